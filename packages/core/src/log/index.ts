@@ -1,0 +1,3 @@
+export type { ChainedRecord, Head } from "./head.ts";
+export type * from "./record.ts";
+export { FORMAT_VERSION } from "./record.ts";

@@ -1,0 +1,150 @@
+/**
+ * The records of a thread's log: the only truth. A record is appended once and never edited; what the prompt shows is a
+ * fold over them (`view.ts`). Every record carries the format version, and readers accept every past one.
+ * `seq` starts at 1 and has no gaps. Bodies are JSON text, kept byte for byte as given.
+ */
+import type { Dialect } from "../message/shape.ts";
+
+export const FORMAT_VERSION = 1;
+
+export type Origin = "user" | "model" | "tool" | "file" | "web" | "import" | "injected" | "aborted";
+
+/** Inclusive range of sequence numbers. */
+export type Range = readonly [first: number, last: number];
+
+interface Common {
+  readonly v: number;
+  readonly seq: number;
+  /** ISO 8601, from the caller's clock. */
+  readonly at: string;
+  readonly runId: string | null;
+}
+
+export interface MessageRecord extends Common {
+  readonly kind: "message";
+  readonly id: string;
+  readonly dialect: Dialect;
+  readonly origin: Origin;
+  /** The message as JSON text, exactly as given. Erased by a redaction: then it is a skeleton with the same role and calls. */
+  readonly body: string;
+}
+
+/** Replaces the text of some parts in the prompt; the originals stay in the log. */
+export interface PruneRecord extends Common {
+  readonly kind: "prune";
+  readonly entries: readonly PruneEntry[];
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+}
+
+export interface PruneEntry {
+  /** The message record's seq, and the index of the part in `shape.parts(message)`. */
+  readonly target: number;
+  readonly part: number;
+  /** Text that stands for a text or result part or an image; JSON text that stands for a call's input. */
+  readonly replacement: string;
+  readonly reason: PruneReason;
+}
+
+export type PruneReason = "superseded" | "repeated" | "stale-output" | "long-input" | "old-image" | "clamped";
+
+export type Rung = "prune" | "summarize" | "extract" | "clamp" | "collapse";
+
+/** Hides a range and says what stands for it. */
+export interface CompactionRecord extends Common {
+  readonly kind: "compaction";
+  /** The newly hidden range only; hidden in all = the union along `folds`, contiguous from the first message. */
+  readonly covers: Range;
+  /** The compaction this one absorbs. */
+  readonly folds: number | null;
+  /** The user turn that is being worked on, when the cut lies inside it: shown verbatim after the summary. */
+  readonly request: number | null;
+  readonly summary: StoredSummary;
+  readonly rung: Rung;
+  readonly reason: string;
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+  /** The part file with the hidden originals, relative to the thread's workspace; null when there is no workspace. */
+  readonly archive: string | null;
+}
+
+/** `text` is what the prompt shows, frozen; `state` is the typed summary (core/summary) that the next one folds. */
+export interface StoredSummary {
+  readonly text: string;
+  readonly state: unknown;
+}
+
+export interface PinRecord extends Common {
+  readonly kind: "pin";
+  readonly target: number;
+  readonly on: boolean;
+}
+
+/** Takes back a prune, a compaction or another undo (which makes it a redo). */
+export interface UndoRecord extends Common {
+  readonly kind: "undo";
+  readonly of: number;
+}
+
+/** What the provider reported for the request that produced message `of`. `input` is the whole prompt, cached part included. */
+export interface UsageRecord extends Common {
+  readonly kind: "usage";
+  readonly of: number;
+  readonly model: string;
+  /** Which view was measured: the live compaction and newest live prune then, and the prompt's hash. */
+  readonly measured: {
+    readonly compaction: number | null;
+    readonly prune: number | null;
+    readonly promptHash: string | null;
+  };
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+}
+
+/** What memory and recall lent to one question. */
+export interface EvidenceRecord extends Common {
+  readonly kind: "evidence";
+  readonly of: number;
+  readonly text: string;
+  readonly ids: readonly string[];
+  readonly hash: string;
+}
+
+export interface StateRecord extends Common {
+  readonly kind: "state";
+  readonly patch: Readonly<Record<string, unknown>>;
+}
+
+/** A receipt: something happened that a person may ask about later. */
+export interface EventRecord extends Common {
+  readonly kind: "event";
+  readonly event: { readonly type: string; readonly [detail: string]: unknown };
+}
+
+export type LogRecord =
+  | MessageRecord
+  | PruneRecord
+  | CompactionRecord
+  | PinRecord
+  | UndoRecord
+  | UsageRecord
+  | EvidenceRecord
+  | StateRecord
+  | EventRecord;
+
+/** A record before the log gives it its place. */
+export type NewRecord = LogRecord extends infer R ? (R extends LogRecord ? Omit<R, "v" | "seq"> : never) : never;
+
+export interface ThreadHeader {
+  readonly id: string;
+  readonly user: string;
+  readonly agent: string;
+  readonly parent: string | null;
+  /** For a fork: the parent's last shared seq. */
+  readonly forkedAt: number | null;
+  readonly kind: "main" | "subagent";
+  readonly createdAt: string;
+  readonly memory: "on" | "off";
+}
