@@ -59,6 +59,8 @@ export interface CompactionRecord extends Common {
   readonly folds: number | null;
   /** The user turn that is being worked on, when the cut lies inside it: shown verbatim after the summary. */
   readonly request: number | null;
+  /** System messages anywhere in the hidden range: they are hoisted to the front of the view, never summarized away. */
+  readonly systems: readonly number[];
   readonly summary: StoredSummary;
   readonly rung: Rung;
   readonly reason: string;
@@ -68,8 +70,12 @@ export interface CompactionRecord extends Common {
   readonly archive: string | null;
 }
 
+/** `pair`: a user turn and an acknowledgement; `user`: a user turn alone; `system`: part of the one leading system message. */
+export type SummaryFormat = "pair" | "user" | "system";
+
 /** `text` is what the prompt shows, frozen; `state` is the typed summary (core/summary) that the next one folds. */
 export interface StoredSummary {
+  readonly format: SummaryFormat;
   readonly text: string;
   readonly state: unknown;
 }
