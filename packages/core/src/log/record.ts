@@ -107,6 +107,8 @@ export interface UsageRecord extends Common {
   readonly output: number;
   readonly cacheRead: number;
   readonly cacheWrite: number;
+  /** The model's factor after this report (core/tokens), so that the head can be folded without a tokenizer; null: not learned. */
+  readonly factor: number | null;
 }
 
 /** What memory and recall lent to one question. */

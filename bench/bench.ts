@@ -1,0 +1,31 @@
+/**
+ * What a bench is, and the little statistics all of them share. A bench takes its data as path arguments, returns plain
+ * figures (shares are fractions of 1) and throws `BenchInputError` with one clear line when its input is missing.
+ */
+import { readFileSync } from "node:fs";
+
+export type BenchOptions = Readonly<Record<string, string | true>>;
+
+export type Bench = (args: readonly string[], options: BenchOptions) => Promise<object>;
+
+export class BenchInputError extends Error {
+  override readonly name = "BenchInputError";
+}
+
+/** The text of a data file named on the command line. */
+export function readData(path: string | undefined, usage: string): string {
+  if (path === undefined) throw new BenchInputError(`This bench needs a data file: npm run bench -- ${usage}`);
+  try {
+    return readFileSync(path, "utf8");
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code ?? "unreadable";
+    throw new BenchInputError(`Cannot read the data file ${path} (${code}); give the path of a file that exists.`);
+  }
+}
+
+/** The value below which `share` of the values lie (nearest rank); 0 for none. */
+export function quantile(values: readonly number[], share: number): number {
+  if (values.length === 0) return 0;
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.max(0, Math.ceil(share * sorted.length) - 1))]!;
+}

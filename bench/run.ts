@@ -1,0 +1,90 @@
+/**
+ * Runs one bench by name: `npm run bench -- NAME FILE... [--json]`. A bench is a file beside this one whose default
+ * export is a `Bench`; it returns its figures and prints nothing. Exit codes: 0 done, 1 the bench failed, 2 bad usage.
+ */
+import { readdirSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import type { Bench, BenchOptions } from "./bench.ts";
+import { BenchInputError } from "./bench.ts";
+
+const NOT_A_BENCH = new Set(["run", "bench", "session"]);
+
+const [name, ...rest] = process.argv.slice(2);
+process.exitCode = await main(name, rest);
+
+async function main(name: string | undefined, rest: readonly string[]): Promise<number> {
+  const known = benchNames();
+  if (name === undefined || !known.includes(name)) {
+    process.stderr.write(
+      `${name === undefined ? "No bench named." : `There is no bench "${name}".`} Known: ${known.join(", ")}.\n`,
+    );
+    return 2;
+  }
+  const { args, options } = parse(rest);
+  const { default: bench } = (await import(`./${name}.ts`)) as { default: Bench };
+  try {
+    const figures = await bench(args, options);
+    process.stdout.write(options["json"] === true ? `${JSON.stringify(figures, null, 2)}\n` : table(figures));
+    return 0;
+  } catch (error) {
+    if (!(error instanceof BenchInputError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    return 1;
+  }
+}
+
+function benchNames(): string[] {
+  return readdirSync(fileURLToPath(new URL(".", import.meta.url)))
+    .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"))
+    .map((file) => file.slice(0, -".ts".length))
+    .filter((file) => !NOT_A_BENCH.has(file))
+    .sort();
+}
+
+/** `--flag` alone is true; `--flag value` and `--flag=value` carry a string. `--json` and `--facts` never take a value. */
+function parse(rest: readonly string[]): { args: string[]; options: BenchOptions } {
+  const args: string[] = [];
+  const options: Record<string, string | true> = {};
+  const bare = new Set(["json", "facts"]);
+  for (let i = 0; i < rest.length; i += 1) {
+    const word = rest[i]!;
+    if (!word.startsWith("--")) {
+      args.push(word);
+      continue;
+    }
+    const [key, inline] = splitOnce(word.slice(2), "=");
+    const next = rest[i + 1];
+    if (inline !== undefined) options[key] = inline;
+    else if (bare.has(key) || next === undefined || next.startsWith("--")) options[key] = true;
+    else {
+      options[key] = next;
+      i += 1;
+    }
+  }
+  return { args, options };
+}
+
+function splitOnce(text: string, separator: string): [string, string | undefined] {
+  const at = text.indexOf(separator);
+  return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+/** One line per figure, nested names joined by dots; lists of rows as columns. */
+function table(figures: object): string {
+  const lines: [string, string][] = [];
+  collect("", figures, lines);
+  const width = Math.max(0, ...lines.map(([key]) => key.length));
+  return lines.map(([key, value]) => `${key.padEnd(width)}  ${value}\n`).join("");
+}
+
+function collect(prefix: string, value: unknown, lines: [string, string][]): void {
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) collect(`${prefix}[${index}]`, item, lines);
+  } else if (typeof value === "object" && value !== null) {
+    for (const [key, item] of Object.entries(value)) collect(prefix === "" ? key : `${prefix}.${key}`, item, lines);
+  } else if (typeof value === "number" && !Number.isInteger(value)) {
+    lines.push([prefix, Math.abs(value) < 1 ? value.toFixed(4) : value.toFixed(2)]);
+  } else {
+    lines.push([prefix, String(value)]);
+  }
+}
