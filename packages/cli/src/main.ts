@@ -1,1 +1,3 @@
-export {};
+export async function main(_args: readonly string[]): Promise<number> {
+  return 0;
+}

@@ -1,0 +1,116 @@
+// Holds the whole repository to its shape, and shows on small made-up workspaces that each rule can fail.
+import assert from "node:assert/strict";
+import { dirname, join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { anyTypes, impureCore, longFiles, longFunctions, runtimeCycles, wrongArrows } from "./architecture/rules.ts";
+import { loadWorkspace, type Package, type Workspace } from "./architecture/workspace.ts";
+
+const repository = loadWorkspace(join(dirname(fileURLToPath(import.meta.url)), ".."));
+const rules = { wrongArrows, impureCore, runtimeCycles, longFiles, longFunctions, anyTypes };
+
+for (const [name, rule] of Object.entries(rules)) {
+  test(`the repository has no ${name.replace(/[A-Z]/g, (capital) => ` ${capital.toLowerCase()}`)}`, () => {
+    assert.deepEqual(rule(repository), []);
+  });
+}
+
+test("every package of ours and a good many files are read", () => {
+  const folders = repository.packages.map(({ folder }) => folder);
+  for (const folder of ["core", "harness", "cli"]) assert.ok(folders.includes(folder), `${folder} is missing`);
+  assert.ok(repository.files.some(({ path }) => path === "packages/core/src/message/shape.ts"));
+});
+
+test("a lower package that imports a higher one is a wrong arrow, in either import spelling", () => {
+  const found = wrongArrows(
+    made({
+      "packages/core/src/a.ts": `import { x } from "palimpsest/stores";\n`,
+      "packages/harness/src/stores.ts": `export async function f() {\n  await import("@palimpsest/cli");\n}\n`,
+      "packages/cli/src/main.ts": `import type { x } from "palimpsest/stores";\nimport "@palimpsest/core";\n`,
+    }),
+  );
+  assert.equal(found.length, 2);
+  assert.match(found[0]!, /core\/src\/a\.ts:1: core must not import palimpsest/);
+  assert.match(found[1]!, /harness\/src\/stores\.ts:2: harness must not import @palimpsest\/cli/);
+});
+
+test("a relative import out of the package and an undeclared subpath are wrong arrows", () => {
+  const found = wrongArrows(
+    made({
+      "packages/cli/src/main.ts": `import {\n  a,\n} from "../../core/src/a.ts";\nimport b from "palimpsest/secret";\n`,
+    }),
+  );
+  assert.match(found.join("\n"), /reaches out of its package[\s\S]*does not export/);
+});
+
+test("core may import nothing outside itself, its unshipped tests may", () => {
+  const found = impureCore(
+    made({
+      "packages/core/src/a.ts": `import { b } from "./b.ts";\nexport const a = b;\n`,
+      "packages/core/src/b.ts": `import { readFileSync } from "node:fs";\nexport const b = readFileSync;\n`,
+      "packages/core/src/a.test.ts": `import { test } from "node:test";\n`,
+    }),
+  );
+  assert.deepEqual(found, ['packages/core/src/b.ts:1: core must stay pure, it imports "node:fs"']);
+});
+
+test("a cycle is found, unless one of its imports is types only", () => {
+  const files = { "packages/core/src/a.ts": `import { b } from "./b.ts";\nexport const a = () => b;\n` };
+  const back = "packages/core/src/b.ts";
+  assert.equal(runtimeCycles(made({ ...files, [back]: `import { a } from "./a.ts";\n` })).length, 1);
+  assert.equal(runtimeCycles(made({ ...files, [back]: `export { a } from "./a.ts";\n` })).length, 1);
+  assert.equal(runtimeCycles(made({ ...files, [back]: `import type { a } from "./a.ts";\n` })).length, 0);
+});
+
+test("long files and long functions are measured, loops and objects are not functions", () => {
+  const body = "  go();\n".repeat(60);
+  const at = "packages/core/src/a.ts";
+  for (const opening of [
+    "export function f(a: { b: string }): void {",
+    "export const f = async (a = `$" + "{1}`): Promise<void> => {",
+    "class A { method() {",
+  ])
+    assert.equal(
+      longFunctions(made({ [at]: `${opening}\n${body}}${opening.startsWith("class") ? "}" : ""}\n` })).length,
+      1,
+    );
+  for (const opening of ["if (a) {", "for (const a of b()) {", "const a = {"])
+    assert.equal(
+      longFunctions(
+        made({ [at]: `${opening}\n${body.replaceAll("go();", opening.endsWith("= {") ? "...b," : "go();")}}\n` }),
+      ).length,
+      0,
+    );
+  assert.equal(longFiles(made({ [at]: "a();\n".repeat(301) })).length, 1);
+  assert.equal(longFiles(made({ [at]: "a();\n".repeat(300) })).length, 0);
+});
+
+test("`any` is found as a type, not as a word, a method or part of a text", () => {
+  const at = "packages/core/src/a.ts";
+  const bad = "let a: any;\nconst b = c as any;\nlet d: Map<string, any[]>;\n";
+  const good = "// any\nconst a = 'any';\nAbortSignal.any([]);\nconst b = `any $" + "{c} any`;\nconst many = /any/;\n";
+  assert.equal(anyTypes(made({ [at]: bad })).length, 3);
+  assert.deepEqual(anyTypes(made({ [at]: good })), []);
+});
+
+function made(files: Record<string, string>): Workspace {
+  const own = (folder: string, name: string, rank: number, exports: Record<string, string>): Package => ({
+    folder,
+    name,
+    rank,
+    exports: new Map(Object.entries(exports)),
+  });
+  const packages = [
+    own("core", "@palimpsest/core", 0, { ".": "packages/core/src/a.ts" }),
+    own("harness", "palimpsest", 1, { "./stores": "packages/harness/src/stores.ts" }),
+    own("cli", "@palimpsest/cli", 3, { ".": "packages/cli/src/main.ts" }),
+  ];
+  return {
+    packages,
+    files: Object.entries(files).map(([path, text]) => ({
+      path,
+      text,
+      package: packages.find(({ folder }) => path.startsWith(`packages/${folder}/`)) ?? null,
+    })),
+  };
+}

@@ -1,0 +1,129 @@
+/**
+ * The architecture as named rules: each takes the workspace and returns what breaks it, one readable line per offence.
+ * There is no list of exceptions.
+ */
+import { posix } from "node:path";
+import { functionsOf } from "./functions.ts";
+import { type Import, importsOf } from "./imports.ts";
+import { blank, lineOf } from "./source-text.ts";
+import { isTest, type Package, type SourceFile, type Workspace } from "./workspace.ts";
+
+const MAX_FILE_LINES = 300;
+const MAX_FUNCTION_LINES = 60;
+
+export function wrongArrows(workspace: Workspace): string[] {
+  return eachImport(workspace).flatMap(({ file, use }) => {
+    const from = file.package;
+    if (from === null) return [];
+    const place = `${file.path}:${use.line}`;
+    if (use.specifier.startsWith(".")) {
+      const target = posix.join(posix.dirname(file.path), use.specifier);
+      return target.startsWith(`packages/${from.folder}/`)
+        ? []
+        : [`${place} reaches out of its package with "${use.specifier}"`];
+    }
+    const to = packageOf(workspace, use.specifier);
+    if (to === undefined) return [];
+    if (!to.exports.has(subpathOf(to, use.specifier)))
+      return [`${place} imports "${use.specifier}", which ${to.name} does not export`];
+    if (from.rank === -1) return [`${place}: ${from.folder} speaks HTTP only, it must not import ${to.name}`];
+    return to.rank < from.rank ? [] : [`${place}: ${from.folder} must not import ${to.name}`];
+  });
+}
+
+/** Tests may use Node; what core ships may use nothing but itself. */
+export function impureCore(workspace: Workspace): string[] {
+  const shipped = reachable(
+    workspace,
+    workspace.packages.filter((entry) => entry.folder === "core"),
+  );
+  return eachImport(workspace).flatMap(({ file, use }) => {
+    if (!shipped.has(file.path) || use.specifier.startsWith(".")) return [];
+    return [`${file.path}:${use.line}: core must stay pure, it imports "${use.specifier}"`];
+  });
+}
+
+export function runtimeCycles(workspace: Workspace): string[] {
+  const edges = runtimeEdges(workspace);
+  const done = new Set<string>();
+  const cycles: string[] = [];
+  const visit = (path: string, trail: readonly string[]) => {
+    const start = trail.indexOf(path);
+    if (start !== -1) cycles.push([...trail.slice(start), path].join(" -> "));
+    if (start !== -1 || done.has(path)) return;
+    for (const next of edges.get(path) ?? []) visit(next, [...trail, path]);
+    done.add(path);
+  };
+  for (const path of edges.keys()) visit(path, []);
+  return cycles;
+}
+
+export function longFiles(workspace: Workspace): string[] {
+  return written(workspace).flatMap((file) => {
+    const lines = file.text.trimEnd().split("\n").length;
+    return lines > MAX_FILE_LINES ? [`${file.path} has ${lines} lines, at most ${MAX_FILE_LINES}: split it`] : [];
+  });
+}
+
+export function longFunctions(workspace: Workspace): string[] {
+  return written(workspace)
+    .filter((file) => file.path.endsWith(".ts"))
+    .flatMap((file) =>
+      functionsOf(file.text)
+        .filter(({ lines }) => lines > MAX_FUNCTION_LINES)
+        .map(({ line, lines }) => `${file.path}:${line} a function of ${lines} lines, at most ${MAX_FUNCTION_LINES}`),
+    );
+}
+
+export function anyTypes(workspace: Workspace): string[] {
+  return workspace.files.flatMap((file) => {
+    const code = blank(file.text, { strings: "blank" });
+    return [...code.matchAll(/(?<![.\w$])any(?![\w$])(?!\s*[:(.])/g)].map(
+      ({ index }) => `${file.path}:${lineOf(code, index)} uses \`any\``,
+    );
+  });
+}
+
+function written(workspace: Workspace): readonly SourceFile[] {
+  return workspace.files.filter((file) => !isTest(file.path));
+}
+
+function eachImport(workspace: Workspace): { file: SourceFile; use: Import }[] {
+  return workspace.files.flatMap((file) => importsOf(file.text).map((use) => ({ file, use })));
+}
+
+function packageOf(workspace: Workspace, specifier: string): Package | undefined {
+  return workspace.packages.find(({ name }) => specifier === name || specifier.startsWith(`${name}/`));
+}
+
+function subpathOf(owner: Package, specifier: string): string {
+  return `.${specifier.slice(owner.name.length)}`;
+}
+
+/** The file an import leads to, when it is one of ours. */
+function resolve(workspace: Workspace, file: SourceFile, use: Import): string | undefined {
+  if (use.specifier.startsWith(".")) return posix.join(posix.dirname(file.path), use.specifier);
+  const owner = packageOf(workspace, use.specifier);
+  return owner?.exports.get(subpathOf(owner, use.specifier));
+}
+
+function runtimeEdges(workspace: Workspace): Map<string, string[]> {
+  const edges = new Map<string, string[]>(workspace.files.map((file) => [file.path, []]));
+  for (const { file, use } of eachImport(workspace)) {
+    const target = resolve(workspace, file, use);
+    if (use.when === "runtime" && target !== undefined && edges.has(target)) edges.get(file.path)!.push(target);
+  }
+  return edges;
+}
+
+function reachable(workspace: Workspace, from: readonly Package[]): Set<string> {
+  const edges = runtimeEdges(workspace);
+  const seen = new Set<string>();
+  const queue = from.flatMap((owner) => [...owner.exports.values()]);
+  for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
+    if (seen.has(path)) continue;
+    seen.add(path);
+    queue.push(...(edges.get(path) ?? []));
+  }
+  return seen;
+}

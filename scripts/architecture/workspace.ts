@@ -1,0 +1,59 @@
+/** Loads the packages: their rank in the arrows, their declared subpaths, their source files. Reads, never judges. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join, relative } from "node:path";
+
+/** Dependencies point from right to left. The inspector speaks HTTP only: it imports none of them. */
+const ARROWS = ["core", "harness", "gateway", "cli"];
+
+export interface Package {
+  readonly folder: string;
+  readonly name: string;
+  /** Position in the arrows; -1 stands outside. */
+  readonly rank: number;
+  /** Subpath (`.` or `./log`) to source file, relative to the root. */
+  readonly exports: ReadonlyMap<string, string>;
+}
+
+export interface SourceFile {
+  /** Relative to the root. */
+  readonly path: string;
+  readonly package: Package | null;
+  readonly text: string;
+}
+
+export interface Workspace {
+  readonly packages: readonly Package[];
+  readonly files: readonly SourceFile[];
+}
+
+export function loadWorkspace(root: string): Workspace {
+  const packages = readdirSync(join(root, "packages"))
+    .filter((folder) => existsSync(join(root, "packages", folder, "package.json")))
+    .map((folder) => loadPackage(root, folder));
+  const files = packages.flatMap((owner) => sourcesUnder(root, join("packages", owner.folder, "src"), owner));
+  return { packages, files: [...files, ...sourcesUnder(root, "scripts", null)] };
+}
+
+export function isTest(path: string): boolean {
+  return /\.(?:test|soak)\.ts$/.test(path);
+}
+
+function loadPackage(root: string, folder: string): Package {
+  const manifest: { name: string; exports?: Record<string, { source?: string } | string> } = JSON.parse(
+    readFileSync(join(root, "packages", folder, "package.json"), "utf8"),
+  );
+  const exports = new Map<string, string>();
+  for (const [subpath, target] of Object.entries(manifest.exports ?? {})) {
+    if (typeof target !== "string" && target.source) exports.set(subpath, join("packages", folder, target.source));
+  }
+  return { folder, name: manifest.name, rank: ARROWS.indexOf(folder), exports };
+}
+
+function sourcesUnder(root: string, folder: string, owner: Package | null): SourceFile[] {
+  if (!existsSync(join(root, folder))) return [];
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => !path.includes("node_modules"))
+    .map((path) => ({ path: relative(root, path), package: owner, text: readFileSync(path, "utf8") }));
+}
