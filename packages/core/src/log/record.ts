@@ -77,6 +77,8 @@ export type SummaryFormat = "pair" | "user" | "system";
 export interface StoredSummary {
   readonly format: SummaryFormat;
   readonly text: string;
+  /** After a collapse: what the hidden open tool calls did, shown at the end of the request's turn. */
+  readonly digest: string | null;
   readonly state: unknown;
 }
 

@@ -1,0 +1,106 @@
+/**
+ * The prompt is a view: a pure fold over the live records of a thread. A compaction shows its summary in place of what it
+ * hides, prunes show their replacements, evidence stands in the question it was lent to, everything else is verbatim.
+ * This file decides what stands in the view and in which order; making it acceptable to a provider is `message/repair.ts`.
+ */
+import type { Shape } from "../message/shape.ts";
+import type { CompactionRecord, EvidenceRecord, MessageRecord, PruneEntry, PruneRecord } from "./record.ts";
+
+/** What a load brings: the live structure and the messages it leaves visible. */
+export interface LiveRecords {
+  readonly compaction: CompactionRecord | null;
+  /** Hidden messages that still stand: hoisted system messages, and the request when the cut lies inside its turn. */
+  readonly systems: readonly MessageRecord[];
+  readonly request: MessageRecord | null;
+  /** Live prunes in order; a later one wins over an earlier one on the same part. */
+  readonly prunes: readonly PruneRecord[];
+  readonly evidence: readonly EvidenceRecord[];
+  /** Every message after the hidden range. */
+  readonly tail: readonly MessageRecord[];
+}
+
+export type ViewSource = "system" | "summary" | "acknowledgement" | "request" | "message";
+
+export interface ViewEntry<M> {
+  readonly source: ViewSource;
+  /** The message record it shows; null for what no one said: the summary and its acknowledgement. */
+  readonly seq: number | null;
+  readonly message: M;
+}
+
+export const ACKNOWLEDGEMENT = "Understood. I have the record of what came before and will go on from here.";
+
+export interface ViewOptions<M> {
+  readonly shape: Shape<M>;
+  /** Parses a body into the shape's message; the caller may cache, so that an unchanged message stays the same object. */
+  readonly read: (record: MessageRecord) => M;
+}
+
+export function view<M>(live: LiveRecords, options: ViewOptions<M>): ViewEntry<M>[] {
+  const { shape } = options;
+  const shown = visibleMessage(live, options);
+  const systems = live.systems.map((record): ViewEntry<M> => ({ source: "system", ...shown(record) }));
+  const tail = live.tail.map((record): ViewEntry<M> => ({ source: "message", ...shown(record) }));
+  if (live.compaction === null) return [...systems, ...tail];
+
+  const { summary } = live.compaction;
+  const request = live.request === null ? [] : [requestEntry(shown(live.request), summary.digest, shape)];
+  const orphanDigest = request.length === 0 && summary.digest !== null ? `\n\n${summary.digest}` : "";
+  const turn = shape.turn(summary.format === "system" ? "system" : "user", summary.text + orphanDigest);
+  const rest = [...request, ...tail];
+  return [
+    ...systems,
+    { source: "summary", seq: null, message: turn },
+    ...(summary.format === "pair" ? acknowledgement(rest, shape) : []),
+    ...rest,
+  ];
+}
+
+/** The acknowledgement stands exactly when the next message is a user turn, so that roles alternate. */
+function acknowledgement<M>(rest: readonly ViewEntry<M>[], shape: Shape<M>): ViewEntry<M>[] {
+  const next = rest.find((entry) => shape.role(entry.message) !== "system");
+  if (next === undefined || shape.role(next.message) !== "user") return [];
+  return [{ source: "acknowledgement", seq: null, message: shape.turn("assistant", ACKNOWLEDGEMENT) }];
+}
+
+function requestEntry<M>(shown: { seq: number; message: M }, digest: string | null, shape: Shape<M>): ViewEntry<M> {
+  const message = digest === null ? shown.message : shape.join(shown.message, shape.turn("user", digest));
+  return { source: "request", seq: shown.seq, message };
+}
+
+function visibleMessage<M>(live: LiveRecords, { shape, read }: ViewOptions<M>) {
+  const prunes = Map.groupBy(
+    live.prunes.flatMap((prune) => prune.entries),
+    (entry) => entry.target,
+  );
+  const evidence = Map.groupBy(live.evidence, (record) => record.of);
+  return (record: MessageRecord): { seq: number; message: M } => {
+    let message = read(record);
+    for (const entry of prunes.get(record.seq) ?? []) message = applyPrune(message, entry, shape);
+    for (const lent of evidence.get(record.seq) ?? []) message = shape.join(message, shape.turn("user", lent.text));
+    return { seq: record.seq, message };
+  };
+}
+
+/** The message with one part's content replaced. Pairing can't break: a call stays a call, a result stays a result. */
+export function applyPrune<M>(message: M, entry: PruneEntry, shape: Shape<M>): M {
+  const part = shape.parts(message)[entry.part];
+  if (part === undefined) return message;
+  switch (part.kind) {
+    case "text":
+      return shape.withPart(message, entry.part, { kind: "text", text: entry.replacement });
+    case "reasoning":
+      return part.signature === null
+        ? shape.withPart(message, entry.part, { ...part, text: entry.replacement })
+        : message;
+    case "call":
+      return shape.withPart(message, entry.part, { ...part, input: entry.replacement });
+    case "result":
+      return shape.withPart(message, entry.part, { ...part, text: entry.replacement, images: [] });
+    case "image":
+    case "file":
+      return shape.withPart(message, entry.part, { kind: "text", text: entry.replacement });
+    case "other":
+      return message;
+  }
+}
