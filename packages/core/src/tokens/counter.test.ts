@@ -1,0 +1,100 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import type { Part, Shape } from "../message/shape.ts";
+import { charsPerToken, countMessage, createMeter } from "./counter.ts";
+
+/** Messages that are their parts: the counter asks a shape for nothing else. */
+const shape: Pick<Shape<Part[]>, "parts"> = { parts: (message) => message };
+const chars = charsPerToken(1);
+
+const image: Part = { kind: "image", mediaType: null, source: { kind: "url", url: "https://example.org/a.png" } };
+
+test("charsPerToken rounds up and refuses a rate that makes no sense", () => {
+  assert.equal(charsPerToken(4)("12345"), 2);
+  assert.equal(charsPerToken(3.3)(""), 0);
+  assert.throws(() => charsPerToken(0), RangeError);
+  assert.throws(() => charsPerToken(Number.NaN), RangeError);
+});
+
+test("[F25] reasoning, call arguments, results, images, files and unknown blocks all count", () => {
+  const empty = countMessage([], shape, chars);
+  const parts: [Part, number][] = [
+    [{ kind: "text", text: "x".repeat(100) }, 100],
+    [{ kind: "reasoning", text: "x".repeat(100), signature: "s".repeat(5000) }, 100],
+    [{ kind: "reasoning", text: "", signature: "s".repeat(600) }, 100],
+    [{ kind: "call", id: "1", name: "read", input: "x".repeat(96) }, 100],
+    [{ kind: "result", id: "1", name: null, text: "x".repeat(100), isError: false, images: [] }, 100],
+    [{ kind: "result", id: "1", name: null, text: "", isError: false, images: [image as never] }, 1600],
+    [image, 1600],
+    [{ kind: "file", mediaType: "text/plain", name: "a", data: "x".repeat(100) }, 100],
+    [{ kind: "file", mediaType: "application/pdf", name: null, data: "x".repeat(300) }, 100],
+    [{ kind: "other", json: "x".repeat(100) }, 100],
+  ];
+  for (const [part, least] of parts) {
+    const tokens = countMessage([part], shape, chars) - empty;
+    assert.ok(tokens >= least && tokens <= least + 20, `${part.kind}: ${tokens} for ${least}`);
+  }
+});
+
+test("[F23] the meter counts system prompt and tool schemas with the same counter", () => {
+  const meter = createMeter(shape, { counter: chars });
+  assert.ok(meter.system("x".repeat(50)) >= 50);
+  assert.equal(meter.system(""), 0);
+  const schema = { name: "read", description: "Reads a file.", parameters: { type: "object" } };
+  assert.ok(meter.tools([schema, schema]) >= 2 * JSON.stringify(schema).length);
+});
+
+test("a meter's cached counts equal a recount, for any messages in any order", () => {
+  fc.assert(
+    fc.property(fc.array(arbitraryMessage()), fc.array(fc.nat()), (messages, picks) => {
+      const meter = createMeter(shape, { counter: charsPerToken(3.3) });
+      const asked = picks.map((pick) => messages[pick % Math.max(1, messages.length)] ?? []);
+      for (const message of asked) meter.message(message);
+      const recount = messages.reduce((sum, message) => sum + countMessage(message, shape, charsPerToken(3.3)), 0);
+      assert.equal(meter.messages(messages), recount);
+      assert.equal(meter.messages(messages), recount);
+    }),
+  );
+});
+
+test("a second count asks the counter nothing about messages it has seen", () => {
+  let asked = 0;
+  const counter = (text: string) => {
+    asked += 1;
+    return text.length;
+  };
+  const meter = createMeter(shape, { counter });
+  const messages: Part[][] = Array.from({ length: 100 }, (_, i) => [{ kind: "text", text: `message ${i}` }]);
+  meter.messages(messages);
+  assert.equal(asked, 100);
+  meter.messages([...messages, [{ kind: "text", text: "one more" }]]);
+  assert.equal(asked, 101);
+});
+
+test("a message counts at least as much with one part more", () => {
+  fc.assert(
+    fc.property(arbitraryMessage(), arbitraryMessage(), (message, more) => {
+      const before = countMessage(message, shape, charsPerToken(4));
+      assert.ok(countMessage([...message, ...more], shape, charsPerToken(4)) >= before);
+    }),
+  );
+});
+
+function arbitraryMessage(): fc.Arbitrary<Part[]> {
+  const text = fc.string({ unit: "grapheme", maxLength: 40 });
+  return fc.array(
+    fc.oneof(
+      fc.record({ kind: fc.constant("text" as const), text }),
+      fc.record({ kind: fc.constant("reasoning" as const), text, signature: fc.option(text) }),
+      fc.record({ kind: fc.constant("call" as const), id: text, name: text, input: text }),
+      fc.record({
+        kind: fc.constant("image" as const),
+        mediaType: fc.constant(null),
+        source: fc.record({ kind: fc.constant("base64" as const), data: fc.base64String() }),
+      }),
+      fc.record({ kind: fc.constant("other" as const), json: text }),
+    ),
+    { maxLength: 5 },
+  );
+}

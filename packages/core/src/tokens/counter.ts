@@ -1,0 +1,122 @@
+/**
+ * Counts messages. A counter is any function from text to tokens; this file owns which pieces of a message are counted
+ * (all of them: reasoning, tool calls, results, images, files, blocks we don't know) and the framing around them.
+ * A meter remembers each message object's count, so that a call costs the new messages and not the thread.
+ */
+import type { FilePart, Part, Shape } from "../message/shape.ts";
+import { type ImageRule, imageTokens } from "./images.ts";
+
+export type CountText = (text: string) => number;
+
+/** The seeds' estimate: one token per `n` characters (UTF-16 units), rounded up. */
+export function charsPerToken(n: number): CountText {
+  if (!(n > 0)) throw new RangeError(`charsPerToken needs a number above 0, not ${n}.`);
+  return (text) => Math.ceil(text.length / n);
+}
+
+/** What wraps the content on the wire: role and separators for a message; ids, names and tags for a call and its result. */
+const FRAME = { message: 4, call: 8, result: 6 } as const;
+
+/** Tokens of one message as a part of a prompt, framing included. Total: never throws, whatever the parts hold. */
+export function countMessage<M>(
+  message: M,
+  shape: Pick<Shape<M>, "parts">,
+  counter: CountText,
+  rule: ImageRule = "anthropic",
+): number {
+  return sum(measureMessage(message, shape, { counter, imageRule: rule }));
+}
+
+/** A message's count, images apart from the rest so that a breakdown can show them. */
+export interface Measure {
+  readonly text: number;
+  readonly images: number;
+}
+
+export interface MeterOptions {
+  readonly counter: CountText;
+  readonly imageRule?: ImageRule;
+}
+
+export interface Meter<M> {
+  /** Tokens of one message; the same object is counted once. Messages are never edited in place, so objects are keys. */
+  message(message: M): number;
+  /** The same, images apart. */
+  measure(message: M): Measure;
+  messages(messages: readonly M[]): number;
+  /** A system prompt or any other bare text, framing included. */
+  system(text: string): number;
+  /** Tool schemas: each by its JSON as the provider receives it. */
+  tools(schemas: readonly unknown[]): number;
+  text: CountText;
+}
+
+export function createMeter<M extends object>(shape: Pick<Shape<M>, "parts">, options: MeterOptions): Meter<M> {
+  const counted = new WeakMap<object, Measure>();
+  const schemas = new WeakMap<object, number>();
+  const measure = (message: M): Measure => {
+    const known = counted.get(message);
+    if (known !== undefined) return known;
+    const fresh = measureMessage(message, shape, options);
+    counted.set(message, fresh);
+    return fresh;
+  };
+  const tool = (schema: unknown): number => {
+    if (typeof schema !== "object" || schema === null) return FRAME.call + options.counter(String(schema));
+    const known = schemas.get(schema);
+    if (known !== undefined) return known;
+    const fresh = FRAME.call + options.counter(JSON.stringify(schema));
+    schemas.set(schema, fresh);
+    return fresh;
+  };
+  return {
+    measure,
+    message: (message) => sum(measure(message)),
+    messages: (messages) => messages.reduce((total, message) => total + sum(measure(message)), 0),
+    system: (text) => (text === "" ? 0 : FRAME.message + options.counter(text)),
+    tools: (list) => list.reduce<number>((total, schema) => total + tool(schema), 0),
+    text: options.counter,
+  };
+}
+
+function sum(measure: Measure): number {
+  return measure.text + measure.images;
+}
+
+function measureMessage<M>(message: M, shape: Pick<Shape<M>, "parts">, options: MeterOptions): Measure {
+  const { counter, imageRule = "anthropic" } = options;
+  let text: number = FRAME.message;
+  let images = 0;
+  for (const part of shape.parts(message)) {
+    if (part.kind === "image") images += imageTokens(part, imageRule);
+    else text += partTokens(part, counter);
+    if (part.kind === "result") for (const image of part.images) images += imageTokens(image, imageRule);
+  }
+  return { text, images };
+}
+
+function partTokens(part: Exclude<Part, { kind: "image" }>, counter: CountText): number {
+  switch (part.kind) {
+    case "text":
+      return counter(part.text);
+    // The signature is a proof, not prompt text: providers bill the thinking it stands for. Redacted thinking has no
+    // text of its own, so there the sealed data is the only measure of it.
+    case "reasoning":
+      return part.text === "" && part.signature !== null ? Math.ceil(part.signature.length / 6) : counter(part.text);
+    case "call":
+      return FRAME.call + counter(part.name) + counter(part.input);
+    case "result":
+      return FRAME.result + counter(part.text);
+    case "file":
+      return fileTokens(part, counter);
+    case "other":
+      return counter(part.json);
+  }
+}
+
+/** A text file is read as text; a binary one (a PDF) is charged by its bytes, as pages of about 3 kB and 1,500 tokens. */
+function fileTokens(part: FilePart, counter: CountText): number {
+  const name = counter(part.name ?? "");
+  const textual = part.mediaType === null || /^text\/|[/+](json|xml|yaml|javascript)\b/.test(part.mediaType);
+  return name + (textual ? counter(part.data) : Math.ceil((part.data.length * 0.75) / 2));
+}

@@ -1,0 +1,2 @@
+export type { Encoding, ModelCounter, ModelName } from "./tokenizers.ts";
+export { counterFor, exactCounter, exactCounterFor } from "./tokenizers.ts";

@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { counterFor, exactCounter, exactCounterFor } from "./tokenizers.ts";
+
+const o200k = await exactCounter("o200k_base");
+
+test("known texts have their published counts", async () => {
+  assert.equal(o200k("hello world"), 2);
+  assert.equal(o200k(""), 0);
+  const cl100k = await exactCounter("cl100k_base");
+  assert.equal(cl100k("tiktoken is great!"), 6);
+});
+
+test("special tokens in a conversation are plain text and don't throw", () => {
+  assert.ok(o200k("<|endoftext|>") > 1);
+  assert.ok(o200k("<|im_start|>system<|im_end|>") > 4);
+});
+
+test("any text can be counted, lone surrogates too", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), (text) => {
+      const tokens = o200k(text);
+      assert.ok(tokens >= 0 && tokens <= 4 * text.length);
+    }),
+  );
+});
+
+test("a run of one character of any length is cut into runs of bounded length", () => {
+  for (const unit of ["a", "-", " ", "漢", "😀", "\n"]) {
+    const short = o200k(unit.repeat(10_000));
+    const long = o200k(unit.repeat(40_000));
+    assert.ok(Math.abs(long / short - 4) < 0.1, `${JSON.stringify(unit)}: ${short} and ${long}`);
+  }
+});
+
+test("[F24] chars per token is 3.3 for Anthropic and 4 otherwise; a family has its prior", () => {
+  assert.equal(counterFor({ model: "claude-opus-4-5" }).count("x".repeat(33)), 10);
+  assert.equal(counterFor({ provider: "openrouter", model: "anthropic/claude-sonnet-5" }).count("x".repeat(33)), 10);
+  assert.equal(counterFor({ provider: "anthropic", model: "my-alias" }).count("x".repeat(33)), 10);
+  assert.equal(counterFor({ model: "gpt-5.2" }).count("x".repeat(40)), 10);
+  assert.equal(counterFor({ model: "llama-4" }).count("x".repeat(40)), 10);
+  assert.ok(counterFor({ model: "claude-opus-4-5" }).prior > 1);
+});
+
+test("a model has its own encoding where that is known", async () => {
+  const names = async (model: string) => (await exactCounterFor({ model })).name;
+  assert.equal(await names("gpt-4o-mini"), "o200k_base");
+  assert.equal(await names("gpt-4.1"), "o200k_base");
+  assert.equal(await names("gpt-5.2"), "o200k_base");
+  assert.equal(await names("o3-mini"), "o200k_base");
+  assert.equal(await names("gpt-4-turbo"), "cl100k_base");
+  assert.equal(await names("gpt-4"), "cl100k_base");
+  assert.equal(await names("claude-opus-4-5"), "o200k_base");
+  assert.equal(await names("mistral-large"), "chars/4");
+});
+
+test("[F28] each model brings the image rule of its own provider", () => {
+  assert.equal(counterFor({ model: "claude-opus-4-5" }).imageRule, "anthropic");
+  assert.equal(counterFor({ model: "gemini-3-pro" }).imageRule, "google");
+  assert.equal(counterFor({ model: "gpt-5.2" }).imageRule, "openai");
+});

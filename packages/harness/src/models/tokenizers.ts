@@ -1,0 +1,137 @@
+/**
+ * Binds real tokenizers to core's counter type and picks the counter for a model. The tables are megabytes, so an
+ * encoding is imported at its first use only. `prior` is what a model family reports per counted token before a thread
+ * has learned its own factor; see docs/tokens.md.
+ */
+import { type CountText, charsPerToken, type ImageRule } from "@palimpsest/core/tokens";
+
+export type Encoding = "o200k_base" | "cl100k_base";
+
+export interface ModelCounter {
+  readonly name: string;
+  readonly count: CountText;
+  /** Reported tokens per counted token, before anything was learned. */
+  readonly prior: number;
+  readonly imageRule: ImageRule;
+}
+
+/** An exact counter. Special tokens in the text are plain text, and text of any form is counted in linear time. */
+export async function exactCounter(encoding: Encoding): Promise<CountText> {
+  const { countTokens } = await load(encoding);
+  const plain = { allowedSpecial: new Set<string>(), disallowedSpecial: new Set<string>() };
+  return (text) => {
+    let total = 0;
+    for (const chunk of chunks(text)) total += countTokens(chunk, plain);
+    return total;
+  };
+}
+
+/** The cheap counter of a model: 3.3 characters per token for Anthropic, 4 otherwise. Needs no table. */
+export function counterFor(model: ModelName): ModelCounter {
+  const family = familyOf(model);
+  const chars = family === "anthropic" ? 3.3 : 4;
+  return {
+    name: `chars/${chars}`,
+    count: charsPerToken(chars),
+    prior: family === "anthropic" ? 1.05 : 1.15,
+    imageRule: IMAGE_RULES[family],
+  };
+}
+
+/**
+ * The best counter known for a model: its own encoding for OpenAI, and o200k times a prior for Anthropic, whose
+ * tokenizer isn't public but follows it closely. Others keep the cheap one.
+ */
+export async function exactCounterFor(model: ModelName): Promise<ModelCounter> {
+  const family = familyOf(model);
+  if (family !== "openai" && family !== "anthropic") return counterFor(model);
+  const encoding = family === "openai" && OLD_OPENAI.test(model.model) ? "cl100k_base" : "o200k_base";
+  return {
+    name: encoding,
+    count: await exactCounter(encoding),
+    prior: family === "anthropic" ? 1.25 : 1,
+    imageRule: IMAGE_RULES[family],
+  };
+}
+
+/** `provider` decides where it is known; else the model's own name. */
+export interface ModelName {
+  readonly provider?: string | null;
+  readonly model: string;
+}
+
+type Family = "openai" | "anthropic" | "google" | "other";
+
+const IMAGE_RULES: Readonly<Record<Family, ImageRule>> = {
+  openai: "openai",
+  anthropic: "anthropic",
+  google: "google",
+  other: "openai",
+};
+
+/** Models of the encoding before o200k; `gpt-4o` and `gpt-4.1` are not among them. */
+const OLD_OPENAI = /(^|\/)(gpt-3\.5|gpt-4($|-(?!o)))/;
+
+function familyOf({ provider, model }: ModelName): Family {
+  // A router's provider name says nothing about the tokenizer, so the model's name is asked first.
+  const name = model.toLowerCase();
+  if (/claude/.test(name)) return "anthropic";
+  if (/(^|\/)(gpt-|chatgpt|o[134]($|-)|codex)/.test(name)) return "openai";
+  if (/gemini|gemma/.test(name)) return "google";
+  const from = (provider ?? "").toLowerCase();
+  if (/anthropic|bedrock-claude/.test(from)) return "anthropic";
+  if (/google|vertex|gemini/.test(from)) return "google";
+  return "other";
+}
+
+const loading = new Map<Encoding, Promise<Table>>();
+
+interface Table {
+  countTokens(text: string, options: { allowedSpecial: Set<string>; disallowedSpecial: Set<string> }): number;
+}
+
+function load(encoding: Encoding): Promise<Table> {
+  let table = loading.get(encoding);
+  if (table === undefined) {
+    table =
+      encoding === "o200k_base"
+        ? import("gpt-tokenizer/encoding/o200k_base")
+        : import("gpt-tokenizer/encoding/cl100k_base");
+    loading.set(encoding, table);
+  }
+  return table;
+}
+
+/** Longer than any word a tokenizer knows; merging costs the square of the run, so this bounds it. */
+const LONGEST_RUN = 256;
+
+/**
+ * The text itself, unless it holds a run of one character class longer than `LONGEST_RUN` (base64, a ruler of dashes,
+ * `aaaa...`): such a run is cut. Ordinary text is never cut, so its count stays exact.
+ */
+function* chunks(text: string): Generator<string> {
+  let start = 0;
+  let run = 0;
+  let last = -1;
+  for (let at = 0; at < text.length; at += 1) {
+    const kind = classOf(text.charCodeAt(at));
+    run = kind === last ? run + 1 : 1;
+    last = kind;
+    if (run <= LONGEST_RUN || isLowSurrogate(text.charCodeAt(at))) continue;
+    yield text.slice(start, at);
+    start = at;
+    run = 1;
+  }
+  if (start < text.length) yield start === 0 ? text : text.slice(start);
+}
+
+function classOf(code: number): number {
+  if (code === 32 || (code >= 9 && code <= 13)) return 0;
+  if (code >= 48 && code <= 57) return 1;
+  if ((code >= 65 && code <= 90) || (code >= 97 && code <= 122) || code >= 128) return 2;
+  return 3;
+}
+
+function isLowSurrogate(code: number): boolean {
+  return code >= 0xdc00 && code <= 0xdfff;
+}
