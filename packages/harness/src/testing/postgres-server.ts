@@ -30,7 +30,7 @@ export interface PostgresServer {
 export async function startPostgres(settings: readonly string[] = []): Promise<PostgresServer> {
   const temporary = tmpdir().length < 60 ? tmpdir() : "/tmp";
   const folder = await mkdtemp(join(temporary, "pal-pg-"));
-  if ("uid" in account) await chown(folder, account.uid, account.gid);
+  if (asRoot) await chown(folder, nobody.uid, nobody.gid);
   const keeper = startKeeper(folder);
   const native = await usableBinaries(folder);
   const data = join(folder, "data");
@@ -82,7 +82,9 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
 const run = promisify(execFile);
 const env = { PATH: process.env["PATH"], LC_ALL: "C", TZ: "UTC" };
 const serverOutput: ["ignore", "ignore", "pipe"] = ["ignore", "ignore", "pipe"];
-const account = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
+const asRoot = process.getuid?.() === 0;
+const nobody = { uid: 65534, gid: 65534 };
+const account = asRoot ? nobody : {};
 
 function startKeeper(folder: string): ChildProcess {
   const script = fileURLToPath(new URL("./postgres-keeper.ts", import.meta.url));
