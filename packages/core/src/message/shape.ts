@@ -22,8 +22,13 @@ export interface TextPart {
 /** Thinking. `signature` is the provider's proof; a signed or redacted part must stay beside its calls, unedited. */
 export interface ReasoningPart {
   readonly kind: "reasoning";
+  /** Empty when the provider keeps the text to itself. */
   readonly text: string;
   readonly signature: string | null;
+  /** Who signed: `anthropic`, `google`, ... Only the signer accepts it back. */
+  readonly signedBy: string | null;
+  /** The signature is the encrypted thought itself, not a proof of `text`. */
+  readonly redacted: boolean;
 }
 
 /** `input` is JSON text, exactly as the provider sent it where the provider sends text. */
@@ -54,31 +59,45 @@ export interface FilePart {
   readonly kind: "file";
   readonly mediaType: string | null;
   readonly name: string | null;
-  /** Base64 or text; empty when the file is only referred to. */
+  /** Base64 or text, as `encoding` says; empty when the file is only referred to. */
   readonly data: string;
+  readonly encoding: "base64" | "text";
+  /** Where the file lies, when it is only referred to: a URL or the provider's file id. */
+  readonly ref: string | null;
 }
 
 /** A block we carry but don't interpret. It counts by its JSON and is never edited. */
 export interface OtherPart {
   readonly kind: "other";
+  /** The provider's own name of the block. */
+  readonly type: string;
   readonly json: string;
 }
 
 export interface Shape<M> {
   readonly dialect: Dialect;
   role(message: M): Role;
+  /** The role as the provider spells it: differs from `role` where tool results travel in a user message. */
+  wireRole(message: M): Role;
   parts(message: M): readonly Part[];
-  /** The same message with one part replaced; provider options, cache marks and sibling parts stay as they are. */
+  /**
+   * The same message with one part replaced; provider options, cache marks and sibling parts stay as they are.
+   * The replacement is of the part's own kind, or a text that stands for an image, a file or another block.
+   */
   withPart(message: M, index: number, replacement: Part): M;
+  /** The same message with only these parts, in this order. */
+  select(message: M, indices: readonly number[]): M;
   /** Ids of the tool calls this message makes, in order. */
   calls(message: M): readonly string[];
   /** Ids of the tool calls this message answers, in order. */
   answers(message: M): readonly string[];
+  /** New messages with these parts: mostly one; more where the provider wants results, or what follows them, apart. */
+  make(role: Role, parts: readonly Part[]): readonly M[];
   /** A new plain text message. */
   turn(role: "system" | "user" | "assistant", text: string): M;
   /** New messages that answer these calls; one message or one per result, as the provider demands. */
   results(answers: readonly Answer[]): readonly M[];
-  /** Two neighbouring messages of the same role as one, all parts in order. */
+  /** Two neighbours of the same wire role as one, all parts in order; two strings stay a string. Not for OpenAI's `tool`. */
   join(first: M, second: M): M;
 }
 

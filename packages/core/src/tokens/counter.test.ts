@@ -21,15 +21,21 @@ test("[F25] reasoning, call arguments, results, images, files and unknown blocks
   const empty = countMessage([], shape, chars);
   const parts: [Part, number][] = [
     [{ kind: "text", text: "x".repeat(100) }, 100],
-    [{ kind: "reasoning", text: "x".repeat(100), signature: "s".repeat(5000) }, 100],
-    [{ kind: "reasoning", text: "", signature: "s".repeat(600) }, 100],
+    [
+      { kind: "reasoning", text: "x".repeat(100), signature: "s".repeat(5000), signedBy: "anthropic", redacted: false },
+      100,
+    ],
+    [{ kind: "reasoning", text: "", signature: "s".repeat(600), signedBy: "anthropic", redacted: true }, 100],
     [{ kind: "call", id: "1", name: "read", input: "x".repeat(96) }, 100],
     [{ kind: "result", id: "1", name: null, text: "x".repeat(100), isError: false, images: [] }, 100],
     [{ kind: "result", id: "1", name: null, text: "", isError: false, images: [image as never] }, 1600],
     [image, 1600],
-    [{ kind: "file", mediaType: "text/plain", name: "a", data: "x".repeat(100) }, 100],
-    [{ kind: "file", mediaType: "application/pdf", name: null, data: "x".repeat(300) }, 100],
-    [{ kind: "other", json: "x".repeat(100) }, 100],
+    [{ kind: "file", mediaType: "text/plain", name: "a", data: "x".repeat(100), encoding: "text", ref: null }, 100],
+    [
+      { kind: "file", mediaType: "application/pdf", name: null, data: "x".repeat(300), encoding: "base64", ref: null },
+      100,
+    ],
+    [{ kind: "other", type: "x", json: "x".repeat(100) }, 100],
   ];
   for (const [part, least] of parts) {
     const tokens = countMessage([part], shape, chars) - empty;
@@ -86,14 +92,20 @@ function arbitraryMessage(): fc.Arbitrary<Part[]> {
   return fc.array(
     fc.oneof(
       fc.record({ kind: fc.constant("text" as const), text }),
-      fc.record({ kind: fc.constant("reasoning" as const), text, signature: fc.option(text) }),
+      fc.record({
+        kind: fc.constant("reasoning" as const),
+        text,
+        signature: fc.option(text),
+        signedBy: fc.constant(null),
+        redacted: fc.boolean(),
+      }),
       fc.record({ kind: fc.constant("call" as const), id: text, name: text, input: text }),
       fc.record({
         kind: fc.constant("image" as const),
         mediaType: fc.constant(null),
         source: fc.record({ kind: fc.constant("base64" as const), data: fc.base64String() }),
       }),
-      fc.record({ kind: fc.constant("other" as const), json: text }),
+      fc.record({ kind: fc.constant("other" as const), type: text, json: text }),
     ),
     { maxLength: 5 },
   );

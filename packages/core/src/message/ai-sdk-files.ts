@@ -1,0 +1,78 @@
+/**
+ * Files and images in AI SDK messages: the data is a string (base64, a data URL, a URL), bytes, a URL object, or one of
+ * the tagged forms of version 7. This file reads all of them and writes the tagged form, which survives JSON.
+ */
+import { file, media } from "./blocks.ts";
+import type { FilePart, ImagePart } from "./shape.ts";
+
+export interface FileFields {
+  readonly data: FileData;
+  readonly mediaType: string;
+  readonly filename?: string;
+}
+
+export type FileData =
+  | string
+  | Uint8Array
+  | ArrayBuffer
+  | { readonly href: string }
+  | { readonly type: "data"; readonly data: string | Uint8Array | ArrayBuffer }
+  | { readonly type: "url"; readonly url: string | { readonly href: string } }
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "reference"; readonly reference: Readonly<Record<string, string>> };
+
+/** Null when the data has a form we don't know. */
+export function viewFile(fields: FileFields): ImagePart | FilePart | null {
+  const { data, mediaType } = fields;
+  const name = fields.filename ?? null;
+  if (typeof data === "string") return media(data, mediaType, name);
+  if (data instanceof Uint8Array || data instanceof ArrayBuffer) return media(base64(data), mediaType, name);
+  if ("href" in data) return media(data.href, mediaType, name);
+  switch (data.type) {
+    case "data":
+      return media(typeof data.data === "string" ? data.data : base64(data.data), mediaType, name);
+    case "url":
+      return media(typeof data.url === "string" ? data.url : data.url.href, mediaType, name);
+    case "text":
+      return file({ mediaType, name, data: data.text, encoding: "text" });
+    case "reference":
+      return file({ mediaType, name, ref: Object.values(data.reference)[0] ?? null });
+    default:
+      return null;
+  }
+}
+
+export const writeImage = ({ source, mediaType }: ImagePart): FileFields => ({
+  data: source.kind === "url" ? { type: "url", url: source.url } : { type: "data", data: source.data },
+  mediaType: mediaType ?? "image",
+});
+
+export const writeFile = (part: FilePart): FileFields => ({
+  data: writeData(part),
+  mediaType: part.mediaType ?? "application/octet-stream",
+  ...(part.name !== null && { filename: part.name }),
+});
+
+function writeData(part: FilePart): FileData {
+  if (part.data !== "") {
+    return part.encoding === "text" ? { type: "text", text: part.data } : { type: "data", data: part.data };
+  }
+  const ref = part.ref ?? "";
+  return /^https?:/.test(ref) ? { type: "url", url: ref } : { type: "reference", reference: { id: ref } };
+}
+
+const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/** Core has no platform to ask for base64, so it brings its own. */
+function base64(data: Uint8Array | ArrayBuffer): string {
+  const bytes = data instanceof Uint8Array ? data : new Uint8Array(data);
+  let written = "";
+  for (let i = 0; i < bytes.length; i += 3) {
+    const left = bytes.length - i;
+    const group = (bytes[i]! << 16) | ((bytes[i + 1] ?? 0) << 8) | (bytes[i + 2] ?? 0);
+    for (let digit = 0; digit < 4; digit++) {
+      written += digit > left ? "=" : DIGITS[(group >> (18 - 6 * digit)) & 63];
+    }
+  }
+  return written;
+}

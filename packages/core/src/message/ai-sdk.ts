@@ -1,0 +1,235 @@
+/**
+ * The shape of AI SDK 7 `ModelMessage`s. The types are structural: fields they don't name travel along untouched, and
+ * nothing is imported from the SDK. Calls that the provider itself ran stand, with their results, in the assistant's
+ * message; they need no answer from us, so they are carried as other blocks.
+ */
+
+import { type FileData, type FileFields, viewFile, writeFile, writeImage } from "./ai-sdk-files.ts";
+import {
+  assertReplaceable,
+  blocksOf,
+  imagesIn,
+  inputText,
+  inputValue,
+  joinContent,
+  other,
+  result,
+  text,
+  textIn,
+} from "./blocks.ts";
+import type { Part, ReasoningPart, ResultPart, Role, Shape } from "./shape.ts";
+
+export interface AiSdkMessage {
+  readonly role: Role;
+  readonly content: string | readonly AiSdkPart[];
+  readonly providerOptions?: ProviderOptions;
+}
+
+type ProviderOptions = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+export type AiSdkPart = { readonly providerOptions?: ProviderOptions } & (
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "image"; readonly image: FileData; readonly mediaType?: string }
+  | ({ readonly type: "file" } & FileFields)
+  | { readonly type: "reasoning"; readonly text: string }
+  | {
+      readonly type: "tool-call";
+      readonly toolCallId: string;
+      readonly toolName: string;
+      readonly input: unknown;
+      readonly providerExecuted?: boolean;
+    }
+  | {
+      readonly type: "tool-result";
+      readonly toolCallId: string;
+      readonly toolName: string;
+      readonly output: AiSdkOutput;
+    }
+);
+
+export type AiSdkOutput =
+  | { readonly type: "text" | "error-text"; readonly value: string }
+  | { readonly type: "json" | "error-json"; readonly value: unknown }
+  | { readonly type: "execution-denied"; readonly reason?: string }
+  | { readonly type: "content"; readonly value: readonly AiSdkOutputPart[] };
+
+type AiSdkOutputPart =
+  | { readonly type: "text"; readonly text: string }
+  | ({ readonly type: "file" } & FileFields)
+  | { readonly type: "media" | "file-data" | "image-data"; readonly data: string; readonly mediaType: string }
+  | { readonly type: "file-url" | "image-url"; readonly url: string; readonly mediaType?: string };
+
+export const aiSdkShape: Shape<AiSdkMessage> = {
+  dialect: "ai-sdk",
+  role: (message) => message.role,
+  wireRole: (message) => message.role,
+  parts,
+  withPart(message, index, replacement) {
+    assertReplaceable(parts(message)[index], replacement);
+    if (typeof message.content === "string" && replacement.kind === "text") {
+      return { ...message, content: replacement.text };
+    }
+    const all = blocks(message);
+    return { ...message, content: all.with(index, edit(all[index]!, replacement)) };
+  },
+  select(message, indices) {
+    if (typeof message.content === "string") return { ...message, content: indices.length > 0 ? message.content : "" };
+    const all = blocks(message);
+    return { ...message, content: indices.flatMap((index) => all[index] ?? []) };
+  },
+  calls: (message) => parts(message).flatMap((part) => (part.kind === "call" ? [part.id] : [])),
+  answers: (message) => parts(message).flatMap((part) => (part.kind === "result" ? [part.id] : [])),
+  make,
+  turn: (role, content) => ({ role, content }),
+  results: (answers) => make("tool", answers.map(result)),
+  join: (first, second) => ({ ...first, content: joinContent(first.content, second.content, textBlock) }),
+};
+
+function parts(message: AiSdkMessage): readonly Part[] {
+  return blocks(message).map((block) => view(block, message.role));
+}
+
+const blocks = (message: AiSdkMessage): readonly AiSdkPart[] => blocksOf(message.content, textBlock);
+
+const textBlock = (value: string): AiSdkPart => ({ type: "text", text: value });
+
+function view(block: AiSdkPart, role: Role): Part {
+  switch (block.type) {
+    case "text":
+      return text(block.text);
+    case "image":
+      return viewFile({ data: block.image, mediaType: block.mediaType ?? "image" }) ?? other(block);
+    case "file":
+      return viewFile(block) ?? other(block);
+    case "reasoning":
+      return viewReasoning(block);
+    case "tool-call":
+      if (role !== "assistant" || block.providerExecuted) return other(block);
+      return { kind: "call", id: block.toolCallId, name: block.toolName, input: inputText(block.input) };
+    case "tool-result":
+      return role === "tool" ? viewResult(block) : other(block);
+    default:
+      return other(block);
+  }
+}
+
+/** Where each provider's adapter keeps its proof. */
+const SIGNATURES = [
+  ["anthropic", "signature"],
+  ["google", "thoughtSignature"],
+  ["vertex", "thoughtSignature"],
+  ["openai", "reasoningEncryptedContent"],
+] as const;
+
+function viewReasoning(block: AiSdkPart & { type: "reasoning" }): ReasoningPart {
+  const options = block.providerOptions ?? {};
+  const redacted = options["anthropic"]?.["redactedData"];
+  const part = { kind: "reasoning", text: block.text, redacted: false } as const;
+  if (typeof redacted === "string") return { ...part, signature: redacted, signedBy: "anthropic", redacted: true };
+  for (const [provider, key] of SIGNATURES) {
+    const signature = options[provider]?.[key];
+    if (typeof signature === "string" && signature !== "") return { ...part, signature, signedBy: provider };
+  }
+  return { ...part, signature: null, signedBy: null };
+}
+
+function viewResult(block: AiSdkPart & { type: "tool-result" }): ResultPart {
+  const { output } = block;
+  const inside = output.type === "content" ? output.value.map(viewOutputPart) : [text(outputText(output))];
+  return {
+    kind: "result",
+    id: block.toolCallId,
+    name: block.toolName,
+    text: textIn(inside),
+    isError: output.type === "error-text" || output.type === "error-json" || output.type === "execution-denied",
+    images: imagesIn(inside),
+  };
+}
+
+function outputText(output: Exclude<AiSdkOutput, { type: "content" }>): string {
+  switch (output.type) {
+    case "text":
+    case "error-text":
+      return output.value;
+    case "json":
+    case "error-json":
+      return JSON.stringify(output.value) ?? "null";
+    case "execution-denied":
+      return output.reason ?? "Tool execution denied.";
+    default:
+      return JSON.stringify(output);
+  }
+}
+
+function viewOutputPart(part: AiSdkOutputPart): Part {
+  switch (part.type) {
+    case "text":
+      return text(part.text);
+    case "file":
+      return viewFile(part) ?? other(part);
+    case "media":
+    case "file-data":
+    case "image-data":
+      return viewFile(part) ?? other(part);
+    case "file-url":
+    case "image-url":
+      return viewFile({ data: { type: "url", url: part.url }, mediaType: part.mediaType ?? "image" }) ?? other(part);
+    default:
+      return other(part);
+  }
+}
+
+/** Replaces what the part says and keeps the block's provider options: a signature or a cache mark lives there. */
+function edit(block: AiSdkPart, part: Part): AiSdkPart {
+  if (part.kind === "other") return block;
+  const { providerOptions, ...written } = write(part);
+  if (written.type === block.type) return { ...block, ...written } as AiSdkPart;
+  return (block.providerOptions ? { ...written, providerOptions: block.providerOptions } : written) as AiSdkPart;
+}
+
+function write(part: Part): AiSdkPart {
+  switch (part.kind) {
+    case "text":
+      return textBlock(part.text);
+    case "reasoning":
+      return writeReasoning(part);
+    case "call":
+      return { type: "tool-call", toolCallId: part.id, toolName: part.name, input: inputValue(part.input) };
+    case "result":
+      return { type: "tool-result", toolCallId: part.id, toolName: part.name ?? "unknown", output: writeOutput(part) };
+    case "image":
+      return { type: "file", ...writeImage(part) };
+    case "file":
+      return { type: "file", ...writeFile(part) };
+    case "other":
+      return textBlock(part.json);
+  }
+}
+
+function writeReasoning(part: ReasoningPart): AiSdkPart {
+  const block = { type: "reasoning", text: part.text } as const;
+  if (part.signature === null) return block;
+  const key = part.redacted ? "redactedData" : SIGNATURES.find(([provider]) => provider === part.signedBy)?.[1];
+  return { ...block, providerOptions: { [part.signedBy ?? "anthropic"]: { [key ?? "signature"]: part.signature } } };
+}
+
+function writeOutput(part: ResultPart): AiSdkOutput {
+  if (part.images.length === 0) return { type: part.isError ? "error-text" : "text", value: part.text };
+  const files = part.images.map((image) => ({ type: "file", ...writeImage(image) }) as const);
+  return { type: "content", value: part.text === "" ? files : [{ type: "text", text: part.text }, ...files] };
+}
+
+/** A tool message holds results only: what else there is follows in a user message. */
+function make(role: Role, parts: readonly Part[]): readonly AiSdkMessage[] {
+  if (role === "system") {
+    return [{ role, content: parts.flatMap((part) => (part.kind === "text" ? [part.text] : [])).join("\n\n") }];
+  }
+  if (role !== "tool") {
+    const only = parts.length === 1 ? parts[0] : undefined;
+    return [{ role, content: parts.length === 0 ? "" : only?.kind === "text" ? only.text : parts.map(write) }];
+  }
+  const results = parts.filter((part) => part.kind === "result");
+  const rest = parts.filter((part) => part.kind !== "result");
+  const after = rest.length > 0 ? make("user", rest) : [];
+  return results.length > 0 ? [{ role, content: results.map(write) }, ...after] : after;
+}

@@ -1,0 +1,95 @@
+/**
+ * What the shapes share: parts built from plain values, content that is either a string or a list of blocks, data URLs,
+ * and a call's input as JSON text. Nothing here knows a provider.
+ */
+import type { Answer, FilePart, ImagePart, OtherPart, Part, ResultPart, TextPart } from "./shape.ts";
+
+export const text = (value: string): TextPart => ({ kind: "text", text: value });
+
+export const other = (block: { readonly type?: unknown }): OtherPart => ({
+  kind: "other",
+  type: String(block?.type),
+  json: JSON.stringify(block),
+});
+
+export const result = (answer: Answer): ResultPart => ({ kind: "result", images: [], ...answer });
+
+/** Everything textual in a list of parts, blocks on their own lines. */
+export const textIn = (parts: readonly Part[]): string =>
+  parts
+    .flatMap((part) => (part.kind === "text" ? [part.text] : part.kind === "file" ? [fileMark(part)] : []))
+    .join("\n");
+
+export const imagesIn = (parts: readonly Part[]): ImagePart[] => parts.filter((part) => part.kind === "image");
+
+/** Content as a list of blocks; an empty string holds none. */
+export function blocksOf<B>(content: string | readonly B[], textBlock: (text: string) => B): readonly B[] {
+  if (typeof content !== "string") return content;
+  return content === "" ? [] : [textBlock(content)];
+}
+
+/** Contents one after the other. Two strings stay a string, because some servers accept nothing else. */
+export function joinContent<B>(
+  first: string | readonly B[],
+  second: string | readonly B[],
+  textBlock: (text: string) => B,
+): string | readonly B[] {
+  if (typeof first === "string" && typeof second === "string") return [first, second].filter(Boolean).join("\n\n");
+  return [...blocksOf(first, textBlock), ...blocksOf(second, textBlock)];
+}
+
+/** Throws where a replacement would tear a message apart: that is a caller's mistake, never a matter of data. */
+export function assertReplaceable(part: Part | undefined, replacement: Part): asserts part is Part {
+  const standsIn = replacement.kind === "text" && ["image", "file", "other"].includes(part?.kind ?? "");
+  if (part?.kind === replacement.kind || standsIn) return;
+  throw new TypeError(
+    part === undefined
+      ? "withPart: the message has no part at this index; take the index from parts()."
+      : `withPart: a ${part.kind} part can't become a ${replacement.kind} part; replace it by its own kind.`,
+  );
+}
+
+/** A URL or base64 data as an image or, for any other media type, a file. */
+export function media(location: string, mediaType: string | null, name: string | null = null): ImagePart | FilePart {
+  const data = /^data:([^;,]*)[^,]*,/.exec(location);
+  const type = data?.[1] || mediaType;
+  const payload = data ? location.slice(data[0].length) : location;
+  const isUrl = !data && /^[a-z][a-z0-9+.-]*:\/\//i.test(location.slice(0, 32));
+  if (type?.startsWith("image")) return image(type, isUrl ? { url: payload } : { data: payload });
+  return file({ mediaType: type, name, ...(isUrl ? { ref: payload } : { data: payload }) });
+}
+
+export function image(mediaType: string | null, from: { readonly url: string } | { readonly data: string }): ImagePart {
+  const source =
+    "url" in from ? ({ kind: "url", url: from.url } as const) : ({ kind: "base64", data: from.data } as const);
+  return { kind: "image", mediaType, source };
+}
+
+export const file = (fields: Partial<Omit<FilePart, "kind">>): FilePart => ({
+  kind: "file",
+  mediaType: null,
+  name: null,
+  data: "",
+  encoding: "base64",
+  ref: null,
+  ...fields,
+});
+
+/** The image as a URL, inline data included. */
+export const imageUrl = ({ source, mediaType }: ImagePart): string =>
+  source.kind === "url" ? source.url : `data:${mediaType ?? "image/png"};base64,${source.data}`;
+
+/** A call's input as JSON text. */
+export const inputText = (input: unknown): string => JSON.stringify(input) ?? "{}";
+
+/** The value behind a call's JSON text; text that isn't JSON is kept as it is. */
+export function inputValue(input: string): unknown {
+  if (input.trim() === "") return {};
+  try {
+    return JSON.parse(input);
+  } catch {
+    return input;
+  }
+}
+
+const fileMark = (part: FilePart): string => `[file: ${part.name ?? part.ref ?? part.mediaType ?? "unnamed"}]`;

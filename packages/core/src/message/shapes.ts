@@ -1,0 +1,22 @@
+/** Which shape reads which dialect. The only place that names all three. */
+import { type AiSdkMessage, aiSdkShape } from "./ai-sdk.ts";
+import { type AnthropicMessage, anthropicShape } from "./anthropic.ts";
+import { type OpenAiMessage, openaiShape } from "./openai.ts";
+import type { Dialect, Shape } from "./shape.ts";
+
+/** The message type of each dialect. */
+export interface MessageOf {
+  openai: OpenAiMessage;
+  anthropic: AnthropicMessage;
+  "ai-sdk": AiSdkMessage;
+}
+
+const SHAPES: { readonly [D in Dialect]: Shape<MessageOf[D]> } = {
+  openai: openaiShape,
+  anthropic: anthropicShape,
+  "ai-sdk": aiSdkShape,
+};
+
+export function shapeOf<D extends Dialect>(dialect: D): Shape<MessageOf[D]> {
+  return SHAPES[dialect];
+}
