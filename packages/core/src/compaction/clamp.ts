@@ -1,0 +1,114 @@
+/**
+ * Shortening what can't be hidden: an oversized part becomes its head, its tail and a pointer to the whole. Calls stay
+ * valid JSON, signed messages keep their calls untouched. Yields prune entries; the originals stay in the log.
+ */
+import type { PruneEntry } from "../log/record.ts";
+import { applyPrune, type ViewEntry } from "../log/view.ts";
+import type { Part, Shape } from "../message/shape.ts";
+
+export interface Measure<M> {
+  /** Tokens of a whole message, everything in it counted. */
+  message(message: M): number;
+  text(text: string): number;
+}
+
+export interface Clamped<M> {
+  readonly message: M;
+  readonly tokens: number;
+  readonly entries: readonly PruneEntry[];
+}
+
+/** The entry with every part over `most` tokens shortened to it, as far as its parts allow. */
+export function clampEntry<M>(entry: ViewEntry<M>, most: number, shape: Shape<M>, measure: Measure<M>): Clamped<M> {
+  const seq = entry.seq;
+  if (seq === null) return { message: entry.message, tokens: measure.message(entry.message), entries: [] };
+  const parts = shape.parts(entry.message);
+  const signed = parts.some((part) => part.kind === "reasoning" && part.signature !== null);
+  const entries = parts.flatMap((part, index): PruneEntry[] => {
+    const replacement = clampPart(part, { most, seq, signed, count: measure.text });
+    return replacement === null ? [] : [{ target: seq, part: index, replacement, reason: "clamped" }];
+  });
+  const message = entries.reduce((clamped, prune) => applyPrune(clamped, prune, shape), entry.message);
+  return { message, tokens: measure.message(message), entries };
+}
+
+/** At most `most` tokens of `text`: its beginning, its end, and between them the pointer. */
+export function clampText(text: string, most: number, count: (text: string) => number, pointer: string): string {
+  const tokens = count(text);
+  if (tokens <= most) return text;
+  const room = Math.max(0, most - count(pointer) - 4);
+  let characters = Math.floor((text.length * room) / tokens);
+  while (characters >= 16) {
+    const clamped = headAndTail(text, characters, pointer);
+    if (count(clamped) <= most) return clamped;
+    characters = Math.floor(characters * 0.85);
+  }
+  return pointer;
+}
+
+interface ClampOptions {
+  readonly most: number;
+  readonly seq: number;
+  readonly signed: boolean;
+  readonly count: (text: string) => number;
+}
+
+function clampPart(part: Part, { most, seq, signed, count }: ClampOptions): string | null {
+  const pointer = `[... cut here; recall_read ${seq} has all of it ...]`;
+  switch (part.kind) {
+    case "text":
+    case "result": {
+      const images = part.kind === "result" && part.images.length > 0;
+      if (!images && count(part.text) <= most) return null;
+      return clampText(part.text, most, count, pointer);
+    }
+    case "reasoning":
+      return part.signature === null && count(part.text) > most ? clampText(part.text, most, count, pointer) : null;
+    case "call":
+      return signed || count(part.input) <= most ? null : clampInput(part.input, most, count, pointer);
+    case "image":
+    case "file":
+      return `[${part.kind} left out; recall_read ${seq} has it]`;
+    case "other":
+      return null;
+  }
+}
+
+/** A call's input with its long strings shortened, keys kept; when that isn't enough, an object with just the pointer. */
+function clampInput(input: string, most: number, count: (text: string) => number, pointer: string): string {
+  const fallback = JSON.stringify({ clamped: pointer });
+  let value: unknown;
+  try {
+    value = JSON.parse(input);
+  } catch {
+    return fallback;
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return fallback;
+  const fields = Object.entries(value);
+  const each = Math.floor(most / (fields.length + 1));
+  const shortened = Object.fromEntries(
+    fields.map(([key, field]) => {
+      const text = typeof field === "string" ? field : JSON.stringify(field);
+      return [key, count(text) > each ? clampText(text, each, count, pointer) : field];
+    }),
+  );
+  const clamped = JSON.stringify(shortened);
+  return count(clamped) <= most ? clamped : fallback;
+}
+
+function headAndTail(text: string, characters: number, pointer: string): string {
+  const head = sliceWhole(text, 0, Math.ceil(characters * 0.6));
+  const tail = sliceWhole(text, text.length - Math.floor(characters * 0.4), text.length);
+  return `${head}\n${pointer}\n${tail}`;
+}
+
+/** A slice that never leaves half a surrogate pair at either end. */
+function sliceWhole(text: string, from: number, to: number): string {
+  const start = isLowSurrogate(text.charCodeAt(from)) ? from + 1 : from;
+  const end = isLowSurrogate(text.charCodeAt(to)) ? to - 1 : to;
+  return text.slice(start, end);
+}
+
+function isLowSurrogate(code: number): boolean {
+  return code >= 0xdc00 && code <= 0xdfff;
+}

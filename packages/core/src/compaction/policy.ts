@@ -1,0 +1,104 @@
+/**
+ * What a user may ask of compaction, and what it comes to in tokens for one window. Nothing here looks at messages.
+ */
+import type { SummaryFormat } from "../log/record.ts";
+
+/** `fraction` is of the model's input window. */
+export interface Threshold {
+  readonly type: "fraction" | "tokens" | "messages";
+  readonly value: number;
+}
+
+/** One threshold is a promise (at least this much stays), a list is a set of ceilings (the one that keeps fewest wins). */
+export type Keep = Threshold | readonly Threshold[];
+
+export interface Policy {
+  readonly trigger: readonly Threshold[];
+  readonly keep: Keep;
+  /** A compaction aims at or under this share of the trigger. */
+  readonly lowWater: number;
+  /** Share of the window the view must have grown by before the next attempt. */
+  readonly minGain: number;
+  /** Null: a tenth of the window, at most 4000. */
+  readonly maxSummaryTokens: number | null;
+  readonly summaryFormat: SummaryFormat;
+}
+
+/** Tokens of the model's input window, and what is set aside in it for the answer. */
+export interface Window {
+  readonly size: number;
+  readonly reserve: number;
+}
+
+export interface Limits {
+  /** The most a request may count. */
+  readonly fits: number;
+  /** The lowest token trigger; a request that doesn't fit always asks for a compaction. */
+  readonly trigger: number;
+  readonly goal: number;
+  readonly minGain: number;
+  readonly maxSummary: number;
+  /** The lowest message trigger, if any, and its low-water mark. */
+  readonly messages: { readonly trigger: number; readonly goal: number } | null;
+}
+
+export function limitsOf(policy: Policy, window: Window): Limits {
+  const fits = Math.max(0, Math.floor(window.size - window.reserve));
+  const tokenTriggers = policy.trigger.flatMap((threshold) => tokensOf(threshold, window) ?? []);
+  const trigger = Math.min(fits + 1, ...tokenTriggers);
+  const messageTriggers = policy.trigger.flatMap(({ type, value }) => (type === "messages" ? [value] : []));
+  const messages = Math.min(...messageTriggers);
+  return {
+    fits,
+    trigger,
+    goal: Math.min(fits, Math.floor(trigger * policy.lowWater)),
+    minGain: Math.floor(window.size * policy.minGain),
+    maxSummary: policy.maxSummaryTokens ?? Math.floor(Math.min(window.size * 0.1, 4000)),
+    messages: messageTriggers.length === 0 ? null : { trigger: messages, goal: Math.floor(messages * policy.lowWater) },
+  };
+}
+
+/** Null for a threshold that counts messages. */
+export function tokensOf({ type, value }: Threshold, window: Window): number | null {
+  if (type === "messages") return null;
+  return type === "fraction" ? Math.floor(window.size * value) : value;
+}
+
+/** Every way this policy can't be meant, in words; an empty list is a usable policy. */
+export function policyProblems(policy: Policy): string[] {
+  const keeps = isCeilings(policy.keep) ? policy.keep : [policy.keep];
+  const problems = [
+    ...policy.trigger.flatMap((threshold) => thresholdProblems("trigger", threshold)),
+    ...keeps.flatMap((threshold) => thresholdProblems("keep", threshold)),
+  ];
+  if (!isCeilings(policy.keep)) problems.push(...keepClashes(policy.keep, policy.trigger));
+  if (!(policy.lowWater > 0 && policy.lowWater <= 1)) {
+    problems.push(`low_water ${policy.lowWater} must be above 0 and at most 1`);
+  }
+  if (!(policy.minGain >= 0 && policy.minGain < 1)) {
+    problems.push(`min_gain ${policy.minGain} must be at least 0 and below 1`);
+  }
+  return problems;
+}
+
+export function isCeilings(keep: Keep): keep is readonly Threshold[] {
+  return Array.isArray(keep);
+}
+
+function keepClashes(keep: Threshold, triggers: readonly Threshold[]): string[] {
+  const clash = triggers.find((trigger) => trigger.type === keep.type && keep.value >= trigger.value);
+  if (clash === undefined) return [];
+  return [
+    `keep ${keep.value} ${keep.type} is not below the trigger ${clash.value} ${clash.type}: ` +
+      "a compaction could never free anything; lower keep or raise the trigger",
+  ];
+}
+
+function thresholdProblems(where: string, { type, value }: Threshold): string[] {
+  if (!Number.isFinite(value) || value <= 0) return [`${where} ${type} ${value} must be a number above 0`];
+  if (type === "fraction" && value > 1) {
+    return [`${where} fraction ${value} must be at most 1: it is a share of the window`];
+  }
+  if (type !== "fraction" && !Number.isInteger(value)) return [`${where} ${type} ${value} must be a whole number`];
+  return [];
+}

@@ -1,0 +1,127 @@
+/**
+ * What the view would weigh under a cut and a clamp level, without building it. Sizes are remembered, so that trying
+ * many cuts costs one pass over the tail per level.
+ */
+import { ACKNOWLEDGEMENT, type ViewEntry } from "../log/view.ts";
+import type { PruneEntry } from "../log/record.ts";
+import type { Shape } from "../message/shape.ts";
+import { type Boundary, requestBefore } from "./boundaries.ts";
+import { type Clamped, clampEntry, type Measure } from "./clamp.ts";
+import type { Policy } from "./policy.ts";
+
+export interface TailInput<M> {
+  readonly view: readonly ViewEntry<M>[];
+  readonly shape: Shape<M>;
+  readonly measure: Measure<M>;
+  /** Everything in the request that isn't a message of the view: system prompt, tool schemas, repairs. */
+  readonly fixed: number;
+  readonly format: Policy["summaryFormat"];
+}
+
+/** No clamp at all is `Infinity`. */
+export type Level = number;
+
+export interface Weigher {
+  /** Index of the first entry a compaction may hide. */
+  readonly first: number;
+  readonly sizes: readonly number[];
+  readonly total: number;
+  /** Messages in the view without system messages. */
+  readonly messages: number;
+  /** Tokens that leave the view with this cut: what is newly hidden and what is folded. */
+  hidden(cut: number): number;
+  after(cut: Boundary, level: Level, summary: number): { readonly tokens: number; readonly messages: number };
+  /** The prune entries that this cut and level need on what stays visible. */
+  clamps(cut: Boundary, level: Level): readonly PruneEntry[];
+  /** The parts that no cut removes: fixed, hoisted system messages, the acknowledgement. */
+  readonly base: number;
+  request(cut: Boundary): number;
+}
+
+export function weigh<M>({ view, shape, measure, fixed, format }: TailInput<M>): Weigher {
+  const sizes = view.map((entry) => measure.message(entry.message));
+  const isSystem = view.map((entry) => shape.role(entry.message) === "system" && entry.source !== "summary");
+  const firstMessage = view.findIndex((entry) => entry.source === "message");
+  const first = firstMessage < 0 ? view.length : firstMessage;
+  const total = fixed + sum(sizes);
+  const base =
+    fixed +
+    sum(sizes.filter((_, index) => isSystem[index])) +
+    (format === "pair" ? measure.message(shape.turn("assistant", ACKNOWLEDGEMENT)) : 0);
+
+  const clamped = memoize((level: Level, index: number): Clamped<M> => clampEntry(view[index]!, level, shape, measure));
+  const weight = (level: Level, index: number): number =>
+    isSystem[index] ? 0 : sizes[index]! <= level ? sizes[index]! : Math.min(sizes[index]!, clamped(level, index).tokens);
+  const suffix = memoizeOne((level: Level) => suffixSums(view.length, (index) => weight(level, index)));
+  const visible = suffixSums(view.length, (index) => (isSystem[index] ? 0 : 1));
+  const request = (cut: Boundary): number => (cut.kind === "group" ? requestBefore(view, cut.index, shape) : -1);
+  const hidesNothing = (cut: Boundary): boolean => cut.index <= first;
+
+  return {
+    first,
+    sizes,
+    total,
+    base,
+    messages: visible[0]!,
+    request,
+    hidden: (cut) => sum(sizes.slice(0, cut).filter((_, index) => !isSystem[index])),
+    after(cut, level, summary) {
+      if (hidesNothing(cut)) {
+        const standing = sum(sizes.slice(0, first).filter((_, index) => !isSystem[index] && view[index]!.source === "summary"));
+        const request = view.findIndex((entry) => entry.source === "request");
+        const asked = request < 0 ? 0 : weight(level, request);
+        return { tokens: base + standing + asked + suffix(level)[first]!, messages: visible[0]! };
+      }
+      const asked = request(cut);
+      const summaryTurns = format === "pair" ? 2 : format === "user" ? 1 : 0;
+      return {
+        tokens: base + summary + (asked < 0 ? 0 : weight(level, asked)) + suffix(level)[cut.index]!,
+        messages: visible[cut.index]! + summaryTurns + (asked < 0 ? 0 : 1),
+      };
+    },
+    clamps(cut, level) {
+      const standing = hidesNothing(cut) ? view.findIndex((entry) => entry.source === "request") : request(cut);
+      const from = hidesNothing(cut) ? first : cut.index;
+      const indexes = [...(standing < 0 ? [] : [standing]), ...range(from, view.length)];
+      return indexes.flatMap((index) => {
+        if (isSystem[index] || sizes[index]! <= level) return [];
+        const shorter = clamped(level, index);
+        return shorter.tokens < sizes[index]! ? shorter.entries : [];
+      });
+    },
+  };
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
+
+function range(from: number, to: number): number[] {
+  return Array.from({ length: Math.max(0, to - from) }, (_, offset) => from + offset);
+}
+
+function suffixSums(length: number, at: (index: number) => number): number[] {
+  const sums = new Array<number>(length + 1).fill(0);
+  for (let index = length - 1; index >= 0; index--) sums[index] = sums[index + 1]! + at(index);
+  return sums;
+}
+
+function memoize<T>(compute: (level: number, index: number) => T): (level: number, index: number) => T {
+  const known = new Map<number, Map<number, T>>();
+  return (level, index) => {
+    const byIndex = known.get(level) ?? new Map<number, T>();
+    known.set(level, byIndex);
+    const value = byIndex.get(index) ?? compute(level, index);
+    byIndex.set(index, value);
+    return value;
+  };
+}
+
+function memoizeOne<T>(compute: (level: number) => T): (level: number) => T {
+  const known = new Map<number, T>();
+  return (level) => {
+    const value = known.get(level) ?? compute(level);
+    known.set(level, value);
+    return value;
+  };
+}
