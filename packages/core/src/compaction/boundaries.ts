@@ -22,7 +22,11 @@ export function boundaries<M>(entries: readonly ViewEntry<M>[], shape: Shape<M>)
     if (role === "assistant") found.push({ index, kind: "group" });
   });
   const last = entries.findLast((entry) => shape.role(entry.message) !== "system");
-  if (last?.source === "message" && shape.role(last.message) === "assistant" && shape.calls(last.message).length === 0) {
+  if (
+    last?.source === "message" &&
+    shape.role(last.message) === "assistant" &&
+    shape.calls(last.message).length === 0
+  ) {
     found.push({ index: entries.length, kind: "end" });
   }
   return found;

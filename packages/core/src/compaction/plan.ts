@@ -90,12 +90,12 @@ export function planCompaction<M>(input: PlanInput<M>): Plan {
   const trigger = checkTrigger(policy, { tokens, messages: weigher.messages }, window);
   const forced = input.cause !== "automatic" || !fits;
   if (!forced && !trigger.met) return { kind: "none", reason: "below-trigger", tokens };
-  if (!forced && input.grown !== null && input.grown < limits.minGain) return { kind: "none", reason: "waiting", tokens };
+  if (!forced && input.grown !== null && input.grown < limits.minGain)
+    return { kind: "none", reason: "waiting", tokens };
 
   const cuts = boundaries(view, shape);
-  const found = input.cause === "manual" && fits
-    ? gentlest(input, weigher, limits, cuts)
-    : climb(input, weigher, limits, cuts);
+  const found =
+    input.cause === "manual" && fits ? gentlest(input, weigher, limits, cuts) : climb(input, weigher, limits, cuts);
   if (found === null) {
     if (fits && input.cause !== "overflow") return { kind: "none", reason: "nothing-to-cut", tokens };
     return collapse(input, weigher, limits);
@@ -127,9 +127,8 @@ function climb<M>(input: PlanInput<M>, weigher: Weigher, limits: Limits, cuts: r
   const whole: readonly Level[] = [Number.POSITIVE_INFINITY];
   const mild = LEVELS.filter((level) => level >= SHORTEST_WITH_ALL_KEPT);
   const roomy = Math.min(limits.trigger - 1, limits.fits - limits.minGain);
-  const messages = limits.messages;
-  const under = (count: number | undefined): number => count ?? Number.POSITIVE_INFINITY;
-  const low = { tokens: limits.goal, messages: under(messages && messages.trigger - 1) };
+  const messages = limits.messages === null ? Number.POSITIVE_INFINITY : limits.messages.trigger - 1;
+  const low = { tokens: limits.goal, messages };
   const rounds: readonly Round[] = [
     { cuts: preferred, levels: whole, target: low, reaches: "low-water" },
     { cuts: preferred.toReversed(), levels: whole, target: { ...low, tokens: roomy }, reaches: "keep" },
@@ -235,7 +234,9 @@ function makeCut<M>(
   const hidden = view.slice(weigher.first, cut.index);
   const seqs = hidden.map((entry) => entry.seq ?? 0);
   const asked = weigher.request(cut);
-  const systems = view.slice(0, cut.index).filter(({ seq, message }) => seq !== null && shape.role(message) === "system");
+  const systems = view
+    .slice(0, cut.index)
+    .filter(({ seq, message }) => seq !== null && shape.role(message) === "system");
   return {
     tail: cut.index,
     covers: [seqs[0] ?? 0, seqs.at(-1) ?? 0],

@@ -2,8 +2,9 @@
  * What the view would weigh under a cut and a clamp level, without building it. Sizes are remembered, so that trying
  * many cuts costs one pass over the tail per level.
  */
-import { ACKNOWLEDGEMENT, type ViewEntry } from "../log/view.ts";
+
 import type { PruneEntry } from "../log/record.ts";
+import { ACKNOWLEDGEMENT, type ViewEntry } from "../log/view.ts";
 import type { Shape } from "../message/shape.ts";
 import { type Boundary, requestBefore } from "./boundaries.ts";
 import { type Clamped, clampEntry, type Measure } from "./clamp.ts";
@@ -51,8 +52,13 @@ export function weigh<M>({ view, shape, measure, fixed, format }: TailInput<M>):
 
   const clamped = memoize((level: Level, index: number): Clamped<M> => clampEntry(view[index]!, level, shape, measure));
   const weight = (level: Level, index: number): number =>
-    isSystem[index] ? 0 : sizes[index]! <= level ? sizes[index]! : Math.min(sizes[index]!, clamped(level, index).tokens);
+    isSystem[index]
+      ? 0
+      : sizes[index]! <= level
+        ? sizes[index]!
+        : Math.min(sizes[index]!, clamped(level, index).tokens);
   const suffix = memoizeOne((level: Level) => suffixSums(view.length, (index) => weight(level, index)));
+  const whole = suffixSums(view.length, (index) => (isSystem[index] ? 0 : sizes[index]!));
   const visible = suffixSums(view.length, (index) => (isSystem[index] ? 0 : 1));
   const request = (cut: Boundary): number => (cut.kind === "group" ? requestBefore(view, cut.index, shape) : -1);
   const hidesNothing = (cut: Boundary): boolean => cut.index <= first;
@@ -64,10 +70,12 @@ export function weigh<M>({ view, shape, measure, fixed, format }: TailInput<M>):
     base,
     messages: visible[0]!,
     request,
-    hidden: (cut) => sum(sizes.slice(0, cut).filter((_, index) => !isSystem[index])),
+    hidden: (cut) => whole[0]! - whole[cut]!,
     after(cut, level, summary) {
       if (hidesNothing(cut)) {
-        const standing = sum(sizes.slice(0, first).filter((_, index) => !isSystem[index] && view[index]!.source === "summary"));
+        const standing = sum(
+          sizes.slice(0, first).filter((_, index) => !isSystem[index] && view[index]!.source === "summary"),
+        );
         const request = view.findIndex((entry) => entry.source === "request");
         const asked = request < 0 ? 0 : weight(level, request);
         return { tokens: base + standing + asked + suffix(level)[first]!, messages: visible[0]! };

@@ -1,4 +1,5 @@
 export type { ChainedRecord, Head } from "./head.ts";
+export { liveAfter, liveRecords, NOTHING_LIVE } from "./live.ts";
 export type * from "./record.ts";
 export { FORMAT_VERSION } from "./record.ts";
 export type { LiveRecords, ViewEntry, ViewOptions, ViewSource } from "./view.ts";

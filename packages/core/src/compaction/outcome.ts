@@ -1,0 +1,39 @@
+/**
+ * What a compaction came to. Expected endings are values that name their reason; nothing here throws.
+ */
+import type { Range, Rung } from "../log/record.ts";
+
+export type CompactionOutcome<M = unknown> =
+  | {
+      readonly kind: "compacted";
+      readonly rung: Rung;
+      readonly reason: string;
+      readonly tokensBefore: number;
+      readonly tokensAfter: number;
+      /** First and last seq hidden from the view now; null when parts were only shortened. */
+      readonly hidden: Range | null;
+      /** The part file just written; null when there is no workspace or nothing was hidden. */
+      readonly archivePath: string | null;
+      /** The view as it would be sent now. */
+      readonly messages: readonly M[];
+      /** Summarizer calls made, and how many tool outputs it saw only as digests. */
+      readonly calls: number;
+      readonly digested: number;
+      readonly ms: number;
+      /** Set when the low-water mark was not reached. */
+      readonly shortfall: string | null;
+    }
+  | {
+      readonly kind: "unchanged";
+      readonly reason:
+        | "below-trigger"
+        | "nothing-to-cut"
+        | "no-shrink"
+        | "summarizer-failed"
+        | "busy"
+        | "no-history"
+        | "waiting"
+        | "conflict";
+      readonly tokens: number;
+      readonly detail: string;
+    };
