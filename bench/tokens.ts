@@ -1,0 +1,126 @@
+/**
+ * Plays a recorded session through the token account and compares each predicted prompt size with what the provider
+ * then reported. `npm run bench -- tokens FILE [--counter chars] [--json]`.
+ *   anchored     error of the predicted prompt, as a share of the prompt
+ *   delta        error of the predicted growth since the last report, as a share of the growth
+ *   afterChange  error of the first prompt after a view change. The file doesn't hold the summaries of its own
+ *                compactions, so changes are made here: all but the first request and the last 20,000 tokens is hidden,
+ *                and the reports on both sides of what was hidden say how large the rest truly is
+ *   charsOver4   growth since the segment's first report by characters / 4, unanchored, as a share of that growth
+ */
+import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
+import { type Account, charsPerToken, createAccount, createMeter, type Entry } from "@palimpsest/core/tokens";
+import { counterFor, exactCounterFor } from "palimpsest/models";
+import type { Bench } from "./bench.ts";
+import { quantile } from "./bench.ts";
+import { readSession, type SessionLine } from "./session.ts";
+
+type Line = Extract<SessionLine, { kind: "message" }>;
+type Message = OpenAiMessage;
+
+const KEEP = 20_000;
+const WINDOW = 200_000;
+
+const bench: Bench = async ([path], options) => {
+  const lines = readSession(path, "tokens FILE");
+  const model = lines.find((line): line is Line => line.kind === "message" && line.model !== null)?.model ?? "unknown";
+  const counter = options["counter"] === "chars" ? counterFor({ model }) : await exactCounterFor({ model });
+  const meter = createMeter<Message>(openaiShape, { counter: counter.count, imageRule: counter.imageRule });
+  const plain = createMeter<Message>(openaiShape, { counter: charsPerToken(4) });
+  const found: Errors = { anchored: [], delta: [], afterChange: [], charsOver4: [] };
+  const answered = new Set(lines.flatMap((line) => (line.kind === "message" ? answers(line.message as Message) : [])));
+  const account = createAccount();
+  let ignored = 0;
+  let view = emptyView("start");
+  for (const [seq, line] of lines.entries()) {
+    if (line.kind === "event") {
+      view = emptyView(`after ${seq}`);
+      continue;
+    }
+    if (line.usage !== null) {
+      const calibration = { model: line.model ?? model, prior: counter.prior };
+      const prompt = { view: view.name, fixed: 0, entries: view.entries };
+      const predicted = account.count(prompt, calibration).tokens;
+      const compacted = predictCompacted(account, calibration, { view, prompt: line.usage.input });
+      const settled = account.settle({ of: seq, ...line.usage }, { ...calibration, prompt, window: WINDOW });
+      if (settled.kind === "ignored") ignored += 1;
+      else {
+        compare(found, { view, predicted, truth: line.usage.input });
+        if (compacted !== null) found.afterChange.push(Math.abs(compacted.predicted / compacted.truth - 1));
+        view.reports.push({ entries: view.entries.length, input: line.usage.input, plain: view.plain });
+      }
+    }
+    const message = asSent(line.message as Message, answered);
+    view.entries.push({ seq, tokens: meter.message(message) });
+    view.plain += plain.message(message);
+  }
+  return figures(found, { ignored, counter: counter.name, prior: counter.prior });
+};
+
+export default bench;
+
+/** A cancelled call that nobody answered isn't sent on: a prompt with it would be refused. */
+function asSent(message: Message, answered: ReadonlySet<string>): Message {
+  if (openaiShape.calls(message).every((id) => answered.has(id))) return message;
+  return { ...message, tool_calls: (message.tool_calls ?? []).filter(({ id }) => answered.has(id)) };
+}
+
+function answers(message: Message): readonly string[] {
+  return openaiShape.answers(message);
+}
+
+interface View {
+  readonly name: string;
+  readonly entries: Entry[];
+  readonly reports: { readonly entries: number; readonly input: number; readonly plain: number }[];
+  plain: number;
+}
+
+interface Errors {
+  readonly anchored: number[];
+  readonly delta: number[];
+  readonly afterChange: number[];
+  readonly charsOver4: number[];
+}
+
+function emptyView(name: string): View {
+  return { name, entries: [], reports: [], plain: 0 };
+}
+
+function compare(found: Errors, { view, predicted, truth }: { view: View; predicted: number; truth: number }): void {
+  // The first prompt of a segment holds a system prompt or a summary that the file doesn't show.
+  const first = view.reports[0];
+  const last = view.reports.at(-1);
+  if (first === undefined || last === undefined) return;
+  found.anchored.push(Math.abs(predicted - truth) / truth);
+  found.delta.push(Math.abs(predicted - truth) / Math.max(1, Math.abs(truth - last.input)));
+  found.charsOver4.push(Math.abs((view.plain - first.plain) / (truth - first.input) - 1));
+}
+
+/** Hides what lies between the first report and the last one that leaves `KEEP` tokens, and predicts what remains. */
+function predictCompacted(
+  account: Account,
+  calibration: { model: string; prior: number },
+  { view, prompt }: { view: View; prompt: number },
+): { predicted: number; truth: number } | null {
+  const first = view.reports[0];
+  const cut = view.reports.findLast(({ input }) => input <= prompt - KEEP);
+  if (first === undefined || cut === undefined || cut.input - first.input < KEEP) return null;
+  const entries = [...view.entries.slice(0, first.entries), ...view.entries.slice(cut.entries)];
+  const count = account.count({ view: `${view.name}, compacted`, fixed: 0, entries }, calibration);
+  return { predicted: count.tokens, truth: first.input + (prompt - cut.input) };
+}
+
+function figures(found: Errors, context: { ignored: number; counter: string; prior: number }): object {
+  const spread = (values: readonly number[]) => ({ p50: quantile(values, 0.5), p95: quantile(values, 0.95) });
+  const withMax = (values: readonly number[]) => ({ ...spread(values), max: Math.max(0, ...values) });
+  return {
+    anchored: withMax(found.anchored),
+    delta: spread(found.delta),
+    afterChange: withMax(found.afterChange),
+    charsOver4: withMax(found.charsOver4),
+    ...context,
+    n: found.anchored.length,
+    changes: found.afterChange.length,
+  };
+}

@@ -1,0 +1,182 @@
+/**
+ * The account of one thread: how large is this prompt, for this model? Anchored on the newest report:
+ *   reported + size of what was added since - size of what was removed since
+ * where a message's size is what the reports around it measured, else its estimate times the learned factor. The same
+ * view grown on is `anchored`, a changed one (compacted, pruned, undone) `adjusted`; without a report of the same model
+ * it is `estimated`. No I/O; `count` changes nothing, so it also answers for prompts that are only considered.
+ */
+import {
+  addGrowth,
+  boundedFactor,
+  FACTOR_BOUNDS,
+  factorOf,
+  type Growth,
+  type ImpossibleReport,
+  impossibleReport,
+  isCredibleAnswer,
+  isPlausibleGrowth,
+  startGrowth,
+} from "./calibrate.ts";
+
+export type CountSource = "reported" | "anchored" | "adjusted" | "estimated";
+
+export interface Count {
+  readonly tokens: number;
+  readonly source: CountSource;
+}
+
+/** One message of a prompt, as the meter counted it. `seq` is its record; null for turns the view makes up. */
+export interface Entry {
+  readonly seq: number | null;
+  readonly tokens: number;
+}
+
+export interface Prompt {
+  /** Which view this is, as `viewKey` names it: equal keys mean that one prompt is the other one grown on. */
+  readonly view: string;
+  /** System prompt and tool schemas, as the meter counted them. */
+  readonly fixed: number;
+  readonly entries: readonly Entry[];
+}
+
+/** The model that is asked. `prior` is its family's: reported per counted token, before anything is learned. */
+export interface Calibration {
+  readonly model: string;
+  readonly prior: number;
+}
+
+/** What a provider said about one call. `input` is the whole prompt, cached part included; `of` the message that answered. */
+export interface Report {
+  readonly of: number;
+  readonly input: number;
+  readonly output: number;
+}
+
+export type Settled =
+  | { readonly kind: "accepted"; readonly factor: number }
+  | { readonly kind: "ignored"; readonly reason: ImpossibleReport };
+
+export interface Account {
+  count(prompt: Prompt, calibration: Calibration): Count;
+  /** Takes the report on a prompt that was sent. After a restart: the tail's usage records again, in order. */
+  settle(report: Report, sent: Calibration & { readonly prompt: Prompt; readonly window: number | null }): Settled;
+  /** Per model, relative to its prior; for the usage record and the head. */
+  readonly factors: Readonly<Record<string, number>>;
+}
+
+export function viewKey(measured: {
+  readonly compaction: number | null;
+  readonly prune: number | null;
+  readonly promptHash: string | null;
+}): string {
+  return `${measured.compaction ?? "-"}/${measured.prune ?? "-"}/${measured.promptHash ?? "-"}`;
+}
+
+export function createAccount(known: { readonly factors?: Readonly<Record<string, number>> } = {}): Account {
+  const factors: Record<string, number> = { ...known.factors };
+  let anchor: Anchor | null = null;
+  return {
+    factors,
+    count: (prompt, calibration) => {
+      if (anchor?.model === calibration.model) return countFrom(anchor, prompt, calibration.prior);
+      const estimated = sizeOf(prompt, calibration.prior, new Map()).estimated;
+      return { tokens: Math.ceil(estimated * boundedFactor(factors[calibration.model] ?? 1)), source: "estimated" };
+    },
+    settle: (report, { prompt, model, prior, window }) => {
+      const previous = anchor?.model === model ? anchor : null;
+      const { estimated } = sizeOf(prompt, prior, new Map());
+      const reason = impossibleReport(report.input, estimated, window);
+      if (reason !== null) return { kind: "ignored", reason };
+      const growth =
+        previous?.view === prompt.view
+          ? learn(previous, { report, prompt, prior })
+          : startGrowth(previous === null ? (factors[model] ?? 1) : factorOf(previous.growth));
+      const measured = previous?.measured ?? new Map<number, Measured>();
+      anchor = {
+        ...{ model, view: prompt.view, growth, measured, entries: prompt.entries.length },
+        ...{ of: report.of, input: report.input, output: Math.max(0, report.output || 0) },
+        size: sizeOf(prompt, prior, measured),
+      };
+      factors[model] = factorOf(growth);
+      return { kind: "accepted", factor: factors[model] };
+    },
+  };
+}
+
+/** An accepted report and what is known of the prompt it measured. */
+interface Anchor {
+  readonly model: string;
+  readonly view: string;
+  readonly of: number;
+  readonly input: number;
+  readonly output: number;
+  readonly entries: number;
+  readonly size: Size;
+  readonly growth: Growth;
+  readonly measured: Map<number, Measured>;
+}
+
+/** A prompt's size in two sums: what reports have measured, and counter x prior for the rest, before the factor. */
+interface Size {
+  readonly measured: number;
+  readonly estimated: number;
+}
+
+/** The size of a message while it counts as it did then; a pruned one no longer does. */
+interface Measured {
+  readonly counted: number;
+  readonly tokens: number;
+}
+
+function countFrom(anchor: Anchor, prompt: Prompt, prior: number): Count {
+  const factor = factorOf(anchor.growth);
+  const now = sizeOf(prompt, prior, anchor.measured);
+  const answer = answerSize(anchor, prompt, { prior, factor });
+  const rest = now.estimated - anchor.size.estimated - answer.estimated;
+  const change = now.measured - anchor.size.measured + answer.carried + factor * rest;
+  // A wrong report must not pull the count of a prompt that has shrunk since to nothing.
+  const least = FACTOR_BOUNDS[0] * (now.measured + now.estimated);
+  const tokens = Math.max(Math.round(anchor.input + change), Math.ceil(least));
+  if (prompt.view !== anchor.view) return { tokens, source: "adjusted" };
+  return { tokens, source: prompt.entries.length === anchor.entries ? "reported" : "anchored" };
+}
+
+/** What the answer to the anchored call adds: the reported output where that is credible. */
+function answerSize(
+  anchor: Anchor,
+  prompt: Prompt,
+  { prior, factor }: { prior: number; factor: number },
+): { carried: number; estimated: number } {
+  const entry = prompt.entries.findLast(({ seq }) => seq === anchor.of);
+  const estimated = (entry?.tokens ?? 0) * prior;
+  if (entry === undefined || !isCredibleAnswer(anchor.output, estimated * factor)) return { carried: 0, estimated: 0 };
+  return { carried: anchor.output, estimated };
+}
+
+/** Measures the messages between two reports of one view: the answer by its output, the others share what remains. */
+function learn(previous: Anchor, { report, prompt, prior }: { report: Report; prompt: Prompt; prior: number }): Growth {
+  const factor = factorOf(previous.growth);
+  const answer = answerSize(previous, prompt, { prior, factor });
+  const added = prompt.entries.slice(previous.entries);
+  const all = added.reduce((sum, { tokens }) => sum + tokens * prior, 0);
+  const by = { reported: report.input - previous.input - answer.carried, estimated: all - answer.estimated };
+  // Also where nothing is learned from it: what never reached the prompt must not be subtracted from it later.
+  const share = by.estimated > 0 ? Math.max(0, by.reported) / by.estimated : 0;
+  for (const { seq, tokens } of added) {
+    if (seq === null) continue;
+    const isAnswer = seq === previous.of && answer.estimated > 0;
+    previous.measured.set(seq, { counted: tokens, tokens: isAnswer ? answer.carried : tokens * prior * share });
+  }
+  return isPlausibleGrowth(by) ? addGrowth(previous.growth, by) : previous.growth;
+}
+
+function sizeOf(prompt: Prompt, prior: number, ledger: ReadonlyMap<number, Measured>): Size {
+  let measured = 0;
+  let estimated = prompt.fixed * prior;
+  for (const { seq, tokens } of prompt.entries) {
+    const known = seq === null ? undefined : ledger.get(seq);
+    if (known !== undefined && known.counted === tokens) measured += known.tokens;
+    else estimated += tokens * prior;
+  }
+  return { measured, estimated };
+}
