@@ -75,7 +75,7 @@ export interface Floor {
 }
 
 export const STUB_TOKENS = 128;
-export const REQUEST_TOKENS = 256;
+const REQUEST_TOKENS = 256;
 
 /** Gentle first: whole parts, then ever shorter ones. */
 const LEVELS: readonly Level[] = [Number.POSITIVE_INFINITY, 8000, 4000, 2000, 1000, 500, 250, 120];
