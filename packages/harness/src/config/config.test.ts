@@ -1,0 +1,154 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { SEED_BLOCKS } from "./fixtures/seed-blocks.ts";
+import { loadConfig } from "./load.ts";
+import { parseConfig } from "./parse.ts";
+import { SettingsError, summarizationFromFile, summarizationFromOptions } from "./summarization.ts";
+
+const parse = (text: string, env: Record<string, string> = {}) => parseConfig(text, { env });
+
+function config(text: string, env: Record<string, string> = {}) {
+  const parsed = parse(text, env);
+  assert.equal(parsed.kind, "config", JSON.stringify(parsed));
+  return parsed.kind === "config" ? parsed : assert.fail();
+}
+
+function problems(text: string): string {
+  const parsed = parse(text);
+  return parsed.kind === "invalid" ? parsed.problems.join("\n") : assert.fail(`${text} loaded`);
+}
+
+for (const { from, text, under } of SEED_BLOCKS) {
+  test(`the seeds' block loads unchanged: ${from}`, () => {
+    const parsed = parseConfig(text, under === undefined ? { env: {} } : { env: {}, under });
+    assert.equal(parsed.kind, "config", JSON.stringify(parsed));
+    if (parsed.kind === "config") summarizationFromFile(parsed.config.summarization);
+  });
+}
+
+test("an empty file is the documented defaults", () => {
+  const { summarization, memory, subagents } = config("").config;
+  assert.equal(summarization.enabled, false);
+  assert.deepEqual(summarization.keep, { type: "messages", value: 20 });
+  assert.equal(summarization.trim_tokens_to_summarize, 4000);
+  assert.equal(summarization.reserved_output_tokens, 4096);
+  assert.equal(summarization.fallback_context_window, 32768);
+  assert.equal(summarization.summary_format, "pair");
+  assert.equal(summarization.max_summarizer_calls, 8);
+  assert.deepEqual([memory.enabled, memory.injection_enabled, memory.storage_path], [true, true, "memory.json"]);
+  assert.deepEqual([memory.debounce_seconds, memory.max_facts, memory.fact_confidence_threshold], [30, 100, 0.7]);
+  assert.deepEqual([memory.max_injection_tokens, memory.evidence_tokens], [2000, 1000]);
+  assert.deepEqual([subagents.max_turns, subagents.max_concurrent], [20, 3]);
+});
+
+test("an agent's own defaults are the fractions' ones", () => {
+  const { policy, ...rest } = summarizationFromOptions();
+  assert.deepEqual(policy.trigger, [{ type: "fraction", value: 0.85 }]);
+  assert.deepEqual(policy.keep, [
+    { type: "messages", value: 6 },
+    { type: "fraction", value: 0.25 },
+  ]);
+  assert.deepEqual(
+    [rest.fallbackContextWindow, rest.reservedOutputTokens, rest.trimTokensToSummarize],
+    [32768, 4096, null],
+  );
+});
+
+test("the two spellings of an agent's options can't be mixed", () => {
+  assert.throws(
+    () => summarizationFromOptions({ keep: { type: "messages", value: 3 }, triggerFraction: 0.5 }),
+    SettingsError,
+  );
+});
+
+test("enabled without a trigger shows the minimal example", () => {
+  assert.match(
+    problems("summarization:\n  enabled: true\n"),
+    /needs at least one trigger[\s\S]*type: tokens\n {4}value: 4000/,
+  );
+});
+
+test("an unknown key is named with its path and the nearest known one", () => {
+  assert.match(
+    problems("summarization:\n  triger:\n    type: tokens\n    value: 1\n"),
+    /summarization\.triger .*did you mean trigger\?/,
+  );
+  assert.match(problems("memroy: {}\n"), /memroy .*did you mean memory\?/);
+  assert.match(
+    problems("models:\n  - name: a\n    provider: openai\n    model: b\n    api_kee: c\n"),
+    /models\.0\.api_kee .*api_key/,
+  );
+});
+
+for (const [value, why] of [
+  ["{type: fraction, value: 1.5}", "at most 1"],
+  ["{type: fraction, value: 0}", "summarization.trigger.value is 0"],
+  ["{type: tokens, value: -4}", "summarization.trigger.value is -4"],
+  ["{type: messages, value: .nan}", "summarization.trigger.value"],
+  ["{type: words, value: 4}", 'summarization.trigger.type is "words"'],
+  ["[]", "summarization.trigger"],
+] as const) {
+  test(`a trigger of ${value} is refused with its place`, () => {
+    assert.ok(
+      problems(`summarization:\n  trigger: ${value}\n`).includes(why),
+      problems(`summarization:\n  trigger: ${value}\n`),
+    );
+  });
+}
+
+test("keep at or over the trigger is refused with the way out", () => {
+  const file = config(
+    "summarization: {enabled: true, trigger: {type: messages, value: 20}, keep: {type: messages, value: 20}}",
+  ).config;
+  assert.throws(() => summarizationFromFile(file.summarization), /lower keep or raise the trigger/);
+});
+
+test("$NAME takes a value from the environment, and an unset one is named without being a value", () => {
+  const text = `models:\n  - {name: a, provider: openai, model: m, api_key: $KEY, base_url: '\${BASE}'}\n`;
+  assert.equal(config(text, { KEY: "k", BASE: "http://x" }).config.models[0]?.api_key, "k");
+  const unset = config(text, { BASE: "http://x" });
+  assert.equal(unset.config.models[0]?.api_key, undefined);
+  assert.match(unset.warnings.join(), /\$KEY is not set/);
+});
+
+test("a secret never stands in a problem", () => {
+  assert.doesNotMatch(problems("models:\n  - {name: a, provider: openai, model: m, api_key: 12345678}\n"), /12345678/);
+});
+
+test("the version may be a string, older is upgraded with a warning, newer is refused", () => {
+  assert.equal(config('config_version: "1"\n').config.config_version, 1);
+  assert.match(config("config_version: 0\n").warnings.join(), /config upgrade/);
+  assert.match(problems("config_version: 99\n"), /newer than/);
+  assert.match(problems("config_version: soon\n"), /whole number/);
+});
+
+test("broken YAML is named with its line", () => {
+  assert.match(problems("memory:\n  enabled: [\n"), /line 2|line 3/);
+});
+
+test("a model name that isn't in models loads with a warning", () => {
+  assert.match(config("summarization: {model_name: gpt-4o-mini}").warnings.join(), /gpt-4o-mini.*not in models/);
+});
+
+test("the file is looked for in the home, the working directory, then its parents", () => {
+  const root = mkdtempSync(join(tmpdir(), "palimpsest-config-"));
+  try {
+    const cwd = join(root, "a", "b");
+    const home = join(root, "home");
+    mkdirSync(cwd, { recursive: true });
+    mkdirSync(home);
+    const find = () => loadConfig({ home, cwd, env: {} }).path;
+    writeFileSync(join(root, "config.yaml"), "");
+    assert.equal(find(), join(root, "config.yaml"));
+    writeFileSync(join(cwd, "config.yaml"), "");
+    assert.equal(find(), join(cwd, "config.yaml"));
+    writeFileSync(join(home, "config.yaml"), "memory: {max_facts: 7}");
+    const loaded = loadConfig({ home, cwd, env: {} });
+    assert.equal(loaded.kind === "config" && loaded.config.memory.max_facts, 7);
+  } finally {
+    rmSync(root, { recursive: true });
+  }
+});

@@ -1,0 +1,200 @@
+/**
+ * The configuration file: every key, its default and what it may hold, in one place. snake_case as users write it;
+ * `config.ts` turns it into what the code takes. The JSON Schema that `config schema` prints is derived from this.
+ */
+import { z } from "zod";
+
+export const CONFIG_VERSION = 1;
+
+const positive = z.number().positive();
+const wholeAboveZero = z.int().positive();
+const share = z.number().gt(0).max(1);
+const envString = z.string().min(1);
+
+const threshold = z
+  .strictObject({
+    type: z
+      .enum(["fraction", "tokens", "messages"])
+      .describe("What is counted; a fraction is of the model's input window."),
+    value: positive,
+  })
+  .superRefine(({ type, value }, context) => {
+    if (type === "fraction" && value > 1) {
+      context.addIssue({ code: "custom", path: ["value"], message: "a fraction is a share of the window: at most 1" });
+    }
+    if (type !== "fraction" && !Number.isInteger(value)) {
+      context.addIssue({ code: "custom", path: ["value"], message: `${type} must be a whole number` });
+    }
+  });
+
+const thresholds = z.union([threshold, z.array(threshold).min(1)]);
+
+const NO_TRIGGER = `needs at least one trigger when it is enabled, for example:
+summarization:
+  enabled: true
+  trigger:
+    type: tokens
+    value: 4000
+  keep:
+    type: messages
+    value: 20`;
+
+export const summarizationSchema = z
+  .strictObject({
+    enabled: z.boolean().default(false).describe("Compact automatically."),
+    model_name: z
+      .string()
+      .nullable()
+      .default(null)
+      .describe("A name from models; null: the lightweight one, else the default with thinking off."),
+    trigger: thresholds.optional().describe("Any threshold reached (>=) starts a compaction."),
+    keep: thresholds
+      .default({ type: "messages", value: 20 })
+      .describe("One: at least this much stays. A list: ceilings, the one that keeps fewest wins."),
+    trim_tokens_to_summarize: wholeAboveZero
+      .nullable()
+      .default(4000)
+      .describe("Most tokens of messages in one summarizer call; null: the summarizer's window."),
+    summary_prompt: z
+      .string()
+      .min(1)
+      .nullable()
+      .default(null)
+      .describe("Your own prompt, with or without {messages}; gives a prose summary."),
+    summary_format: z
+      .enum(["pair", "user", "system"])
+      .default("pair")
+      .describe("How the summary stands in the prompt."),
+    reserved_output_tokens: wholeAboveZero
+      .default(4096)
+      .describe("Room for the summary's own generation in the summarizer's window."),
+    fallback_context_window: wholeAboveZero.default(32768).describe("The window of a model that doesn't state one."),
+    max_summary_tokens: wholeAboveZero.nullable().default(null).describe("Null: a tenth of the window, at most 4000."),
+    low_water: share.default(0.6).describe("A compaction aims at this share of the trigger."),
+    min_gain: z
+      .number()
+      .min(0)
+      .lt(1)
+      .default(0.1)
+      .describe("Share of the window the view must grow by before the next attempt."),
+    max_summarizer_calls: wholeAboveZero.default(8).describe("Over this, tool outputs are read as digests."),
+    prune: z
+      .strictObject({
+        enabled: z.boolean().default(true).describe("Shorten stale tool traffic when that pays."),
+        from: wholeAboveZero
+          .nullable()
+          .default(null)
+          .describe("Tokens in the view before pruning is considered; null: by price alone."),
+        protect_tokens: z.int().min(0).default(10_000).describe("The newest tokens are never pruned."),
+        min_gain_tokens: z
+          .int()
+          .min(0)
+          .default(2_000)
+          .describe("A pass that frees less is not worth breaking the prompt cache."),
+      })
+      .prefault({}),
+  })
+  .superRefine((summarization, context) => {
+    if (summarization.enabled && summarization.trigger === undefined) {
+      context.addIssue({ code: "custom", path: [], message: NO_TRIGGER });
+    }
+  });
+
+const memorySchema = z.strictObject({
+  enabled: z.boolean().default(true).describe("Learn from conversations and remember."),
+  injection_enabled: z.boolean().default(true).describe("Put what is remembered into the prompt."),
+  storage_path: z.string().min(1).default("memory.json").describe("Absolute as is, relative under the base directory."),
+  storage_class: z.string().min(1).default("file").describe("file, sqlite, postgres or ./module.js#Export."),
+  debounce_seconds: z.number().min(0).default(30).describe("Quiet time before a conversation is read for facts."),
+  model_name: z.string().nullable().default(null).describe("A name from models; null: as for summarization."),
+  max_facts: wholeAboveZero.default(100),
+  fact_confidence_threshold: z.number().min(0).max(1).default(0.7).describe("Facts at or above it are stored."),
+  max_injection_tokens: z.int().min(0).default(2000).describe("Most tokens of the <memory> block."),
+  evidence_tokens: z.int().min(0).default(1000).describe("Most tokens of facts and past turns lent to one question."),
+});
+
+const agentSchema = z.strictObject({
+  description: z.string().min(1),
+  system_prompt: z.string().min(1).optional(),
+  tools: z.array(z.string()).nullable().default(null).describe("Null: the parent's, without task."),
+  disallowed_tools: z.array(z.string()).default([]),
+  skills: z.array(z.string()).nullable().default(null),
+  model: z.string().nullable().default(null),
+  thinking_enabled: z.boolean().default(false),
+  max_turns: wholeAboveZero.optional(),
+  timeout_seconds: positive.optional(),
+  token_budget: wholeAboveZero.optional(),
+});
+
+const subagentsSchema = z.strictObject({
+  max_turns: wholeAboveZero.default(20).describe("Model calls of one sub-agent."),
+  max_concurrent: wholeAboveZero
+    .default(3)
+    .describe("Sub-agents running at once in this process; the rest wait in order."),
+  max_per_run: wholeAboveZero.default(50),
+  timeout_seconds: positive.default(900),
+  token_budget: wholeAboveZero.default(500_000),
+  result_tokens: wholeAboveZero.default(2000).describe("Most tokens one sub-agent adds to its parent."),
+  retention_days: positive.default(30),
+  agents: z.record(z.string(), agentSchema).default({}),
+});
+
+const modelSchema = z.strictObject({
+  name: z.string().min(1).describe("What the rest of this file calls it."),
+  provider: z.enum(["openai", "anthropic", "google", "openai-compatible", "offline"]),
+  model: z.string().min(1).describe("The provider's id for it."),
+  api_key: envString.optional().describe("$NAME takes it from the environment."),
+  base_url: z.string().min(1).optional(),
+  max_input_tokens: wholeAboveZero.optional().describe("The input window."),
+  max_output_tokens: wholeAboveZero.optional(),
+  lightweight: z.boolean().default(false).describe("Use it for summaries and memory."),
+  supports_vision: z.boolean().default(false),
+  thinking: z.boolean().default(false),
+  pricing: z
+    .strictObject({
+      input: z.number().min(0),
+      output: z.number().min(0),
+      cache_read: z.number().min(0).optional(),
+      cache_write: z.number().min(0).optional(),
+    })
+    .optional()
+    .describe("Per million tokens, any currency."),
+});
+
+const toolOutputSchema = z.strictObject({
+  max_tokens: wholeAboveZero.default(4000).describe("A longer result goes to a file; the model gets a preview."),
+  per_tool: z.record(z.string(), wholeAboveZero).default({}),
+  exempt: z.array(z.string()).default(["read_file", "recall", "recall_read"]),
+});
+
+const levels = ["debug", "info", "warn", "error", "silent"] as const;
+
+export const configSchema = z.strictObject({
+  config_version: z.coerce.number().int().positive().default(CONFIG_VERSION),
+  log_level: z.union([z.enum(levels), z.record(z.string(), z.enum(levels))]).default("info"),
+  models: z.array(modelSchema).default([]).describe("The first is the default; none: the offline model."),
+  summarization: summarizationSchema.prefault({}),
+  memory: memorySchema.prefault({}),
+  subagents: subagentsSchema.prefault({}),
+  tool_output: toolOutputSchema.prefault({}),
+  skills: z.strictObject({ path: z.string().min(1).default("skills") }).prefault({}),
+  title: z.strictObject({ enabled: z.boolean().default(true), max_words: wholeAboveZero.default(6) }).prefault({}),
+  workspace: z
+    .strictObject({
+      host_bash: z.boolean().default(false).describe("Run bash on this machine instead of the sandbox."),
+    })
+    .prefault({}),
+  store: z
+    .strictObject({
+      url: z
+        .string()
+        .min(1)
+        .nullable()
+        .default(null)
+        .describe("postgres://... or a path; null: palimpsest.db in the home."),
+    })
+    .prefault({}),
+});
+
+export type ConfigFile = z.output<typeof configSchema>;
+export type SummarizationFile = ConfigFile["summarization"];

@@ -1,0 +1,120 @@
+/**
+ * The `summarization` settings in both spellings: the file's snake_case and the options of `createDeepAgent`, which has
+ * defaults of its own. Both come to the planner's `Policy` and what the compactor needs beside it.
+ */
+import { type Keep, type Policy, policyProblems, type Threshold } from "@palimpsest/core/compaction";
+import type { SummaryFormat } from "@palimpsest/core/log";
+import type { SummarizationFile } from "./schema.ts";
+
+export interface Summarization {
+  readonly automatic: boolean;
+  readonly policy: Policy;
+  readonly modelName: string | null;
+  readonly trimTokensToSummarize: number | null;
+  readonly summaryPrompt: string | null;
+  readonly reservedOutputTokens: number;
+  readonly fallbackContextWindow: number;
+  readonly maxSummarizerCalls: number;
+  readonly prune: PruneSettings;
+}
+
+export interface PruneSettings {
+  readonly enabled: boolean;
+  readonly from: number | null;
+  readonly protectTokens: number;
+  readonly minGainTokens: number;
+}
+
+/** Options of `createDeepAgent`: the trigger and keep spelling, or the fractions' spelling, never both. */
+export interface SummarizationOptions {
+  readonly trigger?: Threshold | readonly Threshold[];
+  readonly keep?: Keep;
+  readonly triggerFraction?: number;
+  readonly keepRecentMessages?: number;
+  readonly keepRecentFraction?: number;
+  readonly fallbackContextWindow?: number;
+  readonly reservedOutputTokens?: number;
+  readonly trimTokensToSummarize?: number | null;
+  readonly summaryPrompt?: string | null;
+  readonly summaryFormat?: SummaryFormat;
+  readonly maxSummaryTokens?: number | null;
+  readonly lowWater?: number;
+  readonly minGain?: number;
+  readonly maxSummarizerCalls?: number;
+  readonly modelName?: string | null;
+  readonly prune?: Partial<PruneSettings>;
+}
+
+/** Thrown at construction, with every problem at once: a program's own settings are wrong, so it must not start. */
+export class SettingsError extends Error {
+  readonly code = "settings";
+  readonly problems: readonly string[];
+  constructor(problems: readonly string[]) {
+    super(`summarization can't be used as set: ${problems.join("; ")}`);
+    this.name = "SettingsError";
+    this.problems = problems;
+  }
+}
+
+export function summarizationFromFile(file: SummarizationFile): Summarization {
+  return checked({
+    automatic: file.enabled,
+    policy: {
+      trigger: listOf(file.trigger ?? []),
+      keep: file.keep,
+      lowWater: file.low_water,
+      minGain: file.min_gain,
+      maxSummaryTokens: file.max_summary_tokens,
+      summaryFormat: file.summary_format,
+    },
+    modelName: file.model_name,
+    trimTokensToSummarize: file.trim_tokens_to_summarize,
+    summaryPrompt: file.summary_prompt,
+    reservedOutputTokens: file.reserved_output_tokens,
+    fallbackContextWindow: file.fallback_context_window,
+    maxSummarizerCalls: file.max_summarizer_calls,
+    prune: {
+      enabled: file.prune.enabled,
+      from: file.prune.from,
+      protectTokens: file.prune.protect_tokens,
+      minGainTokens: file.prune.min_gain_tokens,
+    },
+  });
+}
+
+export function summarizationFromOptions(options: SummarizationOptions = {}): Summarization {
+  const fractions = ["triggerFraction", "keepRecentMessages", "keepRecentFraction"] as const;
+  const both = (options.trigger ?? options.keep) !== undefined && fractions.some((key) => options[key] !== undefined);
+  if (both) throw new SettingsError([`use either trigger and keep, or ${fractions.join(", ")}, not both`]);
+  return checked({
+    automatic: true,
+    policy: {
+      trigger: listOf(options.trigger ?? { type: "fraction", value: options.triggerFraction ?? 0.85 }),
+      keep: options.keep ?? [
+        { type: "messages", value: options.keepRecentMessages ?? 6 },
+        { type: "fraction", value: options.keepRecentFraction ?? 0.25 },
+      ],
+      lowWater: options.lowWater ?? 0.6,
+      minGain: options.minGain ?? 0.1,
+      maxSummaryTokens: options.maxSummaryTokens ?? null,
+      summaryFormat: options.summaryFormat ?? "pair",
+    },
+    modelName: options.modelName ?? null,
+    trimTokensToSummarize: options.trimTokensToSummarize ?? null,
+    summaryPrompt: options.summaryPrompt ?? null,
+    reservedOutputTokens: options.reservedOutputTokens ?? 4096,
+    fallbackContextWindow: options.fallbackContextWindow ?? 32_768,
+    maxSummarizerCalls: options.maxSummarizerCalls ?? 8,
+    prune: { enabled: true, from: null, protectTokens: 10_000, minGainTokens: 2_000, ...options.prune },
+  });
+}
+
+function checked(settings: Summarization): Summarization {
+  const problems = policyProblems(settings.policy);
+  if (problems.length > 0) throw new SettingsError(problems);
+  return settings;
+}
+
+function listOf(value: Threshold | readonly Threshold[]): readonly Threshold[] {
+  return "type" in value ? [value] : value;
+}
