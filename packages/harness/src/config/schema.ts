@@ -39,7 +39,7 @@ summarization:
     type: messages
     value: 20`;
 
-export const summarizationSchema = z
+const summarizationSchema = z
   .strictObject({
     enabled: z.boolean().default(false).describe("Compact automatically."),
     model_name: z
