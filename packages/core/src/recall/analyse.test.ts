@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { analyse, MAX_TERM } from "./analyse.ts";
+
+test("words are lower-cased, stemmed and freed of accents, and stop words are dropped", () => {
+  assert.deepEqual(words("The Painters were painting at the CAFÉ"), ["painter", "paint", "cafe"]);
+  assert.deepEqual(words("Caroline's dog didn’t bark"), ["carolin", "dog", "bark"]);
+  assert.deepEqual(words("ｆｕｌｌ ｗｉｄｔｈ"), ["full", "width"]);
+});
+
+test("an identifier is kept whole and its parts stand beside it at a low weight", () => {
+  const found = new Map(analyse("getUserName in src/a-b.ts").map((term) => [term.term, term]));
+  assert.equal(found.get("src/a-b.ts")?.weight, 1);
+  assert.equal(found.get("src/a-b.ts")?.kind, "identifier");
+  for (const part of ["get", "user", "name", "src", "ts"]) assert.ok((found.get(part)?.weight ?? 1) < 0.5, part);
+  assert.ok(words("getUserName").includes(words("getusername")[0] ?? "-"), "found in any case");
+  assert.ok(words("look at src/a-b.ts").includes("a-b.ts"), "found by its base name");
+});
+
+test("error codes, versions and addresses stay whole", () => {
+  for (const code of ["e1234", "enoent", "v1.2.3", "ts2345", "http_proxy", "a@b.com"]) {
+    assert.ok(words(`failed with ${code}.`).includes(code), code);
+    assert.ok(words(`failed with ${code.toUpperCase()}, again`).includes(code), code);
+  }
+});
+
+test("a date in digits also gives the date in words, and numbers lose their commas and endings", () => {
+  const terms = words("on 2023-05-08");
+  for (const term of ["2023-05-08", "2023", "may", "8"]) assert.ok(terms.includes(term), term);
+  assert.deepEqual(words("1,000 on the 8th"), ["1000", "8"]);
+});
+
+test("scripts without spaces give pairs of characters", () => {
+  assert.ok(words("日本語").includes("日本") && words("日本語").includes("本語"));
+  assert.deepEqual(words("テスト"), ["テス", "スト"]);
+  assert.deepEqual(words("안녕하"), ["안녕", "녕하"]);
+  assert.ok(words("สวัสดี").length >= 2);
+  assert.ok(words("Pythonを使う").includes("python"), "a Latin word inside is found");
+  assert.ok(words("猫が好き").includes("猫"), "a single character is found");
+});
+
+test("vowel signs stay with their word and pointed letters meet unpointed ones", () => {
+  assert.deepEqual(words("हिन्दी"), ["हिन्दी"]);
+  assert.deepEqual(words("שָׁלוֹם"), words("שלום"));
+  assert.deepEqual(words("مَرْحَبًا"), words("مرحبا"));
+});
+
+test("every string has terms that any engine can hold", () => {
+  const anything = fc.oneof(
+    fc.string({ unit: "binary", maxLength: 300 }),
+    fc.string({ unit: "grapheme", maxLength: 300 }),
+    fc
+      .array(
+        fc.constantFrom("\ud800", "\udc00", "\0", "'", '"', "a_b", "日", "👩‍👩‍👧", "\u202e", "İ", "ﷺ", ".", "/", "A1"),
+      )
+      .map((list) => list.join("")),
+  );
+  fc.assert(fc.property(anything, holdable), { numRuns: 500 });
+});
+
+test("very long strings are analysed whole", () => {
+  for (const unit of ["a", "日", "x/", "👍", "\ud800", "A1_", "'", "é", "word ", "0123456789abcdef"]) {
+    holdable(unit.repeat(Math.ceil(100_000 / unit.length)));
+  }
+});
+
+test("the same text always has the same terms, however its characters are composed", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: fc.constantFrom("é", "ü", "a", "b", " ", "が", "한", "ñ") }), (text) => {
+      assert.deepEqual(words(text.normalize("NFD")), words(text.normalize("NFC")));
+    }),
+  );
+});
+
+function words(text: string): string[] {
+  return analyse(text).map(({ term }) => term);
+}
+
+function holdable(text: string): void {
+  for (const { term, weight, at, end } of analyse(text)) {
+    assert.ok(term.length > 0 && term.length <= MAX_TERM);
+    assert.ok(term.isWellFormed() && !/[\s"'\p{Cc}]/u.test(term), JSON.stringify(term));
+    assert.ok(weight > 0 && weight <= 1);
+    assert.ok(at >= 0 && end > at && end <= text.length);
+  }
+}

@@ -1,0 +1,49 @@
+/**
+ * Dates in words for the index, and the dates a question states as ranges of time. Everything is in UTC, reads no clock, and
+ * a string that is no date gives nothing rather than an error.
+ */
+
+const MONTHS = "january february march april may june july august september october november december".split(" ");
+const DAY_MS = 86_400_000;
+
+/** `2023-05-08T13:56:00Z` as `8 may 2023`; empty for what is no date. */
+export function dateWords(at: string): string {
+  const date = new Date(at);
+  if (Number.isNaN(date.getTime())) return "";
+  return `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]} ${date.getUTCFullYear()}`;
+}
+
+/** A stretch of time in milliseconds since 1970, end exclusive. */
+export interface TimeRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The days and months a text states with their year; a bare year is left to the index, where it is a term. */
+export function statedDates(text: string): TimeRange[] {
+  const ranges: TimeRange[] = [];
+  for (const found of text.toLowerCase().slice(0, MAX_READ).matchAll(STATED)) {
+    const { iso, dayFirst, monthFirst, dayAfter, year } = found.groups ?? {};
+    if (iso !== undefined) push(ranges, Date.parse(`${iso}T00:00:00Z`), DAY_MS);
+    else {
+      const name = (dayFirst ?? monthFirst ?? "").replace(/^\d+\S*\s+(?:of\s+)?/, "");
+      const month = MONTHS.findIndex((candidate) => candidate.startsWith(name.slice(0, 3)));
+      const day = dayFirst === undefined ? dayAfter : /^\d+/.exec(dayFirst)?.[0];
+      if (day !== undefined) push(ranges, Date.UTC(Number(year), month, Number(day)), DAY_MS);
+      else ranges.push({ from: Date.UTC(Number(year), month, 1), to: Date.UTC(Number(year), month + 1, 1) });
+    }
+  }
+  return ranges;
+}
+
+const MAX_READ = 2_000;
+const MONTH_NAME =
+  "(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)";
+const STATED = new RegExp(
+  `\\b(?:(?<iso>\\d{4}-\\d{2}-\\d{2})|(?:(?<dayFirst>\\d{1,2}(?:st|nd|rd|th)?\\s+(?:of\\s+)?${MONTH_NAME})|(?<monthFirst>${MONTH_NAME})(?:\\s+(?<dayAfter>\\d{1,2})(?:st|nd|rd|th)?)?),?\\s+(?<year>\\d{4}))\\b`,
+  "g",
+);
+
+function push(ranges: TimeRange[], from: number, length: number): void {
+  if (!Number.isNaN(from)) ranges.push({ from, to: from + length });
+}

@@ -1,0 +1,15 @@
+export { analyse, type Term } from "./analyse.ts";
+export { type EntrySource, indexEntry, place, SESSION_GAP_MS } from "./entry.ts";
+export { MemoryIndex } from "./memory-index.ts";
+export type {
+  CandidateRequest,
+  IndexEntry,
+  IndexedDoc,
+  Placement,
+  RecallIndex,
+  Scope,
+  ScopeStatistics,
+  Seek,
+} from "./port.ts";
+export type { Hit } from "./rank.ts";
+export { type SearchOptions, type SearchResult, search } from "./search.ts";

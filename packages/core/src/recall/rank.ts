@@ -1,0 +1,174 @@
+/**
+ * BM25 over pooled frequencies. In a conversation the words of an answer often stand in the turn before it, so short entries
+ * lend part of their term frequencies to their neighbours in the session, before saturation. Then: the speaker a question
+ * names, the session as a whole, the date a question states, and exact rare identifiers before all else.
+ * Pure and deterministic: the order of the candidates given doesn't matter.
+ */
+
+import { fold } from "./analyse.ts";
+import type { IndexedDoc, ScopeStatistics } from "./port.ts";
+import type { Query, QueryTerm } from "./query.ts";
+
+export interface Hit {
+  readonly doc: IndexedDoc;
+  readonly score: number;
+}
+
+export interface RankOptions {
+  readonly k1: number;
+  readonly b: number;
+  /** What an entry lends at distance 1, 2, ...; the length is the reach. */
+  readonly lend: readonly number[];
+  /** Lent on top by a question to the entry right after it. */
+  readonly answerLend: number;
+  /** Only entries up to this length lend and borrow: a long one stands for itself. */
+  readonly shortLength: number;
+  readonly namedSpeaker: number;
+  readonly sessionPrior: number;
+  readonly statedDate: number;
+  /** An identifier held by at most this many entries goes before everything else. */
+  readonly rareIdentifier: number;
+}
+
+export const RANKING: RankOptions = {
+  k1: 1.2,
+  b: 0.25,
+  lend: [0.45, 0.28, 0.15, 0.08],
+  answerLend: 0.6,
+  shortLength: 60,
+  namedSpeaker: 1.35,
+  sessionPrior: 0.3,
+  statedDate: 0.25,
+  rareIdentifier: 20,
+};
+
+export function rank(
+  query: Query,
+  candidates: readonly IndexedDoc[],
+  statistics: ScopeStatistics,
+  options: RankOptions = RANKING,
+): Hit[] {
+  const docs = [...candidates].sort(inConversationOrder);
+  const terms = query.terms;
+  const pooled = poolFrequencies(docs, terms.length, options);
+  const idf = terms.map((term) => inverseFrequency(term, statistics));
+  const averageLength = statistics.totalLength / Math.max(1, statistics.entries) || 1;
+  const prior = sessionPriors(docs, idf, options);
+  const named = namedSpeaker(query, docs);
+  const scored: (Hit & { readonly exact: number })[] = [];
+  docs.forEach((doc, index) => {
+    const norm = options.k1 * (1 - options.b + (options.b * doc.length) / averageLength);
+    let score = 0;
+    for (let t = 0; t < terms.length; t += 1) {
+      const frequency = pooled[index * terms.length + t]!;
+      if (frequency > 0) score += (idf[t]! * frequency * (options.k1 + 1)) / (frequency + norm);
+    }
+    if (score <= 0) return;
+    if (named !== null && doc.speaker === named) score *= options.namedSpeaker;
+    if (doc.length <= options.shortLength) score += prior[index]!;
+    score *= 1 + options.statedDate * nearness(doc.at, query);
+    scored.push({ doc, score, exact: exactIdentifiers(doc, terms, statistics, options) });
+  });
+  scored.sort((a, b) => b.exact - a.exact || b.score - a.score || -inConversationOrder(a.doc, b.doc));
+  return scored.map(({ doc, score }) => ({ doc, score }));
+}
+
+function inConversationOrder(a: IndexedDoc, b: IndexedDoc): number {
+  if (a.thread !== b.thread) return a.thread < b.thread ? -1 : 1;
+  return a.ordinal - b.ordinal || a.seq - b.seq;
+}
+
+function inverseFrequency({ term, weight }: QueryTerm, statistics: ScopeStatistics): number {
+  const held = Math.min(statistics.holding.get(term) ?? 0, statistics.entries);
+  return weight * Math.log(1 + (statistics.entries - held + 0.5) / (held + 0.5));
+}
+
+/** A row per entry, a column per term: its own frequencies plus what its neighbours lend. */
+function poolFrequencies(docs: readonly IndexedDoc[], width: number, options: RankOptions): Float64Array {
+  const pooled = new Float64Array(docs.length * width);
+  docs.forEach((doc, index) => {
+    for (let t = 0; t < width; t += 1) pooled[index * width + t]! += doc.frequencies[t]!;
+    if (doc.length > options.shortLength) return;
+    for (let next = index + 1; next < docs.length; next += 1) {
+      const other = docs[next]!;
+      const distance = other.ordinal - doc.ordinal;
+      if (distance > options.lend.length || !sameSession(doc, other)) break;
+      if (distance < 1 || other.length > options.shortLength) continue;
+      const back = options.lend[distance - 1]!;
+      const forth = back + (distance === 1 && doc.asks ? options.answerLend : 0);
+      for (let t = 0; t < width; t += 1) {
+        pooled[next * width + t]! += forth * doc.frequencies[t]!;
+        pooled[index * width + t]! += back * other.frequencies[t]!;
+      }
+    }
+  });
+  return pooled;
+}
+
+function sameSession(a: IndexedDoc, b: IndexedDoc): boolean {
+  return a.session === b.session && a.thread === b.thread;
+}
+
+/** What the session as a whole says about the question, for each entry of it. */
+function sessionPriors(docs: readonly IndexedDoc[], idf: readonly number[], options: RankOptions): Float64Array {
+  const priors = new Float64Array(docs.length);
+  for (let first = 0; first < docs.length; ) {
+    let end = first;
+    const sums = new Float64Array(idf.length);
+    for (; end < docs.length && sameSession(docs[first]!, docs[end]!); end += 1) {
+      for (let t = 0; t < idf.length; t += 1) sums[t]! += docs[end]!.frequencies[t]!;
+    }
+    let total = 0;
+    for (let t = 0; t < idf.length; t += 1) total += (idf[t]! * sums[t]!) / (sums[t]! + 2);
+    priors.fill(options.sessionPrior * total, first, end);
+    first = end;
+  }
+  return priors;
+}
+
+/** The one speaker the question names; null when it names none or several. */
+function namedSpeaker(query: Query, docs: readonly IndexedDoc[]): string | null {
+  const named = new Set<string>();
+  const seen = new Set<string>();
+  for (const { speaker } of docs) {
+    if (seen.has(speaker)) continue;
+    seen.add(speaker);
+    const words = fold(speaker)
+      .split(/[^\p{L}\p{M}\p{N}]+/u)
+      .filter((word) => word.length > 1);
+    if (words.some((word) => query.words.has(word))) named.add(speaker);
+  }
+  const [only] = named;
+  return named.size === 1 && only !== undefined ? only : null;
+}
+
+const DAY_MS = 86_400_000;
+/** People tell of a day in the weeks after it. */
+const TELLING_DAYS = 21;
+
+/** 1 within a stated date, falling to 0 over the weeks after it; 0 when the question states none. */
+function nearness(at: string, query: Query): number {
+  if (query.dates.length === 0) return 0;
+  const time = Date.parse(at);
+  let best = 0;
+  for (const { from, to } of query.dates) {
+    if (time >= from && time < to) return 1;
+    const after = (time - to) / DAY_MS;
+    if (after >= 0 && after < TELLING_DAYS) best = Math.max(best, 1 - after / TELLING_DAYS);
+  }
+  return best;
+}
+
+function exactIdentifiers(
+  doc: IndexedDoc,
+  terms: readonly QueryTerm[],
+  statistics: ScopeStatistics,
+  options: RankOptions,
+): number {
+  let held = 0;
+  terms.forEach((term, t) => {
+    const rare = (statistics.holding.get(term.term) ?? 0) <= options.rareIdentifier;
+    if (term.exact && rare && doc.frequencies[t]! >= 0.7) held += 1;
+  });
+  return held;
+}

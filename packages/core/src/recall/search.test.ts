@@ -1,0 +1,144 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { indexEntry } from "./entry.ts";
+import { MemoryIndex } from "./memory-index.ts";
+import { type SearchOptions, search } from "./search.ts";
+
+const THREAD = { kind: "thread", thread: "t" } as const;
+
+test("the turn that holds the words of the question comes first", async () => {
+  const index = talk(["Ann: I bought a red bicycle", "Ben: The weather was awful", "Ann: My sister plays chess"]);
+  assert.equal((await seqs(index, "who plays chess"))[0], 3);
+});
+
+test("an answer is found by the words of the question before it", async () => {
+  const index = talk([
+    "Ann: Nice to see you",
+    "Ben: Which instrument do you practise in the evening?",
+    "Ann: The cello, mostly",
+    ...filler(20),
+  ]);
+  assert.ok((await seqs(index, "instrument practised in the evening")).slice(0, 2).includes(3));
+});
+
+test("a hit lends nothing across a pause of many hours", async () => {
+  const index = new MemoryIndex();
+  const say = (seq: number, text: string, at: string): void =>
+    index.put({ thread: "t", seq }, indexEntry({ text, speaker: "Ann", at }));
+  say(1, "the harpsichord concert", "2024-01-01T10:00:00Z");
+  say(2, "see you", "2024-01-01T22:00:00Z");
+  assert.deepEqual(await seqs(index, "harpsichord"), [1]);
+});
+
+test("the one speaker a question names is preferred, and nobody is left out", async () => {
+  const index = talk(["Ben: I love pottery classes", "Ann: I love pottery classes", ...filler(12)]);
+  const ofBoth = async (question: string) => (await seqs(index, question)).filter((seq) => seq <= 2);
+  assert.deepEqual(await ofBoth("Does Ann love pottery?"), [2, 1]);
+  assert.deepEqual(await ofBoth("Does Ben love pottery?"), [1, 2]);
+});
+
+test("an exact identifier beats any number of its parts", async () => {
+  const index = talk([
+    "user: get the user name and the user get name name user get",
+    "assistant: getUserName_v2 throws",
+    "user: name of the user, user name, get get",
+    ...filler(10),
+  ]);
+  assert.equal((await seqs(index, "getUserName_v2"))[0], 2);
+});
+
+test("a question with nothing to look for says so", async () => {
+  const index = talk(["Ann: hello there"]);
+  for (const empty of ["", "   ", "the of and", "?!*\"'()", "\ud800"]) {
+    assert.deepEqual(await search(index, THREAD, empty), { kind: "nothing", reason: "no-terms" });
+  }
+  assert.deepEqual(await search(index, THREAD, "zeppelin"), { kind: "nothing", reason: "no-match" });
+});
+
+test("operators of query languages are only words", async () => {
+  const index = talk(["Ann: the cat sat", "Ben: a dog ran", ...filler(5)]);
+  for (const question of ['"cat" NOT dog*', "cat:* & !dog", "col:cat NEAR(dog, 2)", "cat' OR 1=1 --", "^cat -dog"]) {
+    assert.ok((await seqs(index, question)).includes(1), question);
+  }
+});
+
+test("any question on any texts has an answer", async () => {
+  const text = fc.string({ unit: "binary", maxLength: 80 });
+  await fc.assert(
+    fc.asyncProperty(fc.array(text, { maxLength: 12 }), text, async (texts, question) => {
+      const result = await search(talk(texts.map((line) => `Ann: ${line}`)), THREAD, question);
+      if (result.kind === "found") for (const { score } of result.hits) assert.ok(Number.isFinite(score) && score > 0);
+    }),
+  );
+  await search(talk(filler(5)), THREAD, "long winded question ".repeat(5_000));
+});
+
+test("unrelated turns, however many, never push an exact identifier from the top", async () => {
+  const unrelated = fc.array(fc.constantFrom(...filler(30)), { minLength: 0, maxLength: 60 });
+  await fc.assert(
+    fc.asyncProperty(unrelated, unrelated, async (before, after) => {
+      const index = talk([...before, "assistant: it failed with E4711 in src/pay-in.ts", ...after]);
+      assert.equal((await seqs(index, "E4711"))[0], before.length + 1);
+      assert.equal((await seqs(index, "what was in src/pay-in.ts"))[0], before.length + 1);
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test("hits do not depend on the order in which threads were added, nor on other users' threads", async () => {
+  const lines = filler(12);
+  await fc.assert(
+    fc.asyncProperty(fc.shuffledSubarray(["a", "b", "c", "d"], { minLength: 4 }), async (order) => {
+      const index = new MemoryIndex();
+      for (const thread of order) for (const [at, line] of lines.entries()) add(index, thread, at + 1, line, "me");
+      add(index, "stranger", 1, lines[3] ?? "", "you");
+      const result = await search(index, { kind: "user", user: "me" }, "garden music 3");
+      assert.ok(result.kind === "found");
+      const found = result.hits.map(({ doc, score }) => `${doc.thread} ${doc.seq} ${score}`);
+      assert.ok(found.every((line) => !line.startsWith("stranger")));
+      expected ??= found;
+      assert.deepEqual(found, expected);
+    }),
+  );
+});
+let expected: string[] | undefined;
+
+test("a removed entry is no longer found and a replaced one is found by its new words", async () => {
+  const index = talk(["Ann: the secret is platypus", "Ben: indeed", "Ann: walrus"]);
+  index.remove("t", 1);
+  assert.deepEqual(await seqs(index, "platypus"), []);
+  add(index, "t", 3, "Ann: ocelot");
+  assert.deepEqual(await seqs(index, "walrus"), []);
+  assert.equal((await seqs(index, "ocelot"))[0], 3);
+});
+
+test("a very common word still finds the newest turns, and the work stays bounded", async () => {
+  const index = talk(Array.from({ length: 4_000 }, (_, turn) => `Ann: common topic ${turn % 7}`));
+  const found = await seqs(index, "common topic", { limit: 20 });
+  assert.equal(found.length, 20);
+  const { holding } = await index.statistics(THREAD, ["common"]);
+  assert.equal(holding.get("common"), 4_000);
+});
+
+function talk(lines: readonly string[]): MemoryIndex {
+  const index = new MemoryIndex();
+  for (const [at, line] of lines.entries()) add(index, "t", at + 1, line);
+  return index;
+}
+
+function add(index: MemoryIndex, thread: string, seq: number, line: string, user = "me"): void {
+  const colon = line.indexOf(":");
+  const entry = indexEntry({ speaker: line.slice(0, colon), text: line.slice(colon + 1), at: "2024-03-01T10:00:00Z" });
+  index.put({ thread, seq, user }, entry);
+}
+
+async function seqs(index: MemoryIndex, question: string, options?: SearchOptions): Promise<number[]> {
+  const result = await search(index, THREAD, question, options);
+  return result.kind === "found" ? result.hits.map(({ doc }) => doc.seq) : [];
+}
+
+function filler(count: number): string[] {
+  const subjects = ["garden", "music", "train", "soup", "winter"];
+  return Array.from({ length: count }, (_, turn) => `${turn % 2 ? "Ann" : "Ben"}: about ${subjects[turn % 5]} ${turn}`);
+}

@@ -1,0 +1,176 @@
+/**
+ * English stems by the published rules of the Porter2 (Snowball English) algorithm, plus a table of irregular forms so that
+ * `went` meets `go`. Pure and total: any lower-case string goes in, a non-empty one comes out. Words with anything but
+ * a-z in them come back as they are; other languages are left to the analyser's bigrams and exact matches.
+ */
+import { IRREGULAR } from "./irregular.ts";
+
+export function stem(word: string): string {
+  if (word.length < 3 || !/^[a-z]+$/.test(word)) return word;
+  const known = cache.get(word);
+  if (known !== undefined) return known;
+  const stemmed = porter2(IRREGULAR.get(word) ?? word);
+  if (cache.size >= CACHE_LIMIT) cache.clear();
+  cache.set(word, stemmed);
+  return stemmed;
+}
+
+/** A pure function's memo: dropping it changes nothing but the time. */
+const cache = new Map<string, string>();
+const CACHE_LIMIT = 20_000;
+
+function porter2(given: string): string {
+  const special = SPECIAL.get(given);
+  if (special !== undefined) return special;
+  let word = given.replace(/^y/, "Y").replace(/([aeiouy])y/g, "$1Y");
+  const [r1, r2] = regions(word);
+  word = plural(word);
+  if (KEPT_AFTER_PLURAL.has(word)) return word;
+  word = pastAndGerund(word, r1);
+  word = word.replace(/(?<=.[^aeiouy])[yY]$/, "i");
+  word = replaceSuffix(word, STEP2, r1);
+  word = replaceSuffix(word, STEP3, r1, r2);
+  word = removeSuffix(word, r2);
+  word = finalLetters(word, r1, r2);
+  return word.replaceAll("Y", "y");
+}
+
+const VOWEL = "[aeiouy]";
+const DOUBLE = /(bb|dd|ff|gg|mm|nn|pp|rr|tt)$/;
+
+const SPECIAL = new Map([
+  ["skis", "ski"],
+  ["skies", "sky"],
+  ["dying", "die"],
+  ["lying", "lie"],
+  ["tying", "tie"],
+  ["idly", "idl"],
+  ["gently", "gentl"],
+  ["ugly", "ugli"],
+  ["early", "earli"],
+  ["only", "onli"],
+  ["singly", "singl"],
+  ["sky", "sky"],
+  ["news", "news"],
+  ["howe", "howe"],
+  ["atlas", "atlas"],
+  ["cosmos", "cosmos"],
+  ["bias", "bias"],
+  ["andes", "andes"],
+]);
+const KEPT_AFTER_PLURAL = new Set([
+  "inning",
+  "outing",
+  "canning",
+  "herring",
+  "earring",
+  "proceed",
+  "exceed",
+  "succeed",
+]);
+
+/** R1 begins after the first non-vowel that follows a vowel, R2 likewise inside R1. */
+function regions(word: string): [number, number] {
+  const prefix = /^(gener|commun|arsen)/.exec(word);
+  const r1 = prefix ? prefix[0].length : regionFrom(word, 0);
+  return [r1, regionFrom(word, r1)];
+}
+
+function regionFrom(word: string, start: number): number {
+  const found = new RegExp(`${VOWEL}[^aeiouy]`).exec(word.slice(start));
+  return found ? start + found.index + 2 : word.length;
+}
+
+function plural(word: string): string {
+  if (word.endsWith("sses")) return word.slice(0, -2);
+  if (/(ied|ies)$/.test(word)) return word.length > 4 ? word.slice(0, -2) : word.slice(0, -1);
+  if (/(us|ss)$/.test(word)) return word;
+  return /[aeiouy].+s$/.test(word) ? word.slice(0, -1) : word;
+}
+
+function pastAndGerund(word: string, r1: number): string {
+  const eed = /(eedly|eed)$/.exec(word);
+  if (eed) return eed.index >= r1 ? `${word.slice(0, eed.index)}ee` : word;
+  const found = /(ingly|edly|ing|ed)$/.exec(word);
+  if (!found || !/[aeiouy]/.test(word.slice(0, found.index))) return word;
+  const rest = word.slice(0, found.index);
+  if (/(at|bl|iz)$/.test(rest)) return `${rest}e`;
+  if (DOUBLE.test(rest)) return rest.slice(0, -1);
+  return isShort(rest, r1) ? `${rest}e` : rest;
+}
+
+function isShort(word: string, r1: number): boolean {
+  return r1 >= word.length && endsInShortSyllable(word);
+}
+
+function endsInShortSyllable(word: string): boolean {
+  return /(^[aeiouy][^aeiouy]|[^aeiouy][aeiouy][^aeiouywxY])$/.test(word);
+}
+
+const STEP2: readonly (readonly [string, string])[] = [
+  ["ational", "ate"],
+  ["fulness", "ful"],
+  ["iveness", "ive"],
+  ["ization", "ize"],
+  ["ousness", "ous"],
+  ["biliti", "ble"],
+  ["lessli", "less"],
+  ["tional", "tion"],
+  ["alism", "al"],
+  ["aliti", "al"],
+  ["ation", "ate"],
+  ["entli", "ent"],
+  ["fulli", "ful"],
+  ["iviti", "ive"],
+  ["ousli", "ous"],
+  ["abli", "able"],
+  ["alli", "al"],
+  ["anci", "ance"],
+  ["ator", "ate"],
+  ["enci", "ence"],
+  ["izer", "ize"],
+  ["bli", "ble"],
+  ["ogi", "og"],
+  ["li", ""],
+];
+const STEP3: readonly (readonly [string, string])[] = [
+  ["ational", "ate"],
+  ["tional", "tion"],
+  ["alize", "al"],
+  ["ative", ""],
+  ["icate", "ic"],
+  ["iciti", "ic"],
+  ["ical", "ic"],
+  ["ness", ""],
+  ["ful", ""],
+];
+
+/** Longest suffix first; what it needs before it or around it is Porter2's own list of conditions. */
+function replaceSuffix(word: string, table: typeof STEP2, r1: number, r2 = 0): string {
+  for (const [suffix, replacement] of table) {
+    if (!word.endsWith(suffix)) continue;
+    const at = word.length - suffix.length;
+    if (at < r1) return word;
+    if (suffix === "ogi" && word[at - 1] !== "l") return word;
+    if (suffix === "li" && !/[cdeghkmnrt]$/.test(word.slice(0, at))) return word;
+    if (suffix === "ative" && at < r2) return word;
+    return word.slice(0, at) + replacement;
+  }
+  return word;
+}
+
+function removeSuffix(word: string, r2: number): string {
+  const found = /(ement|ance|ence|able|ible|ment|ant|ent|ism|ate|iti|ous|ive|ize|ion|al|er|ic)$/.exec(word);
+  if (!found || found.index < r2) return word;
+  if (found[0] === "ion" && !/[st]$/.test(word.slice(0, found.index))) return word;
+  return word.slice(0, found.index);
+}
+
+function finalLetters(word: string, r1: number, r2: number): string {
+  const at = word.length - 1;
+  if (word.endsWith("e")) {
+    const rest = word.slice(0, -1);
+    return at >= r2 || (at >= r1 && !endsInShortSyllable(rest)) ? rest : word;
+  }
+  return word.endsWith("ll") && at >= r2 ? word.slice(0, -1) : word;
+}
