@@ -20,13 +20,14 @@ type Message = OpenAiMessage;
 
 const KEEP = 20_000;
 const WINDOW = 200_000;
+const NO_FRAME = { message: 0, call: 0, argument: 0, result: 0 };
 
 const bench: Bench = async ([path], options) => {
   const lines = readSession(path, "tokens FILE");
   const model = lines.find((line): line is Line => line.kind === "message" && line.model !== null)?.model ?? "unknown";
   const counter = options["counter"] === "chars" ? counterFor({ model }) : await exactCounterFor({ model });
-  const meter = createMeter<Message>(openaiShape, { counter: counter.count, imageRule: counter.imageRule });
-  const plain = createMeter<Message>(openaiShape, { counter: charsPerToken(4) });
+  const meter = createMeter<Message>(openaiShape, { ...counter, counter: counter.count });
+  const plain = createMeter<Message>(openaiShape, { counter: charsPerToken(4), frame: NO_FRAME });
   const found: Errors = { anchored: [], delta: [], afterChange: [], charsOver4: [] };
   const answered = new Set(lines.flatMap((line) => (line.kind === "message" ? answers(line.message as Message) : [])));
   const account = createAccount();

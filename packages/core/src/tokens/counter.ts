@@ -14,8 +14,18 @@ export function charsPerToken(n: number): CountText {
   return (text) => Math.ceil(text.length / n);
 }
 
-/** What wraps the content on the wire: role and separators for a message; ids, names and tags for a call and its result. */
-const FRAME = { message: 4, call: 8, result: 6 } as const;
+/**
+ * What wraps the content: role and separators of a message; ids, names and tags of a call, of each of its arguments and
+ * of its result. Providers differ a lot: Anthropic writes a call as tags around every argument.
+ */
+export interface Frame {
+  readonly message: number;
+  readonly call: number;
+  readonly argument: number;
+  readonly result: number;
+}
+
+const PLAIN_FRAME: Frame = { message: 4, call: 8, argument: 0, result: 6 };
 
 /** Tokens of one message as a part of a prompt, framing included. Total: never throws, whatever the parts hold. */
 export function countMessage<M>(
@@ -36,6 +46,7 @@ export interface Measure {
 export interface MeterOptions {
   readonly counter: CountText;
   readonly imageRule?: ImageRule;
+  readonly frame?: Frame;
 }
 
 export interface Meter<M> {
@@ -54,6 +65,8 @@ export interface Meter<M> {
 export function createMeter<M extends object>(shape: Pick<Shape<M>, "parts">, options: MeterOptions): Meter<M> {
   const counted = new WeakMap<object, Measure>();
   const schemas = new WeakMap<object, number>();
+  const frame = options.frame ?? PLAIN_FRAME;
+  const prefix = new PrefixSums<M>();
   const measure = (message: M): Measure => {
     const known = counted.get(message);
     if (known !== undefined) return known;
@@ -62,21 +75,41 @@ export function createMeter<M extends object>(shape: Pick<Shape<M>, "parts">, op
     return fresh;
   };
   const tool = (schema: unknown): number => {
-    if (typeof schema !== "object" || schema === null) return FRAME.call + options.counter(String(schema));
+    if (typeof schema !== "object" || schema === null) return frame.call + options.counter(String(schema));
     const known = schemas.get(schema);
     if (known !== undefined) return known;
-    const fresh = FRAME.call + options.counter(JSON.stringify(schema));
+    const fresh = frame.call + options.counter(JSON.stringify(schema));
     schemas.set(schema, fresh);
     return fresh;
   };
   return {
     measure,
     message: (message) => sum(measure(message)),
-    messages: (messages) => messages.reduce((total, message) => total + sum(measure(message)), 0),
-    system: (text) => (text === "" ? 0 : FRAME.message + options.counter(text)),
+    messages: (messages) => prefix.total(messages, (message) => sum(measure(message))),
+    system: (text) => (text === "" ? 0 : frame.message + options.counter(text)),
     tools: (list) => list.reduce<number>((total, schema) => total + tool(schema), 0),
     text: options.counter,
   };
+}
+
+/** Sums along the list asked about last: a list grown by one message costs that message and a look at the others. */
+class PrefixSums<M> {
+  #messages: M[] = [];
+  #sums: number[] = [0];
+
+  total(messages: readonly M[], tokens: (message: M) => number): number {
+    let same = 0;
+    const shared = Math.min(messages.length, this.#messages.length);
+    while (same < shared && messages[same] === this.#messages[same]) same += 1;
+    this.#messages.length = same;
+    this.#sums.length = same + 1;
+    for (let at = same; at < messages.length; at += 1) {
+      const message = messages[at]!;
+      this.#messages.push(message);
+      this.#sums.push(this.#sums[at]! + tokens(message));
+    }
+    return this.#sums[messages.length]!;
+  }
 }
 
 function sum(measure: Measure): number {
@@ -84,18 +117,18 @@ function sum(measure: Measure): number {
 }
 
 function measureMessage<M>(message: M, shape: Pick<Shape<M>, "parts">, options: MeterOptions): Measure {
-  const { counter, imageRule = "anthropic" } = options;
-  let text: number = FRAME.message;
+  const { counter, imageRule = "anthropic", frame = PLAIN_FRAME } = options;
+  let text = frame.message;
   let images = 0;
   for (const part of shape.parts(message)) {
     if (part.kind === "image") images += imageTokens(part, imageRule);
-    else text += partTokens(part, counter);
+    else text += partTokens(part, counter, frame);
     if (part.kind === "result") for (const image of part.images) images += imageTokens(image, imageRule);
   }
   return { text, images };
 }
 
-function partTokens(part: Exclude<Part, { kind: "image" }>, counter: CountText): number {
+function partTokens(part: Exclude<Part, { kind: "image" }>, counter: CountText, frame: Frame): number {
   switch (part.kind) {
     case "text":
       return counter(part.text);
@@ -104,14 +137,32 @@ function partTokens(part: Exclude<Part, { kind: "image" }>, counter: CountText):
     case "reasoning":
       return part.text === "" && part.signature !== null ? Math.ceil(part.signature.length / 6) : counter(part.text);
     case "call":
-      return FRAME.call + counter(part.name) + counter(part.input);
+      return frame.call + frame.argument * argumentsIn(part.input) + counter(part.name) + counter(part.input);
     case "result":
-      return FRAME.result + counter(part.text);
+      return frame.result + counter(part.text);
     case "file":
       return fileTokens(part, counter);
     case "other":
       return counter(part.json);
   }
+}
+
+/** How many arguments a call's JSON text has at its top level; scanned, since a model's JSON needn't parse. */
+function argumentsIn(json: string): number {
+  let depth = 0;
+  let count = 0;
+  let quoted = false;
+  for (let at = 0; at < json.length; at += 1) {
+    const char = json[at];
+    if (quoted) {
+      if (char === "\\") at += 1;
+      else if (char === '"') quoted = false;
+    } else if (char === '"') quoted = true;
+    else if (char === "{" || char === "[") depth += 1;
+    else if (char === "}" || char === "]") depth -= 1;
+    else if (char === ":" && depth === 1) count += 1;
+  }
+  return count;
 }
 
 /** A text file is read as text; a binary one (a PDF) is charged by its bytes, as pages of about 3 kB and 1,500 tokens. */

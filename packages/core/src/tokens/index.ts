@@ -1,7 +1,13 @@
 export type { Account, Calibration, Count, CountSource, Entry, Prompt, Report, Settled } from "./account.ts";
 export { createAccount, viewKey } from "./account.ts";
+export type { Breakdown, Group, PartName } from "./breakdown.ts";
+export { breakdown } from "./breakdown.ts";
+export type { Budget, Fit } from "./budget.ts";
+export { answerReserve, fit, utf8Bytes } from "./budget.ts";
 export type { ImpossibleReport } from "./calibrate.ts";
-export type { CountText, Measure, Meter, MeterOptions } from "./counter.ts";
+export type { CountText, Frame, Measure, Meter, MeterOptions } from "./counter.ts";
 export { charsPerToken, countMessage, createMeter } from "./counter.ts";
 export type { ImageRule } from "./images.ts";
 export { imageTokens } from "./images.ts";
+export type { EffectiveWindow, Endpoint, LearnedLimit, LearnedLimits } from "./limits.ts";
+export { effectiveWindow, learnLimit } from "./limits.ts";

@@ -3,7 +3,7 @@
  * encoding is imported at its first use only. `prior` is what a model family reports per counted token before a thread
  * has learned its own factor; see docs/tokens.md.
  */
-import { type CountText, charsPerToken, type ImageRule } from "@palimpsest/core/tokens";
+import { type CountText, charsPerToken, type Frame, type ImageRule } from "@palimpsest/core/tokens";
 
 export type Encoding = "o200k_base" | "cl100k_base";
 
@@ -13,6 +13,7 @@ export interface ModelCounter {
   /** Reported tokens per counted token, before anything was learned. */
   readonly prior: number;
   readonly imageRule: ImageRule;
+  readonly frame: Frame;
 }
 
 /** An exact counter. Special tokens in the text are plain text, and text of any form is counted in linear time. */
@@ -35,6 +36,7 @@ export function counterFor(model: ModelName): ModelCounter {
     count: charsPerToken(chars),
     prior: family === "anthropic" ? 1.05 : 1.15,
     imageRule: IMAGE_RULES[family],
+    frame: family === "anthropic" ? ANTHROPIC_FRAME : PLAIN_FRAME,
   };
 }
 
@@ -51,6 +53,7 @@ export async function exactCounterFor(model: ModelName): Promise<ModelCounter> {
     count: await exactCounter(encoding),
     prior: family === "anthropic" ? 1.25 : 1,
     imageRule: IMAGE_RULES[family],
+    frame: family === "anthropic" ? ANTHROPIC_FRAME : PLAIN_FRAME,
   };
 }
 
@@ -68,6 +71,10 @@ const IMAGE_RULES: Readonly<Record<Family, ImageRule>> = {
   google: "google",
   other: "openai",
 };
+
+/** In counted tokens, measured on reported usage: a call is written as tags with a pair around every argument. */
+const ANTHROPIC_FRAME: Frame = { message: 4, call: 28, argument: 10, result: 6 };
+const PLAIN_FRAME: Frame = { message: 4, call: 8, argument: 0, result: 6 };
 
 /** Models of the encoding before o200k; `gpt-4o` and `gpt-4.1` are not among them. */
 const OLD_OPENAI = /(^|\/)(gpt-3\.5|gpt-4($|-(?!o)))/;

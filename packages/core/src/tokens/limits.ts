@@ -1,0 +1,51 @@
+/**
+ * Windows learned from providers' refusals ("maximum context length is ..."). A limit belongs to one provider, address
+ * and model, is forgotten after a day, and never makes a window larger than it was configured. The clock is the caller's.
+ */
+
+export interface Endpoint {
+  readonly provider: string;
+  readonly baseUrl: string | null;
+  readonly model: string;
+}
+
+export interface LearnedLimit {
+  readonly tokens: number;
+  /** Milliseconds since 1970. */
+  readonly learnedAt: number;
+}
+
+export type LearnedLimits = Readonly<Record<string, LearnedLimit>>;
+
+const DAY = 24 * 60 * 60 * 1000;
+
+/** The limits with one more; what can't be a window is not learned, and what has expired is dropped. */
+export function learnLimit(limits: LearnedLimits, endpoint: Endpoint, limit: LearnedLimit): LearnedLimits {
+  const fresh = Object.fromEntries(Object.entries(limits).filter(([, known]) => isFresh(known, limit.learnedAt)));
+  if (!Number.isFinite(limit.tokens) || limit.tokens < 1) return fresh;
+  return { ...fresh, [keyOf(endpoint)]: { tokens: Math.floor(limit.tokens), learnedAt: limit.learnedAt } };
+}
+
+export interface EffectiveWindow {
+  readonly tokens: number;
+  readonly source: "configured" | "learned";
+}
+
+export function effectiveWindow(
+  configured: number,
+  { limits, endpoint, now }: { readonly limits: LearnedLimits; readonly endpoint: Endpoint; readonly now: number },
+): EffectiveWindow {
+  const known = limits[keyOf(endpoint)];
+  if (known === undefined || !isFresh(known, now) || known.tokens >= configured) {
+    return { tokens: configured, source: "configured" };
+  }
+  return { tokens: known.tokens, source: "learned" };
+}
+
+function isFresh(limit: LearnedLimit, now: number): boolean {
+  return now - limit.learnedAt < DAY;
+}
+
+function keyOf({ provider, baseUrl, model }: Endpoint): string {
+  return JSON.stringify([provider, baseUrl, model]);
+}
