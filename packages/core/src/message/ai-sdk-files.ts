@@ -2,6 +2,7 @@
  * Files and images in AI SDK messages: the data is a string (base64, a data URL, a URL), bytes, a URL object, or one of
  * the tagged forms of version 7. This file reads all of them and writes the tagged form, which survives JSON.
  */
+import { base64 } from "./base64.ts";
 import { file, media } from "./blocks.ts";
 import type { FilePart, ImagePart } from "./shape.ts";
 
@@ -59,20 +60,4 @@ function writeData(part: FilePart): FileData {
   }
   const ref = part.ref ?? "";
   return /^https?:/.test(ref) ? { type: "url", url: ref } : { type: "reference", reference: { id: ref } };
-}
-
-const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-/** Core has no platform to ask for base64, so it brings its own. */
-function base64(data: Uint8Array | ArrayBuffer): string {
-  const bytes = data instanceof Uint8Array ? data : new Uint8Array(data);
-  let written = "";
-  for (let i = 0; i < bytes.length; i += 3) {
-    const left = bytes.length - i;
-    const group = (bytes[i]! << 16) | ((bytes[i + 1] ?? 0) << 8) | (bytes[i + 2] ?? 0);
-    for (let digit = 0; digit < 4; digit++) {
-      written += digit > left ? "=" : DIGITS[(group >> (18 - 6 * digit)) & 63];
-    }
-  }
-  return written;
 }

@@ -2,8 +2,25 @@ export type { AiSdkMessage, AiSdkOutput, AiSdkPart } from "./ai-sdk.ts";
 export { aiSdkShape } from "./ai-sdk.ts";
 export type { AnthropicBlock, AnthropicMessage, AnthropicSource } from "./anthropic.ts";
 export { anthropicShape } from "./anthropic.ts";
+export { convert } from "./convert.ts";
+export type { Detection } from "./detect.ts";
+export { detectDialect } from "./detect.ts";
 export type { OpenAiBlock, OpenAiCall, OpenAiMessage } from "./openai.ts";
 export { openaiShape } from "./openai.ts";
+export type { ReadResult } from "./read.ts";
+export { readMessage } from "./read.ts";
+export type { Repair } from "./repair.ts";
+export { repair } from "./repair.ts";
+export type { RuleName, RuleSet, Violation } from "./rules.ts";
+export {
+  anthropicRules,
+  assertValid,
+  forRequest,
+  googleRules,
+  openaiRules,
+  rulesOf,
+  violations,
+} from "./rules.ts";
 export type {
   Answer,
   CallPart,

@@ -1,0 +1,60 @@
+/**
+ * Messages of one provider as messages of another. Total: text, calls, results and images always arrive. What only the
+ * sender could use stays behind: foreign signatures, and blocks that steer its own protocol. Validity is not judged here.
+ */
+import type { Dialect, OtherPart, Part, ReasoningPart, Role, Shape } from "./shape.ts";
+import { type MessageOf, shapeOf } from "./shapes.ts";
+
+export function convert<F extends Dialect, T extends Dialect>(
+  messages: readonly MessageOf[F][],
+  from: F,
+  to: T,
+): readonly MessageOf[T][] {
+  if (from === (to as Dialect)) return messages as unknown as readonly MessageOf[T][];
+  const target = shapeOf(to);
+  return turnsOf(messages, shapeOf(from), to).flatMap(({ role, parts }) =>
+    target.make(
+      role,
+      parts.flatMap((part) => adapt(part, to)),
+    ),
+  );
+}
+
+interface Turn {
+  readonly role: Role;
+  readonly parts: Part[];
+}
+
+/** One turn per message, but neighbouring tool messages as one: each provider splits their results in its own way. */
+function turnsOf<M>(messages: readonly M[], shape: Shape<M>, to: Dialect): readonly Turn[] {
+  const turns: Turn[] = [];
+  const names = new Map<string, string>();
+  for (const message of messages) {
+    const role = shape.role(message);
+    const parts = shape.parts(message).map((part) => named(part, names));
+    const last = turns.at(-1);
+    const joins = last?.role === "tool" && (role === "tool" || (role === "user" && to === "anthropic"));
+    if (joins) last.parts.push(...parts);
+    else turns.push({ role, parts });
+  }
+  return turns;
+}
+
+/** Only some providers repeat the tool's name beside the result; elsewhere it is that of the latest call of the id. */
+function named(part: Part, names: Map<string, string>): Part {
+  if (part.kind === "call") names.set(part.id, part.name);
+  return part.kind === "result" ? { ...part, name: names.get(part.id) ?? part.name } : part;
+}
+
+function adapt(part: Part, to: Dialect): readonly Part[] {
+  if (part.kind === "other") return isControl(part) ? [] : [{ kind: "text", text: part.json }];
+  if (part.kind !== "reasoning" || part.signature === null || accepts(part, to)) return [part];
+  return part.text === "" ? [] : [{ ...part, signature: null, signedBy: null, redacted: false }];
+}
+
+/** The AI SDK carries every provider's signature; OpenAI's chat format has no place for any. */
+const accepts = (part: ReasoningPart, to: Dialect): boolean =>
+  to === "ai-sdk" || (to === "anthropic" && part.signedBy === "anthropic");
+
+const isControl = (part: OtherPart): boolean =>
+  ["tool-approval-request", "tool-approval-response", "custom"].includes(part.type);

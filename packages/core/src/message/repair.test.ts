@@ -1,0 +1,96 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { randomConversation, render } from "../testing/conversation.ts";
+import { random } from "../testing/random.ts";
+import { repair } from "./repair.ts";
+import { anthropicRules, forRequest, googleRules, openaiRules, violations } from "./rules.ts";
+import type { Dialect, Part, Shape } from "./shape.ts";
+import { shapeOf } from "./shapes.ts";
+
+const dialects: readonly Dialect[] = ["openai", "anthropic", "ai-sdk"];
+const sets = [openaiRules, anthropicRules, googleRules].flatMap((set) => [set, forRequest(set)]);
+
+const WILD = { wild: true, longest: 20, parallel: 5, dangling: 0.1, images: 0.1, reusedIds: 0.4 };
+
+for (const dialect of dialects) {
+  const shape: Shape<unknown> = shapeOf(dialect) as Shape<unknown>;
+
+  for (const set of sets) {
+    const name = `${dialect} messages under the ${set.name} rules`;
+
+    test(`${name}: any list is repaired for good, and every word of it survives [F13] [F14] [F19] [F49]`, () => {
+      fc.assert(
+        fc.property(fc.nat(), fc.integer({ min: 0, max: 40 }), (seed, messages) => {
+          const script = randomConversation(seed, { ...WILD, messages, signed: seed % 3 > 0 });
+          const given = shuffled(render(script, shape), shape, seed);
+          const { messages: repaired, repairs } = repair(given, shape, set);
+          assert.deepEqual(violations(repaired, shape, set), []);
+          assert.equal(repairs.length === 0, violations(given, shape, set).length === 0);
+          assert.ok(repairs.every(({ index }) => index >= 0 && index < Math.max(1, given.length)));
+          assert.equal(repair(repaired, shape, set).messages, repaired);
+          assertSurvival(given, repaired, shape);
+        }),
+        { numRuns: 300 },
+      );
+    });
+
+    test(`${name}: what is valid comes back as the very same objects`, () => {
+      fc.assert(
+        fc.property(fc.nat(), (seed) => {
+          const reasoning = dialect === "openai" ? 0 : 0.5;
+          const script = randomConversation(seed, { longest: 60, messages: 2, reasoning });
+          const valid = render([...script, ...closing(script.at(-1)!.role)], shape);
+          assert.deepEqual(repair(valid, shape, set), { messages: valid, repairs: [] });
+          assert.equal(repair(valid, shape, set).messages, valid);
+        }),
+        { numRuns: 50 },
+      );
+    });
+  }
+
+  test(`${dialect}: one broken place leaves all other messages as the same objects`, () => {
+    const script = randomConversation(7, { messages: 30, reasoning: 0, longest: 40 });
+    const messages = render(script, shape);
+    const caller = messages.findIndex((message) => shape.calls(message).length > 0);
+    const call = shape.parts(messages[caller]!).find((part) => part.kind === "call")!;
+    const dangling = [...messages.slice(0, caller), ...shape.make("assistant", [call])];
+    const before = [...dangling, ...messages.slice(caller)];
+    const after = repair(before, shape, openaiRules).messages;
+    assert.ok(before.every((message) => after.includes(message)));
+    assert.equal(after.length, before.length + 1);
+  });
+}
+
+const closing = (role: string) =>
+  role === "user" || role === "tool"
+    ? []
+    : [{ role: "user" as const, parts: [{ kind: "text" as const, text: "go on" }] }];
+
+/** Parts in an order that `make` would not choose, such as text before an Anthropic tool result. */
+function shuffled<M>(messages: readonly M[], shape: Shape<M>, seed: number): readonly M[] {
+  const draw = random(seed);
+  return messages.map((message) => {
+    const indices = [...shape.parts(message).keys()];
+    if (indices.length < 2 || !draw.chance(0.1)) return message;
+    return shape.select(
+      message,
+      indices.toSorted(() => draw.next() - 0.5),
+    );
+  });
+}
+
+function assertSurvival<M>(given: readonly M[], repaired: readonly M[], shape: Shape<M>): void {
+  const left = repaired.flatMap((message) => shape.parts(message));
+  const words = left.map((part) => ("text" in part ? part.text : "")).join("\u0000");
+  const calls = left.filter((part) => part.kind === "call").map((part) => part.input);
+  const images = JSON.stringify(left);
+  for (const part of given.flatMap((message) => shape.parts(message))) {
+    if (part.kind === "text") assert.ok(words.includes(part.text.trim()), `lost text: ${part.text}`);
+    if (part.kind === "result") assert.ok(words.includes(part.text), `lost result: ${part.text}`);
+    if (part.kind === "call") assert.ok(calls.includes(part.input), `lost call: ${part.input}`);
+    for (const image of imagesOf(part)) assert.ok(images.includes(JSON.stringify(image.source)), "lost image");
+  }
+}
+
+const imagesOf = (part: Part) => (part.kind === "image" ? [part] : part.kind === "result" ? part.images : []);

@@ -1,0 +1,149 @@
+/**
+ * What each provider accepts, as named rules. A rule lists where a conversation breaks it, over any shape; a rule set is a
+ * provider's list of rules. Nothing is changed here: `repair.ts` does that, one pass per rule.
+ */
+import { type Finding, unpaired } from "./pairing.ts";
+import type { Dialect, Part, Shape } from "./shape.ts";
+
+export type RuleName = keyof typeof RULES;
+
+export interface Violation {
+  readonly rule: RuleName;
+  /** The message's place in the list. */
+  readonly index: number;
+  readonly detail: string;
+}
+
+export interface RuleSet {
+  readonly name: string;
+  readonly rules: readonly RuleName[];
+}
+
+type Rule = <M>(messages: readonly M[], shape: Shape<M>) => readonly Finding[];
+
+const RULES = {
+  "has-messages": hasMessages,
+  "one-system": oneSystem,
+  paired: unpaired,
+  "no-empty-message": noEmptyMessage,
+  "no-blank-text": noBlankText,
+  "user-first": userFirst,
+  alternate,
+  "reasoning-first": reasoningFirst,
+  "reasoning-signed": reasoningSigned,
+  "ends-with-request": endsWithRequest,
+} satisfies Record<string, Rule>;
+
+/** OpenAI would take system messages anywhere; one in front is what all its imitators understand. */
+const COMMON = ["has-messages", "one-system", "paired", "no-empty-message"] as const;
+
+export const openaiRules: RuleSet = { name: "openai", rules: COMMON };
+
+/** Roles alternate on the wire: two user turns in a row are a violation even where the API would quietly join them. */
+export const anthropicRules: RuleSet = {
+  name: "anthropic",
+  rules: [...COMMON, "no-blank-text", "user-first", "alternate", "reasoning-first", "reasoning-signed"],
+};
+
+export const googleRules: RuleSet = {
+  name: "google",
+  rules: [...COMMON, "no-blank-text", "user-first", "alternate", "reasoning-first"],
+};
+
+/** The rule set for a dialect's own provider. The AI SDK speaks to any of them, so it gets the strictest. */
+export function rulesOf(dialect: Dialect): RuleSet {
+  return dialect === "openai" ? openaiRules : anthropicRules;
+}
+
+/** The same rules for a list that is about to be sent: it must end with something to answer. */
+export const forRequest = (set: RuleSet): RuleSet => ({
+  name: `${set.name}, request`,
+  rules: [...set.rules, "ends-with-request"],
+});
+
+export function violations<M>(messages: readonly M[], shape: Shape<M>, set: RuleSet): readonly Violation[] {
+  return set.rules.flatMap((rule) => {
+    const check: Rule = RULES[rule];
+    return check(messages, shape).map((finding) => ({ rule, ...finding }));
+  });
+}
+
+export function assertValid<M>(messages: readonly M[], shape: Shape<M>, set: RuleSet): void {
+  const found = violations(messages, shape, set);
+  if (found.length === 0) return;
+  const lines = found.map(({ rule, index, detail }) => `  message ${index}: ${detail} (${rule})`);
+  throw new Error(`The ${set.name} rules are broken; repair() mends such a list:\n${lines.join("\n")}`);
+}
+
+/** Whether a part says anything to the model. Thinking alone is no answer, and providers refuse it as one. */
+export const isContent = (part: Part): boolean =>
+  part.kind !== "reasoning" && !(part.kind === "text" && part.text === "");
+
+export const isBlank = (part: Part): boolean => part.kind === "text" && part.text.trim() === "";
+
+function hasMessages<M>(messages: readonly M[], shape: Shape<M>): Finding[] {
+  const some = messages.some((message) => shape.role(message) !== "system");
+  return some ? [] : [{ index: 0, detail: "there is no message besides the system prompt" }];
+}
+
+function oneSystem<M>(messages: readonly M[], shape: Shape<M>): Finding[] {
+  return where(messages, (message, index) => index > 0 && shape.role(message) === "system" && "a later system message");
+}
+
+function noEmptyMessage<M>(messages: readonly M[], shape: Shape<M>): Finding[] {
+  return where(messages, (message) => !shape.parts(message).some(isContent) && "nothing in it but perhaps thinking");
+}
+
+function noBlankText<M>(messages: readonly M[], shape: Shape<M>): Finding[] {
+  return where(messages, (message) => shape.parts(message).some(isBlank) && "a blank text part");
+}
+
+function userFirst<M>(messages: readonly M[], shape: Shape<M>): Finding[] {
+  const index = messages.findIndex((message) => shape.role(message) !== "system");
+  const role = index < 0 ? "user" : shape.role(messages[index]!);
+  return role === "user" ? [] : [{ index, detail: `starts with a message of the ${role}` }];
+}
+
+function alternate<M>(messages: readonly M[], shape: Shape<M>): Finding[] {
+  return where(messages, (message, index) => {
+    const clash = index > 0 && sameTurn(messages[index - 1]!, message, shape);
+    return clash && `a second ${shape.wireRole(message)} message in a row`;
+  });
+}
+
+/** Whether the provider sees two turns of one speaker. Results in messages of their own role may follow each other. */
+export function sameTurn<M>(first: M, second: M, shape: Shape<M>): boolean {
+  const role = shape.wireRole(first);
+  return role === shape.wireRole(second) && (role === "user" || role === "assistant");
+}
+
+function reasoningFirst<M>(messages: readonly M[], shape: Shape<M>): Finding[] {
+  return where(messages, (message) => {
+    const kinds = shape.parts(message).map((part) => part.kind);
+    const call = kinds.indexOf("call");
+    return call >= 0 && kinds.indexOf("reasoning", call) >= 0 && "reasoning stands after the call it led to";
+  });
+}
+
+function reasoningSigned<M>(messages: readonly M[], shape: Shape<M>): Finding[] {
+  return where(
+    messages,
+    (message) => shape.parts(message).some(isForeign) && "reasoning without Anthropic's signature",
+  );
+}
+
+export const isForeign = (part: Part): boolean => part.kind === "reasoning" && part.signedBy !== "anthropic";
+
+function endsWithRequest<M>(messages: readonly M[], shape: Shape<M>): Finding[] {
+  const last = messages.at(-1);
+  const role = last === undefined ? "system" : shape.role(last);
+  if (role === "user" || role === "tool") return [];
+  return [{ index: Math.max(0, messages.length - 1), detail: "the last message asks for nothing" }];
+}
+
+function where<M>(messages: readonly M[], broken: (message: M, index: number) => string | false): Finding[] {
+  return messages.flatMap((message, index) => {
+    const detail = broken(message, index);
+    return detail === false ? [] : [{ index, detail }];
+  });
+}

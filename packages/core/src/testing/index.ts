@@ -1,0 +1,2 @@
+export type { ConversationOptions, ScriptMessage } from "./conversation.ts";
+export { randomConversation, render } from "./conversation.ts";
