@@ -1,0 +1,172 @@
+/**
+ * The deterministic summarizer that needs no model: quotes the user, keeps the assistant's decisions, troubles and
+ * conclusions, names the names that came back, and says where things stand. It folds: what a prior state holds stays,
+ * `now` and `next` are replaced, and the ledger grows. Same input, same bytes; linear in the messages; any language.
+ */
+import type { Shape } from "../message/shape.ts";
+import { neutralise } from "./authority.ts";
+import { type Candidate, choose, newsOf } from "./choose.ts";
+import { cuesOf } from "./cues.ts";
+import { type Gathered, gather, type Said } from "./gather.ts";
+import { type Entry, extendLedger } from "./ledger.ts";
+import { isChanged } from "./ledger-state.ts";
+import { sentences } from "./sentences.ts";
+import { addItems, clip, emptyState, MAX_ITEM_CHARS, type NewItem, type SummaryState, withSection } from "./state.ts";
+
+export interface ExtractOptions {
+  /** Tokens of new items; what the prior state holds is not charged. */
+  readonly maxTokens: number;
+  readonly count: (text: string) => number;
+}
+
+/** Shares of the budget. What a section leaves over goes to the names. */
+const SHARE = { goals: 0.3, decisions: 0.2, errors: 0.07, now: 0.06, next: 0.05, facts: 0.12 };
+
+export function extractSummary<M>(
+  prior: SummaryState | null,
+  entries: readonly Entry<M>[],
+  shape: Shape<M>,
+  options: ExtractOptions,
+): SummaryState {
+  let state = prior ?? emptyState();
+  if (entries.length === 0) return state;
+  const gathered = gather(entries, shape);
+  const ledger = extendLedger(state.ledger, entries, shape);
+  state = { ...state, ledger, through: Math.max(state.through, entries.at(-1)!.seq) };
+
+  // Names the ledger will show anyway are no news.
+  const covered = new Set(ledger.files.filter(isChanged).map((file) => file.path));
+  const budget = Math.max(0, options.maxTokens);
+  const pick = (candidates: readonly Candidate[], share: number) =>
+    choose(candidates, { maxTokens: budget * share, count: options.count, frequency: gathered.frequency, covered });
+
+  const spoken = classify(gathered.assistant);
+  const goals = pick(goalCandidates(gathered.user, state.sections.goals.length === 0), SHARE.goals);
+  const now = pick(statusCandidates(gathered.assistant), SHARE.now);
+  const next = pick(nextCandidates(spoken.next), SHARE.next);
+  const decisions = pick(spoken.decisions, SHARE.decisions);
+  const errors = pick(spoken.errors, SHARE.errors);
+  const facts = pick(spoken.facts, SHARE.facts);
+  const spent = [goals, now, next, decisions, errors, facts].reduce((sum, part) => sum + part.tokens, 0);
+  const names = nameItems(gathered, covered, { maxTokens: budget - spent, count: options.count });
+
+  state = addItems(state, "goals", goals.items);
+  state = addItems(state, "decisions", decisions.items);
+  state = addItems(state, "errors", errors.items);
+  state = addItems(state, "facts", [...facts.items, ...names]);
+  if (now.items.length > 0) state = addItems(withSection(state, "now", []), "now", now.items);
+  if (next.items.length > 0) state = addItems(withSection(state, "next", []), "next", next.items);
+  return state;
+}
+
+/** The user's words: requests quoted, the sentences that constrain the work before the rest. */
+function goalCandidates(said: readonly Said[], isFirstBlock: boolean): Candidate[] {
+  const found: Candidate[] = [];
+  for (const [index, { seq, text }] of said.entries()) {
+    const opening = isFirstBlock && index === 0;
+    const request = clip(text.trim().replaceAll(/\s+/g, " "), opening ? MAX_ITEM_CHARS - 100 : 280);
+    const { text: quote } = neutralise(request, "user");
+    // "ok", "go on": nothing to remember, and an approval that is spent.
+    if (request.length < 12 && newsOf(request).length === 0 && !opening) continue;
+    const last = index === said.length - 1;
+    found.push({ text: quote, seq, bonus: opening ? 1000 : last ? 20 : 1 + (index / said.length) * 2 });
+    if (text.length <= 280) continue;
+    for (const sentence of sentences(text).slice(1)) {
+      if (!cuesOf(sentence).has("constraint") || request.includes(sentence)) continue;
+      found.push({ text: neutralise(sentence, "user").text, seq, bonus: 2 });
+    }
+  }
+  return found;
+}
+
+interface Spoken {
+  readonly decisions: Candidate[];
+  readonly errors: Candidate[];
+  readonly facts: Candidate[];
+  readonly next: Candidate[];
+}
+
+function classify(said: readonly Said[]): Spoken {
+  const spoken: Spoken = { decisions: [], errors: [], facts: [], next: [] };
+  for (const [index, { seq, text }] of said.entries()) {
+    for (const sentence of sentences(text)) {
+      if (isEmptyTalk(sentence)) continue;
+      const cues = cuesOf(sentence);
+      const candidate: Candidate = { text: neutralise(sentence, "other").text, seq, bonus: index / said.length };
+      if (cues.has("decision")) spoken.decisions.push({ ...candidate, bonus: candidate.bonus + 1 });
+      else if (cues.has("trouble")) spoken.errors.push(candidate);
+      else spoken.facts.push(cues.has("done") ? { ...candidate, bonus: candidate.bonus + 0.5 } : candidate);
+      // Only late plans can still be open.
+      if (cues.has("next") && !cues.has("done") && index >= said.length - 6)
+        spoken.next.push({ ...candidate, bonus: 1 + index / said.length });
+    }
+  }
+  return spoken;
+}
+
+/** Announcements without content: "The approach:", "Let me look." */
+function isEmptyTalk(sentence: string): boolean {
+  const names = newsOf(sentence).length;
+  if (sentence.length < 8) return true;
+  return (
+    names < 2 &&
+    (/^(?:now,? )?(?:let me|let's|good|great|ok(?:ay)?)\b/iu.test(sentence) ||
+      (sentence.endsWith(":") && sentence.length < 60))
+  );
+}
+
+/** Where things stand: how the last words of the assistant begin and end. */
+function statusCandidates(said: readonly Said[]): Candidate[] {
+  const found: Candidate[] = [];
+  for (const [back, { seq, text }] of said.slice(-3).reverse().entries()) {
+    const all = sentences(text);
+    const edges = all.length <= 4 ? all : [...all.slice(0, 2), ...all.slice(-2)];
+    for (const sentence of edges) found.push({ text: neutralise(sentence, "other").text, seq, bonus: (3 - back) * 10 });
+  }
+  return found;
+}
+
+function nextCandidates(found: readonly Candidate[]): Candidate[] {
+  return found.slice(-12);
+}
+
+/**
+ * The names that nothing chosen so far holds, gathered where most of them stand together: dense keys by which recall
+ * finds the turns again.
+ */
+function nameItems(
+  gathered: Gathered,
+  covered: Set<string>,
+  budget: { maxTokens: number; count: (text: string) => number },
+): NewItem[] {
+  const items: NewItem[] = [];
+  let left = budget.maxTokens;
+  const worth = (name: string) => (covered.has(name) ? 0 : nameWorth(name, gathered.frequency.get(name) ?? 1));
+  const homes = gathered.names
+    .map((home) => ({ ...home, sum: home.names.reduce((sum, name) => sum + worth(name), 0) }))
+    .sort((a, b) => b.sum - a.sum || a.seq - b.seq);
+  for (const home of homes) {
+    if (left < 12) break;
+    const fresh = home.names.filter((name) => worth(name) > 0).sort((a, b) => worth(b) - worth(a));
+    const listed: string[] = [];
+    let length = 0;
+    for (const name of fresh) {
+      if (listed.length >= 24 || length + name.length > MAX_ITEM_CHARS - 120) break;
+      listed.push(name);
+      length += name.length + 2;
+    }
+    if (listed.length < 2) continue;
+    const text = `${home.label}: ${listed.join(", ")}`;
+    const tokens = budget.count(text) + 8;
+    if (tokens > left) continue;
+    left -= tokens;
+    for (const name of listed) covered.add(name);
+    items.push({ text, seqs: [home.seq] });
+  }
+  return items.sort((a, b) => a.seqs[0]! - b.seqs[0]!);
+}
+
+/** A name in several turns is likely to be needed again; a long one costs more than it tells. */
+function nameWorth(name: string, frequency: number): number {
+  return (frequency >= 2 ? 1 + Math.min(frequency, 8) / 4 : 0.25) * (name.length > 80 ? 0.3 : 1);
+}

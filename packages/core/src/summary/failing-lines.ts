@@ -1,0 +1,55 @@
+/**
+ * Finds the lines of a tool's output that say what went wrong, and the exit code it reports. Used by the ledger, the
+ * digests and the extract, so that the failing line of a log survives every reduction.
+ */
+import { clip } from "./state.ts";
+
+/** Words that mark a line as a failure. Case matters where the lower-case word is ordinary prose. */
+const FAILING =
+  /(?:^|[^A-Za-z])(?:[A-Za-z]*(?:Error|Exception)\b|error(?:\[\w+\])?:|error TS\d+|ERR!|FAIL(?:ED|URE)?\b|fatal:|panic:|panicked at|Traceback|AssertionError|assertion failed|E[A-Z]{4,}:|command not found|No such file or directory|Permission denied|Cannot find|cannot find|not ok \d|Segmentation fault|Killed|timed out|unresolved|undefined reference)|^\s*(?:[✗✖×❌]|E {2,})|\b[1-9]\d* (?:failed|failing|errors?)\b/u;
+
+/** Source code and reports of success that merely name an error. */
+const HARMLESS =
+  /\b(?:throw|catch|import|export|class|extends|function|const|let|return|typeof|instanceof|raise|except|def)\b|\bno errors?\b|^\s*(?:\/\/|\*|#)/iu;
+
+const MAX_LINE = 300;
+
+/** At most `max` distinct failing lines, the first ones and the last one. Linear in the text. */
+export function failingLines(text: string, max: number): string[] {
+  const found: string[] = [];
+  const seen = new Set<string>();
+  for (const line of linesOf(text)) {
+    const head = line.length > MAX_LINE * 2 ? line.slice(0, MAX_LINE * 2) : line;
+    if (!FAILING.test(head) || HARMLESS.test(head)) continue;
+    const tidy = clip(head.trim(), MAX_LINE);
+    if (tidy === "" || seen.has(tidy)) continue;
+    seen.add(tidy);
+    if (found.length < max) found.push(tidy);
+    else found[max - 1] = tidy;
+  }
+  return found;
+}
+
+/** The exit code a tool reports at the start or end of its output; null when it reports none. */
+export function exitCode(text: string): number | null {
+  const edges = text.length > 1200 ? `${text.slice(0, 600)}\n${text.slice(-600)}` : text;
+  const match =
+    /(?:exit(?:ed)?(?: with)?(?: (?:code|status))?|exit[_ ]?code|exitCode|returncode|return code|status code)["']?\s*[:=>]?\s*(-?\d{1,3})\b/iu.exec(
+      edges,
+    );
+  return match === null ? null : Number(match[1]);
+}
+
+/** Lines without copying the text first. */
+export function* linesOf(text: string): Generator<string> {
+  let start = 0;
+  while (start <= text.length) {
+    const end = text.indexOf("\n", start);
+    if (end === -1) {
+      yield text.slice(start);
+      return;
+    }
+    yield text.slice(start, text.charCodeAt(end - 1) === 13 ? end - 1 : end);
+    start = end + 1;
+  }
+}

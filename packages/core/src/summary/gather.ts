@@ -1,0 +1,74 @@
+/**
+ * One pass over the covered messages for the extractive summarizer: who said what, what each tool result answers, and
+ * how often each name occurs. Names that come back are worth more than names seen once.
+ */
+import type { Shape } from "../message/shape.ts";
+import type { Entry } from "./ledger.ts";
+import { clip } from "./state.ts";
+import { lastStep, probes } from "./terms.ts";
+import { commandEffects, readCall } from "./tool-calls.ts";
+
+export interface Gathered {
+  readonly user: readonly Said[];
+  readonly assistant: readonly Said[];
+  /** Distinct names per message, in order, with what the message is ("read main.ts", "assistant"). */
+  readonly names: readonly { readonly seq: number; readonly label: string; readonly names: readonly string[] }[];
+  /** In how many messages each name occurs. */
+  readonly frequency: ReadonlyMap<string, number>;
+}
+
+export interface Said {
+  readonly seq: number;
+  readonly text: string;
+}
+
+/** Names per message that take part; a 5 MB listing has more than a summary could ever name. */
+const MAX_NAMES = 4000;
+
+export function gather<M>(entries: readonly Entry<M>[], shape: Shape<M>): Gathered {
+  const user: Said[] = [];
+  const assistant: Said[] = [];
+  const names: { seq: number; label: string; names: string[] }[] = [];
+  const frequency = new Map<string, number>();
+  const labels = new Map<string, string>();
+  for (const { seq, message } of entries) {
+    const role = shape.role(message);
+    if (role === "system") continue;
+    const here = new Set<string>();
+    let label: string = role;
+    for (const part of shape.parts(message)) {
+      if (part.kind === "text") {
+        if (part.text.trim() !== "") (role === "assistant" ? assistant : user).push({ seq, text: part.text });
+        addNames(part.text, here);
+      } else if (part.kind === "call") {
+        labels.set(part.id, callLabel(part));
+        addNames(part.input, here);
+      } else if (part.kind === "result") {
+        label = labels.get(part.id) ?? part.name ?? "tool";
+        addNames(part.text, here);
+      } else if (part.kind === "file" && part.name !== null) {
+        here.add(part.name);
+      }
+    }
+    names.push({ seq, label, names: [...here] });
+    for (const name of here) frequency.set(name, (frequency.get(name) ?? 0) + 1);
+  }
+  return { user, assistant, names, frequency };
+}
+
+function addNames(text: string, into: Set<string>): void {
+  if (into.size >= MAX_NAMES) return;
+  for (const probe of probes(text)) {
+    into.add(probe.text);
+    if (into.size >= MAX_NAMES) return;
+  }
+}
+
+function callLabel(call: Parameters<typeof readCall>[0]): string {
+  const meaning = readCall(call);
+  if (meaning.kind === "files") return `${call.name} ${lastStep(meaning.acts[0]!.path)}`;
+  if (meaning.kind === "other") return call.name;
+  const file = commandEffects(meaning.command).files[0];
+  const program = meaning.command.replace(/^cd [^&;]+(?:&&|;)\s*/, "").split(/\s+/)[0]!;
+  return clip(file === undefined ? program : `${program} ${lastStep(file.path)}`, 60);
+}

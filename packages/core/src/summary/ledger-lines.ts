@@ -1,0 +1,107 @@
+/**
+ * The ledger as lines, most important first, so that whoever renders may stop anywhere. Paths are shown below their
+ * common directory, which is named once.
+ */
+import { type CommandEntry, type FileEntry, isChanged, type Ledger } from "./ledger-state.ts";
+import { formatSeqs } from "./seqs.ts";
+import { clip } from "./state.ts";
+import { lastStep } from "./terms.ts";
+
+export interface LedgerLines {
+  /** "" or the directory all shown paths lie under. */
+  readonly root: string;
+  readonly changed: readonly string[];
+  readonly failing: readonly string[];
+  readonly tests: readonly string[];
+  readonly commits: readonly string[];
+  readonly read: readonly string[];
+  readonly commands: readonly string[];
+}
+
+export function ledgerLines(ledger: Ledger): LedgerLines {
+  const newestFirst = <T extends { seqs: readonly number[] }>(list: readonly T[]) =>
+    [...list].sort((a, b) => (b.seqs.at(-1) ?? 0) - (a.seqs.at(-1) ?? 0));
+  const root = commonDirectory(ledger.files.map((file) => file.path));
+  const files = newestFirst(ledger.files);
+  const commands = newestFirst(ledger.commands);
+  // Still failing before failed once.
+  const failing = commands
+    .filter((command) => command.fails > 0)
+    .sort((a, b) => Number(b.last === "failed") - Number(a.last === "failed"));
+  const passed = commands.filter((command) => command.fails === 0);
+  return {
+    root,
+    changed: changedLines(files, root),
+    failing: failing.map((command) => commandLine(command, root)),
+    tests: passed.filter((command) => command.kind === "test").map((command) => commandLine(command, root)),
+    commits: ledger.commits
+      .map(({ message, hash, seq }) => `${hash === null ? "" : `${hash} `}${clip(message, 160)} ${formatSeqs([seq])}`)
+      .reverse(),
+    read: files
+      .filter((file) => !isChanged(file))
+      .map((file) => `${below(file.path, root)} ${formatSeqs(file.seqs.slice(-1))}`),
+    commands: passed.filter((command) => command.kind !== "test").map((command) => commandLine(command, root)),
+  };
+}
+
+const ACTS: Readonly<Record<string, string>> = { r: "read", w: "written", e: "edited", d: "deleted", m: "moved" };
+
+/** Files of one directory to which the same happened at the same time share a line. */
+function changedLines(files: readonly FileEntry[], root: string): string[] {
+  const arrivals = new Set(
+    files.flatMap((file) => (file.movedTo === undefined ? [] : [`${file.movedTo} ${file.seqs.at(-1)}`])),
+  );
+  const groups = new Map<string, { directory: string; names: string[]; tail: string }>();
+  for (const file of files) {
+    // The target of a move is named by the move.
+    if (!isChanged(file) || (file.did === "w" && file.times === 1 && arrivals.has(`${file.path} ${file.seqs[0]}`)))
+      continue;
+    const directory = file.path.slice(0, file.path.lastIndexOf("/") + 1);
+    const target = file.movedTo === undefined ? "" : ` to ${below(file.movedTo, root)}`;
+    const keepsName = file.movedTo?.endsWith(`/${lastStep(file.path)}`) ?? false;
+    const to = keepsName ? target.slice(0, target.lastIndexOf("/") + 1) : target;
+    const did = [...file.did].filter((letter) => letter !== "r").map((letter) => ACTS[letter]);
+    const tail = `${did.join(", ")}${to} ${formatSeqs(file.seqs)}`;
+    const key = `${directory}\n${tail}`;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, { directory: below(directory, root), names: [lastStep(file.path)], tail });
+    else group.names.push(lastStep(file.path));
+  }
+  return [...groups.values()].map(({ directory, names, tail }) =>
+    names.length === 1 ? `${directory}${names[0]}: ${tail}` : `${directory}{${names.join(", ")}}: ${tail}`,
+  );
+}
+
+function commandLine(command: CommandEntry, root: string): string {
+  const shown = clip(command.what.replace(/^cd [^&;\n]+(?:&&|;)\s*/, "").replaceAll(/\s+/g, " "), 200);
+  const notes: string[] = [];
+  if (command.exit !== null) notes.push(`exit ${command.exit}`);
+  if (command.passed !== undefined) notes.push(`${command.passed} passed`);
+  if (command.failed !== undefined) notes.push(`${command.failed} failed`);
+  if (command.fails > 0)
+    notes.push(command.last === "failed" ? "failed" : `failed ${command.fails} of ${command.times}, last run passed`);
+  const lines =
+    command.lines === undefined ? "" : `: ${command.lines.map((line) => below(clip(line, 200), root)).join(" | ")}`;
+  return `\`${below(shown, root)}\`${notes.length === 0 ? "" : ` (${notes.join(", ")})`} ${formatSeqs(command.seqs)}${lines}`;
+}
+
+function below(text: string, root: string): string {
+  return root === "" ? text : text.replaceAll(root, () => "");
+}
+
+/** The longest directory most absolute paths share; "" when there are fewer than three. */
+function commonDirectory(paths: readonly string[]): string {
+  const absolute = paths.filter((path) => path.startsWith("/"));
+  if (absolute.length < 3) return "";
+  let root = "/";
+  for (;;) {
+    const votes = new Map<string, number>();
+    for (const path of absolute) {
+      const end = path.startsWith(root) ? path.indexOf("/", root.length) : -1;
+      if (end !== -1) votes.set(path.slice(0, end + 1), (votes.get(path.slice(0, end + 1)) ?? 0) + 1);
+    }
+    const [best] = [...votes].sort((a, b) => b[1] - a[1]);
+    if (best === undefined || best[1] < absolute.length * 0.9) return root === "/" ? "" : root;
+    root = best[0];
+  }
+}

@@ -1,0 +1,205 @@
+/**
+ * Builds the artifact ledger from the tool calls themselves: no model, nothing guessed. Incremental: a later block
+ * extends the ledger of an earlier one, and the result is the same as if both had been read at once (a call and its
+ * results are never parted by a compaction).
+ */
+import type { CallPart, ResultPart, Shape } from "../message/shape.ts";
+import { exitCode, failingLines } from "./failing-lines.ts";
+import { type CommandEntry, type CommitEntry, type FileEntry, isChanged, type Ledger } from "./ledger-state.ts";
+import type { FileAct } from "./shell-effects.ts";
+import { clip } from "./state.ts";
+import { commandEffects, readCall } from "./tool-calls.ts";
+
+/** A message and its place in the log. */
+export interface Entry<M> {
+  readonly seq: number;
+  readonly message: M;
+}
+
+/** Of what can be looked up again, the newest so many stay. */
+export const KEPT_READS = 200;
+export const KEPT_COMMANDS = 100;
+const MAX_COMMAND_CHARS = 1000;
+const MAX_FAILING_LINES = 4;
+
+export function extendLedger<M>(ledger: Ledger, entries: readonly Entry<M>[], shape: Shape<M>): Ledger {
+  const book = openBook(ledger);
+  // A call id may be used again after it was answered, so a result belongs to the newest open call of its id.
+  const open = new Map<string, { call: CallPart; seq: number }>();
+  for (const { seq, message } of entries) {
+    for (const part of shape.parts(message)) {
+      if (part.kind === "call") {
+        const unanswered = open.get(part.id);
+        if (unanswered !== undefined) record(book, unanswered.call, unanswered.seq, null, unanswered.seq);
+        open.set(part.id, { call: part, seq });
+      } else if (part.kind === "result") {
+        const asked = open.get(part.id);
+        if (asked === undefined) continue;
+        open.delete(part.id);
+        record(book, asked.call, asked.seq, part, seq);
+      }
+    }
+  }
+  for (const { call, seq } of open.values()) record(book, call, seq, null, seq);
+  return closeBook(book);
+}
+
+interface Book {
+  readonly files: Map<string, FileEntry>;
+  readonly commands: Map<string, CommandEntry>;
+  readonly commits: CommitEntry[];
+  dropped: Ledger["dropped"];
+}
+
+function openBook(ledger: Ledger): Book {
+  return {
+    files: new Map(ledger.files.map((file) => [file.path, file])),
+    commands: new Map(ledger.commands.map((command) => [command.what, command])),
+    commits: [...ledger.commits],
+    dropped: ledger.dropped,
+  };
+}
+
+/** Maps keep the order of last use, so the oldest entries that may go are the first ones. */
+function closeBook(book: Book): Ledger {
+  const reads = [...book.files.values()].filter((file) => !isChanged(file));
+  const passed = [...book.commands.values()].filter((command) => command.fails === 0);
+  const goneReads = new Set(reads.slice(0, Math.max(0, reads.length - KEPT_READS)));
+  const goneCommands = new Set(passed.slice(0, Math.max(0, passed.length - KEPT_COMMANDS)));
+  return {
+    files: [...book.files.values()].filter((file) => !goneReads.has(file)),
+    commands: [...book.commands.values()].filter((command) => !goneCommands.has(command)),
+    commits: book.commits,
+    dropped: {
+      reads: book.dropped.reads + goneReads.size,
+      commands: book.dropped.commands + goneCommands.size,
+    },
+  };
+}
+
+function record(book: Book, call: CallPart, seq: number, result: ResultPart | null, answered: number): void {
+  const meaning = readCall(call);
+  if (meaning.kind === "shell") {
+    recordCommand(book, meaning.command, result, seq, answered);
+    return;
+  }
+  const failed = result !== null && hasFailed(result);
+  if (failed) {
+    const paths = meaning.kind === "files" ? meaning.acts.map((act) => act.path).join(" ") : "";
+    noteCommand(
+      book,
+      { what: `${call.name} ${paths === "" ? clip(call.input, 200) : paths}`, kind: "call", seqs: [seq, answered] },
+      result,
+    );
+  } else if (meaning.kind === "files") {
+    for (const act of meaning.acts) recordFile(book, act, seq);
+  }
+}
+
+function recordCommand(book: Book, command: string, result: ResultPart | null, seq: number, answered: number): void {
+  const effects = commandEffects(command);
+  for (const act of effects.files) recordFile(book, act, seq);
+  const failed = result !== null && (result.isError || (exitCode(result.text) ?? 0) !== 0);
+  for (const message of failed ? [] : effects.commits) {
+    const hash = /^\[[^\]\n]*?\b([0-9a-f]{7,40})\]/m.exec(result?.text.slice(0, 4000) ?? "")?.[1] ?? null;
+    book.commits.push({ message: clip(message, 300), hash, seq });
+  }
+  noteCommand(book, { what: command, kind: effects.isTest ? "test" : "command", seqs: [seq, answered] }, result);
+}
+
+function noteCommand(
+  book: Book,
+  run: { what: string; kind: CommandEntry["kind"]; seqs: [number, number] },
+  result: ResultPart | null,
+): void {
+  const what = clip(run.what.trim(), MAX_COMMAND_CHARS);
+  const text = result?.text ?? "";
+  const counts = run.kind === "test" ? testCounts(text) : {};
+  const exit = result === null ? null : exitCode(text);
+  const failed =
+    result !== null && (result.isError || (exit ?? 0) !== 0 || (counts.failed ?? 0) > 0 || run.kind === "call");
+  // A pipe hides the exit code (`npm test | head`), so without one the output itself is asked.
+  const silent = result !== null && exit === null && !failed && counts.passed === undefined;
+  const suspect = silent && (run.kind === "test" || endsInFailure(text));
+  const lines = failed || suspect ? failingLines(text, MAX_FAILING_LINES) : [];
+  const bad = failed || lines.length > 0;
+  if (bad && lines.length === 0) lines.push(...lastLines(text, 2));
+  const old = book.commands.get(what);
+  book.commands.delete(what);
+  book.commands.set(what, {
+    what,
+    kind: run.kind,
+    times: (old?.times ?? 0) + 1,
+    fails: (old?.fails ?? 0) + (bad ? 1 : 0),
+    exit,
+    last: result === null ? "unknown" : bad ? "failed" : "passed",
+    seqs: span(old?.seqs, run.seqs),
+    ...(bad ? { lines } : old?.lines === undefined ? {} : { lines: old.lines }),
+    ...counts,
+  });
+}
+
+const DID = { read: "r", write: "w", edit: "e", delete: "d", move: "m" } as const;
+
+function recordFile(book: Book, act: FileAct, seq: number): void {
+  const old = book.files.get(act.path);
+  const letter = DID[act.act];
+  book.files.delete(act.path);
+  book.files.set(act.path, {
+    path: act.path,
+    // The order of acts says how the file stands: "wd" was written, then deleted; "dw" is there again.
+    did: `${(old?.did ?? "").replaceAll(letter, "")}${letter}`,
+    times: (old?.times ?? 0) + 1,
+    seqs: span(old?.seqs, [seq, seq]),
+    ...(act.act === "move" ? { movedTo: act.to } : {}),
+  });
+  if (act.act === "move") recordFile(book, { act: "write", path: act.to }, seq);
+}
+
+function span(old: readonly number[] | undefined, now: readonly [number, number]): number[] {
+  const first = Math.min(old?.[0] ?? now[0], now[0]);
+  const last = Math.max(old?.at(-1) ?? now[1], now[1]);
+  return first === last ? [first] : [first, last];
+}
+
+/** Other tools say in words that they failed; only the very start of the answer is believed. */
+function hasFailed(result: ResultPart): boolean {
+  return (
+    result.isError ||
+    /^\s*(?:<[a-z_]+>)?\s*(?:error\b|failed\b|could not\b|cannot\b|no such file|ENOENT|file not found)/i.test(
+      result.text.slice(0, 120),
+    )
+  );
+}
+
+/** A shell's or a program's own complaint among the last lines; matches inside printed source code don't count. */
+function endsInFailure(text: string): boolean {
+  return lastLines(text, 3).some((line) =>
+    /^(?:fatal: |error: |Error: |npm (?:ERR!|error) |(?:\S*\/)?(?:ba|z|da)?sh: )|: command not found$|: No such file or directory$/.test(
+      line,
+    ),
+  );
+}
+
+function testCounts(text: string): { passed?: number; failed?: number } {
+  const tail = text.length > 8000 ? text.slice(-8000) : text;
+  const number = (patterns: readonly RegExp[]) => {
+    for (const pattern of patterns) {
+      const last = [...tail.matchAll(pattern)].at(-1);
+      if (last !== undefined) return Number(last[1]);
+    }
+    return undefined;
+  };
+  const passed = number([/^(?:#|ℹ) pass (\d+)/gm, /Tests:?.*?(\d+) passed/g, /(\d+) (?:passed|passing)\b/g]);
+  const failed = number([/^(?:#|ℹ) fail (\d+)/gm, /Tests:?.*?(\d+) failed/g, /(\d+) (?:failed|failing)\b/g]);
+  return { ...(passed === undefined ? {} : { passed }), ...(failed === undefined ? {} : { failed }) };
+}
+
+function lastLines(text: string, count: number): string[] {
+  const tail = text.length > 2000 ? text.slice(-2000) : text;
+  const lines = tail.split("\n").map((line) => line.trim());
+  return lines
+    .filter((line) => line !== "")
+    .slice(-count)
+    .map((line) => clip(line, 300));
+}

@@ -1,0 +1,266 @@
+/**
+ * Renders a summary state as the text the prompt shows, under a token limit, the same bytes for the same input.
+ * When not everything fits, lines are shed in a fixed order. Each section first keeps a guaranteed share of the limit;
+ * what is left is filled in the order of `RANK`, so its end goes first: resolved items, commands that passed, files only
+ * read, facts, passing tests, commits, skills, errors, decisions, changed files, failing commands, delegations, todos,
+ * next, now, goals, prose. A shed line is counted where it would have stood, with the way to read it.
+ */
+import type { SummaryFormat } from "../log/record.ts";
+import { newsOf } from "./choose.ts";
+import { ledgerLines } from "./ledger-lines.ts";
+import { choosePins, type Pin } from "./pins.ts";
+import { formatSeqs } from "./seqs.ts";
+import { isResolved, type Section, type SummaryItem, type SummaryState } from "./state.ts";
+import { formatPrefix, openingLines, stubSummary } from "./wording.ts";
+
+export interface RenderOptions {
+  readonly maxTokens: number;
+  readonly count: (text: string) => number;
+  /** Verbatim quotes in order of importance. */
+  readonly pins?: readonly Pin[];
+  /** State that isn't in messages [F21], one line each. */
+  readonly todos?: readonly string[];
+  readonly delegations?: readonly string[];
+  readonly skills?: readonly string[];
+  /** The directory with the originals; null when there is no workspace. */
+  readonly archive?: string | null;
+  /** What the text begins with; `pair` when absent. */
+  readonly format?: SummaryFormat;
+}
+
+export interface RenderedSummary {
+  readonly text: string;
+  readonly tokens: number;
+  /** How many lines each section had to leave out. */
+  readonly shed: Readonly<Partial<Record<BlockName, number>>>;
+}
+
+/** Kept longest first. The number is the share of the limit a section may use before any other is filled further. */
+const RANK = {
+  prose: { share: 0.5, heading: "Summary" },
+  goals: { share: 0.15, heading: "Goals and constraints" },
+  now: { share: 0.05, heading: "Where things stood" },
+  next: { share: 0.05, heading: "What remained to do" },
+  todos: { share: 0.06, heading: "Todo list" },
+  delegations: { share: 0.04, heading: "Delegated work" },
+  failing: { share: 0.08, heading: "Commands that failed" },
+  changed: { share: 0.1, heading: "Files changed" },
+  decisions: { share: 0.12, heading: "Decisions and reasons" },
+  errors: { share: 0.05, heading: "Problems" },
+  skills: { share: 0.03, heading: "Skills loaded" },
+  commits: { share: 0.04, heading: "Commits" },
+  tests: { share: 0.02, heading: "Tests that passed" },
+  facts: { share: 0.15, heading: "Facts and names" },
+  read: { share: 0.02, heading: "Files read" },
+  commands: { share: 0.01, heading: "Commands that passed" },
+  resolved: { share: 0, heading: "Settled" },
+} as const;
+
+type BlockName = keyof typeof RANK;
+
+/** The order of reading, which is not the order of importance. */
+const ORDER: readonly BlockName[] = [
+  "prose",
+  "goals",
+  "now",
+  "next",
+  "todos",
+  "delegations",
+  "skills",
+  "decisions",
+  "errors",
+  "failing",
+  "changed",
+  "commits",
+  "tests",
+  "facts",
+  "read",
+  "commands",
+  "resolved",
+];
+
+export function renderSummary(state: SummaryState, options: RenderOptions): RenderedSummary {
+  const { maxTokens, count } = options;
+  const archive = options.archive === undefined ? "history/" : options.archive;
+  const format = options.format ?? "pair";
+  const opening = formatPrefix(format) + openingLines(state.through, archive);
+  const blocks = blocksOf(state, options);
+  let room = maxTokens - count(opening) - 8;
+  // Counts of lines don't add up exactly to the count of the text, so the last word has the whole text.
+  for (let attempt = 0; attempt < 6 && room >= 40; attempt++) {
+    const pins = choosePins(options.pins ?? [], { maxTokens: room * 0.3, count });
+    const chosen = fill(withoutQuoted(blocks, pins.shown), room - pins.tokens, count);
+    const text = compose(opening, pins.text, chosen, archive);
+    const tokens = count(text);
+    if (tokens <= maxTokens) return { text, tokens, shed: shedCounts(chosen) };
+    room -= tokens - maxTokens + 16;
+  }
+  const text = stubSummary(state.through, archive, format);
+  return {
+    text,
+    tokens: count(text),
+    shed: shedCounts(blocks.map((block) => ({ ...block, kept: new Set<number>() }))),
+  };
+}
+
+interface Block {
+  readonly name: BlockName;
+  readonly lines: readonly string[];
+  /** Indexes of `lines`, most important first. */
+  readonly priority: readonly number[];
+  /** Where each line came from, to leave out what a pin already quotes. */
+  readonly items?: readonly SummaryItem[];
+  readonly note?: string;
+}
+
+interface Filled extends Block {
+  readonly kept: ReadonlySet<number>;
+}
+
+function blocksOf(state: SummaryState, options: RenderOptions): Block[] {
+  const ledger = ledgerLines(state.ledger);
+  const open = (section: Section) => state.sections[section].filter((item) => !isResolved(item));
+  const resolved = Object.values(state.sections).flat().filter(isResolved);
+  const plain = (name: BlockName, lines: readonly string[], note?: string): Block => ({
+    name,
+    lines,
+    priority: lines.map((_, index) => index),
+    ...(note === undefined || note === "" ? {} : { note }),
+  });
+  const itemised = (name: BlockName, items: readonly SummaryItem[], priority: readonly number[]): Block => ({
+    name,
+    lines: items.map(itemLine),
+    priority,
+    items,
+  });
+  const fileNotes = open("files").map(itemLine);
+  const facts = open("facts");
+  const goals = open("goals");
+  return [
+    plain("prose", state.prose === null ? [] : state.prose.split("\n").filter((line) => line.trim() !== "")),
+    itemised("goals", goals, [...(goals.length > 0 ? [0] : []), ...newestFirst(goals).filter((index) => index !== 0)]),
+    ...(["now", "next"] as const).map((name) =>
+      itemised(
+        name,
+        open(name),
+        open(name).map((_, index) => index),
+      ),
+    ),
+    plain("todos", options.todos ?? []),
+    plain("delegations", options.delegations ?? []),
+    plain("skills", options.skills ?? []),
+    ...(["decisions", "errors"] as const).map((name) => itemised(name, open(name), newestFirst(open(name)))),
+    plain("failing", ledger.failing),
+    plain("changed", [...fileNotes, ...ledger.changed], ledger.root === "" ? "" : `Paths below ${ledger.root}`),
+    plain("commits", ledger.commits),
+    plain("tests", ledger.tests),
+    itemised("facts", facts, byNews(facts)),
+    plain("read", ledger.read),
+    plain("commands", ledger.commands),
+    itemised("resolved", resolved, newestFirst(resolved)),
+  ];
+}
+
+function itemLine(item: SummaryItem): string {
+  const why = item.why === undefined ? "" : ` (${isResolved(item) ? `${item.status}: ` : "because: "}${item.why})`;
+  return `${item.text}${why} ${formatSeqs(item.seqs)}`;
+}
+
+function newestFirst(items: readonly SummaryItem[]): number[] {
+  return items.map((_, index) => index).reverse();
+}
+
+/** Most new names per character first: when facts must go, those that repeat what others say go first. */
+function byNews(items: readonly SummaryItem[]): number[] {
+  const news = items.map((item) => newsOf(item.text));
+  const shown = new Set<string>();
+  const left = new Set(items.keys());
+  const order: number[] = [];
+  while (left.size > 0) {
+    let best = -1;
+    let bestScore = -1;
+    for (const index of left) {
+      const fresh = news[index]!.reduce((sum, name) => sum + (shown.has(name) ? 0 : 1), 0);
+      const score = (fresh + 0.5) / (items[index]!.text.length + 20);
+      // Of equals the newer one stays longer.
+      if (score >= bestScore) [best, bestScore] = [index, score];
+    }
+    left.delete(best);
+    order.push(best);
+    for (const name of news[best]!) shown.add(name);
+  }
+  return order;
+}
+
+/** The user's words stand once: a goal that a shown pin quotes is left out. */
+function withoutQuoted(blocks: readonly Block[], pins: readonly Pin[]): Block[] {
+  const quoted = new Map(pins.map((pin) => [pin.seq, pin.text.replaceAll(/\s+/g, " ")]));
+  return blocks.map((block) => {
+    if (block.name !== "goals" || block.items === undefined) return block;
+    const repeats = (index: number) => {
+      const { text, seqs } = block.items![index]!;
+      return seqs.some((seq) => quoted.get(seq)?.includes(text.replace(/…$/, "")));
+    };
+    const gone = new Set([...block.items.keys()].filter(repeats));
+    const kept = [...block.lines.keys()].filter((index) => !gone.has(index));
+    const moved = new Map(kept.map((old, index) => [old, index]));
+    return {
+      ...block,
+      lines: kept.map((index) => block.lines[index]!),
+      priority: block.priority.flatMap((index) => moved.get(index) ?? []),
+    };
+  });
+}
+
+function fill(blocks: readonly Block[], room: number, count: (text: string) => number): Filled[] {
+  const ranked = [...blocks].sort((a, b) => rankOf(a.name) - rankOf(b.name)).filter((block) => block.lines.length > 0);
+  const costs = new Map(ranked.map((block) => [block, block.lines.map((line) => count(`- ${line}\n`))]));
+  const kept = new Map(ranked.map((block) => [block.name, new Set<number>()]));
+  let left = room;
+  const take = (block: Block, limit: number) => {
+    const chosen = kept.get(block.name)!;
+    // Heading, note and the line that counts what is missing.
+    const fixed = chosen.size > 0 ? 0 : count(`\n## ${RANK[block.name].heading}\n${block.note ?? ""}\n`) + 14;
+    let used = fixed;
+    for (const index of block.priority) {
+      const cost = costs.get(block)![index]!;
+      if (chosen.has(index) || used + cost > Math.min(limit, left)) continue;
+      chosen.add(index);
+      used += cost;
+    }
+    if (used > fixed) left -= used;
+  };
+  const shares = ranked.reduce((sum, block) => sum + RANK[block.name].share, 0) || 1;
+  for (const block of ranked) take(block, (room * RANK[block.name].share) / Math.max(1, shares));
+  for (const block of ranked) take(block, Number.POSITIVE_INFINITY);
+  return ranked.map((block) => ({ ...block, kept: kept.get(block.name)! }));
+}
+
+function compose(opening: string, pins: string, blocks: readonly Filled[], archive: string | null): string {
+  const parts = [opening];
+  if (pins !== "") parts.push(pins);
+  const where = archive === null ? "recall" : `${archive} or recall`;
+  for (const name of ORDER) {
+    const block = blocks.find((candidate) => candidate.name === name);
+    if (block === undefined || block.kept.size === 0) continue;
+    const lines = block.lines.filter((_, index) => block.kept.has(index));
+    const missing = block.lines.length - lines.length;
+    const shown = name === "prose" ? lines : lines.map((line) => `- ${line}`);
+    if (missing > 0) shown.push(`- and ${missing} more: ${where}`);
+    parts.push([`## ${RANK[name].heading}`, ...(block.note === undefined ? [] : [block.note]), ...shown].join("\n"));
+  }
+  return parts.join("\n\n");
+}
+
+function shedCounts(blocks: readonly Filled[]): Partial<Record<BlockName, number>> {
+  const counts: Partial<Record<BlockName, number>> = {};
+  for (const block of blocks) {
+    const missing = block.lines.length - block.kept.size;
+    if (missing > 0) counts[block.name] = missing;
+  }
+  return counts;
+}
+
+function rankOf(name: BlockName): number {
+  return Object.keys(RANK).indexOf(name);
+}

@@ -1,0 +1,189 @@
+/**
+ * The typed summary: what a compaction record stores and the next compaction folds. Plain JSON, versioned, every item
+ * with the few messages it came from. This file owns the shape, the caps and the reading of stored states; it decides
+ * nothing about what is worth keeping in a prompt (render.ts) or worth learning from a conversation (extract.ts, patch.ts).
+ */
+import { emptyLedger, type Ledger, readLedger } from "./ledger-state.ts";
+
+export const SECTIONS = ["goals", "decisions", "files", "facts", "errors", "now", "next"] as const;
+
+export type Section = (typeof SECTIONS)[number];
+
+export type ItemStatus = "open" | "done" | "obsolete";
+
+export interface SummaryItem {
+  /** Stable across compactions: the section's letter and a number that is never used twice. */
+  readonly id: string;
+  readonly text: string;
+  /** The few messages it came from, ascending. */
+  readonly seqs: readonly number[];
+  /** Open when absent. */
+  readonly status?: ItemStatus;
+  /** Why a decision was taken, or why an item was resolved. */
+  readonly why?: string;
+}
+
+export interface SummaryState {
+  readonly v: 1;
+  /** The last message covered, 0 for none. */
+  readonly through: number;
+  readonly nextId: number;
+  readonly sections: Readonly<Record<Section, readonly SummaryItem[]>>;
+  /** A summary written as prose (custom prompt); it stands beside the items. */
+  readonly prose: string | null;
+  readonly ledger: Ledger;
+}
+
+/** An item before it has an id. */
+export interface NewItem {
+  readonly text: string;
+  readonly seqs: readonly number[];
+  readonly why?: string;
+}
+
+export const MAX_ITEM_CHARS = 600;
+export const MAX_ITEM_SEQS = 5;
+/** What the stored state holds per section; `now` and `next` are replaced each time and need little. */
+export const MAX_ITEMS: Readonly<Record<Section, number>> = {
+  goals: 300,
+  decisions: 300,
+  files: 300,
+  facts: 400,
+  errors: 300,
+  now: 12,
+  next: 24,
+};
+
+export function emptyState(): SummaryState {
+  return {
+    v: 1,
+    through: 0,
+    nextId: 1,
+    sections: { goals: [], decisions: [], files: [], facts: [], errors: [], now: [], next: [] },
+    prose: null,
+    ledger: emptyLedger(),
+  };
+}
+
+/** Items added under fresh ids. A text already present in the section only gains sources. */
+export function addItems(state: SummaryState, section: Section, items: readonly NewItem[]): SummaryState {
+  const list = [...state.sections[section]];
+  const byText = new Map(list.map((item, index) => [item.text.toLowerCase(), index]));
+  let nextId = state.nextId;
+  for (const item of items) {
+    const text = tidy(item.text, MAX_ITEM_CHARS);
+    if (text === "") continue;
+    const known = byText.get(text.toLowerCase());
+    if (known !== undefined) {
+      const old = list[known]!;
+      list[known] = { ...old, seqs: fewSeqs([...old.seqs, ...item.seqs]) };
+      continue;
+    }
+    byText.set(text.toLowerCase(), list.length);
+    list.push({
+      id: `${section === "now" ? "w" : section[0]}${nextId++}`,
+      text,
+      seqs: fewSeqs(item.seqs),
+      ...(item.why === undefined || item.why === "" ? {} : { why: tidy(item.why, MAX_ITEM_CHARS) }),
+    });
+  }
+  return withSection({ ...state, nextId }, section, list);
+}
+
+/** Replaces a section, shedding what is over its cap: obsolete first, then done, then the oldest. */
+export function withSection(state: SummaryState, section: Section, items: readonly SummaryItem[]): SummaryState {
+  return { ...state, sections: { ...state.sections, [section]: capped(items, MAX_ITEMS[section]) } };
+}
+
+/** A stored state of any past version; null when it is not one. Never throws: records are read back from disk. */
+export function readState(stored: unknown): SummaryState | null {
+  if (!isRecord(stored) || stored["v"] !== 1 || !isRecord(stored["sections"])) return null;
+  const from = stored["sections"];
+  let state: SummaryState = {
+    ...emptyState(),
+    through: wholeNumber(stored["through"]),
+    nextId: Math.max(1, wholeNumber(stored["nextId"])),
+    prose: typeof stored["prose"] === "string" ? stored["prose"] : null,
+    ledger: readLedger(stored["ledger"]),
+  };
+  for (const section of SECTIONS) {
+    const list = from[section];
+    if (Array.isArray(list)) state = withSection(state, section, list.flatMap(readItem));
+  }
+  return state;
+}
+
+/** Every id in the state. */
+export function itemIds(state: SummaryState): Set<string> {
+  return new Set(SECTIONS.flatMap((section) => state.sections[section].map((item) => item.id)));
+}
+
+export function isResolved(item: SummaryItem): boolean {
+  return item.status === "done" || item.status === "obsolete";
+}
+
+/** One line, no control characters, capped without splitting a character. */
+export function tidy(text: string, maxChars: number): string {
+  // A long text is cut first, so that a 5 MB item costs no more than a short one.
+  const head = text.length > maxChars * 4 ? text.slice(0, maxChars * 4) : text;
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is being removed
+  const flat = head.replaceAll(/[\u0000-\u001f\u007f\u2028\u2029\s]+/gu, " ").trim();
+  return clip(flat, maxChars);
+}
+
+/** At most `maxChars` UTF-16 units, marked when cut, never through a surrogate pair. */
+export function clip(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  let end = Math.max(0, maxChars - 1);
+  const unit = text.charCodeAt(end - 1);
+  if (unit >= 0xd800 && unit <= 0xdbff) end--;
+  return `${text.slice(0, end)}…`;
+}
+
+/** Distinct, ascending, few: the first and the newest ones. */
+export function fewSeqs(seqs: readonly number[]): number[] {
+  const sorted = [...new Set(seqs.filter((seq) => Number.isSafeInteger(seq) && seq > 0))].sort((a, b) => a - b);
+  return sorted.length <= MAX_ITEM_SEQS ? sorted : [sorted[0]!, ...sorted.slice(1 - MAX_ITEM_SEQS)];
+}
+
+function capped(items: readonly SummaryItem[], max: number): readonly SummaryItem[] {
+  let excess = items.length - max;
+  if (excess <= 0) return items;
+  const gone = new Set<SummaryItem>();
+  for (const sheddable of [
+    (item: SummaryItem) => item.status === "obsolete",
+    (item: SummaryItem) => item.status === "done",
+    () => true,
+  ]) {
+    for (const item of items) {
+      if (excess === 0) break;
+      if (gone.has(item) || !sheddable(item)) continue;
+      gone.add(item);
+      excess--;
+    }
+  }
+  return items.filter((item) => !gone.has(item));
+}
+
+function readItem(value: unknown): SummaryItem[] {
+  if (!isRecord(value) || typeof value["id"] !== "string" || typeof value["text"] !== "string") return [];
+  const { id, text, status, why } = value;
+  const seqs = Array.isArray(value["seqs"]) ? fewSeqs(value["seqs"] as number[]) : [];
+  return [
+    {
+      id: id as string,
+      text: tidy(text as string, MAX_ITEM_CHARS),
+      seqs,
+      ...(status === "done" || status === "obsolete" || status === "open" ? { status } : {}),
+      ...(typeof why === "string" ? { why: tidy(why, MAX_ITEM_CHARS) } : {}),
+    },
+  ];
+}
+
+function wholeNumber(value: unknown): number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : 0;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

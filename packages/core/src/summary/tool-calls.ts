@@ -1,0 +1,173 @@
+/**
+ * Reads a tool call by its name and arguments, across the spellings agents use: which files it touches, or which shell
+ * command it runs. A call it doesn't know is `other`; broken argument JSON is searched for the same keys.
+ */
+import type { CallPart } from "../message/shape.ts";
+import { type FileAct, shellEffects } from "./shell-effects.ts";
+
+export type CallMeaning =
+  | { readonly kind: "files"; readonly acts: readonly FileAct[] }
+  | { readonly kind: "shell"; readonly command: string }
+  | { readonly kind: "other" };
+
+const READ =
+  "read readfile viewfile view cat open openfile fsread readtextfile readmanyfiles getfilecontents fileread readfiles notebookread viewimage";
+const WRITE =
+  "write writefile createfile writetofile create savefile newfile filewrite fswrite createtextfile copy copyfile";
+const EDIT =
+  "edit editfile strreplace strreplaceeditor strreplacebasededittool replaceinfile replace multiedit applydiff applypatch patch notebookedit searchreplace searchandreplace insert insertintofile fileedit fsedit undoedit appendfile append";
+const DELETE = "delete deletefile remove removefile rm unlink filedelete";
+const MOVE = "move movefile rename renamefile mv";
+const SHELL =
+  "bash shell sh zsh execute exec runcommand runshellcommand executecommand execcommand terminal runterminalcmd runinterminal localshell localshellcall containerexec runbash powershell cmd executebash shellcommand runshell command bashtool";
+
+const MEANING = new Map<string, "read" | "write" | "edit" | "delete" | "move" | "shell">(
+  (
+    [
+      [READ, "read"],
+      [WRITE, "write"],
+      [EDIT, "edit"],
+      [DELETE, "delete"],
+      [MOVE, "move"],
+      [SHELL, "shell"],
+    ] as const
+  ).flatMap(([names, meaning]) => names.split(" ").map((name) => [name, meaning] as const)),
+);
+
+const PATH_KEYS = [
+  "path",
+  "file_path",
+  "filePath",
+  "filepath",
+  "filename",
+  "fileName",
+  "file",
+  "target_file",
+  "targetFile",
+  "absolute_path",
+  "notebook_path",
+  "uri",
+];
+const FROM_KEYS = ["source", "from", "old_path", "oldPath", "src", "source_path", ...PATH_KEYS];
+const TO_KEYS = ["destination", "to", "new_path", "newPath", "dest", "target", "destination_path", "target_path"];
+const LIST_KEYS = ["paths", "files", "file_paths", "filePaths", "edits", "changes"];
+const COMMAND_KEYS = ["command", "cmd", "script", "code", "commands", "input"];
+const PATCH_KEYS = ["patch", "input", "diff", "patchText", "patch_text", "command"];
+
+export function readCall(call: CallPart): CallMeaning {
+  const meaning = MEANING.get(plainName(call.name));
+  if (meaning === undefined) return { kind: "other" };
+  const args = argumentsOf(call.input);
+  if (meaning === "shell") {
+    const command = commandText(args);
+    return command === "" ? { kind: "other" } : { kind: "shell", command };
+  }
+  const acts = fileActs(meaning, args);
+  return acts.length === 0 ? { kind: "other" } : { kind: "files", acts };
+}
+
+function fileActs(meaning: "read" | "write" | "edit" | "delete" | "move", args: Record<string, unknown>): FileAct[] {
+  if (meaning === "move") {
+    const [path, to] = [firstString(args, FROM_KEYS), firstString(args, TO_KEYS)];
+    return path === "" || to === "" ? [] : [{ act: "move", path, to }];
+  }
+  // One tool for everything, told apart by a `command` argument (view, create, str_replace, insert, undo_edit).
+  const verb = typeof args["command"] === "string" ? MEANING.get(plainName(args["command"])) : undefined;
+  const act = verb === undefined || verb === "shell" || verb === "move" ? meaning : verb;
+  const paths = new Set<string>();
+  const target = act === "write" ? firstString(args, TO_KEYS) : "";
+  const single = target === "" ? firstString(args, PATH_KEYS) : target;
+  if (single !== "") paths.add(single);
+  for (const key of LIST_KEYS) {
+    const list = args[key];
+    if (!Array.isArray(list)) continue;
+    for (const entry of list) {
+      const path = typeof entry === "string" ? entry : isRecord(entry) ? firstString(entry, PATH_KEYS) : "";
+      if (path !== "") paths.add(path);
+    }
+  }
+  if (paths.size > 0) return [...paths].map((path) => ({ act, path }));
+  return act === "edit"
+    ? patchActs(PATCH_KEYS.map((key) => args[key]).find((value) => typeof value === "string" && value.includes("\n")))
+    : [];
+}
+
+/** The files of a patch: `*** Update File: x` envelopes, or unified diffs. */
+function patchActs(patch: unknown): FileAct[] {
+  if (typeof patch !== "string") return [];
+  const acts: FileAct[] = [];
+  for (const match of patch.matchAll(
+    /^\*\*\* (Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$|^\+\+\+ (?:b\/)?(\S+)/gm,
+  )) {
+    const [, verb, path, to, diffed] = match;
+    const previous = acts.at(-1);
+    if (to !== undefined && previous !== undefined) acts.push({ act: "move", path: previous.path, to: to.trim() });
+    else if (diffed !== undefined && diffed !== "/dev/null") acts.push({ act: "edit", path: diffed });
+    else if (path !== undefined) {
+      const act = verb === "Add" ? "write" : verb === "Delete" ? "delete" : "edit";
+      acts.push({ act, path: path.trim() });
+    }
+  }
+  return acts;
+}
+
+/** A shell command's file effects; a patch piped into `apply_patch` counts too. */
+export function commandEffects(command: string): ReturnType<typeof shellEffects> {
+  const effects = shellEffects(command);
+  return command.includes("*** Begin Patch")
+    ? { ...effects, files: [...effects.files, ...patchActs(command)] }
+    : effects;
+}
+
+function commandText(args: Record<string, unknown>): string {
+  for (const key of COMMAND_KEYS) {
+    const value = args[key];
+    if (typeof value === "string" && value.trim() !== "") return value;
+    if (!Array.isArray(value) || value.length === 0) continue;
+    const words = value.filter((word): word is string => typeof word === "string");
+    // ["bash", "-lc", "..."]: the script is what matters.
+    return words.length === 3 && /^-\w*c$/.test(words[1]!) ? words[2]! : words.join(" ");
+  }
+  return isRecord(args["action"]) ? commandText(args["action"]) : "";
+}
+
+/** Parsed arguments; of broken or cut-off JSON the string values that can still be read. */
+function argumentsOf(input: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(input);
+    if (isRecord(value)) return value;
+    return typeof value === "string" ? { command: value, path: value } : {};
+  } catch {
+    const found: Record<string, unknown> = {};
+    for (const match of input.slice(0, 100_000).matchAll(/"(\w+)"\s*:\s*"((?:[^"\\]|\\.)*)"/gs)) {
+      found[match[1]!] ??= unescaped(match[2]!);
+    }
+    return found;
+  }
+}
+
+function unescaped(text: string): string {
+  try {
+    return JSON.parse(`"${text}"`) as string;
+  } catch {
+    return text;
+  }
+}
+
+/** `mcp__fs__Read_File` and `functions.read_file` are both `readfile`. */
+function plainName(name: string): string {
+  const last = name.split(/__|[.:/]/).at(-1) ?? name;
+  return last.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
+}
+
+function firstString(args: Record<string, unknown>, keys: readonly string[]): string {
+  for (const key of keys) {
+    const value = args[key];
+    if (typeof value === "string" && value !== "" && value.length <= 1000 && !value.includes("\n")) return value;
+  }
+  return "";
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
