@@ -1,0 +1,133 @@
+/**
+ * What is left behind when a part is pruned: what it was (path or command, exit code), its failing lines, the names
+ * nothing else in the prompt holds, and how to get it back. The input of a call stays JSON with the same keys.
+ */
+import type { CallPart, ImagePart, ResultPart } from "../message/shape.ts";
+import { exitCode, failingLines } from "./failing-lines.ts";
+import { namesIn } from "./names.ts";
+import type { PruneCandidate } from "./prune-candidates.ts";
+import { PRUNED } from "./prune-mark.ts";
+import { describeUse } from "./tool-use.ts";
+
+export interface ReplacementOptions {
+  /** Names the rest of the prompt still holds. Those a replacement repeats are added. */
+  readonly held: Set<string>;
+  readonly count: (text: string) => number;
+  /** Names may cost this share of the part they stand for. */
+  readonly nameShare: number;
+}
+
+const MAX_FAILING_LINES = 8;
+const MAX_LINE_LENGTH = 240;
+/** Strings up to this length stay in a call's input: they are paths, flags, short texts. */
+const KEPT_STRING = 160;
+
+/** Null when the part can't be replaced safely. */
+export function replacementFor(candidate: PruneCandidate, options: ReplacementOptions): string | null {
+  const { original } = candidate;
+  switch (original.kind) {
+    case "result":
+      return forResult(candidate, original, options);
+    case "call":
+      return forInput(candidate, original, options);
+    case "image":
+      return forImage(candidate, original);
+  }
+}
+
+function forResult(candidate: PruneCandidate, part: ResultPart, options: ReplacementOptions): string {
+  const { use, tool, reason, target } = candidate;
+  const code = use.kind === "command" ? exitCode(part.text) : null;
+  const facts = [describeUse(tool, use), because(reason), sizeOf(part.text)];
+  if (code !== null) facts.push(`exit code ${code}`);
+  if (part.images.length > 0) facts.push(`${part.images.length} image(s)`);
+  const lines = [`${PRUNED}: ${facts.join(", ")}; ${wayBack(target)}]`];
+  // A source file full of the word "error" hasn't failed.
+  if (use.kind !== "read" || part.isError)
+    lines.push(...failingLines(part.text, { maxLines: MAX_FAILING_LINES, maxLineLength: MAX_LINE_LENGTH }));
+  hold(lines.join("\n"), options.held);
+  const names = rareNames(part.text, candidate.tokens, options);
+  if (names.length > 0) lines.push(`names: ${names.join(" ")}`);
+  return lines.join("\n");
+}
+
+function forImage(candidate: PruneCandidate, part: ImagePart): string {
+  return `${PRUNED}: old image${part.mediaType === null ? "" : `, ${part.mediaType}`}; ${wayBack(candidate.target)}]`;
+}
+
+function forInput(candidate: PruneCandidate, part: CallPart, options: ReplacementOptions): string | null {
+  let input: unknown;
+  try {
+    input = JSON.parse(part.input);
+  } catch {
+    return null;
+  }
+  if (typeof input !== "object" || input === null || !survivesParsing(input)) return null;
+  const pointer = wayBack(candidate.target);
+  return JSON.stringify(shortenStrings(input, (text) => forString(text, { pointer, ...options })));
+}
+
+function forString(text: string, options: ReplacementOptions & { readonly pointer: string }): string {
+  if (text.length <= KEPT_STRING) {
+    hold(text, options.held);
+    return text;
+  }
+  const names = rareNames(text, options.count(text), options);
+  const short = `${PRUNED}: ${sizeOf(text)}; ${options.pointer}]${names.length > 0 ? ` names: ${names.join(" ")}` : ""}`;
+  return short.length < text.length ? short : text;
+}
+
+function shortenStrings(value: unknown, shorten: (text: string) => string): unknown {
+  if (typeof value === "string") return shorten(value);
+  if (Array.isArray(value)) return value.map((item) => shortenStrings(item, shorten));
+  if (typeof value === "object" && value !== null)
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, shortenStrings(item, shorten)]));
+  return value;
+}
+
+/** A number beyond what JavaScript holds exactly would come back as another one. */
+function survivesParsing(value: unknown): boolean {
+  if (typeof value === "number") return Math.abs(value) <= Number.MAX_SAFE_INTEGER;
+  if (typeof value === "object" && value !== null) return Object.values(value).every(survivesParsing);
+  return true;
+}
+
+/** The most used names first, as many as their share of the part allows. */
+function rareNames(text: string, tokens: number, options: ReplacementOptions): readonly string[] {
+  const budget = tokens * options.nameShare;
+  const kept: string[] = [];
+  let spent = 0;
+  const byUse = [...namesIn(text)].sort(([, a], [, b]) => b - a);
+  for (const [name] of byUse) {
+    if (options.held.has(name)) continue;
+    spent += options.count(` ${name}`);
+    if (spent > budget) break;
+    kept.push(name);
+    options.held.add(name);
+  }
+  return kept;
+}
+
+function hold(text: string, held: Set<string>): void {
+  for (const name of namesIn(text).keys()) held.add(name);
+}
+
+function wayBack(seq: number): string {
+  return `recall_read(${seq}) or history/ has it`;
+}
+
+function because(reason: PruneCandidate["reason"]): string {
+  switch (reason) {
+    case "superseded":
+      return "read or changed again later";
+    case "repeated":
+      return "same call made again later";
+    default:
+      return "old output";
+  }
+}
+
+function sizeOf(text: string): string {
+  const lines = text.split("\n").length;
+  return lines > 1 ? `${lines} lines` : `${text.length} characters`;
+}

@@ -1,0 +1,8 @@
+export type { Prices } from "./prices.ts";
+export { isCold, RELATIVE_PRICES } from "./prices.ts";
+export type { Probe, ProbedMessage, ProbeOptions } from "./probes.ts";
+export { answersIn, findProbes } from "./probes.ts";
+export type { Charge, Piece, PricedRequest, Reuse } from "./requests.ts";
+export { chargeRequest, costOfSideCall, prefixReuse } from "./requests.ts";
+export type { PruneBalance } from "./worth.ts";
+export { costOfFetching, pruneGain, worthPruning } from "./worth.ts";
