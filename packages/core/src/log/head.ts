@@ -3,6 +3,10 @@
  * the log (`advance`), is written in the append's transaction, and can be recomputed at any time (`doctor --rebuild`).
  * It refers to records by seq and repeats none of their content.
  */
+import type { ChainedRecord } from "./chain.ts";
+import { parseRecord } from "./parse.ts";
+import type { LogRecord, UsageRecord } from "./record.ts";
+import { liveStructure, pruneReach, type Structural, structural } from "./structure.ts";
 
 export interface Head {
   /** The last record's seq, 0 for an empty thread. */
@@ -14,28 +18,138 @@ export interface Head {
   /** The live compaction, if any, and the last seq it hides; the tail is every message after it. */
   readonly compaction: number | null;
   readonly hiddenThrough: number;
-  /** Live prunes that touch a visible message, in order. */
+  /** Live prunes that touch a visible message, in order; `reach` is the last message each of them touches. */
   readonly prunes: readonly number[];
+  readonly reach: readonly number[];
+  /** Seqs of the pinned messages, ascending. */
   readonly pins: readonly number[];
-  /** Newest evidence and usage that still matter to the view. */
+  /** The newest usage report that can be believed. */
   readonly usage: number | null;
+  /** Evidence lent since the newest live prune or compaction. */
   readonly evidence: readonly number[];
-  /** The newest undo not itself undone, and the view's size then: automatic compaction waits behind it. */
+  /** The newest standing undo, while nothing was compacted or pruned since: automatic compaction waits behind it. */
   readonly undone: { readonly seq: number } | null;
   /** Per model: reported against estimated growth. */
   readonly factors: Readonly<Record<string, number>>;
   readonly state: Readonly<Record<string, unknown>>;
 }
 
-/** A record with its place in the chain: the hash covers the header text and the body's hash, not the body. */
-export interface ChainedRecord {
-  readonly seq: number;
-  readonly kind: string;
-  readonly at: string;
-  /** Canonical JSON of everything but the body. */
-  readonly header: string;
-  /** JSON text of what a redaction may erase; null when the kind has none. */
-  readonly body: string | null;
-  readonly bodyHash: string | null;
-  readonly hash: string;
+/** The head of a thread nobody has written to. */
+export function emptyHead(createdAt: string): Head {
+  return {
+    version: 0,
+    hash: "",
+    messages: 0,
+    updatedAt: createdAt,
+    compaction: null,
+    hiddenThrough: 0,
+    prunes: [],
+    reach: [],
+    pins: [],
+    usage: null,
+    evidence: [],
+    undone: null,
+    factors: {},
+    state: {},
+  };
+}
+
+/**
+ * The head after one more record. `structure` is every structural record before this one; it is read for an undo only,
+ * so any other append may pass none.
+ */
+export function advance(
+  head: Head,
+  chained: Pick<ChainedRecord, "hash">,
+  record: LogRecord,
+  structure: readonly Structural[] = [],
+): Head {
+  const next = { ...head, version: record.seq, hash: chained.hash, updatedAt: record.at };
+  switch (record.kind) {
+    case "message":
+      return { ...next, messages: head.messages + 1 };
+    case "prune":
+      return afterPrune(next, record.seq, pruneReach(record.entries));
+    case "compaction":
+      return afterCompaction(next, record.seq, record.covers[1]);
+    case "pin":
+      return { ...next, pins: withPin(head.pins, record.target, record.on) };
+    case "undo":
+      return { ...next, ...liveStructure([...structure, structural(record)!]) };
+    case "usage":
+      return afterUsage(next, record);
+    case "evidence":
+      return { ...next, evidence: [...head.evidence, record.seq] };
+    case "state":
+      return { ...next, state: withPatch(head.state, record.patch) };
+    case "event":
+      return next;
+  }
+}
+
+export interface HeadFold {
+  add(record: ChainedRecord): void;
+  head(): Head;
+}
+
+/** The head from the whole log, a record at a time: memory grows with the structure, not with the messages. */
+export function headFold(createdAt: string): HeadFold {
+  let head = emptyHead(createdAt);
+  const structure: Structural[] = [];
+  return {
+    add(chained) {
+      const record = parseRecord(chained);
+      head = advance(head, chained, record, structure);
+      const act = structural(record);
+      if (act) structure.push(act);
+    },
+    head: () => head,
+  };
+}
+
+function afterPrune(head: Head, seq: number, reach: number): Head {
+  const batch = { ...head, evidence: [], undone: null };
+  if (reach <= head.hiddenThrough) return batch;
+  return { ...batch, prunes: [...head.prunes, seq], reach: [...head.reach, reach] };
+}
+
+function afterCompaction(head: Head, seq: number, hiddenThrough: number): Head {
+  const shows = head.reach.map((reach) => reach > hiddenThrough);
+  return {
+    ...head,
+    compaction: seq,
+    hiddenThrough,
+    prunes: head.prunes.filter((_, index) => shows[index]),
+    reach: head.reach.filter((_, index) => shows[index]),
+    evidence: [],
+    undone: null,
+  };
+}
+
+function afterUsage(head: Head, usage: UsageRecord): Head {
+  if (usage.flaw || !(usage.input > 0)) return head;
+  const factors = usage.factor === null ? head.factors : { ...head.factors, [usage.model]: usage.factor };
+  return { ...head, usage: usage.seq, factors };
+}
+
+function withPin(pins: readonly number[], target: number, on: boolean): readonly number[] {
+  const others = pins.filter((pin) => pin !== target);
+  return on ? [...others, target].sort((a, b) => a - b) : others;
+}
+
+/** Keys replace, `null` removes; artifacts only ever accumulate, each once. */
+function withPatch(state: Head["state"], patch: Readonly<Record<string, unknown>>): Head["state"] {
+  const next = new Map(Object.entries(state));
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) next.delete(key);
+    else if (key === "artifacts") next.set(key, union(next.get(key), value));
+    else next.set(key, value);
+  }
+  return Object.fromEntries(next);
+}
+
+function union(old: unknown, added: unknown): unknown[] {
+  const all = [old, added].flatMap((list) => (Array.isArray(list) ? list : list === undefined ? [] : [list]));
+  const seen = new Map(all.map((item) => [JSON.stringify(item), item]));
+  return [...seen.values()];
 }

@@ -111,7 +111,11 @@ export interface UsageRecord extends Common {
   readonly cacheWrite: number;
   /** The model's factor after this report (core/tokens), so that the head can be folded without a tokenizer; null: not learned. */
   readonly factor: number | null;
+  /** Why the report can't be believed, if so; the record is kept and never anchors a count. */
+  readonly flaw?: UsageFlaw | null;
 }
+
+export type UsageFlaw = "zero" | "over-window" | "implausible";
 
 /** What memory and recall lent to one question. */
 export interface EvidenceRecord extends Common {

@@ -1,0 +1,65 @@
+/**
+ * Reads a chained record back. Every past format version is accepted for ever; a newer one is refused with the record's
+ * place and the way out, because guessing at it could show a wrong prompt.
+ */
+import { bodyField, type ChainedRecord, isRecordKind } from "./chain.ts";
+import { FORMAT_VERSION, type LogRecord } from "./record.ts";
+
+type RecordProblem = "newer-version" | "unreadable";
+
+export class RecordError extends Error {
+  override readonly name = "RecordError";
+  readonly code: RecordProblem;
+  readonly seq: number;
+
+  constructor(code: RecordProblem, seq: number, message: string, cause?: unknown) {
+    super(message, cause === undefined ? {} : { cause });
+    this.code = code;
+    this.seq = seq;
+  }
+}
+
+type RecordText = Pick<ChainedRecord, "seq" | "header" | "body">;
+
+/** Throws a `RecordError` that names the record. */
+export function parseRecord(chained: RecordText): LogRecord {
+  const fields = readHeader(chained);
+  const { kind, v } = fields;
+  if (typeof v === "number" && v > FORMAT_VERSION) {
+    throw new RecordError(
+      "newer-version",
+      chained.seq,
+      `record ${chained.seq} has format version ${v}, this program reads up to ${FORMAT_VERSION}: update palimpsest to read this thread`,
+    );
+  }
+  if (!isRecordKind(kind)) {
+    throw unreadable(chained.seq, `its kind ${JSON.stringify(kind)} is unknown`);
+  }
+  const field = bodyField(kind);
+  // A message's body is kept as text, byte for byte; the other bodies are values of our own.
+  if (field !== null) fields[field] = kind === "message" ? chained.body : readJson(chained.seq, chained.body);
+  return fields as unknown as LogRecord;
+}
+
+function readHeader(chained: RecordText): Record<string, unknown> {
+  const fields = readJson(chained.seq, chained.header);
+  if (typeof fields !== "object" || fields === null) throw unreadable(chained.seq, "its header is not an object");
+  return fields as Record<string, unknown>;
+}
+
+function readJson(seq: number, text: string | null): unknown {
+  try {
+    return JSON.parse(text ?? "");
+  } catch (cause) {
+    throw unreadable(seq, "its text is not JSON", cause);
+  }
+}
+
+function unreadable(seq: number, why: string, cause?: unknown): RecordError {
+  return new RecordError(
+    "unreadable",
+    seq,
+    `record ${seq} can't be read: ${why}. Run "palimpsest verify" on the thread to see how far it is whole`,
+    cause,
+  );
+}

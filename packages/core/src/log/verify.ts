@@ -1,0 +1,112 @@
+/**
+ * Checks a log record by record, in constant memory: every body against its hash, every link against the one before,
+ * the end against the head. A body that was replaced passes only if a `redacted` event in the same chain names it with
+ * the hash of what stands there now. Reports the first bad record; repairs nothing.
+ */
+import { type ChainedRecord, type Hash, link } from "./chain.ts";
+import type { Head } from "./head.ts";
+
+/** The receipt of a redaction: which bodies were replaced, and the hash of what replaced each. */
+export interface RedactedEvent {
+  readonly type: "redacted";
+  readonly target: number;
+  readonly bodies: readonly { readonly seq: number; readonly hash: string }[];
+  readonly [detail: string]: unknown;
+}
+
+export type ChainFlaw =
+  | "wrong-seq"
+  | "broken-link"
+  | "changed-header"
+  | "changed-body"
+  | "missing-records"
+  | "unknown-records"
+  | "wrong-head";
+
+export type Verdict =
+  | { readonly kind: "whole"; readonly records: number; readonly redacted: readonly number[] }
+  | {
+      readonly kind: "broken";
+      readonly records: number;
+      readonly redacted: readonly number[];
+      readonly firstBad: { readonly seq: number; readonly flaw: ChainFlaw; readonly detail: string };
+    };
+
+export interface ChainVerifier {
+  add(record: ChainedRecord): void;
+  finish(head: Pick<Head, "version" | "hash">): Verdict;
+}
+
+export function chainVerifier(hash: Hash): ChainVerifier {
+  let count = 0;
+  let previous = "";
+  let broken: Bad | null = null;
+  /** Bodies that are not what was chained, until a redaction explains them: seq to the hash found. */
+  const replaced = new Map<number, string>();
+  const explained = new Map<number, string>();
+
+  return {
+    add(record) {
+      count += 1;
+      const body = record.body === null ? null : hash(record.body);
+      if (body !== record.bodyHash && body !== null && record.bodyHash !== null) replaced.set(record.seq, body);
+      for (const [seq, now] of redactions(record)) explained.set(seq, now);
+      broken ??= linkFlaw(record, count, previous, hash);
+      previous = record.hash;
+    },
+    finish(head) {
+      const redacted = [...replaced.keys()].filter((seq) => explained.get(seq) === replaced.get(seq));
+      const changed = [...replaced.keys()].filter((seq) => explained.get(seq) !== replaced.get(seq));
+      const flaws = changed.map((seq): Bad => bad(seq, "changed-body", "its body is not the one that was appended"));
+      if (broken) flaws.push(broken);
+      else flaws.push(...endFlaws(head, count, previous));
+      const first = flaws.sort((a, b) => a.seq - b.seq)[0];
+      if (!first) return { kind: "whole", records: count, redacted };
+      return { kind: "broken", records: count, redacted, firstBad: first };
+    },
+  };
+}
+
+type Bad = { readonly seq: number; readonly flaw: ChainFlaw; readonly detail: string };
+
+function bad(seq: number, flaw: ChainFlaw, detail: string): Bad {
+  return { seq, flaw, detail: `record ${seq}: ${detail}` };
+}
+
+function linkFlaw(record: ChainedRecord, place: number, previous: string, hash: Hash): Bad | null {
+  if (record.seq !== place) return bad(place, "wrong-seq", `stands at this place but calls itself ${record.seq}`);
+  if ((record.body === null) !== (record.bodyHash === null)) return bad(place, "changed-body", "its body is missing");
+  if (link(previous, record.header, record.bodyHash, hash) !== record.hash)
+    return bad(place, "broken-link", "its header, or its link to the record before, is not the one that was appended");
+  const named = headerFields(record.header);
+  // The columns beside the header are a store's copies of it; they must agree or a query would lie.
+  if (named?.["seq"] !== record.seq || named["kind"] !== record.kind || named["at"] !== record.at)
+    return bad(place, "changed-header", "its seq, kind or time differ from its header");
+  return null;
+}
+
+function endFlaws(head: Pick<Head, "version" | "hash">, count: number, last: string): Bad[] {
+  if (head.version > count)
+    return [
+      bad(count + 1, "missing-records", `is missing: the head counts ${head.version} records, the log has ${count}`),
+    ];
+  if (head.version < count)
+    return [bad(head.version + 1, "unknown-records", `stands after the end: the head counts ${head.version} records`)];
+  if (head.hash !== last) return [bad(count, "wrong-head", "its hash is not the one the head remembers")];
+  return [];
+}
+
+function redactions(record: ChainedRecord): (readonly [number, string])[] {
+  if (record.kind !== "event" || !record.header.includes('"redacted"')) return [];
+  const event = headerFields(record.header)?.["event"] as Partial<RedactedEvent> | undefined;
+  if (event?.type !== "redacted" || !Array.isArray(event.bodies)) return [];
+  return event.bodies.map((body) => [body.seq, body.hash] as const);
+}
+
+function headerFields(header: string): Record<string, unknown> | null {
+  try {
+    return JSON.parse(header) as Record<string, unknown>;
+  } catch {
+    return null;
+  }
+}
