@@ -1,1 +1,8 @@
+export type { Leased, LeaseOptions } from "./leases.ts";
+export { HEARTBEAT_MS, LEASE_TTL_MS, withLease } from "./leases.ts";
+export type { SqliteOptions } from "./sqlite/connection.ts";
+export { openSqlite } from "./sqlite.ts";
 export type * from "./store.ts";
+export type { StoreErrorCode } from "./store-error.ts";
+export { StoreError } from "./store-error.ts";
+export { storedRecord } from "./stored-record.ts";

@@ -1,35 +1,41 @@
 /**
  * The store port: few required methods over threads, records and leases. A driver only persists; what a record means,
- * its hash and the head that follows from it are computed in core before they get here.
+ * its hash and the head that follows from it are computed in core before they get here. Expected outcomes are values;
+ * a driver throws `StoreError` only for what the caller can't plan for (corrupt, locked, full, unwritable).
  */
 import type { ChainedRecord, Head, LogRecord, Range, ThreadHeader } from "@palimpsest/core/log";
 
 export interface Store {
-  /** Creates the thread or returns `exists`. */
+  /** Creates an empty thread or returns `exists`. */
   createThread(header: ThreadHeader, head: Head): Promise<"created" | "exists">;
   header(thread: string): Promise<ThreadHeader | undefined>;
   head(thread: string): Promise<Head | undefined>;
   /** All records or none, with the new head, if the thread still stands at `expect` and the lease still holds. */
   append(thread: string, batch: AppendBatch): Promise<AppendResult>;
-  /** Records in order; a fork reads its parent's up to where it left. */
+  /** Records in order, streamed; a fork reads its parent's up to where it left. Nothing for a missing thread. */
   records(thread: string, query?: RecordQuery): AsyncIterable<StoredRecord>;
-  /** Threads by most recent change, a page at a time. */
+  /** Everything a view needs in one consistent read, at the cost of the tail and not of the thread's age. */
+  load(thread: string): Promise<ThreadLoad | undefined>;
+  /** A page of threads: by most recent change, or by creation (oldest first), where no thread is missed or shown twice. */
   threads(query?: ThreadQuery): Promise<ThreadPage>;
-  fork(request: {
-    from: string;
-    at: number;
-    header: ThreadHeader;
-    head: Head;
-  }): Promise<"created" | "exists" | "missing">;
+  /** Shares the parent's records up to `at`. `beyond-end`: the parent has no such record. */
+  fork(request: ForkRequest): Promise<"created" | "exists" | "missing" | "beyond-end">;
+  /** Every thread that shows this very record: the one that wrote it and the forks that share it. */
+  sharers(thread: string, seq: number): Promise<readonly string[]>;
   /** Forks keep their own copy of what they shared. */
   deleteThread(thread: string): Promise<"deleted" | "missing" | "busy">;
-  /** Replaces bodies by skeletons and appends the receipt, in one transaction. */
-  redact(thread: string, bodies: readonly { seq: number; body: string }[], batch: AppendBatch): Promise<AppendResult>;
+  /** Replaces bodies for good and appends the receipts, one batch per thread that shows them, in one transaction. */
+  redact(request: RedactRequest): Promise<AppendResult>;
   acquireLease(thread: string, owner: string, ttlMs: number): Promise<LeaseResult>;
   renewLease(lease: Lease, ttlMs: number): Promise<"renewed" | "lost">;
   releaseLease(lease: Lease): Promise<void>;
-  /** For `doctor --rebuild`: overwrites the derived head row. */
-  writeHead(thread: string, head: Head): Promise<void>;
+  /** For `doctor --rebuild`: overwrites the derived head row, unless the log has moved on since. */
+  writeHead(thread: string, head: Head): Promise<"written" | "conflict" | "missing">;
+  /** Summaries being prepared: a cache that may be dropped at any time. They go with their thread. */
+  readonly drafts: Drafts;
+  /** Whether the engine itself finds its files whole. */
+  check(): Promise<{ readonly ok: boolean; readonly detail: string }>;
+  /** Gives freed space back. */
   vacuum(): Promise<void>;
   close(): Promise<void>;
 }
@@ -45,26 +51,36 @@ export interface AppendBatch {
   readonly expect: number;
   readonly records: readonly ChainedRecord[];
   readonly head: Head;
-  readonly lease: Lease | null;
+  readonly lease: Lease;
 }
 
 export type AppendResult =
   | { readonly kind: "appended"; readonly version: number }
   | { readonly kind: "conflict"; readonly version: number }
   | { readonly kind: "lease-lost" }
-  | { readonly kind: "busy"; readonly owner: string }
   | { readonly kind: "missing" };
 
 export interface RecordQuery {
+  /** Inclusive; without it the whole log. */
   readonly range?: Range;
   readonly kinds?: readonly LogRecord["kind"][];
   readonly order?: "ascending" | "descending";
 }
 
+/** `records`, ascending: all after the hidden range, and before it only what the head and the compaction refer to. */
+export interface ThreadLoad {
+  readonly header: ThreadHeader;
+  readonly head: Head;
+  readonly records: readonly StoredRecord[];
+}
+
 export interface ThreadQuery {
   readonly user?: string;
+  readonly kind?: ThreadHeader["kind"];
   readonly limit?: number;
+  /** The `next` of the page before. */
   readonly after?: string;
+  readonly order?: "recent" | "created";
 }
 
 export interface ThreadPage {
@@ -80,6 +96,19 @@ export interface ThreadSummary {
   readonly updatedAt: string;
 }
 
+export interface ForkRequest {
+  readonly from: string;
+  readonly at: number;
+  readonly header: ThreadHeader;
+  readonly head: Head;
+}
+
+export interface RedactRequest {
+  readonly bodies: readonly { readonly thread: string; readonly seq: number; readonly body: string }[];
+  readonly batches: readonly { readonly thread: string; readonly batch: AppendBatch }[];
+}
+
+/** The right to append to a thread. Each new owner gets a higher epoch; an append with an older one is refused. */
 export interface Lease {
   readonly thread: string;
   readonly owner: string;
@@ -90,3 +119,15 @@ export type LeaseResult =
   | { readonly kind: "acquired"; readonly lease: Lease }
   | { readonly kind: "busy"; readonly owner: string; readonly expiresAt: string }
   | { readonly kind: "missing" };
+
+export interface Drafts {
+  get(thread: string, key: string): Promise<Draft | undefined>;
+  put(thread: string, key: string, value: string, created: string): Promise<"put" | "missing">;
+  /** One draft, or all of the thread's. */
+  drop(thread: string, key?: string): Promise<void>;
+}
+
+export interface Draft {
+  readonly value: string;
+  readonly created: string;
+}

@@ -1,0 +1,163 @@
+/** Creating threads and appending: compare-and-set, all or nothing, exact bytes, survival of a restart. */
+import assert from "node:assert/strict";
+import { appendMessages, appendUsage, commit, createThread, prepare, replay } from "../../threads/index.ts";
+import { assertSound, type Cases, collect, freshId, freshThread, lease, say, steppingMeans, textsOf } from "./kit.ts";
+
+export const appendCases: Cases = {
+  "a thread is created once": async (suite) => {
+    const means = steppingMeans(suite.store());
+    const id = freshId();
+    assert.equal(await createThread(means, { id, user: "ann", agent: "coder", memory: "off" }), "created");
+    assert.equal(await createThread(means, { id, user: "bob" }), "exists");
+    const header = await means.store.header(id);
+    assert.equal(header?.user, "ann");
+    assert.equal(header?.memory, "off");
+    await assertSound(means, id);
+  },
+
+  "a thread nobody made is missing everywhere": async (suite) => {
+    const store = suite.store();
+    const id = freshId();
+    assert.equal(await store.header(id), undefined);
+    assert.equal(await store.head(id), undefined);
+    assert.equal(await store.load(id), undefined);
+    assert.deepEqual(await collect(store.records(id)), []);
+    assert.deepEqual(await store.acquireLease(id, "me", 1000), { kind: "missing" });
+    assert.equal(await store.deleteThread(id), "missing");
+    assert.deepEqual(await store.sharers(id, 1), []);
+  },
+
+  "an append on an old version is a conflict and writes nothing": async (suite) => {
+    const writer = await freshThread(suite.store());
+    const { store } = writer;
+    const old = (await store.head(writer.lease.thread))!;
+    await say(writer, "first");
+    const late = await prepare(writer, old, [{ kind: "state", patch: { title: "late" } }]);
+    assert.deepEqual(await store.append(writer.lease.thread, late), { kind: "conflict", version: 1 });
+    assert.deepEqual(await textsOf(store, writer.lease.thread), ["first"]);
+    assert.deepEqual((await store.head(writer.lease.thread))!.state, {});
+    await assertSound(writer, writer.lease.thread);
+  },
+
+  "of two writers on the same version exactly one wins": async (suite) => {
+    const writer = await freshThread(suite.store());
+    const other = await suite.connect();
+    const head = (await writer.store.head(writer.lease.thread))!;
+    const batches = await Promise.all(
+      ["a", "b"].map((title) => prepare(writer, head, [{ kind: "state", patch: { title } }])),
+    );
+    const results = await Promise.all([
+      writer.store.append(writer.lease.thread, batches[0]!),
+      other.append(writer.lease.thread, batches[1]!),
+    ]);
+    assert.deepEqual(results.map((result) => result.kind).sort(), ["appended", "conflict"]);
+    await assertSound(writer, writer.lease.thread);
+    await other.close();
+  },
+
+  "a batch is written whole or not at all": async (suite) => {
+    const writer = await freshThread(suite.store());
+    const { store, lease } = writer;
+    await say(writer, "before");
+    const head = (await store.head(lease.thread))!;
+    const batch = await prepare(writer, head, [
+      { kind: "state", patch: { title: "one" } },
+      { kind: "state", patch: { title: "two" } },
+    ]);
+    // The second record repeats the first one's place: the engine or the driver must refuse, and undo the first.
+    const torn = { ...batch, records: [batch.records[0]!, batch.records[0]!] };
+    await assert.rejects(store.append(lease.thread, torn));
+    assert.equal((await store.head(lease.thread))!.version, 1);
+    assert.equal((await collect(store.records(lease.thread))).length, 1);
+    assert.equal((await store.append(lease.thread, batch)).kind, "appended");
+    await assertSound(writer, lease.thread);
+  },
+
+  "bodies come back byte for byte: unicode, escapes, spacing, key order, half surrogates": async (suite) => {
+    const writer = await freshThread(suite.store());
+    const bodies = [
+      '{"role":"user","content":"naïve 日本語 👩‍👩‍👧 \\u0000 \\u001f \\ud83d\\ude00"}',
+      '{ "content" :\t"spaced",\n "role" : "user" }',
+      '{"role":"user","content":"1e400 and 12345678901234567890","n":12345678901234567890,"z":1.0,"a":1E2}',
+      JSON.stringify({ role: "user", content: "nul \u0000 half \ud800 other half \udc00 end" }),
+      '"just text"',
+    ];
+    await appendMessages(
+      writer,
+      bodies.map((body) => ({ dialect: "openai", origin: "import", body })),
+    );
+    const said = await collect(replay(writer, writer.lease.thread));
+    assert.deepEqual(
+      said.map((record) => record.body),
+      bodies,
+    );
+    await assertSound(writer, writer.lease.thread);
+  },
+
+  "half a surrogate pair in raw JSON text is kept as its escape, which means the same": async (suite) => {
+    const writer = await freshThread(suite.store());
+    const body = '{"role":"user","content":"a\ud800b"}';
+    await appendMessages(writer, [{ dialect: "openai", origin: "user", body }]);
+    const [record] = await collect(replay(writer, writer.lease.thread));
+    assert.equal(record!.body, '{"role":"user","content":"a\\ud800b"}');
+    assert.deepEqual(JSON.parse(record!.body), JSON.parse(body));
+    await assertSound(writer, writer.lease.thread);
+  },
+
+  "a 50 MB message is kept whole": async (suite) => {
+    const writer = await freshThread(suite.store());
+    const body = JSON.stringify({ role: "user", content: "0123456789abcdé".repeat(3_300_000) });
+    await appendMessages(writer, [{ dialect: "openai", origin: "user", body }]);
+    const [record] = await collect(replay(writer, writer.lease.thread));
+    assert.equal(record!.body.length, body.length);
+    assert.ok(record!.body === body);
+    await writer.store.releaseLease(writer.lease);
+    assert.equal(await writer.store.deleteThread(writer.lease.thread), "deleted");
+  },
+
+  "state patches merge, null removes, artifacts add up without repeats": async (suite) => {
+    const writer = await freshThread(suite.store());
+    await commit(writer, [
+      { kind: "state", patch: { title: "old", todos: [1], artifacts: ["a", "b"], __proto__x: 1 } },
+      { kind: "state", patch: { title: "new", todos: null, artifacts: ["b", "c"] } },
+    ]);
+    const head = (await writer.store.head(writer.lease.thread))!;
+    assert.deepEqual(head.state, { title: "new", artifacts: ["a", "b", "c"], __proto__x: 1 });
+    await assertSound(writer, writer.lease.thread);
+  },
+
+  "the newest believable usage and the learned factor stand in the head": async (suite) => {
+    const writer = await freshThread(suite.store());
+    await say(writer, "hello");
+    const usage = {
+      of: 1,
+      model: "m",
+      measured: { compaction: null, prune: null, promptHash: "p" },
+      input: 10,
+      output: 2,
+      cacheRead: 0,
+      cacheWrite: 0,
+    };
+    await appendUsage(writer, { ...usage, factor: 1.2 });
+    await appendUsage(writer, { ...usage, input: 0, factor: null, flaw: "zero" });
+    const head = (await writer.store.head(writer.lease.thread))!;
+    assert.equal(head.usage, 2);
+    assert.deepEqual(head.factors, { m: 1.2 });
+    await assertSound(writer, writer.lease.thread);
+  },
+
+  "what was acknowledged is there for the next process": async (suite) => {
+    const first = await suite.connect();
+    const writer = await freshThread(first);
+    await say(writer, "one", "two");
+    await first.close();
+    const second = await suite.connect();
+    assert.deepEqual(await textsOf(second, writer.lease.thread), ["one", "two"]);
+    const head = (await second.head(writer.lease.thread))!;
+    const again = { ...steppingMeans(second), lease: await lease(second, writer.lease.thread), runId: null };
+    await say(again, "three");
+    assert.equal((await second.head(writer.lease.thread))!.version, head.version + 1);
+    await assertSound(again, writer.lease.thread);
+    await second.close();
+  },
+};

@@ -1,0 +1,42 @@
+/**
+ * Holding a lease while some work runs: taken before, renewed by a heartbeat, given back after. The work learns through
+ * its signal that the lease was lost; the store refuses its late appends either way.
+ */
+import type { Lease, Store } from "./store.ts";
+
+export const LEASE_TTL_MS = 30_000;
+export const HEARTBEAT_MS = 10_000;
+
+export type Leased<T> =
+  | { readonly kind: "done"; readonly value: T }
+  | { readonly kind: "busy"; readonly owner: string; readonly expiresAt: string }
+  | { readonly kind: "missing" };
+
+export interface LeaseOptions {
+  readonly owner: string;
+  readonly ttlMs?: number;
+  readonly heartbeatMs?: number;
+}
+
+export async function withLease<T>(
+  store: Store,
+  thread: string,
+  { owner, ttlMs = LEASE_TTL_MS, heartbeatMs = HEARTBEAT_MS }: LeaseOptions,
+  work: (lease: Lease, signal: AbortSignal) => Promise<T>,
+): Promise<Leased<T>> {
+  const taken = await store.acquireLease(thread, owner, ttlMs);
+  if (taken.kind !== "acquired") return taken;
+  const lost = new AbortController();
+  const beat = setInterval(async () => {
+    // A failed renewal is no proof of loss; the next append asks the database.
+    const result = await store.renewLease(taken.lease, ttlMs).catch(() => "unknown" as const);
+    if (result === "lost") lost.abort(new Error(`the lease on thread ${thread} was taken over`));
+  }, heartbeatMs);
+  beat.unref();
+  try {
+    return { kind: "done", value: await work(taken.lease, lost.signal) };
+  } finally {
+    clearInterval(beat);
+    await store.releaseLease(taken.lease).catch(() => {});
+  }
+}

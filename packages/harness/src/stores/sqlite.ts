@@ -1,0 +1,51 @@
+/**
+ * The embedded store: Node's own SQLite, one file, write-ahead log, every commit on the disk before it is acknowledged.
+ * The port is asynchronous, the calls beneath are not: each is one short transaction.
+ */
+
+import { connect, type SqliteOptions } from "./sqlite/connection.ts";
+import { drafts } from "./sqlite/drafts.ts";
+import { acquireLease, releaseLease, renewLease } from "./sqlite/leases.ts";
+import { append, load, records, redact } from "./sqlite/records.ts";
+import { findHead, findThread } from "./sqlite/rows.ts";
+import { createThread, deleteThread, fork, sharers, threads, writeHead } from "./sqlite/threads.ts";
+import type { Store } from "./store.ts";
+
+/** Throws a `StoreError` when the file can't be used; a file that isn't ours, or is newer, is left as it is. */
+export function openSqlite(options: SqliteOptions): Store {
+  const connection = connect(options);
+  const { guard } = connection;
+  return {
+    createThread: (header, head) => guard(() => createThread(connection, header, head)),
+    header: (thread) => guard(() => findThread(connection, thread)?.header),
+    head: (thread) =>
+      guard(() => {
+        const row = findThread(connection, thread);
+        return row && findHead(connection, row.num);
+      }),
+    append: (thread, batch) => guard(() => append(connection, thread, batch)),
+    records: (thread, query) => records(connection, thread, query),
+    load: (thread) => guard(() => load(connection, thread)),
+    threads: (query) => guard(() => threads(connection, query)),
+    fork: (request) => guard(() => fork(connection, request)),
+    sharers: (thread, seq) => guard(() => sharers(connection, thread, seq)),
+    deleteThread: (thread) => guard(() => deleteThread(connection, thread)),
+    redact: (request) => guard(() => redact(connection, request)),
+    acquireLease: (thread, owner, ttlMs) => guard(() => acquireLease(connection, thread, owner, ttlMs)),
+    renewLease: (lease, ttlMs) => guard(() => renewLease(connection, lease, ttlMs)),
+    releaseLease: (lease) => guard(() => releaseLease(connection, lease)),
+    writeHead: (thread, head) => guard(() => writeHead(connection, thread, head)),
+    drafts: drafts(connection),
+    check: () =>
+      guard(() => {
+        const detail = String(connection.get("PRAGMA quick_check(1)")?.["quick_check"]);
+        return { ok: detail === "ok", detail };
+      }),
+    vacuum: () =>
+      guard(() => {
+        connection.exec("VACUUM");
+        connection.all("PRAGMA wal_checkpoint(TRUNCATE)");
+      }),
+    close: async () => connection.close(),
+  };
+}

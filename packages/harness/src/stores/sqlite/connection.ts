@@ -1,0 +1,136 @@
+/**
+ * One connection to one database file: opening it safely, prepared statements, transactions, and the translation of
+ * SQLite's errors into ours. Knows nothing of threads or records.
+ */
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import { StoreError, type StoreErrorCode } from "../store-error.ts";
+import { migrate, PAGE_SIZE, readVersion } from "./schema.ts";
+
+export type Row = Record<string, SQLInputValue>;
+
+export interface Connection {
+  readonly path: string;
+  get(sql: string, ...values: SQLInputValue[]): Row | undefined;
+  all(sql: string, ...values: SQLInputValue[]): Row[];
+  /** Rows one at a time; stop early to bound memory. Use it up before the next statement. */
+  each(sql: string, ...values: SQLInputValue[]): Iterable<Row>;
+  run(sql: string, ...values: SQLInputValue[]): { readonly changes: number };
+  exec(sql: string): void;
+  /** `DEFERRED` for a consistent read, `IMMEDIATE` for a write. Rolled back when `work` throws. */
+  transaction<T>(mode: "DEFERRED" | "IMMEDIATE", work: () => T): T;
+  /** Runs `work` and turns what SQLite throws into a `StoreError`. */
+  guard<T>(work: () => T): Promise<T>;
+  close(): void;
+}
+
+export interface SqliteOptions {
+  readonly path: string;
+  /** How long to wait for another process's transaction before `locked`. */
+  readonly busyTimeoutMs?: number;
+}
+
+export function connect({ path, busyTimeoutMs = 5000 }: SqliteOptions): Connection {
+  try {
+    if (path !== ":memory:") mkdirSync(dirname(path), { recursive: true });
+    const connection = wrap(path, new DatabaseSync(path, { timeout: busyTimeoutMs }));
+    try {
+      prepare(connection);
+    } catch (error) {
+      connection.close();
+      throw error;
+    }
+    return connection;
+  } catch (error) {
+    throw translate(error, path);
+  }
+}
+
+/** Looks before it touches: a file that is not ours, or newer, stays as it is, byte for byte. */
+function prepare(connection: Connection): void {
+  if (readVersion(connection) === 0) connection.exec(`PRAGMA page_size = ${PAGE_SIZE}`);
+  connection.exec("PRAGMA journal_mode = WAL");
+  connection.exec("PRAGMA synchronous = FULL");
+  // What is deleted or redacted is overwritten with zeros, not only forgotten.
+  connection.exec("PRAGMA secure_delete = ON");
+  connection.exec("PRAGMA wal_autocheckpoint = 4000");
+  connection.exec("PRAGMA journal_size_limit = 16777216");
+  migrate(connection);
+}
+
+function wrap(path: string, database: DatabaseSync): Connection {
+  const statements = new Map<string, StatementSync>();
+  const statement = (sql: string): StatementSync => {
+    const known = statements.get(sql) ?? database.prepare(sql);
+    statements.set(sql, known);
+    return known;
+  };
+  return {
+    path,
+    get: (sql, ...values) => statement(sql).get(...values) as Row | undefined,
+    all: (sql, ...values) => statement(sql).all(...values) as Row[],
+    each: (sql, ...values) => statement(sql).iterate(...values) as Iterable<Row>,
+    run: (sql, ...values) => ({ changes: Number(statement(sql).run(...values).changes) }),
+    exec: (sql) => database.exec(sql),
+    transaction: (mode, work) => transaction(database, mode, work),
+    guard: async (work) => {
+      try {
+        if (!database.isOpen) throw new StoreError("closed", `${path} is closed: open the store again`);
+        return work();
+      } catch (error) {
+        throw translate(error, path);
+      }
+    },
+    close: () => {
+      if (database.isOpen) database.close();
+    },
+  };
+}
+
+function transaction<T>(database: DatabaseSync, mode: string, work: () => T): T {
+  database.exec(`BEGIN ${mode}`);
+  try {
+    const result = work();
+    database.exec("COMMIT");
+    return result;
+  } catch (error) {
+    // SQLite has already rolled back by itself after a full disk or an I/O error.
+    if (database.isTransaction) database.exec("ROLLBACK");
+    throw error;
+  }
+}
+
+/** SQLite's primary result codes, and Node's for the folder, with what a person can do about each. */
+const MEANING: Readonly<Record<number | string, readonly [StoreErrorCode, string]>> = {
+  3: ["unwritable", "may not be opened: check the permissions of the file and its folder"],
+  5: ["locked", "is locked by another process: wait for it or end it, then try again"],
+  6: ["locked", "is locked by another process: wait for it or end it, then try again"],
+  8: ["unwritable", "can't be written: check the permissions of the file and its folder"],
+  10: ["io", "can't be read or written by the system: check the disk"],
+  11: ["corrupt", "is damaged: move it aside and restore a backup"],
+  13: ["full", "has no room left on its disk: free some space and try again; nothing was written"],
+  14: ["unwritable", "can't be opened: check that the path is a file in a folder that can be written"],
+  26: ["corrupt", "is not a database, or its start is damaged: move it aside and restore a backup"],
+  EACCES: ["unwritable", "can't be created: check the permissions of its folder"],
+  EPERM: ["unwritable", "can't be created: check the permissions of its folder"],
+  EROFS: ["unwritable", "can't be created: its folder is on a read-only disk"],
+  ENOTDIR: ["unwritable", "can't be created: a part of its path is a file"],
+  EEXIST: ["unwritable", "can't be created: a part of its path is a file"],
+  ENOSPC: ["full", "can't be created: no room is left on the disk"],
+};
+
+function translate(error: unknown, path: string): unknown {
+  if (!(error instanceof Error) || error instanceof StoreError) return error;
+  const { code, errcode } = error as { code?: string; errcode?: number };
+  // The low byte is the primary code; the rest tells variants of it apart.
+  const meaning = MEANING[code === "ERR_SQLITE_ERROR" ? (errcode ?? 0) & 0xff : (code ?? "")];
+  if (meaning) return new StoreError(meaning[0], `${path} ${meaning[1]} (${error.message})`, error);
+  if (error instanceof SyntaxError)
+    return new StoreError(
+      "corrupt",
+      `${path} holds a row that can't be read: run "palimpsest doctor --rebuild"`,
+      error,
+    );
+  return error;
+}

@@ -1,0 +1,40 @@
+/** Drafts: a small cache beside a thread, for summaries that are being prepared. Losing one costs work, never data. */
+import type { Drafts } from "../store.ts";
+import type { Connection } from "./connection.ts";
+import { findThread } from "./rows.ts";
+
+export function drafts(connection: Connection): Drafts {
+  return {
+    get: (thread, key) =>
+      connection.guard(() => {
+        const row = connection.get(
+          "SELECT d.value, d.created FROM drafts d JOIN threads t USING (num) WHERE t.id = ? AND d.key = ?",
+          thread,
+          key,
+        );
+        return row && { value: row["value"] as string, created: row["created"] as string };
+      }),
+    put: (thread, key, value, created) =>
+      connection.guard(() =>
+        connection.transaction("IMMEDIATE", () => {
+          const row = findThread(connection, thread);
+          if (!row) return "missing";
+          connection.run(
+            `INSERT INTO drafts (num, key, value, created) VALUES (?, ?, ?, ?)
+             ON CONFLICT (num, key) DO UPDATE SET value = excluded.value, created = excluded.created`,
+            row.num,
+            key,
+            value,
+            created,
+          );
+          return "put";
+        }),
+      ),
+    drop: (thread, key) =>
+      connection.guard(() => {
+        const own = "DELETE FROM drafts WHERE num = (SELECT num FROM threads WHERE id = ?)";
+        if (key === undefined) connection.run(own, thread);
+        else connection.run(`${own} AND key = ?`, thread, key);
+      }),
+  };
+}

@@ -1,0 +1,61 @@
+/**
+ * Leases: who may append, by the database's own clock so that machines with different clocks agree. The epoch outlives
+ * its lease: it only ever grows, which is how a late writer is told apart.
+ */
+import type { Lease, LeaseResult } from "../store.ts";
+import type { Connection } from "./connection.ts";
+import { findThread } from "./rows.ts";
+
+const NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
+
+export function acquireLease(connection: Connection, thread: string, owner: string, ttlMs: number): LeaseResult {
+  return connection.transaction("IMMEDIATE", () => {
+    const row = findThread(connection, thread);
+    if (!row) return { kind: "missing" };
+    const held = connection.get(`SELECT owner, expires FROM leases WHERE num = ? AND expires > ${NOW}`, row.num);
+    if (held && held["owner"] !== owner) {
+      const expiresAt = new Date(held["expires"] as number).toISOString();
+      return { kind: "busy", owner: held["owner"] as string, expiresAt };
+    }
+    const taken = connection.get(
+      `INSERT INTO leases (num, owner, epoch, expires) VALUES (?, ?, 1, ${NOW} + ?)
+       ON CONFLICT (num) DO UPDATE SET owner = excluded.owner, epoch = epoch + 1, expires = excluded.expires
+       RETURNING epoch`,
+      row.num,
+      owner,
+      ttlMs,
+    );
+    return { kind: "acquired", lease: { thread, owner, epoch: taken!["epoch"] as number } };
+  });
+}
+
+export function renewLease(connection: Connection, lease: Lease, ttlMs: number): "renewed" | "lost" {
+  return setExpiry(connection, lease, ttlMs) ? "renewed" : "lost";
+}
+
+export function releaseLease(connection: Connection, lease: Lease): void {
+  setExpiry(connection, lease, 0);
+}
+
+/** A lease that ran out but that nobody took still counts: no one else can have written. */
+export function holdsLease(connection: Connection, num: number, lease: Lease): boolean {
+  const row = connection.get("SELECT owner, epoch FROM leases WHERE num = ?", num);
+  return row?.["owner"] === lease.owner && row["epoch"] === lease.epoch;
+}
+
+/** Whether anyone holds the thread right now. */
+export function isLeased(connection: Connection, num: number): boolean {
+  return connection.get(`SELECT 1 FROM leases WHERE num = ? AND expires > ${NOW}`, num) !== undefined;
+}
+
+function setExpiry(connection: Connection, lease: Lease, ttlMs: number): boolean {
+  const { changes } = connection.run(
+    `UPDATE leases SET expires = ${NOW} + ?
+     WHERE num = (SELECT num FROM threads WHERE id = ?) AND owner = ? AND epoch = ?`,
+    ttlMs,
+    lease.thread,
+    lease.owner,
+    lease.epoch,
+  );
+  return changes === 1;
+}

@@ -1,0 +1,191 @@
+/**
+ * Records: the compare-and-set append, ranges as a stream, the load of a view, redaction. Everything that must hold
+ * together happens in one transaction.
+ */
+import type { ChainedRecord, Head } from "@palimpsest/core/log";
+import type { AppendBatch, AppendResult, RecordQuery, RedactRequest, StoredRecord, ThreadLoad } from "../store.ts";
+import type { Connection, Row } from "./connection.ts";
+import { holdsLease } from "./leases.ts";
+import {
+  findHead,
+  findThread,
+  headText,
+  RECORD_COLUMNS,
+  recordId,
+  recordOf,
+  type Segment,
+  segments,
+  type ThreadRow,
+} from "./rows.ts";
+
+export function append(connection: Connection, thread: string, batch: AppendBatch): AppendResult {
+  return connection.transaction("IMMEDIATE", () => {
+    const refused = refusal(connection, thread, batch);
+    if (refused) return refused;
+    write(connection, thread, batch);
+    return { kind: "appended", version: batch.head.version };
+  });
+}
+
+export function redact(connection: Connection, { bodies, batches }: RedactRequest): AppendResult {
+  const result = connection.transaction("IMMEDIATE", (): AppendResult => {
+    for (const { thread, batch } of batches) {
+      const refused = refusal(connection, thread, batch);
+      if (refused) return refused;
+    }
+    for (const { thread, seq, body } of bodies) {
+      const owner = segments(connection, findThread(connection, thread)!, seq, seq)[0]!;
+      connection.run("UPDATE records SET body = ?, redacted = 1 WHERE id = ?", body, recordId(owner.num, seq));
+    }
+    for (const { thread, batch } of batches) write(connection, thread, batch);
+    return { kind: "appended", version: batches[0]?.batch.head.version ?? 0 };
+  });
+  // The write-ahead log still holds the old pages until it is folded into the file and cut.
+  if (result.kind === "appended") connection.all("PRAGMA wal_checkpoint(TRUNCATE)");
+  return result;
+}
+
+/** Bounds what one step of a stream holds in memory: rows, or the bytes of their bodies, whichever ends first. */
+const PAGE = { rows: 256, characters: 1_000_000 };
+
+export async function* records(
+  connection: Connection,
+  thread: string,
+  { range = [1, Number.MAX_SAFE_INTEGER], kinds, order = "ascending" }: RecordQuery = {},
+): AsyncGenerator<StoredRecord> {
+  const found = await connection.guard(() => {
+    const row = findThread(connection, thread);
+    return row ? segments(connection, row, range[0], range[1]) : [];
+  });
+  for (const segment of order === "ascending" ? found : found.reverse()) {
+    let rest: Segment | undefined = segment;
+    while (rest) {
+      const page: StoredRecord[] = await connection.guard(() => readPage(connection, rest!, kinds, order));
+      yield* page;
+      const last = page.at(-1)?.chained.seq;
+      if (last === undefined) break;
+      rest = order === "ascending" ? { ...rest, first: last + 1 } : { ...rest, last: last - 1 };
+    }
+  }
+}
+
+const MAX_SEQ = 2 ** 28 - 1;
+const STRUCTURE = "kind IN ('compaction', 'prune', 'undo', 'evidence')";
+
+function readPage(connection: Connection, segment: Segment, kinds: RecordQuery["kinds"], order: string) {
+  const direction = order === "ascending" ? "ASC" : "DESC";
+  const isStructure = kinds?.every((kind) => ["compaction", "prune", "undo", "evidence"].includes(kind));
+  const filter = kinds ? `AND kind IN (${kinds.map(() => "?").join(", ")})` : "";
+  const sql = `SELECT ${RECORD_COLUMNS} FROM records WHERE id BETWEEN ? AND ? ${filter}
+    ${isStructure ? `AND ${STRUCTURE}` : ""} ORDER BY id ${direction} LIMIT ${PAGE.rows}`;
+  const page: StoredRecord[] = [];
+  let characters = 0;
+  const ids = [recordId(segment.num, segment.first), recordId(segment.num, Math.min(segment.last, MAX_SEQ))] as const;
+  for (const row of connection.each(sql, ...ids, ...(kinds ?? []))) {
+    page.push(recordOf(row));
+    characters += (row["body"] as string | null)?.length ?? 0;
+    if (characters >= PAGE.characters) break;
+  }
+  return page;
+}
+
+/** One consistent read: the head, all records after the hidden range, and the few before it that still show. */
+export function load(connection: Connection, id: string): ThreadLoad | undefined {
+  return connection.transaction("DEFERRED", () => {
+    const thread = findThread(connection, id);
+    const head = thread && findHead(connection, thread.num);
+    if (!thread || !head) return undefined;
+    const tail = segments(connection, thread, head.hiddenThrough + 1, head.version).flatMap(({ num, first, last }) =>
+      connection
+        .all(
+          `SELECT ${RECORD_COLUMNS} FROM records WHERE id BETWEEN ? AND ? ORDER BY id`,
+          recordId(num, first),
+          recordId(num, last),
+        )
+        .map(recordOf),
+    );
+    const before = referredTo(connection, thread, head, tail).filter((seq) => seq <= head.hiddenThrough);
+    const hidden = before.flatMap((seq) => one(connection, thread, seq) ?? []);
+    return { header: thread.header, head, records: [...hidden, ...tail] };
+  });
+}
+
+function referredTo(connection: Connection, thread: ThreadRow, head: Head, tail: readonly StoredRecord[]): number[] {
+  const { compaction, prunes, evidence, pins, usage } = head;
+  const seqs = new Set([...prunes, ...evidence, ...pins]);
+  if (usage !== null) seqs.add(usage);
+  if (compaction !== null) {
+    const live = tail.find(({ chained }) => chained.seq === compaction) ?? one(connection, thread, compaction);
+    seqs.add(compaction);
+    if (live?.record.kind === "compaction") {
+      if (live.record.request !== null) seqs.add(live.record.request);
+      for (const system of live.record.systems ?? []) seqs.add(system);
+    }
+  }
+  return [...seqs].sort((a, b) => a - b);
+}
+
+function one(connection: Connection, thread: ThreadRow, seq: number): StoredRecord | undefined {
+  const [segment] = segments(connection, thread, seq, seq);
+  if (!segment) return undefined;
+  const row: Row | undefined = connection.get(
+    `SELECT ${RECORD_COLUMNS} FROM records WHERE id = ?`,
+    recordId(segment.num, seq),
+  );
+  return row && recordOf(row);
+}
+
+function refusal(connection: Connection, thread: string, batch: AppendBatch): AppendResult | null {
+  const row = findThread(connection, thread);
+  if (!row) return { kind: "missing" };
+  if (batch.lease.thread !== thread || !holdsLease(connection, row.num, batch.lease)) return { kind: "lease-lost" };
+  const version = Number(connection.get("SELECT version FROM heads WHERE num = ?", row.num)?.["version"] ?? 0);
+  return version === batch.expect ? null : { kind: "conflict", version };
+}
+
+function write(connection: Connection, thread: string, batch: AppendBatch): void {
+  const { num } = findThread(connection, thread)!;
+  for (const [index, record] of batch.records.entries()) {
+    if (record.seq !== batch.expect + 1 + index)
+      throw new RangeError(`record ${record.seq} of a batch on version ${batch.expect} is out of order`);
+    insertRecord(connection, num, record);
+  }
+  updateHead(connection, num, batch.head);
+  if (batch.records.some((record) => record.kind === "state")) writeState(connection, num, batch.head.state);
+}
+
+function insertRecord(connection: Connection, num: number, record: ChainedRecord): void {
+  connection.run(
+    "INSERT INTO records (id, kind, header, body, body_hash, hash) VALUES (?, ?, ?, ?, ?, ?)",
+    recordId(num, record.seq),
+    record.kind,
+    record.header,
+    record.body,
+    record.bodyHash,
+    record.hash,
+  );
+}
+
+export function updateHead(connection: Connection, num: number, head: Head): void {
+  connection.run(
+    `INSERT INTO heads (num, version, messages, updated, head) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT (num) DO UPDATE
+     SET version = excluded.version, messages = excluded.messages, updated = excluded.updated, head = excluded.head`,
+    num,
+    head.version,
+    head.messages,
+    head.updatedAt,
+    headText(head),
+  );
+}
+
+export function writeState(connection: Connection, num: number, state: Head["state"]): void {
+  const title = typeof state["title"] === "string" ? state["title"] : null;
+  connection.run(
+    `INSERT INTO states (num, state, title) VALUES (?, ?, ?)
+     ON CONFLICT (num) DO UPDATE SET state = excluded.state, title = excluded.title`,
+    num,
+    JSON.stringify(state),
+    title,
+  );
+}

@@ -1,0 +1,100 @@
+/**
+ * How a head, a header and a record lie in their rows, and which rows a thread's records are: a fork reads its ancestors'
+ * up to where it left them. Pure reading; writing is next door.
+ */
+import type { ChainedRecord, Head, ThreadHeader } from "@palimpsest/core/log";
+import type { StoredRecord } from "../store.ts";
+import { storedRecord } from "../stored-record.ts";
+import type { Connection, Row } from "./connection.ts";
+
+/** 2^28 records per thread and 2^25 threads keep an id exact as a JavaScript number. */
+const SEQS_PER_THREAD = 2 ** 28;
+
+export function recordId(num: number, seq: number): number {
+  return num * SEQS_PER_THREAD + seq;
+}
+
+export interface ThreadRow {
+  readonly num: number;
+  readonly header: ThreadHeader;
+  readonly base: number | null;
+  readonly baseSeq: number;
+}
+
+export function findThread(connection: Connection, id: string): ThreadRow | undefined {
+  const row = connection.get("SELECT num, header, base, base_seq FROM threads WHERE id = ?", id);
+  return row && threadRow(row);
+}
+
+export function threadRow(row: Row): ThreadRow {
+  const base = row["base"] as number | null;
+  return {
+    num: row["num"] as number,
+    header: JSON.parse(row["header"] as string) as ThreadHeader,
+    base,
+    baseSeq: row["base_seq"] as number,
+  };
+}
+
+export function findHead(connection: Connection, num: number): Head | undefined {
+  const row = connection.get(
+    "SELECT h.version, h.messages, h.updated, h.head, s.state FROM heads h LEFT JOIN states s USING (num) WHERE h.num = ?",
+    num,
+  );
+  if (!row) return undefined;
+  const { hash, ...rest } = JSON.parse(row["head"] as string) as Omit<
+    Head,
+    "version" | "messages" | "updatedAt" | "state"
+  >;
+  return {
+    version: row["version"] as number,
+    hash,
+    messages: row["messages"] as number,
+    updatedAt: row["updated"] as string,
+    ...rest,
+    state: row["state"] === null ? {} : (JSON.parse(row["state"] as string) as Head["state"]),
+  };
+}
+
+/** The head row's text: what has no column of its own. */
+export function headText({ version: _v, messages: _m, updatedAt: _u, state: _s, ...rest }: Head): string {
+  return JSON.stringify(rest);
+}
+
+/** A stretch of a thread's records that lies under one thread number. */
+export interface Segment {
+  readonly num: number;
+  readonly first: number;
+  readonly last: number;
+}
+
+/** The segments of a thread, oldest first, clipped to a range. */
+export function segments(connection: Connection, thread: ThreadRow, first: number, last: number): Segment[] {
+  const found: Segment[] = [];
+  let end = last;
+  for (let row: ThreadRow | undefined = thread; row; ) {
+    found.unshift({ num: row.num, first: Math.max(first, row.baseSeq + 1), last: end });
+    end = Math.min(end, row.baseSeq);
+    row = row.base === null ? undefined : threadByNumber(connection, row.base);
+  }
+  return found.filter((segment) => segment.first <= segment.last);
+}
+
+function threadByNumber(connection: Connection, num: number): ThreadRow | undefined {
+  const row = connection.get("SELECT num, header, base, base_seq FROM threads WHERE num = ?", num);
+  return row && threadRow(row);
+}
+
+export const RECORD_COLUMNS = "id, kind, header, body, body_hash, hash, redacted";
+
+export function recordOf(row: Row): StoredRecord {
+  return storedRecord({
+    seq: (row["id"] as number) % SEQS_PER_THREAD,
+    kind: row["kind"] as ChainedRecord["kind"],
+    header: row["header"] as string,
+    body: row["body"] as string | null,
+    bodyHash: row["body_hash"] as string | null,
+    hash: row["hash"] as string,
+    redacted: row["redacted"] === 1,
+  });
+}

@@ -1,0 +1,81 @@
+/**
+ * The tables, as a list of migrations. A migration that has been released is never edited: a change is a new one at the
+ * end. The search index will be one (it is filled lazily from a per-thread watermark, never inside an append).
+ */
+import { StoreError } from "../store-error.ts";
+import type { Connection } from "./connection.ts";
+
+/**
+ * An append rewrites whole pages: the leaf that takes the record, its neighbours when it splits, the head row, an index
+ * leaf. Small pages keep that under 8 kB even then; a larger body fills pages of its own.
+ */
+export const PAGE_SIZE = 1024;
+
+const MIGRATIONS: readonly string[] = [
+  `
+  -- base, base_seq: whose records this thread shares and up to where. Apart from the header, which is what people see.
+  CREATE TABLE threads (
+    num INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, user TEXT NOT NULL, kind TEXT NOT NULL,
+    header TEXT NOT NULL, base INTEGER REFERENCES threads (num), base_seq INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+  CREATE INDEX threads_base ON threads (base) WHERE base IS NOT NULL;
+
+  CREATE TABLE heads (
+    num INTEGER PRIMARY KEY, version INTEGER NOT NULL, messages INTEGER NOT NULL, updated TEXT NOT NULL, head TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX heads_updated ON heads (updated, num);
+
+  -- Apart from the head row, so that an append that doesn't touch the state doesn't rewrite it.
+  CREATE TABLE states (num INTEGER PRIMARY KEY, state TEXT NOT NULL, title TEXT) STRICT;
+
+  -- id = thread number and seq in one integer: a thread's records lie side by side and an append touches one leaf.
+  CREATE TABLE records (
+    id INTEGER PRIMARY KEY, kind TEXT NOT NULL, header TEXT NOT NULL, body TEXT, body_hash TEXT, hash TEXT NOT NULL,
+    redacted INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+  CREATE INDEX records_structure ON records (id, kind)
+    WHERE kind IN ('compaction', 'prune', 'undo', 'evidence');
+
+  CREATE TABLE leases (
+    num INTEGER PRIMARY KEY, owner TEXT NOT NULL, epoch INTEGER NOT NULL, expires INTEGER NOT NULL
+  ) STRICT;
+
+  CREATE TABLE drafts (
+    num INTEGER NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, created TEXT NOT NULL, PRIMARY KEY (num, key)
+  ) STRICT;
+  `,
+];
+
+/** Refuses a database that isn't ours or is newer, before anything in it is changed. */
+export function readVersion(connection: Connection): number {
+  const tables = connection.all("SELECT name FROM sqlite_master WHERE type = 'table'").map((row) => row["name"]);
+  if (tables.length === 0) return 0;
+  if (!tables.includes("migrations")) {
+    throw new StoreError(
+      "corrupt",
+      `${connection.path} is a database of another program: choose another home, or move the file away`,
+    );
+  }
+  const version = Number(connection.get("SELECT max(version) AS version FROM migrations")?.["version"] ?? 0);
+  if (version > MIGRATIONS.length) {
+    throw new StoreError(
+      "newer-version",
+      `${connection.path} has schema version ${version}, this program knows up to ${MIGRATIONS.length}: update palimpsest; the file was not changed`,
+    );
+  }
+  return version;
+}
+
+export function migrate(connection: Connection): void {
+  if (readVersion(connection) === MIGRATIONS.length) return;
+  connection.transaction("IMMEDIATE", () => {
+    connection.exec(
+      "CREATE TABLE IF NOT EXISTS migrations (version INTEGER PRIMARY KEY, applied TEXT NOT NULL) STRICT",
+    );
+    // Read again: another process may have migrated while we waited for the lock.
+    for (let version = readVersion(connection) + 1; version <= MIGRATIONS.length; version += 1) {
+      connection.exec(MIGRATIONS[version - 1]!);
+      connection.run("INSERT INTO migrations (version, applied) VALUES (?, datetime('now'))", version);
+    }
+  });
+}

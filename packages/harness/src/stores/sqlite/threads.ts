@@ -1,0 +1,169 @@
+/**
+ * Threads: create, list, fork, delete, and the head row as `doctor` sees it. A fork copies nothing; a deletion first
+ * copies the records its forks share into each of them.
+ */
+import type { Head, ThreadHeader } from "@palimpsest/core/log";
+import type { ForkRequest, Store, ThreadPage, ThreadQuery } from "../store.ts";
+import type { Connection, Row } from "./connection.ts";
+import { isLeased } from "./leases.ts";
+import { updateHead, writeState } from "./records.ts";
+import { findHead, findThread, recordId, segments, type ThreadRow, threadRow } from "./rows.ts";
+
+export function createThread(connection: Connection, header: ThreadHeader, head: Head): "created" | "exists" {
+  return connection.transaction("IMMEDIATE", () => insertThread(connection, header, head, null, 0));
+}
+
+export function fork(
+  connection: Connection,
+  { from, at, header, head }: ForkRequest,
+): Awaited<ReturnType<Store["fork"]>> {
+  return connection.transaction("IMMEDIATE", () => {
+    const parent = findThread(connection, from);
+    if (!parent) return "missing";
+    if (at > (findHead(connection, parent.num)?.version ?? 0)) return "beyond-end";
+    return insertThread(connection, header, head, parent.num, at);
+  });
+}
+
+function insertThread(
+  connection: Connection,
+  header: ThreadHeader,
+  head: Head,
+  base: number | null,
+  baseSeq: number,
+): "created" | "exists" {
+  if (findThread(connection, header.id)) return "exists";
+  const row = connection.get(
+    "INSERT INTO threads (id, user, kind, header, base, base_seq) VALUES (?, ?, ?, ?, ?, ?) RETURNING num",
+    header.id,
+    header.user,
+    header.kind,
+    JSON.stringify(header),
+    base,
+    baseSeq,
+  );
+  const num = row!["num"] as number;
+  updateHead(connection, num, head);
+  writeState(connection, num, head.state);
+  return "created";
+}
+
+/** The record belongs to one thread of the family; whoever branched off at or after it shares it. */
+export function sharers(connection: Connection, thread: string, seq: number): string[] {
+  const row = findThread(connection, thread);
+  const owner = row && segments(connection, row, seq, seq)[0];
+  if (!owner) return [];
+  return connection
+    .all(
+      `WITH RECURSIVE shares (num) AS (
+         SELECT ? UNION SELECT t.num FROM threads t JOIN shares s ON t.base = s.num WHERE t.base_seq >= ?
+       ) SELECT id FROM threads JOIN shares USING (num) ORDER BY num`,
+      owner.num,
+      seq,
+    )
+    .map((found) => found["id"] as string);
+}
+
+export function deleteThread(connection: Connection, id: string): "deleted" | "missing" | "busy" {
+  return connection.transaction("IMMEDIATE", () => {
+    const thread = findThread(connection, id);
+    if (!thread) return "missing";
+    if (isLeased(connection, thread.num)) return "busy";
+    for (const child of connection.all("SELECT num, header, base, base_seq FROM threads WHERE base = ?", thread.num))
+      inherit(connection, thread, threadRow(child));
+    connection.run(
+      "DELETE FROM records WHERE id BETWEEN ? AND ?",
+      recordId(thread.num, 0),
+      recordId(thread.num + 1, 0) - 1,
+    );
+    for (const table of ["heads", "states", "leases", "drafts", "threads"])
+      connection.run(`DELETE FROM ${table} WHERE num = ?`, thread.num);
+    return "deleted";
+  });
+}
+
+/** The fork takes its own copy of the parent's stretch and hangs on the grandparent, if any. */
+function inherit(connection: Connection, parent: ThreadRow, child: ThreadRow): void {
+  connection.run(
+    `INSERT INTO records (id, kind, header, body, body_hash, hash, redacted)
+     SELECT id - ? + ?, kind, header, body, body_hash, hash, redacted FROM records WHERE id BETWEEN ? AND ?`,
+    recordId(parent.num, 0),
+    recordId(child.num, 0),
+    recordId(parent.num, 0),
+    recordId(parent.num, child.baseSeq),
+  );
+  const header: ThreadHeader = { ...child.header, parent: null, forkedAt: null };
+  connection.run(
+    "UPDATE threads SET base = ?, base_seq = ?, header = ? WHERE num = ?",
+    parent.base,
+    Math.min(parent.baseSeq, child.baseSeq),
+    JSON.stringify(header),
+    child.num,
+  );
+}
+
+export function writeHead(connection: Connection, id: string, head: Head): "written" | "conflict" | "missing" {
+  return connection.transaction("IMMEDIATE", () => {
+    const thread = findThread(connection, id);
+    if (!thread) return "missing";
+    const own = connection.get(
+      "SELECT max(id) AS id FROM records WHERE id BETWEEN ? AND ?",
+      recordId(thread.num, 0),
+      recordId(thread.num + 1, 0) - 1,
+    );
+    const last = own?.["id"] === null ? thread.baseSeq : (own!["id"] as number) - recordId(thread.num, 0);
+    if (last !== head.version) return "conflict";
+    updateHead(connection, thread.num, head);
+    writeState(connection, thread.num, head.state);
+    return "written";
+  });
+}
+
+const ORDERS = {
+  recent: {
+    by: "h.updated DESC, h.num DESC",
+    from: "heads h JOIN threads t USING (num)",
+    past: "(h.updated, h.num) < (?, ?)",
+  },
+  created: { by: "t.num", from: "threads t JOIN heads h USING (num)", past: "t.num > ?" },
+} as const;
+
+export function threads(connection: Connection, query: ThreadQuery = {}): ThreadPage {
+  const { user, kind, after, limit = 50, order = "recent" } = query;
+  const { by, from, past } = ORDERS[order];
+  const conditions: [string, ...(string | number)[]][] = [];
+  if (user !== undefined) conditions.push(["t.user = ?", user]);
+  if (kind !== undefined) conditions.push(["t.kind = ?", kind]);
+  if (after !== undefined) {
+    const { updated, num } = readCursor(after);
+    conditions.push(order === "recent" ? [past, updated, num] : [past, num]);
+  }
+  const rows = connection.all(
+    `SELECT t.num, t.header, h.messages, h.updated, s.title FROM ${from} LEFT JOIN states s USING (num)
+     WHERE ${["TRUE", ...conditions.map(([sql]) => sql)].join(" AND ")} ORDER BY ${by} LIMIT ?`,
+    ...conditions.flatMap(([, ...values]) => values),
+    limit + 1,
+  );
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
+  return { threads: page.map(summary), next: rows.length > limit && last ? writeCursor(last) : null };
+}
+
+function summary(row: Row): ThreadPage["threads"][number] {
+  return {
+    header: JSON.parse(row["header"] as string) as ThreadHeader,
+    title: row["title"] as string | null,
+    messages: row["messages"] as number,
+    updatedAt: row["updated"] as string,
+  };
+}
+
+function writeCursor(row: Row): string {
+  return `${row["num"]}~${row["updated"]}`;
+}
+
+function readCursor(text: string): { num: number; updated: string } {
+  const match = /^(\d+)~(.*)$/s.exec(text);
+  if (!match) throw new TypeError(`${JSON.stringify(text)} is no page mark: pass the "next" of the page before`);
+  return { num: Number(match[1]), updated: match[2]! };
+}

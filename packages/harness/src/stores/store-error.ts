@@ -1,0 +1,15 @@
+/**
+ * What a store throws when it can't go on: a code to branch on and a sentence that says what to do. Outcomes a caller
+ * plans for (a conflict, a lost lease) are values and never come through here.
+ */
+export type StoreErrorCode = "locked" | "corrupt" | "full" | "unwritable" | "newer-version" | "io" | "closed";
+
+export class StoreError extends Error {
+  override readonly name = "StoreError";
+  readonly code: StoreErrorCode;
+
+  constructor(code: StoreErrorCode, message: string, cause?: unknown) {
+    super(message, cause === undefined ? {} : { cause });
+    this.code = code;
+  }
+}

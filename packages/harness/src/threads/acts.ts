@@ -1,0 +1,123 @@
+/**
+ * What people and runs do to a thread, each one a record: say something, pin, undo, redo, fork. Each act decides purely
+ * on what the log says and then commits, or names why not.
+ */
+import {
+  headFold,
+  type MessageRecord,
+  planRedo,
+  planUndo,
+  type UndoPlan,
+  type UsageRecord,
+} from "@palimpsest/core/log";
+import type { Dialect } from "@palimpsest/core/message";
+import { type Leased, withLease } from "../stores/leases.ts";
+import { type Committed, commit, type Means, readStructure, type Writer } from "./writer.ts";
+
+/** Holds the thread's lease while `work` runs. */
+export function withWriter<T>(
+  means: Means,
+  thread: string,
+  work: (writer: Writer, signal: AbortSignal) => Promise<T>,
+  { owner = means.ids(), runId = null }: { readonly owner?: string; readonly runId?: string | null } = {},
+): Promise<Leased<T>> {
+  return withLease(means.store, thread, { owner }, (lease, signal) => work({ ...means, lease, runId }, signal));
+}
+
+export interface NewMessage {
+  readonly dialect: Dialect;
+  readonly origin: MessageRecord["origin"];
+  /** The message: JSON text is kept byte for byte, a value is spelled by `JSON.stringify`. */
+  readonly body: string | object;
+  readonly id?: string;
+  readonly at?: string;
+}
+
+export async function appendMessages(writer: Writer, messages: readonly NewMessage[]): Promise<Committed> {
+  return commit(
+    writer,
+    messages.map(({ body, id, at, ...rest }, index) => ({
+      kind: "message",
+      id: id ?? writer.ids(),
+      ...rest,
+      ...(at === undefined ? {} : { at }),
+      body: typeof body === "string" ? checked(body, index) : JSON.stringify(body),
+    })),
+  );
+}
+
+export type NewUsage = Omit<UsageRecord, "kind" | "v" | "seq" | "at" | "runId"> & { readonly at?: string };
+
+export async function appendUsage(writer: Writer, usage: NewUsage): Promise<Committed> {
+  return commit(writer, [{ kind: "usage", ...usage }]);
+}
+
+export type Pinned = Committed | { readonly kind: "no-message"; readonly target: number };
+
+export async function pin(writer: Writer, target: number, on: "on" | "off" = "on"): Promise<Pinned> {
+  for await (const { record } of writer.store.records(writer.lease.thread, { range: [target, target] })) {
+    if (record.kind === "message") return commit(writer, [{ kind: "pin", target, on: on === "on" }]);
+  }
+  return { kind: "no-message", target };
+}
+
+export type Undone =
+  | { readonly kind: "undone" | "redone"; readonly of: number; readonly seq: number }
+  | Extract<UndoPlan, { kind: "refused" }>
+  | Exclude<Committed, { kind: "committed" }>;
+
+/** Takes back the newest prune or compaction, or the one asked for. */
+export async function undo(writer: Writer, target?: number): Promise<Undone> {
+  return carryOut(writer, planUndo(await readStructure(writer.store, writer.lease.thread), target));
+}
+
+/** Takes back the newest undo. */
+export async function redo(writer: Writer): Promise<Undone> {
+  return carryOut(writer, planRedo(await readStructure(writer.store, writer.lease.thread)));
+}
+
+async function carryOut(writer: Writer, plan: UndoPlan): Promise<Undone> {
+  if (plan.kind === "refused") return plan;
+  const result = await commit(writer, [{ kind: "undo", of: plan.of }]);
+  if (result.kind !== "committed") return result;
+  return { kind: plan.restores === "undo" ? "redone" : "undone", of: plan.of, seq: result.seqs[0]! };
+}
+
+export type Forked =
+  | { readonly kind: "forked"; readonly thread: string; readonly parent: string; readonly at: number }
+  | { readonly kind: "exists" | "missing" | "beyond-end"; readonly thread: string };
+
+/** A new thread that shares the parent's records up to `at`, by default all of them. Nothing is copied. */
+export async function fork(
+  { store, clock }: Means,
+  from: string,
+  { as, at }: { readonly as: string; readonly at?: number },
+): Promise<Forked> {
+  const [parent, now] = [await store.header(from), await store.head(from)];
+  if (!parent || !now) return { kind: "missing", thread: from };
+  const seq = at ?? now.version;
+  if (!Number.isInteger(seq) || seq < 0 || seq > now.version) return { kind: "beyond-end", thread: from };
+  const createdAt = clock().toISOString();
+  const header = { ...parent, id: as, parent: from, forkedAt: seq, createdAt };
+  const head = seq === now.version ? now : await headAt({ store }, from, seq);
+  const result = await store.fork({ from, at: seq, header, head });
+  if (result === "created") return { kind: "forked", thread: as, parent: from, at: seq };
+  return { kind: result, thread: result === "exists" ? as : from };
+}
+
+/** The head as it was when the log ended at `seq`. */
+export async function headAt({ store }: Pick<Means, "store">, thread: string, seq: number) {
+  const header = await store.header(thread);
+  const fold = headFold(header?.createdAt ?? "");
+  if (seq > 0) for await (const { chained } of store.records(thread, { range: [1, seq] })) fold.add(chained);
+  return fold.head();
+}
+
+function checked(json: string, index: number): string {
+  try {
+    JSON.parse(json);
+    return json;
+  } catch (cause) {
+    throw new TypeError(`message ${index + 1} of the batch is not JSON: pass JSON text or an object`, { cause });
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * Reading a log back and holding it against itself: replay as it was said, verify the chain, rebuild the head. Streams
+ * all the way: a thread of any length needs the memory of one page.
+ */
+import { chainVerifier, type Head, headFold, type MessageRecord, type Verdict } from "@palimpsest/core/log";
+import type { Means } from "./writer.ts";
+
+/** Every message ever said, in order, as given; undo, prune and compaction change nothing here. */
+export async function* replay({ store }: Pick<Means, "store">, thread: string): AsyncGenerator<MessageRecord> {
+  for await (const { record } of store.records(thread, { kinds: ["message"] })) {
+    if (record.kind === "message") yield record;
+  }
+}
+
+export type Verified = Verdict | { readonly kind: "missing" };
+
+export async function verify({ store, hash }: Pick<Means, "store" | "hash">, thread: string): Promise<Verified> {
+  const head = await store.head(thread);
+  if (!head) return { kind: "missing" };
+  const verifier = chainVerifier(hash);
+  // What is appended while we read is not part of what we were asked about; one more than the end shows a stray record.
+  for await (const { chained } of store.records(thread)) {
+    if (chained.seq > head.version && (await store.head(thread))!.version > head.version) break;
+    verifier.add(chained);
+  }
+  return verifier.finish(head);
+}
+
+export type Rebuilt =
+  | { readonly kind: "equal"; readonly head: Head }
+  | { readonly kind: "different"; readonly stored: Head; readonly folded: Head; readonly fields: readonly string[] }
+  | { readonly kind: "missing" | "conflict" };
+
+/** Folds the head from the log and compares; `write` also replaces a stored head that differs. */
+export async function rebuildHead(
+  { store }: Pick<Means, "store">,
+  thread: string,
+  onDifference: "report" | "write" = "report",
+): Promise<Rebuilt> {
+  const [header, stored] = [await store.header(thread), await store.head(thread)];
+  if (!header || !stored) return { kind: "missing" };
+  const fold = headFold(stored.version === 0 ? stored.updatedAt : header.createdAt);
+  for await (const { chained } of store.records(thread)) fold.add(chained);
+  const folded = fold.head();
+  const fields = differences(stored, folded);
+  if (fields.length === 0) return { kind: "equal", head: stored };
+  if (onDifference === "write") {
+    const written = await store.writeHead(thread, folded);
+    if (written !== "written") return { kind: written };
+  }
+  return { kind: "different", stored, folded, fields };
+}
+
+function differences(a: Head, b: Head): string[] {
+  const names = new Set([...Object.keys(a), ...Object.keys(b)]);
+  return [...names].filter((name) => spell(a[name as keyof Head]) !== spell(b[name as keyof Head]));
+}
+
+/** JSON with keys in order: a database may keep them in another one. */
+function spell(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    typeof inner === "object" && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
+}

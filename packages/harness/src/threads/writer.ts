@@ -1,0 +1,112 @@
+/**
+ * A writer is the right and the means to append to one thread: its lease, a clock, ids, the hash. `commit` is the only
+ * way records get into a log: chain them, fold the head, compare and set.
+ */
+import { hash as digest, randomUUID } from "node:crypto";
+import {
+  advance,
+  chain,
+  emptyHead,
+  type Hash,
+  type Head,
+  type NewRecord,
+  parseRecord,
+  STRUCTURAL_KINDS,
+  type Structural,
+  structural,
+} from "@palimpsest/core/log";
+import type { AppendBatch, AppendResult, Lease, Store } from "../stores/store.ts";
+
+export interface Means {
+  readonly store: Store;
+  readonly clock: () => Date;
+  readonly ids: () => string;
+  readonly hash: Hash;
+}
+
+export interface Writer extends Means {
+  readonly lease: Lease;
+  /** The run that writes, if one does. */
+  readonly runId: string | null;
+}
+
+/** The means with their defaults: the system's clock, random ids, SHA-256. */
+export function means(store: Store, given: Partial<Omit<Means, "store">> = {}): Means {
+  return { store, clock: given.clock ?? (() => new Date()), ids: given.ids ?? randomUUID, hash: given.hash ?? sha256 };
+}
+
+export const sha256: Hash = (text) => digest("sha256", text, "hex");
+
+export type Committed =
+  | { readonly kind: "committed"; readonly head: Head; readonly seqs: readonly number[] }
+  | Exclude<AppendResult, { kind: "appended" }>;
+
+/** A record as its author knows it: time and run are the writer's. */
+export type Draft = NewRecord extends infer R
+  ? R extends NewRecord
+    ? Omit<R, "at" | "runId"> & { at?: string }
+    : never
+  : never;
+
+/** All of them or none. */
+export async function commit(writer: Writer, drafts: readonly Draft[]): Promise<Committed> {
+  const { store, lease } = writer;
+  const head = await store.head(lease.thread);
+  if (!head) return { kind: "missing" };
+  const batch = await prepare(writer, head, drafts);
+  const result = await store.append(lease.thread, batch);
+  if (result.kind !== "appended") return result;
+  return { kind: "committed", head: batch.head, seqs: batch.records.map((record) => record.seq) };
+}
+
+/** The batch that would append these records to a thread that stands at `head`. */
+export async function prepare(writer: Writer, head: Head, drafts: readonly Draft[]): Promise<AppendBatch> {
+  const { store, lease, hash } = writer;
+  const now = writer.clock().toISOString();
+  const records = drafts.map((draft) => ({ at: now, runId: writer.runId, ...draft }) as NewRecord);
+  const chained = chain(head, records, hash);
+  // Only an undo needs to know what came before the head.
+  const structure = drafts.some((draft) => draft.kind === "undo") ? await readStructure(store, lease.thread) : [];
+  let next = head;
+  for (const one of chained) {
+    const record = parseRecord(one);
+    next = advance(next, one, record, structure);
+    const act = structural(record);
+    if (act) structure.push(act);
+  }
+  return { expect: head.version, records: chained, head: next, lease };
+}
+
+export async function readStructure(store: Store, thread: string): Promise<Structural[]> {
+  const structure: Structural[] = [];
+  for await (const { record } of store.records(thread, { kinds: STRUCTURAL_KINDS })) {
+    const act = structural(record);
+    if (act) structure.push(act);
+  }
+  return structure;
+}
+
+export interface NewThread {
+  readonly id: string;
+  readonly user?: string;
+  readonly agent?: string;
+  readonly kind?: "main" | "subagent";
+  readonly memory?: "on" | "off";
+  /** For a sub-agent: the thread that started it. */
+  readonly parent?: string | null;
+}
+
+export async function createThread({ store, clock }: Means, thread: NewThread): Promise<"created" | "exists"> {
+  const createdAt = clock().toISOString();
+  const header = {
+    id: thread.id,
+    user: thread.user ?? "default",
+    agent: thread.agent ?? "default",
+    parent: thread.parent ?? null,
+    forkedAt: null,
+    kind: thread.kind ?? "main",
+    createdAt,
+    memory: thread.memory ?? "on",
+  } as const;
+  return store.createThread(header, emptyHead(createdAt));
+}
