@@ -9,7 +9,7 @@
  *   charsOver4   growth since the segment's first report by characters / 4, unanchored, as a share of that growth
  */
 import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
-import { type Account, charsPerToken, createAccount, createMeter, type Entry } from "@palimpsest/core/tokens";
+import { type Account, createAccount, createMeter, type Entry } from "@palimpsest/core/tokens";
 import { counterFor, exactCounterFor } from "palimpsest/models";
 import type { Bench } from "./bench.ts";
 import { quantile } from "./bench.ts";
@@ -27,7 +27,7 @@ const bench: Bench = async ([path], options) => {
   const model = lines.find((line): line is Line => line.kind === "message" && line.model !== null)?.model ?? "unknown";
   const counter = options["counter"] === "chars" ? counterFor({ model }) : await exactCounterFor({ model });
   const meter = createMeter<Message>(openaiShape, { ...counter, counter: counter.count });
-  const plain = createMeter<Message>(openaiShape, { counter: charsPerToken(4), frame: NO_FRAME });
+  const plain = createMeter<Message>(openaiShape, { counter: (text) => text.length / 4, frame: NO_FRAME });
   const found: Errors = { anchored: [], delta: [], afterChange: [], charsOver4: [] };
   const answered = new Set(lines.flatMap((line) => (line.kind === "message" ? answers(line.message as Message) : [])));
   const account = createAccount();

@@ -10,13 +10,6 @@ const chars = charsPerToken(1);
 
 const image: Part = { kind: "image", mediaType: null, source: { kind: "url", url: "https://example.org/a.png" } };
 
-test("charsPerToken rounds up and refuses a rate that makes no sense", () => {
-  assert.equal(charsPerToken(4)("12345"), 2);
-  assert.equal(charsPerToken(3.3)(""), 0);
-  assert.throws(() => charsPerToken(0), RangeError);
-  assert.throws(() => charsPerToken(Number.NaN), RangeError);
-});
-
 test("[F25] reasoning, call arguments, results, images, files and unknown blocks all count", () => {
   const empty = countMessage([], shape, chars);
   const parts: [Part, number][] = [
@@ -41,6 +34,15 @@ test("[F25] reasoning, call arguments, results, images, files and unknown blocks
     const tokens = countMessage([part], shape, chars) - empty;
     assert.ok(tokens >= least && tokens <= least + 20, `${part.kind}: ${tokens} for ${least}`);
   }
+});
+
+test("a frame charges each call and each of its arguments, also in JSON that doesn't parse", () => {
+  const frame = { message: 1, call: 100, argument: 10, result: 0 };
+  const meter = createMeter(shape, { counter: () => 0, frame });
+  const call = (input: string): Part[] => [{ kind: "call", id: "1", name: "edit", input }];
+  assert.equal(meter.message(call('{"path": "a:b", "edits": [{"old": 1, "new": 2}]}')), 121);
+  assert.equal(meter.message(call("{}")), 101);
+  assert.equal(meter.message(call('{"path": "unfinished \\": str')), 111);
 });
 
 test("[F23] the meter counts system prompt and tool schemas with the same counter", () => {

@@ -4,15 +4,10 @@
  * A meter remembers each message object's count, so that a call costs the new messages and not the thread.
  */
 import type { FilePart, Part, Shape } from "../message/shape.ts";
+import type { CountText } from "./chars.ts";
 import { type ImageRule, imageTokens } from "./images.ts";
 
-export type CountText = (text: string) => number;
-
-/** The seeds' estimate: one token per `n` characters (UTF-16 units), rounded up. */
-export function charsPerToken(n: number): CountText {
-  if (!(n > 0)) throw new RangeError(`charsPerToken needs a number above 0, not ${n}.`);
-  return (text) => Math.ceil(text.length / n);
-}
+export { type CountText, charsPerToken } from "./chars.ts";
 
 /**
  * What wraps the content: role and separators of a message; ids, names and tags of a call, of each of its arguments and

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { test } from "node:test";
 import fc from "fast-check";
 import { counterFor, exactCounter, exactCounterFor } from "./tokenizers.ts";
@@ -41,6 +42,24 @@ test("[F24] chars per token is 3.3 for Anthropic and 4 otherwise; a family has i
   assert.equal(counterFor({ model: "gpt-5.2" }).count("x".repeat(40)), 10);
   assert.equal(counterFor({ model: "llama-4" }).count("x".repeat(40)), 10);
   assert.ok(counterFor({ model: "claude-opus-4-5" }).prior > 1);
+});
+
+test("[F24] the cheap counter stays near the exact one on prose, code, CJK and hashes", () => {
+  const hashes = Array.from({ length: 40 }, (_, i) => createHash("sha256").update(`${i}`).digest("hex"));
+  const texts = {
+    prose: "The build failed again last night, so we looked at the log and found two errors in the parser. ",
+    code: "export function total(list: readonly number[]): number {\n  return list.reduce((a, b) => a + b, 0);\n}\n",
+    chinese: "昨天晚上的构建又失败了，我们查看日志，发现解析器里有两个错误。",
+    japanese: "昨夜のビルドはまた失敗したので、ログを見てパーサーに二つの誤りを見つけた。",
+    korean: "어젯밤 빌드가 다시 실패해서 로그를 보고 파서에서 오류 두 개를 찾았습니다.",
+    russian: "Сборка снова упала прошлой ночью, и мы нашли в журнале две ошибки в разборе.",
+    hashes: hashes.join("\n"),
+  };
+  const cheap = counterFor({ model: "gpt-5.2" }).count;
+  for (const [name, text] of Object.entries(texts)) {
+    const ratio = cheap(text) / o200k(text);
+    assert.ok(ratio > 0.75 && ratio < 2, `${name}: ${ratio}`);
+  }
 });
 
 test("a model has its own encoding where that is known", async () => {
