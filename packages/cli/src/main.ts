@@ -1,3 +1,38 @@
-export async function main(_args: readonly string[]): Promise<number> {
-  return 0;
+/** The `palimpsest` command: reads the command line, runs the command, turns whatever happens into an exit code. */
+import { resolve } from "node:path";
+import { readCommandLine } from "./arguments.ts";
+import { commands } from "./commands.ts";
+import { endingOf } from "./failure.ts";
+import { commandHelp, generalHelp } from "./help.ts";
+import { createOutput, type Output } from "./output.ts";
+
+export async function main(args: readonly string[]): Promise<number> {
+  const { env, stdout, stderr } = process;
+  const output = createOutput({ stdout, stderr, env, onClosed: () => process.exit() });
+  const format = args.includes("--json") ? "json" : "text";
+  const interrupt = new AbortController();
+  // The first Ctrl-C lets the command put things away, the second ends it at once.
+  process.once("SIGINT", () => interrupt.abort());
+  try {
+    const line = readCommandLine(args, commands);
+    if (line.kind === "help") {
+      await output.line(line.command ? commandHelp(line.command) : generalHelp(commands));
+      return 0;
+    }
+    const { run } = await line.command.load();
+    const home = resolve(String(line.input.options["home"] ?? (env["PALIMPSEST_HOME"] || ".palimpsest")));
+    return await run(line.input, { home, format, output, signal: interrupt.signal });
+  } catch (error) {
+    return await reportError(error, format, output);
+  } finally {
+    process.removeAllListeners("SIGINT");
+  }
+}
+
+async function reportError(error: unknown, format: "json" | "text", output: Output): Promise<number> {
+  const { exitCode, code, message } = await endingOf(error);
+  if (process.env["PALIMPSEST_DEBUG"]) output.note(error instanceof Error ? `${error.stack}` : String(error));
+  output.note(`palimpsest: ${message}`);
+  if (format === "json") await output.json({ error: { code, message } });
+  return exitCode;
 }

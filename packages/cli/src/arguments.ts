@@ -1,0 +1,103 @@
+/** Reads a command line against the table: finds the command, checks its options and positionals, names the nearest. */
+import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
+import type { Command, CommandOption, Input } from "./command.ts";
+import { UsageError } from "./failure.ts";
+
+export const GLOBAL_OPTIONS: Readonly<Record<string, CommandOption>> = {
+  home: { value: "DIR", help: "where threads are kept (or PALIMPSEST_HOME; default .palimpsest)" },
+  json: { help: "one JSON document on stdout, everything else on stderr" },
+  help: { short: "h", help: "show this help" },
+};
+
+export type CommandLine =
+  | { readonly kind: "help"; readonly command: Command | null }
+  | { readonly kind: "run"; readonly command: Command; readonly input: Input };
+
+export function readCommandLine(args: readonly string[], commands: readonly Command[]): CommandLine {
+  const words = positionalIndexes(args);
+  const first = words[0];
+  if (first === undefined) return readGlobals(args);
+  if (args[first] === "help")
+    return { kind: "help", command: words[1] === undefined ? null : find(args, words.slice(1), commands).command };
+  const { command, length } = find(args, words, commands);
+  const taken = new Set(words.slice(0, length));
+  const rest = args.filter((_, index) => !taken.has(index));
+  const { values, positionals } = parse(rest, { ...GLOBAL_OPTIONS, ...command.options }, `palimpsest ${command.name}`);
+  if (values["help"]) return { kind: "help", command };
+  checkPositionals(command, positionals);
+  return { kind: "run", command, input: { positionals, options: values } };
+}
+
+/** An option's value as a whole number. */
+export function integer(input: Input, option: string, { min }: { readonly min: number }): number | undefined {
+  const text = input.options[option];
+  return text === undefined ? undefined : wholeNumber(String(text), `--${option}`, min);
+}
+
+export function wholeNumber(text: string, name: string, min: number): number {
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isSafeInteger(value) || value < min)
+    throw new UsageError(`${name} must be a whole number of ${min} or more, not ${JSON.stringify(text)}.`);
+  return value;
+}
+
+/** Only the global options: `palimpsest --help`, or nothing at all. */
+function readGlobals(args: readonly string[]): CommandLine {
+  parse(args, GLOBAL_OPTIONS, "palimpsest");
+  return { kind: "help", command: null };
+}
+
+/** Where the words stand that are neither options nor the values of global ones. */
+function positionalIndexes(args: readonly string[]): number[] {
+  const { tokens } = parseArgs({ args: [...args], options: config(GLOBAL_OPTIONS), strict: false, tokens: true });
+  return tokens.filter((token) => token.kind === "positional").map((token) => token.index);
+}
+
+function find(args: readonly string[], words: readonly number[], commands: readonly Command[]) {
+  const [one, two] = words.slice(0, 2).map((index) => args[index]!);
+  const double = commands.find(({ name }) => name === `${one} ${two}`);
+  if (double) return { command: double, length: 2 };
+  const single = commands.find(({ name }) => name === one);
+  if (single) return { command: single, length: 1 };
+  const inside = commands.filter(({ name }) => name.startsWith(`${one} `)).map(({ name }) => name);
+  if (inside.length > 0) throw new UsageError(`"${one}" needs one of: ${inside.join(", ")}.`);
+  const known = [...new Set(commands.map(({ name }) => name.split(" ")[0]!))];
+  throw new UsageError(`Unknown command "${one}"; "palimpsest --help" lists all.`, { word: one!, known });
+}
+
+function parse(args: readonly string[], options: Readonly<Record<string, CommandOption>>, usage: string) {
+  try {
+    return parseArgs({ args: [...args], options: config(options), strict: true, allowPositionals: true }) as {
+      values: Record<string, string | boolean | undefined>;
+      positionals: string[];
+    };
+  } catch (error) {
+    const said = error instanceof Error ? error.message : String(error);
+    const unknown = /^Unknown option '(-+[^']+)'/.exec(said)?.[1];
+    const problem = unknown === undefined ? said.split(/\.\s|\n/)[0] : `Unknown option "${unknown}"`;
+    const known = Object.keys(options).map((name) => `--${name}`);
+    throw new UsageError(
+      `${problem}; "${usage} --help" shows its options.`,
+      unknown === undefined ? null : { word: unknown, known },
+    );
+  }
+}
+
+function checkPositionals(command: Command, given: readonly string[]): void {
+  const required = command.positionals.filter((name) => !name.startsWith("["));
+  const missing = required[given.length];
+  const usage = `Usage: palimpsest ${[command.name, ...command.positionals].join(" ")}`;
+  if (missing !== undefined) throw new UsageError(`${missing.replace("...", "")} is missing. ${usage}`);
+  const open = command.positionals.some((name) => name.endsWith("..."));
+  const extra = open ? undefined : given[command.positionals.length];
+  if (extra !== undefined) throw new UsageError(`"${extra}" is one argument too many. ${usage}`);
+}
+
+function config(options: Readonly<Record<string, CommandOption>>): ParseArgsOptionsConfig {
+  return Object.fromEntries(
+    Object.entries(options).map(([name, { value, short }]) => [
+      name,
+      { type: value === undefined ? ("boolean" as const) : ("string" as const), ...(short !== undefined && { short }) },
+    ]),
+  );
+}

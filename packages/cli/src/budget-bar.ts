@@ -1,0 +1,73 @@
+/** Draws what fills the window: one bar, and one line per part. 80 columns, readable without colour. */
+import type { Breakdown } from "@palimpsest/core/tokens";
+
+export interface DrawOptions {
+  readonly title: string;
+  readonly color: boolean;
+}
+
+export function drawBudget(budget: Breakdown, { title, color }: DrawOptions): string {
+  const slices = budget.groups
+    .flatMap(({ parts }) => Object.entries(parts))
+    .map(([name, tokens]) => ({ name, tokens }));
+  const whole = Math.max(
+    budget.window,
+    slices.reduce((sum, { tokens }) => sum + tokens, 0),
+  );
+  const used = slices.filter(({ name }) => name !== "buffer" && name !== "reserved");
+  const look = new Map(used.map(({ name }, index) => [name, LOOKS[index % LOOKS.length]!]));
+  look.set("buffer", { mark: "\u00b7", paint: 90 }).set("reserved", { mark: "r", paint: 90 });
+  const bar = cells(slices, whole)
+    .map((name) => painted(look.get(name)!, color))
+    .join("");
+  const share = Math.round((budget.total / budget.window) * 100);
+  const over = budget.total > budget.window ? ", more than the window" : "";
+  return [
+    `${title}: ${number(budget.total)} of ${number(budget.window)} tokens (${share} %${over}; ${budget.source})`,
+    `[${bar}]`,
+    ...budget.groups.flatMap((group) => [
+      `${group.name.padEnd(22)}${number(group.tokens).padStart(12)}`,
+      ...Object.entries(group.parts).map(
+        ([name, tokens]) =>
+          `  ${painted(look.get(name)!, color)} ${(NAMES[name] ?? name).padEnd(18)}${number(tokens).padStart(12)}${percent(tokens, budget.window)}`,
+      ),
+    ]),
+  ].join("\n");
+}
+
+const WIDTH = 78;
+
+interface Look {
+  readonly mark: string;
+  readonly paint: number;
+}
+
+/** Letters as well as colours, so that the bar reads on paper, in logs and for the colour-blind. */
+const LOOKS: readonly Look[] = [..."#=+*%@o~:x"].map((mark, index) => ({ mark, paint: 31 + (index % 6) }));
+
+const NAMES: Readonly<Record<string, string>> = { base: "base prompt", buffer: "free", reserved: "reserved (answer)" };
+
+/** Which part each cell of the bar belongs to: every part that holds anything gets at least one. */
+function cells(slices: readonly { name: string; tokens: number }[], whole: number): string[] {
+  const shown = slices.filter(({ tokens }) => tokens > 0);
+  const sizes = shown.map(({ tokens }) => Math.max(1, Math.floor((tokens / whole) * WIDTH)));
+  let spare = WIDTH - sizes.reduce((sum, size) => sum + size, 0);
+  while (spare !== 0 && sizes.length > 0) {
+    const largest = sizes.indexOf(Math.max(...sizes));
+    sizes[largest]! += spare > 0 ? spare : -1;
+    spare = WIDTH - sizes.reduce((sum, size) => sum + size, 0);
+  }
+  return shown.flatMap(({ name }, index) => Array.from({ length: sizes[index]! }, () => name));
+}
+
+function painted({ mark, paint }: Look, color: boolean): string {
+  return color ? `\u001b[${paint}m${mark}\u001b[0m` : mark;
+}
+
+function number(tokens: number): string {
+  return tokens.toLocaleString("en-US");
+}
+
+function percent(tokens: number, window: number): string {
+  return `${((tokens / window) * 100).toFixed(1).padStart(8)} %`;
+}

@@ -1,0 +1,99 @@
+/**
+ * The table of commands, in the order of the help. To add one: write `commands/<name>.ts` with an exported `run`, add an
+ * entry here, describe its JSON in docs/cli.md. A name may have two words (`config check`). `load` imports the file only
+ * when the command is called, so a command's dependencies never slow the others down.
+ */
+import type { Command, CommandOption } from "./command.ts";
+
+const WINDOW: CommandOption = { value: "N", help: "the model's window in tokens" };
+
+export const commands: readonly Command[] = [
+  {
+    name: "import",
+    summary: "Read a file of OpenAI chat, Anthropic or AI SDK messages into a new thread",
+    positionals: ["FILE"],
+    options: {
+      thread: { value: "T", help: "the new thread's id (required); a file of conversations makes T-1 ... T-n" },
+      "skip-invalid": { help: "import what is valid and report the rest, instead of importing nothing" },
+      user: { value: "U", help: "whose thread it is (default: default)" },
+      agent: { value: "A", help: "which agent's thread it is (default: default)" },
+    },
+    load: () => import("./commands/import.ts"),
+  },
+  {
+    name: "threads",
+    summary: "List the threads, the most recently changed first",
+    positionals: [],
+    options: {
+      limit: { value: "N", help: "at most so many (default: all)" },
+      user: { value: "U", help: "only this user's" },
+    },
+    load: () => import("./commands/threads.ts"),
+  },
+  {
+    name: "threads delete",
+    summary: "Delete a thread for good; its forks keep what they shared",
+    positionals: ["T"],
+    options: {},
+    load: () => import("./commands/threads-delete.ts"),
+  },
+  {
+    name: "view",
+    summary: "Show what would be sent to the model now",
+    positionals: ["T"],
+    options: { window: WINDOW },
+    load: () => import("./commands/view.ts"),
+  },
+  {
+    name: "context",
+    summary: "Show what fills the window, as a bar",
+    positionals: ["T"],
+    options: { window: WINDOW },
+    load: () => import("./commands/context.ts"),
+  },
+  {
+    name: "replay",
+    summary: "Print everything ever said, in order, as given",
+    positionals: ["T"],
+    options: { raw: { help: "the stored messages byte for byte, one a line" } },
+    load: () => import("./commands/replay.ts"),
+  },
+  {
+    name: "verify",
+    summary: "Check the thread's hash chain, record by record",
+    positionals: ["T"],
+    options: {},
+    load: () => import("./commands/verify.ts"),
+  },
+  {
+    name: "fork",
+    summary: "Make a thread that shares this one's records up to a seq",
+    positionals: ["T"],
+    options: {
+      at: { value: "SEQ", help: "the last record to share (required)" },
+      as: { value: "T2", help: "the new thread's id (default: T-fork-SEQ, numbered if taken)" },
+    },
+    load: () => import("./commands/fork.ts"),
+  },
+  {
+    name: "pin",
+    summary: "Pin a message, so that every summary quotes it word for word",
+    positionals: ["T", "SEQ"],
+    options: { off: { help: "take the pin off" } },
+    load: () => import("./commands/pin.ts"),
+  },
+  {
+    name: "redact",
+    summary: "Erase a message's text for good; the chain stays whole and verify reports it",
+    positionals: ["T", "SEQ"],
+    options: {},
+    load: () => import("./commands/redact.ts"),
+  },
+  {
+    name: "doctor",
+    summary: "Check the home, the database and every thread's head",
+    positionals: [],
+    options: { rebuild: { help: "recompute every head from its log and repair what differs" } },
+    load: () => import("./commands/doctor.ts"),
+  },
+];

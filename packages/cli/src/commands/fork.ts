@@ -1,0 +1,36 @@
+import { fork, type Means } from "palimpsest/threads";
+import { integer } from "../arguments.ts";
+import type { Run } from "../command.ts";
+import { Failure, UsageError } from "../failure.ts";
+import { missingThread, requireThreadId, withThread } from "../home.ts";
+
+export const run: Run = async (input, context) => {
+  const parent = input.positionals[0]!;
+  const at = integer(input, "at", { min: 0 });
+  if (at === undefined) throw new UsageError("--at is missing. Usage: palimpsest fork T --at SEQ [--as T2]");
+  const given = input.options["as"];
+  if (typeof given === "string") requireThreadId(given);
+  const result = await withThread(context, parent, async (means) =>
+    fork(means, parent, { as: typeof given === "string" ? given : await freeName(means, parent, at), at }),
+  );
+  switch (result.kind) {
+    case "forked":
+      if (context.format === "json") await context.output.json({ thread: result.thread, parent, at: result.at });
+      else await context.output.line(`Forked ${parent} at record ${at} as ${result.thread}.`);
+      return 0;
+    case "exists":
+      throw new Failure("exists", `Thread "${result.thread}" exists already: choose another name with --as.`);
+    case "beyond-end":
+      throw new Failure("beyond-end", `Thread "${parent}" has no record ${at}: choose an earlier --at.`);
+    case "missing":
+      throw missingThread(context, parent);
+  }
+};
+
+async function freeName({ store }: Means, parent: string, at: number): Promise<string> {
+  for (let count = 1; ; count += 1) {
+    // Room for the ending, whatever the parent's length.
+    const name = `${parent.slice(0, 100)}-fork-${at}${count === 1 ? "" : `-${count}`}`;
+    if ((await store.header(name)) === undefined) return name;
+  }
+}

@@ -1,0 +1,26 @@
+import { pin, withWriter } from "palimpsest/threads";
+import { wholeNumber } from "../arguments.ts";
+import type { Run } from "../command.ts";
+import { Failure } from "../failure.ts";
+import { busy, missingThread, withThread } from "../home.ts";
+
+export const run: Run = async ({ positionals, options }, context) => {
+  const thread = positionals[0]!;
+  const target = wholeNumber(positionals[1]!, "SEQ", 1);
+  const on = options["off"] ? "off" : "on";
+  const held = await withThread(context, thread, (means) =>
+    withWriter(means, thread, (writer) => pin(writer, target, on)),
+  );
+  if (held.kind === "busy") throw busy(thread, held.expiresAt);
+  if (held.kind === "missing") throw missingThread(context, thread);
+  const result = held.value;
+  if (result.kind === "no-message")
+    throw new Failure(
+      "no-message",
+      `Record ${target} of "${thread}" is not a message: "palimpsest replay ${thread}" shows their numbers.`,
+    );
+  if (result.kind !== "committed") throw busy(thread);
+  if (context.format === "json") await context.output.json({ thread, pinned: target, on: on === "on" });
+  else await context.output.line(`${on === "on" ? "Pinned" : "Unpinned"} message ${target} of ${thread}.`);
+  return 0;
+};

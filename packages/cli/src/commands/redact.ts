@@ -1,0 +1,32 @@
+import { redact } from "palimpsest/threads";
+import { wholeNumber } from "../arguments.ts";
+import type { Run } from "../command.ts";
+import { Failure } from "../failure.ts";
+import { busy, missingThread, withThread } from "../home.ts";
+
+export const run: Run = async ({ positionals }, context) => {
+  const thread = positionals[0]!;
+  const seq = wholeNumber(positionals[1]!, "SEQ", 1);
+  const result = await withThread(context, thread, (means) => redact(means, thread, seq));
+  switch (result.kind) {
+    case "redacted":
+      if (context.format === "json")
+        await context.output.json({ thread, redacted: seq, bodies: result.bodies, threads: result.threads });
+      else await context.output.line(`Redacted message ${seq} of ${result.threads.join(", ")}.`);
+      return 0;
+    case "already-redacted":
+      throw new Failure("already-redacted", `Message ${seq} of "${thread}" is redacted already.`);
+    case "no-message":
+      throw new Failure(
+        "no-message",
+        `Record ${seq} of "${thread}" is not a message: "palimpsest replay ${thread}" shows their numbers.`,
+      );
+    case "busy":
+      throw busy(result.thread, result.expiresAt);
+    case "missing":
+      throw missingThread(context, thread);
+    case "lease-lost":
+    case "conflict":
+      throw busy(thread);
+  }
+};

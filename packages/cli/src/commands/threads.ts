@@ -1,0 +1,55 @@
+import { existsSync } from "node:fs";
+import type { ThreadSummary } from "palimpsest/stores";
+import { integer } from "../arguments.ts";
+import type { Context, Run } from "../command.ts";
+import { databasePath, withHome } from "../home.ts";
+import { table } from "../table.ts";
+
+export const run: Run = async (input, context) => {
+  const limit = integer(input, "limit", { min: 1 }) ?? Number.POSITIVE_INFINITY;
+  const user = input.options["user"];
+  const threads = existsSync(databasePath(context.home))
+    ? await list(context, limit, typeof user === "string" ? user : undefined)
+    : [];
+  const rows = threads.map(({ header, title, messages, updatedAt }) => ({
+    id: header.id,
+    title,
+    messages,
+    updatedAt,
+    parent: header.parent,
+    forkedAt: header.forkedAt,
+    user: header.user,
+    agent: header.agent,
+    kind: header.kind,
+  }));
+  if (context.format === "json") await context.output.json({ threads: rows });
+  else if (rows.length === 0) context.output.note(`No threads in ${context.home} yet.`);
+  else
+    await context.output.line(
+      table(
+        ["thread", "messages", "changed", "parent", "title"],
+        rows.map((row) => [row.id, String(row.messages), row.updatedAt, row.parent ?? "", row.title ?? ""]),
+      ),
+    );
+  return 0;
+};
+
+function list(context: Context, limit: number, user: string | undefined): Promise<ThreadSummary[]> {
+  return withHome(context, async ({ store }) => {
+    const found: ThreadSummary[] = [];
+    let after: string | undefined;
+    while (found.length < limit) {
+      const page = await store.threads({
+        limit: Math.min(limit - found.length, PAGE),
+        ...(user !== undefined && { user }),
+        ...(after !== undefined && { after }),
+      });
+      found.push(...page.threads);
+      if (page.next === null) break;
+      after = page.next;
+    }
+    return found;
+  });
+}
+
+const PAGE = 500;

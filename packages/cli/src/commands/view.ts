@@ -1,0 +1,33 @@
+import { shapeOf } from "@palimpsest/core/message";
+import { threadPrompt } from "palimpsest/inspect";
+import { integer } from "../arguments.ts";
+import type { Run } from "../command.ts";
+import { missingThread, withThread } from "../home.ts";
+import { writeMessage } from "../message-text.ts";
+
+export const run: Run = async (input, context) => {
+  const thread = input.positionals[0]!;
+  const window = integer(input, "window", { min: 1 });
+  const prompt = await withThread(context, thread, ({ store }) => threadPrompt(store, thread, { window }));
+  if (prompt.kind === "missing") throw missingThread(context, thread);
+  const { dialect, count, messages, simulated, system, tools, repairs } = prompt;
+  if (context.format === "json") {
+    await context.output.json({
+      thread,
+      dialect,
+      tokens: count.tokens,
+      source: count.source,
+      simulated,
+      system,
+      tools,
+      repairs,
+      messages,
+    });
+    return 0;
+  }
+  for (const { kind, detail } of repairs) context.output.note(`repaired: ${kind}, ${detail}`);
+  for (const [index, message] of messages.entries())
+    await context.output.line(writeMessage(message, shapeOf(dialect) as never, `${index + 1}`));
+  context.output.note(`${messages.length} messages, ${count.tokens} tokens (${count.source})`);
+  return 0;
+};

@@ -1,0 +1,68 @@
+/** The two ways a command ends early, and the one place that turns anything thrown into a sentence and an exit code. */
+
+/** The command line itself is wrong: exit code 2. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+  /** A word nobody knows and the ones it may have been meant for. */
+  readonly unknown: { readonly word: string; readonly known: readonly string[] } | null;
+
+  constructor(message: string, unknown: UsageError["unknown"] = null) {
+    super(message);
+    this.unknown = unknown;
+  }
+}
+
+/** The thing asked for failed in an expected way: exit code 1. The message says what to do next. */
+export class Failure extends Error {
+  override readonly name = "Failure";
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export interface Ending {
+  readonly exitCode: number;
+  readonly code: string;
+  readonly message: string;
+}
+
+export async function endingOf(error: unknown): Promise<Ending> {
+  if (error instanceof UsageError)
+    return { exitCode: 2, code: "usage", message: `${error.message}${await suggestion(error)}` };
+  if (!(error instanceof Error)) return unexpected(String(error));
+  if (error.name === "AbortError") return { exitCode: 130, code: "interrupted", message: "Interrupted." };
+  const code = "code" in error && typeof error.code === "string" ? error.code : null;
+  if (code !== null && Object.hasOwn(SYSTEM, code))
+    return { exitCode: 1, code, message: `${SYSTEM[code]} (${error.message})` };
+  // Errors of our own packages carry a code and a message written for people.
+  if (code !== null && !/^(?:ERR_|E[A-Z])/.test(code)) return { exitCode: 1, code, message: error.message };
+  return unexpected(error.message);
+}
+
+async function suggestion({ unknown }: UsageError): Promise<string> {
+  if (unknown === null) return "";
+  const { nearest } = await import("palimpsest/config");
+  const meant = nearest(unknown.word, unknown.known);
+  return meant === null ? "" : ` Did you mean "${meant}"?`;
+}
+
+function unexpected(message: string): Ending {
+  return {
+    exitCode: 1,
+    code: "unexpected",
+    message: `Unexpected error: ${message}. Run again with PALIMPSEST_DEBUG=1 to see where, and please report it.`,
+  };
+}
+
+const SYSTEM: Readonly<Record<string, string>> = {
+  ENOSPC: "The disk is full: make room and run the command again.",
+  EDQUOT: "The disk quota is used up: make room and run the command again.",
+  EACCES: "Permission denied: check the owner and mode of the path, or choose another --home.",
+  EPERM: "Not permitted: check the owner and mode of the path, or choose another --home.",
+  EROFS: "The file system is read-only: choose another --home.",
+  ENOTDIR: "A part of the path is a file, not a directory: choose another --home.",
+  EMFILE: "Too many open files: close some programs and run the command again.",
+};

@@ -1,0 +1,46 @@
+/** The help texts, made from the table of commands so that they can't differ from what is accepted. */
+import { GLOBAL_OPTIONS } from "./arguments.ts";
+import type { Command, CommandOption } from "./command.ts";
+
+export function generalHelp(commands: readonly Command[]): string {
+  const rows = commands.map((command) => [usage(command), command.summary] as const);
+  return [
+    "palimpsest: conversations of any length in any window, and nothing ever lost.",
+    "",
+    "Usage: palimpsest COMMAND [options]",
+    "",
+    ...columns(rows),
+    "",
+    ...optionRows(GLOBAL_OPTIONS),
+    "",
+    '"palimpsest COMMAND --help" tells more. Exit codes: 0 done, 1 failed, 2 bad usage.',
+  ].join("\n");
+}
+
+export function commandHelp(command: Command): string {
+  return [
+    `Usage: palimpsest ${usage(command)} [options]`,
+    "",
+    `${command.summary}.`,
+    "",
+    ...optionRows({ ...command.options, ...GLOBAL_OPTIONS }),
+  ].join("\n");
+}
+
+function usage({ name, positionals }: Command): string {
+  return [name, ...positionals].join(" ");
+}
+
+function optionRows(options: Readonly<Record<string, CommandOption>>): string[] {
+  return columns(
+    Object.entries(options).map(([name, { value, short, help }]) => [
+      `${short ? `-${short}, ` : ""}--${name}${value ? ` ${value}` : ""}`,
+      help,
+    ]),
+  );
+}
+
+function columns(rows: readonly (readonly [string, string])[]): string[] {
+  const width = Math.max(...rows.map(([left]) => left.length));
+  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`);
+}

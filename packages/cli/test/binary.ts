@@ -1,0 +1,72 @@
+/** Runs the real `palimpsest` binary in a child process, on homes and files that vanish with the test. */
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+import { fileURLToPath } from "node:url";
+
+export const BINARY = fileURLToPath(new URL("../bin/palimpsest.js", import.meta.url));
+
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Desk {
+  readonly home: string;
+  /** A path in the temporary directory; with content it is written. */
+  file(name: string, content?: string | Uint8Array): string;
+  run(...args: readonly string[]): Promise<Ended>;
+  /** Runs with `--json` and returns the document and the exit code. */
+  json(...args: readonly string[]): Promise<{ readonly code: number | null; readonly document: Document }>;
+}
+
+/** What a command printed; tests say themselves what they expect in it. */
+export type Document = Readonly<Record<string, unknown>>;
+
+export function desk(t: TestContext): Desk {
+  const folder = mkdtempSync(join(tmpdir(), "palimpsest-cli-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const home = join(folder, "home");
+  const run = (...args: readonly string[]) => palimpsest(args, { PALIMPSEST_HOME: home });
+  return {
+    home,
+    file(name, content) {
+      const path = join(folder, name);
+      if (content !== undefined) writeFileSync(path, content);
+      return path;
+    },
+    run,
+    async json(...args) {
+      const { code, stdout, stderr } = await run(...args, "--json");
+      try {
+        return { code, document: JSON.parse(stdout) };
+      } catch {
+        throw new Error(`stdout is not one JSON document: ${JSON.stringify(stdout)}; stderr: ${stderr}`);
+      }
+    },
+  };
+}
+
+export function palimpsest(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  nodeOptions: readonly string[] = [],
+): Promise<Ended> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, ["--conditions=source", ...nodeOptions, BINARY, ...args], {
+      env: { PATH: process.env["PATH"], ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const stdout: Buffer[] = [];
+    const stderr: Buffer[] = [];
+    child.stdout.on("data", (chunk: Buffer) => stdout.push(chunk));
+    child.stderr.on("data", (chunk: Buffer) => stderr.push(chunk));
+    child.on("error", reject);
+    child.on("close", (code) =>
+      resolve({ code, stdout: Buffer.concat(stdout).toString(), stderr: Buffer.concat(stderr).toString() }),
+    );
+  });
+}

@@ -1,0 +1,37 @@
+/** What an import reads before it writes anything: conversations of messages with their exact text, and what is wrong. */
+
+export interface Conversation {
+  /** Where it stands in its file, for people: `line 3`, or empty when the file is one conversation. */
+  readonly place: string;
+  readonly messages: readonly ImportedMessage[];
+  /** What was sent beside the messages, where the file says so. */
+  readonly request: { readonly system?: unknown; readonly tools?: unknown } | null;
+}
+
+export interface ImportedMessage {
+  readonly place: string;
+  /** The message's JSON text as it stands in the file, on one line. */
+  readonly body: string;
+  readonly value: Readonly<Record<string, unknown>>;
+  /** ISO 8601; null where the file doesn't say. */
+  readonly at: string | null;
+  readonly model: string | null;
+  readonly usage: ImportedUsage | null;
+}
+
+/** `input` is the whole prompt, cached part included. */
+export interface ImportedUsage {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+}
+
+export interface Problem {
+  readonly place: string;
+  readonly message: string;
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,200 @@
+/**
+ * Imports a file into new threads: reads and checks all of it first, then writes each thread in one transaction. A file
+ * with one bad line writes nothing, unless told to skip. An import that was killed can be run again: threads it finished
+ * are recognised by their receipt, an empty thread it had just created is filled.
+ */
+import { createHash } from "node:crypto";
+import { open } from "node:fs/promises";
+import { basename } from "node:path";
+import { checkThreadId } from "@palimpsest/core/log";
+import { type Dialect, detectDialect } from "@palimpsest/core/message";
+import { withWriter } from "../threads/acts.ts";
+import { commit, createThread, type Means } from "../threads/writer.ts";
+import type { Conversation, Problem } from "./conversation.ts";
+import { type Reading, readConversations } from "./read-conversations.ts";
+import { recordsOf } from "./records.ts";
+import { messageProblem, strayResults } from "./validate.ts";
+
+export interface ImportOptions {
+  readonly thread: string;
+  readonly user?: string;
+  readonly agent?: string;
+  readonly onInvalid: "refuse" | "skip";
+  readonly onProgress?: (progress: ImportProgress) => void;
+  readonly signal?: AbortSignal;
+}
+
+export interface ImportProgress {
+  readonly phase: "reading" | "writing";
+  /** Of the file's bytes, or of the threads to write: from 0 to 1. */
+  readonly done: number;
+}
+
+export type ImportOutcome =
+  | {
+      readonly kind: "imported";
+      readonly dialect: Dialect;
+      readonly threads: readonly { readonly thread: string; readonly messages: number }[];
+      /** Messages in all. */
+      readonly imported: number;
+      /** Lines without a message, and invalid ones. */
+      readonly skipped: number;
+      readonly invalid: readonly Problem[];
+      readonly warnings: readonly Problem[];
+    }
+  | { readonly kind: "invalid"; readonly problems: readonly Problem[] }
+  | { readonly kind: "empty"; readonly skipped: number }
+  | { readonly kind: "bad-thread-id"; readonly problem: string }
+  | { readonly kind: "unreadable"; readonly problem: string }
+  | { readonly kind: "exists" | "busy"; readonly thread: string };
+
+export async function importFile(means: Means, path: string, options: ImportOptions): Promise<ImportOutcome> {
+  const id = checkThreadId(options.thread);
+  if (id.kind === "invalid") return { kind: "bad-thread-id", problem: id.problem };
+  const file = await readWhole(path);
+  if (typeof file === "string") return { kind: "unreadable", problem: file };
+  const reading = await readConversations(file, {
+    onProgress: async (bytes) => {
+      options.onProgress?.({ phase: "reading", done: bytes / file.length });
+      await breathe(options.signal);
+    },
+  });
+  const checked = check(reading);
+  if (checked.invalid.length > 0 && options.onInvalid === "refuse")
+    return { kind: "invalid", problems: checked.invalid };
+  if (checked.conversations.length === 0) return { kind: "empty", skipped: checked.skipped };
+  return writeAll(means, checked, { path, digest: createHash("sha256").update(file).digest("hex"), ...options });
+}
+
+interface Checked {
+  readonly dialect: Dialect;
+  readonly conversations: readonly Conversation[];
+  readonly skipped: number;
+  readonly invalid: readonly Problem[];
+  readonly warnings: readonly Problem[];
+}
+
+function check(reading: Reading): Checked {
+  const { dialect } = detectDialect(
+    reading.conversations.flatMap(({ messages }) => messages.map(({ value }) => value)),
+  );
+  const invalid = [...reading.problems];
+  const conversations = reading.conversations.map((conversation) => ({
+    ...conversation,
+    messages: conversation.messages.filter(({ value, place }) => {
+      const problem = messageProblem(value, dialect);
+      if (problem !== null) invalid.push({ place, message: problem });
+      return problem === null;
+    }),
+  }));
+  const full = conversations.filter(({ messages }) => messages.length > 0);
+  return {
+    dialect,
+    conversations: full,
+    skipped:
+      reading.skipped + invalid.length + reading.conversations.filter(({ messages }) => messages.length === 0).length,
+    invalid,
+    warnings: full.flatMap(({ messages }) => strayResults(messages, dialect)),
+  };
+}
+
+async function writeAll(
+  means: Means,
+  checked: Checked,
+  options: ImportOptions & { readonly path: string; readonly digest: string },
+): Promise<ImportOutcome> {
+  const { conversations, dialect, skipped, invalid, warnings } = checked;
+  const jobs = conversations.map((conversation, index) => ({
+    conversation,
+    thread: conversations.length === 1 ? options.thread : `${options.thread}-${index + 1}`,
+    receipt: {
+      type: "imported" as const,
+      file: basename(options.path),
+      digest: options.digest,
+      part: index + 1,
+      of: conversations.length,
+    },
+  }));
+  const longest = checkThreadId(jobs.at(-1)!.thread);
+  if (longest.kind === "invalid") return { kind: "bad-thread-id", problem: longest.problem };
+  const missing: typeof jobs = [];
+  for (const job of jobs) {
+    const found = await stateOf(means, job.thread, job.receipt);
+    if (found === "taken") return { kind: "exists", thread: job.thread };
+    if (found === "free") missing.push(job);
+  }
+  if (missing.length === 0) return { kind: "exists", thread: jobs[0]!.thread };
+  for (const [index, job] of missing.entries()) {
+    const drafts = recordsOf(job.conversation, { dialect, ids: means.ids, receipt: job.receipt });
+    const written = await writeThread(means, job.thread, drafts, options);
+    if (written !== "written") return { kind: written, thread: job.thread };
+    options.onProgress?.({ phase: "writing", done: (index + 1) / missing.length });
+    await breathe(options.signal);
+  }
+  const threads = jobs.map(({ thread, conversation }) => ({ thread, messages: conversation.messages.length }));
+  const imported = threads.reduce((sum, { messages }) => sum + messages, 0);
+  return { kind: "imported", dialect, threads, imported, skipped, invalid, warnings };
+}
+
+/** `done`: an earlier run of this very import has finished the thread. */
+async function stateOf(
+  { store }: Means,
+  thread: string,
+  receipt: { readonly digest: string; readonly part: number },
+): Promise<"free" | "done" | "taken"> {
+  const head = await store.head(thread);
+  if (head === undefined || head.version === 0) return "free";
+  for await (const { record } of store.records(thread, { kinds: ["event"] })) {
+    if (record.kind !== "event") continue;
+    const { type, digest, part } = record.event;
+    if (type === "imported" && digest === receipt.digest && part === receipt.part) return "done";
+  }
+  return "taken";
+}
+
+async function writeThread(
+  means: Means,
+  thread: string,
+  drafts: Parameters<typeof commit>[1],
+  { user, agent, digest }: ImportOptions & { readonly digest: string },
+): Promise<"written" | "exists" | "busy"> {
+  await createThread(means, { id: thread, ...(user !== undefined && { user }), ...(agent !== undefined && { agent }) });
+  const result = await withWriter(
+    means,
+    thread,
+    async (writer) => {
+      const head = await means.store.head(thread);
+      return head?.version === 0 ? commit(writer, drafts) : null;
+    },
+    // The same owner when run again: a killed import doesn't keep itself out.
+    { owner: `import-${digest}` },
+  );
+  if (result.kind !== "done") return "busy";
+  return result.value?.kind === "committed" ? "written" : "exists";
+}
+
+/** The bytes, or what is wrong with the path. */
+async function readWhole(path: string): Promise<Buffer | string> {
+  try {
+    const file = await open(path);
+    try {
+      if ((await file.stat()).isDirectory()) return `${path} is a directory: name a file in it`;
+      const bytes = await file.readFile();
+      return bytes.length === 0 ? `${path} is empty` : bytes;
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return `${path} does not exist`;
+    if (code === "EACCES" || code === "EPERM") return `${path} may not be read: check its permissions`;
+    if (code === "ERR_FS_FILE_TOO_LARGE") return `${path} is over 2 GiB: split it`;
+    return `${path} can't be read: ${message}`;
+  }
+}
+
+/** Lets signals and timers in between two blocks of work. */
+async function breathe(signal: AbortSignal | undefined): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+  signal?.throwIfAborted();
+}

@@ -1,0 +1,3 @@
+export type { Problem } from "./conversation.ts";
+export type { ImportOptions, ImportOutcome, ImportProgress } from "./import-file.ts";
+export { importFile } from "./import-file.ts";

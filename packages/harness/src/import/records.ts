@@ -1,0 +1,53 @@
+/** Turns a conversation into the records of a new thread, in the order a live one would have written them. */
+import type { UsageRecord } from "@palimpsest/core/log";
+import type { Dialect } from "@palimpsest/core/message";
+import type { Draft } from "../threads/writer.ts";
+import type { Conversation, ImportedUsage } from "./conversation.ts";
+
+export interface RecordsOptions {
+  readonly dialect: Dialect;
+  readonly ids: () => string;
+  /** The receipt that ends the thread's import. */
+  readonly receipt: { readonly type: "imported"; readonly [detail: string]: unknown };
+}
+
+export function recordsOf(conversation: Conversation, { dialect, ids, receipt }: RecordsOptions): Draft[] {
+  const drafts: Draft[] = [];
+  if (conversation.request !== null) drafts.push({ kind: "state", patch: { request: conversation.request } });
+  const flawOf = reportJudge();
+  for (const { body, at, usage, model } of conversation.messages) {
+    const time = at === null ? {} : { at };
+    drafts.push({ kind: "message", id: ids(), dialect, origin: "import", body, ...time });
+    if (usage !== null)
+      drafts.push({
+        kind: "usage",
+        ...time,
+        of: drafts.length,
+        model: model ?? "unknown",
+        measured: { compaction: null, prune: null, promptHash: null },
+        ...usage,
+        factor: null,
+        flaw: flawOf(usage),
+      });
+  }
+  drafts.push({ kind: "event", event: receipt });
+  return drafts;
+}
+
+/**
+ * Reports are kept, but two kinds must not anchor a count: zeros, and everything after the source shortened its prompt
+ * (a compaction of its own): those measured a prompt that this log doesn't hold.
+ */
+function reportJudge(): (usage: ImportedUsage) => NonNullable<UsageRecord["flaw"]> | null {
+  let largest = 0;
+  let shortened = false;
+  return ({ input }) => {
+    if (input === 0) return "zero";
+    shortened ||= input < largest * SHORTENED;
+    largest = Math.max(largest, input);
+    return shortened ? "implausible" : null;
+  };
+}
+
+/** A prompt that only grows never reports this little of what it once did. */
+const SHORTENED = 0.7;
