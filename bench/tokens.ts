@@ -9,7 +9,7 @@
  *   charsOver4   growth since the segment's first report by characters / 4, unanchored, as a share of that growth
  */
 import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
-import { type Account, createAccount, createMeter, type Entry } from "@palimpsest/core/tokens";
+import { type Account, type Count, createAccount, createMeter, type Entry } from "@palimpsest/core/tokens";
 import { counterFor, exactCounterFor } from "palimpsest/models";
 import type { Bench } from "./bench.ts";
 import { quantile } from "./bench.ts";
@@ -19,13 +19,13 @@ type Line = Extract<SessionLine, { kind: "message" }>;
 type Message = OpenAiMessage;
 
 const KEEP = 20_000;
-const WINDOW = 200_000;
 const NO_FRAME = { message: 0, call: 0, argument: 0, result: 0 };
 
 const bench: Bench = async ([path], options) => {
   const lines = readSession(path, "tokens FILE");
   const model = lines.find((line): line is Line => line.kind === "message" && line.model !== null)?.model ?? "unknown";
-  const counter = options["counter"] === "chars" ? counterFor({ model }) : await exactCounterFor({ model });
+  const cheap = options["counter"] === "chars";
+  const counter = cheap ? counterFor({ model }) : await exactCounterFor({ model });
   const meter = createMeter<Message>(openaiShape, { ...counter, counter: counter.count });
   const plain = createMeter<Message>(openaiShape, { counter: (text) => text.length / 4, frame: NO_FRAME });
   const found: Errors = { anchored: [], delta: [], afterChange: [], charsOver4: [] };
@@ -39,11 +39,12 @@ const bench: Bench = async ([path], options) => {
       continue;
     }
     if (line.usage !== null) {
-      const calibration = { model: line.model ?? model, prior: counter.prior };
+      const asked = { model: line.model ?? model };
+      const calibration = { ...asked, prior: (cheap ? counterFor(asked) : await exactCounterFor(asked)).prior };
       const prompt = { view: view.name, fixed: 0, entries: view.entries };
-      const predicted = account.count(prompt, calibration).tokens;
+      const predicted = account.count(prompt, calibration);
       const compacted = predictCompacted(account, calibration, { view, prompt: line.usage.input });
-      const settled = account.settle({ of: seq, ...line.usage }, { ...calibration, prompt, window: WINDOW });
+      const settled = account.settle({ of: seq, ...line.usage }, { ...calibration, prompt, window: null });
       if (settled.kind === "ignored") ignored += 1;
       else {
         compare(found, { view, predicted, truth: line.usage.input });
@@ -88,13 +89,14 @@ function emptyView(name: string): View {
   return { name, entries: [], reports: [], plain: 0 };
 }
 
-function compare(found: Errors, { view, predicted, truth }: { view: View; predicted: number; truth: number }): void {
-  // The first prompt of a segment holds a system prompt or a summary that the file doesn't show.
+function compare(found: Errors, { view, predicted, truth }: { view: View; predicted: Count; truth: number }): void {
+  // The first prompt of a segment, or to another model, holds a system prompt or a summary that the file doesn't show.
+  if (predicted.source !== "anchored" && predicted.source !== "reported") return;
   const first = view.reports[0];
   const last = view.reports.at(-1);
   if (first === undefined || last === undefined) return;
-  found.anchored.push(Math.abs(predicted - truth) / truth);
-  found.delta.push(Math.abs(predicted - truth) / Math.max(1, Math.abs(truth - last.input)));
+  found.anchored.push(Math.abs(predicted.tokens - truth) / truth);
+  found.delta.push(Math.abs(predicted.tokens - truth) / Math.max(1, Math.abs(truth - last.input)));
   found.charsOver4.push(Math.abs((view.plain - first.plain) / (truth - first.input) - 1));
 }
 

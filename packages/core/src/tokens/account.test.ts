@@ -42,6 +42,19 @@ test("an answer's output is not believed when it can't be what the message adds"
   assert.equal(settle(450), 1450);
 });
 
+test("a provider whose outputs don't come back in the prompt is believed less after a few calls", () => {
+  const account = createAccount();
+  const list: Entry[] = [{ seq: 1, tokens: 1000 }];
+  for (let step = 0; step < 5; step += 1) {
+    // Each answer is billed at 500, of which 200 were hidden reasoning.
+    const input = 1000 + step * 400;
+    const of = list.length + 1;
+    account.settle({ of, input, output: 500 }, { ...claude, prompt: prompt([...list]), window: null });
+    list.push({ seq: of, tokens: 300 }, { seq: of + 1, tokens: 100 });
+  }
+  assert.deepEqual(account.count(prompt(list), claude), { tokens: 3000, source: "anchored" });
+});
+
 test("[F26] a compacted view is the report less what was hidden plus what stands for it", () => {
   const account = createAccount();
   const before = entries(1000, 2000, 3000, 500);
@@ -150,6 +163,29 @@ test("the count never falls when a message is added, whatever was reported", () 
       const after = account.count(prompt([...list, { seq: list.length + 1, tokens: more }], view), claude).tokens;
       assert.ok(after >= before, `${before} then ${after}`);
       assert.ok(Number.isInteger(after) && after >= 0);
+    }),
+  );
+});
+
+test("what was added since the first report weighs in all what the reports say, whatever was estimated", () => {
+  const size = fc.integer({ min: 1, max: 5000 });
+  const step = fc.record({ answer: size, result: size, output: fc.nat(8000), grown: fc.nat(9000) });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 20 }), (steps) => {
+      const account = createAccount();
+      const list: Entry[] = [{ seq: 1, tokens: 20_000 }];
+      let input = 21_000;
+      account.settle(
+        { of: 2, input, output: steps[0]?.output ?? 0 },
+        { ...claude, prompt: prompt([...list]), window: null },
+      );
+      for (const [index, { answer, result, grown }] of steps.entries()) {
+        list.push({ seq: list.length + 1, tokens: answer }, { seq: list.length + 2, tokens: result });
+        input += grown;
+        const report = { of: list.length + 1, input, output: steps[index + 1]?.output ?? 0 };
+        if (account.settle(report, { ...claude, prompt: prompt([...list]), window: null }).kind === "ignored") return;
+      }
+      assert.ok(Math.abs(account.count(prompt(list.slice(0, 1), "compacted"), claude).tokens - 21_000) <= 1);
     }),
   );
 });

@@ -6,8 +6,10 @@
  * it is `estimated`. No I/O; `count` changes nothing, so it also answers for prompts that are only considered.
  */
 import {
+  type AnswerTrust,
   addGrowth,
   boundedFactor,
+  compareAnswer,
   FACTOR_BOUNDS,
   factorOf,
   type Growth,
@@ -15,6 +17,7 @@ import {
   impossibleReport,
   isCredibleAnswer,
   isPlausibleGrowth,
+  NO_TRUST_YET,
   startGrowth,
 } from "./calibrate.ts";
 
@@ -87,13 +90,16 @@ export function createAccount(known: { readonly factors?: Readonly<Record<string
       const { estimated } = sizeOf(prompt, prior, new Map());
       const reason = impossibleReport(report.input, estimated, window);
       if (reason !== null) return { kind: "ignored", reason };
-      const growth =
+      const { growth, trust } =
         previous?.view === prompt.view
           ? learn(previous, { report, prompt, prior })
-          : startGrowth(previous === null ? (factors[model] ?? 1) : factorOf(previous.growth));
+          : {
+              growth: startGrowth(previous === null ? (factors[model] ?? 1) : factorOf(previous.growth)),
+              trust: previous?.trust ?? NO_TRUST_YET,
+            };
       const measured = previous?.measured ?? new Map<number, Measured>();
       anchor = {
-        ...{ model, view: prompt.view, growth, measured, entries: prompt.entries.length },
+        ...{ model, view: prompt.view, growth, trust, measured, entries: prompt.entries.length },
         ...{ of: report.of, input: report.input, output: Math.max(0, report.output || 0) },
         size: sizeOf(prompt, prior, measured),
       };
@@ -113,6 +119,7 @@ interface Anchor {
   readonly entries: number;
   readonly size: Size;
   readonly growth: Growth;
+  readonly trust: AnswerTrust;
   readonly measured: Map<number, Measured>;
 }
 
@@ -149,25 +156,33 @@ function answerSize(
 ): { carried: number; estimated: number } {
   const entry = prompt.entries.findLast(({ seq }) => seq === anchor.of);
   const estimated = (entry?.tokens ?? 0) * prior;
-  if (entry === undefined || !isCredibleAnswer(anchor.output, estimated * factor)) return { carried: 0, estimated: 0 };
-  return { carried: anchor.output, estimated };
+  const credible = isCredibleAnswer(anchor.output, estimated * factor, anchor.trust);
+  return entry !== undefined && credible ? { carried: anchor.output, estimated } : { carried: 0, estimated: 0 };
 }
 
 /** Measures the messages between two reports of one view: the answer by its output, the others share what remains. */
-function learn(previous: Anchor, { report, prompt, prior }: { report: Report; prompt: Prompt; prior: number }): Growth {
+function learn(
+  previous: Anchor,
+  { report, prompt, prior }: { report: Report; prompt: Prompt; prior: number },
+): { growth: Growth; trust: AnswerTrust } {
   const factor = factorOf(previous.growth);
-  const answer = answerSize(previous, prompt, { prior, factor });
+  const grown = report.input - previous.input;
+  const foretold = answerSize(previous, prompt, { prior, factor });
+  const answer = foretold.carried <= grown ? foretold : { carried: 0, estimated: 0 };
   const added = prompt.entries.slice(previous.entries);
   const all = added.reduce((sum, { tokens }) => sum + tokens * prior, 0);
-  const by = { reported: report.input - previous.input - answer.carried, estimated: all - answer.estimated };
+  const by = { reported: grown - answer.carried, estimated: all - answer.estimated };
   // Also where nothing is learned from it: what never reached the prompt must not be subtracted from it later.
-  const share = by.estimated > 0 ? Math.max(0, by.reported) / by.estimated : 0;
+  const share = by.estimated > 0 ? by.reported / by.estimated : 0;
   for (const { seq, tokens } of added) {
     if (seq === null) continue;
     const isAnswer = seq === previous.of && answer.estimated > 0;
     previous.measured.set(seq, { counted: tokens, tokens: isAnswer ? answer.carried : tokens * prior * share });
   }
-  return isPlausibleGrowth(by) ? addGrowth(previous.growth, by) : previous.growth;
+  const own = added.find(({ seq }) => seq === previous.of)?.tokens ?? 0;
+  const reported = grown - factor * (all - own * prior);
+  const trust = compareAnswer(previous.trust, { reported, output: previous.output, estimated: own * prior * factor });
+  return { growth: isPlausibleGrowth(by) ? addGrowth(previous.growth, by) : previous.growth, trust };
 }
 
 function sizeOf(prompt: Prompt, prior: number, ledger: ReadonlyMap<number, Measured>): Size {

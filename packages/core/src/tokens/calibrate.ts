@@ -53,10 +53,29 @@ export function impossibleReport(input: number, estimated: number, window: numbe
   return null;
 }
 
+/** How far off each way to foretell an answer's size has been lately, in tokens. */
+export interface AnswerTrust {
+  readonly output: number;
+  readonly estimate: number;
+}
+
+export const NO_TRUST_YET: AnswerTrust = { output: 0, estimate: 0 };
+
+/** What an answer added, as far as the next report shows it, against the two ways to foretell it. */
+export function compareAnswer(
+  trust: AnswerTrust,
+  answer: { readonly reported: number; readonly output: number; readonly estimated: number },
+): AnswerTrust {
+  return {
+    output: 0.8 * trust.output + Math.abs(answer.reported - answer.output),
+    estimate: 0.8 * trust.estimate + Math.abs(answer.reported - answer.estimated),
+  };
+}
+
 /**
  * The reported output says what the answer adds to the next prompt, unless it plainly doesn't: an aborted call reports
- * less than was streamed, and some models are billed for reasoning that never enters a prompt.
+ * less than was streamed, and some models are billed for reasoning that never enters a prompt, as they have shown lately.
  */
-export function isCredibleAnswer(reported: number, estimated: number): boolean {
-  return reported >= estimated * 0.5 - 16 && reported <= estimated * 2.5 + 64;
+export function isCredibleAnswer(output: number, estimated: number, trust: AnswerTrust): boolean {
+  return trust.output <= trust.estimate && output >= estimated * 0.5 - 16 && output <= estimated * 2.5 + 64;
 }

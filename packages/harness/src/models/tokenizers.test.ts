@@ -71,7 +71,7 @@ test("a model has its own encoding where that is known", async () => {
   assert.equal(await names("gpt-4-turbo"), "cl100k_base");
   assert.equal(await names("gpt-4"), "cl100k_base");
   assert.equal(await names("claude-opus-4-5"), "o200k_base");
-  assert.equal(await names("mistral-large"), "chars/4");
+  assert.equal(await names("mistral-large"), "o200k_base");
 });
 
 test("[F28] each model brings the image rule of its own provider", () => {

@@ -41,17 +41,16 @@ export function counterFor(model: ModelName): ModelCounter {
 }
 
 /**
- * The best counter known for a model: its own encoding for OpenAI, and o200k times a prior for Anthropic, whose
- * tokenizer isn't public but follows it closely. Others keep the cheap one.
+ * The best counter known for a model: its own encoding for OpenAI. Other tokenizers aren't public or not at hand, but
+ * follow o200k closely, hashes and every script included, so it serves them with the family's prior.
  */
 export async function exactCounterFor(model: ModelName): Promise<ModelCounter> {
   const family = familyOf(model);
-  if (family !== "openai" && family !== "anthropic") return counterFor(model);
   const encoding = family === "openai" && OLD_OPENAI.test(model.model) ? "cl100k_base" : "o200k_base";
   return {
     name: encoding,
     count: await exactCounter(encoding),
-    prior: family === "anthropic" ? 1.25 : 1,
+    prior: { openai: 1, anthropic: 1.25, google: 1.1, other: 1.1 }[family],
     imageRule: IMAGE_RULES[family],
     frame: family === "anthropic" ? ANTHROPIC_FRAME : PLAIN_FRAME,
   };
