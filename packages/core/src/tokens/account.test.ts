@@ -133,14 +133,23 @@ test("[F26] impossible reports are ignored with their reason and leave the accou
   }
 });
 
-test("a view's key tells compaction, prune and prompt apart", () => {
+test("a view's key tells compaction and prune apart", () => {
   const keys = [
-    { compaction: null, prune: null, promptHash: null },
-    { compaction: 7, prune: null, promptHash: null },
-    { compaction: null, prune: 7, promptHash: null },
-    { compaction: null, prune: null, promptHash: "7" },
+    { compaction: null, prune: null },
+    { compaction: 7, prune: null },
+    { compaction: null, prune: 7 },
+    { compaction: 7, prune: 7 },
   ].map(viewKey);
   assert.equal(new Set(keys).size, keys.length);
+});
+
+test("a system prompt that grew is counted and not taken for a message's weight", () => {
+  const account = createAccount();
+  const sent = (list: Entry[], fixed: number) => ({ ...claude, prompt: prompt(list, "first", fixed), window: null });
+  account.settle({ of: 2, input: 2000, output: 50 }, sent(entries(1000), 1000));
+  assert.deepEqual(account.count(prompt(entries(1000), "first", 4000), claude), { tokens: 5000, source: "anchored" });
+  account.settle({ of: 4, input: 5250, output: 50 }, sent(entries(1000, 50, 200), 4000));
+  assert.equal(account.factors["claude"], 1);
 });
 
 test("the count never falls when a message is added, whatever was reported", () => {

@@ -67,12 +67,9 @@ export interface Account {
   readonly factors: Readonly<Record<string, number>>;
 }
 
-export function viewKey(measured: {
-  readonly compaction: number | null;
-  readonly prune: number | null;
-  readonly promptHash: string | null;
-}): string {
-  return `${measured.compaction ?? "-"}/${measured.prune ?? "-"}/${measured.promptHash ?? "-"}`;
+/** Names a view: the fold that was live. What else changes a prompt (system, tools) is seen in its `fixed` count. */
+export function viewKey(live: { readonly compaction: number | null; readonly prune: number | null }): string {
+  return `${live.compaction ?? "-"}/${live.prune ?? "-"}`;
 }
 
 export function createAccount(known: { readonly factors?: Readonly<Record<string, number>> } = {}): Account {
@@ -99,7 +96,7 @@ export function createAccount(known: { readonly factors?: Readonly<Record<string
             };
       const measured = previous?.measured ?? new Map<number, Measured>();
       anchor = {
-        ...{ model, view: prompt.view, growth, trust, measured, entries: prompt.entries.length },
+        ...{ model, view: prompt.view, growth, trust, measured, fixed: prompt.fixed, entries: prompt.entries.length },
         ...{ of: report.of, input: report.input, output: Math.max(0, report.output || 0) },
         size: sizeOf(prompt, prior, measured),
       };
@@ -116,6 +113,7 @@ interface Anchor {
   readonly of: number;
   readonly input: number;
   readonly output: number;
+  readonly fixed: number;
   readonly entries: number;
   readonly size: Size;
   readonly growth: Growth;
@@ -145,7 +143,8 @@ function countFrom(anchor: Anchor, prompt: Prompt, prior: number): Count {
   const least = FACTOR_BOUNDS[0] * (now.measured + now.estimated);
   const tokens = Math.max(Math.round(anchor.input + change), Math.ceil(least));
   if (prompt.view !== anchor.view) return { tokens, source: "adjusted" };
-  return { tokens, source: prompt.entries.length === anchor.entries ? "reported" : "anchored" };
+  const same = prompt.entries.length === anchor.entries && prompt.fixed === anchor.fixed;
+  return { tokens, source: same ? "reported" : "anchored" };
 }
 
 /** What the answer to the anchored call adds: the reported output where that is credible. */
@@ -166,7 +165,7 @@ function learn(
   { report, prompt, prior }: { report: Report; prompt: Prompt; prior: number },
 ): { growth: Growth; trust: AnswerTrust } {
   const factor = factorOf(previous.growth);
-  const grown = report.input - previous.input;
+  const grown = report.input - previous.input - factor * prior * (prompt.fixed - previous.fixed);
   const foretold = answerSize(previous, prompt, { prior, factor });
   const answer = foretold.carried <= grown ? foretold : { carried: 0, estimated: 0 };
   const added = prompt.entries.slice(previous.entries);

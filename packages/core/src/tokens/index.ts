@@ -12,3 +12,5 @@ export type { ImageRule } from "./images.ts";
 export { imageTokens } from "./images.ts";
 export type { EffectiveWindow, Endpoint, LearnedLimit, LearnedLimits } from "./limits.ts";
 export { effectiveWindow, learnLimit } from "./limits.ts";
+export type { Resume } from "./resume.ts";
+export { resumeAccount } from "./resume.ts";
