@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import type { Bench, BenchOptions } from "./bench.ts";
 import { BenchInputError } from "./bench.ts";
 
-const NOT_A_BENCH = new Set(["run", "bench", "session"]);
+const NOT_A_BENCH = new Set(["run", "bench", "session", "locomo", "recall-peers"]);
 
 const [name, ...rest] = process.argv.slice(2);
 process.exitCode = await main(name, rest);

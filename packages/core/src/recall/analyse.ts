@@ -20,6 +20,8 @@ export interface Term {
 
 export const MAX_TERM = 120;
 const MAX_PARTS = 24;
+/** Splitting a longer run would cost more than its parts are worth. */
+const MAX_SPLIT = 400;
 const PART_WEIGHT = 0.3;
 const BASE_NAME_WEIGHT = 0.7;
 const SINGLE_GRAM_WEIGHT = 0.3;
@@ -94,7 +96,8 @@ function compound(chunk: string, emit: Emit): void {
   }
 }
 
-function identifier(piece: string, emit: Emit): void {
+function identifier(given: string, emit: Emit): void {
+  const piece = given.slice(0, MAX_SPLIT);
   const lower = piece.toLowerCase();
   const parts = piece
     .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, "$1 $2")

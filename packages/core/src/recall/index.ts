@@ -1,5 +1,6 @@
 export { analyse, type Term } from "./analyse.ts";
 export { type EntrySource, indexEntry, place, SESSION_GAP_MS } from "./entry.ts";
+export { INDEXED_CHARACTERS, type Indexable, type IndexableOptions, indexableText, isEcho } from "./indexable.ts";
 export { MemoryIndex } from "./memory-index.ts";
 export type {
   CandidateRequest,
@@ -12,4 +13,6 @@ export type {
   Seek,
 } from "./port.ts";
 export type { Hit } from "./rank.ts";
+export { type Rendered, type RenderOptions, renderHits, type ShownHit } from "./render.ts";
 export { type SearchOptions, type SearchResult, search } from "./search.ts";
+export { type SnippetOptions, snippet } from "./snippet.ts";

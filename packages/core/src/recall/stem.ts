@@ -6,7 +6,7 @@
 import { IRREGULAR } from "./irregular.ts";
 
 export function stem(word: string): string {
-  if (word.length < 3 || !/^[a-z]+$/.test(word)) return word;
+  if (word.length < 3 || word.length > LONGEST || !/^[a-z]+$/.test(word)) return word;
   const known = cache.get(word);
   if (known !== undefined) return known;
   const stemmed = porter2(IRREGULAR.get(word) ?? word);
@@ -15,6 +15,8 @@ export function stem(word: string): string {
   return stemmed;
 }
 
+/** No English word is longer; the rules are not meant for encoded data. */
+const LONGEST = 40;
 /** A pure function's memo: dropping it changes nothing but the time. */
 const cache = new Map<string, string>();
 const CACHE_LIMIT = 20_000;

@@ -1,0 +1,79 @@
+/**
+ * Two search libraries on the same turns and questions, with their defaults. They are dependencies of `bench/` alone; where
+ * they aren't installed the row says how to get them.
+ */
+import type { Dialog, Turn } from "./locomo.ts";
+
+/** Turn seqs, best first. */
+export type Searcher = (question: string) => Promise<number[]> | number[];
+export type Peer = {
+  readonly name: string;
+  readonly build: (dialog: Dialog, textOf: (turn: Turn) => string) => Promise<Searcher>;
+};
+
+export async function loadPeers(): Promise<{ peers: Peer[]; missing: string[] }> {
+  const peers: Peer[] = [];
+  const missing: string[] = [];
+  for (const [name, load] of [
+    ["minisearch", miniSearch],
+    ["@orama/orama", orama],
+  ] as const) {
+    try {
+      peers.push(load(await import(name)));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
+      missing.push(`${name} is not installed; npm ci --prefix bench`);
+    }
+  }
+  return { peers, missing };
+}
+
+const MOST = 400;
+
+interface MiniSearchModule {
+  readonly default: new (options: {
+    fields: string[];
+    idField: string;
+  }) => {
+    addAll(docs: readonly object[]): void;
+    search(query: string): { id: number }[];
+  };
+}
+
+function miniSearch({ default: MiniSearch }: MiniSearchModule): Peer {
+  return {
+    name: "MiniSearch",
+    build: async (dialog, textOf) => {
+      const index = new MiniSearch({ fields: ["text"], idField: "seq" });
+      index.addAll(dialog.turns.map((turn) => ({ seq: turn.seq, text: textOf(turn) })));
+      return (question) =>
+        index
+          .search(question)
+          .slice(0, MOST)
+          .map(({ id }) => id);
+    },
+  };
+}
+
+interface OramaModule {
+  create(options: { schema: Record<string, string> }): object;
+  insertMultiple(db: object, docs: readonly object[]): Promise<unknown>;
+  search(db: object, query: { term: string; limit: number }): Promise<{ hits: { document: { seq: number } }[] }>;
+}
+
+function orama({ create, insertMultiple, search }: OramaModule): Peer {
+  return {
+    name: "Orama",
+    build: async (dialog, textOf) => {
+      const db = create({ schema: { text: "string" } });
+      await insertMultiple(
+        db,
+        dialog.turns.map((turn) => ({ seq: turn.seq, text: textOf(turn) })),
+      );
+      return async (question) => {
+        const { hits } = await search(db, { term: question, limit: MOST });
+        return hits.map(({ document }) => document.seq);
+      };
+    },
+  };
+}
