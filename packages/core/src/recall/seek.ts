@@ -13,7 +13,7 @@ interface SeekLimits {
   readonly pairs: number;
 }
 
-const SEEK_LIMITS: SeekLimits = { matches: 1_500, pairMatches: 150, pairs: 6 };
+const SEEK_LIMITS: SeekLimits = { matches: 400, pairMatches: 60, pairs: 6 };
 
 export function planSeeks(terms: readonly QueryTerm[], statistics: ScopeStatistics, limits = SEEK_LIMITS): Seek[] {
   const held = (term: string): number => statistics.holding.get(term) ?? 0;
@@ -30,7 +30,8 @@ export function planSeeks(terms: readonly QueryTerm[], statistics: ScopeStatisti
     alone += 1;
     seeks.push({ all: [term], limit: limits.matches });
   }
-  if (alone === 0 && rarestFirst[0] !== undefined) seeks.push({ all: [rarestFirst[0]], limit: limits.matches / 3 });
+  if (alone === 0 && rarestFirst[0] !== undefined)
+    seeks.push({ all: [rarestFirst[0]], limit: Math.floor(limits.matches / 2) });
   let pairs = 0;
   for (let second = Math.max(alone, 1); second < rarestFirst.length; second += 1) {
     for (let first = alone; first < second && pairs < limits.pairs; first += 1) {

@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { type OpenAiMessage, openaiShape } from "../message/index.ts";
+import { analyse } from "./analyse.ts";
+import { INDEXED_CHARACTERS, indexableText, isEcho } from "./indexable.ts";
+
+const said = (message: OpenAiMessage, call?: { name: string; input: string }) =>
+  indexableText(message, openaiShape, { origin: "user", call: () => call });
+
+test("words, call names, inputs and results are indexed", () => {
+  const asked = said({ role: "user", content: "please fix the parser" });
+  assert.deepEqual(asked, { text: "please fix the parser", speaker: "user" });
+  const called = said({
+    role: "assistant",
+    content: "on it",
+    tool_calls: [{ id: "1", type: "function", function: { name: "read_file", arguments: '{"path":"src/a-b.ts"}' } }],
+  });
+  const terms = analyse(called?.text ?? "").map(({ term }) => term);
+  for (const term of ["read_file", "src/a-b.ts"]) assert.ok(terms.includes(term), term);
+  const result = said({ role: "tool", tool_call_id: "1", content: "ENOENT" }, { name: "read_file", input: "{}" });
+  assert.deepEqual(result, { text: "ENOENT", speaker: "tool" });
+});
+
+test("a named speaker is known by name", () => {
+  const message = { role: "user", name: "Caroline", content: "hello" } as OpenAiMessage;
+  assert.equal(said(message)?.speaker, "Caroline");
+});
+
+test("what search itself put into the conversation is not indexed", () => {
+  const result: OpenAiMessage = { role: "tool", tool_call_id: "1", content: "old words" };
+  for (const call of [
+    { name: "recall", input: '{"query":"x"}' },
+    { name: "recall_read", input: '{"range":[1,2]}' },
+    { name: "read_file", input: '{"path":"/mnt/user-data/history/part-000001-000090.jsonl"}' },
+    { name: "bash", input: '{"command":"grep -n foo history/part-000001-000090.jsonl"}' },
+    { name: "ls", input: '{"path":"history/"}' },
+  ]) {
+    assert.ok(isEcho(call), call.input);
+    assert.equal(said(result, call), null);
+  }
+  assert.equal(indexableText({ role: "user", content: "x" }, openaiShape, { origin: "injected" }), null);
+  assert.equal(said({ role: "system", content: "you are" }), null);
+});
+
+test("files that only look like the archive are indexed", () => {
+  for (const input of [
+    '{"path":"src/history/store.ts"}',
+    '{"command":"git log --history"}',
+    '{"path":"docs/history.md"}',
+  ]) {
+    assert.ok(!isEcho({ name: "read_file", input }), input);
+  }
+});
+
+test("of a huge output the head, the tail, failing lines and identifiers stay [F50]", () => {
+  const noise = "lorem ipsum dolor sit amet\n".repeat(4_000);
+  const text = `HEADWORD\n${noise}ERROR: disk quota exceeded on vol7\nsee src/deep/quota_check.ts\n${noise}TAILWORD`;
+  const kept = said({ role: "tool", tool_call_id: "1", content: text })?.text ?? "";
+  assert.ok(kept.length <= INDEXED_CHARACTERS + 100);
+  for (const word of ["HEADWORD", "TAILWORD", "disk quota exceeded", "src/deep/quota_check.ts"])
+    assert.ok(kept.includes(word), word);
+});
+
+test("any text is indexed within the cap", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary", maxLength: 50 }), fc.integer({ min: 0, max: 2_000 }), (unit, times) => {
+      const kept = said({ role: "user", content: unit.repeat(times) });
+      assert.ok((kept?.text.length ?? 0) <= INDEXED_CHARACTERS + 100);
+    }),
+  );
+});
