@@ -79,12 +79,12 @@ async function weigh(given: Weighing): Promise<{ count: Count; breakdown: Breakd
   const { load, shape, entries, repaired, request, window } = given;
   const model = modelOf(given);
   const counter = await exactCounterFor({ model });
-  const meter = createMeter(shape, { counter: counter.count, imageRule: counter.imageRule });
+  const meter = createMeter(shape, { ...counter, counter: counter.count });
   const counted = entries.map(({ seq, message }): Entry => ({ seq, tokens: meter.message(message) }));
   const added = meter.messages(repaired) - counted.reduce((sum, { tokens }) => sum + tokens, 0);
   const fixed = fixedParts(request, meter);
   const prompt = {
-    view: viewKey({ compaction: load.head.compaction, prune: load.head.prunes.at(-1) ?? null, promptHash: null }),
+    view: viewKey({ compaction: load.head.compaction, prune: load.head.prunes.at(-1) ?? null }),
     fixed: fixed.base + fixed.definitions,
     entries: added > 0 ? [...counted, { seq: null, tokens: added }] : counted,
   };
@@ -107,7 +107,7 @@ async function weigh(given: Weighing): Promise<{ count: Count; breakdown: Breakd
 const REPORTS = 64;
 
 function recentReports({ load, records }: Weighing, model: string) {
-  const key = viewKey({ compaction: load.head.compaction, prune: load.head.prunes.at(-1) ?? null, promptHash: null });
+  const key = viewKey({ compaction: load.head.compaction, prune: load.head.prunes.at(-1) ?? null });
   return records
     .filter((record) => record.kind === "usage")
     .filter((usage) => usage.flaw == null && usage.model === model && viewKey(usage.measured) === key)
