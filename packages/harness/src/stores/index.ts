@@ -1,5 +1,8 @@
+export type { CopyFailure, CopyOptions, CopyProgress, CopyReport } from "./copy.ts";
+export { copyStore } from "./copy.ts";
 export type { Leased, LeaseOptions } from "./leases.ts";
 export { HEARTBEAT_MS, LEASE_TTL_MS, withLease } from "./leases.ts";
+export { openStore, storeTarget } from "./open.ts";
 export type { SqliteOptions } from "./sqlite/connection.ts";
 export { openSqlite } from "./sqlite.ts";
 export type * from "./store.ts";

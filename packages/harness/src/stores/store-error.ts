@@ -2,7 +2,18 @@
  * What a store throws when it can't go on: a code to branch on and a sentence that says what to do. Outcomes a caller
  * plans for (a conflict, a lost lease) are values and never come through here.
  */
-export type StoreErrorCode = "locked" | "corrupt" | "full" | "unwritable" | "newer-version" | "io" | "closed";
+export type StoreErrorCode =
+  | "locked"
+  | "corrupt"
+  | "full"
+  | "unwritable"
+  | "newer-version"
+  | "io"
+  | "closed"
+  | "bad-url"
+  | "unavailable"
+  | "unauthorized"
+  | "unsuitable";
 
 export class StoreError extends Error {
   override readonly name = "StoreError";

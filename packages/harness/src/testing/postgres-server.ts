@@ -52,6 +52,7 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
   };
   const end = async (signal: NodeJS.Signals) => {
     if (server === undefined || server.exitCode !== null || server.signalCode !== null) return;
+    server.ref();
     const exited = once(server, "exit");
     server.kill(signal);
     await exited;
@@ -72,6 +73,7 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
     },
     stop: async () => {
       await end("SIGQUIT");
+      keeper.ref();
       const closed = once(keeper, "exit");
       keeper.stdin!.end();
       await closed;

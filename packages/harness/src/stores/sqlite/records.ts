@@ -33,11 +33,12 @@ export function redact(connection: Connection, { bodies, batches }: RedactReques
       const refused = refusal(connection, thread, batch);
       if (refused) return refused;
     }
+    // Records first: a copy brings bodies that were erased where they came from.
+    for (const { thread, batch } of batches) write(connection, thread, batch);
     for (const { thread, seq, body } of bodies) {
       const owner = segments(connection, findThread(connection, thread)!, seq, seq)[0]!;
       connection.run("UPDATE records SET body = ?, redacted = 1 WHERE id = ?", body, recordId(owner.num, seq));
     }
-    for (const { thread, batch } of batches) write(connection, thread, batch);
     return { kind: "appended", version: batches[0]?.batch.head.version ?? 0 };
   });
   // The write-ahead log still holds the old pages until it is folded into the file and cut.

@@ -1,0 +1,39 @@
+/**
+ * Opens the store a person names: a `postgres://` URL, or the path of a SQLite file. The only place that knows both
+ * engines; each is loaded when it is asked for.
+ */
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { isPostgresUrl } from "./postgres/url.ts";
+import type { Store } from "./store.ts";
+import { StoreError } from "./store-error.ts";
+
+export async function openStore(target: string): Promise<Store> {
+  if (isPostgresUrl(target)) {
+    const { openPostgres } = await import("./postgres.ts");
+    return openPostgres(target);
+  }
+  const { openSqlite } = await import("./sqlite.ts");
+  return openSqlite({ path: sqlitePath(target) });
+}
+
+/** What `store.url` means in a home: itself for PostgreSQL, a path seen from the home otherwise; by default the home's own file. */
+export function storeTarget(url: string | null, home: string): string {
+  if (url === null || url === "") return join(home, "palimpsest.db");
+  return isPostgresUrl(url) || isUrl(url) ? url : resolve(home, url);
+}
+
+function sqlitePath(target: string): string {
+  if (target.startsWith("file:")) return fileURLToPath(target);
+  if (!isUrl(target)) return target;
+  const scheme = target.slice(0, target.indexOf(":"));
+  throw new StoreError(
+    "bad-url",
+    `No store speaks ${JSON.stringify(scheme)}: give a path for SQLite, or postgres://user@host/database for PostgreSQL.`,
+  );
+}
+
+/** A scheme has two letters or more: `C:\data.db` is a path. */
+function isUrl(text: string): boolean {
+  return /^[a-z][a-z0-9+.-]+:/i.test(text) && !text.startsWith("./");
+}

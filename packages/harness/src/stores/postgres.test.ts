@@ -1,0 +1,163 @@
+import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { Client } from "pg";
+import { type PostgresServer, startPostgres } from "../testing/postgres-server.ts";
+import { say, writeThread } from "../testing/thread-writer.ts";
+import { prepare } from "../threads/index.ts";
+import { connectPostgres } from "./postgres/connection.ts";
+import { migrate } from "./postgres/schema.ts";
+import { openPostgres } from "./postgres.ts";
+import { StoreError } from "./store-error.ts";
+
+let server: PostgresServer;
+before(async () => {
+  server = await startPostgres();
+});
+after(() => server.stop());
+
+test("several processes may open an empty database at once: the schema is made once", async () => {
+  await sql("CREATE DATABASE together");
+  const stores = await Promise.all(Array.from({ length: 8 }, () => openPostgres(server.url("together"))));
+  assert.deepEqual(await Promise.all(stores.map(async (store) => (await store.check()).ok)), Array(8).fill(true));
+  assert.deepEqual(await sql("SELECT version FROM palimpsest.schema_version", "together"), [{ version: 1 }]);
+  await Promise.all(stores.map((store) => store.close()));
+});
+
+test("a schema of its own is named in the URL, and two of them share nothing", async () => {
+  const [one, two] = await Promise.all([openPostgres(inSchema("one")), openPostgres(inSchema("two"))]);
+  await writeThread(one, "t");
+  assert.equal(await two.header("t"), undefined);
+  await Promise.all([one.close(), two.close()]);
+});
+
+test("an older schema is brought up to date with its data, by whichever of two processes comes first", async () => {
+  const first = (schema: string) => [
+    `CREATE TABLE ${schema}.things (name text)`,
+    `INSERT INTO ${schema}.things VALUES ('old')`,
+  ];
+  const second = (schema: string) => [`ALTER TABLE ${schema}.things ADD COLUMN size int DEFAULT 3`];
+  const connections = await Promise.all([1, 2].map(() => connectPostgres(inSchema("aged"))));
+  await migrate(connections[0]!, [first]);
+  await Promise.all(connections.map((connection) => migrate(connection, [first, second])));
+  assert.deepEqual(await sql("SELECT * FROM aged.things"), [{ name: "old", size: 3 }]);
+  await Promise.all(connections.map((connection) => connection.close()));
+});
+
+test("a schema written by a newer program is refused and left alone", async () => {
+  const store = await openPostgres(inSchema("future"));
+  await store.close();
+  await sql("UPDATE future.schema_version SET version = 999");
+  await fails(openPostgres(inSchema("future")), "newer-version", /version 999.*update palimpsest/s);
+  assert.deepEqual(await sql("SELECT version FROM future.schema_version"), [{ version: 999 }]);
+});
+
+test("a wrong password is a clear refusal that never shows the password", async () => {
+  await sql("CREATE ROLE guarded LOGIN PASSWORD 'right'");
+  const rules = "local all guarded scram-sha-256\nlocal all all trust\n";
+  await writeFile(join(server.folder, "data", "pg_hba.conf"), rules);
+  await sql("SELECT pg_reload_conf()");
+  const url = server.url().replace("postgres@", "guarded:s3cret-hunter2@");
+  const error = await fails(openPostgres(url), "unauthorized", /user "guarded".*store\.url/s);
+  assert.doesNotMatch(everythingIn(error), /hunter2/);
+  const broken = await fails(openPostgres("postgres://guarded:s3cret-hunter2@[bad/x"), "bad-url", /postgres:\/\/user/);
+  assert.doesNotMatch(everythingIn(broken), /hunter2/);
+});
+
+test("a server that isn't there is reported at once, with where it was sought and what to do", async () => {
+  const error = await fails(
+    openPostgres("postgres://ada:s3cret-hunter2@127.0.0.1:1/x"),
+    "unavailable",
+    /127\.0\.0\.1:1\/x.*check/s,
+  );
+  assert.doesNotMatch(everythingIn(error), /hunter2/);
+  await fails(openPostgres("postgres://postgres@localhost/x?host=/nowhere"), "unavailable", /\/nowhere/);
+  await fails(openPostgres(server.url("no_such_database")), "unsuitable", /no database "no_such_database"/);
+});
+
+test("a database in another encoding is refused before anything is made in it", async () => {
+  await sql("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'");
+  await fails(openPostgres(server.url("latin")), "unsuitable", /LATIN1.*UTF8/s);
+  assert.deepEqual(await sql("SELECT 1 FROM pg_namespace WHERE nspname = 'palimpsest'", "latin"), []);
+});
+
+test("a read-only database refuses the append, keeps what it has and can still be read", async () => {
+  await sql("CREATE DATABASE frozen");
+  const store = await openPostgres(server.url("frozen"), { reconnectMs: 500 });
+  const writer = await writeThread(store, "t");
+  await say(writer, "one");
+  const batch = await prepare(writer, (await store.head("t"))!, []);
+  await store.close();
+  await sql("ALTER DATABASE frozen SET default_transaction_read_only = on");
+  const reopened = await openPostgres(server.url("frozen"));
+  await fails(reopened.append("t", batch), "unwritable", /read-only.*primary/s);
+  assert.equal((await reopened.load("t"))!.records.length, 1);
+  await reopened.close();
+});
+
+test("a full disk refuses the append as a whole; once there is room the same append goes through", async () => {
+  const store = await openPostgres(inSchema("crowded"));
+  const writer = await writeThread(store, "t");
+  await say(writer, "one");
+  await sql(`CREATE FUNCTION crowded.no_room() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full'; END $$`);
+  await sql(
+    "CREATE TRIGGER full_disk BEFORE INSERT ON crowded.records FOR EACH ROW EXECUTE FUNCTION crowded.no_room()",
+  );
+  await fails(say(writer, "two"), "full", /no disk space left: nothing was written/);
+  assert.equal((await store.head("t"))!.version, 1);
+  await sql("DROP TRIGGER full_disk ON crowded.records");
+  assert.equal((await say(writer, "two")).kind, "committed");
+  await store.close();
+});
+
+test("an acknowledged append is on disk, whatever the server's own default says", async () => {
+  await sql("ALTER DATABASE postgres SET synchronous_commit = off");
+  const connection = await connectPostgres(server.url());
+  const [row] = await connection.run((query) => query("SHOW synchronous_commit"));
+  assert.deepEqual(row, { synchronous_commit: "on" });
+  await connection.close();
+  await sql("ALTER DATABASE postgres RESET synchronous_commit");
+});
+
+test("a closed store says so", async () => {
+  const store = await openPostgres(inSchema("closed"));
+  await writeThread(store, "t");
+  await store.close();
+  await store.close();
+  await fails(store.head("t"), "closed", /open it again/);
+});
+
+function inSchema(schema: string): string {
+  return `${server.url()}&schema=${schema}`;
+}
+
+async function sql(text: string, database = "postgres"): Promise<unknown[]> {
+  const client = new Client({ connectionString: server.url(database) });
+  await client.connect();
+  try {
+    return (await client.query(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function fails(work: Promise<unknown>, code: StoreError["code"], message: RegExp): Promise<StoreError> {
+  const error = await work.then(
+    () => assert.fail("it should have been refused"),
+    (reason: unknown) => reason,
+  );
+  assert.ok(error instanceof StoreError, String(error));
+  assert.equal(error.code, code, error.message);
+  assert.match(error.message, message);
+  return error;
+}
+
+/** The error as any logger could print it, causes and own properties included. */
+function everythingIn(error: unknown): string {
+  if (!(error instanceof Error)) return JSON.stringify(error) ?? "";
+  const own = Object.getOwnPropertyNames(error).filter((name) => name !== "cause");
+  const values = own.map((name) => String((error as unknown as Record<string, unknown>)[name]));
+  return [...values, everythingIn(error.cause)].join("\n");
+}

@@ -1,0 +1,52 @@
+/**
+ * The PostgreSQL store: the same port as SQLite's, for several processes and machines at once. This file only puts the
+ * parts together; the driver (`pg`) is loaded when the first store of this kind is opened.
+ */
+import { type ConnectionOptions, connectPostgres } from "./postgres/connection.ts";
+import { drafts } from "./postgres/drafts.ts";
+import { acquireLease, releaseLease, renewLease } from "./postgres/leases.ts";
+import { load } from "./postgres/load.ts";
+import { append, records, redact } from "./postgres/records.ts";
+import { migrate } from "./postgres/schema.ts";
+import { createThread, deleteThread, fork, head, header, sharers, threads, writeHead } from "./postgres/threads.ts";
+import type { Store } from "./store.ts";
+
+/** Throws a `StoreError` when the database can't be used; one that is newer is left as it is. */
+export async function openPostgres(url: string, options: ConnectionOptions = {}): Promise<Store> {
+  const connection = await connectPostgres(url, options);
+  try {
+    await migrate(connection);
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+  const { schema } = connection;
+  return {
+    createThread: (header, head) => createThread(connection, header, head),
+    header: (thread) => header(connection, thread),
+    head: (thread) => head(connection, thread),
+    append: (thread, batch) => append(connection, thread, batch),
+    records: (thread, query) => records(connection, thread, query),
+    load: (thread) => load(connection, thread),
+    threads: (query) => threads(connection, query),
+    fork: (request) => fork(connection, request),
+    sharers: (thread, seq) => sharers(connection, thread, seq),
+    deleteThread: (thread) => deleteThread(connection, thread),
+    redact: (request) => redact(connection, request),
+    acquireLease: (thread, owner, ttlMs) => acquireLease(connection, thread, owner, ttlMs),
+    renewLease: (lease, ttlMs) => renewLease(connection, lease, ttlMs),
+    releaseLease: (lease) => releaseLease(connection, lease),
+    writeHead: (thread, head) => writeHead(connection, thread, head),
+    drafts: drafts(connection),
+    async check() {
+      const sql = `SELECT current_setting('server_version') AS version, count(*) AS threads FROM ${schema}.threads`;
+      const [row] = await connection.run((query) => query<{ version: string; threads: number }>(sql));
+      return { ok: true, detail: `PostgreSQL ${row!.version} answers; ${row!.threads} threads` };
+    },
+    async vacuum() {
+      for (const table of ["threads", "records", "drafts"])
+        await connection.run((query) => query(`VACUUM (ANALYZE) ${schema}.${table}`));
+    },
+    close: () => connection.close(),
+  };
+}

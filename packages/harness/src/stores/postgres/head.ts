@@ -1,0 +1,29 @@
+/** How a head lies in its thread's row, and back. The state has a column of its own, written only when it changes. */
+import type { Head } from "@palimpsest/core/log";
+
+export const HEAD_COLUMNS = "version, messages, updated_at, head, state";
+
+export interface HeadRow {
+  readonly version: number;
+  readonly messages: number;
+  readonly updated_at: string;
+  readonly head: string;
+  readonly state: string;
+}
+
+export function readHead(row: HeadRow): Head {
+  const { hash, ...rest } = JSON.parse(row.head) as Omit<Head, "version" | "messages" | "updatedAt" | "state">;
+  const { version, messages } = row;
+  return { version, hash, messages, updatedAt: row.updated_at, ...rest, state: JSON.parse(row.state) as Head["state"] };
+}
+
+/** In the order of `HEAD_COLUMNS`, without the state. */
+export function headValues(head: Head): readonly [number, number, string, string] {
+  const { version, messages, updatedAt, state: _, ...rest } = head;
+  return [version, messages, updatedAt, JSON.stringify(rest)];
+}
+
+export function stateValues({ state }: Head): readonly [state: string, title: string | null] {
+  const { title } = state;
+  return [JSON.stringify(state), typeof title === "string" ? title : null];
+}

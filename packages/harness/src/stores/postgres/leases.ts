@@ -1,0 +1,50 @@
+/**
+ * Leases in PostgreSQL, by the database's own clock, so that processes on different machines agree. `clock_timestamp`
+ * and not `now`: a statement that waited for the row must judge by the time it got it.
+ */
+import type { Lease, LeaseResult } from "../store.ts";
+import type { Connection } from "./connection.ts";
+
+export function acquireLease(
+  { schema, run }: Connection,
+  thread: string,
+  owner: string,
+  ttlMs: number,
+): Promise<LeaseResult> {
+  return run(async (query) => {
+    const [taken] = await query<{ epoch: number }>(
+      `UPDATE ${schema}.threads SET lease_owner = $2, lease_epoch = lease_epoch + 1, lease_until = ${UNTIL("$3")}
+      WHERE id = $1 AND (NOT ${LIVE} OR lease_owner = $2) RETURNING lease_epoch AS epoch`,
+      [thread, owner, ttlMs],
+    );
+    if (taken) return { kind: "acquired", lease: { thread, owner, epoch: taken.epoch } };
+    const [held] = await query<{ owner: string; until: Date }>(
+      `SELECT lease_owner AS owner, lease_until AS until FROM ${schema}.threads WHERE id = $1`,
+      [thread],
+    );
+    return held ? { kind: "busy", owner: held.owner, expiresAt: held.until.toISOString() } : { kind: "missing" };
+  });
+}
+
+export async function renewLease(connection: Connection, lease: Lease, ttlMs: number): Promise<"renewed" | "lost"> {
+  return (await setExpiry(connection, lease, ttlMs)) ? "renewed" : "lost";
+}
+
+export async function releaseLease(connection: Connection, lease: Lease): Promise<void> {
+  await setExpiry(connection, lease, 0);
+}
+
+/** A lease that ran out but that nobody took still counts: no one else can have written. */
+export const HOLDS = (owner: string, epoch: string) => `lease_owner = ${owner} AND lease_epoch = ${epoch}`;
+
+/** Somebody holds the lease and it hasn't run out. */
+export const LIVE = "(lease_owner IS NOT NULL AND lease_until > clock_timestamp())";
+
+const UNTIL = (ms: string) => `clock_timestamp() + ${ms}::float8 * interval '1 millisecond'`;
+
+async function setExpiry({ schema, run }: Connection, lease: Lease, ttlMs: number): Promise<boolean> {
+  const sql = `UPDATE ${schema}.threads SET lease_until = ${UNTIL("$4")}
+    WHERE id = $1 AND ${HOLDS("$2", "$3")} RETURNING 1 AS done`;
+  const done = await run((query) => query(sql, [lease.thread, lease.owner, lease.epoch, ttlMs]));
+  return done.length === 1;
+}

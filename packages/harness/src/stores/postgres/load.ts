@@ -1,0 +1,56 @@
+/**
+ * The load of a view: the head, all records after the hidden range, and the few before it that still show. It is
+ * consistent without a transaction, because a record that the head counts never moves or changes its place; only a
+ * thread deleted in between can leave a gap, and then the load starts over.
+ */
+import type { Head, ThreadHeader } from "@palimpsest/core/log";
+import type { StoredRecord, ThreadLoad } from "../store.ts";
+import type { Connection, Query } from "./connection.ts";
+import { HEAD_COLUMNS, type HeadRow, readHead } from "./head.ts";
+import { fromRow, readPage, readSome } from "./records.ts";
+
+export function load(connection: Connection, thread: string): Promise<ThreadLoad | undefined> {
+  return connection.run(async (query) => {
+    for (let before: Top | undefined; ; ) {
+      const top = await readTop(query, connection.schema, thread);
+      if (!top) return undefined;
+      const head = readHead(top);
+      const { found, whole } = await readRecords(query, connection.schema, thread, head);
+      // A gap under the same head is damage, for `verify` to name; a load shows what there is.
+      if (whole || (before?.place === top.place && before.version === top.version)) {
+        return { header: JSON.parse(top.header) as ThreadHeader, head, records: found };
+      }
+      before = top;
+    }
+  });
+}
+
+type Top = HeadRow & { readonly header: string; readonly place: number };
+
+async function readTop(query: Query, schema: string, thread: string): Promise<Top | undefined> {
+  const sql = `SELECT place, header, ${HEAD_COLUMNS} FROM ${schema}.threads WHERE id = $1`;
+  return (await query<Top>(sql, [thread]))[0];
+}
+
+async function readRecords(query: Query, schema: string, thread: string, head: Head) {
+  const first = head.hiddenThrough + 1;
+  const range = [first, head.version] as const;
+  const tail = (await readPage(query, schema, thread, { range, size: null })).map(fromRow);
+  const seqs = referredTo(head, tail).filter((seq) => seq < first);
+  const hidden = seqs.length === 0 ? [] : (await readSome(query, schema, thread, seqs)).map(fromRow);
+  const whole = tail.length === Math.max(0, head.version - head.hiddenThrough) && hidden.length === seqs.length;
+  return { found: [...hidden, ...tail], whole };
+}
+
+/** A live compaction stands after everything it hides, so it is always found in the tail. */
+function referredTo(head: Head, tail: readonly StoredRecord[]): number[] {
+  const { compaction, prunes, evidence, pins, usage } = head;
+  const seqs = new Set([...prunes, ...evidence, ...pins]);
+  if (usage !== null) seqs.add(usage);
+  const live = tail.find(({ chained }) => chained.seq === compaction);
+  if (live?.record.kind === "compaction") {
+    if (live.record.request !== null) seqs.add(live.record.request);
+    for (const system of live.record.systems ?? []) seqs.add(system);
+  }
+  return [...seqs];
+}

@@ -1,0 +1,85 @@
+/**
+ * What a failure of PostgreSQL means: whether to try again, and what to tell the person. Messages name the server, the
+ * database and the user, never the URL, which may hold a password.
+ */
+
+import { StoreError, type StoreErrorCode } from "../store-error.ts";
+import type { PostgresTarget } from "./url.ts";
+
+/**
+ * `lost`: the connection went, the outcome is unknown. `starting`: nothing was done, the server will be back.
+ * `conflict`: the database took the transaction back to let another one through.
+ */
+export type ConnectionProblem = "lost" | "starting" | "conflict" | "none";
+
+export function connectionProblem(error: unknown): ConnectionProblem {
+  if (error instanceof AggregateError) return connectionProblem(error.errors[0]);
+  if (!(error instanceof Error) || error instanceof StoreError) return "none";
+  const code = codeOf(error);
+  if (code === "57P03" || code === "53300") return "starting";
+  if (code === "40001" || code === "40P01") return "conflict";
+  if (code === "57P01" || code === "57P02" || code === "57P05" || code.startsWith("08")) return "lost";
+  if (SOCKET_CODES.has(code)) return "lost";
+  return code === "" && /connection|timeout|not queryable/i.test(error.message) ? "lost" : "none";
+}
+
+/** The error to throw when trying again is over. */
+export function describeProblem(error: unknown, target: PostgresTarget): unknown {
+  if (!(error instanceof Error) || error instanceof StoreError) return error;
+  const inner: unknown = error instanceof AggregateError ? error.errors[0] : error;
+  const code = codeOf(inner as Error);
+  const known = code === "" ? undefined : (KNOWN[code] ?? KNOWN[code.slice(0, 2)]);
+  if (known) return new StoreError(known.code, `PostgreSQL at ${target.place} ${known.say(target)}`, error);
+  if (connectionProblem(error) !== "none") {
+    const why = (inner as Error).message || code;
+    return new StoreError(
+      "unavailable",
+      `PostgreSQL at ${target.place} doesn't answer (${why}). Nothing acknowledged is lost: check that the server runs and that store.url is right, then try again.`,
+      error,
+    );
+  }
+  if (!/^[0-9A-Z]{5}$/.test(code)) return error;
+  return new StoreError("io", `PostgreSQL at ${target.place} failed (${code}): ${(inner as Error).message}`, error);
+}
+
+const SOCKET_CODES = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "ECONNABORTED",
+  "EPIPE",
+  "ENOENT",
+  "ETIMEDOUT",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+]);
+
+/** By SQLSTATE, or its class. */
+const KNOWN: Readonly<Record<string, { readonly code: StoreErrorCode; say(target: PostgresTarget): string }>> = {
+  "28": {
+    code: "unauthorized",
+    say: (target) => `refused the user "${target.user}": check the user and the password in store.url.`,
+  },
+  "3D000": {
+    code: "unsuitable",
+    say: (target) => `has no database "${target.database}": create it (createdb), or name another one in store.url.`,
+  },
+  "42501": {
+    code: "unauthorized",
+    say: (target) =>
+      `doesn't let the user "${target.user}" do this: it must own the schema ${target.schema}, or may create it (GRANT CREATE ON DATABASE).`,
+  },
+  "25006": {
+    code: "unwritable",
+    say: () =>
+      "is read-only (a standby, or default_transaction_read_only): nothing was written. Name the primary in store.url.",
+  },
+  "53100": { code: "full", say: () => "has no disk space left: nothing was written. Free some, then try again." },
+  "53200": { code: "full", say: () => "is out of memory: nothing was written. Try again, or give it more." },
+};
+
+function codeOf(error: Error): string {
+  const { code } = error as { code?: unknown };
+  return typeof code === "string" ? code : "";
+}

@@ -1,0 +1,165 @@
+/**
+ * Records in PostgreSQL: append, redact, read. An append is one statement, so it takes one round trip and can't be half
+ * done; its compare-and-set is the update of the thread's row, which makes the writers of one thread wait for each other
+ * and nobody else.
+ */
+import type { ChainedRecord } from "@palimpsest/core/log";
+import type { AppendBatch, AppendResult, RecordQuery, RedactRequest, StoredRecord } from "../store.ts";
+import { storedRecord } from "../stored-record.ts";
+import type { Connection, Query } from "./connection.ts";
+import { headValues, stateValues } from "./head.ts";
+import { HOLDS } from "./leases.ts";
+import { lineage } from "./lineage.ts";
+
+interface Append {
+  readonly thread: string;
+  readonly batch: AppendBatch;
+  readonly again: boolean;
+}
+
+export function append(connection: Connection, thread: string, batch: AppendBatch): Promise<AppendResult> {
+  return connection.run((query, again) => write(query, connection.schema, { thread, batch, again }));
+}
+
+async function write(query: Query, schema: string, request: Append): Promise<AppendResult> {
+  const { thread, batch } = request;
+  const { records, head, lease, expect } = batch;
+  for (const [index, { seq }] of records.entries()) {
+    if (seq !== expect + 1 + index)
+      throw new RangeError(`record ${seq} of a batch on version ${expect} is out of order`);
+  }
+  if (lease.thread !== thread) return refusal(query, schema, request);
+  const column = <K extends keyof ChainedRecord>(name: K) => records.map((record) => record[name]);
+  const [state, title] = records.some(({ kind }) => kind === "state") ? stateValues(head) : [null, null];
+  const [done] = await query<{ moved: number }>(
+    `WITH moved AS (
+      UPDATE ${schema}.threads SET version = $3, messages = $4, updated_at = $5, head = $6,
+        state = coalesce($7, state), title = CASE WHEN $7 IS NULL THEN title ELSE $8 END
+      WHERE id = $1 AND version = $2 AND ${HOLDS("$9", "$10")}
+      RETURNING id
+    ), written AS (
+      INSERT INTO ${schema}.records (thread, seq, kind, header, body, body_hash, hash)
+      SELECT moved.id, new.* FROM moved,
+        unnest($11::bigint[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[]) AS new
+    ) SELECT count(*) AS moved FROM moved`,
+    [
+      ...[thread, expect, ...headValues(head), state, title, lease.owner, lease.epoch],
+      ...[column("seq"), column("kind"), column("header")],
+      ...[column("body"), column("bodyHash"), column("hash")],
+    ],
+  );
+  return done!.moved === 1 ? { kind: "appended", version: head.version } : refusal(query, schema, request);
+}
+
+async function refusal(query: Query, schema: string, { thread, batch, again }: Append): Promise<AppendResult> {
+  const { lease } = batch;
+  const last = batch.records.at(-1);
+  const [row] = await query<{ version: number; holds: boolean | null; own: boolean }>(
+    `SELECT version, ${HOLDS("$2", "$3")} AS holds,
+      EXISTS (SELECT 1 FROM ${schema}.records WHERE thread = $1 AND seq = $4 AND hash = $5) AS own
+    FROM ${schema}.threads WHERE id = $1`,
+    [thread, lease.owner, lease.epoch, last?.seq ?? 0, last?.hash ?? ""],
+  );
+  if (row === undefined) return { kind: "missing" };
+  // The attempt whose connection broke was committed after all: these very records stand at their place.
+  if (again && row.own) return { kind: "appended", version: batch.head.version };
+  if (lease.thread !== thread || row.holds !== true) return { kind: "lease-lost" };
+  return { kind: "conflict", version: row.version };
+}
+
+export async function redact(connection: Connection, { bodies, batches }: RedactRequest): Promise<AppendResult> {
+  const { schema } = connection;
+  // Everyone locks the threads in the same order, so two redactions can't wait for each other.
+  const ordered = [...batches].sort((a, b) => (a.thread < b.thread ? -1 : 1));
+  let refused: AppendResult | undefined;
+  try {
+    await connection.transaction(async (query, again) => {
+      for (const { thread, batch } of ordered) {
+        const result = await write(query, schema, { thread, batch, again });
+        if (result.kind === "appended") continue;
+        refused = result;
+        throw ROLL_BACK;
+      }
+      for (const { thread, seq, body } of bodies) {
+        await query(
+          `${lineage(schema)} UPDATE ${schema}.records r SET body = $2, redacted = true
+          FROM line WHERE r.thread = line.thread AND r.seq = $3 AND r.seq <= line.through`,
+          [thread, body, seq],
+        );
+      }
+    });
+  } catch (error) {
+    if (error === ROLL_BACK && refused) return refused;
+    throw error;
+  }
+  return { kind: "appended", version: batches[0]?.batch.head.version ?? 0 };
+}
+
+const ROLL_BACK = new Error("an append was refused");
+
+export interface RecordRow {
+  readonly seq: number;
+  readonly kind: ChainedRecord["kind"];
+  readonly header: string;
+  readonly body: string | null;
+  readonly body_hash: string | null;
+  readonly hash: string;
+  readonly redacted: boolean;
+}
+
+const RECORD_COLUMNS = "r.seq, r.kind, r.header, r.body, r.body_hash, r.hash, r.redacted";
+const PAGE_CHARACTERS = 2_000_000;
+
+/** Page by page, each one statement: no transaction stays open while the caller thinks. */
+export async function* records(
+  connection: Connection,
+  thread: string,
+  request: RecordQuery = {},
+): AsyncGenerator<StoredRecord> {
+  const descending = request.order === "descending";
+  let [first, last] = request.range ?? [1, Number.MAX_SAFE_INTEGER];
+  for (let size = 128; first <= last; ) {
+    const page: Page = { ...request, range: [first, last], size };
+    const rows = await connection.run((query) => readPage(query, connection.schema, thread, page));
+    for (const row of rows) yield fromRow(row);
+    // A short page is no end: the caller may have appended while it looked at it.
+    if (rows.length === 0) return;
+    if (descending) last = rows.at(-1)!.seq - 1;
+    else first = rows.at(-1)!.seq + 1;
+    const characters = rows.reduce((sum, row) => sum + row.header.length + (row.body?.length ?? 0), 1);
+    size = Math.max(1, Math.min(1024, Math.floor((PAGE_CHARACTERS * rows.length) / characters)));
+  }
+}
+
+interface Page extends RecordQuery {
+  readonly range: NonNullable<RecordQuery["range"]>;
+  readonly size: number | null;
+}
+
+/** Each stretch of the lineage is cut to the page's size before they are put together, so a page costs its own rows. */
+export function readPage(query: Query, schema: string, thread: string, page: Page): Promise<RecordRow[]> {
+  const direction = page.order === "descending" ? "DESC" : "ASC";
+  // Said in so many words, because the planner can't see from a list that the index of the rare kinds will do.
+  const rare = page.kinds && !page.kinds.includes("message") ? "AND r.kind <> 'message'" : "";
+  return query<RecordRow>(
+    `${lineage(schema)} SELECT page.* FROM line CROSS JOIN LATERAL (
+      SELECT ${RECORD_COLUMNS} FROM ${schema}.records r
+      WHERE r.thread = line.thread AND r.seq BETWEEN $2 AND LEAST($3, line.through)
+        ${page.kinds ? "AND r.kind = ANY ($5)" : ""} ${rare}
+      ORDER BY r.seq ${direction} LIMIT $4
+    ) page ORDER BY page.seq ${direction} LIMIT $4`,
+    [thread, ...page.range, page.size, ...(page.kinds ? [page.kinds] : [])],
+  );
+}
+
+export function readSome(query: Query, schema: string, thread: string, seqs: readonly number[]): Promise<RecordRow[]> {
+  return query<RecordRow>(
+    `${lineage(schema)} SELECT ${RECORD_COLUMNS} FROM line JOIN ${schema}.records r
+      ON r.thread = line.thread AND r.seq = ANY ($2::bigint[]) AND r.seq <= line.through ORDER BY r.seq`,
+    [thread, seqs],
+  );
+}
+
+export function fromRow({ body_hash: bodyHash, ...rest }: RecordRow): StoredRecord {
+  return storedRecord({ ...rest, bodyHash });
+}

@@ -1,0 +1,110 @@
+/**
+ * Our tables in PostgreSQL and the steps that led there. Steps are only ever added: an older schema is brought up one
+ * step at a time, in one transaction, by one process at a time (advisory lock); a newer one is refused untouched.
+ */
+
+import { StoreError } from "../store-error.ts";
+import type { Connection, Query } from "./connection.ts";
+
+export async function migrate(connection: Connection, steps = STEPS): Promise<void> {
+  const { schema } = connection;
+  const found = await connection.run((query) => schemaVersion(query, schema));
+  refuseNewer(found, steps.length, schema);
+  if (found === steps.length) return;
+  await connection.transaction(async (query) => {
+    await query("SELECT pg_advisory_xact_lock(hashtext('palimpsest'), hashtext($1))", [schema]);
+    await refuseEncoding(query);
+    // Another process may have done the work while this one waited for the lock.
+    const version = await schemaVersion(query, schema);
+    refuseNewer(version, steps.length, schema);
+    if (version === 0) {
+      await query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
+      await query(`CREATE TABLE ${schema}.schema_version (version int NOT NULL)`);
+      await query(`INSERT INTO ${schema}.schema_version VALUES (0)`);
+    }
+    for (const step of steps.slice(version)) {
+      for (const statement of step(schema)) await query(statement);
+    }
+    await query(`UPDATE ${schema}.schema_version SET version = $1`, [steps.length]);
+  });
+}
+
+type Step = (schema: string) => readonly string[];
+
+/**
+ * Texts are TEXT, never jsonb, which would reorder keys and drop bytes; ids sort by code point on every server.
+ * `base` says whose records a fork reads before its own, through `base_at`. `state` stands apart from the head: an append
+ * that leaves it alone doesn't write it again.
+ */
+const STEPS: readonly Step[] = [
+  (schema) => [
+    `CREATE TABLE ${schema}.threads (
+      id text COLLATE "C" PRIMARY KEY,
+      place bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
+      owner text COLLATE "C" NOT NULL,
+      kind text NOT NULL,
+      header text NOT NULL,
+      base text COLLATE "C" REFERENCES ${schema}.threads,
+      base_at bigint NOT NULL DEFAULT 0,
+      version bigint NOT NULL,
+      messages bigint NOT NULL,
+      updated_at text COLLATE "C" NOT NULL,
+      head text NOT NULL,
+      state text NOT NULL,
+      title text,
+      lease_owner text,
+      lease_epoch bigint NOT NULL DEFAULT 0,
+      lease_until timestamptz
+    ) WITH (fillfactor = 70)`,
+    `CREATE INDEX threads_recent ON ${schema}.threads (owner, updated_at DESC, place DESC)`,
+    `CREATE INDEX threads_base ON ${schema}.threads (base) WHERE base IS NOT NULL`,
+    `CREATE TABLE ${schema}.records (
+      thread text COLLATE "C" NOT NULL,
+      seq bigint NOT NULL,
+      kind text NOT NULL,
+      header text NOT NULL,
+      body text,
+      body_hash text,
+      hash text NOT NULL,
+      redacted boolean NOT NULL DEFAULT false,
+      PRIMARY KEY (thread, seq)
+    )`,
+    `CREATE INDEX records_of_kind ON ${schema}.records (thread, kind, seq) WHERE kind <> 'message'`,
+    `CREATE TABLE ${schema}.drafts (
+      thread text COLLATE "C" NOT NULL,
+      key text COLLATE "C" NOT NULL,
+      value text NOT NULL,
+      created text NOT NULL,
+      PRIMARY KEY (thread, key)
+    )`,
+  ],
+];
+
+async function schemaVersion(query: Query, schema: string): Promise<number> {
+  // Asks the catalogue's tables: `to_regclass` may answer from a cache that is older than the lock we waited for.
+  const tables = await query(
+    `SELECT 1 AS found FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname = $1 AND c.relname = 'schema_version'`,
+    [schema.slice(1, -1)],
+  );
+  if (tables.length === 0) return 0;
+  const [row] = await query<{ version: number }>(`SELECT version FROM ${schema}.schema_version`);
+  return row?.version ?? 0;
+}
+
+function refuseNewer(found: number, known: number, schema: string): void {
+  if (found <= known) return;
+  throw new StoreError(
+    "newer-version",
+    `The schema ${schema} was written by a newer palimpsest (schema version ${found}, this one knows ${known}): update palimpsest. Nothing was changed.`,
+  );
+}
+
+async function refuseEncoding(query: Query): Promise<void> {
+  const [row] = await query<{ encoding: string }>("SELECT current_setting('server_encoding') AS encoding");
+  if (row!.encoding === "UTF8") return;
+  throw new StoreError(
+    "unsuitable",
+    `The database is encoded as ${row!.encoding}; messages need UTF8: create one with createdb --encoding=UTF8 --template=template0.`,
+  );
+}
