@@ -14,6 +14,7 @@ import {
   joinContent,
   other,
   result,
+  sameContent,
   text,
   textIn,
 } from "./blocks.ts";
@@ -182,6 +183,9 @@ function viewOutputPart(part: AiSdkOutputPart): Part {
 /** Replaces what the part says and keeps the block's provider options: a signature or a cache mark lives there. */
 function edit(block: AiSdkPart, part: Part): AiSdkPart {
   if (part.kind === "other") return block;
+  if (part.kind === "result" && block.type === "tool-result" && sameContent(part, viewResult(block))) {
+    return { ...block, toolCallId: part.id };
+  }
   const { providerOptions, ...written } = write(part);
   if (written.type === block.type) return { ...block, ...written } as AiSdkPart;
   return (block.providerOptions ? { ...written, providerOptions: block.providerOptions } : written) as AiSdkPart;

@@ -13,6 +13,7 @@ import {
   joinContent,
   other,
   result,
+  sameContent,
   text,
   textIn,
 } from "./blocks.ts";
@@ -156,6 +157,9 @@ function viewSource(block: AnthropicBlock & { type: "image" | "document" }): Par
 /** Replaces what the part says and keeps the block's marks. */
 function edit(block: AnthropicBlock, part: Part): AnthropicBlock {
   if (part.kind === "other") return block;
+  if (part.kind === "result" && block.type === "tool_result" && sameContent(part, viewResult(block))) {
+    return { ...block, tool_use_id: part.id };
+  }
   const written = write(part);
   if (written.type === block.type) return { ...block, ...written } as AnthropicBlock;
   return block.cache_control === undefined ? written : { ...written, cache_control: block.cache_control };

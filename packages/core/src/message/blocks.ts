@@ -14,6 +14,10 @@ export const other = (block: { readonly type?: unknown }): OtherPart => ({
 
 export const result = (answer: Answer): ResultPart => ({ kind: "result", images: [], ...answer });
 
+/** Whether an edited result says what it said, so that the provider's own spelling of it can stay. */
+export const sameContent = (a: ResultPart, b: ResultPart): boolean =>
+  a.text === b.text && a.isError === b.isError && a.images.length === b.images.length;
+
 /** Everything textual in a list of parts, blocks on their own lines. */
 export const textIn = (parts: readonly Part[]): string =>
   parts

@@ -13,6 +13,7 @@ import {
   media,
   other,
   result,
+  sameContent,
   text,
   textIn,
 } from "./blocks.ts";
@@ -138,7 +139,7 @@ function rebuildResult(message: OpenAiMessage, chosen: readonly Slot[]): OpenAiM
   const part = chosen[0]?.part;
   if (part?.kind !== "result") return { ...message, content: "" };
   const id = message.role === "function" ? {} : { tool_call_id: part.id };
-  return part.text === viewResult(message).text ? { ...message, ...id } : { ...message, ...id, content: part.text };
+  return sameContent(part, viewResult(message)) ? { ...message, ...id } : { ...message, ...id, content: part.text };
 }
 
 function edit(slot: Slot, part: Part): Slot {
