@@ -10,7 +10,7 @@ const FAILING =
 
 /** Source code and reports of success that merely name an error. */
 const HARMLESS =
-  /\b(?:throw|catch|import|export|class|extends|function|const|let|return|typeof|instanceof|raise|except|def)\b|\bno errors?\b|^\s*(?:\/\/|\*|#)/iu;
+  /\b(?:throw new|catch \(|import .{0,200}? from|export (?:class|const|function|interface|type)|class \w+ extends|function \w*\(|(?:const|let|var) \w+ =|return new|instanceof|raise \w+\(|except \w+|def \w+\()|\b[Nn]o errors?\b|^\s*(?:\/\/|\*|#)/u;
 
 const MAX_LINE = 300;
 

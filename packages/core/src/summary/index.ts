@@ -1,8 +1,21 @@
+export { type Chunk, type Chunked, type ChunkOptions, chunkMessages } from "./chunk.ts";
+export { digest } from "./digest.ts";
 export { type ExtractOptions, extractSummary } from "./extract.ts";
 export { exitCode, failingLines } from "./failing-lines.ts";
 export { type Entry, extendLedger } from "./ledger.ts";
 export { type CommandEntry, type CommitEntry, emptyLedger, type FileEntry, type Ledger } from "./ledger-state.ts";
+export { createLocator, type Locate } from "./locate.ts";
+export { type Merged, type MergeOptions, mergePatch } from "./merge.ts";
+export { type ParsedPatch, parsePatch, type SummaryPatch } from "./patch.ts";
 export type { Pin } from "./pins.ts";
+export {
+  PATCH_PROMPT_VERSION,
+  PATCH_SCHEMA,
+  type PatchPrompt,
+  type PatchPromptOptions,
+  patchPrompt,
+} from "./prompts/patch.ts";
+export { PROSE_PROMPT_VERSION, type ProsePromptOptions, prosePrompt } from "./prompts/prose.ts";
 export { type RenderedSummary, type RenderOptions, renderSummary } from "./render.ts";
 export {
   emptyState,
@@ -15,4 +28,6 @@ export {
   type SummaryState,
 } from "./state.ts";
 export { type Probe, probes, terms } from "./terms.ts";
+export { renderTranscript } from "./transcript.ts";
+export { type InvalidReason, type SummaryVerdict, type ValidateOptions, validateSummary } from "./validate.ts";
 export { stubSummary } from "./wording.ts";

@@ -1,0 +1,166 @@
+/**
+ * Reads JSON as models write it: prose or fences around it, comments, trailing commas, raw line breaks in strings, single
+ * quotes, an answer cut off in the middle. Of a cut-off value only what is complete is kept: an object that was not
+ * closed is dropped from a list, so half an item never passes for a whole one. Linear, never throws.
+ */
+
+export type LenientJson =
+  | { readonly kind: "value"; readonly value: unknown; readonly truncated: boolean }
+  | { readonly kind: "none" };
+
+/** The first object in the text that has any content, else the first that is empty. */
+export function findObject(text: string): LenientJson {
+  let empty: LenientJson = { kind: "none" };
+  let at = text.indexOf("{");
+  // Prose may hold stray braces; a handful of them is looked past.
+  for (let attempt = 0; attempt < 20 && at !== -1; attempt++) {
+    const reader = { text, at, truncated: false, depth: 0 };
+    const value = readValue(reader);
+    if (value !== CUT && typeof value === "object" && value !== null) {
+      const found: LenientJson = { kind: "value", value, truncated: reader.truncated };
+      if (Object.keys(value).length > 0) return found;
+      if (empty.kind === "none") empty = found;
+    }
+    at = text.indexOf("{", Math.max(reader.at, at + 1));
+  }
+  return empty;
+}
+
+interface Reader {
+  readonly text: string;
+  at: number;
+  truncated: boolean;
+  depth: number;
+}
+
+const CUT = Symbol("cut off or unreadable");
+const MAX_DEPTH = 40;
+
+function readValue(reader: Reader): unknown {
+  skipBlank(reader);
+  const char = reader.text[reader.at];
+  if (char === undefined) return cut(reader);
+  if (char === "{" || char === "[") {
+    if (reader.depth >= MAX_DEPTH) return cut(reader);
+    reader.depth++;
+    const value = char === "{" ? readObject(reader) : readList(reader);
+    reader.depth--;
+    return value;
+  }
+  if (char === '"' || char === "'") return readString(reader, char);
+  const word = /[^\s,:{}[\]"']+/y;
+  word.lastIndex = reader.at;
+  const match = word.exec(reader.text);
+  if (match === null) return CUT;
+  reader.at += match[0].length;
+  if (reader.at >= reader.text.length) return cut(reader);
+  const known = new Map<string, unknown>([
+    ["true", true],
+    ["false", false],
+    ["null", null],
+    ["None", null],
+    ["True", true],
+    ["False", false],
+  ]);
+  if (known.has(match[0])) return known.get(match[0]);
+  const number = Number(match[0]);
+  return Number.isNaN(number) ? CUT : number;
+}
+
+/** At the top level an unclosed object still counts for the members that were complete. */
+function readObject(reader: Reader): unknown {
+  const members: Record<string, unknown> = {};
+  const outer = reader.depth <= 2;
+  reader.at++;
+  for (;;) {
+    skipBlank(reader, ",");
+    const char = reader.text[reader.at];
+    if (char === "}") {
+      reader.at++;
+      return members;
+    }
+    if (char === undefined) return outer ? endOfText(reader, members) : cut(reader);
+    const key = char === '"' || char === "'" ? readString(reader, char) : readBareKey(reader);
+    skipBlank(reader);
+    if (typeof key !== "string" || reader.text[reader.at] !== ":") return outer && reader.truncated ? members : CUT;
+    reader.at++;
+    const value = readValue(reader);
+    if (value === CUT) return outer && reader.truncated ? members : CUT;
+    Object.defineProperty(members, key, { value, enumerable: true, configurable: true, writable: true });
+  }
+}
+
+function readList(reader: Reader): unknown {
+  const list: unknown[] = [];
+  reader.at++;
+  for (;;) {
+    skipBlank(reader, ",");
+    const char = reader.text[reader.at];
+    if (char === "]") {
+      reader.at++;
+      return list;
+    }
+    if (char === undefined) return endOfText(reader, list);
+    const value = readValue(reader);
+    if (value === CUT) return reader.truncated ? list : CUT;
+    list.push(value);
+  }
+}
+
+function readString(reader: Reader, quote: string): unknown {
+  const pieces: string[] = [];
+  let start = ++reader.at;
+  for (; reader.at < reader.text.length; reader.at++) {
+    const char = reader.text[reader.at]!;
+    if (char === quote) {
+      pieces.push(reader.text.slice(start, reader.at++));
+      return pieces.join("");
+    }
+    if (char !== "\\") continue;
+    pieces.push(reader.text.slice(start, reader.at));
+    const escaped = reader.text[++reader.at] ?? "";
+    if (escaped === "u" && /^[0-9a-fA-F]{4}$/.test(reader.text.slice(reader.at + 1, reader.at + 5))) {
+      pieces.push(String.fromCharCode(Number.parseInt(reader.text.slice(reader.at + 1, reader.at + 5), 16)));
+      reader.at += 4;
+    } else pieces.push(ESCAPES[escaped] ?? escaped);
+    start = reader.at + 1;
+  }
+  return cut(reader);
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r", b: "\b", f: "\f" };
+
+function readBareKey(reader: Reader): unknown {
+  const key = /[A-Za-z_]\w*/y;
+  key.lastIndex = reader.at;
+  const match = key.exec(reader.text);
+  if (match === null) return CUT;
+  reader.at += match[0].length;
+  return match[0];
+}
+
+function skipBlank(reader: Reader, also = ""): void {
+  for (;;) {
+    const char = reader.text[reader.at];
+    if (char === undefined) return;
+    if (/\s/.test(char) || char === also) reader.at++;
+    else if (reader.text.startsWith("//", reader.at)) reader.at = endOr(reader, "\n", 0);
+    else if (reader.text.startsWith("/*", reader.at)) reader.at = endOr(reader, "*/", 2);
+    else return;
+  }
+}
+
+function endOr(reader: Reader, mark: string, past: number): number {
+  const end = reader.text.indexOf(mark, reader.at);
+  return end === -1 ? reader.text.length : end + past;
+}
+
+function cut(reader: Reader): typeof CUT {
+  reader.truncated = true;
+  return CUT;
+}
+
+function endOfText<T>(reader: Reader, value: T): T {
+  reader.truncated = true;
+  return value;
+}
