@@ -78,10 +78,31 @@ test("[F26] hidden messages are subtracted as the reports around them measured t
 
 test("[F26] a message that never reached the prompt is not subtracted when it is hidden", () => {
   const account = createAccount();
-  const list = entries(1000, 4000, 100);
-  account.settle({ of: 2, input: 1000, output: 5 }, { ...claude, prompt: prompt(list.slice(0, 1)), window: null });
-  account.settle({ of: 4, input: 1100, output: 50 }, { ...claude, prompt: prompt(list), window: null });
-  assert.ok(account.count(prompt([list[0]!], "compacted"), claude).tokens >= 1000);
+  const list = entries(10_000, 4000, 100);
+  const sent = (length: number) => ({ ...claude, prompt: prompt(list.slice(0, length)), window: null });
+  account.settle({ of: 2, input: 10_000, output: 5 }, sent(1));
+  assert.equal(account.settle({ of: 4, input: 10_100, output: 50 }, sent(3)).kind, "accepted");
+  assert.deepEqual(account.count(prompt(list.slice(0, 1), "compacted"), claude), {
+    tokens: 10_000,
+    source: "adjusted",
+  });
+});
+
+test("[F26] reports of a session that was compacted elsewhere don't shrink the count of its whole log", () => {
+  const account = createAccount();
+  const list: Entry[] = [];
+  let input = 2000;
+  let ignored = 0;
+  for (let step = 0; step < 60; step += 1) {
+    // At steps 20 and 40 the other program went on with a short summary that isn't in the log.
+    if (step === 20 || step === 40) input = 10_000;
+    list.push({ seq: list.length + 1, tokens: 5000 });
+    input += 5000;
+    const sent = { ...claude, prompt: prompt([...list]), window: 200_000 };
+    if (account.settle({ of: list.length + 1, input, output: 10 }, sent).kind === "ignored") ignored += 1;
+  }
+  assert.equal(ignored, 40);
+  assert.deepEqual(account.count(prompt(list), claude), { tokens: 302_000, source: "anchored" });
 });
 
 test("[F28] another model starts cold, and each model has its own factor", () => {

@@ -85,7 +85,7 @@ export function createAccount(known: { readonly factors?: Readonly<Record<string
     settle: (report, { prompt, model, prior, window }) => {
       const previous = anchor?.model === model ? anchor : null;
       const { estimated } = sizeOf(prompt, prior, new Map());
-      const reason = impossibleReport(report.input, estimated, window);
+      const reason = impossibleReport(report.input, estimated * boundedFactor(factors[model] ?? 1), window);
       if (reason !== null) return { kind: "ignored", reason };
       const { growth, trust } =
         previous?.view === prompt.view

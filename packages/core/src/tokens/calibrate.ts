@@ -42,15 +42,17 @@ export function addGrowth(growth: Growth, by: Growth): Growth {
   return { reported: growth.reported + by.reported, estimated: growth.estimated + by.estimated };
 }
 
-/** Why a reported prompt size can't be that of a prompt estimated so; null when it can. */
-export function impossibleReport(input: number, estimated: number, window: number | null): ImpossibleReport | null {
+/**
+ * Why a reported prompt size can't be that of a prompt expected to be so large; null when it can. Far too small is the
+ * uncached part alone, or the report on a view that the log doesn't know (a session compacted elsewhere, then imported);
+ * far too large is usage summed over many calls.
+ */
+export function impossibleReport(input: number, expected: number, window: number | null): ImpossibleReport | null {
   if (!Number.isFinite(input)) return "not-a-number";
   if (input === 0) return "zero";
   if (input < 0) return "negative";
   if (window !== null && input > window * 1.25) return "over-window";
-  // The uncached part alone, or usage summed over many calls.
-  if (input < estimated / 4 - 256 || input > estimated * 4 + UNSEEN) return "implausible";
-  return null;
+  return input < expected * 0.6 - 256 || input > expected * 4 + UNSEEN ? "implausible" : null;
 }
 
 /** How far off each way to foretell an answer's size has been lately, in tokens. */
