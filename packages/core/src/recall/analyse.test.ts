@@ -59,6 +59,14 @@ test("every string has terms that any engine can hold", () => {
   fc.assert(fc.property(anything, holdable), { numRuns: 500 });
 });
 
+test("every character that folding takes apart still gives terms any engine can hold", () => {
+  for (let code = 0; code < 0x110000; code += 1) {
+    const character = String.fromCodePoint(code);
+    if (character.normalize("NFKD") === character) continue;
+    for (const text of [character, `a${character}`, `日${character}`, character + character]) holdable(text);
+  }
+});
+
 test("very long strings are analysed whole", () => {
   for (const unit of ["a", "日", "x/", "👍", "\ud800", "A1_", "'", "é", "word ", "A", "0123456789abcdef"]) {
     const long = unit.repeat(Math.ceil(100_000 / unit.length));

@@ -53,13 +53,14 @@ export function fold(text: string, letterCase: "lower" | "keep-case" = "lower"):
 
 /** Compatibility forms can hide spaces and signs (`\ufdfa` is four words): what no engine should see is taken out. */
 function holdable(term: string): string {
-  return ASCII.test(term) ? term : term.replace(NOT_IN_TERMS, "");
+  return PLAIN_TERM.test(term) ? term : term.replace(NOT_IN_TERMS, "");
 }
 
 type Emit = (term: string, kind: Term["kind"], weight: number) => void;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the ASCII range begins at 0
 const ASCII = /^[\x00-\x7f]*$/;
+const PLAIN_TERM = /^[\w\-./:\\@#]*$/;
 const NOT_IN_TERMS = /[^\p{L}\p{M}\p{N}\p{Extended_Pictographic}_\-./:\\@#]+/gu;
 const DROPPED_MARKS = /[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]/gu;
 const SPACELESS =
