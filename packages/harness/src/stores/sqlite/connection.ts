@@ -54,7 +54,7 @@ function prepare(connection: Connection): void {
   connection.exec("PRAGMA synchronous = FULL");
   // What is deleted or redacted is overwritten with zeros, not only forgotten.
   connection.exec("PRAGMA secure_delete = ON");
-  connection.exec("PRAGMA wal_autocheckpoint = 4000");
+  connection.exec("PRAGMA wal_autocheckpoint = 8000");
   connection.exec("PRAGMA journal_size_limit = 16777216");
   migrate(connection);
 }

@@ -2,7 +2,7 @@
  * Records: the compare-and-set append, ranges as a stream, the load of a view, redaction. Everything that must hold
  * together happens in one transaction.
  */
-import type { ChainedRecord, Head } from "@palimpsest/core/log";
+import { type ChainedRecord, type Head, STRUCTURAL_KINDS } from "@palimpsest/core/log";
 import type { AppendBatch, AppendResult, RecordQuery, RedactRequest, StoredRecord, ThreadLoad } from "../store.ts";
 import type { Connection, Row } from "./connection.ts";
 import { holdsLease } from "./leases.ts";
@@ -11,7 +11,6 @@ import {
   findThread,
   headText,
   RECORD_COLUMNS,
-  recordId,
   recordOf,
   type Segment,
   segments,
@@ -37,7 +36,7 @@ export function redact(connection: Connection, { bodies, batches }: RedactReques
     for (const { thread, batch } of batches) write(connection, thread, batch);
     for (const { thread, seq, body } of bodies) {
       const owner = segments(connection, findThread(connection, thread)!, seq, seq)[0]!;
-      connection.run("UPDATE records SET body = ?, redacted = 1 WHERE id = ?", body, recordId(owner.num, seq));
+      connection.run("UPDATE records SET body = ?, redacted = 1 WHERE num = ? AND seq = ?", body, owner.num, seq);
     }
     return { kind: "appended", version: batches[0]?.batch.head.version ?? 0 };
   });
@@ -70,24 +69,25 @@ export async function* records(
   }
 }
 
-const MAX_SEQ = 2 ** 28 - 1;
-const STRUCTURE = "kind IN ('compaction', 'prune', 'undo', 'evidence')";
-
 function readPage(connection: Connection, segment: Segment, kinds: RecordQuery["kinds"], order: string) {
-  const direction = order === "ascending" ? "ASC" : "DESC";
-  const isStructure = kinds?.every((kind) => ["compaction", "prune", "undo", "evidence"].includes(kind));
   const filter = kinds ? `AND kind IN (${kinds.map(() => "?").join(", ")})` : "";
-  const sql = `SELECT ${RECORD_COLUMNS} FROM records WHERE id BETWEEN ? AND ? ${filter}
-    ${isStructure ? `AND ${STRUCTURE}` : ""} ORDER BY id ${direction} LIMIT ${PAGE.rows}`;
+  const sql = `SELECT ${RECORD_COLUMNS} FROM records ${structureOnly(kinds) ?? "WHERE TRUE"}
+    AND num = ? AND seq BETWEEN ? AND ? ${filter} ORDER BY seq ${order === "ascending" ? "ASC" : "DESC"} LIMIT ${PAGE.rows}`;
   const page: StoredRecord[] = [];
   let characters = 0;
-  const ids = [recordId(segment.num, segment.first), recordId(segment.num, Math.min(segment.last, MAX_SEQ))] as const;
-  for (const row of connection.each(sql, ...ids, ...(kinds ?? []))) {
+  for (const row of connection.each(sql, segment.num, segment.first, segment.last, ...(kinds ?? []))) {
     page.push(recordOf(row));
     characters += (row["body"] as string | null)?.length ?? 0;
     if (characters >= PAGE.characters) break;
   }
   return page;
+}
+
+/** The few structural records have an index of their own; its condition must be repeated word for word to be used. */
+function structureOnly(kinds: RecordQuery["kinds"]): string | null {
+  const structural: readonly string[] = STRUCTURAL_KINDS;
+  if (!kinds?.every((kind) => structural.includes(kind))) return null;
+  return "INDEXED BY records_structure WHERE kind IN ('compaction', 'prune', 'undo', 'evidence')";
 }
 
 /** One consistent read: the head, all records after the hidden range, and the few before it that still show. */
@@ -99,9 +99,10 @@ export function load(connection: Connection, id: string): ThreadLoad | undefined
     const tail = segments(connection, thread, head.hiddenThrough + 1, head.version).flatMap(({ num, first, last }) =>
       connection
         .all(
-          `SELECT ${RECORD_COLUMNS} FROM records WHERE id BETWEEN ? AND ? ORDER BY id`,
-          recordId(num, first),
-          recordId(num, last),
+          `SELECT ${RECORD_COLUMNS} FROM records WHERE num = ? AND seq BETWEEN ? AND ? ORDER BY seq`,
+          num,
+          first,
+          last,
         )
         .map(recordOf),
     );
@@ -130,8 +131,9 @@ function one(connection: Connection, thread: ThreadRow, seq: number): StoredReco
   const [segment] = segments(connection, thread, seq, seq);
   if (!segment) return undefined;
   const row: Row | undefined = connection.get(
-    `SELECT ${RECORD_COLUMNS} FROM records WHERE id = ?`,
-    recordId(segment.num, seq),
+    `SELECT ${RECORD_COLUMNS} FROM records WHERE num = ? AND seq = ?`,
+    segment.num,
+    seq,
   );
   return row && recordOf(row);
 }
@@ -157,8 +159,9 @@ function write(connection: Connection, thread: string, batch: AppendBatch): void
 
 function insertRecord(connection: Connection, num: number, record: ChainedRecord): void {
   connection.run(
-    "INSERT INTO records (id, kind, header, body, body_hash, hash) VALUES (?, ?, ?, ?, ?, ?)",
-    recordId(num, record.seq),
+    "INSERT INTO records (num, seq, kind, header, body, body_hash, hash) VALUES (?, ?, ?, ?, ?, ?, ?)",
+    num,
+    record.seq,
     record.kind,
     record.header,
     record.body,

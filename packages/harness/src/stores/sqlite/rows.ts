@@ -7,13 +7,6 @@ import type { StoredRecord } from "../store.ts";
 import { storedRecord } from "../stored-record.ts";
 import type { Connection, Row } from "./connection.ts";
 
-/** 2^28 records per thread and 2^25 threads keep an id exact as a JavaScript number. */
-const SEQS_PER_THREAD = 2 ** 28;
-
-export function recordId(num: number, seq: number): number {
-  return num * SEQS_PER_THREAD + seq;
-}
-
 export interface ThreadRow {
   readonly num: number;
   readonly header: ThreadHeader;
@@ -85,11 +78,11 @@ function threadByNumber(connection: Connection, num: number): ThreadRow | undefi
   return row && threadRow(row);
 }
 
-export const RECORD_COLUMNS = "id, kind, header, body, body_hash, hash, redacted";
+export const RECORD_COLUMNS = "seq, kind, header, body, body_hash, hash, redacted";
 
 export function recordOf(row: Row): StoredRecord {
   return storedRecord({
-    seq: (row["id"] as number) % SEQS_PER_THREAD,
+    seq: row["seq"] as number,
     kind: row["kind"] as ChainedRecord["kind"],
     header: row["header"] as string,
     body: row["body"] as string | null,

@@ -6,10 +6,10 @@ import { StoreError } from "../store-error.ts";
 import type { Connection } from "./connection.ts";
 
 /**
- * An append rewrites whole pages: the leaf that takes the record, its neighbours when it splits, the head row, an index
- * leaf. Small pages keep that under 8 kB even then; a larger body fills pages of its own.
+ * An append rewrites whole pages, each of them in full: the leaf that takes the record, the head row, index leaves.
+ * Small pages keep that in proportion to a short message; a long body fills pages of its own.
  */
-export const PAGE_SIZE = 1024;
+export const PAGE_SIZE = 512;
 
 const MIGRATIONS: readonly string[] = [
   `
@@ -28,12 +28,14 @@ const MIGRATIONS: readonly string[] = [
   -- Apart from the head row, so that an append that doesn't touch the state doesn't rewrite it.
   CREATE TABLE states (num INTEGER PRIMARY KEY, state TEXT NOT NULL, title TEXT) STRICT;
 
-  -- id = thread number and seq in one integer: a thread's records lie side by side and an append touches one leaf.
+  -- Rows in the order they came, whatever their thread: an append fills the last leaf and never splits one between
+  -- full neighbours, which would rewrite them all. The thread's own order is in a narrow index.
   CREATE TABLE records (
-    id INTEGER PRIMARY KEY, kind TEXT NOT NULL, header TEXT NOT NULL, body TEXT, body_hash TEXT, hash TEXT NOT NULL,
-    redacted INTEGER NOT NULL DEFAULT 0
+    row INTEGER PRIMARY KEY, num INTEGER NOT NULL, seq INTEGER NOT NULL, kind TEXT NOT NULL, header TEXT NOT NULL,
+    body TEXT, body_hash TEXT, hash TEXT NOT NULL, redacted INTEGER NOT NULL DEFAULT 0
   ) STRICT;
-  CREATE INDEX records_structure ON records (id, kind)
+  CREATE UNIQUE INDEX records_place ON records (num, seq);
+  CREATE INDEX records_structure ON records (num, seq)
     WHERE kind IN ('compaction', 'prune', 'undo', 'evidence');
 
   CREATE TABLE leases (

@@ -7,7 +7,7 @@ import type { ForkRequest, Store, ThreadPage, ThreadQuery } from "../store.ts";
 import type { Connection, Row } from "./connection.ts";
 import { isLeased } from "./leases.ts";
 import { updateHead, writeState } from "./records.ts";
-import { findHead, findThread, recordId, segments, type ThreadRow, threadRow } from "./rows.ts";
+import { findHead, findThread, segments, type ThreadRow, threadRow } from "./rows.ts";
 
 export function createThread(connection: Connection, header: ThreadHeader, head: Head): "created" | "exists" {
   return connection.transaction("IMMEDIATE", () => insertThread(connection, header, head, null, 0));
@@ -71,12 +71,7 @@ export function deleteThread(connection: Connection, id: string): "deleted" | "m
     if (isLeased(connection, thread.num)) return "busy";
     for (const child of connection.all("SELECT num, header, base, base_seq FROM threads WHERE base = ?", thread.num))
       inherit(connection, thread, threadRow(child));
-    connection.run(
-      "DELETE FROM records WHERE id BETWEEN ? AND ?",
-      recordId(thread.num, 0),
-      recordId(thread.num + 1, 0) - 1,
-    );
-    for (const table of ["heads", "states", "leases", "drafts", "threads"])
+    for (const table of ["records", "heads", "states", "leases", "drafts", "threads"])
       connection.run(`DELETE FROM ${table} WHERE num = ?`, thread.num);
     return "deleted";
   });
@@ -85,12 +80,11 @@ export function deleteThread(connection: Connection, id: string): "deleted" | "m
 /** The fork takes its own copy of the parent's stretch and hangs on the grandparent, if any. */
 function inherit(connection: Connection, parent: ThreadRow, child: ThreadRow): void {
   connection.run(
-    `INSERT INTO records (id, kind, header, body, body_hash, hash, redacted)
-     SELECT id - ? + ?, kind, header, body, body_hash, hash, redacted FROM records WHERE id BETWEEN ? AND ?`,
-    recordId(parent.num, 0),
-    recordId(child.num, 0),
-    recordId(parent.num, 0),
-    recordId(parent.num, child.baseSeq),
+    `INSERT INTO records (num, seq, kind, header, body, body_hash, hash, redacted)
+     SELECT ?, seq, kind, header, body, body_hash, hash, redacted FROM records WHERE num = ? AND seq <= ? ORDER BY seq`,
+    child.num,
+    parent.num,
+    child.baseSeq,
   );
   const header: ThreadHeader = { ...child.header, parent: null, forkedAt: null };
   connection.run(
@@ -106,12 +100,8 @@ export function writeHead(connection: Connection, id: string, head: Head): "writ
   return connection.transaction("IMMEDIATE", () => {
     const thread = findThread(connection, id);
     if (!thread) return "missing";
-    const own = connection.get(
-      "SELECT max(id) AS id FROM records WHERE id BETWEEN ? AND ?",
-      recordId(thread.num, 0),
-      recordId(thread.num + 1, 0) - 1,
-    );
-    const last = own?.["id"] === null ? thread.baseSeq : (own!["id"] as number) - recordId(thread.num, 0);
+    const own = connection.get("SELECT max(seq) AS last FROM records WHERE num = ?", thread.num)?.["last"];
+    const last = (own as number | null) ?? thread.baseSeq;
     if (last !== head.version) return "conflict";
     updateHead(connection, thread.num, head);
     writeState(connection, thread.num, head.state);
