@@ -1,9 +1,10 @@
 // Import through the real binary: what comes back must be what went in, and bad input must leave nothing behind.
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { type Desk, desk } from "../test/binary.ts";
+import { BINARY, type Desk, desk } from "../test/binary.ts";
 
 const hello = '{ "role":"user", "content":"h\\u00e9llo  \u2028", "n":1.50 }';
 const call =
@@ -120,6 +121,33 @@ test("an import of many threads that stopped half way goes on when it is run aga
   assert.deepEqual([again.code, again.document["imported"]], [0, 2]);
   assert.equal((await at.run("replay", "d-2", "--raw")).stdout, `${call}\n`);
   assert.equal((await at.json("verify", "d-1")).code, 0);
+});
+
+test("an import that is killed leaves all of a thread or nothing of it, and can be run again", async (t) => {
+  const at = desk(t);
+  const line = JSON.stringify({ role: "user", content: "x".repeat(1000) });
+  const file = at.file("chat.jsonl", `${line}\n`.repeat(5000));
+  for (const [round, delay] of [60, 120, 180, 240, 300, 360, 420].entries()) {
+    const thread = `t${round}`;
+    const child = spawn(process.execPath, [
+      "--conditions=source",
+      BINARY,
+      "import",
+      file,
+      "--thread",
+      thread,
+      "--home",
+      at.home,
+    ]);
+    setTimeout(() => child.kill("SIGKILL"), delay);
+    await new Promise((resolve) => child.once("exit", resolve));
+    const { document } = await at.json("threads");
+    const found = (document["threads"] as { id: string; messages: number }[]).find(({ id }) => id === thread);
+    assert.ok([undefined, 0, 5000].includes(found?.messages), JSON.stringify(found));
+    const again = await at.run("import", file, "--thread", thread);
+    assert.equal(again.code, found?.messages === 5000 ? 1 : 0, again.stderr);
+    assert.equal((await at.json("verify", thread)).document["records"], 5001);
+  }
 });
 
 test("missing, empty and message-less files and directories are one clear sentence each", async (t) => {

@@ -11,8 +11,11 @@ export async function main(args: readonly string[]): Promise<number> {
   const output = createOutput({ stdout, stderr, env, onClosed: () => process.exit() });
   const format = args.includes("--json") ? "json" : "text";
   const interrupt = new AbortController();
-  // The first Ctrl-C lets the command put things away, the second ends it at once.
-  process.once("SIGINT", () => interrupt.abort());
+  // Ctrl-C lets the command put things away; one that waits for a reader that never reads is ended all the same.
+  process.once("SIGINT", () => {
+    interrupt.abort();
+    setTimeout(() => process.exit(130), GRACE_MS).unref();
+  });
   try {
     const line = readCommandLine(args, commands);
     if (line.kind === "help") {
@@ -28,6 +31,8 @@ export async function main(args: readonly string[]): Promise<number> {
     process.removeAllListeners("SIGINT");
   }
 }
+
+const GRACE_MS = 1000;
 
 async function reportError(error: unknown, format: "json" | "text", output: Output): Promise<number> {
   const { exitCode, code, message } = await endingOf(error);

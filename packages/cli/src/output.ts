@@ -9,6 +9,8 @@ export interface Output {
   /** Text for stdout, exactly as given. Await it when printing much. */
   write(text: string): Promise<void>;
   line(text: string): Promise<void>;
+  /** Many small pieces in few large writes; stops between two of them when `signal` says so. */
+  stream(pieces: AsyncIterable<string>, signal: AbortSignal): Promise<void>;
   /** The one JSON document of `--json`. */
   json(value: unknown): Promise<void>;
   /** A line for the person, on stderr. */
@@ -41,8 +43,23 @@ export function createOutput({ stdout, stderr, env, onClosed }: OutputOptions): 
     color: stdout.isTTY === true && !env["NO_COLOR"] && env["TERM"] !== "dumb",
     write,
     line: (text) => write(`${text}\n`),
+    stream: (pieces, signal) => writeAll(pieces, write, signal),
     json: (value) => write(`${JSON.stringify(value, null, 2)}\n`),
     note: (text) => void stderr.write(`${text}\n`),
     progress: (text) => void stderr.write(stderr.isTTY ? `\r\u001b[K${text}` : `${text}\n`),
   };
+}
+
+const CHUNK = 65_536;
+
+async function writeAll(pieces: AsyncIterable<string>, write: Output["write"], signal: AbortSignal): Promise<void> {
+  let held = "";
+  for await (const piece of pieces) {
+    signal.throwIfAborted();
+    held += piece;
+    if (held.length < CHUNK) continue;
+    await write(held);
+    held = "";
+  }
+  await write(held);
 }

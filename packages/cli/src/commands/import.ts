@@ -73,12 +73,11 @@ function located(path: string, { place, message }: Problem): string {
 
 /** At a terminal at once, elsewhere only when it takes long. */
 function reporter({ output }: Context): (progress: ImportProgress) => void {
-  const started = Date.now();
-  let last = started;
+  let last = Date.now();
   return ({ phase, done }) => {
     const now = Date.now();
     const wait = process.stderr.isTTY ? 200 : 5000;
-    if (now - last < wait) return;
+    if (now - last < wait || done === 1) return;
     last = now;
     output.progress(`${phase} ${Math.round(done * 100)} %`);
   };

@@ -14,7 +14,7 @@ export interface Reading {
 }
 
 export interface ReadingOptions {
-  /** Called now and then with the bytes read so far; awaited, so that the caller can stay responsive. */
+  /** Called every few megabytes with the bytes read so far; awaited, so that the caller can stay responsive. */
   readonly onProgress?: (bytes: number) => Promise<void>;
 }
 
@@ -23,14 +23,12 @@ export async function readConversations(file: Buffer, options: ReadingOptions = 
   const draft: Draft = { conversations: [], loose: [], skipped: 0, problems: [] };
   if (layoutOf(bytes) === "document") addDocument(draft, bytes);
   else {
-    let read = 0;
+    let told = 0;
     for (const line of textLines(bytes)) {
       addLine(draft, line);
-      read += line.text.length;
-      if (read > PROGRESS_STEP) {
-        await options.onProgress?.(read);
-        read = 0;
-      }
+      if (line.end - told < PROGRESS_STEP) continue;
+      told = line.end;
+      await options.onProgress?.(told);
     }
   }
   return finished(draft);
@@ -48,7 +46,7 @@ interface Draft {
 
 function addDocument(draft: Draft, bytes: Buffer): void {
   const bad = [...textLines(bytes)].find((line) => line.badByte !== null);
-  const parsed = bad ? parse(bad, "lines") : parse(decode(bytes, 1), "document");
+  const parsed = bad ? parse(bad, "lines") : parse(decode(bytes, 1, bytes.length), "document");
   if ("problem" in parsed) draft.problems.push(parsed.problem);
   else if (!Array.isArray(parsed.value)) addValue(draft, parsed.value, parsed.text, "");
   else {

@@ -9,6 +9,8 @@ export interface TextLine {
   readonly text: string;
   /** Offset in the line, counted from 1, of the first byte that is not UTF-8. */
   readonly badByte: number | null;
+  /** Where the line ends in the file, in bytes. */
+  readonly end: number;
 }
 
 export type Layout = "document" | "lines";
@@ -24,7 +26,7 @@ export function* textLines(bytes: Buffer): Generator<TextLine> {
     const found = bytes.indexOf(0x0a, start);
     const end = found === -1 ? bytes.length : found;
     number += 1;
-    const line = decode(bytes.subarray(start, end), number);
+    const line = decode(bytes.subarray(start, end), number, end);
     if (line.badByte !== null || line.text !== "") yield line;
     start = end + 1;
   }
@@ -42,9 +44,9 @@ export function layoutOf(bytes: Buffer): Layout {
   return second.text.startsWith("{") && isJson(second.text) ? "lines" : "document";
 }
 
-export function decode(bytes: Buffer, number: number): TextLine {
-  if (isUtf8(bytes)) return { number, text: bytes.toString("utf8").trim(), badByte: null };
-  return { number, text: "", badByte: firstBadByte(bytes) };
+export function decode(bytes: Buffer, number: number, end: number): TextLine {
+  if (isUtf8(bytes)) return { number, text: bytes.toString("utf8").trim(), badByte: null, end };
+  return { number, text: "", badByte: firstBadByte(bytes), end };
 }
 
 /** Where the lenient decoder puts a replacement mark that the bytes themselves don't spell. */

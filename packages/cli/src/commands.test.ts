@@ -1,0 +1,244 @@
+// The commands on threads, through the real binary.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { closeSync, openSync, readSync, writeFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { type TestContext, test } from "node:test";
+import { BINARY, type Desk, desk } from "../test/binary.ts";
+
+const said = ["Which river runs through Vienna?", "The Danube.", "And through Prague?", "The Vltava."];
+
+/** A thread `a` of four messages: records 1 to 4, and the import's receipt as record 5. */
+async function deskWithThread(t: TestContext): Promise<Desk> {
+  const at = desk(t);
+  const lines = said.map((content, index) => JSON.stringify({ role: index % 2 ? "assistant" : "user", content }));
+  const { code, stderr } = await at.run("import", at.file("chat.jsonl", lines.join("\n")), "--thread", "a");
+  assert.equal(code, 0, stderr);
+  return at;
+}
+
+test("threads lists what is there, the newest first, with a fork's parent", async (t) => {
+  const at = await deskWithThread(t);
+  await at.run("fork", "a", "--at", "2", "--as", "b");
+  const { document } = await at.json("threads");
+  const threads = document["threads"] as { id: string; messages: number; parent: string | null; title: unknown }[];
+  assert.deepEqual(threads.map(({ id, messages, parent, title }) => [id, messages, parent, title]).sort(), [
+    ["a", 4, null, null],
+    ["b", 2, "a", null],
+  ]);
+  assert.match((await at.run("threads")).stdout, /^thread +messages +changed/);
+});
+
+test("view shows what would be sent, and says that nothing was simulated", async (t) => {
+  const at = await deskWithThread(t);
+  const { document } = await at.json("view", "a");
+  assert.deepEqual([document["thread"], document["dialect"], document["simulated"]], ["a", "openai", false]);
+  assert.ok(Number(document["tokens"]) > 20);
+  assert.deepEqual(
+    (document["messages"] as { content: string }[]).map(({ content }) => content),
+    said,
+  );
+});
+
+test("[F23] context's parts sum exactly to its total, which is the view's count, system prompt and tools included", async (t) => {
+  const at = await deskWithThread(t);
+  const tools = [{ name: "look", description: "Looks it up.", input_schema: { type: "object" } }];
+  const request = {
+    system: "Be brief. ".repeat(50),
+    tools,
+    messages: said.map((content) => ({ role: "user", content })),
+  };
+  await at.run("import", at.file("request.json", JSON.stringify(request)), "--thread", "b");
+  for (const thread of ["a", "b"]) {
+    const { document } = await at.json("context", thread, "--window", "1000");
+    assert.deepEqual([document["thread"], document["window"]], [thread, 1000]);
+    const parts = document["parts"] as Record<string, number>;
+    const sum = Object.values(parts).reduce((total, tokens) => total + tokens, 0);
+    assert.equal(sum, document["total"]);
+    assert.equal((await at.json("view", thread)).document["tokens"], document["total"]);
+    if (thread === "b") assert.ok(parts["base"]! > 100 && parts["definitions"]! > 10);
+  }
+});
+
+test("context draws a bar of 80 columns without colour when nobody looks", async (t) => {
+  const at = await deskWithThread(t);
+  const { stdout, stderr } = await at.run("context", "a", "--window", "200");
+  const lines = stdout.split("\n");
+  assert.match(lines[0]!, /^a: \d+ of 200 tokens/);
+  assert.match(lines[1]!, /^\[.{78}\]$/);
+  assert.ok(lines.every((line) => line.length <= 80));
+  assert.ok(!stdout.includes("\u001b"));
+  assert.equal(stderr, "");
+});
+
+test("verify names a changed body, a deleted last record and two swapped records; a redaction passes and is reported", async (t) => {
+  const tampering = {
+    1: "UPDATE records SET body = replace(body, 'Vienna', 'Berlin') WHERE body LIKE '%Vienna%'",
+    5: "DELETE FROM records WHERE id = (SELECT max(id) FROM records)",
+    2: `UPDATE records SET (header, body, body_hash, hash) = (SELECT header, body, body_hash, hash FROM records o
+        WHERE o.id = CASE WHEN records.id % 10 = 2 THEN records.id + 1 ELSE records.id - 1 END)
+        WHERE id IN (SELECT id FROM records ORDER BY id LIMIT 2 OFFSET 1)`,
+  };
+  for (const [bad, sql] of Object.entries(tampering)) {
+    const at = await deskWithThread(t);
+    assert.equal((await at.run("verify", "a")).code, 0);
+    inside(at, (database) => database.exec(sql));
+    const { code, document } = await at.json("verify", "a");
+    assert.equal(code, 1, sql);
+    assert.equal(document["ok"], false);
+    assert.equal((document["firstBad"] as { seq: number }).seq, Number(bad), JSON.stringify(document));
+    assert.match((await at.run("verify", "a")).stderr, new RegExp(`record ${bad}\\b`));
+  }
+  const at = await deskWithThread(t);
+  const { document } = await at.json("redact", "a", "1");
+  assert.deepEqual([document["thread"], document["redacted"]], ["a", 1]);
+  const verified = await at.json("verify", "a");
+  assert.deepEqual([verified.code, verified.document["ok"], verified.document["redacted"]], [0, true, [1]]);
+  assert.ok(!(await at.run("replay", "a", "--raw")).stdout.includes("Vienna"));
+  assert.equal((await at.run("redact", "a", "1")).code, 1);
+});
+
+test("fork shares the past and goes its own way; names are found, taken ones and ends are refused", async (t) => {
+  const at = await deskWithThread(t);
+  assert.deepEqual((await at.json("fork", "a", "--at", "2")).document, { thread: "a-fork-2", parent: "a", at: 2 });
+  assert.equal((await at.json("fork", "a", "--at", "2")).document["thread"], "a-fork-2-2");
+  assert.equal((await at.run("replay", "a-fork-2", "--raw")).stdout.trim().split("\n").length, 2);
+  assert.equal((await at.run("verify", "a-fork-2")).code, 0);
+  assert.match((await at.run("fork", "a", "--at", "2", "--as", "a")).stderr, /exists already/);
+  assert.match((await at.run("fork", "a", "--at", "99")).stderr, /no record 99/);
+  assert.equal((await at.run("fork", "a", "--at", "2", "--as", "../b")).code, 2);
+});
+
+test("[F41] a deleted thread is gone, and its forks keep what they shared", async (t) => {
+  const at = await deskWithThread(t);
+  await at.run("fork", "a", "--at", "4", "--as", "b");
+  assert.deepEqual((await at.json("threads", "delete", "a")).document, { thread: "a", deleted: true });
+  assert.equal((await at.run("replay", "a")).code, 1);
+  assert.equal((await at.run("replay", "b", "--raw")).stdout.trim().split("\n").length, 4);
+  assert.equal((await at.run("verify", "b")).code, 0);
+});
+
+test("pin and unpin a message; a record that isn't one is refused", async (t) => {
+  const at = await deskWithThread(t);
+  assert.deepEqual((await at.json("pin", "a", "1")).document, { thread: "a", pinned: 1, on: true });
+  assert.deepEqual((await at.json("pin", "a", "1", "--off")).document, { thread: "a", pinned: 1, on: false });
+  assert.match((await at.run("pin", "a", "5")).stderr, /Record 5 of "a" is not a message/);
+  assert.match((await at.run("pin", "a", "999")).stderr, /Record 999/);
+});
+
+test("[F42] replay shows everything with its seq and is not fooled by escape sequences", async (t) => {
+  const at = await deskWithThread(t);
+  const { stdout } = await at.run("replay", "a");
+  assert.match(stdout, /#1 user\n {2}Which river/);
+  assert.deepEqual((await at.json("replay", "a")).document["seqs"], [1, 2, 3, 4]);
+  const nasty = JSON.stringify({ role: "user", content: "\u001b[2Jgone\u202e" });
+  await at.run("import", at.file("nasty.jsonl", nasty), "--thread", "n");
+  const shown = (await at.run("replay", "n")).stdout;
+  assert.deepEqual([shown.includes("gone"), shown.includes("\u001b"), shown.includes("\u202e")], [true, false, false]);
+  assert.equal((await at.run("replay", "n", "--raw")).stdout, `${nasty}\n`);
+});
+
+test("doctor finds a sound home sound, repairs a wrong head, and reports a bad configuration", async (t) => {
+  const at = await deskWithThread(t);
+  const checks = async (...args: string[]) => {
+    const { code, document } = await at.json("doctor", ...args);
+    return { code, checks: document["checks"] as { name: string; ok: boolean; detail: string }[] };
+  };
+  assert.equal((await checks("--rebuild")).code, 0);
+  inside(at, (database) => database.exec("UPDATE heads SET head = replace(head, '\"pins\":[]', '\"pins\":[1]')"));
+  const wrong = await checks("--rebuild");
+  assert.equal(wrong.code, 1);
+  assert.match(wrong.checks.find(({ name }) => name === "head of a")!.detail, /pins/);
+  assert.equal((await checks("--rebuild")).code, 0);
+  writeFileSync(join(at.home, "config.yaml"), "sumarization: {}\n");
+  const config = (await checks()).checks.find(({ name }) => name === "config")!;
+  assert.deepEqual([config.ok, /summarization/.test(config.detail)], [false, true]);
+});
+
+test("a locked, a newer and a damaged database are one clear sentence each, and stay as they are", async (t) => {
+  const at = await deskWithThread(t);
+  const lock = new DatabaseSync(join(at.home, "palimpsest.db"));
+  lock.exec("BEGIN EXCLUSIVE");
+  const locked = await at.run("pin", "a", "1");
+  lock.exec("ROLLBACK");
+  lock.close();
+  assert.deepEqual([locked.code, /is locked by another process/.test(locked.stderr)], [1, true]);
+  inside(at, (database) => database.exec("INSERT INTO migrations (version, applied) VALUES (999, 'tomorrow')"));
+  const newer = await at.run("threads");
+  assert.deepEqual([newer.code, /update palimpsest/.test(newer.stderr)], [1, true]);
+  inside(at, (database) => database.exec("DELETE FROM migrations WHERE version = 999"));
+  damage(join(at.home, "palimpsest.db"));
+  const damaged = await at.run("replay", "a");
+  assert.equal(damaged.code, 1);
+  assert.match(damaged.stderr, /^palimpsest: .*(damaged|not a database|can't be read)/m);
+  assert.doesNotMatch(damaged.stderr, /^\s+at /m);
+});
+
+test("a disk that takes no more leaves nothing half-written", async (t) => {
+  const at = await deskWithThread(t);
+  const file = at.file("big.jsonl", `${JSON.stringify({ role: "user", content: "x".repeat(3_000_000) })}\n`);
+  const full = await shell(
+    at,
+    `trap "" XFSZ; ulimit -f 1000; "$NODE" --conditions=source "$BINARY" import "${file}" --thread b`,
+  );
+  assert.equal(full.code, 1);
+  assert.match(full.stderr, /^palimpsest: .*(disk|room)/);
+  assert.equal((await at.run("replay", "b", "--raw")).stdout, "");
+  assert.equal((await at.run("verify", "a")).code, 0);
+  assert.equal((await at.run("import", file, "--thread", "b")).code, 0);
+});
+
+test("a reader that goes away ends the program quietly", async (t) => {
+  const at = await deskWithThread(t);
+  const long = JSON.stringify({ role: "user", content: "x".repeat(2_000_000) });
+  await at.run("import", at.file("long.jsonl", `${long}\n${long}\n`), "--thread", "b");
+  const { stdout, stderr } = await shell(at, `"$NODE" --conditions=source "$BINARY" replay b --raw | head -c 10`);
+  assert.deepEqual([stdout.length, stderr], [10, ""]);
+});
+
+test("Ctrl-C ends a command that waits for its reader, without a stack trace", async (t) => {
+  const at = await deskWithThread(t);
+  const long = JSON.stringify({ role: "user", content: "x".repeat(2_000_000) });
+  await at.run("import", at.file("long.jsonl", `${long}\n${long}\n`), "--thread", "b");
+  const child = spawn(process.execPath, ["--conditions=source", BINARY, "replay", "b", "--raw", "--home", at.home]);
+  let stderr = "";
+  child.stderr.on("data", (chunk: Buffer) => {
+    stderr += chunk;
+  });
+  await new Promise((resolve) => child.stdout.once("readable", resolve));
+  child.kill("SIGINT");
+  const code = await new Promise((resolve) => child.once("exit", resolve));
+  child.stdout.destroy();
+  assert.equal(code, 130);
+  assert.doesNotMatch(stderr, /^\s+at /m);
+});
+
+function inside(at: Desk, work: (database: DatabaseSync) => void): void {
+  const database = new DatabaseSync(join(at.home, "palimpsest.db"));
+  work(database);
+  database.close();
+}
+
+/** Overwrites every page but the first with noise. */
+function damage(path: string): void {
+  const file = openSync(path, "r+");
+  const page = Buffer.alloc(1024, 0xa5);
+  for (let at = 1024; readSync(file, Buffer.alloc(1), 0, 1, at) === 1; at += 1024) writeSync(file, page, 0, 1024, at);
+  closeSync(file);
+}
+
+function shell(at: Desk, script: string): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  return new Promise((resolve) => {
+    const env = { PATH: process.env["PATH"], NODE: process.execPath, BINARY, PALIMPSEST_HOME: at.home };
+    const child = spawn("sh", ["-c", script], { env });
+    let [stdout, stderr] = ["", ""];
+    child.stdout.on("data", (chunk: Buffer) => {
+      stdout += chunk;
+    });
+    child.stderr.on("data", (chunk: Buffer) => {
+      stderr += chunk;
+    });
+    child.on("close", (code) => resolve({ code, stdout, stderr }));
+  });
+}
