@@ -19,7 +19,7 @@ type Line = Extract<SessionLine, { kind: "message" }>;
 type Message = OpenAiMessage;
 
 const KEEP = 20_000;
-const NO_FRAME = { message: 0, call: 0, argument: 0, result: 0 };
+const NO_FRAME = { message: 0, call: 0, argument: 0, result: 0, inputs: "json" } as const;
 
 const bench: Bench = async ([path], options) => {
   const lines = readSession(path, "tokens FILE");

@@ -37,12 +37,23 @@ test("[F25] reasoning, call arguments, results, images, files and unknown blocks
 });
 
 test("a frame charges each call and each of its arguments, also in JSON that doesn't parse", () => {
-  const frame = { message: 1, call: 100, argument: 10, result: 0 };
+  const frame = { message: 1, call: 100, argument: 10, result: 0, inputs: "json" } as const;
   const meter = createMeter(shape, { counter: () => 0, frame });
   const call = (input: string): Part[] => [{ kind: "call", id: "1", name: "edit", input }];
   assert.equal(meter.message(call('{"path": "a:b", "edits": [{"old": 1, "new": 2}]}')), 121);
   assert.equal(meter.message(call("{}")), 101);
   assert.equal(meter.message(call('{"path": "unfinished \\": str')), 111);
+});
+
+test("[F25] a provider that reads plain arguments is charged for the text and not for its escapes", () => {
+  const text = 'first "line"\n\tsecond \\ line \u2028 é';
+  const frame = { message: 0, call: 0, argument: 0, result: 0 };
+  const input = JSON.stringify({ text }).replace("é", "\\u00e9");
+  const message: Part[] = [{ kind: "call", id: "1", name: "", input }];
+  const length = (inputs: "json" | "plain") =>
+    createMeter(shape, { counter: (value) => value.length, frame: { ...frame, inputs } }).message(message);
+  assert.equal(length("json"), input.length);
+  assert.equal(length("plain"), '{"text":""}'.length + text.length);
 });
 
 test("[F23] the meter counts system prompt and tool schemas with the same counter", () => {

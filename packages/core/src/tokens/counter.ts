@@ -18,9 +18,11 @@ export interface Frame {
   readonly call: number;
   readonly argument: number;
   readonly result: number;
+  /** Whether the model reads a call's arguments as JSON text or as plain values, without the escapes. */
+  readonly inputs: "json" | "plain";
 }
 
-const PLAIN_FRAME: Frame = { message: 4, call: 8, argument: 0, result: 6 };
+const PLAIN_FRAME: Frame = { message: 4, call: 8, argument: 0, result: 6, inputs: "json" };
 
 /** Tokens of one message as a part of a prompt, framing included. Total: never throws, whatever the parts hold. */
 export function countMessage<M>(
@@ -132,7 +134,7 @@ function partTokens(part: Exclude<Part, { kind: "image" }>, counter: CountText, 
     case "reasoning":
       return part.text === "" && part.signature !== null ? Math.ceil(part.signature.length / 6) : counter(part.text);
     case "call":
-      return frame.call + frame.argument * argumentsIn(part.input) + counter(part.name) + counter(part.input);
+      return frame.call + counter(part.name) + inputTokens(part.input, counter, frame);
     case "result":
       return frame.result + counter(part.text);
     case "file":
@@ -140,6 +142,21 @@ function partTokens(part: Exclude<Part, { kind: "image" }>, counter: CountText, 
     case "other":
       return counter(part.json);
   }
+}
+
+function inputTokens(input: string, counter: CountText, frame: Frame): number {
+  const text = frame.inputs === "json" ? input : withoutEscapes(input);
+  return (frame.argument === 0 ? 0 : frame.argument * argumentsIn(input)) + counter(text);
+}
+
+const CONTROLS: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r", b: "\b", f: "\f" };
+
+/** JSON text with its escapes resolved: a file written by a call is read line by line, not as one line with `\\n`. */
+function withoutEscapes(json: string): string {
+  if (!json.includes("\\")) return json;
+  return json.replace(/\\(?:u([0-9a-fA-F]{4})|([^u]))/g, (_, hex: string | undefined, char: string) =>
+    hex === undefined ? (CONTROLS[char] ?? char) : String.fromCharCode(Number.parseInt(hex, 16)),
+  );
 }
 
 /** How many arguments a call's JSON text has at its top level; scanned, since a model's JSON needn't parse. */

@@ -71,9 +71,9 @@ const IMAGE_RULES: Readonly<Record<Family, ImageRule>> = {
   other: "openai",
 };
 
-/** In counted tokens, measured on reported usage: a call is written as tags with a pair around every argument. */
-const ANTHROPIC_FRAME: Frame = { message: 4, call: 28, argument: 10, result: 6 };
-const PLAIN_FRAME: Frame = { message: 4, call: 8, argument: 0, result: 6 };
+/** In counted tokens, measured on reported usage: a call is written as tags around every plain argument. */
+const ANTHROPIC_FRAME: Frame = { message: 4, call: 24, argument: 9, result: 6, inputs: "plain" };
+const PLAIN_FRAME: Frame = { message: 4, call: 8, argument: 0, result: 6, inputs: "json" };
 
 /** Models of the encoding before o200k; `gpt-4o` and `gpt-4.1` are not among them. */
 const OLD_OPENAI = /(^|\/)(gpt-3\.5|gpt-4($|-(?!o)))/;
