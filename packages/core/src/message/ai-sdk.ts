@@ -15,6 +15,7 @@ import {
   other,
   result,
   sameContent,
+  samePart,
   text,
   textIn,
 } from "./blocks.ts";
@@ -66,7 +67,9 @@ export const aiSdkShape: Shape<AiSdkMessage> = {
   wireRole: (message) => message.role,
   parts,
   withPart(message, index, replacement) {
-    assertReplaceable(parts(message)[index], replacement);
+    const part = parts(message)[index];
+    assertReplaceable(part, replacement);
+    if (samePart(part, replacement)) return message;
     if (typeof message.content === "string" && replacement.kind === "text") {
       return { ...message, content: replacement.text };
     }

@@ -14,6 +14,7 @@ import {
   other,
   result,
   sameContent,
+  samePart,
   text,
   textIn,
 } from "./blocks.ts";
@@ -55,7 +56,9 @@ export const anthropicShape: Shape<AnthropicMessage> = {
   wireRole: (message) => message.role,
   parts,
   withPart(message, index, replacement) {
-    assertReplaceable(parts(message)[index], replacement);
+    const part = parts(message)[index];
+    assertReplaceable(part, replacement);
+    if (samePart(part, replacement)) return message;
     if (typeof message.content === "string" && replacement.kind === "text") {
       return { ...message, content: replacement.text };
     }

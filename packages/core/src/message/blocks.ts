@@ -14,6 +14,8 @@ export const other = (block: { readonly type?: unknown }): OtherPart => ({
 
 export const result = (answer: Answer): ResultPart => ({ kind: "result", images: [], ...answer });
 
+export const samePart = (a: Part, b: Part): boolean => JSON.stringify(a) === JSON.stringify(b);
+
 /** Whether an edited result says what it said, so that the provider's own spelling of it can stay. */
 export const sameContent = (a: ResultPart, b: ResultPart): boolean =>
   a.text === b.text && a.isError === b.isError && a.images.length === b.images.length;

@@ -5,19 +5,16 @@
 import {
   assertReplaceable,
   blocksOf,
-  file,
-  image,
   imagesIn,
-  imageUrl,
   joinContent,
-  media,
-  other,
   result,
   sameContent,
+  samePart,
   text,
   textIn,
 } from "./blocks.ts";
-import type { CallPart, FilePart, Part, ReasoningPart, ResultPart, Role, Shape, TextPart } from "./shape.ts";
+import { editBlock, type OpenAiBlock, textBlock, viewBlock, writeContent } from "./openai-blocks.ts";
+import type { CallPart, Part, ReasoningPart, ResultPart, Role, Shape, TextPart } from "./shape.ts";
 
 export interface OpenAiMessage {
   readonly role: "system" | "developer" | "user" | "assistant" | "tool" | "function";
@@ -38,16 +35,6 @@ export interface OpenAiCall {
   readonly function: { readonly name: string; readonly arguments: string };
 }
 
-export type OpenAiBlock =
-  | { readonly type: "text"; readonly text: string }
-  | { readonly type: "refusal"; readonly refusal: string }
-  | { readonly type: "image_url"; readonly image_url: { readonly url: string; readonly detail?: string } }
-  | { readonly type: "input_audio"; readonly input_audio: { readonly data: string; readonly format: string } }
-  | {
-      readonly type: "file";
-      readonly file: { readonly file_data?: string; readonly file_id?: string; readonly filename?: string };
-    };
-
 export const openaiShape: Shape<OpenAiMessage> = {
   dialect: "openai",
   role,
@@ -57,6 +44,7 @@ export const openaiShape: Shape<OpenAiMessage> = {
     const all = slots(message);
     const slot = all[index];
     assertReplaceable(slot?.part, replacement);
+    if (samePart(slot!.part, replacement)) return message;
     return rebuild(message, all.with(index, edit(slot!, replacement)));
   },
   select(message, indices) {
@@ -104,35 +92,40 @@ function slots(message: OpenAiMessage): readonly Slot[] {
   return found;
 }
 
-/** Sets only the fields whose slots differ from the message's own, so that all others stay as they were given. */
+/** Sets the fields that the slots were read from; all others, and those that stay empty, are left as they were given. */
 function rebuild(message: OpenAiMessage, chosen: readonly Slot[]): OpenAiMessage {
   if (role(message) === "tool") return rebuildResult(message, chosen);
   const at = <K extends Slot["at"]>(place: K) => chosen.filter((slot): slot is Slot & { at: K } => slot.at === place);
   const calls = at("call").map((slot) => slot.call);
-  const { reasoning_content, refusal, tool_calls, function_call, content, ...rest } = message;
-  const reasoning = at("reasoning").map((slot) => slot.part.text);
-  const refusals = at("refusal").map((slot) => slot.part.text);
-  const legacy = function_call && calls.length === 1 && calls[0]!.id === functionId(function_call.name);
-  return {
-    ...rest,
+  const legacy = calls.length === 1 && calls[0]!.id === functionId(message.function_call?.name ?? "");
+  const fields: Readonly<Record<string, unknown>> = {
+    reasoning_content: at("reasoning")
+      .map((slot) => slot.part.text)
+      .join("\n\n"),
     content: rebuildContent(
-      content,
+      message.content,
       at("content").map((slot) => slot.block),
     ),
-    ...(reasoning.length > 0 && { reasoning_content: reasoning.join("\n\n") }),
-    ...(refusals.length > 0 && { refusal: refusals.join("\n\n") }),
-    ...(legacy && { function_call: calls[0]!.function }),
-    ...(!legacy && calls.length > 0 && { tool_calls: calls }),
+    refusal: at("refusal")
+      .map((slot) => slot.part.text)
+      .join("\n\n"),
+    tool_calls: legacy || calls.length === 0 ? null : calls,
+    function_call: legacy ? calls[0]!.function : null,
   };
+  const isSet = (name: string) => Boolean(message[name as keyof OpenAiMessage]);
+  const changed = Object.entries(fields).filter(([name, value]) => value || (name === "content" && isSet(name)));
+  const emptied = Object.keys(fields).filter((name) => isSet(name) && !fields[name] && name !== "content");
+  const kept = Object.entries(message).filter(([name]) => !emptied.includes(name));
+  return { ...Object.fromEntries(kept), ...Object.fromEntries(changed) } as unknown as OpenAiMessage;
 }
 
 function rebuildContent(
   was: OpenAiMessage["content"],
   blocks: readonly OpenAiBlock[],
-): string | null | readonly OpenAiBlock[] {
-  if (blocks.length === 0) return was == null || was === "" ? (was ?? null) : typeof was === "string" ? "" : [];
+): string | readonly OpenAiBlock[] {
   const only = blocks.length === 1 ? blocks[0] : undefined;
-  return typeof was === "string" && only?.type === "text" ? only.text : blocks;
+  if (typeof was === "string" && only?.type === "text") return only.text;
+  return blocks.length === 0 && !Array.isArray(was) ? "" : blocks;
 }
 
 function rebuildResult(message: OpenAiMessage, chosen: readonly Slot[]): OpenAiMessage {
@@ -155,8 +148,6 @@ function edit(slot: Slot, part: Part): Slot {
 
 const contentOf = (message: OpenAiMessage): string | readonly OpenAiBlock[] => message.content ?? "";
 
-const textBlock = (value: string): OpenAiBlock => ({ type: "text", text: value });
-
 const thought = (value: string): ReasoningPart => ({
   kind: "reasoning",
   text: value,
@@ -164,60 +155,6 @@ const thought = (value: string): ReasoningPart => ({
   signedBy: null,
   redacted: false,
 });
-
-function viewBlock(block: OpenAiBlock): Part {
-  switch (block.type) {
-    case "text":
-      return text(block.text);
-    case "refusal":
-      return text(block.refusal);
-    case "image_url":
-      return block.image_url.url.startsWith("data:")
-        ? media(block.image_url.url, "image/png")
-        : image(null, { url: block.image_url.url });
-    case "input_audio":
-      return file({ mediaType: `audio/${block.input_audio.format}`, data: block.input_audio.data });
-    case "file":
-      return viewFile(block.file);
-    default:
-      return other(block);
-  }
-}
-
-function viewFile({ file_data, file_id, filename }: (OpenAiBlock & { type: "file" })["file"]): Part {
-  const name = filename ?? null;
-  return file_data === undefined
-    ? file({ name, ref: file_id ?? null })
-    : media(file_data, "application/octet-stream", name);
-}
-
-function editBlock(block: OpenAiBlock, part: Part): OpenAiBlock {
-  if (part.kind === "text" && block.type === "text") return { ...block, text: part.text };
-  if (part.kind === "text" && block.type === "refusal") return { ...block, refusal: part.text };
-  return part.kind === "other" ? block : writeBlock(part);
-}
-
-function writeBlock(part: Part): OpenAiBlock {
-  switch (part.kind) {
-    case "image":
-      return { type: "image_url", image_url: { url: imageUrl(part) } };
-    case "file":
-      return writeFile(part);
-    case "other":
-      return textBlock(part.json);
-    default:
-      return textBlock(part.kind === "call" ? part.input : part.text);
-  }
-}
-
-function writeFile(part: FilePart): OpenAiBlock {
-  const name = part.name === null ? {} : { filename: part.name };
-  if (part.encoding === "text" && part.data !== "") return textBlock(part.data);
-  if (part.data === "") return { type: "file", file: { ...name, ...(part.ref !== null && { file_id: part.ref }) } };
-  const [kind, format] = (part.mediaType ?? "").split("/");
-  if (kind === "audio" && format) return { type: "input_audio", input_audio: { data: part.data, format } };
-  return { type: "file", file: { ...name, file_data: `data:${part.mediaType ?? ""};base64,${part.data}` } };
-}
 
 /** Tool calls, and the older function call under an id made of its name. */
 const callsOf = (message: OpenAiMessage): readonly OpenAiCall[] => {
@@ -276,13 +213,6 @@ function makeAssistant(parts: readonly Part[]): OpenAiMessage {
     ...(reasoning.length > 0 && { reasoning_content: reasoning.join("\n\n") }),
     ...(calls.length > 0 && { tool_calls: calls.map(writeCall) }),
   };
-}
-
-function writeContent(role: Role, parts: readonly Part[]): string | readonly OpenAiBlock[] {
-  const blocks = parts.map(writeBlock);
-  const texts = blocks.flatMap((block) => (block.type === "text" ? [block.text] : []));
-  if (texts.length === blocks.length && (texts.length < 2 || role === "system")) return texts.join("\n\n");
-  return blocks;
 }
 
 const writeCall = ({ id, name, input }: CallPart): OpenAiCall => ({

@@ -3,6 +3,8 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { randomConversation, render } from "../testing/conversation.ts";
 import { random } from "../testing/random.ts";
+import type { AnthropicMessage } from "./anthropic.ts";
+import type { OpenAiMessage } from "./openai.ts";
 import { repair } from "./repair.ts";
 import { anthropicRules, forRequest, googleRules, openaiRules, violations } from "./rules.ts";
 import type { Dialect, Part, Shape } from "./shape.ts";
@@ -31,7 +33,7 @@ for (const dialect of dialects) {
           assert.equal(repair(repaired, shape, set).messages, repaired);
           assertSurvival(given, repaired, shape);
         }),
-        { numRuns: 300 },
+        { numRuns: 100 },
       );
     });
 
@@ -61,6 +63,77 @@ for (const dialect of dialects) {
     assert.equal(after.length, before.length + 1);
   });
 }
+
+const openai = shapeOf("openai");
+
+test("a dangling call gets an error result that says so [F49]", () => {
+  const calls: OpenAiMessage = {
+    role: "assistant",
+    tool_calls: [{ id: "a", function: { name: "f", arguments: "{}" } }],
+  };
+  const given = [openai.turn("user", "go"), calls, openai.turn("user", "still there?")];
+  const { messages, repairs } = repair(given, openai, openaiRules);
+  const content = "This call was interrupted; no result was recorded.";
+  assert.deepEqual(messages, given.toSpliced(2, 0, { role: "tool", tool_call_id: "a", content }));
+  assert.deepEqual(repairs, [{ kind: "result-synthesized", index: 1, detail: "call a had no result" }]);
+});
+
+test("a result that came late goes back to its call instead of being replaced [F13]", () => {
+  const calls: OpenAiMessage = {
+    role: "assistant",
+    tool_calls: [{ id: "a", function: { name: "f", arguments: "{}" } }],
+  };
+  const late: OpenAiMessage = { role: "tool", tool_call_id: "a", content: "42" };
+  const given = [openai.turn("user", "go"), calls, openai.turn("user", "and?"), late];
+  const { messages, repairs } = repair(given, openai, openaiRules);
+  assert.deepEqual(messages, [given[0], calls, late, given[2]]);
+  assert.deepEqual(
+    repairs.map(({ kind, index }) => [kind, index]),
+    [["result-moved", 3]],
+  );
+});
+
+test("an orphan result is quoted to the model, never dropped [F13]", () => {
+  const orphan: OpenAiMessage = { role: "tool", tool_call_id: "gone", content: "42" };
+  const { messages } = repair([orphan, openai.turn("assistant", "It is 42.")], openai, openaiRules);
+  const content = "A tool result whose call is not in this conversation (id gone):\n42";
+  assert.deepEqual(messages[0], { role: "user", content });
+});
+
+test("system messages in the history join the one in front, word for word [F17]", () => {
+  const turns = [
+    ["system", "A"],
+    ["user", "go"],
+    ["system", "B"],
+    ["assistant", "ok"],
+    ["system", "C"],
+  ] as const;
+  const given = turns.map(([role, text]) => openai.turn(role, text));
+  const { messages } = repair(given, openai, openaiRules);
+  assert.deepEqual(messages, [{ role: "system", content: "A\n\nB\n\nC" }, given[1], given[3]]);
+});
+
+test("a tail that starts with the assistant gets a user turn before it [F14]", () => {
+  const { messages } = repair([openai.turn("assistant", "ok")], openai, googleRules);
+  assert.deepEqual(
+    messages.map(({ role }) => role),
+    ["user", "assistant"],
+  );
+});
+
+test("a signature parted from its call is joined with it again [F19]", () => {
+  const shape = shapeOf("anthropic");
+  const thinking = { type: "thinking", thinking: "hm", signature: "s" } as const;
+  const call = { type: "tool_use", id: "a", name: "f", input: {} } as const;
+  const given: AnthropicMessage[] = [
+    { role: "user", content: "go" },
+    { role: "assistant", content: [thinking] },
+    { role: "assistant", content: [call] },
+    { role: "user", content: [{ type: "tool_result", tool_use_id: "a", content: "42" }] },
+  ];
+  const { messages } = repair(given, shape, anthropicRules);
+  assert.deepEqual(messages, [given[0], { role: "assistant", content: [thinking, call] }, given[3]]);
+});
 
 const closing = (role: string) =>
   role === "user" || role === "tool"

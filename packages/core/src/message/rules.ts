@@ -50,10 +50,15 @@ export const googleRules: RuleSet = {
   rules: [...COMMON, "no-blank-text", "user-first", "alternate", "reasoning-first"],
 };
 
-/** The rule set for a dialect's own provider. The AI SDK speaks to any of them, so it gets the strictest. */
-export function rulesOf(dialect: Dialect): RuleSet {
-  return dialect === "openai" ? openaiRules : anthropicRules;
-}
+const NATURAL: Readonly<Record<Dialect, RuleSet>> = {
+  openai: openaiRules,
+  anthropic: anthropicRules,
+  // The SDK speaks to any provider: the order must suit the strictest, but its adapters drop foreign reasoning themselves.
+  "ai-sdk": googleRules,
+};
+
+/** The rule set that fits a dialect when nothing more is known about the provider. */
+export const rulesOf = (dialect: Dialect): RuleSet => NATURAL[dialect];
 
 /** The same rules for a list that is about to be sent: it must end with something to answer. */
 export const forRequest = (set: RuleSet): RuleSet => ({
