@@ -80,7 +80,9 @@ function word(folded: string, emit: Emit): void {
 
 /** Contractions, dates, numbers, hyphenated words, paths, code: whole where that means something, and in parts. */
 function compound(chunk: string, emit: Emit): void {
-  const bare = chunk.replaceAll("\u2019", "'").replace(/'(?:s|t|re|ve|ll|d|m)$/iu, "");
+  const straight = chunk.replaceAll("\u2019", "'");
+  if (/^\p{L}+n't$/iu.test(straight)) return;
+  const bare = straight.replace(/'(?:s|t|re|ve|ll|d|m)$/iu, "");
   const lower = bare.toLowerCase();
   const date = /^(\d{4})-(\d{2})-(\d{2})/.exec(lower);
   const ordinal = /^(\d+)(?:st|nd|rd|th)$/.exec(lower);

@@ -13,6 +13,41 @@ export function dateWords(at: string): string {
   return `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]} ${date.getUTCFullYear()}`;
 }
 
+/** The dates that words such as `yesterday`, `last month` or `three years ago` mean when said at `at`, in words. */
+export function relativeDates(text: string, at: string): string {
+  const said = new Date(at);
+  if (Number.isNaN(said.getTime())) return "";
+  const year = said.getUTCFullYear();
+  const month = said.getUTCMonth();
+  const words: string[] = [];
+  for (const [whole, step, unit, amount, agoUnit] of text.slice(0, MAX_READ).toLowerCase().matchAll(RELATIVE)) {
+    const count = amount === undefined ? 1 : (AMOUNTS[amount] ?? Number(amount));
+    const sign = step === "next" ? 1 : -1;
+    const by = unit ?? agoUnit;
+    if (by === "year") words.push(String(year + sign * count));
+    else if (by === "month") words.push(MONTHS[(((month + sign * count) % 12) + 12) % 12]!);
+    else if (whole === "yesterday" || whole === "last night")
+      words.push(dateWords(new Date(said.getTime() - DAY_MS).toISOString()));
+  }
+  return words.join(" ");
+}
+
+const AMOUNTS: Readonly<Record<string, number>> = {
+  a: 1,
+  one: 1,
+  two: 2,
+  three: 3,
+  four: 4,
+  five: 5,
+  six: 6,
+  seven: 7,
+  eight: 8,
+  nine: 9,
+  ten: 10,
+};
+const RELATIVE =
+  /\byesterday\b|\blast night\b|\b(last|next) (year|month)\b|\b(a|one|two|three|four|five|six|seven|eight|nine|ten|\d{1,2}) (year|month)s? ago\b/g;
+
 /** A stretch of time in milliseconds since 1970, end exclusive. */
 export interface TimeRange {
   readonly from: number;

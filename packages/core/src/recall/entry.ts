@@ -3,7 +3,7 @@
  * may be found under. Also says where the entry stands: its ordinal, and which session it belongs to.
  */
 import { analyse, type Term } from "./analyse.ts";
-import { dateWords } from "./dates.ts";
+import { dateWords, relativeDates } from "./dates.ts";
 import type { IndexEntry, Placement } from "./port.ts";
 
 export interface EntrySource {
@@ -31,6 +31,7 @@ export function indexEntry(source: EntrySource): IndexEntry {
   add(analyse(source.aside ?? ""), ASIDE_WEIGHT, "counts");
   if (!ROLES.has(source.speaker)) add(analyse(source.speaker), 1, "counts");
   add(analyse(dateWords(source.at)), 1, "counts");
+  add(analyse(relativeDates(source.text, source.at)), 1, "free");
   for (const key of source.keys ?? []) add(analyse(key), KEY_WEIGHT, "free");
   for (const [term, weight] of terms) terms.set(term, Math.round(weight * 100) / 100);
   return { speaker: source.speaker, at: source.at, length: Math.round(length), asks: ASKS.test(source.text), terms };

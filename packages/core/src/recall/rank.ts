@@ -23,6 +23,8 @@ export interface RankOptions {
   readonly answerLend: number;
   /** Only entries up to this length lend and borrow: a long one stands for itself. */
   readonly shortLength: number;
+  /** Who asks doesn't know: a short entry that asks is worth a little less than one that tells. */
+  readonly asking: number;
   readonly namedSpeaker: number;
   readonly sessionPrior: number;
   readonly statedDate: number;
@@ -36,6 +38,7 @@ export const RANKING: RankOptions = {
   lend: [0.45, 0.28, 0.15, 0.08],
   answerLend: 0.6,
   shortLength: 60,
+  asking: 0.87,
   namedSpeaker: 1.35,
   sessionPrior: 0.3,
   statedDate: 0.25,
@@ -65,7 +68,7 @@ export function rank(
     }
     if (score <= 0) return;
     if (named !== null && doc.speaker === named) score *= options.namedSpeaker;
-    if (doc.length <= options.shortLength) score += prior[index]!;
+    if (doc.length <= options.shortLength) score = (score + prior[index]!) * (doc.asks ? options.asking : 1);
     score *= 1 + options.statedDate * nearness(doc.at, query);
     scored.push({ doc, score, exact: exactIdentifiers(doc, terms, statistics, options) });
   });

@@ -5,9 +5,9 @@ export const STOP_WORDS: ReadonlySet<string> = new Set(
   `a about above after again against ain all also am an and any are aren as at be because been before being below between both but by
   can cannot could couldn d did didn do does doesn doing don down during each either else ever few for from further had hadn has hasn
   have haven having he her here hers herself him himself his how i if in into is isn it its itself just let ll m ma me might mightn
-  more most much must mustn my myself need needn no nor not now o of off on once only or other our ours ourselves out over own re s
+  more most much must mustn my myself no nor not now o of off on once only or other our ours ourselves out over own re s
   same shall shan she should shouldn so some such t than that the their theirs them themselves then there these they this those
-  through to too under until up us ve very was wasn we were weren what when where whether which while who whom whose why will with won
+  through to too under until up us ve very was wasn we were weren what when where whether which while who whom whose why will with
   would wouldn y yes yeah oh hey hi hello wow ok okay you your yours yourself yourselves dont im ive
   `
     .trim()
