@@ -75,10 +75,9 @@ test("context draws a bar of 80 columns without colour when nobody looks", async
 test("verify names a changed body, a deleted last record and two swapped records; a redaction passes and is reported", async (t) => {
   const tampering = {
     1: "UPDATE records SET body = replace(body, 'Vienna', 'Berlin') WHERE body LIKE '%Vienna%'",
-    5: "DELETE FROM records WHERE id = (SELECT max(id) FROM records)",
+    5: "DELETE FROM records WHERE rowid = (SELECT max(rowid) FROM records)",
     2: `UPDATE records SET (header, body, body_hash, hash) = (SELECT header, body, body_hash, hash FROM records o
-        WHERE o.id = CASE WHEN records.id % 10 = 2 THEN records.id + 1 ELSE records.id - 1 END)
-        WHERE id IN (SELECT id FROM records ORDER BY id LIMIT 2 OFFSET 1)`,
+        WHERE o.rowid = 5 - records.rowid) WHERE rowid IN (2, 3)`,
   };
   for (const [bad, sql] of Object.entries(tampering)) {
     const at = await deskWithThread(t);

@@ -15,7 +15,7 @@ export interface Output {
   json(value: unknown): Promise<void>;
   /** A line for the person, on stderr. */
   note(text: string): void;
-  /** A line that replaces the one before, where stderr is a terminal. */
+  /** A line for the person that, at a terminal, makes room for whatever is printed next. */
   progress(text: string): void;
 }
 
@@ -28,26 +28,43 @@ export interface OutputOptions {
 
 export function createOutput({ stdout, stderr, env, onClosed }: OutputOptions): Output {
   stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
+    if (!isClosed(error)) throw error;
     onClosed();
   });
   // Nobody is left to tell.
   stderr.on("error", () => {});
-  const write = (text: string) =>
-    new Promise<void>((resolve, reject) => {
-      stdout.write(text, (error) =>
-        error && (error as NodeJS.ErrnoException).code !== "EPIPE" ? reject(error) : resolve(),
-      );
+  let passing = "";
+  const clear = () => {
+    if (passing !== "") stderr.write(passing);
+    passing = "";
+  };
+  const write = (text: string) => {
+    clear();
+    return new Promise<void>((resolve, reject) => {
+      stdout.write(text, (error) => (error && !isClosed(error) ? reject(error) : resolve()));
     });
+  };
   return {
     color: stdout.isTTY === true && !env["NO_COLOR"] && env["TERM"] !== "dumb",
     write,
     line: (text) => write(`${text}\n`),
     stream: (pieces, signal) => writeAll(pieces, write, signal),
     json: (value) => write(`${JSON.stringify(value, null, 2)}\n`),
-    note: (text) => void stderr.write(`${text}\n`),
-    progress: (text) => void stderr.write(stderr.isTTY ? `\r\u001b[K${text}` : `${text}\n`),
+    note: (text) => {
+      clear();
+      stderr.write(`${text}\n`);
+    },
+    progress: (text) => {
+      clear();
+      stderr.write(stderr.isTTY ? text : `${text}\n`);
+      if (stderr.isTTY) passing = "\r\u001b[K";
+    },
   };
+}
+
+/** The reader has gone away. */
+function isClosed(error: NodeJS.ErrnoException): boolean {
+  return error.code === "EPIPE";
 }
 
 const CHUNK = 65_536;

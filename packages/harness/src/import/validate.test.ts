@@ -16,6 +16,11 @@ test("a field the shapes rely on must be there", () => {
   assert.match(messageProblem({ role: "user", content: 5 }, "ai-sdk")!, /content is a number/);
 });
 
+test("a nesting that no program could write again is refused", () => {
+  const deep = JSON.parse(`${"[".repeat(100_000)}${"]".repeat(100_000)}`);
+  assert.match(messageProblem({ role: "user", content: "x", deep }, "openai")!, /too deeply/);
+});
+
 test("what providers really send is accepted", () => {
   const call = { id: "1", type: "function", function: { name: "f", arguments: "{}" } };
   assert.equal(messageProblem({ role: "assistant", content: null, tool_calls: [call] }, "openai"), null);

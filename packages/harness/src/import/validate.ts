@@ -12,7 +12,7 @@ export function messageProblem(message: Readonly<Record<string, unknown>>, diale
   if (read.kind === "problem") return read.detail;
   const blocks = Array.isArray(message["content"]) ? message["content"].map(typeOf) : [];
   const strange = blocks.findIndex((type) => !isKnown(type, dialect));
-  if (strange === -1) return null;
+  if (strange === -1) return isWritable(message) ? null : "it is nested too deeply to be written again";
   return `content[${strange}] has the unknown type "${blocks[strange]}"; ${dialect} knows ${BLOCKS[dialect].join(", ")}`;
 }
 
@@ -63,6 +63,15 @@ const BLOCKS: Readonly<Record<Dialect, readonly string[]>> = {
     "tool-approval-response",
   ],
 };
+
+/** Whoever sends or shows the message has to spell it as JSON again, which is recursive. */
+function isWritable(message: object): boolean {
+  try {
+    return JSON.stringify(message) !== undefined;
+  } catch {
+    return false;
+  }
+}
 
 function typeOf(block: unknown): string {
   return isObject(block) ? String(block["type"]) : "";
