@@ -34,7 +34,7 @@ export interface Merged {
   readonly dropped: readonly { readonly what: string; readonly why: DropReason }[];
 }
 
-export type DropReason =
+type DropReason =
   | "unknown-id"
   | "impossible-source"
   | "too-many-resolutions"
