@@ -100,7 +100,9 @@ export interface ForkRequest {
   readonly from: string;
   readonly at: number;
   readonly header: ThreadHeader;
+  /** As it is after the fork's own first records, if it starts with any. */
   readonly head: Head;
+  readonly records?: readonly ChainedRecord[];
 }
 
 export interface RedactRequest {

@@ -12,7 +12,8 @@ import {
 } from "@palimpsest/core/log";
 import type { Dialect } from "@palimpsest/core/message";
 import { type Leased, withLease } from "../stores/leases.ts";
-import { type Committed, commit, type Means, readStructure, type Writer } from "./writer.ts";
+import { receiptsSince, settleReceipts } from "./receipts.ts";
+import { type Committed, commit, extend, type Means, readStructure, type Writer } from "./writer.ts";
 
 /** Holds the thread's lease while `work` runs. */
 export function withWriter<T>(
@@ -89,20 +90,22 @@ export type Forked =
 
 /** A new thread that shares the parent's records up to `at`, by default all of them. Nothing is copied. */
 export async function fork(
-  { store, clock }: Means,
+  means: Means,
   from: string,
   { as, at }: { readonly as: string; readonly at?: number },
 ): Promise<Forked> {
+  const { store } = means;
   const [parent, now] = [await store.header(from), await store.head(from)];
   if (!parent || !now) return { kind: "missing", thread: from };
   const seq = at ?? now.version;
   if (!Number.isInteger(seq) || seq < 0 || seq > now.version) return { kind: "beyond-end", thread: from };
-  const createdAt = clock().toISOString();
-  const header = { ...parent, id: as, parent: from, forkedAt: seq, createdAt };
-  const head = seq === now.version ? now : await headAt({ store }, from, seq);
-  const result = await store.fork({ from, at: seq, header, head });
-  if (result === "created") return { kind: "forked", thread: as, parent: from, at: seq };
-  return { kind: result, thread: result === "exists" ? as : from };
+  const header = { ...parent, id: as, parent: from, forkedAt: seq, createdAt: means.clock().toISOString() };
+  const start = seq === now.version ? now : await headAt(means, from, seq);
+  const { records, head } = extend(means, start, await receiptsSince(means, from, seq));
+  const result = await store.fork({ from, at: seq, header, head, records });
+  if (result !== "created") return { kind: result, thread: result === "exists" ? as : from };
+  await settleReceipts(means, as);
+  return { kind: "forked", thread: as, parent: from, at: seq };
 }
 
 /** The head as it was when the log ended at `seq`. */

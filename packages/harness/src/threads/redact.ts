@@ -13,6 +13,7 @@ import {
 import { type Part, type Shape, shapeOf } from "@palimpsest/core/message";
 import { withLease } from "../stores/leases.ts";
 import type { Lease, RedactRequest } from "../stores/store.ts";
+import { settleReceipts } from "./receipts.ts";
 import { type Means, prepare, type Writer } from "./writer.ts";
 
 export interface RedactOptions {
@@ -38,9 +39,14 @@ export async function redact(
   if (!found) return { kind: "no-message", seq };
   if (found.redacted) return { kind: "already-redacted", seq };
   const threads = await means.store.sharers(thread, seq);
-  return holding(means, threads, options.owner ?? means.ids(), (leases) =>
+  const result = await holding(means, threads, options.owner ?? means.ids(), (leases) =>
     carryOut(means, leases, found.record, options),
   );
+  // A fork made meanwhile shares the erased record and was not among those that got a receipt.
+  for (const late of await means.store.sharers(thread, seq)) {
+    if (result.kind === "redacted" && !threads.includes(late)) await settleReceipts(means, late);
+  }
+  return result;
 }
 
 async function carryOut(

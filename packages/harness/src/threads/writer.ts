@@ -5,6 +5,7 @@
 import { hash as digest, randomUUID } from "node:crypto";
 import {
   advance,
+  type ChainedRecord,
   chain,
   emptyHead,
   type Hash,
@@ -61,20 +62,34 @@ export async function commit(writer: Writer, drafts: readonly Draft[]): Promise<
 
 /** The batch that would append these records to a thread that stands at `head`. */
 export async function prepare(writer: Writer, head: Head, drafts: readonly Draft[]): Promise<AppendBatch> {
-  const { store, lease, hash } = writer;
-  const now = writer.clock().toISOString();
-  const records = drafts.map((draft) => ({ at: now, runId: writer.runId, ...draft }) as NewRecord);
-  const chained = chain(head, records, hash);
+  const { store, lease, runId } = writer;
   // Only an undo needs to know what came before the head.
   const structure = drafts.some((draft) => draft.kind === "undo") ? await readStructure(store, lease.thread) : [];
+  return { expect: head.version, ...extend(writer, head, drafts, { runId, structure }), lease };
+}
+
+/** The records and the head that follow. `structure` is what came before, where an undo is among the drafts. */
+export function extend(
+  { clock, hash }: Pick<Means, "clock" | "hash">,
+  head: Head,
+  drafts: readonly Draft[],
+  { runId = null, structure = [] }: { readonly runId?: string | null; readonly structure?: readonly Structural[] } = {},
+): { readonly records: readonly ChainedRecord[]; readonly head: Head } {
+  const now = clock().toISOString();
+  const records = chain(
+    head,
+    drafts.map((draft) => ({ at: now, runId, ...draft }) as NewRecord),
+    hash,
+  );
+  const acts = [...structure];
   let next = head;
-  for (const one of chained) {
+  for (const one of records) {
     const record = parseRecord(one);
-    next = advance(next, one, record, structure);
+    next = advance(next, one, record, acts);
     const act = structural(record);
-    if (act) structure.push(act);
+    if (act) acts.push(act);
   }
-  return { expect: head.version, records: chained, head: next, lease };
+  return { records, head: next };
 }
 
 export async function readStructure(store: Store, thread: string): Promise<Structural[]> {

@@ -79,4 +79,30 @@ export const redactionCases: Cases = {
     }
     assert.equal((await store.head(unrelated))!.version, 1);
   },
+
+  "a fork from before the receipt, or made while a redaction runs, says itself what was erased": async (suite) => {
+    const writer = await freshThread(suite.store());
+    const { store } = writer;
+    const parent = writer.lease.thread;
+    const [early, crossing] = [freshId(), freshId()];
+    await say(writer, "1", SECRET, "3");
+    await store.releaseLease(writer.lease);
+    await redact(writer, parent, 2);
+    await fork(writer, parent, { as: early, at: 2 });
+    assert.equal((await store.head(early))!.version, 3);
+    await say(await writerOf(writer, early), "4");
+    await assertSound(writer, early);
+    // Someone forks between the look at who shares the record and the commit.
+    const crossed: typeof store = {
+      ...store,
+      redact: async (request) => {
+        await fork(writer, parent, { as: crossing, at: 3 });
+        return store.redact(request);
+      },
+    };
+    assert.equal((await redact({ ...writer, store: crossed }, parent, 3)).kind, "redacted");
+    const verdict = await verify(writer, crossing);
+    assert.deepEqual(verdict.kind === "whole" && verdict.redacted, [2, 3]);
+    await assertSound(writer, crossing);
+  },
 };

@@ -2,7 +2,7 @@
  * Threads in PostgreSQL: create, list, fork, delete. A fork copies nothing: it names its base and reads through it
  * (`lineage.ts`). Deleting a base hands each fork its own copy first, in the same transaction.
  */
-import type { Head, ThreadHeader } from "@palimpsest/core/log";
+import type { ChainedRecord, Head, ThreadHeader } from "@palimpsest/core/log";
 import type { ForkRequest, Store, ThreadPage, ThreadQuery } from "../store.ts";
 import type { Connection, Query } from "./connection.ts";
 import { HEAD_COLUMNS, type HeadRow, headValues, readHead, stateValues } from "./head.ts";
@@ -61,8 +61,21 @@ export function fork({ schema, transaction }: Connection, request: ForkRequest):
     if (!parent) return "missing";
     if (request.at > parent.version) return "beyond-end";
     const { header, head } = request;
-    return insert(query, schema, { header, head, base: request.from, baseAt: request.at, again });
+    const result = await insert(query, schema, { header, head, base: request.from, baseAt: request.at, again });
+    if (result === "created")
+      for (const record of request.records ?? []) await insertFirst(query, schema, header.id, record);
+    return result;
   });
+}
+
+/** A record the fork starts with; nobody else can write to it yet. */
+async function insertFirst(query: Query, schema: string, thread: string, record: ChainedRecord): Promise<void> {
+  const { seq, kind, header, body, bodyHash, hash } = record;
+  await query(
+    `INSERT INTO ${schema}.records (thread, seq, kind, header, body, body_hash, hash)
+    VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING`,
+    [thread, seq, kind, header, body, bodyHash, hash],
+  );
 }
 
 /** Down from the thread that wrote the record, through every fork that left at it or later. */

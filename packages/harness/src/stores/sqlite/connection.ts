@@ -29,14 +29,17 @@ export interface SqliteOptions {
   readonly path: string;
   /** How long to wait for another process's transaction before `locked`. */
   readonly busyTimeoutMs?: number;
+  /** The most pages the file may have; an append that needs more fails as on a full disk. */
+  readonly maxPages?: number;
 }
 
-export function connect({ path, busyTimeoutMs = 5000 }: SqliteOptions): Connection {
+export function connect({ path, busyTimeoutMs = 5000, maxPages }: SqliteOptions): Connection {
   try {
     if (path !== ":memory:") mkdirSync(dirname(path), { recursive: true });
     const connection = wrap(path, new DatabaseSync(path, { timeout: busyTimeoutMs }));
     try {
       prepare(connection);
+      if (maxPages !== undefined) connection.exec(`PRAGMA max_page_count = ${Math.trunc(maxPages)}`);
     } catch (error) {
       connection.close();
       throw error;
@@ -115,6 +118,7 @@ const MEANING: Readonly<Record<number | string, readonly [StoreErrorCode, string
   EACCES: ["unwritable", "can't be created: check the permissions of its folder"],
   EPERM: ["unwritable", "can't be created: check the permissions of its folder"],
   EROFS: ["unwritable", "can't be created: its folder is on a read-only disk"],
+  ENOENT: ["unwritable", "can't be created: its folder can't be made there"],
   ENOTDIR: ["unwritable", "can't be created: a part of its path is a file"],
   EEXIST: ["unwritable", "can't be created: a part of its path is a file"],
   ENOSPC: ["full", "can't be created: no room is left on the disk"],

@@ -157,7 +157,7 @@ function write(connection: Connection, thread: string, batch: AppendBatch): void
   if (batch.records.some((record) => record.kind === "state")) writeState(connection, num, batch.head.state);
 }
 
-function insertRecord(connection: Connection, num: number, record: ChainedRecord): void {
+export function insertRecord(connection: Connection, num: number, record: ChainedRecord): void {
   connection.run(
     "INSERT INTO records (num, seq, kind, header, body, body_hash, hash) VALUES (?, ?, ?, ?, ?, ?, ?)",
     num,

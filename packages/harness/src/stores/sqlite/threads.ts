@@ -6,22 +6,23 @@ import type { Head, ThreadHeader } from "@palimpsest/core/log";
 import type { ForkRequest, Store, ThreadPage, ThreadQuery } from "../store.ts";
 import type { Connection, Row } from "./connection.ts";
 import { isLeased } from "./leases.ts";
-import { updateHead, writeState } from "./records.ts";
+import { insertRecord, updateHead, writeState } from "./records.ts";
 import { findHead, findThread, segments, type ThreadRow, threadRow } from "./rows.ts";
 
 export function createThread(connection: Connection, header: ThreadHeader, head: Head): "created" | "exists" {
   return connection.transaction("IMMEDIATE", () => insertThread(connection, header, head, null, 0));
 }
 
-export function fork(
-  connection: Connection,
-  { from, at, header, head }: ForkRequest,
-): Awaited<ReturnType<Store["fork"]>> {
+export function fork(connection: Connection, request: ForkRequest): Awaited<ReturnType<Store["fork"]>> {
+  const { from, at, header, head, records = [] } = request;
   return connection.transaction("IMMEDIATE", () => {
     const parent = findThread(connection, from);
     if (!parent) return "missing";
     if (at > (findHead(connection, parent.num)?.version ?? 0)) return "beyond-end";
-    return insertThread(connection, header, head, parent.num, at);
+    const result = insertThread(connection, header, head, parent.num, at);
+    const own = findThread(connection, header.id)!;
+    if (result === "created") for (const record of records) insertRecord(connection, own.num, record);
+    return result;
   });
 }
 
