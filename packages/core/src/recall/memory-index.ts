@@ -22,7 +22,6 @@ interface Address {
 
 interface Row extends Placement {
   readonly thread: string;
-  readonly user: string;
   readonly seq: number;
   readonly entry: IndexEntry;
 }
@@ -30,101 +29,112 @@ interface Row extends Placement {
 interface Thread {
   readonly rows: Map<number, Row>;
   readonly byOrdinal: (Row | undefined)[];
+  /** By term, in ascending seq. */
+  readonly postings: Map<string, Row[]>;
   newest: Placement | null;
+  totalLength: number;
 }
 
 export class MemoryIndex implements RecallIndex {
   readonly #threads = new Map<string, Thread>();
-  readonly #postings = new Map<string, Set<Row>>();
-  readonly #totals = new Map<string, { readonly entries: number; readonly totalLength: number }>();
+  readonly #owners = new Map<string, Set<string>>();
 
   /** Entries of a thread in ascending seq; the same (thread, seq) again replaces the entry where it stands. */
   put(address: Address, entry: IndexEntry): void {
-    const thread = this.#threads.get(address.thread) ?? { rows: new Map(), byOrdinal: [], newest: null };
+    const thread = this.#threads.get(address.thread) ?? emptyThread();
     this.#threads.set(address.thread, thread);
+    const user = address.user ?? "";
+    this.#owners.set(user, (this.#owners.get(user) ?? new Set()).add(address.thread));
     const before = thread.rows.get(address.seq);
-    if (before) this.#drop(thread, before);
+    if (before) drop(thread, before);
     const { ordinal, session } = before ?? place(thread.newest, entry.at);
     if (!before) thread.newest = { ordinal, session, at: entry.at };
-    const row = { ...address, user: address.user ?? "", entry, ordinal, session, at: entry.at };
+    const row = { thread: address.thread, seq: address.seq, entry, ordinal, session, at: entry.at };
     thread.rows.set(address.seq, row);
     thread.byOrdinal[ordinal] = row;
-    this.#count(row, 1);
+    thread.totalLength += entry.length;
     for (const term of entry.terms.keys()) {
-      const list = this.#postings.get(term);
-      if (list) list.add(row);
-      else this.#postings.set(term, new Set([row]));
+      const list = thread.postings.get(term);
+      if (list) list.splice(positionOf(list, row.seq), 0, row);
+      else thread.postings.set(term, [row]);
     }
   }
 
   remove(name: string, seq: number): void {
     const thread = this.#threads.get(name);
     const row = thread?.rows.get(seq);
-    if (thread && row) this.#drop(thread, row);
+    if (thread && row) drop(thread, row);
   }
 
   async statistics(scope: Scope, terms: readonly string[]): Promise<ScopeStatistics> {
-    const total = this.#totals.get(scope.kind === "thread" ? `thread:${scope.thread}` : `user:${scope.user}`);
-    const holding = new Map<string, number>();
-    for (const term of terms) {
-      let held = 0;
-      for (const row of this.#postings.get(term) ?? NONE) if (within(scope, row)) held += 1;
-      holding.set(term, held);
-    }
-    return { entries: total?.entries ?? 0, totalLength: total?.totalLength ?? 0, holding };
+    const threads = this.#within(scope);
+    const sum = (of: (thread: Thread) => number): number => threads.reduce((total, thread) => total + of(thread), 0);
+    return {
+      entries: sum(({ rows }) => rows.size),
+      totalLength: sum(({ totalLength }) => totalLength),
+      holding: new Map(terms.map((term) => [term, sum(({ postings }) => postings.get(term)?.length ?? 0)])),
+    };
   }
 
   async candidates(scope: Scope, request: CandidateRequest): Promise<IndexedDoc[]> {
-    const rows = new Set<Row>();
+    const threads = this.#within(scope);
+    const wanted = new Map<string, Uint8Array>();
     for (const seek of request.seeks) {
-      for (const row of this.#seek(scope, seek)) {
+      for (const row of seekRows(threads, seek, scope.kind)) {
         const { byOrdinal } = this.#threads.get(row.thread)!;
-        for (let at = row.ordinal - request.reach; at <= row.ordinal + request.reach; at += 1) {
-          const near = byOrdinal[at];
-          if (near !== undefined && near.session === row.session) rows.add(near);
+        const marks = wanted.get(row.thread) ?? new Uint8Array(byOrdinal.length);
+        wanted.set(row.thread, marks);
+        for (let at = Math.max(0, row.ordinal - request.reach); at <= row.ordinal + request.reach; at += 1) {
+          if (byOrdinal[at]?.session === row.session) marks[at] = 1;
         }
       }
     }
-    return [...rows].map((row) => asCandidate(row, request.terms));
+    return [...wanted].flatMap(([name, marks]) => markedDocs(this.#threads.get(name)!, marks, request.terms));
   }
 
-  #seek(scope: Scope, seek: Seek): Row[] {
-    const lists = seek.all.map((term) => this.#postings.get(term) ?? NONE).sort((a, b) => a.size - b.size);
-    const [shortest, ...others] = lists;
-    const found: Row[] = [];
-    for (const row of shortest ?? NONE) {
-      if (within(scope, row) && others.every((list) => list.has(row))) found.push(row);
-    }
-    if (found.length <= seek.limit) return found;
-    return found.sort(scope.kind === "thread" ? bySeq : byTime).slice(0, seek.limit);
-  }
-
-  #drop(thread: Thread, row: Row): void {
-    thread.rows.delete(row.seq);
-    thread.byOrdinal[row.ordinal] = undefined;
-    this.#count(row, -1);
-    for (const term of row.entry.terms.keys()) this.#postings.get(term)?.delete(row);
-  }
-
-  #count(row: Row, sign: 1 | -1): void {
-    for (const key of [`thread:${row.thread}`, `user:${row.user}`]) {
-      const total = this.#totals.get(key) ?? { entries: 0, totalLength: 0 };
-      this.#totals.set(key, {
-        entries: total.entries + sign,
-        totalLength: total.totalLength + sign * row.entry.length,
-      });
-    }
+  #within(scope: Scope): Thread[] {
+    const names = scope.kind === "thread" ? [scope.thread] : [...(this.#owners.get(scope.user) ?? [])];
+    return names.map((name) => this.#threads.get(name)).filter((thread) => thread !== undefined);
   }
 }
 
-const NONE: ReadonlySet<Row> = new Set();
-
-function within(scope: Scope, row: Row): boolean {
-  return scope.kind === "thread" ? row.thread === scope.thread : row.user === scope.user;
+function emptyThread(): Thread {
+  return { rows: new Map(), byOrdinal: [], postings: new Map(), newest: null, totalLength: 0 };
 }
 
-function bySeq(a: Row, b: Row): number {
-  return b.seq - a.seq;
+function drop(thread: Thread, row: Row): void {
+  thread.rows.delete(row.seq);
+  thread.byOrdinal[row.ordinal] = undefined;
+  thread.totalLength -= row.entry.length;
+  for (const term of row.entry.terms.keys()) {
+    const list = thread.postings.get(term) ?? [];
+    list.splice(positionOf(list, row.seq), 1);
+  }
+}
+
+/** Where `seq` stands or belongs; from the end, as entries come in order. */
+function positionOf(list: readonly Row[], seq: number): number {
+  let at = list.length;
+  while (at > 0 && list[at - 1]!.seq >= seq) at -= 1;
+  return at;
+}
+
+/** Within one thread newest means the highest seq, and the lists are in that order: it can stop early. */
+function seekRows(threads: readonly Thread[], seek: Seek, kind: Scope["kind"]): Row[] {
+  const found: Row[] = [];
+  for (const thread of threads) {
+    const lists = seek.all.map((term) => thread.postings.get(term) ?? []);
+    const shortest = lists.reduce((best, list) => (list.length < best.length ? list : best), lists[0] ?? []);
+    const most = kind === "thread" ? seek.limit : Number.POSITIVE_INFINITY;
+    let taken = 0;
+    for (let at = shortest.length - 1; at >= 0 && taken < most; at -= 1) {
+      const row = shortest[at]!;
+      if (seek.all.length > 1 && !seek.all.every((term) => row.entry.terms.has(term))) continue;
+      found.push(row);
+      taken += 1;
+    }
+  }
+  return found.length <= seek.limit ? found : found.sort(byTime).slice(0, seek.limit);
 }
 
 function byTime(a: Row, b: Row): number {
@@ -133,18 +143,22 @@ function byTime(a: Row, b: Row): number {
   return b.seq - a.seq;
 }
 
-function asCandidate(row: Row, terms: readonly string[]): IndexedDoc {
-  const { thread, seq, ordinal, session, at, entry } = row;
-  const frequencies = terms.map((term) => entry.terms.get(term) ?? 0);
-  return {
-    thread,
-    seq,
-    ordinal,
-    session,
-    at,
-    speaker: entry.speaker,
-    length: entry.length,
-    asks: entry.asks,
-    frequencies,
-  };
+/** Frequencies are filled in from the postings: most neighbours hold none of the terms, and are never looked at for them. */
+function markedDocs(thread: Thread, marks: Uint8Array, terms: readonly string[]): IndexedDoc[] {
+  const docs: IndexedDoc[] = [];
+  const frequencies: number[][] = [];
+  for (let at = marks.indexOf(1); at >= 0; at = marks.indexOf(1, at + 1)) {
+    const { thread: name, seq, ordinal, session, at: time, entry } = thread.byOrdinal[at]!;
+    const { speaker, length, asks } = entry;
+    const own = new Array<number>(terms.length).fill(0);
+    frequencies[at] = own;
+    docs.push({ thread: name, seq, ordinal, session, at: time, speaker, length, asks, frequencies: own });
+  }
+  terms.forEach((term, t) => {
+    for (const row of thread.postings.get(term) ?? []) {
+      const own = frequencies[row.ordinal];
+      if (own !== undefined) own[t] = row.entry.terms.get(term) ?? 0;
+    }
+  });
+  return docs;
 }

@@ -30,6 +30,8 @@ export interface RankOptions {
   readonly statedDate: number;
   /** An identifier held by at most this many entries goes before everything else. */
   readonly rareIdentifier: number;
+  /** At least so many of the best, in order; all when not given. */
+  readonly limit?: number;
 }
 
 export const RANKING: RankOptions = {
@@ -72,8 +74,16 @@ export function rank(
     score *= 1 + options.statedDate * nearness(doc.at, query);
     scored.push({ doc, score, exact: exactIdentifiers(doc, terms, statistics, options) });
   });
-  scored.sort((a, b) => b.exact - a.exact || b.score - a.score || -inConversationOrder(a.doc, b.doc));
-  return scored.map(({ doc, score }) => ({ doc, score }));
+  const best = options.limit === undefined ? scored : strongest(scored, options.limit);
+  best.sort((a, b) => b.exact - a.exact || b.score - a.score || -inConversationOrder(a.doc, b.doc));
+  return best.map(({ doc, score }) => ({ doc, score }));
+}
+
+/** Those that can be among the first `limit`, ties included; sorting the rest would be most of the work. */
+function strongest<T extends { readonly score: number; readonly exact: number }>(scored: T[], limit: number): T[] {
+  if (scored.length <= limit) return scored;
+  const least = Float64Array.from(scored, ({ score }) => score).sort()[scored.length - limit]!;
+  return scored.filter(({ score, exact }) => score >= least || exact > 0);
 }
 
 function inConversationOrder(a: IndexedDoc, b: IndexedDoc): number {
@@ -89,20 +99,27 @@ function inverseFrequency({ term, weight }: QueryTerm, statistics: ScopeStatisti
 /** A row per entry, a column per term: its own frequencies plus what its neighbours lend. */
 function poolFrequencies(docs: readonly IndexedDoc[], width: number, options: RankOptions): Float64Array {
   const pooled = new Float64Array(docs.length * width);
+  const holds = docs.map((doc, index) => {
+    let any = false;
+    for (let t = 0; t < width; t += 1) {
+      pooled[index * width + t] = doc.frequencies[t]!;
+      any ||= doc.frequencies[t]! > 0;
+    }
+    return any;
+  });
+  const give = (from: number, to: number, share: number): void => {
+    for (let t = 0; t < width; t += 1) pooled[to * width + t]! += share * docs[from]!.frequencies[t]!;
+  };
   docs.forEach((doc, index) => {
-    for (let t = 0; t < width; t += 1) pooled[index * width + t]! += doc.frequencies[t]!;
     if (doc.length > options.shortLength) return;
     for (let next = index + 1; next < docs.length; next += 1) {
       const other = docs[next]!;
       const distance = other.ordinal - doc.ordinal;
       if (distance > options.lend.length || !sameSession(doc, other)) break;
       if (distance < 1 || other.length > options.shortLength) continue;
-      const back = options.lend[distance - 1]!;
-      const forth = back + (distance === 1 && doc.asks ? options.answerLend : 0);
-      for (let t = 0; t < width; t += 1) {
-        pooled[next * width + t]! += forth * doc.frequencies[t]!;
-        pooled[index * width + t]! += back * other.frequencies[t]!;
-      }
+      const share = options.lend[distance - 1]!;
+      if (holds[index]) give(index, next, share + (distance === 1 && doc.asks ? options.answerLend : 0));
+      if (holds[next]) give(next, index, share);
     }
   });
   return pooled;
