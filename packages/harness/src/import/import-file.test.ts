@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import type { LogRecord } from "@palimpsest/core/log";
+import fc from "fast-check";
+import { openSqlite } from "../stores/index.ts";
+import { means, replay } from "../threads/index.ts";
+import { importFile } from "./import-file.ts";
+
+function place(t: TestContext) {
+  const folder = mkdtempSync(join(tmpdir(), "palimpsest-import-"));
+  const store = openSqlite({ path: ":memory:" });
+  t.after(async () => {
+    await store.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const path = join(folder, "file");
+  return {
+    store,
+    import: (thread: string, content: string) => {
+      writeFileSync(path, content);
+      return importFile(means(store), path, { thread, onInvalid: "refuse" });
+    },
+    records: async (thread: string) => {
+      const records: LogRecord[] = [];
+      for await (const { record } of store.records(thread)) records.push(record);
+      return records;
+    },
+  };
+}
+
+const line = (content: string, input: number | null) =>
+  JSON.stringify({
+    at: "2026-01-02T03:04:05.000Z",
+    message: { role: input === null ? "user" : "assistant", content },
+    ...(input !== null && { usage: { input, output: 1, cache_read: 0, cache_write: 0 }, model: "m" }),
+  });
+
+test("records stand in the order a live thread would have written them", async (t) => {
+  const at = place(t);
+  const request = { system: "Be brief.", tools: [{ name: "look" }] };
+  await at.import("a", JSON.stringify({ ...request, messages: [{ role: "user", content: "x" }] }));
+  const [state, message, receipt] = await at.records("a");
+  assert.deepEqual(state?.kind === "state" && state.patch, { request });
+  assert.deepEqual(message?.kind === "message" && [message.origin, message.dialect], ["import", "openai"]);
+  assert.equal(receipt?.kind === "event" && receipt.event.type, "imported");
+});
+
+test("a usage report points at its message and keeps its time", async (t) => {
+  const at = place(t);
+  await at.import("a", [line("q", null), line("a", 100), line("q", null), line("a", 200)].join("\n"));
+  const records = await at.records("a");
+  for (const record of records.filter(({ kind }) => kind === "usage")) {
+    const of = record.kind === "usage" ? records[record.of - 1] : undefined;
+    assert.ok(of?.kind === "message" && of.body.includes("assistant"));
+    assert.equal(record.at, "2026-01-02T03:04:05.000Z");
+  }
+});
+
+test("[F26] zeros, and reports after the source shortened its prompt, are kept but never believed", async (t) => {
+  const at = place(t);
+  const inputs = [1000, 0, 1200, 90_000, 20_000, 95_000];
+  await at.import("a", inputs.map((input) => line("a", input)).join("\n"));
+  const usage = (await at.records("a")).filter((record) => record.kind === "usage");
+  assert.deepEqual(
+    usage.map(({ input, flaw }) => [input, flaw ?? null]),
+    [
+      [1000, null],
+      [0, "zero"],
+      [1200, null],
+      [90_000, null],
+      [20_000, "implausible"],
+      [95_000, "implausible"],
+    ],
+  );
+  const head = await at.store.head("a");
+  assert.equal(head?.usage, usage[3]!.seq);
+});
+
+test("whatever the messages say, replay gives back the very text of the file", async (t) => {
+  const at = place(t);
+  let round = 0;
+  const message = fc.record({
+    role: fc.constantFrom("user", "assistant"),
+    content: fc.string({ unit: "binary" }),
+    extra: fc.jsonValue(),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(message, { minLength: 1, maxLength: 8 }), fc.boolean(), async (messages, wrapped) => {
+      round += 1;
+      const bodies = messages.map((value) => JSON.stringify(value));
+      const text = wrapped ? `[${bodies.join(" ,")}]` : bodies.map((body) => `{"message":${body}}\r\n`).join("");
+      const outcome = await at.import(`t${round}`, text);
+      assert.equal(outcome.kind, "imported", JSON.stringify(outcome));
+      const replayed: string[] = [];
+      for await (const { body } of replay({ store: at.store }, `t${round}`)) replayed.push(body);
+      assert.deepEqual(replayed, bodies);
+    }),
+    { numRuns: 30 },
+  );
+});

@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { openSqlite } from "../stores/index.ts";
+import { appendMessages, appendUsage, createThread, means, withWriter } from "../threads/index.ts";
+import { threadPrompt } from "./thread-prompt.ts";
+
+async function thread(t: TestContext, messages: readonly object[]) {
+  const store = openSqlite({ path: ":memory:" });
+  t.after(() => store.close());
+  const kit = means(store);
+  await createThread(kit, { id: "a" });
+  const append = (added: readonly object[]) =>
+    withWriter(kit, "a", (writer) =>
+      appendMessages(
+        writer,
+        added.map((body) => ({ dialect: "openai" as const, origin: "user" as const, body })),
+      ),
+    );
+  await append(messages);
+  const report = (of: number, input: number) =>
+    withWriter(kit, "a", (writer) =>
+      appendUsage(writer, {
+        ...{ of, model: "gpt-4o", input, output: 5, cacheRead: 0, cacheWrite: 0, factor: null },
+        measured: { compaction: null, prune: null, promptHash: null },
+      }),
+    );
+  return { store, append, report };
+}
+
+async function count(at: { store: Parameters<typeof threadPrompt>[0] }) {
+  const prompt = await threadPrompt(at.store, "a");
+  assert.equal(prompt.kind, "prompt");
+  return prompt.kind === "prompt" ? prompt.count : assert.fail();
+}
+
+const user = { role: "user", content: "Which river runs through Vienna?" };
+const assistant = { role: "assistant", content: "The Danube." };
+
+test("before the first report the count is an estimate, after it the report plus what was added", async (t) => {
+  const at = await thread(t, [user, assistant]);
+  const estimated = await count(at);
+  assert.equal(estimated.source, "estimated");
+  await at.report(2, 1000);
+  const anchored = await count(at);
+  assert.equal(anchored.source, "anchored");
+  assert.ok(anchored.tokens > 1000 && anchored.tokens < 1050, String(anchored.tokens));
+});
+
+test("[F49] a call nobody answered is repaired in the prompt, and the repair is counted", async (t) => {
+  const call = { id: "1", type: "function", function: { name: "look", arguments: "{}" } };
+  const at = await thread(t, [user, { role: "assistant", content: null, tool_calls: [call] }, user]);
+  const prompt = await threadPrompt(at.store, "a", { window: 1000 });
+  assert.ok(prompt.kind === "prompt");
+  assert.equal(prompt.messages.length, 4);
+  assert.equal(prompt.repairs.length, 1);
+  assert.ok((prompt.breakdown.parts.repairs ?? 0) > 0);
+});
+
+test("[F25] an image counts, apart from the text beside it", async (t) => {
+  const image = { type: "image_url", image_url: { url: "https://example.com/cat.png" } };
+  const at = await thread(t, [{ role: "user", content: [{ type: "text", text: "What is this?" }, image] }]);
+  const prompt = await threadPrompt(at.store, "a");
+  assert.ok(prompt.kind === "prompt" && (prompt.breakdown.parts.images ?? 0) > 50);
+});
+
+test("an empty and a missing thread are no errors", async (t) => {
+  const at = await thread(t, []);
+  assert.equal((await threadPrompt(at.store, "a")).kind, "prompt");
+  assert.equal((await threadPrompt(at.store, "b")).kind, "missing");
+});
