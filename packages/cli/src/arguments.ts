@@ -7,6 +7,8 @@ export const GLOBAL_OPTIONS: Readonly<Record<string, CommandOption>> = {
   home: { value: "DIR", help: "where threads are kept (or PALIMPSEST_HOME; default .palimpsest)" },
   json: { help: "one JSON document on stdout, everything else on stderr" },
   help: { short: "h", help: "show this help" },
+  // Answered by bin/launch.js before anything is loaded.
+  version: { help: "show the version" },
 };
 
 export type CommandLine =
