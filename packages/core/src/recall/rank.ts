@@ -100,12 +100,12 @@ function inverseFrequency({ term, weight }: QueryTerm, statistics: ScopeStatisti
 function poolFrequencies(docs: readonly IndexedDoc[], width: number, options: RankOptions): Float64Array {
   const pooled = new Float64Array(docs.length * width);
   const holds = docs.map((doc, index) => {
-    let any = false;
+    let held = false;
     for (let t = 0; t < width; t += 1) {
       pooled[index * width + t] = doc.frequencies[t]!;
-      any ||= doc.frequencies[t]! > 0;
+      held ||= doc.frequencies[t]! > 0;
     }
-    return any;
+    return held;
   });
   const give = (from: number, to: number, share: number): void => {
     for (let t = 0; t < width; t += 1) pooled[to * width + t]! += share * docs[from]!.frequencies[t]!;
