@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 
 const runner = fileURLToPath(new URL("../bench/run.ts", import.meta.url));
 const bench = (...args: string[]) =>
-  spawnSync(process.execPath, ["--conditions=source", runner, ...args], { encoding: "utf8" });
+  spawnSync(process.execPath, ["--conditions=palimpsest-source", runner, ...args], { encoding: "utf8" });
 
 test("an unknown bench lists the known ones and is bad usage", () => {
   const { status, stderr, stdout } = bench("nonsense");

@@ -5,6 +5,9 @@ import { join, relative } from "node:path";
 /** Dependencies point from right to left. The inspector speaks HTTP only: it imports none of them. */
 const ARROWS = ["core", "harness", "gateway", "cli"];
 
+/** Our own name: packages we depend on have a `source` that Node can't run. */
+const SOURCE = "palimpsest-source";
+
 export interface Package {
   readonly folder: string;
   readonly name: string;
@@ -39,12 +42,16 @@ export function isTest(path: string): boolean {
 }
 
 function loadPackage(root: string, folder: string): Package {
-  const manifest: { name: string; exports?: Record<string, { source?: string } | string> } = JSON.parse(
+  const manifest: { name: string; exports?: Record<string, { [SOURCE]?: string } | string> } = JSON.parse(
     readFileSync(join(root, "packages", folder, "package.json"), "utf8"),
   );
   const exports = new Map<string, string>();
   for (const [subpath, target] of Object.entries(manifest.exports ?? {})) {
-    if (typeof target !== "string" && target.source) exports.set(subpath, join("packages", folder, target.source));
+    if (typeof target === "string") continue;
+    const source = target[SOURCE];
+    if (source === undefined)
+      throw new Error(`The export ${subpath} of ${manifest.name} needs a "${SOURCE}" of its own.`);
+    exports.set(subpath, join("packages", folder, source));
   }
   return { folder, name: manifest.name, rank: ARROWS.indexOf(folder), exports };
 }

@@ -1,5 +1,5 @@
 // What must happen before the rest is loaded. From a clone the sources run as they are when node is given
-// `--conditions=source`; elsewhere what was built.
+// `--conditions=palimpsest-source`; elsewhere what was built.
 import { readFileSync } from "node:fs";
 import module from "node:module";
 

@@ -179,7 +179,7 @@ test("a disk that takes no more leaves nothing half-written", async (t) => {
   const file = at.file("big.jsonl", `${JSON.stringify({ role: "user", content: "x".repeat(3_000_000) })}\n`);
   const full = await shell(
     at,
-    `trap "" XFSZ; ulimit -f 1000; "$NODE" --conditions=source "$BINARY" import "${file}" --thread b`,
+    `trap "" XFSZ; ulimit -f 1000; "$NODE" --conditions=palimpsest-source "$BINARY" import "${file}" --thread b`,
   );
   assert.equal(full.code, 1);
   assert.match(full.stderr, /^palimpsest: .*(disk|room)/);
@@ -192,7 +192,10 @@ test("a reader that goes away ends the program quietly", async (t) => {
   const at = await deskWithThread(t);
   const long = JSON.stringify({ role: "user", content: "x".repeat(2_000_000) });
   await at.run("import", at.file("long.jsonl", `${long}\n${long}\n`), "--thread", "b");
-  const { stdout, stderr } = await shell(at, `"$NODE" --conditions=source "$BINARY" replay b --raw | head -c 10`);
+  const { stdout, stderr } = await shell(
+    at,
+    `"$NODE" --conditions=palimpsest-source "$BINARY" replay b --raw | head -c 10`,
+  );
   assert.deepEqual([stdout.length, stderr], [10, ""]);
 });
 
@@ -200,7 +203,15 @@ test("Ctrl-C ends a command that waits for its reader, without a stack trace", a
   const at = await deskWithThread(t);
   const long = JSON.stringify({ role: "user", content: "x".repeat(2_000_000) });
   await at.run("import", at.file("long.jsonl", `${long}\n${long}\n`), "--thread", "b");
-  const child = spawn(process.execPath, ["--conditions=source", BINARY, "replay", "b", "--raw", "--home", at.home]);
+  const child = spawn(process.execPath, [
+    "--conditions=palimpsest-source",
+    BINARY,
+    "replay",
+    "b",
+    "--raw",
+    "--home",
+    at.home,
+  ]);
   let stderr = "";
   child.stderr.on("data", (chunk: Buffer) => {
     stderr += chunk;

@@ -130,7 +130,7 @@ test("an import that is killed leaves all of a thread or nothing of it, and can 
   for (const [round, delay] of [60, 120, 180, 240, 300, 360, 420].entries()) {
     const thread = `t${round}`;
     const child = spawn(process.execPath, [
-      "--conditions=source",
+      "--conditions=palimpsest-source",
       BINARY,
       "import",
       file,

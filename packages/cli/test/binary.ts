@@ -56,7 +56,7 @@ export function palimpsest(
   nodeOptions: readonly string[] = [],
 ): Promise<Ended> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ["--conditions=source", ...nodeOptions, BINARY, ...args], {
+    const child = spawn(process.execPath, ["--conditions=palimpsest-source", ...nodeOptions, BINARY, ...args], {
       env: { PATH: process.env["PATH"], ...env },
       stdio: ["ignore", "pipe", "pipe"],
     });

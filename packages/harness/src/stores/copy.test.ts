@@ -151,7 +151,7 @@ async function copyUntilKilled(source: string, target: string): Promise<void> {
     import { openStore } from ${local("./open.ts")};
     const [from, to] = [await openStore(${JSON.stringify(source)}), await openStore(${JSON.stringify(target)})];
     await copyStore(from, to, { onProgress: () => process.stdout.write("batch\\n") });`;
-  const args = ["--conditions=source", "--input-type=module", "-e", script];
+  const args = ["--conditions=palimpsest-source", "--input-type=module", "-e", script];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   const closed = once(child, "close");
   await Promise.race([once(child.stdout, "data"), closed]);

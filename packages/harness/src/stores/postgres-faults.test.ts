@@ -126,7 +126,7 @@ async function writeUntilKilled(round: number): Promise<number> {
       await say(writer, "message " + version);
       process.stdout.write(version + "\\n");
     }`;
-  const args = ["--conditions=source", "--input-type=module", "-e", script];
+  const args = ["--conditions=palimpsest-source", "--input-type=module", "-e", script];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   let output = "";
   child.stdout.on("data", (chunk: Buffer) => {
