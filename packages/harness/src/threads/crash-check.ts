@@ -33,7 +33,7 @@ export async function checkCrashes(delays: readonly number[]): Promise<{ readonl
 
 /** The number of messages the writer was told are kept. */
 async function writeAndDie(path: string, delay: number): Promise<number> {
-  const child = spawn(process.execPath, ["--conditions=source", WRITER, path, THREAD], {
+  const child = spawn(process.execPath, ["--conditions=palimpsest-source", WRITER, path, THREAD], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   let output = "";
