@@ -87,10 +87,27 @@ test("long files and long functions are measured, loops and objects are not func
 
 test("`any` is found as a type, not as a word, a method or part of a text", () => {
   const at = "packages/core/src/a.ts";
-  const bad = "let a: any;\nconst b = c as any;\nlet d: Map<string, any[]>;\n";
-  const good = "// any\nconst a = 'any';\nAbortSignal.any([]);\nconst b = `any $" + "{c} any`;\nconst many = /any/;\n";
-  assert.equal(anyTypes(made({ [at]: bad })).length, 3);
-  assert.deepEqual(anyTypes(made({ [at]: good })), []);
+  const bad = [
+    "let a: any;",
+    "const b = c as any;",
+    "let d: Map<string, any[]>;",
+    "let e: Promise<any>;",
+    "type F = any;",
+    "let g: string | any;",
+    "function h<T extends any>() {}",
+  ];
+  const good = [
+    "// any",
+    "const a = 'any';",
+    "AbortSignal.any([]);",
+    "const b = `any $" + "{c} any`;",
+    "const many = /any/;",
+    "let any = false;",
+    "any ||= true;",
+    "const d = { any: 1, e: company };",
+  ];
+  for (const line of bad) assert.equal(anyTypes(made({ [at]: line })).length, 1, line);
+  for (const line of good) assert.deepEqual(anyTypes(made({ [at]: line })), [], line);
 });
 
 function made(files: Record<string, string>): Workspace {

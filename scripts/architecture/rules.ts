@@ -75,12 +75,14 @@ export function longFunctions(workspace: Workspace): string[] {
     );
 }
 
+/** Where a type stands: after `:`, `<`, `|`, `&`, `as`, `extends`, in an alias, or as `any[]`. A variable may have the name. */
+const ANY_TYPE =
+  /(?:[:<|&]|\b(?:as|extends|satisfies)|\btype\s+\w+\s*=)\s+?any\b(?!\s*[(.])|[:<|&]any\b|\bany(?=\[\]|>)/g;
+
 export function anyTypes(workspace: Workspace): string[] {
   return workspace.files.flatMap((file) => {
     const code = blank(file.text, { strings: "blank" });
-    return [...code.matchAll(/(?<![.\w$])any(?![\w$])(?!\s*[:(.])/g)].map(
-      ({ index }) => `${file.path}:${lineOf(code, index)} uses \`any\``,
-    );
+    return [...code.matchAll(ANY_TYPE)].map(({ index }) => `${file.path}:${lineOf(code, index)} uses \`any\``);
   });
 }
 
