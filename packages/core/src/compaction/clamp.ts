@@ -12,16 +12,15 @@ export interface Measure<M> {
   text(text: string): number;
 }
 
-export interface Clamped<M> {
-  readonly message: M;
+export interface Clamped {
   readonly tokens: number;
   readonly entries: readonly PruneEntry[];
 }
 
 /** The entry with every part over `most` tokens shortened to it, as far as its parts allow. */
-export function clampEntry<M>(entry: ViewEntry<M>, most: number, shape: Shape<M>, measure: Measure<M>): Clamped<M> {
+export function clampEntry<M>(entry: ViewEntry<M>, most: number, shape: Shape<M>, measure: Measure<M>): Clamped {
   const seq = entry.seq;
-  if (seq === null) return { message: entry.message, tokens: measure.message(entry.message), entries: [] };
+  if (seq === null) return { tokens: entrySize(entry, measure), entries: [] };
   const parts = shape.parts(entry.message);
   const signed = parts.some((part) => part.kind === "reasoning" && part.signature !== null);
   const entries = parts.flatMap((part, index): PruneEntry[] => {
@@ -29,8 +28,16 @@ export function clampEntry<M>(entry: ViewEntry<M>, most: number, shape: Shape<M>
     return replacement === null ? [] : [{ target: seq, part: index, replacement, reason: "clamped" }];
   });
   const message = entries.reduce((clamped, prune) => applyPrune(clamped, prune, shape), entry.message);
-  return { message, tokens: measure.message(message), entries };
+  return { tokens: entrySize({ ...entry, message }, measure), entries };
 }
+
+/** Tokens of an entry as it is sent. */
+export function entrySize<M>({ message, lent }: ViewEntry<M>, measure: Measure<M>): number {
+  return measure.message(message) + (lent === null ? 0 : measure.text(lent) + JOIN_TOKENS);
+}
+
+/** What joining two texts may cost beyond the texts. */
+const JOIN_TOKENS = 4;
 
 /** At most `most` tokens of `text`: its beginning, its end, and between them the pointer. */
 export function clampText(text: string, most: number, count: (text: string) => number, pointer: string): string {

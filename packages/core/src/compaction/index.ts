@@ -1,7 +1,6 @@
 export { type Boundary, boundaries } from "./boundaries.ts";
-export { clampText, type Measure } from "./clamp.ts";
+export { clampText, entrySize, type Measure } from "./clamp.ts";
 export type { CompactionOutcome } from "./outcome.ts";
-export { inputText, messageText } from "./part-text.ts";
 export {
   type CompactPlan,
   type Cut,
@@ -9,7 +8,6 @@ export {
   type Plan,
   type PlanInput,
   planCompaction,
-  STUB_TOKENS,
 } from "./plan.ts";
 export {
   type Keep,
@@ -20,6 +18,16 @@ export {
   type Threshold,
   type Window,
 } from "./policy.ts";
-export { decidePrune, PRUNE_DEFAULTS, type PruneDecision, type PruneOptions, type PrunePolicy } from "./prune.ts";
-export type { PrunableEntry } from "./prune-candidates.ts";
+export type { PruneRung } from "./prune-rung.ts";
+export {
+  coveredBy,
+  draftsOf,
+  extractState,
+  quote,
+  reasonText,
+  renderState,
+  type StateLines,
+  type SummaryInput,
+  type WrittenSummary,
+} from "./records.ts";
 export { checkTrigger } from "./trigger.ts";

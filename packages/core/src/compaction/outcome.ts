@@ -33,6 +33,7 @@ export type CompactionOutcome<M = unknown> =
         | "busy"
         | "no-history"
         | "waiting"
+        | "aborted"
         | "conflict";
       readonly tokens: number;
       readonly detail: string;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { liveAfter, NOTHING_LIVE } from "../log/live.ts";
 import type { CompactionRecord, MessageRecord, PruneRecord } from "../log/record.ts";
-import { type LiveRecords, view } from "../log/view.ts";
+import { type LiveRecords, sent, view } from "../log/view.ts";
 import { type OpenAiMessage, openaiShape } from "../message/openai.ts";
 import { charsPerToken, createMeter } from "../tokens/counter.ts";
 import { type CompactPlan, type Plan, planCompaction } from "./plan.ts";
@@ -99,7 +99,7 @@ test("[F13] parallel calls and their results stay on one side of the cut", () =>
 test("[F16] few but huge messages are clamped into the window", () => {
   const thread = open([user("Look at this"), ai("Go on"), user(words(40_000))]);
   const plan = compacts(planned(thread, { window: 8000 }));
-  assert.ok(plan.clamps.length > 0);
+  assert.ok(plan.entries.length > 0);
   assert.ok(thread.size(plan) <= 7000, `${thread.size(plan)}`);
 });
 
@@ -188,6 +188,7 @@ function planned(thread: ReturnType<typeof open>, options: Options): Plan {
     },
     cause: options.cause ?? "automatic",
     grown: options.grown ?? null,
+    prune: null,
   });
 }
 
@@ -218,7 +219,7 @@ function open(all: readonly OpenAiMessage[]) {
   const after = (plan: CompactPlan, format: Policy["summaryFormat"] = "pair"): OpenAiMessage[] => {
     const compaction = plan.cut === null ? live : liveAfter(live, compactionRecord(plan, all.length + 1, format));
     const pruned = liveAfter(compaction, pruneRecord(plan, all.length + 2));
-    return view(pruned, { shape, read }).map((entry) => entry.message);
+    return view(pruned, { shape, read }).map((entry) => sent(entry, shape));
   };
   return {
     messages: all,
@@ -236,7 +237,7 @@ function messageRecord(seq: number): MessageRecord {
 }
 
 function pruneRecord(plan: CompactPlan, seq: number): PruneRecord {
-  return { ...common, kind: "prune", seq, entries: plan.clamps, tokensBefore: 0, tokensAfter: 0 };
+  return { ...common, kind: "prune", seq, entries: plan.entries, tokensBefore: 0, tokensAfter: 0 };
 }
 
 function compactionRecord(plan: CompactPlan, seq: number, format: Policy["summaryFormat"]): CompactionRecord {

@@ -10,6 +10,7 @@ import { type Boundary, boundaries } from "./boundaries.ts";
 import type { Measure } from "./clamp.ts";
 import { keepFrom } from "./keep.ts";
 import { isCeilings, type Limits, limitsOf, type Policy, type Threshold, type Window } from "./policy.ts";
+import { type PruneRung, planPruning } from "./prune-rung.ts";
 import { type Level, type Weigher, weigh } from "./tail.ts";
 import { checkTrigger } from "./trigger.ts";
 
@@ -25,6 +26,8 @@ export interface PlanInput<M> {
   readonly cause: "automatic" | "manual" | "overflow";
   /** Tokens said since the last attempt; null when there was none. */
   readonly grown: number | null;
+  /** Null: nothing is pruned. */
+  readonly prune: PruneRung | null;
 }
 
 export type Plan =
@@ -34,11 +37,14 @@ export type Plan =
 
 export interface CompactPlan {
   readonly kind: "compact";
+  /** The rung it stands on; `hide` is summarized or, without a model, extracted. */
+  readonly rung: "prune" | "hide" | "clamp" | "collapse";
   /** Null: nothing is hidden, only shortened. */
   readonly cut: Cut | null;
-  readonly clamps: readonly PruneEntry[];
+  /** What is shortened in what stays visible. */
+  readonly entries: readonly PruneEntry[];
   /** What asked for it: the threshold met, or `manual`, `overflow`, `window`. */
-  readonly reason: Threshold | "manual" | "overflow" | "window";
+  readonly reason: Threshold | "manual" | "overflow" | "window" | "price";
   readonly tokensBefore: number;
   /** Upper bound: the summary may be shorter than its budget. */
   readonly tokensAfter: number;
@@ -74,7 +80,7 @@ export interface Floor {
   readonly window: number;
 }
 
-export const STUB_TOKENS = 128;
+const STUB_TOKENS = 128;
 const REQUEST_TOKENS = 256;
 
 /** Gentle first: whole parts, then ever shorter ones. */
@@ -82,9 +88,14 @@ const LEVELS: readonly Level[] = [Number.POSITIVE_INFINITY, 8000, 4000, 2000, 10
 const SHORTEST_WITH_ALL_KEPT = 1000;
 
 export function planCompaction<M>(input: PlanInput<M>): Plan {
+  const limits = limitsOf(input.policy, input.window);
+  const weigher = weigh({ ...input, format: input.policy.summaryFormat });
+  const plan = planHiding(input, weigher, limits);
+  return planPruning(input, weigher, limits, plan) ?? plan;
+}
+
+function planHiding<M>(input: PlanInput<M>, weigher: Weigher, limits: Limits): Plan {
   const { policy, window, view, shape } = input;
-  const limits = limitsOf(policy, window);
-  const weigher = weigh({ ...input, format: policy.summaryFormat });
   const tokens = weigher.total;
   const fits = tokens <= limits.fits;
   const trigger = checkTrigger(policy, { tokens, messages: weigher.messages }, window);
@@ -195,8 +206,9 @@ function compactPlan<M>(input: PlanInput<M>, weigher: Weigher, choice: Choice, r
   if (!hides && clamps.length === 0) return { kind: "none", reason: "nothing-to-cut", tokens: weigher.total };
   return {
     kind: "compact",
+    rung: hides ? "hide" : "clamp",
     cut: hides ? makeCut(input, weigher, cut, { summary, digest: null }) : null,
-    clamps,
+    entries: clamps,
     reason,
     tokensBefore: weigher.total,
     tokensAfter: weigher.after(cut, level, summary).tokens,
@@ -216,8 +228,9 @@ function collapse<M>(input: PlanInput<M>, weigher: Weigher, limits: Limits): Pla
   const digest = Math.max(0, ample - summary);
   return {
     kind: "compact",
+    rung: "collapse",
     cut: makeCut(input, weigher, end, { summary, digest }),
-    clamps: weigher.clamps(end, REQUEST_TOKENS),
+    entries: weigher.clamps(end, REQUEST_TOKENS),
     reason: input.cause === "automatic" ? "window" : input.cause,
     tokensBefore: weigher.total,
     tokensAfter: weigher.base + request + summary + digest,

@@ -7,7 +7,7 @@ import type { PruneEntry } from "../log/record.ts";
 import { ACKNOWLEDGEMENT, type ViewEntry } from "../log/view.ts";
 import type { Shape } from "../message/shape.ts";
 import { type Boundary, requestBefore } from "./boundaries.ts";
-import { type Clamped, clampEntry, type Measure } from "./clamp.ts";
+import { type Clamped, clampEntry, entrySize, type Measure } from "./clamp.ts";
 import type { Policy } from "./policy.ts";
 
 export interface TailInput<M> {
@@ -40,7 +40,7 @@ export interface Weigher {
 }
 
 export function weigh<M>({ view, shape, measure, fixed, format }: TailInput<M>): Weigher {
-  const sizes = view.map((entry) => measure.message(entry.message));
+  const sizes = view.map((entry) => entrySize(entry, measure));
   const isSystem = view.map((entry) => shape.role(entry.message) === "system" && entry.source !== "summary");
   const firstMessage = view.findIndex((entry) => entry.source === "message");
   const first = firstMessage < 0 ? view.length : firstMessage;
@@ -50,7 +50,7 @@ export function weigh<M>({ view, shape, measure, fixed, format }: TailInput<M>):
     sum(sizes.filter((_, index) => isSystem[index])) +
     (format === "pair" ? measure.message(shape.turn("assistant", ACKNOWLEDGEMENT)) : 0);
 
-  const clamped = memoize((level: Level, index: number): Clamped<M> => clampEntry(view[index]!, level, shape, measure));
+  const clamped = memoize((level: Level, index: number): Clamped => clampEntry(view[index]!, level, shape, measure));
   const weight = (level: Level, index: number): number =>
     isSystem[index]
       ? 0

@@ -15,4 +15,4 @@ export { planRedo, planUndo, STRUCTURAL_KINDS, structural } from "./structure.ts
 export type { ChainFlaw, ChainVerifier, RedactedEvent, Verdict } from "./verify.ts";
 export { chainVerifier } from "./verify.ts";
 export type { LiveRecords, ViewEntry, ViewOptions, ViewSource } from "./view.ts";
-export { ACKNOWLEDGEMENT, applyPrune, view } from "./view.ts";
+export { ACKNOWLEDGEMENT, applyPrune, sent, view } from "./view.ts";

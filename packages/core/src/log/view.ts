@@ -26,6 +26,8 @@ export interface ViewEntry<M> {
   /** The message record it shows; null for what no one said: the summary and its acknowledgement. */
   readonly seq: number | null;
   readonly message: M;
+  /** Text that others added to the turn: evidence, the digest after a collapse. Sent with it, never pruned in it. */
+  readonly lent: string | null;
 }
 
 export const ACKNOWLEDGEMENT = "Understood. I have the record of what came before and will go on from here.";
@@ -44,13 +46,17 @@ export function view<M>(live: LiveRecords, options: ViewOptions<M>): ViewEntry<M
   if (live.compaction === null) return [...systems, ...tail];
 
   const { summary } = live.compaction;
-  const request = live.request === null ? [] : [requestEntry(shown(live.request), summary.digest, shape)];
+  const requestEntry = (record: MessageRecord): ViewEntry<M> => ({
+    source: "request",
+    ...withDigest(shown(record), summary.digest),
+  });
+  const request = live.request === null ? [] : [requestEntry(live.request)];
   const orphanDigest = request.length === 0 && summary.digest !== null ? `\n\n${summary.digest}` : "";
   const turn = shape.turn(summary.format === "system" ? "system" : "user", summary.text + orphanDigest);
   const rest = [...request, ...tail];
   return [
     ...systems,
-    { source: "summary", seq: null, message: turn },
+    { source: "summary", seq: null, message: turn, lent: null },
     ...(summary.format === "pair" ? acknowledgement(rest, shape) : []),
     ...rest,
   ];
@@ -60,13 +66,10 @@ export function view<M>(live: LiveRecords, options: ViewOptions<M>): ViewEntry<M
 function acknowledgement<M>(rest: readonly ViewEntry<M>[], shape: Shape<M>): ViewEntry<M>[] {
   const next = rest.find((entry) => shape.role(entry.message) !== "system");
   if (next === undefined || shape.role(next.message) !== "user") return [];
-  return [{ source: "acknowledgement", seq: null, message: shape.turn("assistant", ACKNOWLEDGEMENT) }];
+  return [{ source: "acknowledgement", seq: null, message: shape.turn("assistant", ACKNOWLEDGEMENT), lent: null }];
 }
 
-function requestEntry<M>(shown: { seq: number; message: M }, digest: string | null, shape: Shape<M>): ViewEntry<M> {
-  const message = digest === null ? shown.message : shape.join(shown.message, shape.turn("user", digest));
-  return { source: "request", seq: shown.seq, message };
-}
+type Shown<M> = Omit<ViewEntry<M>, "source">;
 
 function visibleMessage<M>(live: LiveRecords, { shape, read }: ViewOptions<M>) {
   const prunes = Map.groupBy(
@@ -74,12 +77,22 @@ function visibleMessage<M>(live: LiveRecords, { shape, read }: ViewOptions<M>) {
     (entry) => entry.target,
   );
   const evidence = Map.groupBy(live.evidence, (record) => record.of);
-  return (record: MessageRecord): { seq: number; message: M } => {
+  return (record: MessageRecord): Shown<M> => {
     let message = read(record);
     for (const entry of prunes.get(record.seq) ?? []) message = applyPrune(message, entry, shape);
-    for (const lent of evidence.get(record.seq) ?? []) message = shape.join(message, shape.turn("user", lent.text));
-    return { seq: record.seq, message };
+    const lent = evidence.get(record.seq)?.map(({ text }) => text);
+    return { seq: record.seq, message, lent: lent?.join("\n\n") ?? null };
   };
+}
+
+function withDigest<M>(shown: Shown<M>, digest: string | null): Shown<M> {
+  if (digest === null) return shown;
+  return { ...shown, lent: shown.lent === null ? digest : `${shown.lent}\n\n${digest}` };
+}
+
+/** The message as it is sent: with what was lent to it. */
+export function sent<M>({ message, lent }: ViewEntry<M>, shape: Shape<M>): M {
+  return lent === null ? message : shape.join(message, shape.turn("user", lent));
 }
 
 /** The message with one part's content replaced. Pairing can't break: a call stays a call, a result stays a result. */

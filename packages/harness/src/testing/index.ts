@@ -1,4 +1,6 @@
 export type { PlayedAnswer, PlayedCall } from "../models/played-answer.ts";
+export { type MemoryConversation, memoryConversation } from "./memory-conversation.ts";
+export { type PlaybackOptions, type PlaybackReport, playback } from "./playback.ts";
 export type {
   Script,
   ScriptedAnswer,

@@ -1,0 +1,59 @@
+/**
+ * What the open tool calls did, in a few lines each: it stands for them when even their clamped results don't fit. Every
+ * call is named as long as there is room; failures first, because they decide what happens next.
+ */
+import type { Shape } from "../message/shape.ts";
+import type { Entry } from "../summary/index.ts";
+
+export function openGroupDigest<M>(
+  entries: readonly Entry<M>[],
+  shape: Shape<M>,
+  { maxTokens, count }: { readonly maxTokens: number; readonly count: (text: string) => number },
+): string {
+  const group = openGroup(entries, shape);
+  const last = entries.at(-1)?.seq ?? 0;
+  const heading = `So far ${group.length} tool calls were made for this; the whole results are messages up to ${last} (recall_read).`;
+  let left = maxTokens - count(heading) - 16;
+  const lines: string[] = [];
+  for (const { line } of group.toSorted((a, b) => Number(b.failed) - Number(a.failed))) {
+    const cost = count(`${line}\n`);
+    if (cost > left) break;
+    left -= cost;
+    lines.push(line);
+  }
+  if (lines.length === 0) return clip(heading, Math.max(40, maxTokens * 3));
+  const more = group.length - lines.length;
+  return [heading, ...lines, ...(more > 0 ? [`- and ${more} more`] : [])].join("\n");
+}
+
+interface Line {
+  readonly line: string;
+  readonly failed: boolean;
+}
+
+/** The calls of the last message that makes any, with what answered them. */
+function openGroup<M>(entries: readonly Entry<M>[], shape: Shape<M>): Line[] {
+  const at = entries.findLastIndex(({ message }) => shape.calls(message).length > 0);
+  if (at < 0) return [];
+  const results = entries
+    .slice(at + 1)
+    .flatMap(({ seq, message }) =>
+      shape.parts(message).flatMap((part) => (part.kind === "result" ? [{ seq, part }] : [])),
+    );
+  return shape.parts(entries[at]!.message).flatMap((part): Line[] => {
+    if (part.kind !== "call") return [];
+    const answer = results.find((result) => result.part.id === part.id);
+    const failed = answer?.part.isError === true || /\b(error|failed|exception)\b/i.test(answer?.part.text ?? "");
+    const text = answer === undefined ? "no result" : clip(oneLine(answer.part.text), 80);
+    const where = answer === undefined ? "" : ` [${answer.seq}]`;
+    return [{ line: `- ${part.name}(${clip(oneLine(part.input), 60)}): ${text}${where}`, failed }];
+  });
+}
+
+function oneLine(text: string): string {
+  return text.slice(0, 400).replaceAll(/\s+/g, " ").trim();
+}
+
+function clip(text: string, characters: number): string {
+  return text.length <= characters ? text : `${text.slice(0, characters - 1).replace(/[\ud800-\udbff]$/, "")}…`;
+}

@@ -1,0 +1,47 @@
+/**
+ * The lowest rung: shorten old tool traffic instead of hiding anything. Taken below the trigger when the prices say that
+ * it pays, and at the trigger when it alone reaches the low-water mark. What keep promises is not touched.
+ */
+import { keepFrom } from "./keep.ts";
+import type { Plan, PlanInput } from "./plan.ts";
+import type { Limits } from "./policy.ts";
+import { decidePrune, PRUNE_DEFAULTS, type PruneOptions } from "./prune.ts";
+import type { Weigher } from "./tail.ts";
+
+export type PruneRung = Pick<PruneOptions<unknown>, "policy" | "prices" | "cache">;
+
+/** Null: this rung doesn't do, the other plan stands. */
+export function planPruning<M>(input: PlanInput<M>, weigher: Weigher, limits: Limits, instead: Plan): Plan | null {
+  const { prune, view, shape, measure } = input;
+  if (prune === null || input.cause === "manual" || instead.kind === "impossible") return null;
+  const must = instead.kind === "compact";
+  if (must && typeof instead.reason !== "string" && instead.reason.type === "messages") return null;
+  const kept = keptTokens(input, weigher);
+  const protect = prune.policy?.protectTokens ?? PRUNE_DEFAULTS.protectTokens;
+  const decision = decidePrune(view, {
+    ...prune,
+    policy: { ...prune.policy, protectTokens: must ? kept : Math.max(protect, kept) },
+    shape,
+    measure,
+    when: must ? "must" : "pays",
+  });
+  if (decision.kind === "none") return null;
+  const tokensAfter = weigher.total - (decision.tokensBefore - decision.tokensAfter);
+  if (must && tokensAfter > limits.goal) return null;
+  return {
+    kind: "compact",
+    rung: "prune",
+    cut: null,
+    entries: decision.entries,
+    reason: must ? instead.reason : "price",
+    tokensBefore: weigher.total,
+    tokensAfter,
+    reaches: "low-water",
+  };
+}
+
+function keptTokens<M>(input: PlanInput<M>, weigher: Weigher): number {
+  const sizes = weigher.sizes.slice(weigher.first);
+  const from = keepFrom(sizes, input.policy.keep, input.window);
+  return sizes.slice(from).reduce((sum, size) => sum + size, 0);
+}

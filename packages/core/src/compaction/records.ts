@@ -1,0 +1,150 @@
+/**
+ * From a plan to the records that carry it out, with everything but the summary's author: which messages it must cover,
+ * what it folds, what is quoted, how the extract writes it. Pure, so that a dry run, a simulation and the compactor
+ * make the same records.
+ */
+
+import type {
+  CompactionRecord,
+  MessageRecord,
+  PruneRecord,
+  Rung,
+  StoredSummary,
+  SummaryFormat,
+} from "../log/record.ts";
+import type { LiveRecords } from "../log/view.ts";
+import type { Shape } from "../message/shape.ts";
+import { type Entry, extractSummary, type Pin, readState, renderSummary, type SummaryState } from "../summary/index.ts";
+import { openGroupDigest } from "./digest.ts";
+import type { CompactPlan, Cut } from "./plan.ts";
+
+/** What the summary of one cut has to cover and may draw on. */
+export interface SummaryInput<M> {
+  readonly prior: SummaryState | null;
+  /** The newly hidden messages, as they were given. */
+  readonly entries: readonly Entry<M>[];
+  /** Words that stand verbatim, most important first: pinned messages, then the user's own, newest first. */
+  readonly pins: readonly Pin[];
+  /** Seqs of user turns hidden so far, ascending: what the next compaction quotes again from the log. */
+  readonly userTurns: readonly number[];
+  readonly lines: StateLines;
+  /** The directory with the originals; null without a workspace. */
+  readonly archive: string | null;
+}
+
+/** State that is rendered into the summary and frozen there. */
+export interface StateLines {
+  readonly todos: readonly string[];
+  readonly delegations: readonly string[];
+  readonly skills: readonly string[];
+}
+
+/** What a compaction record stores as its state. */
+interface StoredState {
+  readonly summary: SummaryState;
+  readonly userTurns: readonly number[];
+}
+
+const REMEMBERED_TURNS = 60;
+
+function storedState(live: LiveRecords): { prior: SummaryState | null; userTurns: readonly number[] } {
+  const stored = live.compaction?.summary.state as Partial<StoredState> | null | undefined;
+  return { prior: readState(stored?.summary), userTurns: stored?.userTurns ?? [] };
+}
+
+/** The messages a cut newly hides, and the user turns among them and before. */
+export function coveredBy<M>(
+  live: LiveRecords,
+  cut: Cut,
+  shape: Shape<M>,
+  original: (record: MessageRecord) => M,
+): Pick<SummaryInput<M>, "prior" | "entries" | "userTurns"> {
+  const { prior, userTurns } = storedState(live);
+  const entries = live.tail
+    .filter(({ seq }) => seq <= cut.covers[1])
+    .map((record) => ({ seq: record.seq, message: original(record) }))
+    .filter(({ message }) => shape.role(message) !== "system");
+  const asked = entries.filter(({ message }) => shape.role(message) === "user").map(({ seq }) => seq);
+  return { prior, entries, userTurns: [...userTurns, ...asked].slice(-REMEMBERED_TURNS) };
+}
+
+/** The user's words of a message, for quoting. */
+export function quote<M>(seq: number, message: M, shape: Shape<M>): Pin {
+  const text = shape.parts(message).flatMap((part) => (part.kind === "text" ? [part.text] : []));
+  return { seq, text: text.join("\n") };
+}
+
+/** A state as the text that stands in the view, within the cut's budget. */
+export function renderState<M>(
+  state: SummaryState,
+  input: SummaryInput<M>,
+  options: { readonly maxTokens: number; readonly count: (text: string) => number; readonly format: SummaryFormat },
+): { readonly text: string; readonly tokens: number } {
+  return renderSummary(state, { ...options, pins: input.pins, archive: input.archive, ...input.lines });
+}
+
+export function extractState<M>(
+  input: SummaryInput<M>,
+  shape: Shape<M>,
+  options: { readonly maxTokens: number; readonly count: (text: string) => number },
+): SummaryState {
+  return extractSummary(input.prior, input.entries, shape, options);
+}
+
+export interface WrittenSummary {
+  readonly rung: Extract<Rung, "summarize" | "extract">;
+  readonly text: string;
+  readonly state: SummaryState;
+}
+
+type CompactionDraft = Omit<CompactionRecord, "v" | "seq" | "at" | "runId">;
+type PruneDraft = Omit<PruneRecord, "v" | "seq" | "at" | "runId">;
+
+/** The records of a plan, compaction first: its prunes touch what stays visible. */
+export function draftsOf<M>(
+  plan: CompactPlan,
+  context: {
+    readonly live: LiveRecords;
+    readonly input: SummaryInput<M> | null;
+    readonly written: WrittenSummary | null;
+    readonly shape: Shape<M>;
+    readonly count: (text: string) => number;
+    readonly format: SummaryFormat;
+    readonly archive: string | null;
+  },
+): readonly (CompactionDraft | PruneDraft)[] {
+  const { tokensBefore, tokensAfter, entries } = plan;
+  const prune: PruneDraft = { kind: "prune", entries, tokensBefore, tokensAfter };
+  if (plan.cut === null || context.written === null || context.input === null) return [prune];
+  const compaction = compactionDraft(plan, plan.cut, { ...context, input: context.input, written: context.written });
+  return entries.length === 0 ? [compaction] : [compaction, prune];
+}
+
+function compactionDraft<M>(
+  plan: CompactPlan,
+  cut: Cut,
+  context: Parameters<typeof draftsOf<M>>[1] & { readonly input: SummaryInput<M>; readonly written: WrittenSummary },
+): CompactionDraft {
+  const { live, input, written, shape, count, format, archive } = context;
+  const digest =
+    cut.digestTokens === null ? null : openGroupDigest(input.entries, shape, { maxTokens: cut.digestTokens, count });
+  const state: StoredState = { summary: written.state, userTurns: input.userTurns };
+  const summary: StoredSummary = { format, text: written.text, digest, state };
+  return {
+    kind: "compaction",
+    covers: cut.covers,
+    folds: live.compaction?.seq ?? null,
+    request: cut.request,
+    systems: cut.systems,
+    summary,
+    rung: digest === null ? written.rung : "collapse",
+    reason: reasonText(plan.reason),
+    tokensBefore: plan.tokensBefore,
+    tokensAfter: plan.tokensAfter,
+    archive,
+  };
+}
+
+export function reasonText(reason: CompactPlan["reason"]): string {
+  return typeof reason === "string" ? reason : `${reason.type} ${reason.value}`;
+}

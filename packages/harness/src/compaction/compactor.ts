@@ -1,0 +1,223 @@
+/**
+ * Carries out compactions: asks the planner, gets a summary written, appends the records. Any failure before the append
+ * leaves the thread exactly as it was; the part file after it is only a cache. Needs no model.
+ */
+import {
+  type CompactionOutcome,
+  type CompactPlan,
+  coveredBy,
+  draftsOf,
+  type Floor,
+  type Plan,
+  type PlanInput,
+  type Policy,
+  type PruneRung,
+  planCompaction,
+  reasonText,
+  renderState,
+  type Window,
+} from "@palimpsest/core/compaction";
+import { type Head, type LogRecord, liveAfter } from "@palimpsest/core/log";
+import type { Conversation } from "../threads/conversation.ts";
+import type { OnCompactionEvent } from "./events.ts";
+import { type Gauge, type GaugeOptions, gauge } from "./gauge.ts";
+import { archivePath, HISTORY } from "./part-files.ts";
+import { gatherPins, type QuoteSource } from "./pins.ts";
+import { stateLines } from "./state-lines.ts";
+import { createSummariser, type Summariser } from "./summarise.ts";
+import type { SummaryWriter } from "./summary-writer.ts";
+
+export interface CompactorOptions<M> extends GaugeOptions<M> {
+  readonly conversation: Conversation<M>;
+  readonly policy: Policy;
+  /** How tool traffic may be pruned now (is the provider's cache still warm?); null: never. */
+  readonly prune: (() => PruneRung) | null;
+  readonly writer: SummaryWriter | null;
+  /** Reads messages that are no longer loaded, to quote them. */
+  readonly quotes: QuoteSource;
+  /** Makes the part files of the live compactions; null without a workspace. */
+  readonly archive: (() => Promise<unknown>) | null;
+  readonly clock: () => Date;
+  readonly on: OnCompactionEvent;
+}
+
+export interface CompactRequest {
+  readonly cause: PlanInput<unknown>["cause"];
+  readonly focus?: string;
+  readonly keep?: Policy["keep"];
+  /** Everything but the append, without a model. */
+  readonly dryRun?: boolean;
+  /** Another window than the model's: a limit the provider stated, or one a person asks about. */
+  readonly window?: Window;
+  /** `none`: only what needs no model. */
+  readonly model?: "writer" | "none";
+  readonly signal?: AbortSignal;
+}
+
+export interface Compactor<M> {
+  plan(request: CompactRequest): Plan;
+  compact(request: CompactRequest): Promise<CompactionOutcome<M>>;
+}
+
+/** No prompt exists: what can't be shed exceeds the window. Raised before any provider is called. */
+export class FloorError extends Error {
+  readonly code = "floor-exceeds-window";
+  readonly floor: Floor;
+  constructor(floor: Floor) {
+    const { fixed, systems, reserve, request, summary, total, window } = floor;
+    super(
+      `the smallest possible prompt needs ${total} tokens and the window has ${window}: system prompt and tools ${fixed}, ` +
+        `system messages ${systems}, reserved for the answer ${reserve}, the request ${request}, the summary ${summary}. ` +
+        "Use a model with a larger window, fewer tools or a shorter system prompt.",
+    );
+    this.name = "FloorError";
+    this.floor = floor;
+  }
+}
+
+export function createCompactor<M>(options: CompactorOptions<M>): Compactor<M> {
+  const { conversation, on } = options;
+  const summarise = createSummariser(options);
+  /** Where the log stood when an attempt changed nothing: the next one waits for growth. */
+  let attempted = 0;
+  const plan = (request: CompactRequest, measured: Gauge<M>): Plan =>
+    planCompaction({
+      view: measured.view,
+      shape: conversation.shape,
+      measure: measured.measure,
+      fixed: measured.fixed,
+      window: request.window ?? measured.window,
+      policy: request.keep === undefined ? options.policy : { ...options.policy, keep: request.keep },
+      cause: request.cause,
+      grown: measured.grownSince(Math.max(attempted, lastAct(conversation))),
+      prune: options.prune?.() ?? null,
+    });
+  return {
+    plan: (request) => plan(request, gauge(conversation, options)),
+    async compact(request) {
+      const measured = gauge(conversation, options);
+      on({ type: "compaction-check", tokens: measured.tokens, source: measured.source, window: measured.window.size });
+      const planned = plan(request, measured);
+      const outcome = await carryOut(planned, request, { options, measured, summarise });
+      if (outcome.kind === "unchanged" && outcome.reason !== "below-trigger") attempted = conversation.head().version;
+      on({ type: "compaction-end", outcome, messages: outcome.kind === "compacted" ? outcome.messages.length : 0 });
+      return outcome;
+    },
+  };
+}
+
+interface Context<M> {
+  readonly options: CompactorOptions<M>;
+  readonly measured: Gauge<M>;
+  readonly summarise: Summariser;
+}
+
+async function carryOut<M>(plan: Plan, request: CompactRequest, context: Context<M>): Promise<CompactionOutcome<M>> {
+  const { options, measured } = context;
+  const { conversation, clock, on } = options;
+  const started = clock().getTime();
+  if (plan.kind === "impossible") throw new FloorError(plan.floor);
+  if (plan.kind === "none") return unchanged(plan.reason, plan.tokens);
+  on({ type: "compaction-trigger", reason: plan.reason });
+
+  const made = await makeDrafts(plan, request, context);
+  if (request.signal?.aborted) return unchanged("aborted", plan.tokensBefore);
+  const after = conversation.viewOf(withDrafts(conversation, made.drafts));
+  const tokensAfter = measured.tokensOf(after);
+  if (tokensAfter >= measured.tokens && after.length >= measured.view.length) {
+    return unchanged("no-shrink", plan.tokensBefore);
+  }
+  if (!request.dryRun) {
+    const committed = await conversation.commit(made.drafts.map((draft) => ({ ...draft, tokensAfter })));
+    if (committed.kind !== "committed") return unchanged("conflict", plan.tokensBefore);
+    // The parts are a cache of the log; whatever is missing is made before the next model call.
+    await options.archive?.().catch(() => undefined);
+  }
+  return {
+    kind: "compacted",
+    rung: plan.rung === "hide" ? made.rung : plan.rung,
+    reason: reasonText(plan.reason),
+    tokensBefore: plan.tokensBefore,
+    tokensAfter,
+    hidden: plan.cut === null ? null : [1, plan.cut.covers[1]],
+    archivePath: made.archive,
+    messages: measured.render(after),
+    calls: made.calls,
+    digested: made.digested,
+    ms: clock().getTime() - started,
+    shortfall: plan.reaches === "low-water" ? null : SHORTFALL[plan.reaches],
+  };
+}
+
+async function makeDrafts<M>(plan: CompactPlan, request: CompactRequest, { options, measured, summarise }: Context<M>) {
+  const { conversation, policy, on } = options;
+  const { shape } = conversation;
+  const count = measured.measure.text;
+  const common = { live: conversation.live(), shape, count, format: policy.summaryFormat };
+  const { cut } = plan;
+  if (cut === null) {
+    const drafts = draftsOf(plan, { ...common, input: null, written: null, archive: null });
+    return { drafts, rung: "extract" as const, calls: 0, digested: 0, archive: null };
+  }
+  on({ type: "compaction-start", hide: cut.hidden, keep: cut.kept });
+  const covered = coveredBy(common.live, cut, shape, conversation.original);
+  const pins = await gatherPins(covered, conversation, options.quotes);
+  const folder = options.archive === null ? null : `${HISTORY}/`;
+  const input = { ...covered, pins, lines: stateLines(conversation.head().state), archive: folder };
+  const maxTokens = cut.summaryTokens - measured.measure.message(shape.turn("user", ""));
+  const summarised = await summarise({
+    input,
+    shape,
+    maxTokens,
+    count,
+    hiddenTokens: cut.hiddenTokens,
+    focus: request.focus ?? null,
+    model: request.dryRun ? "none" : (request.model ?? "writer"),
+    signal: request.signal ?? new AbortController().signal,
+  });
+  const { text, tokens } = renderState(summarised.state, input, { maxTokens, count, format: policy.summaryFormat });
+  on({ type: "summary-written", by: summarised.rung, tokens });
+  const archive = options.archive === null ? null : archivePath(cut.covers);
+  const drafts = draftsOf(plan, { ...common, input, written: { ...summarised, text }, archive });
+  return { drafts, archive, ...summarised };
+}
+
+/** The live records as they would be with these drafts appended; nothing is written. */
+function withDrafts<M>(conversation: Conversation<M>, drafts: ReturnType<typeof draftsOf<M>>) {
+  const stamp = { v: 1, at: "", runId: null } as const;
+  let seq = conversation.head().version;
+  return drafts.reduce(
+    (live, draft) => liveAfter(live, { ...stamp, ...draft, seq: ++seq } as Exclude<LogRecord, { kind: "undo" }>),
+    conversation.live(),
+  );
+}
+
+/** Seq of the last thing that changed the view's size on purpose; 0 when nothing has. */
+function lastAct<M>(conversation: Conversation<M>): number {
+  const head: Head = conversation.head();
+  const clamps = conversation.live().prunes.filter(({ entries }) => entries.some(({ reason }) => reason === "clamped"));
+  return Math.max(head.compaction ?? 0, head.undone?.seq ?? 0, clamps.at(-1)?.seq ?? 0);
+}
+
+type Unchanged = Extract<CompactionOutcome, { kind: "unchanged" }>;
+
+function unchanged(reason: Unchanged["reason"], tokens: number): Unchanged {
+  return { kind: "unchanged", reason, tokens, detail: WHY[reason] };
+}
+
+const WHY: Readonly<Record<Unchanged["reason"], string>> = {
+  "below-trigger": "no threshold is reached and the view fits the window",
+  waiting: "the view has not grown by the minimum gain since the last attempt, and it fits",
+  "nothing-to-cut": "everything that could be hidden is already hidden or must be kept",
+  "no-shrink": "the result would not be smaller than what it replaces",
+  "summarizer-failed": "the summarizer failed and nothing else was allowed",
+  aborted: "it was stopped before anything was written",
+  busy: "another run holds the thread",
+  conflict: "somebody else wrote to the thread first",
+  "no-history": "there is no stored history to compact",
+};
+
+const SHORTFALL = {
+  keep: "keep promises more than the low-water mark leaves; the view is below the trigger",
+  window: "the view fits the window, but what must stand is above the low-water mark",
+} as const;

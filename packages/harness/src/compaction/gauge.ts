@@ -1,0 +1,75 @@
+/**
+ * One honest measure of a conversation's next request, for the trigger, the plan and the outcome alike. The account's
+ * count (anchored on reports) sets the scale; parts and hypothetical views are weighed by the meter on that scale.
+ */
+import { entrySize, type Measure, type Window } from "@palimpsest/core/compaction";
+import { sent, type ViewEntry } from "@palimpsest/core/log";
+import { type RuleSet, repair } from "@palimpsest/core/message";
+import type { Count, CountSource, Meter } from "@palimpsest/core/tokens";
+import type { Conversation } from "../threads/conversation.ts";
+
+export interface GaugeOptions<M> {
+  readonly meter: Meter<M>;
+  readonly rules: RuleSet;
+  readonly window: () => Window;
+  /** System prompt and tool schemas, as the meter counts them. */
+  readonly fixed: () => number;
+  /** The whole request as the account counts it; null counts by the meter alone. */
+  readonly count: ((view: readonly ViewEntry<M>[]) => Count) | null;
+}
+
+export interface Gauge<M> {
+  readonly view: readonly ViewEntry<M>[];
+  readonly tokens: number;
+  readonly source: CountSource;
+  /** Before the first report a little less of the window counts as usable. */
+  readonly window: Window;
+  /** What isn't a message of the view: system prompt, tool schemas, what repairs add. */
+  readonly fixed: number;
+  readonly measure: Measure<M>;
+  tokensOf(view: readonly ViewEntry<M>[]): number;
+  /** The messages as they would be sent. */
+  render(view: readonly ViewEntry<M>[]): readonly M[];
+  /** Tokens of the messages said after a record. */
+  grownSince(seq: number): number | null;
+}
+
+const UNPROVEN = 1.05;
+
+export function gauge<M>(conversation: Conversation<M>, options: GaugeOptions<M>): Gauge<M> {
+  const { meter, rules } = options;
+  const { shape } = conversation;
+  const view = conversation.view();
+  const render = (entries: readonly ViewEntry<M>[]): readonly M[] =>
+    repair(
+      entries.map((entry) => sent(entry, shape)),
+      shape,
+      rules,
+    ).messages;
+  const fixed = options.fixed();
+  const shown = view.reduce((sum, entry) => sum + entrySize(entry, meter), 0);
+  const whole = meter.messages(render(view));
+  const estimate = Math.max(1, fixed + Math.max(shown, whole));
+  const counted = options.count?.(view) ?? { tokens: estimate, source: "estimated" as const };
+  const scale = counted.tokens / estimate;
+  const scaled = (tokens: number): number => Math.ceil(tokens * scale);
+  return {
+    view,
+    tokens: counted.tokens,
+    source: counted.source,
+    window: counted.source === "estimated" ? cautious(options.window()) : options.window(),
+    fixed: scaled(fixed + Math.max(0, whole - shown)),
+    measure: { message: (message) => scaled(meter.message(message)), text: (text) => scaled(meter.text(text)) },
+    tokensOf: (entries) => scaled(fixed + meter.messages(render(entries))),
+    render,
+    grownSince(seq) {
+      if (seq === 0) return null;
+      const later = view.filter((entry) => entry.source === "message" && (entry.seq ?? 0) > seq);
+      return scaled(meter.messages(later.map((entry) => entry.message)));
+    },
+  };
+}
+
+function cautious({ size, reserve }: Window): Window {
+  return { size, reserve: Math.ceil(size - (size - reserve) / UNPROVEN) };
+}

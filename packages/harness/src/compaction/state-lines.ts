@@ -1,0 +1,26 @@
+/**
+ * The parts of a thread's state that a summary must carry, as lines: todos, delegations, loaded skills. They are state,
+ * not messages, so that a compaction can't lose them.
+ */
+import type { StateLines } from "@palimpsest/core/compaction";
+
+export function stateLines(state: Readonly<Record<string, unknown>>): StateLines {
+  return {
+    todos: listOf(state["todos"], (todo) => `[${text(todo, "status") || "open"}] ${text(todo, "content")}`),
+    delegations: listOf(
+      state["delegations"],
+      (task) => `${text(task, "status")}: ${text(task, "description")} (thread ${text(task, "threadId")})`,
+    ),
+    skills: listOf(state["skills"], (skill) => (typeof skill === "string" ? skill : text(skill, "name"))),
+  };
+}
+
+function listOf(value: unknown, line: (item: unknown) => string): string[] {
+  const items = Array.isArray(value) ? value : typeof value === "object" && value !== null ? Object.values(value) : [];
+  return items.map(line).filter((one) => one.trim() !== "");
+}
+
+function text(item: unknown, key: string): string {
+  const value = typeof item === "object" && item !== null ? (item as Record<string, unknown>)[key] : undefined;
+  return typeof value === "string" ? value : "";
+}

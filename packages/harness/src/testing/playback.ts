@@ -1,0 +1,176 @@
+/**
+ * Plays a conversation message by message through automatic compaction, as an agent would have lived it, and judges every
+ * request it would have sent: the provider's rules, the window, how often compaction was tried.
+ */
+import type { CompactionOutcome, Policy, PruneRung, Window } from "@palimpsest/core/compaction";
+import { sent } from "@palimpsest/core/log";
+import { forRequest, type RuleSet, repair, type Shape, violations } from "@palimpsest/core/message";
+import type { Meter } from "@palimpsest/core/tokens";
+import { createCompactor, FloorError } from "../compaction/compactor.ts";
+import type { SummaryWriter } from "../compaction/summary-writer.ts";
+import { type MemoryConversation, memoryConversation } from "./memory-conversation.ts";
+
+export interface PlaybackOptions<M> {
+  readonly messages: readonly M[];
+  readonly shape: Shape<M>;
+  readonly rules: RuleSet;
+  readonly meter: Meter<M>;
+  readonly window: Window;
+  readonly policy: Policy;
+  readonly writer: SummaryWriter | null;
+  readonly prune: PruneRung | null;
+  /** Time of each message in milliseconds; without it a second passes between two. */
+  readonly times?: readonly number[];
+  readonly onRequest?: (messages: readonly M[], tokens: number) => void;
+}
+
+export interface PlaybackReport {
+  readonly requests: number;
+  readonly violations: number;
+  readonly overWindow: number;
+  /** Requests that no prompt could have served: the floor exceeds the window. */
+  readonly impossible: number;
+  readonly replayIdentical: boolean;
+  readonly attempts: number;
+  /** Attempts before the view had grown by the minimum gain. */
+  readonly hasty: number;
+  readonly summarizerCalls: number;
+  readonly rungs: Readonly<Record<string, number>>;
+  /** The first thing that went wrong, for a person. */
+  readonly firstFault: string | null;
+}
+
+export async function playback<M>(options: PlaybackOptions<M>): Promise<PlaybackReport> {
+  const { messages, shape, meter, window } = options;
+  const conversation = memoryConversation(shape);
+  const tally = new Tally();
+  let now = options.times?.[0] ?? 0;
+  const compactor = createCompactor({
+    conversation,
+    meter,
+    rules: forRequest(options.rules),
+    window: () => window,
+    fixed: () => 0,
+    count: null,
+    policy: options.policy,
+    prune: options.prune === null ? null : () => options.prune!,
+    writer: options.writer,
+    quotes: async () => [],
+    archive: null,
+    clock: () => new Date(now),
+    on: (event) => {
+      if (event.type === "compaction-end") tally.outcome(event.outcome);
+    },
+  });
+  const minGain = Math.floor(window.size * options.policy.minGain);
+  for (const [index, message] of messages.entries()) {
+    now = options.times?.[index] ?? now + 1000;
+    if (shape.role(message) === "assistant") await request();
+    conversation.say(message);
+    tally.grew(meter.message(message));
+  }
+  return tally.report(conversation, messages);
+
+  async function request(): Promise<void> {
+    tally.requests++;
+    try {
+      tally.minGain = minGain;
+      await compactor.compact({ cause: "automatic" });
+    } catch (error) {
+      if (!(error instanceof FloorError)) throw error;
+      tally.impossible++;
+      return;
+    }
+    tally.judge(conversation, options);
+  }
+}
+
+class Tally {
+  requests = 0;
+  impossible = 0;
+  minGain = 0;
+  #violations = 0;
+  #overWindow = 0;
+  #attempts = 0;
+  #hasty = 0;
+  #calls = 0;
+  #rungs: Record<string, number> = {};
+  #growth = Number.POSITIVE_INFINITY;
+  #excused = false;
+  #firstFault: string | null = null;
+
+  grew(tokens: number): void {
+    this.#growth += tokens;
+  }
+
+  outcome(outcome: CompactionOutcome): void {
+    if (outcome.kind === "unchanged") {
+      if (outcome.reason === "below-trigger" || outcome.reason === "waiting") return;
+      this.#attempt(outcome.reason);
+      this.#count(outcome.reason, 0);
+      return;
+    }
+    // Pruning follows the price of the cache, not the window; it has its own threshold.
+    if (outcome.rung !== "prune") {
+      this.#attempt(outcome.reason);
+      this.#excused = outcome.shortfall !== null;
+    }
+    this.#count(outcome.rung, outcome.calls);
+  }
+
+  /** An attempt is hasty when the last one reached its mark and too little was said since. */
+  #attempt(reason: string): void {
+    this.#attempts++;
+    if (this.#growth < this.minGain && !this.#excused) {
+      this.#hasty++;
+      this.#fault(`an attempt (${reason}) after only ${this.#growth} tokens`);
+    }
+    this.#growth = 0;
+    this.#excused = false;
+  }
+
+  #count(rung: string, calls: number): void {
+    this.#rungs[rung] = (this.#rungs[rung] ?? 0) + 1;
+    this.#calls += calls;
+  }
+
+  judge<M>(conversation: MemoryConversation<M>, options: PlaybackOptions<M>): void {
+    const { shape, meter, window } = options;
+    const rules = forRequest(options.rules);
+    const sent = repaired(conversation, rules);
+    const tokens = meter.messages(sent);
+    const broken = violations(sent, shape, rules);
+    this.#violations += broken.length;
+    if (broken.length > 0) this.#fault(`request ${this.requests}: ${broken[0]!.rule}: ${broken[0]!.detail}`);
+    if (tokens > window.size - window.reserve) {
+      this.#overWindow++;
+      this.#fault(`request ${this.requests}: ${tokens} tokens in a window of ${window.size}`);
+    }
+    options.onRequest?.(sent, tokens);
+  }
+
+  #fault(text: string): void {
+    this.#firstFault ??= text;
+  }
+
+  report<M>(conversation: MemoryConversation<M>, messages: readonly M[]): PlaybackReport {
+    const said = conversation.said();
+    return {
+      requests: this.requests,
+      violations: this.#violations,
+      overWindow: this.#overWindow,
+      impossible: this.impossible,
+      replayIdentical: said.length === messages.length && said.every((message, index) => message === messages[index]),
+      attempts: this.#attempts,
+      hasty: this.#hasty,
+      summarizerCalls: this.#calls,
+      rungs: this.#rungs,
+      firstFault: this.#firstFault,
+    };
+  }
+}
+
+function repaired<M>(conversation: MemoryConversation<M>, rules: RuleSet): readonly M[] {
+  const shown = conversation.view().map((entry) => sent(entry, conversation.shape));
+  return repair(shown, conversation.shape, rules).messages;
+}

@@ -1,0 +1,15 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { randomLogs } from "./random-logs.ts";
+
+test("[F13] [F14] [F30] random logs in three shapes: every request is valid and fits, nothing said is changed", async (t) => {
+  const report = await randomLogs(1, 301);
+  t.diagnostic(JSON.stringify(report));
+  const { invalid, overWindow, changed, hasty, faults } = report;
+  assert.deepEqual(
+    { invalid, overWindow, changed, hasty },
+    { invalid: 0, overWindow: 0, changed: 0, hasty: 0 },
+    faults.join("\n"),
+  );
+  for (const rung of ["prune", "extract", "clamp", "collapse"]) assert.ok((report.rungs[rung] ?? 0) >= 3, rung);
+});

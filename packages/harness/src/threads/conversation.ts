@@ -1,0 +1,105 @@
+/**
+ * An open conversation: one thread's live records, loaded once and folded forward with every commit, read through one
+ * message shape. Message objects are kept while they are visible, so that counts stay cached. It appends by
+ * compare-and-set on the head it knows; what is not appended has not happened.
+ */
+import {
+  type Head,
+  type LiveRecords,
+  type LogRecord,
+  liveAfter,
+  liveRecords,
+  type MessageRecord,
+  parseRecord,
+  type ThreadHeader,
+  type ViewEntry,
+  view,
+} from "@palimpsest/core/log";
+import { convert, type Shape } from "@palimpsest/core/message";
+import { type Committed, type Draft, prepare, type Writer } from "./writer.ts";
+
+export interface Conversation<M> {
+  readonly header: ThreadHeader;
+  readonly shape: Shape<M>;
+  head(): Head;
+  live(): LiveRecords;
+  view(): readonly ViewEntry<M>[];
+  /** What the view would be with other live records. */
+  viewOf(live: LiveRecords): readonly ViewEntry<M>[];
+  /** A message as it was given, whatever was pruned since. */
+  original(record: MessageRecord): M;
+  /** All of them or none; on success the conversation stands after them. */
+  commit(drafts: readonly Draft[]): Promise<Committed & { readonly records?: readonly LogRecord[] }>;
+  /** Reads the thread anew: after an undo, or when somebody else has written. */
+  reload(): Promise<void>;
+}
+
+export async function openConversation<M>(writer: Writer, shape: Shape<M>): Promise<Conversation<M> | null> {
+  const { store, lease } = writer;
+  const first = await store.load(lease.thread);
+  if (first === undefined) return null;
+  let head = first.head;
+  let live = liveRecords(
+    head,
+    first.records.map(({ record }) => record),
+  );
+  let shown: readonly ViewEntry<M>[] | null = null;
+  const messages = new Map<number, M>();
+  const original = (record: MessageRecord): M => {
+    const known = messages.get(record.seq);
+    if (known !== undefined) return known;
+    const message = readBody(record, shape);
+    messages.set(record.seq, message);
+    return message;
+  };
+  const viewOf = (records: LiveRecords): readonly ViewEntry<M>[] => view(records, { shape, read: original });
+  const reload = async (): Promise<void> => {
+    const loaded = await store.load(lease.thread);
+    if (loaded === undefined) return;
+    head = loaded.head;
+    live = liveRecords(
+      head,
+      loaded.records.map(({ record }) => record),
+    );
+    shown = null;
+  };
+
+  return {
+    header: first.header,
+    shape,
+    head: () => head,
+    live: () => live,
+    viewOf,
+    original,
+    reload,
+    view() {
+      shown ??= viewOf(live);
+      return shown;
+    },
+    async commit(drafts) {
+      const batch = await prepare(writer, head, drafts);
+      const result = await store.append(lease.thread, batch);
+      if (result.kind !== "appended") return result;
+      const records = batch.records.map(parseRecord);
+      head = batch.head;
+      shown = null;
+      if (records.some((record) => record.kind === "undo")) await reload();
+      else for (const record of records) live = liveAfter(live, record as Exclude<LogRecord, { kind: "undo" }>);
+      for (const seq of messages.keys()) if (seq <= head.hiddenThrough && !stands(live, seq)) messages.delete(seq);
+      return { kind: "committed", head, seqs: records.map(({ seq }) => seq), records };
+    },
+  };
+}
+
+function stands({ systems, request }: LiveRecords, seq: number): boolean {
+  return request?.seq === seq || systems.some((record) => record.seq === seq);
+}
+
+/** A body in another dialect than the conversation's is converted; where that takes several messages they are joined. */
+function readBody<M>(record: MessageRecord, shape: Shape<M>): M {
+  const value: unknown = JSON.parse(record.body);
+  if (record.dialect === shape.dialect) return value as M;
+  // The types of the three dialects are known only to their shapes; a body says which one it is in.
+  const [first, ...rest] = convert([value as never], record.dialect, shape.dialect) as unknown as readonly M[];
+  return rest.reduce<M>((joined, next) => shape.join(joined, next), first ?? shape.turn("user", ""));
+}
