@@ -21,7 +21,7 @@ test("several processes may open an empty database at once: the schema is made o
   await sql("CREATE DATABASE together");
   const stores = await Promise.all(Array.from({ length: 8 }, () => openPostgres(server.url("together"))));
   assert.deepEqual(await Promise.all(stores.map(async (store) => (await store.check()).ok)), Array(8).fill(true));
-  assert.deepEqual(await sql("SELECT version FROM palimpsest.schema_version", "together"), [{ version: 1 }]);
+  assert.equal((await sql("SELECT version FROM palimpsest.schema_version", "together")).length, 1);
   await Promise.all(stores.map((store) => store.close()));
 });
 

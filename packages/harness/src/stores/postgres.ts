@@ -6,6 +6,7 @@ import { type ConnectionOptions, connectPostgres } from "./postgres/connection.t
 import { drafts } from "./postgres/drafts.ts";
 import { acquireLease, releaseLease, renewLease } from "./postgres/leases.ts";
 import { load } from "./postgres/load.ts";
+import { recallTables } from "./postgres/recall.ts";
 import { append, records, redact } from "./postgres/records.ts";
 import { migrate } from "./postgres/schema.ts";
 import { createThread, deleteThread, fork, head, header, sharers, threads, writeHead } from "./postgres/threads.ts";
@@ -38,13 +39,14 @@ export async function openPostgres(url: string, options: ConnectionOptions = {})
     releaseLease: (lease) => releaseLease(connection, lease),
     writeHead: (thread, head) => writeHead(connection, thread, head),
     drafts: drafts(connection),
+    recall: recallTables(connection),
     async check() {
       const sql = `SELECT current_setting('server_version') AS version, count(*) AS threads FROM ${schema}.threads`;
       const [row] = await connection.run((query) => query<{ version: string; threads: number }>(sql));
       return { ok: true, detail: `PostgreSQL ${row!.version} answers; ${row!.threads} threads` };
     },
     async vacuum() {
-      for (const table of ["threads", "records", "drafts"])
+      for (const table of ["threads", "records", "drafts", "recall_entries", "recall_postings"])
         await connection.run((query) => query(`VACUUM (ANALYZE) ${schema}.${table}`));
     },
     close: () => connection.close(),

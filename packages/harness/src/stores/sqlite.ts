@@ -6,6 +6,7 @@
 import { connect, type SqliteOptions } from "./sqlite/connection.ts";
 import { drafts } from "./sqlite/drafts.ts";
 import { acquireLease, releaseLease, renewLease } from "./sqlite/leases.ts";
+import { recallTables } from "./sqlite/recall.ts";
 import { append, load, records, redact } from "./sqlite/records.ts";
 import { findHead, findThread } from "./sqlite/rows.ts";
 import { createThread, deleteThread, fork, sharers, threads, writeHead } from "./sqlite/threads.ts";
@@ -36,6 +37,7 @@ export function openSqlite(options: SqliteOptions): Store {
     releaseLease: (lease) => guard(() => releaseLease(connection, lease)),
     writeHead: (thread, head) => guard(() => writeHead(connection, thread, head)),
     drafts: drafts(connection),
+    recall: recallTables(connection),
     check: () =>
       guard(() => {
         const detail = String(connection.get("PRAGMA quick_check(1)")?.["quick_check"]);

@@ -4,6 +4,7 @@
  * a driver throws `StoreError` only for what the caller can't plan for (corrupt, locked, full, unwritable).
  */
 import type { ChainedRecord, Head, LogRecord, Range, ThreadHeader } from "@palimpsest/core/log";
+import type { RecallTables } from "./recall-tables.ts";
 
 export interface Store {
   /** Creates an empty thread or returns `exists`. */
@@ -33,6 +34,8 @@ export interface Store {
   writeHead(thread: string, head: Head): Promise<"written" | "conflict" | "missing">;
   /** Summaries being prepared: a cache that may be dropped at any time. They go with their thread. */
   readonly drafts: Drafts;
+  /** The search index: derived from the log, and forgotten with what it was made from. */
+  readonly recall: RecallTables;
   /** Whether the engine itself finds its files whole. */
   check(): Promise<{ readonly ok: boolean; readonly detail: string }>;
   /** Gives freed space back. */

@@ -16,6 +16,7 @@ import {
   type Structural,
   structural,
 } from "@palimpsest/core/log";
+import { keepIndexed } from "../recall/catch-up.ts";
 import type { AppendBatch, AppendResult, Lease, Store } from "../stores/store.ts";
 
 export interface Means {
@@ -57,6 +58,8 @@ export async function commit(writer: Writer, drafts: readonly Draft[]): Promise<
   const batch = await prepare(writer, head, drafts);
   const result = await store.append(lease.thread, batch);
   if (result.kind !== "appended") return result;
+  // The search index follows every so often. It is derived: trouble with it is no trouble of the append's.
+  await keepIndexed(store, lease.thread, head.messages, batch.head.messages).catch(() => {});
   return { kind: "committed", head: batch.head, seqs: batch.records.map((record) => record.seq) };
 }
 

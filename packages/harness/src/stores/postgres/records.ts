@@ -10,6 +10,7 @@ import type { Connection, Query } from "./connection.ts";
 import { headValues, stateValues } from "./head.ts";
 import { HOLDS } from "./leases.ts";
 import { lineage } from "./lineage.ts";
+import { forgetEntry } from "./recall.ts";
 
 interface Append {
   readonly thread: string;
@@ -86,6 +87,7 @@ export async function redact(connection: Connection, { bodies, batches }: Redact
           FROM line WHERE r.thread = line.thread AND r.seq = $3 AND r.seq <= line.through`,
           [thread, body, seq],
         );
+        await forgetEntry(query, schema, thread, seq);
       }
     });
   } catch (error) {

@@ -78,6 +78,49 @@ const STEPS: readonly Step[] = [
       PRIMARY KEY (thread, key)
     )`,
   ],
+  // The search index: derived, filled behind the log (recall/catch-up.ts). A posting row is a term's places in one block.
+  (schema) => [
+    `CREATE TABLE ${schema}.recall_threads (
+      thread text COLLATE "C" PRIMARY KEY,
+      indexed bigint NOT NULL,
+      ordinal int,
+      session int,
+      at text,
+      entries bigint NOT NULL,
+      length bigint NOT NULL
+    ) WITH (fillfactor = 70)`,
+    `CREATE TABLE ${schema}.recall_entries (
+      thread text COLLATE "C" NOT NULL,
+      ordinal int NOT NULL,
+      seq bigint NOT NULL,
+      session int NOT NULL,
+      length int NOT NULL,
+      asks boolean NOT NULL,
+      at text COLLATE "C" NOT NULL,
+      speaker text NOT NULL,
+      PRIMARY KEY (thread, ordinal)
+    )`,
+    `CREATE INDEX recall_entries_seq ON ${schema}.recall_entries (thread, seq)`,
+    `CREATE TABLE ${schema}.recall_postings (
+      thread text COLLATE "C" NOT NULL,
+      term text COLLATE "C" NOT NULL,
+      block int NOT NULL,
+      count int NOT NULL,
+      list text NOT NULL,
+      PRIMARY KEY (thread, term, block)
+    ) WITH (fillfactor = 80)`,
+    `CREATE TABLE ${schema}.recall_blocks (
+      thread text COLLATE "C" NOT NULL,
+      block int NOT NULL,
+      newest text COLLATE "C" NOT NULL,
+      PRIMARY KEY (thread, block)
+    )`,
+    `CREATE TABLE ${schema}.recall_stale (
+      thread text COLLATE "C" NOT NULL,
+      block int NOT NULL,
+      PRIMARY KEY (thread, block)
+    )`,
+  ],
 ];
 
 async function schemaVersion(query: Query, schema: string): Promise<number> {

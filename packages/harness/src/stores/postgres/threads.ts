@@ -8,6 +8,7 @@ import type { Connection, Query } from "./connection.ts";
 import { HEAD_COLUMNS, type HeadRow, headValues, readHead, stateValues } from "./head.ts";
 import { LIVE } from "./leases.ts";
 import { lineage } from "./lineage.ts";
+import { forgetIndex } from "./recall.ts";
 
 export async function header({ schema, run }: Connection, thread: string): Promise<ThreadHeader | undefined> {
   const sql = `SELECT header FROM ${schema}.threads WHERE id = $1`;
@@ -108,6 +109,7 @@ export function deleteThread(
       [thread],
     );
     for (const fork of forks) await inherit(query, schema, row, fork);
+    await forgetIndex(query, schema, thread);
     for (const table of ["records", "drafts"])
       await query(`DELETE FROM ${schema}.${table} WHERE thread = $1`, [thread]);
     await query(`DELETE FROM ${schema}.threads WHERE id = $1`, [thread]);
@@ -130,6 +132,8 @@ async function inherit(query: Query, schema: string, parent: Family, fork: Famil
     FROM ${schema}.records WHERE thread = $1 AND seq <= $3`,
     [parent.id, fork.id, fork.base_at],
   );
+  // What it shared is its own now; its index is made anew with it.
+  await forgetIndex(query, schema, fork.id);
   const header: ThreadHeader = { ...(JSON.parse(fork.header) as ThreadHeader), parent: null, forkedAt: null };
   await query(`UPDATE ${schema}.threads SET base = $2, base_at = $3, header = $4 WHERE id = $1`, [
     fork.id,

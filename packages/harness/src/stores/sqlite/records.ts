@@ -6,6 +6,7 @@ import { type ChainedRecord, type Head, STRUCTURAL_KINDS } from "@palimpsest/cor
 import type { AppendBatch, AppendResult, RecordQuery, RedactRequest, StoredRecord, ThreadLoad } from "../store.ts";
 import type { Connection, Row } from "./connection.ts";
 import { holdsLease } from "./leases.ts";
+import { forgetEntry } from "./recall.ts";
 import {
   findHead,
   findThread,
@@ -37,6 +38,7 @@ export function redact(connection: Connection, { bodies, batches }: RedactReques
     for (const { thread, seq, body } of bodies) {
       const owner = segments(connection, findThread(connection, thread)!, seq, seq)[0]!;
       connection.run("UPDATE records SET body = ?, redacted = 1 WHERE num = ? AND seq = ?", body, owner.num, seq);
+      forgetEntry(connection, owner.num, seq);
     }
     return { kind: "appended", version: batches[0]?.batch.head.version ?? 0 };
   });

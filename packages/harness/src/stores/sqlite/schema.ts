@@ -1,6 +1,6 @@
 /**
  * The tables, as a list of migrations. A migration that has been released is never edited: a change is a new one at the
- * end. The search index will be one (it is filled lazily from a per-thread watermark, never inside an append).
+ * end.
  */
 import { StoreError } from "../store-error.ts";
 import type { Connection } from "./connection.ts";
@@ -45,6 +45,28 @@ const MIGRATIONS: readonly string[] = [
   CREATE TABLE drafts (
     num INTEGER NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, created TEXT NOT NULL, PRIMARY KEY (num, key)
   ) STRICT;
+  `,
+  `
+  -- The search index: derived, filled behind the log (recall/catch-up.ts). A posting row is a term's places in one block.
+  CREATE TABLE recall_threads (
+    num INTEGER PRIMARY KEY, indexed INTEGER NOT NULL, ordinal INTEGER, session INTEGER, at TEXT,
+    entries INTEGER NOT NULL, length INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE recall_entries (
+    num INTEGER NOT NULL, ordinal INTEGER NOT NULL, seq INTEGER NOT NULL, session INTEGER NOT NULL, at TEXT NOT NULL,
+    speaker TEXT NOT NULL, length INTEGER NOT NULL, asks INTEGER NOT NULL, PRIMARY KEY (num, ordinal)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX recall_entries_seq ON recall_entries (num, seq);
+  CREATE TABLE recall_postings (
+    num INTEGER NOT NULL, term TEXT NOT NULL, block INTEGER NOT NULL, count INTEGER NOT NULL, list TEXT NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX recall_postings_place ON recall_postings (num, term, block);
+  CREATE TABLE recall_blocks (
+    num INTEGER NOT NULL, block INTEGER NOT NULL, newest TEXT NOT NULL, PRIMARY KEY (num, block)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE recall_stale (
+    num INTEGER NOT NULL, block INTEGER NOT NULL, PRIMARY KEY (num, block)
+  ) STRICT, WITHOUT ROWID;
   `,
 ];
 

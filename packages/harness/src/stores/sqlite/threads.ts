@@ -6,6 +6,7 @@ import type { Head, ThreadHeader } from "@palimpsest/core/log";
 import type { ForkRequest, Store, ThreadPage, ThreadQuery } from "../store.ts";
 import type { Connection, Row } from "./connection.ts";
 import { isLeased } from "./leases.ts";
+import { forgetIndex } from "./recall.ts";
 import { insertRecord, updateHead, writeState } from "./records.ts";
 import { findHead, findThread, segments, type ThreadRow, threadRow } from "./rows.ts";
 
@@ -72,6 +73,7 @@ export function deleteThread(connection: Connection, id: string): "deleted" | "m
     if (isLeased(connection, thread.num)) return "busy";
     for (const child of connection.all("SELECT num, header, base, base_seq FROM threads WHERE base = ?", thread.num))
       inherit(connection, thread, threadRow(child));
+    forgetIndex(connection, thread.num);
     for (const table of ["records", "heads", "states", "leases", "drafts", "threads"])
       connection.run(`DELETE FROM ${table} WHERE num = ?`, thread.num);
     return "deleted";
@@ -87,6 +89,8 @@ function inherit(connection: Connection, parent: ThreadRow, child: ThreadRow): v
     parent.num,
     child.baseSeq,
   );
+  // What it shared is its own now; its index is made anew with it.
+  forgetIndex(connection, child.num);
   const header: ThreadHeader = { ...child.header, parent: null, forkedAt: null };
   connection.run(
     "UPDATE threads SET base = ?, base_seq = ?, header = ? WHERE num = ?",

@@ -1,0 +1,152 @@
+/**
+ * Fills a thread's search index from where it stands to the log's end, in batches, never inside an append. Two processes
+ * may do it at once: each batch is written only if the index still stands where it was read. What this file decides is
+ * which text becomes an entry; everything else is the driver's or core's.
+ */
+import type { MessageRecord } from "@palimpsest/core/log";
+import { type CallPart, shapeOf } from "@palimpsest/core/message";
+import { type IndexEntry, indexableText, indexEntry, type Placement, place } from "@palimpsest/core/recall";
+import { BLOCK_SIZE, type Stretch } from "../stores/recall-tables.ts";
+import type { Store, StoredRecord } from "../stores/store.ts";
+import { postingWriter } from "./postings.ts";
+
+/** After this many new messages the index is brought up to date without waiting for a search. */
+const EAGER_MESSAGES = 64;
+const BATCH_RECORDS = 256;
+
+/** To be called after an append: does nothing most of the time. `before` and `after` are the thread's message counts. */
+export async function keepIndexed(store: Store, thread: string, before: number, after: number): Promise<void> {
+  if (Math.floor(before / EAGER_MESSAGES) === Math.floor(after / EAGER_MESSAGES)) return;
+  await catchUp(store, thread);
+}
+
+/** Returns the stretches of the thread, indexed to their end. */
+export async function catchUp(store: Store, thread: string): Promise<readonly Stretch[]> {
+  for (;;) {
+    const stretches = await store.recall.lineage(thread);
+    let previous: Placement | null = null;
+    let moved = false;
+    for (const stretch of stretches) {
+      for (const block of stretch.stale) await repairBlock(store, stretch.thread, block);
+      if (await indexStretch(store, stretch, previous)) moved = true;
+      previous = await placementAt(store, stretch, previous);
+      if (moved) break;
+    }
+    if (!moved) return stretches;
+  }
+}
+
+/** Drops the thread's index and makes it anew, for `doctor --rebuild`. */
+export async function rebuildIndex(store: Store, thread: string): Promise<void> {
+  await store.recall.clear(thread);
+  await catchUp(store, thread);
+}
+
+/** Where the stretch's last entry stands: what a fork goes on from. */
+async function placementAt(store: Store, stretch: Stretch, inherited: Placement | null): Promise<Placement | null> {
+  if (stretch.newest === null || (stretch.cut !== null && stretch.cut < 0)) return inherited;
+  if (stretch.cut === null || stretch.cut === stretch.newest.ordinal) return stretch.newest;
+  const [entry] = await store.recall.entries([{ thread: stretch.thread, ordinals: [stretch.cut] }]);
+  return entry ?? inherited;
+}
+
+/** One batch further; false when there was nothing to do. */
+async function indexStretch(store: Store, stretch: Stretch, inherited: Placement | null): Promise<boolean> {
+  if (stretch.indexed >= stretch.through) return false;
+  const { thread } = stretch;
+  const range = [stretch.indexed + 1, Math.min(stretch.through, stretch.indexed + BATCH_RECORDS)] as const;
+  const postings = postingWriter();
+  const entries = [];
+  let newest = stretch.newest ?? inherited;
+  const read = entryReader(store, thread);
+  for await (const stored of store.records(thread, { range, kinds: ["message"] })) {
+    const entry = await read(stored);
+    if (entry === "echo") continue;
+    newest = place(newest, stored.record.at);
+    // An erased message keeps its place among the others and can't be found.
+    if (entry === "erased") continue;
+    const { ordinal, session } = newest;
+    const { at, speaker, length, asks } = entry;
+    entries.push({ ordinal, seq: stored.chained.seq, session, at, speaker, length, asks });
+    postings.add(ordinal, entry.terms);
+  }
+  const batch = { expect: stretch.indexed, indexed: range[1], newest, entries, postings: postings.rows() };
+  // On a conflict another process has done this batch: the caller reads where the index stands now.
+  return (await store.recall.write(thread, batch)) !== "missing";
+}
+
+async function repairBlock(store: Store, thread: string, block: number): Promise<void> {
+  const ordinals = Array.from({ length: BLOCK_SIZE }, (_, offset) => block * BLOCK_SIZE + offset);
+  const entries = [...(await store.recall.entries([{ thread, ordinals }]))].sort((a, b) => a.ordinal - b.ordinal);
+  const bySeq = new Map(entries.map((entry) => [entry.seq, entry.ordinal]));
+  const postings = postingWriter();
+  const read = entryReader(store, thread);
+  const range = [entries[0]?.seq ?? 1, entries.at(-1)?.seq ?? 0] as const;
+  for await (const stored of store.records(thread, { range, kinds: ["message"] })) {
+    const entry = await read(stored);
+    const ordinal = bySeq.get(stored.chained.seq);
+    if (ordinal !== undefined && typeof entry === "object") postings.add(ordinal, entry.terms);
+  }
+  await store.recall.repair(thread, block, postings.rows());
+}
+
+/** What a message is in the index. Remembers the calls it has seen, to know which results are echoes. */
+function entryReader(store: Store, thread: string) {
+  const calls = new Map<string, Call>();
+  return async (stored: StoredRecord): Promise<IndexEntry | "echo" | "erased"> => {
+    if (stored.redacted) return "erased";
+    const record = stored.record as MessageRecord;
+    const shape = shapeOf(record.dialect);
+    const message = parse(record.body);
+    if (message === undefined) return "echo";
+    for (const call of callsOf(record, message)) calls.set(call.id, call);
+    for (const id of shape.answers(message as never)) {
+      if (!calls.has(id)) await findCall(store, thread, record.seq, id, calls);
+    }
+    const options = { origin: record.origin, call: (id: string) => calls.get(id) };
+    const indexable = indexableText(message as never, shape as never, options);
+    return indexable === null ? "echo" : indexEntry({ ...indexable, at: record.at });
+  };
+}
+
+interface Call {
+  readonly name: string;
+  readonly input: string;
+}
+
+function callsOf(record: MessageRecord, message: object | undefined): readonly CallPart[] {
+  if (message === undefined) return [];
+  return shapeOf(record.dialect)
+    .parts(message as never)
+    .filter((part) => part.kind === "call");
+}
+
+/** A result answers a call shortly before it; further back it isn't looked for. */
+const LOOK_BACK = 64;
+
+async function findCall(
+  store: Store,
+  thread: string,
+  seq: number,
+  id: string,
+  calls: Map<string, Call>,
+): Promise<void> {
+  const range = [Math.max(1, seq - LOOK_BACK), seq - 1] as const;
+  for await (const { record } of store.records(thread, { range, kinds: ["message"], order: "descending" })) {
+    if (record.kind !== "message") continue;
+    const call = callsOf(record, parse(record.body)).find((one) => one.id === id);
+    if (!call) continue;
+    calls.set(id, call);
+    return;
+  }
+  calls.set(id, { name: "", input: "" });
+}
+
+function parse(body: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(body);
+    return typeof value === "object" && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,281 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { emptyHead } from "@palimpsest/core/log";
+import { indexEntry, MemoryIndex, type Placement, place, type RecallIndex, search } from "@palimpsest/core/recall";
+import { corpus, differences } from "@palimpsest/core/recall/conformance";
+import { openStore } from "../stores/open.ts";
+import type { IndexBatch } from "../stores/recall-tables.ts";
+import type { Store } from "../stores/store.ts";
+import { type PostgresServer, startPostgres } from "../testing/postgres-server.ts";
+import { say, writeThread } from "../testing/thread-writer.ts";
+import { commit, type Draft, fork, means, redact, undo } from "../threads/index.ts";
+import { catchUp, rebuildIndex } from "./catch-up.ts";
+import { postingWriter } from "./postings.ts";
+import { searchAll, searchThread } from "./search.ts";
+import { storedIndex } from "./stored-index.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "palimpsest-search-"));
+let server: PostgresServer;
+before(async () => {
+  server = await startPostgres();
+});
+after(async () => {
+  await server.stop();
+  rmSync(folder, { recursive: true });
+});
+
+for (const engine of ["SQLite", "PostgreSQL"] as const) {
+  describe(`search in ${engine}`, () => {
+    let count = 0;
+    const open = () => {
+      count += 1;
+      return openStore(engine === "SQLite" ? join(folder, `${count}.db`) : `${server.url()}&schema=search_${count}`);
+    };
+
+    test("answers as the index in memory does, to the last bit, for threads and users", async () => {
+      const store = await open();
+      const reference = new MemoryIndex();
+      for (const { thread, user, seq, entry } of corpus()) reference.put({ thread, user, seq }, entry);
+      await fill(store);
+      assert.deepEqual(await differences(live(store), reference), []);
+      await store.close();
+    });
+
+    test("finds what was said in the thread, across compactions and undos, with role, time and snippet", async () => {
+      const store = await open();
+      const writer = await writeThread(store, "t");
+      await say(writer, "The launch code is kept in vault seven.", "Noted.", "What about lunch?", "Soup.");
+      await commit(writer, [{ ...COMPACTION, covers: [1, 2] }]);
+      await undo(writer);
+      await commit(writer, [{ ...COMPACTION, covers: [1, 3] }]);
+      const [hit] = await hitsOf(store, "t", "which vault");
+      assert.equal(hit!.seq, 1);
+      assert.equal(hit!.role, "user");
+      assert.match(hit!.snippet, /\*\*vault\*\* seven/);
+      assert.match(hit!.at, /^\d{4}-\d\d-\d\dT/);
+      await say(writer, "The vault was moved to Bergen.");
+      assert.equal(await bestOf(store, "t", "Bergen"), 8);
+      await store.close();
+    });
+
+    test("a fork finds what it shares and its own, its parent doesn't find the fork's; also after the parent is gone", async () => {
+      const store = await open();
+      const writer = await writeThread(store, "parent");
+      await say(writer, ...Array.from({ length: 600 }, (_, index) => `note ${index} about falcons and item${index}x`));
+      await fork(writer, "parent", { as: "fork", at: 300 });
+      await say(writer, "the parent alone speaks of walrus");
+      await say(await writeThread(store, "fork"), "the fork alone speaks of heron", "and of falcons");
+      const expected = async () => {
+        assert.equal(await bestOf(store, "fork", "heron"), 301);
+        assert.equal(await bestOf(store, "fork", "walrus"), undefined);
+        assert.equal(await bestOf(store, "fork", "item299x"), 300);
+        assert.equal(await bestOf(store, "fork", "item300x"), undefined);
+        await assertLikeMemory(store, "fork", ["falcons", "heron", "note 17 about falcons", "item3x item299x"]);
+      };
+      await expected();
+      assert.equal(await bestOf(store, "parent", "heron"), undefined);
+      await store.releaseLease(writer.lease);
+      assert.equal(await store.deleteThread("parent"), "deleted");
+      await expected();
+      assert.deepEqual(await searchThread(store, "parent", "walrus"), { kind: "nothing", reason: "missing" });
+      await store.close();
+    });
+
+    test("what is redacted is in the index no more, nor are its words; the rest is still found", async () => {
+      const store = await open();
+      const writer = await writeThread(store, "t");
+      await say(writer, "my password is swordfish", "I keep it", "my hobby is archery");
+      assert.equal(await bestOf(store, "t", "swordfish"), 1);
+      await store.releaseLease(writer.lease);
+      assert.equal((await redact(means(store), "t", 1)).kind, "redacted");
+      const stale = await store.recall.postings([{ thread: "t", before: 9 }], ["swordfish", "archeri", "archery"]);
+      assert.deepEqual(stale, []);
+      assert.equal(await bestOf(store, "t", "swordfish"), undefined);
+      assert.equal(await bestOf(store, "t", "archery hobby"), 3);
+      await rebuildIndex(store, "t");
+      assert.equal(await bestOf(store, "t", "swordfish redacted"), undefined);
+      await store.close();
+    });
+
+    test("search doesn't find its own echo: recall output, reads of the history, injected text", async () => {
+      const store = await open();
+      const writer = await writeThread(store, "t");
+      await say(writer, "the zebra crossing opens on Monday");
+      await commit(writer, [
+        message("model", { role: "assistant", content: null, tool_calls: [call("c1", "recall", { query: "zebra" })] }),
+        message("tool", { role: "tool", tool_call_id: "c1", content: "1 user: the zebra crossing opens on Monday" }),
+        message("model", {
+          role: "assistant",
+          content: null,
+          tool_calls: [call("c2", "bash", { command: "cat /mnt/user-data/history/part-1.jsonl" })],
+        }),
+      ]);
+      // Indexed up to the call: its result comes with the next batch and is an echo all the same.
+      await catchUp(store, "t");
+      await commit(writer, [
+        message("tool", { role: "tool", tool_call_id: "c2", content: "zebra crossing" }),
+        message("injected", { role: "user", content: "Evidence: zebra crossing" }),
+        message("model", { role: "assistant", content: "The zebra crossing? On Monday." }),
+      ]);
+      const found = (await hitsOf(store, "t", "zebra")).filter(({ text }) => /zebra/.test(text)).map(({ seq }) => seq);
+      assert.deepEqual(found.sort(), [1, 7]);
+      await store.close();
+    });
+
+    test("all threads of one user are searched, never another's", async () => {
+      const store = await open();
+      for (const [id, user] of [
+        ["a1", "ann"],
+        ["a2", "ann"],
+        ["b1", "ben"],
+      ] as const) {
+        await say(await writeThread(store, id, { user }), `${id} plants tomatoes`, "fine");
+      }
+      await fork(means(store), "a1", { as: "a1-fork", at: 1 });
+      const result = await searchAll(store, "ann", "tomatoes");
+      assert.equal(result.kind, "found");
+      const found = result.kind === "found" ? result.hits.map(({ thread, seq }) => `${thread}:${seq}`) : [];
+      assert.deepEqual(found.filter((one) => one.endsWith(":1")).sort(), ["a1:1", "a2:1"]);
+      assert.deepEqual(await searchAll(store, "nobody", "tomatoes"), { kind: "nothing", reason: "no-match" });
+      await store.close();
+    });
+
+    test("two processes that fill one index at the same time fill it once", async () => {
+      const store = await open();
+      const writer = await writeThread(store, "t");
+      await say(writer, ...Array.from({ length: 700 }, (_, index) => `common word number${index}`));
+      await Promise.all(Array.from({ length: 6 }, () => catchUp(store, "t")));
+      const [stretch] = await store.recall.lineage("t");
+      assert.deepEqual([stretch!.entries, stretch!.indexed], [700, 700]);
+      const { holding } = await storedIndex(store.recall, [stretch!]).statistics({ kind: "thread", thread: "t" }, [
+        "common",
+      ]);
+      assert.equal(holding.get("common"), 700);
+      await store.close();
+    });
+
+    test("the index follows the log every so often without being asked", async () => {
+      const store = await open();
+      const writer = await writeThread(store, "t");
+      const indexed = async () => (await store.recall.lineage("t"))[0]!.indexed;
+      await say(writer, ...Array.from({ length: 63 }, (_, index) => `message ${index}`));
+      assert.equal(await indexed(), 0);
+      await say(writer, "one more");
+      assert.equal(await indexed(), 64);
+      await store.close();
+    });
+
+    test("a question of any form gets a clear answer", async () => {
+      const store = await open();
+      await say(await writeThread(store, "t"), 'He said "garden" AND (music) -- \u0000 שלום 🎉', "🎉 مرحبا garden*");
+      const nothing = (reason: string) => ({ kind: "nothing", reason });
+      assert.deepEqual(await searchThread(store, "t", ""), nothing("no-terms"));
+      assert.deepEqual(await searchThread(store, "t", "  \n"), nothing("no-terms"));
+      assert.deepEqual(await searchThread(store, "t", "the of and"), nothing("no-terms"));
+      assert.deepEqual(await searchThread(store, "t", "zeppelin"), nothing("no-match"));
+      assert.deepEqual(await searchThread(store, "no-such-thread", "garden"), nothing("missing"));
+      for (const question of [
+        '"garden" AND NOT music*',
+        "garden OR 1=1; DROP TABLE threads; --",
+        "NEAR(garden music) ^x {a b}: col:garden",
+        "garden & !music | <-> 'x'::tsquery",
+        "\u0000garden\ud800",
+        "שלום",
+        "مرحبا",
+        "🎉",
+        "garden music ".repeat(8000),
+      ]) {
+        const result = await searchThread(store, "t", question);
+        assert.notEqual(result.kind === "nothing" && result.reason, "missing", question.slice(0, 60));
+        if (/garden/.test(question)) assert.equal(result.kind, "found", question.slice(0, 60));
+      }
+      await store.close();
+    });
+  });
+}
+
+const COMPACTION = {
+  kind: "compaction",
+  folds: null,
+  request: null,
+  systems: [],
+  summary: { text: "so far", format: "pair", digest: null, state: null },
+  rung: "extract",
+  reason: "test",
+  tokensBefore: 2,
+  tokensAfter: 1,
+  archive: null,
+} as const;
+
+function message(origin: "user" | "model" | "tool" | "injected", body: object): Draft {
+  return { kind: "message", id: `m${Math.random()}`, dialect: "openai", origin, body: JSON.stringify(body) };
+}
+
+function call(id: string, name: string, input: object) {
+  return { id, type: "function", function: { name, arguments: JSON.stringify(input) } };
+}
+
+/** The corpus written straight into the tables, in batches of uneven size. */
+async function fill(store: Store): Promise<void> {
+  for (const [thread, entries] of Map.groupBy(corpus(), (one) => one.thread)) {
+    const at = "2026-01-01T00:00:00.000Z";
+    const header = { id: thread, user: entries[0]!.user, agent: "a", parent: null, forkedAt: null } as const;
+    await store.createThread({ ...header, kind: "main", createdAt: at, memory: "on" }, emptyHead(at));
+    let newest: Placement | null = null;
+    for (let first = 0, size = 1; first < entries.length; first += size, size = ((size * 7) % 50) + 1) {
+      const postings = postingWriter();
+      const rows = entries.slice(first, first + size).map(({ seq, entry }) => {
+        newest = place(newest, entry.at);
+        postings.add(newest.ordinal, entry.terms);
+        const { speaker, length, asks } = entry;
+        return { seq, at: entry.at, speaker, length, asks, ordinal: newest.ordinal, session: newest.session };
+      });
+      const indexed = rows.at(-1)!.seq;
+      const expect = first === 0 ? 0 : entries[first - 1]!.seq;
+      const batch: IndexBatch = { expect, indexed, newest, entries: rows, postings: postings.rows() };
+      assert.equal(await store.recall.write(thread, batch), "written");
+    }
+  }
+}
+
+/** The stored index for any scope, as the port has it. */
+function live(store: Store): RecallIndex {
+  const of = async (scope: Parameters<RecallIndex["statistics"]>[0]) =>
+    storedIndex(
+      store.recall,
+      await (scope.kind === "thread" ? store.recall.lineage(scope.thread) : store.recall.ofUser(scope.user)),
+    );
+  return {
+    statistics: async (scope, terms) => (await of(scope)).statistics(scope, terms),
+    candidates: async (scope, request) => (await of(scope)).candidates(scope, request),
+  };
+}
+
+async function assertLikeMemory(store: Store, thread: string, questions: readonly string[]): Promise<void> {
+  const memory = new MemoryIndex();
+  for await (const { record } of store.records(thread, { kinds: ["message"] })) {
+    if (record.kind !== "message") continue;
+    const { role, content } = JSON.parse(record.body) as { role: string; content: string };
+    memory.put({ thread, seq: record.seq }, indexEntry({ text: content, speaker: role, at: record.at }));
+  }
+  const scope = { kind: "thread", thread } as const;
+  for (const question of questions) {
+    const result = await search(memory, scope, question);
+    const expected = result.kind === "found" ? result.hits.map(({ doc, score }) => [doc.seq, score]) : [];
+    const found = (await hitsOf(store, thread, question)).map(({ seq, score }) => [seq, score]);
+    assert.deepEqual(found, expected, question);
+  }
+}
+
+async function hitsOf(store: Store, thread: string, question: string) {
+  const result = await searchThread(store, thread, question);
+  return result.kind === "found" ? result.hits : [];
+}
+
+/** Turns around a hit are found with it; the best one is what the question is about. */
+async function bestOf(store: Store, thread: string, question: string): Promise<number | undefined> {
+  return (await hitsOf(store, thread, question))[0]?.seq;
+}

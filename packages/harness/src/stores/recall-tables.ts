@@ -1,0 +1,100 @@
+/**
+ * What a store keeps for search: an inverted index in plain tables, and nothing that knows what a term means. Entries of
+ * a thread are numbered (`ordinal`), 256 of them make a block, and one posting row holds a term's places in one block.
+ * Filling and reading it is `recall/`; a driver stores rows and forgets them with the records they came from.
+ */
+import type { Placement } from "@palimpsest/core/recall";
+
+export const BLOCK_SIZE = 256;
+
+export interface RecallTables {
+  /** The thread and, for a fork, those it reads from, oldest first. Nothing for a missing thread. */
+  lineage(thread: string): Promise<readonly Stretch[]>;
+  /** Every thread of a user, each with its own entries only. */
+  ofUser(user: string): Promise<readonly Stretch[]>;
+  /** All of the batch or nothing, if the index still stands at `expect`. */
+  write(thread: string, batch: IndexBatch): Promise<"written" | "conflict" | "missing">;
+  /** Postings of a block that lost an entry to a redaction, made anew. */
+  repair(thread: string, block: number, postings: readonly NewPosting[]): Promise<void>;
+  /** Forgets the thread's index; it is filled again when it is next needed. */
+  clear(thread: string): Promise<void>;
+  /** How many entries hold each term, in the blocks before `before`. */
+  counts(spans: readonly Span[], terms: readonly string[]): Promise<ReadonlyMap<string, number>>;
+  postings(spans: readonly Span[], terms: readonly string[]): Promise<readonly Posting[]>;
+  /** Entries and the sum of their lengths, through an ordinal. */
+  totals(thread: string, through: number): Promise<{ readonly entries: number; readonly length: number }>;
+  entries(
+    wanted: readonly { readonly thread: string; readonly ordinals: readonly number[] }[],
+  ): Promise<readonly Entry[]>;
+  /** Newest time of each block, to look at the newest first. */
+  blocks(threads: readonly string[]): Promise<readonly { thread: string; block: number; newest: string }[]>;
+}
+
+/** One thread's part of a scope, and how far its index has come. */
+export interface Stretch {
+  readonly thread: string;
+  /** The last seq that belongs to the scope; the thread's own last one for a whole thread. */
+  readonly through: number;
+  /** The last ordinal that belongs to it, as far as it is indexed; null when all do. */
+  readonly cut: number | null;
+  /** Records up to here are indexed. */
+  readonly indexed: number;
+  /** Where its newest own entry stands. */
+  readonly newest: Placement | null;
+  /** Own entries, and the sum of their lengths. */
+  readonly entries: number;
+  readonly length: number;
+  /** Blocks that wait for `repair`. */
+  readonly stale: readonly number[];
+}
+
+/** The blocks of a thread before `before`. */
+export interface Span {
+  readonly thread: string;
+  readonly before: number;
+}
+
+export interface IndexBatch {
+  readonly expect: number;
+  readonly indexed: number;
+  readonly newest: Placement | null;
+  readonly entries: readonly Omit<Entry, "thread">[];
+  readonly postings: readonly NewPosting[];
+}
+
+export interface NewPosting {
+  readonly term: string;
+  readonly block: number;
+  readonly count: number;
+  /** Appended to what the row holds. */
+  readonly list: string;
+}
+
+export interface Posting {
+  readonly thread: string;
+  readonly term: string;
+  readonly block: number;
+  readonly list: string;
+}
+
+export interface Entry {
+  readonly thread: string;
+  readonly ordinal: number;
+  readonly seq: number;
+  readonly session: number;
+  readonly at: string;
+  readonly speaker: string;
+  readonly length: number;
+  readonly asks: boolean;
+}
+
+/** For each block the entries fall into, the newest of their times. */
+export function newestByBlock(entries: IndexBatch["entries"]): { readonly block: number; readonly newest: string }[] {
+  const times = new Map<number, string>();
+  for (const { ordinal, at } of entries) {
+    const block = Math.floor(ordinal / BLOCK_SIZE);
+    const known = times.get(block);
+    if (known === undefined || known < at) times.set(block, at);
+  }
+  return [...times].map(([block, newest]) => ({ block, newest }));
+}
