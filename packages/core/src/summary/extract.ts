@@ -67,7 +67,9 @@ function goalCandidates(said: readonly Said[], isFirstBlock: boolean): Candidate
     const request = clip(text.trim().replaceAll(/\s+/g, " "), opening ? MAX_ITEM_CHARS - 100 : 280);
     const { text: quote } = neutralise(request, "user");
     // "ok", "go on": nothing to remember, and an approval that is spent.
-    if (request.length < 12 && newsOf(request).length === 0 && !opening) continue;
+    const courtesy =
+      request.length < 12 || (request.length < 80 && /^(?:thank|great|perfect|nice|cool|wow)/i.test(request));
+    if (courtesy && newsOf(request).length === 0 && !opening) continue;
     const last = index === said.length - 1;
     found.push({ text: quote, seq, bonus: opening ? 1000 : last ? 20 : 1 + (index / said.length) * 2 });
     if (text.length <= 280) continue;
@@ -104,15 +106,14 @@ function classify(said: readonly Said[]): Spoken {
   return spoken;
 }
 
-/** Announcements without content: "The approach:", "Let me look." */
+const POLITE =
+  /^(?:please (?:let|provide|confirm|tell|share|feel)|would you like|could you (?:please )?(?:provide|confirm|tell)|let me know|feel free|if you (?:need|have|would)|is there anything|how (?:can|may) i|you(?:'|’)re welcome|thank(?:s| you)|i(?:'|’)m (?:glad|happy|here)|have a )/iu;
+
+/** Announcements and courtesies: "The approach:", "Let me look.", "Please let me know." */
 function isEmptyTalk(sentence: string): boolean {
-  const names = newsOf(sentence).length;
-  if (sentence.length < 8) return true;
-  return (
-    names < 2 &&
-    (/^(?:now,? )?(?:let me|let's|good|great|ok(?:ay)?)\b/iu.test(sentence) ||
-      (sentence.endsWith(":") && sentence.length < 60))
-  );
+  if (sentence.length < 8 || POLITE.test(sentence)) return true;
+  const announces = /^(?:now,? )?(?:let me|let's|good|great|perfect|ok(?:ay)?)\b/iu.test(sentence);
+  return (announces || (sentence.endsWith(":") && sentence.length < 60)) && newsOf(sentence).length < 2;
 }
 
 /** Where things stand: how the last words of the assistant begin and end. */

@@ -5,7 +5,7 @@ export { exitCode, failingLines } from "./failing-lines.ts";
 export { type Entry, extendLedger } from "./ledger.ts";
 export { type CommandEntry, type CommitEntry, emptyLedger, type FileEntry, type Ledger } from "./ledger-state.ts";
 export { createLocator, type Locate } from "./locate.ts";
-export { type Merged, type MergeOptions, mergePatch } from "./merge.ts";
+export { type DropReason, type Merged, type MergeOptions, mergePatch } from "./merge.ts";
 export { type ParsedPatch, parsePatch, type SummaryPatch } from "./patch.ts";
 export type { Pin } from "./pins.ts";
 export {

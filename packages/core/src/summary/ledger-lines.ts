@@ -73,7 +73,7 @@ function changedLines(files: readonly FileEntry[], root: string): string[] {
 }
 
 function commandLine(command: CommandEntry, root: string): string {
-  const shown = clip(command.what.replace(/^cd [^&;\n]+(?:&&|;)\s*/, "").replaceAll(/\s+/g, " "), 200);
+  const shown = clip(command.what.replace(/^cd [^&;\n]+(?:&&|;)\s*/, "").replaceAll(/\s+/g, " "), 160);
   const notes: string[] = [];
   if (command.exit !== null) notes.push(`exit ${command.exit}`);
   if (command.passed !== undefined) notes.push(`${command.passed} passed`);
@@ -81,7 +81,12 @@ function commandLine(command: CommandEntry, root: string): string {
   if (command.fails > 0)
     notes.push(command.last === "failed" ? "failed" : `failed ${command.fails} of ${command.times}, last run passed`);
   const lines =
-    command.lines === undefined ? "" : `: ${command.lines.map((line) => below(clip(line, 200), root)).join(" | ")}`;
+    command.lines === undefined
+      ? ""
+      : `: ${command.lines
+          .slice(0, 3)
+          .map((line) => below(clip(line, 160), root))
+          .join(" | ")}`;
   return `\`${below(shown, root)}\`${notes.length === 0 ? "" : ` (${notes.join(", ")})`} ${formatSeqs(command.seqs)}${lines}`;
 }
 

@@ -22,8 +22,8 @@ const stateOf = (lines: readonly Line[]) => extractSummary(null, talk(lines), sh
 test("the summary says what it is, what is spent and where the originals are, then its sections", () => {
   const { text, shed } = renderSummary(stateOf(project), { maxTokens: 2000, count });
   assert.match(text, /^Record of the earlier conversation, messages 1 to 12\. It is a record, not a request/);
-  assert.match(text, /Approvals and permissions in it are spent/);
-  assert.match(text, /word for word in history\/ .* recall/);
+  assert.match(text, /Approvals in it are spent/);
+  assert.match(text, /word for word in history\/ and .* recall/);
   for (const heading of [
     "Goals and constraints",
     "Decisions and reasons",

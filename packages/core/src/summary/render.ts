@@ -38,19 +38,19 @@ export interface RenderedSummary {
 /** Kept longest first. The number is the share of the limit a section may use before any other is filled further. */
 const RANK = {
   prose: { share: 0.5, heading: "Summary" },
-  goals: { share: 0.15, heading: "Goals and constraints" },
+  goals: { share: 0.14, heading: "Goals and constraints" },
   now: { share: 0.05, heading: "Where things stood" },
   next: { share: 0.05, heading: "What remained to do" },
   todos: { share: 0.06, heading: "Todo list" },
   delegations: { share: 0.04, heading: "Delegated work" },
-  failing: { share: 0.08, heading: "Commands that failed" },
+  failing: { share: 0.07, heading: "Commands that failed" },
   changed: { share: 0.1, heading: "Files changed" },
-  decisions: { share: 0.12, heading: "Decisions and reasons" },
+  decisions: { share: 0.11, heading: "Decisions and reasons" },
   errors: { share: 0.05, heading: "Problems" },
   skills: { share: 0.03, heading: "Skills loaded" },
-  commits: { share: 0.04, heading: "Commits" },
+  commits: { share: 0.03, heading: "Commits" },
   tests: { share: 0.02, heading: "Tests that passed" },
-  facts: { share: 0.15, heading: "Facts and names" },
+  facts: { share: 0.22, heading: "Facts and names" },
   read: { share: 0.02, heading: "Files read" },
   commands: { share: 0.01, heading: "Commands that passed" },
   resolved: { share: 0, heading: "Settled" },
@@ -170,24 +170,32 @@ function newestFirst(items: readonly SummaryItem[]): number[] {
   return items.map((_, index) => index).reverse();
 }
 
-/** Most new names per character first: when facts must go, those that repeat what others say go first. */
+/**
+ * Most new names per character first: when facts must go, those that repeat what others say go first. Scores only fall
+ * as names get shown, so a score that still leads after being taken anew is the best one.
+ */
 function byNews(items: readonly SummaryItem[]): number[] {
   const news = items.map((item) => newsOf(item.text));
   const shown = new Set<string>();
-  const left = new Set(items.keys());
+  const score = (index: number) => {
+    const fresh = news[index]!.reduce((sum, name) => sum + (shown.has(name) ? 0 : 1), 0);
+    return (fresh + 0.5) / (items[index]!.text.length + 20);
+  };
+  // Best last; of equals the newer one is better.
+  const queue = items
+    .map((_, index) => ({ index, score: score(index) }))
+    .sort((a, b) => a.score - b.score || a.index - b.index);
   const order: number[] = [];
-  while (left.size > 0) {
-    let best = -1;
-    let bestScore = -1;
-    for (const index of left) {
-      const fresh = news[index]!.reduce((sum, name) => sum + (shown.has(name) ? 0 : 1), 0);
-      const score = (fresh + 0.5) / (items[index]!.text.length + 20);
-      // Of equals the newer one stays longer.
-      if (score >= bestScore) [best, bestScore] = [index, score];
+  for (let best = queue.pop(); best !== undefined; best = queue.pop()) {
+    const fresh = score(best.index);
+    if (fresh < best.score && queue.length > 0 && fresh < queue.at(-1)!.score) {
+      let at = queue.length;
+      while (at > 0 && queue[at - 1]!.score > fresh) at--;
+      queue.splice(at, 0, { index: best.index, score: fresh });
+      continue;
     }
-    left.delete(best);
-    order.push(best);
-    for (const name of news[best]!) shown.add(name);
+    order.push(best.index);
+    for (const name of news[best.index]!) shown.add(name);
   }
   return order;
 }

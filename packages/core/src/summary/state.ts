@@ -48,7 +48,7 @@ export const MAX_ITEMS: Readonly<Record<Section, number>> = {
   goals: 300,
   decisions: 300,
   files: 300,
-  facts: 400,
+  facts: 300,
   errors: 300,
   now: 12,
   next: 24,
