@@ -12,6 +12,7 @@ import { type Entry, extendLedger } from "./ledger.ts";
 import { isChanged } from "./ledger-state.ts";
 import { sentences } from "./sentences.ts";
 import { addItems, clip, emptyState, MAX_ITEM_CHARS, type NewItem, type SummaryState, withSection } from "./state.ts";
+import { CJK } from "./terms.ts";
 
 export interface ExtractOptions {
   /** Tokens of new items; what the prior state holds is not charged. */
@@ -111,7 +112,8 @@ const POLITE =
 
 /** Announcements and courtesies: "The approach:", "Let me look.", "Please let me know." */
 function isEmptyTalk(sentence: string): boolean {
-  if (sentence.length < 8 || POLITE.test(sentence)) return true;
+  if (!/[\p{L}\p{N}]/u.test(sentence) || (sentence.length < 8 && !CJK.test(sentence)) || POLITE.test(sentence))
+    return true;
   const announces = /^(?:now,? )?(?:let me|let's|good|great|perfect|ok(?:ay)?)\b/iu.test(sentence);
   return (announces || (sentence.endsWith(":") && sentence.length < 60)) && newsOf(sentence).length < 2;
 }
@@ -122,7 +124,11 @@ function statusCandidates(said: readonly Said[]): Candidate[] {
   for (const [back, { seq, text }] of said.slice(-3).reverse().entries()) {
     const all = sentences(text);
     const edges = all.length <= 4 ? all : [...all.slice(0, 2), ...all.slice(-2)];
-    for (const sentence of edges) found.push({ text: neutralise(sentence, "other").text, seq, bonus: (3 - back) * 10 });
+    const telling = edges.filter((sentence) => !isEmptyTalk(sentence));
+    // Better an announcement than the status of an earlier block.
+    const worded = edges.filter((sentence) => /[\p{L}\p{N}]/u.test(sentence));
+    for (const sentence of telling.length === 0 && found.length === 0 ? worded : telling)
+      found.push({ text: neutralise(sentence, "other").text, seq, bonus: (3 - back) * 10 });
   }
   return found;
 }

@@ -34,7 +34,7 @@ export interface Merged {
   readonly dropped: readonly { readonly what: string; readonly why: DropReason }[];
 }
 
-type DropReason =
+export type DropReason =
   | "unknown-id"
   | "impossible-source"
   | "too-many-resolutions"

@@ -17,6 +17,8 @@ export interface ChosenPins {
 }
 
 const HEADING = "## Quoted word for word";
+/** The most a quote may take that can't stand whole. */
+const LONG_SHARE = 0.4;
 
 export function choosePins(
   pins: readonly Pin[],
@@ -37,7 +39,8 @@ export function choosePins(
       quotes.push({ seq: pin.seq, text: whole });
       shown.push(pin);
     } else if (left >= 60) {
-      const cut = beginning(pin, left, count);
+      // One long paste must not silence all others.
+      const cut = beginning(pin, Math.min(left, Math.max(60, options.maxTokens * LONG_SHARE)), count);
       if (cut === null) continue;
       left -= count(`${cut}\n`);
       quotes.push({ seq: pin.seq, text: cut });

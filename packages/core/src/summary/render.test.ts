@@ -77,6 +77,15 @@ test("a quote too long for its share is cut and says so", () => {
   assert.match(text, /cut here, 25000 characters in all; the whole: recall 3/);
 });
 
+test("one long paste leaves room for the user's other words", () => {
+  const pins = [
+    { seq: 9, text: "pasted ".repeat(5000) },
+    { seq: 4, text: "Never push to main." },
+  ];
+  const { text } = renderSummary(stateOf(project), { maxTokens: 1500, count, pins });
+  assert.match(text, /- \[4\] Never push to main\.\n- \[9\] pasted/);
+});
+
 test("[F21] todos, delegations and skills are shown", () => {
   const { text } = renderSummary(stateOf(project), {
     maxTokens: 2000,
