@@ -30,14 +30,17 @@ export function failingLines(text: string, max: number): string[] {
   return found;
 }
 
-/** The exit code a tool reports at the start or end of its output; null when it reports none. */
+const EXIT_IN_JSON = /"(?:exit_?code|return_?code|status_?code)"\s*:\s*(-?\d{1,3})\b/gi;
+const EXIT_LINE =
+  /^[[({<]*(?:(?:the )?(?:command|process|shell|program|script) )?(?:(?:failed|finished|completed) )?(?:with )?(?:exited with(?: code| status)?|exit[ _-]?(?:code|status)|return ?code)\s*[:=>]?\s*(-?\d{1,3})\b|^[[(<]exit(?:ed)?\s*[:=>]?\s*(-?\d{1,3})[\])>]/gim;
+
+/** The exit code a tool reports at the start or end of its output, on a line of its own; null when it reports none. */
 export function exitCode(text: string): number | null {
   const edges = text.length > 1200 ? `${text.slice(0, 600)}\n${text.slice(-600)}` : text;
-  const match =
-    /(?:exit(?:ed)?(?: with)?(?: (?:code|status))?|exit[_ ]?code|exitCode|returncode|return code|status code)["']?\s*[:=>]?\s*(-?\d{1,3})\b/iu.exec(
-      edges,
-    );
-  return match === null ? null : Number(match[1]);
+  // Printed source code speaks of exit codes too, so a mention inside a line counts only where the whole is JSON.
+  const pattern = /^\s*\{/.test(text) ? EXIT_IN_JSON : EXIT_LINE;
+  const match = [...edges.matchAll(pattern)].at(-1);
+  return match === undefined ? null : Number(match[1] ?? match[2]);
 }
 
 /** Lines without copying the text first. */

@@ -71,6 +71,9 @@ for (const [output, exit] of [
   ['{"output":"x","exit_code":127}', 127],
   ["<returncode>3</returncode>", 3],
   ["fine\n[exit: 0]", 0],
+  ["Process exited with code 0", 0],
+  ["Command failed with exit code 12.", 12],
+  ["set -e\n  exit 1\nprocess.exitCode = 2;\n  exitCode: 3,", null],
   ["all is well", null],
 ] as const)
   test(`the exit code of ${JSON.stringify(output)} is ${exit}`, () => {

@@ -162,14 +162,11 @@ function span(old: readonly number[] | undefined, now: readonly [number, number]
   return first === last ? [first] : [first, last];
 }
 
-/** Other tools say in words that they failed; only the very start of the answer is believed. */
+/** Other tools say in words that they failed: briefly, and at the very start. A file that was read may say anything. */
 function hasFailed(result: ResultPart): boolean {
-  return (
-    result.isError ||
-    /^\s*(?:<[a-z_]+>)?\s*(?:error\b|failed\b|could not\b|cannot\b|no such file|ENOENT|file not found)/i.test(
-      result.text.slice(0, 120),
-    )
-  );
+  const complains =
+    /^\s*(?:<[a-z_]+>)?\s*(?:error\b|failed\b|could not\b|cannot\b|no such file|ENOENT|file not found)/i;
+  return result.isError || (result.text.length < 2000 && complains.test(result.text));
 }
 
 /** A shell's or a program's own complaint among the last lines; matches inside printed source code don't count. */

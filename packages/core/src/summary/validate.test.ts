@@ -60,6 +60,8 @@ for (const answer of [
   "```markdown\n## Goals\nPort the parser\n```",
   "## Errors\nError: ENOENT was fixed by creating the file.\n## Next\nNone",
   "The agent could not reach the API (503 Service Unavailable) and retried. I can't say why.",
+  "Timeout handling was added to src/http.ts. Rate limiting is next.",
+  "Upstream changed its API, so the client was rewritten.",
   "用户想要把数据库迁移到 PostgreSQL。",
 ])
   test(`${JSON.stringify(answer.slice(0, 40))} is a summary`, () => {

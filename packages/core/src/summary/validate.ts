@@ -49,7 +49,7 @@ function isHtml(text: string): boolean {
 function isErrorText(text: string): boolean {
   if (text.length > 2000) return false;
   return (
-    /^\s*(?:error(?:\s+generating\s+summary)?\s*[:\-(]|api error|internal server error|service unavailable|bad gateway|gateway time-?out|rate limit|too many requests|\d{3} (?:bad|unauthorized|forbidden|not found|too many|internal|service)|request (?:failed|timed out)|upstream|connection (?:error|refused|reset)|timeout(?:error)?\b|(?:[A-Za-z]+Error|Exception):)/i.test(
+    /^\s*(?:error(?:\s+generating\s+summary)?\s*[:\-(]|api error|internal server error|service unavailable|bad gateway|gateway time-?out|rate limit(?:ed)? (?:exceeded|reached|hit|error)|too many requests|\d{3} (?:bad|unauthorized|forbidden|not found|too many|internal|service)|request (?:failed|timed out)|upstream (?:connect|request|error|server)|connection (?:error|refused|reset)|timeout(?:error)?(?:\s*[:.]| (?:after|exceeded|while)|$)|(?:[A-Za-z]+Error|Exception):)/i.test(
       text,
     ) || /^\s*\{\s*"(?:error|type"\s*:\s*"error|message"\s*:\s*".*error|detail)"/i.test(text)
   );
