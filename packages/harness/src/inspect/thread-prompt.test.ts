@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import type { Dialect } from "@palimpsest/core/message";
 import { openSqlite } from "../stores/index.ts";
 import { appendMessages, appendUsage, createThread, means, withWriter } from "../threads/index.ts";
 import { threadPrompt } from "./thread-prompt.ts";
@@ -9,11 +10,11 @@ async function thread(t: TestContext, messages: readonly object[]) {
   t.after(() => store.close());
   const kit = means(store);
   await createThread(kit, { id: "a" });
-  const append = (added: readonly object[]) =>
+  const append = (added: readonly object[], dialect: Dialect = "openai") =>
     withWriter(kit, "a", (writer) =>
       appendMessages(
         writer,
-        added.map((body) => ({ dialect: "openai" as const, origin: "user" as const, body })),
+        added.map((body) => ({ dialect, origin: "user" as const, body })),
       ),
     );
   await append(messages);
@@ -67,4 +68,20 @@ test("an empty and a missing thread are no errors", async (t) => {
   const at = await thread(t, []);
   assert.equal((await threadPrompt(at.store, "a")).kind, "prompt");
   assert.equal((await threadPrompt(at.store, "b")).kind, "missing");
+});
+
+test("a thread that goes on in another dialect is shown in the newest one", async (t) => {
+  const call = { id: "1", type: "function", function: { name: "look", arguments: "{}" } };
+  const at = await thread(t, [
+    user,
+    { role: "assistant", content: null, tool_calls: [call] },
+    { role: "tool", tool_call_id: "1", content: "42" },
+  ]);
+  await at.append([{ role: "assistant", content: [{ type: "text", text: "It is 42." }] }], "ai-sdk");
+  const prompt = await threadPrompt(at.store, "a");
+  assert.ok(prompt.kind === "prompt" && prompt.dialect === "ai-sdk");
+  assert.deepEqual(
+    prompt.messages.map((message) => "role" in message && message.role),
+    ["user", "assistant", "tool", "assistant"],
+  );
 });

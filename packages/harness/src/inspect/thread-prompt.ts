@@ -3,7 +3,8 @@
  * it on the newest reports, breaks the count down. Reads only. A simulated window (compaction in memory) will stand
  * between fold and count; until then `simulated` is false.
  */
-import { type LogRecord, liveRecords, type MessageRecord, type ViewEntry, view } from "@palimpsest/core/log";
+import { entrySize } from "@palimpsest/core/compaction";
+import { type LogRecord, liveRecords, sent, type ViewEntry, view } from "@palimpsest/core/log";
 import { type Dialect, type Repair, repair, rulesOf, type Shape, shapeOf } from "@palimpsest/core/message";
 import {
   answerReserve,
@@ -19,6 +20,7 @@ import {
 } from "@palimpsest/core/tokens";
 import { exactCounterFor } from "../models/tokenizers.ts";
 import type { Store, ThreadLoad } from "../stores/store.ts";
+import { readBody } from "../threads/conversation.ts";
 
 export interface ThreadPrompt {
   readonly kind: "prompt";
@@ -53,15 +55,15 @@ export async function threadPrompt(
   // One table of functions per dialect; which one it is no longer matters from here on.
   const shape = shapeOf(dialect) as unknown as Shape<object>;
   const live = liveRecords(load.head, records);
-  const entries = view(live, { shape, read: readBody(dialect) });
-  const sent = repair(
-    entries.map(({ message }) => message),
+  const entries = view(live, { shape, read: (record) => readBody(record, shape) });
+  const prompt = repair(
+    entries.map((entry) => sent(entry, shape)),
     shape,
     rulesOf(dialect),
   );
   const request = requestOf(load);
-  const weighed = await weigh({ load, records, dialect, shape, entries, repaired: sent.messages, request, window });
-  return { kind: "prompt", dialect, ...request, ...sent, ...weighed, simulated: false };
+  const weighed = await weigh({ load, records, dialect, shape, entries, repaired: prompt.messages, request, window });
+  return { kind: "prompt", dialect, ...request, ...prompt, ...weighed, simulated: false };
 }
 
 interface Weighing {
@@ -80,7 +82,7 @@ async function weigh(given: Weighing): Promise<{ count: Count; breakdown: Breakd
   const model = modelOf(given);
   const counter = await exactCounterFor({ model });
   const meter = createMeter(shape, { ...counter, counter: counter.count });
-  const counted = entries.map(({ seq, message }): Entry => ({ seq, tokens: meter.message(message) }));
+  const counted = entries.map((entry): Entry => ({ seq: entry.seq, tokens: entrySize(entry, meter) }));
   const added = meter.messages(repaired) - counted.reduce((sum, { tokens }) => sum + tokens, 0);
   const fixed = fixedParts(request, meter);
   const prompt = {
@@ -91,8 +93,8 @@ async function weigh(given: Weighing): Promise<{ count: Count; breakdown: Breakd
   const account = createAccount({ factors: load.head.factors });
   for (const usage of recentReports(given, model)) {
     const then = counted.filter(({ seq }) => seq === null || seq < usage.of);
-    const sent = { ...prompt, view: viewKey(usage.measured), entries: then };
-    account.settle(usage, { model, prior: counter.prior, prompt: sent, window: null });
+    const measured = { ...prompt, view: viewKey(usage.measured), entries: then };
+    account.settle(usage, { model, prior: counter.prior, prompt: measured, window: null });
   }
   const count = account.count(prompt, { model, prior: counter.prior });
   const parts = { ...historyParts(entries, shape, meter), repairs: Math.max(0, added) };
@@ -128,12 +130,13 @@ function historyParts(
   meter: Meter<object>,
 ): Partial<Record<PartName, number>> {
   const parts: Partial<Record<PartName, number>> = {};
-  for (const { source, message } of entries) {
+  for (const { source, message, lent } of entries) {
     const role = shape.role(message);
     const name = source === "summary" || source === "acknowledgement" ? source : role === "system" ? "base" : role;
     const { text, images } = meter.measure(message);
     parts[name] = (parts[name] ?? 0) + text;
     parts.images = (parts.images ?? 0) + images;
+    if (lent !== null) parts.evidence = (parts.evidence ?? 0) + meter.text(lent);
   }
   return parts;
 }
@@ -154,17 +157,4 @@ function requestOf({ head }: ThreadLoad): Weighing["request"] {
 function dialectOf(records: readonly LogRecord[]): Dialect {
   const newest = records.findLast((record) => record.kind === "message");
   return newest?.kind === "message" ? newest.dialect : "openai";
-}
-
-function readBody(dialect: Dialect): (record: MessageRecord) => object {
-  return (record) => {
-    if (record.dialect !== dialect)
-      throw Object.assign(
-        new Error(
-          `record ${record.seq} speaks ${record.dialect}, the thread now speaks ${dialect}: it can't be shown as one prompt`,
-        ),
-        { code: "mixed-dialects" },
-      );
-    return JSON.parse(record.body) as object;
-  };
 }

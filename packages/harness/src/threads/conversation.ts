@@ -96,7 +96,7 @@ function stands({ systems, request }: LiveRecords, seq: number): boolean {
 }
 
 /** A body in another dialect than the conversation's is converted; where that takes several messages they are joined. */
-function readBody<M>(record: MessageRecord, shape: Shape<M>): M {
+export function readBody<M>(record: MessageRecord, shape: Shape<M>): M {
   const value: unknown = JSON.parse(record.body);
   if (record.dialect === shape.dialect) return value as M;
   // The types of the three dialects are known only to their shapes; a body says which one it is in.
