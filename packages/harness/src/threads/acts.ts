@@ -3,7 +3,9 @@
  * on what the log says and then commits, or names why not.
  */
 import {
+  type Head,
   headFold,
+  type LogRecord,
   type MessageRecord,
   planRedo,
   planUndo,
@@ -13,7 +15,7 @@ import {
 import type { Dialect } from "@palimpsest/core/message";
 import { type Leased, withLease } from "../stores/leases.ts";
 import { receiptsSince, settleReceipts } from "./receipts.ts";
-import { type Committed, commit, extend, type Means, readStructure, type Writer } from "./writer.ts";
+import { assertThreadId, type Committed, commit, extend, type Means, readStructure, type Writer } from "./writer.ts";
 
 /** Holds the thread's lease while `work` runs. */
 export function withWriter<T>(
@@ -95,6 +97,7 @@ export async function fork(
   { as, at }: { readonly as: string; readonly at?: number },
 ): Promise<Forked> {
   const { store } = means;
+  assertThreadId(as);
   const [parent, now] = [await store.header(from), await store.head(from)];
   if (!parent || !now) return { kind: "missing", thread: from };
   const seq = at ?? now.version;
@@ -108,13 +111,31 @@ export async function fork(
   return { kind: "forked", thread: as, parent: from, at: seq };
 }
 
-/** The head as it was when the log ended at `seq`. */
-export async function headAt({ store }: Pick<Means, "store">, thread: string, seq: number) {
-  const header = await store.header(thread);
-  const fold = headFold(header?.createdAt ?? "");
-  if (seq > 0) for await (const { chained } of store.records(thread, { range: [1, seq] })) fold.add(chained);
-  return fold.head();
+/** The head as it was when the log ended at `seq`. Seqs have no gaps, so the messages need not be read to be counted. */
+export async function headAt({ store }: Pick<Means, "store">, thread: string, seq: number): Promise<Head> {
+  const fold = headFold((await store.header(thread))?.createdAt ?? "");
+  if (seq === 0) return fold.head();
+  let others = 0;
+  for await (const { chained } of store.records(thread, { range: [1, seq], kinds: OTHER_KINDS })) {
+    fold.add(chained);
+    others += 1;
+  }
+  let end: Pick<Head, "version" | "hash" | "updatedAt"> = fold.head();
+  for await (const { chained } of store.records(thread, { range: [seq, seq] }))
+    end = { version: seq, hash: chained.hash, updatedAt: chained.at };
+  return { ...fold.head(), ...end, messages: seq - others };
 }
+
+const OTHER_KINDS = [
+  "prune",
+  "compaction",
+  "pin",
+  "undo",
+  "usage",
+  "evidence",
+  "state",
+  "event",
+] as const satisfies Exclude<LogRecord["kind"], "message">[];
 
 function checked(json: string, index: number): string {
   try {

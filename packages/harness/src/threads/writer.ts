@@ -7,6 +7,7 @@ import {
   advance,
   type ChainedRecord,
   chain,
+  checkThreadId,
   emptyHead,
   type Hash,
   type Head,
@@ -114,7 +115,9 @@ export interface NewThread {
   readonly parent?: string | null;
 }
 
+/** Throws for an id that may not name a thread; whoever takes ids from people asks `checkThreadId` first. */
 export async function createThread({ store, clock }: Means, thread: NewThread): Promise<"created" | "exists"> {
+  assertThreadId(thread.id);
   const createdAt = clock().toISOString();
   const header = {
     id: thread.id,
@@ -127,4 +130,10 @@ export async function createThread({ store, clock }: Means, thread: NewThread): 
     memory: thread.memory ?? "on",
   } as const;
   return store.createThread(header, emptyHead(createdAt));
+}
+
+/** The last door: an id becomes part of paths, so none that climbs out may ever be stored. */
+export function assertThreadId(id: string): void {
+  const check = checkThreadId(id);
+  if (check.kind === "invalid") throw new TypeError(check.problem);
 }

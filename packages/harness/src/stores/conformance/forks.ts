@@ -1,6 +1,6 @@
 /** Forks: shared records, own continuations, and what a deletion leaves to them. */
 import assert from "node:assert/strict";
-import { commit, fork, undo } from "../../threads/index.ts";
+import { commit, createThread, fork, undo } from "../../threads/index.ts";
 import {
   assertSound,
   type Cases,
@@ -49,6 +49,12 @@ export const forkCases: Cases = {
     assert.equal((await fork(writer, parent, { as: freshId(), at: 2 })).kind, "beyond-end");
     assert.equal((await fork(writer, parent, { as: freshId(), at: -1 })).kind, "beyond-end");
     assert.equal((await fork(writer, parent, { as: other.lease.thread, at: 1 })).kind, "exists");
+  },
+
+  "no thread gets an id that could climb out of a folder": async (suite) => {
+    const writer = await freshThread(suite.store());
+    await assert.rejects(fork(writer, writer.lease.thread, { as: "../up" }), /".."/);
+    await assert.rejects(createThread(writer, { id: "a/b" }), /letters, digits/);
   },
 
   "a fork's head is the parent's as it was at that record": async (suite) => {
