@@ -22,13 +22,38 @@ export function clampEntry<M>(entry: ViewEntry<M>, most: number, shape: Shape<M>
   const seq = entry.seq;
   if (seq === null) return { tokens: entrySize(entry, measure), entries: [] };
   const parts = shape.parts(entry.message);
-  const signed = parts.some((part) => part.kind === "reasoning" && part.signature !== null);
+  const signed = isSigned(parts);
   const entries = parts.flatMap((part, index): PruneEntry[] => {
     const replacement = clampPart(part, { most, seq, signed, count: measure.text });
     return replacement === null ? [] : [{ target: seq, part: index, replacement, reason: "clamped" }];
   });
   const message = entries.reduce((clamped, prune) => applyPrune(clamped, prune, shape), entry.message);
   return { tokens: entrySize({ ...entry, message }, measure), entries };
+}
+
+/** What each part that can be shortened weighs, images included; 0 for the others. */
+export function clampableTokens<M>(entry: ViewEntry<M>, shape: Shape<M>, measure: Measure<M>): readonly number[] {
+  if (entry.seq === null) return [];
+  const parts = shape.parts(entry.message);
+  const signed = isSigned(parts);
+  const texts = parts.map((part) => clampableText(part, signed));
+  const counted = texts.map((text) => (text === null ? 0 : measure.text(text)));
+  // Whatever the texts don't explain is pictures and files, if there are any: they go whole.
+  const pictures = parts.map((part) => part.kind === "image" || part.kind === "file");
+  const share = pictures.filter(Boolean).length;
+  if (share === 0) return counted;
+  const unexplained = Math.max(0, measure.message(entry.message) - counted.reduce((sum, tokens) => sum + tokens, 0));
+  return counted.map((tokens, index) => (pictures[index] ? Math.floor(unexplained / share) : tokens));
+}
+
+function clampableText(part: Part, signed: boolean): string | null {
+  if (part.kind === "text" || part.kind === "result") return part.text;
+  if (part.kind === "reasoning") return part.signature === null ? part.text : null;
+  return part.kind === "call" && !signed ? part.input : null;
+}
+
+function isSigned(parts: readonly Part[]): boolean {
+  return parts.some((part) => part.kind === "reasoning" && part.signature !== null);
 }
 
 /** Tokens of an entry as it is sent. */

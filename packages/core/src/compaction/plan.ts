@@ -117,7 +117,8 @@ function planHiding<M>(input: PlanInput<M>, weigher: Weigher, limits: Limits): P
 
 interface Choice {
   readonly cut: Boundary;
-  readonly level: Level;
+  readonly entries: readonly PruneEntry[];
+  readonly tokens: number;
   readonly summary: number;
   readonly reaches: CompactPlan["reaches"];
 }
@@ -127,7 +128,8 @@ function gentlest<M>(input: PlanInput<M>, weigher: Weigher, limits: Limits, cuts
   const cut = preferredCuts(input, weigher, cuts).find(({ index }) => index > weigher.first);
   if (cut === undefined) return null;
   const summary = summaryBudget(weigher, cut, limits);
-  return { cut, level: Number.POSITIVE_INFINITY, summary, reaches: "keep" };
+  const { tokens } = weigher.after(cut, Number.POSITIVE_INFINITY, summary);
+  return { cut, entries: [], tokens, summary, reaches: "keep" };
 }
 
 /** The first choice that is good enough, from the least to the most invasive. */
@@ -168,7 +170,10 @@ function firstWithin({ cuts, levels, target, reaches }: Round, weigher: Weigher,
       const summary = summaryBudget(weigher, cut, limits);
       const after = weigher.after(cut, level, summary);
       if (after.tokens > target.tokens || after.messages > target.messages) continue;
-      if (after.tokens < weigher.total || after.messages < weigher.messages) return { cut, level, summary, reaches };
+      if (after.tokens >= weigher.total && after.messages >= weigher.messages) continue;
+      const { entries, excess } = weigher.clamps(cut, level);
+      const tokens = after.tokens + excess;
+      if (tokens <= target.tokens) return { cut, entries, tokens, summary, reaches };
     }
   }
   return null;
@@ -200,18 +205,17 @@ function summaryBudget(weigher: Weigher, cut: Boundary, limits: Limits): number 
 }
 
 function compactPlan<M>(input: PlanInput<M>, weigher: Weigher, choice: Choice, reason: CompactPlan["reason"]): Plan {
-  const { cut, level, summary } = choice;
-  const clamps = weigher.clamps(cut, level);
+  const { cut, summary, entries, tokens } = choice;
   const hides = cut.index > weigher.first;
-  if (!hides && clamps.length === 0) return { kind: "none", reason: "nothing-to-cut", tokens: weigher.total };
+  if (!hides && entries.length === 0) return { kind: "none", reason: "nothing-to-cut", tokens: weigher.total };
   return {
     kind: "compact",
     rung: hides ? "hide" : "clamp",
     cut: hides ? makeCut(input, weigher, cut, { summary, digest: null }) : null,
-    entries: clamps,
+    entries,
     reason,
     tokensBefore: weigher.total,
-    tokensAfter: weigher.after(cut, level, summary).tokens,
+    tokensAfter: tokens,
     reaches: choice.reaches,
   };
 }
@@ -220,7 +224,8 @@ function compactPlan<M>(input: PlanInput<M>, weigher: Weigher, choice: Choice, r
 function collapse<M>(input: PlanInput<M>, weigher: Weigher, limits: Limits): Plan {
   const end: Boundary = { index: input.view.length, kind: "group" };
   const asked = weigher.request(end);
-  const request = asked < 0 ? 0 : weigher.after(end, REQUEST_TOKENS, 0).tokens - weigher.base;
+  const { entries, excess } = weigher.clamps(end, REQUEST_TOKENS);
+  const request = asked < 0 ? 0 : weigher.after(end, REQUEST_TOKENS, 0).tokens + excess - weigher.base;
   const room = limits.fits - weigher.base - request;
   if (room < STUB_TOKENS) return { kind: "impossible", floor: floorOf(input, weigher, request) };
   const ample = Math.min(room, Math.max(STUB_TOKENS * 2, limits.goal - weigher.base - request));
@@ -230,7 +235,7 @@ function collapse<M>(input: PlanInput<M>, weigher: Weigher, limits: Limits): Pla
     kind: "compact",
     rung: "collapse",
     cut: makeCut(input, weigher, end, { summary, digest }),
-    entries: weigher.clamps(end, REQUEST_TOKENS),
+    entries,
     reason: input.cause === "automatic" ? "window" : input.cause,
     tokensBefore: weigher.total,
     tokensAfter: weigher.base + request + summary + digest,

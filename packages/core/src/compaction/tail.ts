@@ -7,7 +7,7 @@ import type { PruneEntry } from "../log/record.ts";
 import { ACKNOWLEDGEMENT, type ViewEntry } from "../log/view.ts";
 import type { Shape } from "../message/shape.ts";
 import { type Boundary, requestBefore } from "./boundaries.ts";
-import { type Clamped, clampEntry, entrySize, type Measure } from "./clamp.ts";
+import { type Clamped, clampableTokens, clampEntry, entrySize, type Measure } from "./clamp.ts";
 import type { Policy } from "./policy.ts";
 
 export interface TailInput<M> {
@@ -32,8 +32,8 @@ export interface Weigher {
   /** Tokens that leave the view with this cut: what is newly hidden and what is folded. */
   hidden(cut: number): number;
   after(cut: Boundary, level: Level, summary: number): { readonly tokens: number; readonly messages: number };
-  /** The prune entries that this cut and level need on what stays visible. */
-  clamps(cut: Boundary, level: Level): readonly PruneEntry[];
+  /** The prune entries that this cut and level need, and the tokens by which they miss what `after` had estimated. */
+  clamps(cut: Boundary, level: Level): { readonly entries: readonly PruneEntry[]; readonly excess: number };
   /** The parts that no cut removes: fixed, hoisted system messages, the acknowledgement. */
   readonly base: number;
   request(cut: Boundary): number;
@@ -50,13 +50,15 @@ export function weigh<M>({ view, shape, measure, fixed, format }: TailInput<M>):
     sum(sizes.filter((_, index) => isSystem[index])) +
     (format === "pair" ? measure.message(shape.turn("assistant", ACKNOWLEDGEMENT)) : 0);
 
-  const clamped = memoize((level: Level, index: number): Clamped => clampEntry(view[index]!, level, shape, measure));
-  const weight = (level: Level, index: number): number =>
-    isSystem[index]
-      ? 0
-      : sizes[index]! <= level
-        ? sizes[index]!
-        : Math.min(sizes[index]!, clamped(level, index).tokens);
+  const parts = memoizeOne((index: number) => clampableTokens(view[index]!, shape, measure));
+  const clamped = (level: Level, index: number): Clamped => clampEntry(view[index]!, level, shape, measure);
+  /** Estimated from the parts' sizes: shortening every long text at every level just to weigh it would cost too much. */
+  const weight = (level: Level, index: number): number => {
+    const size = sizes[index]!;
+    if (isSystem[index]) return 0;
+    if (size <= level) return size;
+    return size - sum(parts(index).map((tokens) => Math.max(0, tokens - level)));
+  };
   const suffix = memoizeOne((level: Level) => suffixSums(view.length, (index) => weight(level, index)));
   const whole = suffixSums(view.length, (index) => (isSystem[index] ? 0 : sizes[index]!));
   const visible = suffixSums(view.length, (index) => (isSystem[index] ? 0 : 1));
@@ -91,11 +93,11 @@ export function weigh<M>({ view, shape, measure, fixed, format }: TailInput<M>):
       const standing = hidesNothing(cut) ? view.findIndex((entry) => entry.source === "request") : request(cut);
       const from = hidesNothing(cut) ? first : cut.index;
       const indexes = [...(standing < 0 ? [] : [standing]), ...range(from, view.length)];
-      return indexes.flatMap((index) => {
-        if (isSystem[index] || sizes[index]! <= level) return [];
-        const shorter = clamped(level, index);
-        return shorter.tokens < sizes[index]! ? shorter.entries : [];
-      });
+      const long = indexes.filter((index) => !isSystem[index] && sizes[index]! > level);
+      const shorter = long.map((index) => ({ index, ...clamped(level, index) }));
+      const useful = shorter.filter(({ index, tokens }) => tokens < sizes[index]!);
+      const excess = shorter.map(({ index, tokens }) => Math.min(tokens, sizes[index]!) - weight(level, index));
+      return { entries: useful.flatMap(({ entries }) => entries), excess: Math.max(0, sum(excess)) };
     },
   };
 }
@@ -112,17 +114,6 @@ function suffixSums(length: number, at: (index: number) => number): number[] {
   const sums = new Array<number>(length + 1).fill(0);
   for (let index = length - 1; index >= 0; index--) sums[index] = sums[index + 1]! + at(index);
   return sums;
-}
-
-function memoize<T>(compute: (level: number, index: number) => T): (level: number, index: number) => T {
-  const known = new Map<number, Map<number, T>>();
-  return (level, index) => {
-    const byIndex = known.get(level) ?? new Map<number, T>();
-    known.set(level, byIndex);
-    const value = byIndex.get(index) ?? compute(level, index);
-    byIndex.set(index, value);
-    return value;
-  };
 }
 
 function memoizeOne<T>(compute: (level: number) => T): (level: number) => T {

@@ -59,7 +59,7 @@ export function gauge<M>(conversation: Conversation<M>, options: GaugeOptions<M>
     source: counted.source,
     window: counted.source === "estimated" ? cautious(options.window()) : options.window(),
     fixed: scaled(fixed + Math.max(0, whole - shown)),
-    measure: { message: (message) => scaled(meter.message(message)), text: (text) => scaled(meter.text(text)) },
+    measure: scaledMeasure(meter, scale),
     tokensOf: (entries) => scaled(fixed + meter.messages(render(entries))),
     render,
     grownSince(seq) {
@@ -68,6 +68,20 @@ export function gauge<M>(conversation: Conversation<M>, options: GaugeOptions<M>
       return scaled(meter.messages(later.map((entry) => entry.message)));
     },
   };
+}
+
+/** One measure object per meter and scale, so that what others remember about it stays found. */
+const measures = new WeakMap<object, { readonly scale: number; readonly measure: unknown }>();
+
+function scaledMeasure<M>(meter: Meter<M>, scale: number): Measure<M> {
+  const known = measures.get(meter);
+  if (known?.scale === scale) return known.measure as Measure<M>;
+  const measure: Measure<M> = {
+    message: (message) => Math.ceil(meter.message(message) * scale),
+    text: (text) => Math.ceil(meter.text(text) * scale),
+  };
+  measures.set(meter, { scale, measure });
+  return measure;
 }
 
 function cautious({ size, reserve }: Window): Window {
