@@ -1,6 +1,7 @@
 export { type Boundary, boundaries } from "./boundaries.ts";
 export { clampText, entrySize, type Measure } from "./clamp.ts";
 export type { CompactionOutcome } from "./outcome.ts";
+export { inputText, messageText } from "./part-text.ts";
 export {
   type CompactPlan,
   type Cut,

@@ -63,8 +63,14 @@ function forInput(candidate: PruneCandidate, part: CallPart, options: Replacemen
     return null;
   }
   if (typeof input !== "object" || input === null || !survivesParsing(input)) return null;
-  const pointer = wayBack(candidate.target);
-  return JSON.stringify(shortenStrings(input, (text) => forString(text, { pointer, ...options })));
+  let pointer = `; ${wayBack(candidate.target)}`;
+  const shorten = (text: string): string => {
+    const short = forString(text, { pointer, ...options });
+    // One pointer per call is enough.
+    if (short !== text) pointer = "";
+    return short;
+  };
+  return JSON.stringify(shortenStrings(input, shorten));
 }
 
 function forString(text: string, options: ReplacementOptions & { readonly pointer: string }): string {
@@ -73,7 +79,7 @@ function forString(text: string, options: ReplacementOptions & { readonly pointe
     return text;
   }
   const names = rareNames(text, options.count(text), options);
-  const short = `${PRUNED}: ${sizeOf(text)}; ${options.pointer}]${names.length > 0 ? ` names: ${names.join(" ")}` : ""}`;
+  const short = `${PRUNED}: ${sizeOf(text)}${options.pointer}]${names.length > 0 ? ` names: ${names.join(" ")}` : ""}`;
   return short.length < text.length ? short : text;
 }
 

@@ -45,7 +45,7 @@ export function findProbes(
         if (seen === undefined) continue;
         probes.push({ at, term, lastSeen: seen, kind: at - seen > options.distance ? "distant" : "near" });
       }
-      for (const term of linesIn(message.quoted)) {
+      for (const term of new Set(linesIn(message.quoted))) {
         const seen = lastSeen.get(term);
         if (seen !== undefined && !terms.has(term) && namesIn(term).size > 0)
           probes.push({ at, term, lastSeen: seen, kind: "quote" });

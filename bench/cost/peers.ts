@@ -1,0 +1,67 @@
+/**
+ * The policies ours is measured against, as their products ship them: nothing, mask at each step, batch prune, summarize.
+ */
+import { applyPrune } from "@palimpsest/core/log";
+import { openaiShape } from "@palimpsest/core/message";
+import type { Policy, View } from "./policy.ts";
+import { summarizeOlder } from "./summarize.ts";
+
+const MASK = "[Old tool result content cleared]";
+
+export const neverPrune: Policy = { name: "never-prune", prepare: (view) => ({ view, calls: [] }) };
+
+/** All results but the newest `keep`, at every step. */
+export function maskEachStep(keep: number): Policy {
+  return {
+    name: `mask all but the last ${keep} results`,
+    prepare(view) {
+      const results = view.flatMap(({ message }, index) => (openaiShape.role(message) === "tool" ? [index] : []));
+      return { view: mask(view, new Set(results.slice(0, Math.max(0, results.length - keep)))), calls: [] };
+    },
+  };
+}
+
+/** Results outside the newest `protect` tokens, when that frees at least `minimum` and the view is at least `from`. */
+export function batchPrune(protect: number, minimum: number, from: number): Policy {
+  return {
+    name: `batch: protect ${protect / 1000}k, minimum ${minimum / 1000}k${from > 0 ? `, from ${from / 1000}k` : ""}`,
+    prepare(view, { meter, fixedTokens }) {
+      const sizes = view.map(({ message }) => meter.message(message));
+      const total = sizes.reduce((sum, tokens) => sum + tokens, fixedTokens);
+      if (total < from) return { view, calls: [] };
+      let kept = 0;
+      let freed = 0;
+      const old = new Set<number>();
+      for (let index = view.length - 1; index >= 0; index--) {
+        const { message } = view[index]!;
+        if (openaiShape.role(message) !== "tool" || message.content === MASK) continue;
+        kept += sizes[index]!;
+        if (kept <= protect) continue;
+        old.add(index);
+        freed += sizes[index]!;
+      }
+      return { view: freed < minimum ? view : mask(view, old), calls: [] };
+    },
+  };
+}
+
+export function summarizeAt(window: number, share: number, keep: number): Policy {
+  return {
+    name: `summarize at ${share * 100} % of ${window / 1000}k, keep ${keep} messages`,
+    prepare(view, moment) {
+      return summarizeOlder(view, { ...moment, trigger: window * share, keep });
+    },
+  };
+}
+
+function mask(view: View, indices: ReadonlySet<number>): View {
+  return view.map((entry, index) => {
+    if (!indices.has(index) || entry.message.content === MASK) return entry;
+    const replaced = applyPrune(
+      entry.message,
+      { target: 0, part: 0, replacement: MASK, reason: "stale-output" },
+      openaiShape,
+    );
+    return { ...entry, message: replaced };
+  });
+}
