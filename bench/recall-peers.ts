@@ -1,7 +1,9 @@
 /**
- * Two search libraries on the same turns and questions, with their defaults. They are dependencies of `bench/` alone; where
- * they aren't installed the row says how to get them.
+ * Two search libraries on the same turns and questions: with their defaults, and once more with our terms (stems, no stop words),
+ * which is the better of the two for them and leaves only the ranking to compare. They are dependencies of `bench/`
+ * alone; where they aren't installed the bench says how to get them.
  */
+import { analyse } from "@palimpsest/core/recall";
 import type { Dialog, Turn } from "./locomo.ts";
 
 /** Turn seqs, best first. */
@@ -19,7 +21,8 @@ export async function loadPeers(): Promise<{ peers: Peer[]; missing: string[] }>
     ["@orama/orama", orama],
   ] as const) {
     try {
-      peers.push(load(await import(name)));
+      const library = await import(name);
+      peers.push(load(library, "defaults"), load(library, "our-terms"));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
       missing.push(`${name} is not installed; npm ci --prefix bench`);
@@ -29,6 +32,11 @@ export async function loadPeers(): Promise<{ peers: Peer[]; missing: string[] }>
 }
 
 const MOST = 400;
+type Terms = "defaults" | "our-terms";
+
+function ourTerms(text: string): string[] {
+  return analyse(text).map(({ term }) => term);
+}
 
 interface MiniSearchModule {
   readonly default: new (options: {
@@ -40,11 +48,15 @@ interface MiniSearchModule {
   };
 }
 
-function miniSearch({ default: MiniSearch }: MiniSearchModule): Peer {
+function miniSearch({ default: MiniSearch }: MiniSearchModule, terms: Terms): Peer {
   return {
-    name: "MiniSearch",
+    name: `MiniSearch, ${terms}`,
     build: async (dialog, textOf) => {
-      const index = new MiniSearch({ fields: ["text"], idField: "seq" });
+      const index = new MiniSearch({
+        fields: ["text"],
+        idField: "seq",
+        ...(terms === "our-terms" ? { tokenize: ourTerms } : {}),
+      });
       index.addAll(dialog.turns.map((turn) => ({ seq: turn.seq, text: textOf(turn) })));
       return (question) =>
         index
@@ -56,16 +68,20 @@ function miniSearch({ default: MiniSearch }: MiniSearchModule): Peer {
 }
 
 interface OramaModule {
-  create(options: { schema: Record<string, string> }): object;
+  create(options: { schema: Record<string, string>; components?: object }): object;
   insertMultiple(db: object, docs: readonly object[]): Promise<unknown>;
   search(db: object, query: { term: string; limit: number }): Promise<{ hits: { document: { seq: number } }[] }>;
 }
 
-function orama({ create, insertMultiple, search }: OramaModule): Peer {
+function orama({ create, insertMultiple, search }: OramaModule, terms: Terms): Peer {
+  const tokenizer = { language: "english", normalizationCache: new Map(), tokenize: ourTerms };
   return {
-    name: "Orama",
+    name: `Orama, ${terms}`,
     build: async (dialog, textOf) => {
-      const db = create({ schema: { text: "string" } });
+      const db = create({
+        schema: { text: "string" },
+        ...(terms === "our-terms" ? { components: { tokenizer } } : {}),
+      });
       await insertMultiple(
         db,
         dialog.turns.map((turn) => ({ seq: turn.seq, text: textOf(turn) })),
