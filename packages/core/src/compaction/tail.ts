@@ -94,12 +94,20 @@ export function weigh<M>({ view, shape, measure, fixed, format }: TailInput<M>):
       const from = hidesNothing(cut) ? first : cut.index;
       const indexes = [...(standing < 0 ? [] : [standing]), ...range(from, view.length)];
       const long = indexes.filter((index) => !isSystem[index] && sizes[index]! > level);
-      const shorter = long.map((index) => ({ index, ...clamped(level, index) }));
-      const useful = shorter.filter(({ index, tokens }) => tokens < sizes[index]!);
-      const excess = shorter.map(({ index, tokens }) => Math.min(tokens, sizes[index]!) - weight(level, index));
-      return { entries: useful.flatMap(({ entries }) => entries), excess: Math.max(0, sum(excess)) };
+      return shorten(long, { sizes, weight: (index) => weight(level, index), clamp: (index) => clamped(level, index) });
     },
   };
+}
+
+/** Clamps these entries for real, and says by how much that misses what they were estimated to weigh. */
+function shorten(
+  indexes: readonly number[],
+  { sizes, weight, clamp }: { sizes: readonly number[]; weight: (i: number) => number; clamp: (i: number) => Clamped },
+): { readonly entries: readonly PruneEntry[]; readonly excess: number } {
+  const shorter = indexes.map((index) => ({ index, ...clamp(index) }));
+  const useful = shorter.filter(({ index, tokens }) => tokens < sizes[index]!);
+  const excess = shorter.map(({ index, tokens }) => Math.min(tokens, sizes[index]!) - weight(index));
+  return { entries: useful.flatMap(({ entries }) => entries), excess: Math.max(0, sum(excess)) };
 }
 
 function sum(values: readonly number[]): number {

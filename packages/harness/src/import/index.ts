@@ -1,3 +1,4 @@
-export type { Problem } from "./conversation.ts";
+export type { Conversation as ImportedConversation, ImportedMessage, Problem } from "./conversation.ts";
 export type { ImportOptions, ImportOutcome, ImportProgress } from "./import-file.ts";
 export { importFile } from "./import-file.ts";
+export { readConversations } from "./read-conversations.ts";

@@ -1,6 +1,6 @@
 export type { PlayedAnswer, PlayedCall } from "../models/played-answer.ts";
-export { type MemoryConversation, memoryConversation } from "./memory-conversation.ts";
-export { type PlaybackOptions, type PlaybackReport, playback } from "./playback.ts";
+export { memoryConversation } from "./memory-conversation.ts";
+export { type PlaybackOptions, type PlaybackReport, type PlayedThread, playback } from "./playback.ts";
 export type { Turn } from "./provider/conversation.ts";
 export type { Fault } from "./provider/fault.ts";
 export type { Failure, OverflowStyle, ProtocolName } from "./provider/protocol.ts";

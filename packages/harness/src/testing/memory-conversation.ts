@@ -13,14 +13,7 @@ import {
   view,
 } from "@palimpsest/core/log";
 import type { Shape } from "@palimpsest/core/message";
-import type { Conversation } from "../threads/conversation.ts";
-
-export interface MemoryConversation<M> extends Conversation<M> {
-  /** Appends one message as it is. */
-  say(message: M): void;
-  /** Everything ever said, in order. */
-  said(): readonly M[];
-}
+import type { PlayedThread } from "./playback.ts";
 
 const HEADER: ThreadHeader = {
   id: "memory",
@@ -33,7 +26,7 @@ const HEADER: ThreadHeader = {
   memory: "off",
 };
 
-export function memoryConversation<M>(shape: Shape<M>): MemoryConversation<M> {
+export function memoryConversation<M>(shape: Shape<M>): PlayedThread<M> {
   const messages = new Map<number, M>();
   let live: LiveRecords = NOTHING_LIVE;
   let head = emptyHead(HEADER.createdAt);
@@ -59,12 +52,12 @@ export function memoryConversation<M>(shape: Shape<M>): MemoryConversation<M> {
     viewOf,
     original,
     reload: async () => undefined,
-    say(message) {
+    async say(message) {
       const common = stamp();
       messages.set(common.seq, message);
       add({ ...common, kind: "message", id: `m${common.seq}`, dialect: shape.dialect, origin: "import", body: "" });
     },
-    said: () => [...messages.values()],
+    said: async () => [...messages.values()].map((message) => JSON.stringify(message)),
     async commit(drafts) {
       const seqs = drafts.map((draft) => {
         const record = { ...stamp(), ...draft } as LogRecord;

@@ -8,9 +8,19 @@ import { forRequest, type RuleSet, repair, type Shape, violations } from "@palim
 import type { Meter } from "@palimpsest/core/tokens";
 import { createCompactor, FloorError } from "../compaction/compactor.ts";
 import type { SummaryWriter } from "../compaction/summary-writer.ts";
-import { type MemoryConversation, memoryConversation } from "./memory-conversation.ts";
+import type { Conversation } from "../threads/conversation.ts";
+import { memoryConversation } from "./memory-conversation.ts";
+
+/** A conversation that messages are played into, and what it can give back of them. */
+export interface PlayedThread<M> extends Conversation<M> {
+  say(message: M): Promise<void>;
+  /** Everything ever said, in order, as JSON text. */
+  said(): Promise<readonly string[]>;
+}
 
 export interface PlaybackOptions<M> {
+  /** Where it is played; in memory when absent. */
+  readonly thread?: PlayedThread<M>;
   readonly messages: readonly M[];
   readonly shape: Shape<M>;
   readonly rules: RuleSet;
@@ -42,7 +52,7 @@ export interface PlaybackReport {
 
 export async function playback<M>(options: PlaybackOptions<M>): Promise<PlaybackReport> {
   const { messages, shape, meter, window } = options;
-  const conversation = memoryConversation(shape);
+  const conversation: PlayedThread<M> = options.thread ?? memoryConversation(shape);
   const tally = new Tally();
   let now = options.times?.[0] ?? 0;
   const compactor = createCompactor({
@@ -66,7 +76,7 @@ export async function playback<M>(options: PlaybackOptions<M>): Promise<Playback
   for (const [index, message] of messages.entries()) {
     now = options.times?.[index] ?? now + 1000;
     if (shape.role(message) === "assistant") await request();
-    conversation.say(message);
+    await conversation.say(message);
     tally.grew(meter.message(message));
   }
   return tally.report(conversation, messages);
@@ -134,7 +144,7 @@ class Tally {
     this.#calls += calls;
   }
 
-  judge<M>(conversation: MemoryConversation<M>, options: PlaybackOptions<M>): void {
+  judge<M>(conversation: PlayedThread<M>, options: PlaybackOptions<M>): void {
     const { shape, meter, window } = options;
     const rules = forRequest(options.rules);
     const sent = repaired(conversation, rules);
@@ -153,14 +163,15 @@ class Tally {
     this.#firstFault ??= text;
   }
 
-  report<M>(conversation: MemoryConversation<M>, messages: readonly M[]): PlaybackReport {
-    const said = conversation.said();
+  async report<M>(conversation: PlayedThread<M>, messages: readonly M[]): Promise<PlaybackReport> {
+    const said = await conversation.said();
+    const identical = said.length === messages.length && said.every((body, i) => body === JSON.stringify(messages[i]));
     return {
       requests: this.requests,
       violations: this.#violations,
       overWindow: this.#overWindow,
       impossible: this.impossible,
-      replayIdentical: said.length === messages.length && said.every((message, index) => message === messages[index]),
+      replayIdentical: identical,
       attempts: this.#attempts,
       hasty: this.#hasty,
       summarizerCalls: this.#calls,
@@ -170,7 +181,7 @@ class Tally {
   }
 }
 
-function repaired<M>(conversation: MemoryConversation<M>, rules: RuleSet): readonly M[] {
+function repaired<M>(conversation: PlayedThread<M>, rules: RuleSet): readonly M[] {
   const shown = conversation.view().map((entry) => sent(entry, conversation.shape));
   return repair(shown, conversation.shape, rules).messages;
 }

@@ -1,0 +1,137 @@
+/**
+ * Plays transcripts message by message through automatic compaction, in a real SQLite store, and judges every request:
+ * `npm run bench -- playback FILE... [--window N] [--dialect D] [--summarizer S] [--dump OUT] [--json]`.
+ */
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  convert,
+  type Dialect,
+  detectDialect,
+  googleRules,
+  rulesOf,
+  type Shape,
+  shapeOf,
+} from "@palimpsest/core/message";
+import { answerReserve, createMeter } from "@palimpsest/core/tokens";
+import { summarizationFromOptions } from "palimpsest/config";
+import { readConversations } from "palimpsest/import";
+import { exactCounterFor } from "palimpsest/models";
+import { openSqlite } from "palimpsest/stores";
+import { type PlaybackReport, type PlayedThread, playback } from "palimpsest/testing";
+import { createThread, means, openConversation, replay, withWriter } from "palimpsest/threads";
+import { type Bench, BenchInputError } from "./bench.ts";
+
+const USAGE = "playback FILE... [--window N] [--dialect openai|anthropic|ai-sdk] [--summarizer NAME] [--dump OUT]";
+
+const bench: Bench = async (files, options) => {
+  if (files.length === 0) throw new BenchInputError(`This bench needs transcripts: npm run bench -- ${USAGE}`);
+  const window = Number(options["window"] ?? 32_768);
+  if (!(window >= 1000))
+    throw new BenchInputError(`--window ${options["window"]}: give a number of tokens, at least 1000.`);
+  const dialect = (options["dialect"] ?? "openai") as Dialect;
+  if (!["openai", "anthropic", "ai-sdk"].includes(dialect)) throw new BenchInputError(`--dialect ${dialect}: ${USAGE}`);
+  const dump = typeof options["dump"] === "string" ? openSync(options["dump"], "w") : null;
+  const reports: PlaybackReport[] = [];
+  for (const file of files) {
+    for (const messages of await transcripts(file, dialect))
+      reports.push(await play(messages, { dialect, window, dump }));
+  }
+  if (dump !== null) closeSync(dump);
+  return { threads: reports.length, window, dialect, ...sum(reports) };
+};
+
+export default bench;
+
+interface Setting {
+  readonly dialect: Dialect;
+  readonly window: number;
+  readonly dump: number | null;
+}
+
+async function transcripts(file: string, dialect: Dialect): Promise<readonly (readonly object[])[]> {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(file);
+  } catch {
+    throw new BenchInputError(`Cannot read the transcript ${file}; give the path of a file that exists.`);
+  }
+  const { conversations } = await readConversations(bytes);
+  return conversations.map(({ messages }) => {
+    const values = messages.map(({ value }) => value);
+    return convert(values as never[], detectDialect(values).dialect, dialect) as readonly object[];
+  });
+}
+
+async function play(messages: readonly object[], { dialect, window, dump }: Setting): Promise<PlaybackReport> {
+  const shape = shapeOf(dialect) as Shape<object>;
+  const counter = await exactCounterFor({ model: "gpt-4o" });
+  const { policy, prune } = summarizationFromOptions();
+  return inStore(shape, (thread) =>
+    playback({
+      thread,
+      messages,
+      shape,
+      rules: dialect === "ai-sdk" ? googleRules : rulesOf(dialect),
+      meter: createMeter(shape, { ...counter, counter: counter.count }),
+      window: { size: window, reserve: answerReserve(window, null) },
+      policy,
+      writer: null,
+      prune: prune.enabled ? { cache: "warm" } : null,
+      ...(dump === null
+        ? {}
+        : { onRequest: (sent, tokens) => void writeSync(dump, `${JSON.stringify({ messages: sent, tokens })}\n`) }),
+    }),
+  );
+}
+
+async function inStore<T>(shape: Shape<object>, work: (thread: PlayedThread<object>) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), "palimpsest-playback-"));
+  const kit = means(openSqlite({ path: join(folder, "log.db") }));
+  try {
+    await createThread(kit, { id: "played" });
+    const done = await withWriter(kit, "played", async (writer) => {
+      const conversation = (await openConversation(writer, shape))!;
+      return work({
+        ...conversation,
+        async say(message) {
+          const id = kit.ids();
+          const body = JSON.stringify(message);
+          await conversation.commit([{ kind: "message", id, dialect: shape.dialect, origin: "import", body }]);
+        },
+        async said() {
+          const bodies: string[] = [];
+          for await (const { body } of replay(kit, "played")) bodies.push(body);
+          return bodies;
+        },
+      });
+    });
+    if (done.kind !== "done") throw new Error(`the playback's own thread is ${done.kind}`);
+    return done.value;
+  } finally {
+    await kit.store.close();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function sum(reports: readonly PlaybackReport[]) {
+  const add = (pick: (report: PlaybackReport) => number): number =>
+    reports.reduce((total, one) => total + pick(one), 0);
+  const rungs: Record<string, number> = {};
+  for (const report of reports) {
+    for (const [rung, count] of Object.entries(report.rungs)) rungs[rung] = (rungs[rung] ?? 0) + count;
+  }
+  return {
+    requests: add((report) => report.requests),
+    violations: add((report) => report.violations),
+    overWindow: add((report) => report.overWindow),
+    impossible: add((report) => report.impossible),
+    replayIdentical: reports.every((report) => report.replayIdentical),
+    attempts: add((report) => report.attempts),
+    hasty: add((report) => report.hasty),
+    summarizerCalls: add((report) => report.summarizerCalls),
+    rungs,
+    faults: reports.flatMap((report) => report.firstFault ?? []).slice(0, 5),
+  };
+}
