@@ -46,7 +46,7 @@ export async function rebuildIndex(store: Store, thread: string): Promise<void> 
 async function placementAt(store: Store, stretch: Stretch, inherited: Placement | null): Promise<Placement | null> {
   if (stretch.newest === null || (stretch.cut !== null && stretch.cut < 0)) return inherited;
   if (stretch.cut === null || stretch.cut === stretch.newest.ordinal) return stretch.newest;
-  const [entry] = await store.recall.entries([{ thread: stretch.thread, ordinals: [stretch.cut] }]);
+  const [entry] = await store.recall.entries([{ thread: stretch.thread, first: stretch.cut, last: stretch.cut }]);
   return entry ?? inherited;
 }
 
@@ -76,8 +76,9 @@ async function indexStretch(store: Store, stretch: Stretch, inherited: Placement
 }
 
 async function repairBlock(store: Store, thread: string, block: number): Promise<void> {
-  const ordinals = Array.from({ length: BLOCK_SIZE }, (_, offset) => block * BLOCK_SIZE + offset);
-  const entries = [...(await store.recall.entries([{ thread, ordinals }]))].sort((a, b) => a.ordinal - b.ordinal);
+  const first = block * BLOCK_SIZE;
+  const found = await store.recall.entries([{ thread, first, last: first + BLOCK_SIZE - 1 }]);
+  const entries = [...found].sort((a, b) => a.ordinal - b.ordinal);
   const bySeq = new Map(entries.map((entry) => [entry.seq, entry.ordinal]));
   const postings = postingWriter();
   const read = entryReader(store, thread);

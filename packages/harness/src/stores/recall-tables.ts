@@ -18,14 +18,11 @@ export interface RecallTables {
   repair(thread: string, block: number, postings: readonly NewPosting[]): Promise<void>;
   /** Forgets the thread's index; it is filled again when it is next needed. */
   clear(thread: string): Promise<void>;
-  /** How many entries hold each term, in the blocks before `before`. */
-  counts(spans: readonly Span[], terms: readonly string[]): Promise<ReadonlyMap<string, number>>;
   postings(spans: readonly Span[], terms: readonly string[]): Promise<readonly Posting[]>;
   /** Entries and the sum of their lengths, through an ordinal. */
   totals(thread: string, through: number): Promise<{ readonly entries: number; readonly length: number }>;
-  entries(
-    wanted: readonly { readonly thread: string; readonly ordinals: readonly number[] }[],
-  ): Promise<readonly Entry[]>;
+  /** Each entry of the ranges; they don't overlap. */
+  entries(ranges: readonly OrdinalRange[]): Promise<readonly Entry[]>;
   /** Newest time of each block, to look at the newest first. */
   blocks(threads: readonly string[]): Promise<readonly { thread: string; block: number; newest: string }[]>;
 }
@@ -46,6 +43,12 @@ export interface Stretch {
   readonly length: number;
   /** Blocks that wait for `repair`. */
   readonly stale: readonly number[];
+}
+
+export interface OrdinalRange {
+  readonly thread: string;
+  readonly first: number;
+  readonly last: number;
 }
 
 /** The blocks of a thread before `before`. */
@@ -74,6 +77,7 @@ export interface Posting {
   readonly thread: string;
   readonly term: string;
   readonly block: number;
+  readonly count: number;
   readonly list: string;
 }
 

@@ -9,7 +9,6 @@ import {
   type IndexBatch,
   type NewPosting,
   newestByBlock,
-  type Posting,
   type RecallTables,
   type Span,
   type Stretch,
@@ -36,16 +35,15 @@ export function recallTables(connection: Connection): RecallTables {
     write: (thread, batch) => transaction((query) => writeBatch(query, schema, thread, batch)),
     repair: (thread, block, postings) => transaction((query) => repair(query, schema, thread, block, postings)),
     clear: (thread) => transaction((query) => forgetIndex(query, schema, thread)),
-    async counts(spans, terms) {
-      const sql = `SELECT p.term, sum(p.count)::float8 AS held FROM ${SPANS} JOIN ${schema}.recall_postings p
-        ON p.thread = s.thread AND p.term = ANY ($3) AND p.block < s.before GROUP BY p.term`;
-      const found = await rows<{ term: string; held: number }>(sql, ...columns(spans), terms);
-      return new Map(found.map(({ term, held }) => [term, held]));
-    },
+    // Rows come as one JSON text each: what a row costs to hand over is most of what it costs.
     async postings(spans, terms) {
-      const sql = `SELECT p.thread, p.term, p.block, p.list FROM ${SPANS} JOIN ${schema}.recall_postings p
-        ON p.thread = s.thread AND p.term = ANY ($3) AND p.block < s.before`;
-      return rows<Posting & QueryResultRow>(sql, ...columns(spans), terms);
+      const sql = `SELECT p.thread, p.term, json_agg(json_build_array(p.block, p.count, p.list)) AS rows
+        FROM ${SPANS} JOIN ${schema}.recall_postings p
+          ON p.thread = s.thread AND p.term = ANY ($3) AND p.block < s.before GROUP BY p.thread, p.term`;
+      const found = await rows<PostingRow>(sql, ...columns(spans), terms);
+      return found.flatMap(({ thread, term, rows }) =>
+        rows.map(([block, count, list]) => ({ thread, term, block, count, list })),
+      );
     },
     async totals(thread, through) {
       const sql = `SELECT count(*) AS entries, coalesce(sum(length), 0)::float8 AS length
@@ -53,14 +51,17 @@ export function recallTables(connection: Connection): RecallTables {
       const [row] = await rows<{ entries: number; length: number }>(sql, thread, through);
       return row!;
     },
-    async entries(wanted) {
-      const sql = `SELECT e.* FROM unnest($1::text[], $2::int[]) AS w (thread, ordinal)
-        JOIN ${schema}.recall_entries e ON e.thread = w.thread AND e.ordinal = w.ordinal`;
-      const threads = wanted.flatMap(({ thread, ordinals }) => ordinals.map(() => thread));
-      return rows<Entry & QueryResultRow>(
-        sql,
-        threads,
-        wanted.flatMap(({ ordinals }) => ordinals),
+    async entries(ranges) {
+      const sql = `SELECT e.thread, json_agg(json_build_array(
+          e.ordinal, e.seq, e.session, e.at, e.speaker, e.length, e.asks)) AS rows
+        FROM unnest($1::text[], $2::int[], $3::int[]) AS w (thread, first, last)
+        JOIN ${schema}.recall_entries e ON e.thread = w.thread AND e.ordinal BETWEEN w.first AND w.last
+        GROUP BY e.thread`;
+      const values = (["thread", "first", "last"] as const).map((name) => ranges.map((range) => range[name]));
+      return (await rows<EntryRow>(sql, ...values)).flatMap(({ thread, rows }) =>
+        rows.map(([ordinal, seq, session, at, speaker, length, asks]): Entry => {
+          return { thread, ordinal, seq, session, at, speaker, length, asks };
+        }),
       );
     },
     blocks: (threads) =>
@@ -75,6 +76,17 @@ const SPANS = "unnest($1::text[], $2::int[]) AS s (thread, before)";
 
 function columns(spans: readonly Span[]): [string[], number[]] {
   return [spans.map(({ thread }) => thread), spans.map(({ before }) => before)];
+}
+
+interface PostingRow extends QueryResultRow {
+  readonly thread: string;
+  readonly term: string;
+  readonly rows: readonly [block: number, count: number, list: string][];
+}
+
+interface EntryRow extends QueryResultRow {
+  readonly thread: string;
+  readonly rows: readonly [number, number, number, string, string, number, boolean][];
 }
 
 interface StretchRow extends QueryResultRow {

@@ -1,5 +1,14 @@
 /** The search index's rows in SQLite. Terms travel as JSON, so that a question of any length is one bound value. */
-import type { Entry, IndexBatch, NewPosting, RecallTables, Span, Stretch } from "../recall-tables.ts";
+import type {
+  Entry,
+  IndexBatch,
+  NewPosting,
+  OrdinalRange,
+  Posting,
+  RecallTables,
+  Span,
+  Stretch,
+} from "../recall-tables.ts";
 import { BLOCK_SIZE, newestByBlock } from "../recall-tables.ts";
 import type { Connection, Row } from "./connection.ts";
 import { findThread } from "./rows.ts";
@@ -17,26 +26,7 @@ export function recallTables(connection: Connection): RecallTables {
         const row = findThread(connection, thread);
         if (row) forgetIndex(connection, row.num);
       }),
-    counts: (spans, terms) => guard(() => counts(connection, spans, terms)),
-    postings: (spans, terms) =>
-      guard(() =>
-        spans.flatMap(({ thread, before }) =>
-          connection
-            .all(
-              `SELECT p.term, p.block, p.list FROM json_each(?) t CROSS JOIN recall_postings p
-             ON p.num = (SELECT num FROM threads WHERE id = ?) AND p.term = t.value AND p.block < ?`,
-              JSON.stringify(terms),
-              thread,
-              before,
-            )
-            .map((row) => ({
-              thread,
-              term: row["term"] as string,
-              block: row["block"] as number,
-              list: row["list"] as string,
-            })),
-        ),
-      ),
+    postings: (spans, terms) => guard(() => spans.flatMap((span) => postings(connection, span, terms))),
     totals: (thread, through) =>
       guard(() => {
         const row = connection.get(
@@ -47,7 +37,7 @@ export function recallTables(connection: Connection): RecallTables {
         )!;
         return { entries: row["entries"] as number, length: row["length"] as number };
       }),
-    entries: (wanted) => guard(() => wanted.flatMap(({ thread, ordinals }) => entries(connection, thread, ordinals))),
+    entries: (ranges) => guard(() => entries(connection, ranges)),
     blocks: (threads) =>
       guard(() =>
         threads.flatMap((thread) =>
@@ -151,41 +141,36 @@ function repair(connection: Connection, thread: string, block: number, postings:
   if (changes > 0) addPostings(connection, num, postings);
 }
 
-function counts(connection: Connection, spans: readonly Span[], terms: readonly string[]): Map<string, number> {
-  const total = new Map<string, number>();
-  for (const { thread, before } of spans) {
-    const rows = connection.all(
-      `SELECT p.term, sum(p.count) AS held FROM json_each(?) t CROSS JOIN recall_postings p
-       ON p.num = (SELECT num FROM threads WHERE id = ?) AND p.term = t.value AND p.block < ? GROUP BY p.term`,
-      JSON.stringify(terms),
-      thread,
-      before,
-    );
-    for (const row of rows) {
-      const term = row["term"] as string;
-      total.set(term, (total.get(term) ?? 0) + (row["held"] as number));
-    }
-  }
-  return total;
+/** Rows come as one JSON text each: what a row costs to hand over is most of what it costs. */
+function postings(connection: Connection, { thread, before }: Span, terms: readonly string[]): Posting[] {
+  const rows = connection.all(
+    `SELECT p.term, json_group_array(json_array(p.block, p.count, p.list)) AS rows
+     FROM json_each(?) t CROSS JOIN recall_postings p
+     ON p.num = (SELECT num FROM threads WHERE id = ?) AND p.term = t.value AND p.block < ? GROUP BY t.key`,
+    JSON.stringify(terms),
+    thread,
+    before,
+  );
+  return rows.flatMap((row) => {
+    const list = JSON.parse(row["rows"] as string) as [number, number, string][];
+    return list.map(([block, count, list]) => ({ thread, term: row["term"] as string, block, count, list }));
+  });
 }
 
-function entries(connection: Connection, thread: string, ordinals: readonly number[]): Entry[] {
-  const rows = connection.all(
-    `SELECT e.* FROM json_each(?) o CROSS JOIN recall_entries e
-     ON e.num = (SELECT num FROM threads WHERE id = ?) AND e.ordinal = o.value`,
-    JSON.stringify(ordinals),
-    thread,
-  );
-  return rows.map((row) => ({
-    thread,
-    ordinal: row["ordinal"] as number,
-    seq: row["seq"] as number,
-    session: row["session"] as number,
-    at: row["at"] as string,
-    speaker: row["speaker"] as string,
-    length: row["length"] as number,
-    asks: row["asks"] === 1,
-  }));
+function entries(connection: Connection, ranges: readonly OrdinalRange[]): Entry[] {
+  return [...Map.groupBy(ranges, ({ thread }) => thread)].flatMap(([thread, own]) => {
+    const row = connection.get(
+      `SELECT json_group_array(json_array(e.ordinal, e.seq, e.session, e.at, e.speaker, e.length, e.asks)) AS rows
+       FROM json_each(?) o CROSS JOIN recall_entries e
+       ON e.num = (SELECT num FROM threads WHERE id = ?) AND e.ordinal BETWEEN o.value ->> 0 AND o.value ->> 1`,
+      JSON.stringify(own.map(({ first, last }) => [first, last])),
+      thread,
+    );
+    const rows = JSON.parse(row!["rows"] as string) as [number, number, number, string, string, number, number][];
+    return rows.map(([ordinal, seq, session, at, speaker, length, asks]) => {
+      return { thread, ordinal, seq, session, at, speaker, length, asks: asks === 1 };
+    });
+  });
 }
 
 /** Everything the index knows of a thread. */
