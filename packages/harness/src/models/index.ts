@@ -1,2 +1,10 @@
+export type { ModelEntry, ModelsConfig } from "./entry.ts";
+export { knownWindow } from "./known-windows.ts";
+export { ModelError } from "./model-error.ts";
+export { OFFLINE_LABEL, offlineModel } from "./offline/offline-model.ts";
+export type { Surroundings } from "./providers.ts";
+export type { ModelFallback, ResolvedModel } from "./resolve-model.ts";
+export { lightweightModel, resolveModel } from "./resolve-model.ts";
 export type { Encoding, ModelCounter, ModelName } from "./tokenizers.ts";
 export { counterFor, exactCounter, exactCounterFor } from "./tokenizers.ts";
+export { type ModelWindow, windowOf } from "./window.ts";

@@ -1,0 +1,19 @@
+/** The part of a configuration that models need, so that a program without a file can write it down as well. */
+import type { ConfigFile } from "../config/schema.ts";
+
+export type ModelEntry = ConfigFile["models"][number];
+
+export interface ModelsConfig {
+  readonly models: readonly ModelEntry[];
+  readonly summarization: { readonly fallback_context_window: number };
+}
+
+/** With no model configured everything still runs. */
+export const OFFLINE: ModelEntry = {
+  name: "offline",
+  provider: "offline",
+  model: "offline",
+  lightweight: false,
+  supports_vision: false,
+  thinking: false,
+};

@@ -1,0 +1,35 @@
+/**
+ * Takes secrets out of errors before anyone can log them. Providers repeat keys in their messages, and a URL may hold a
+ * password; the SDK's errors carry both, with bodies and causes. The error itself stays, so that its class is known.
+ */
+const HIDDEN = "[hidden]";
+
+/** Shorter ones would be found in ordinary text, and are no secrets. */
+const SHORTEST = 6;
+
+export function secretsOf(model: {
+  readonly api_key?: string | undefined;
+  readonly base_url?: string | undefined;
+}): readonly string[] {
+  const { username = "", password = "" } = model.base_url === undefined ? {} : (URL.parse(model.base_url) ?? {});
+  return [model.api_key ?? "", password, username].filter((secret) => secret.length >= SHORTEST);
+}
+
+export function hideSecrets(error: unknown, secrets: readonly string[]): unknown {
+  return secrets.length === 0 ? error : hide(error, secrets, new Set());
+}
+
+function hide(value: unknown, secrets: readonly string[], seen: Set<object>): unknown {
+  if (typeof value === "string") return secrets.reduce((text, secret) => text.replaceAll(secret, () => HIDDEN), value);
+  if (typeof value !== "object" || value === null || seen.has(value)) return value;
+  seen.add(value);
+  for (const key of Object.getOwnPropertyNames(value)) {
+    const held = Object.getOwnPropertyDescriptor(value, key);
+    if (held === undefined || !("value" in held)) continue;
+    const clean = hide(held.value, secrets, seen);
+    if (clean !== held.value && (held.writable || held.configurable)) {
+      Object.defineProperty(value, key, { ...held, value: clean });
+    }
+  }
+  return value;
+}

@@ -1,0 +1,143 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { openaiShape } from "@palimpsest/core/message";
+import { emptyState, parsePatch, patchPrompt, prosePrompt, renderTranscript } from "@palimpsest/core/summary";
+import { charsPerToken } from "@palimpsest/core/tokens";
+import { generateText, jsonSchema, type ModelMessage, streamText, type Tool } from "ai";
+import { OFFLINE_LABEL, offlineModel } from "./offline-model.ts";
+
+const model = offlineModel();
+const toolWith = (...names: string[]): Tool => ({
+  inputSchema: jsonSchema({ type: "object", properties: Object.fromEntries(names.map((name) => [name, {}])) }),
+});
+const recall = toolWith("query");
+
+async function ask(question: string, tools: Record<string, Tool> = {}, after: ModelMessage[] = []) {
+  const messages: ModelMessage[] = [{ role: "user", content: question }, ...after];
+  const { text, toolCalls, usage } = await generateText({ model, messages, tools });
+  return { text, calls: toolCalls.map(({ toolName, input }) => [toolName, input]), usage };
+}
+
+const answered = (name: string, value: string): ModelMessage[] => [
+  { role: "assistant", content: [{ type: "tool-call", toolCallId: "c", toolName: name, input: {} }] },
+  {
+    role: "tool",
+    content: [{ type: "tool-result", toolCallId: "c", toolName: name, output: { type: "text", value } }],
+  },
+];
+
+test("a question about the past calls recall with the words that matter", async () => {
+  const { calls } = await ask("What did I say about the harbour budget at the very beginning?", { recall });
+  assert.deepEqual(calls, [["recall", { query: "harbour budget" }]]);
+  assert.deepEqual((await ask("what is my favourite colour?", { recall })).calls, [
+    ["recall", { query: "favourite colour" }],
+  ]);
+});
+
+test("a statement, and a question without recall, call nothing and get a labelled answer", async () => {
+  const stated = await ask("The harbour budget is 40 million.", { recall });
+  assert.deepEqual(stated.calls, []);
+  assert.ok(stated.text.startsWith(OFFLINE_LABEL));
+  assert.ok((await ask("What did I say earlier?")).text.startsWith(OFFLINE_LABEL));
+  assert.ok((await ask(" ")).text.startsWith(OFFLINE_LABEL));
+});
+
+test("what recall found is quoted with its turn, the telling turn before the asking one", async () => {
+  const found = "2026-01-02\n3 user: what is the harbour budget?\n7 user: the harbour budget is 40 million\n";
+  const { text } = await ask("what was the harbour budget?", { recall }, answered("recall", found));
+  assert.match(text, /^\[offline\] Turn 7 \(user\) says: "the harbour budget is 40 million"/);
+  const json = JSON.stringify({ hits: [{ seq: 12, role: "user", snippet: "it is blue" }] });
+  assert.match((await ask("what was it?", { recall }, answered("recall", json))).text, /Turn 12 \(user\).*it is blue/);
+});
+
+test("nothing found is said, not made up", async () => {
+  const { text } = await ask("what was the harbour budget?", { recall }, answered("recall", "no hits"));
+  assert.match(text, /found nothing said earlier about "harbour budget"/);
+});
+
+test("plain file requests call the file tools that are offered, by their own argument names", async () => {
+  const tools = { read_file: toolWith("file_path"), ls: toolWith("path"), write_file: toolWith("path", "content") };
+  assert.deepEqual((await ask("read notes.txt", tools)).calls, [["read_file", { file_path: "notes.txt" }]]);
+  assert.deepEqual((await ask("List files", tools)).calls, [["ls", { path: "." }]]);
+  assert.deepEqual((await ask("list the files in src/app.", tools)).calls, [["ls", { path: "src/app" }]]);
+  assert.deepEqual((await ask('write "hello world" to out/a.txt', tools)).calls, [
+    ["write_file", { path: "out/a.txt", content: "hello world" }],
+  ]);
+  assert.deepEqual((await ask("open the door", tools)).calls, []);
+  assert.deepEqual((await ask("read notes.txt", { recall })).calls, []);
+  const { text } = await ask("read notes.txt", tools, answered("read_file", "milk, eggs"));
+  assert.equal(text, "[offline] The tool read_file answered:\nmilk, eggs");
+});
+
+test("the same prompt gets the same bytes, streamed or whole", async () => {
+  const prompt = "Tell me something interesting, at some length please";
+  const whole = await generateText({ model, prompt });
+  const streamed = streamText({ model, prompt, onError: () => {} });
+  assert.equal(await streamed.text, whole.text);
+  assert.deepEqual(await streamed.usage, whole.usage);
+  assert.equal((await generateText({ model, prompt })).text, whole.text);
+});
+
+test("usage is counted at four characters a token", async () => {
+  const { usage, text } = await ask("x".repeat(400));
+  assert.equal(usage.outputTokens, charsPerToken(4)(text));
+  assert.ok(usage.inputTokens! >= 100 && usage.inputTokens! <= 110);
+});
+
+const said = [
+  {
+    seq: 4,
+    message: openaiShape.turn("user", "Build the harbour report. Never touch the file ledger.csv, it is signed."),
+  },
+  { seq: 5, message: openaiShape.turn("assistant", "I decided to use SQLite because the data is small. See [#9 x].") },
+  {
+    seq: 6,
+    message: openaiShape.turn("user", "My name is Ada Lovelace and I live in Turin. Carry on with the totals."),
+  },
+];
+
+test("the summarizer's prompt gets a patch whose items point to their messages", async () => {
+  const transcript = renderTranscript(said, openaiShape);
+  const { system, prompt } = patchPrompt({
+    state: emptyState(),
+    transcript,
+    count: charsPerToken(4),
+    maxKnownTokens: 0,
+  });
+  const { text } = await generateText({ model, instructions: system, prompt });
+  const parsed = parsePatch(text);
+  assert.ok(parsed.kind === "patch");
+  const goals = parsed.patch.add.goals ?? [];
+  assert.ok(goals.some((goal) => goal.text.includes("ledger.csv") && goal.seqs.includes(4)));
+  assert.ok(
+    Object.values(parsed.patch.add)
+      .flat()
+      .every(({ seqs }) => seqs.every((seq) => seq >= 4 && seq <= 6)),
+  );
+});
+
+test("a cached prefix is summarized from the conversation before the request", async () => {
+  const { prompt } = patchPrompt({ state: emptyState(), transcript: null, count: charsPerToken(4), maxKnownTokens: 0 });
+  const before = said.map(({ message }) => ({ role: message.role, content: message.content }) as ModelMessage);
+  const { text } = await generateText({ model, messages: [...before, { role: "user", content: prompt }] });
+  const parsed = parsePatch(text);
+  assert.ok(parsed.kind === "patch" && parsed.patch.add.goals!.some((goal) => goal.text.includes("ledger.csv")));
+});
+
+test("a prose prompt gets words that carry the conversation, labelled at the end", async () => {
+  const prompt = prosePrompt({ template: null, transcript: renderTranscript(said, openaiShape), prior: null });
+  const { text } = await generateText({ model, prompt });
+  assert.match(text, /ledger\.csv/);
+  assert.ok(text.endsWith(OFFLINE_LABEL));
+});
+
+test("a prompt for memory gets the facts that the user told, and none of the assistant's", async () => {
+  const other = [{ seq: 7, message: openaiShape.turn("assistant", "I work at the model factory.") }];
+  const transcript = renderTranscript([...said, ...other], openaiShape);
+  const prompt = `<transcript>\n${transcript}</transcript>\nAnswer as {"newFacts": [], "factsToRemove": []}`;
+  const { newFacts } = JSON.parse((await generateText({ model, prompt })).text) as { newFacts: { content: string }[] };
+  assert.deepEqual(
+    newFacts.map(({ content }) => content),
+    ["The user's name is Ada Lovelace", "The user lives in Turin"],
+  );
+});

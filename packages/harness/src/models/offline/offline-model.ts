@@ -1,0 +1,68 @@
+/**
+ * The model for when there is none: deterministic, needs no key and no network, and never pretends to be more. It answers
+ * by calling `recall` and quoting, does plain file requests, keeps records by extraction, else says what it can do. Every
+ * answer in words begins or ends with its label; answers in JSON are for programs and carry none.
+ */
+import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from "@ai-sdk/provider";
+import { type CountText, charsPerToken } from "@palimpsest/core/tokens";
+import { answerParts, type PlayedAnswer, type Playing, requestTokens, usageOf, wholeAnswer } from "../played-answer.ts";
+import { factsIn } from "./facts.ts";
+import { askFileTool, tellResult } from "./file-requests.ts";
+import { askRecall, quoteHits } from "./recalling.ts";
+import { keepRecord } from "./record-keeping.ts";
+import { type Situation, situationOf } from "./situation.ts";
+
+export const OFFLINE_LABEL = "[offline]";
+
+export function offlineModel(): LanguageModelV4 {
+  const count = charsPerToken(4);
+  const play = (options: LanguageModelV4CallOptions) => {
+    options.abortSignal?.throwIfAborted();
+    const answer = answerTo(situationOf(options), count);
+    // The same prompt gets the same ids, and a conversation that has grown gets others.
+    const turn = options.prompt.length;
+    const playing: Playing = {
+      modelId: "offline",
+      usage: usageOf(answer, requestTokens(options, count), count),
+      callId: (index) => `offline_${turn}_${index}`,
+      responseId: `offline-${turn}`,
+    };
+    return { answer, playing };
+  };
+  return {
+    specificationVersion: "v4",
+    provider: "offline",
+    modelId: "offline",
+    supportedUrls: {},
+    async doGenerate(options) {
+      const { answer, playing } = play(options);
+      return wholeAnswer(answer, playing);
+    },
+    async doStream(options) {
+      const { answer, playing } = play(options);
+      return { stream: ReadableStream.from<LanguageModelV4StreamPart>(answerParts(answer, playing)) };
+    },
+  };
+}
+
+function answerTo(situation: Situation, count: CountText): PlayedAnswer {
+  const record = keepRecord(situation, count);
+  if (record !== null) return { text: record.startsWith("{") ? record : `${record}\n${OFFLINE_LABEL}` };
+  const last = situation.results.at(-1);
+  if (last !== undefined) {
+    const told = last.name === "recall" ? quoteHits(last, situation.question) : tellResult(last);
+    return { text: labelled(told) };
+  }
+  return askFileTool(situation) ?? askRecall(situation) ?? { text: labelled(echo(situation.question)) };
+}
+
+const labelled = (text: string): string => `${OFFLINE_LABEL} ${text}`;
+
+function echo(question: string): string {
+  const said = question.trim().replaceAll(/\s+/g, " ");
+  if (said === "") return "Nothing was asked.";
+  const facts = factsIn(question);
+  if (facts.length > 0) return `Noted: ${facts.map(({ content }) => content).join("; ")}.`;
+  const shown = said.length <= 160 ? said : `${said.slice(0, 157)}...`;
+  return `You said: "${shown}" I keep everything said here; ask me about any of it. For more, configure a model under \`models:\`.`;
+}

@@ -1,0 +1,90 @@
+/** Questions about what was said before: asked of `recall`, and answered by quoting what it found, with its turn. */
+import type { PlayedAnswer } from "../played-answer.ts";
+import type { Situation, ToolAnswer } from "./situation.ts";
+
+/** A call of `recall` when the question looks back and the tool is there; null when this isn't such a question. */
+export function askRecall({ question, tools }: Situation): PlayedAnswer | null {
+  if (!tools.has("recall") || !looksBack(question)) return null;
+  return { calls: [{ name: "recall", input: { query: queryOf(question) } }] };
+}
+
+const ABOUT_THE_PAST =
+  /\b(?:earlier|before|previous(?:ly)?|remember|recall|said|told|mention(?:ed)?|talked|discussed|decided|agreed|at the (?:very )?(?:beginning|start)|first (?:thing|message|time)|last time|again|did (?:i|we|you)|was (?:my|our|the)|were (?:my|our|the))\b/i;
+const ABOUT_OURSELVES = /\b(?:my|our|me|us|i|we)\b/i;
+const ASKS = /\?|^\s*(?:what|which|who|when|where|why|how|did|do|does|is|was|were|tell me|remind me|find|look up)\b/i;
+
+function looksBack(question: string): boolean {
+  return ASKS.test(question) && (ABOUT_THE_PAST.test(question) || ABOUT_OURSELVES.test(question));
+}
+
+const STOP =
+  /^(?:what|which|who|whom|when|where|why|how|did|do|does|is|was|were|are|am|the|a|an|i|we|you|me|us|my|our|your|to|of|in|at|on|for|about|that|this|it|tell|told|remind|remember|recall|said|say|earlier|before|previously|again|please|can|could|have|had|has|very|beginning|start|first|last|time|mention|mentioned)$/i;
+
+/** The words that carry the question; all of it when nothing is left. */
+function queryOf(question: string): string {
+  const words = question.match(/[\p{L}\p{N}_.\-/]+/gu) ?? [];
+  const kept = words.map((word) => word.replace(/^[.\-/]+|[.\-/]+$/g, "")).filter((word) => word && !STOP.test(word));
+  return (kept.length > 0 ? kept : words).slice(0, 24).join(" ") || question.trim().slice(0, 200);
+}
+
+export function quoteHits(answer: ToolAnswer, question: string): string {
+  const hits = hitsIn(answer.text).filter(({ text }) => text.trim() !== question.trim());
+  if (answer.isError || hits.length === 0) return `I found nothing said earlier about "${queryOf(question)}".`;
+  const [best, ...others] = rank(hits, question);
+  const more = others.slice(0, 2).map(({ seq }) => seq);
+  const also = more.length === 0 ? "" : ` See also turn ${more.join(" and ")}.`;
+  return `Turn ${best!.seq}${best!.speaker === "" ? "" : ` (${best!.speaker})`} says: "${clip(best!.text)}"${also}`;
+}
+
+interface Hit {
+  readonly seq: number;
+  readonly speaker: string;
+  readonly text: string;
+}
+
+/** JSON with hits, or lines like `12 user: ...`; what follows such a line belongs to it. */
+function hitsIn(text: string): Hit[] {
+  const parsed = parse(text);
+  if (parsed !== null) return parsed;
+  const hits: { seq: number; speaker: string; text: string }[] = [];
+  for (const line of text.split("\n")) {
+    const head = /^\s*\[?#?(\d+)\]?[ :]+([\p{L}_-]{1,40}):\s?(.*)$/u.exec(line);
+    if (head !== null) hits.push({ seq: Number(head[1]), speaker: head[2]!, text: head[3]! });
+    else if (line.trim() !== "" && !/^\S*\d{4}-\d\d-\d\d$/.test(line.trim())) {
+      const last = hits.at(-1);
+      if (last !== undefined) last.text += ` ${line.trim()}`;
+    }
+  }
+  return hits;
+}
+
+function parse(text: string): Hit[] | null {
+  try {
+    const value = JSON.parse(text) as { hits?: unknown } | unknown[] | null;
+    const list = Array.isArray(value) ? value : value?.hits;
+    if (!Array.isArray(list)) return null;
+    return list.flatMap((hit: Record<string, unknown> | null) => {
+      const words = hit?.["text"] ?? hit?.["snippet"];
+      const speaker = String(hit?.["speaker"] ?? hit?.["role"] ?? "");
+      return typeof words === "string" ? [{ seq: Number(hit?.["seq"] ?? 0), speaker, text: words }] : [];
+    });
+  } catch {
+    return null;
+  }
+}
+
+/** Most words of the question first; a turn that tells before one that asks; then the order found. */
+function rank(hits: readonly Hit[], question: string): Hit[] {
+  const words = new Set(queryOf(question).toLowerCase().split(" "));
+  const score = ({ text }: Hit) => {
+    const found = new Set(text.toLowerCase().match(/[\p{L}\p{N}_.\-/]+/gu) ?? []);
+    const shared = [...words].filter((word) => found.has(word)).length;
+    return shared - (text.trim().endsWith("?") ? 0.5 : 0);
+  };
+  return hits.toSorted((a, b) => score(b) - score(a));
+}
+
+function clip(text: string): string {
+  const flat = text.trim().replaceAll(/\s+/g, " ");
+  return flat.length <= 400 ? flat : `${flat.slice(0, 397)}...`;
+}

@@ -1,0 +1,101 @@
+/**
+ * Names to models. A name that isn't in `models` falls back to the default one and says so: a typing error in a
+ * configuration must not stop a conversation, nor pass unseen. The default is the first entry, else the offline model.
+ */
+import type { LanguageModelV4 } from "@ai-sdk/provider";
+import { type ModelEntry, type ModelsConfig, OFFLINE } from "./entry.ts";
+import { secretsOf } from "./hide-secrets.ts";
+import { keyOf, loadLanguageModel, type Surroundings } from "./providers.ts";
+import { type ModelWindow, windowOf } from "./window.ts";
+import { type BuiltIn, withSettings } from "./with-settings.ts";
+
+export interface ResolvedModel {
+  /** What the configuration calls it. */
+  readonly name: string;
+  readonly provider: ModelEntry["provider"];
+  /** The provider's id for it. */
+  readonly modelId: string;
+  readonly language: LanguageModelV4;
+  readonly window: ModelWindow;
+  readonly maxOutputTokens: number | null;
+  readonly thinking: boolean;
+  readonly supportsVision: boolean;
+  readonly pricing: NonNullable<ModelEntry["pricing"]> | null;
+  /** Another model stands in for the one asked for. */
+  readonly fallback: ModelFallback | null;
+}
+
+export interface ModelFallback {
+  readonly asked: string;
+  readonly used: string;
+  readonly message: string;
+}
+
+/** `name` null is the default model. */
+export function resolveModel(
+  config: ModelsConfig,
+  name: string | null,
+  surroundings: Surroundings = here(),
+): Promise<ResolvedModel> {
+  const standard = config.models[0] ?? OFFLINE;
+  const found = name === null ? standard : config.models.find((entry) => entry.name === name);
+  if (found !== undefined) return load(config, found, { fallback: null, surroundings });
+  return load(config, standard, { fallback: fallbackFrom(name ?? "", standard, config), surroundings });
+}
+
+/** For summaries and memory: the model named, else the one marked `lightweight`, else the default with thinking off. */
+export function lightweightModel(
+  config: ModelsConfig,
+  name: string | null = null,
+  surroundings: Surroundings = here(),
+): Promise<ResolvedModel> {
+  const named = config.models.find((entry) => entry.name === name);
+  if (named !== undefined) return load(config, named, { fallback: null, surroundings });
+  const standard = config.models[0] ?? OFFLINE;
+  const light = config.models.find((entry) => entry.lightweight);
+  const fallback = name === null ? null : fallbackFrom(name, light ?? standard, config);
+  if (light !== undefined) return load(config, light, { fallback, surroundings });
+  return load(config, { ...standard, thinking: false }, { fallback, surroundings, wasThinking: standard.thinking });
+}
+
+const here = (): Surroundings => ({ env: process.env });
+
+interface LoadOptions {
+  readonly fallback: ModelFallback | null;
+  readonly surroundings: Surroundings;
+  /** It thinks unless told not to. */
+  readonly wasThinking?: boolean;
+}
+
+async function load(config: ModelsConfig, entry: ModelEntry, options: LoadOptions): Promise<ResolvedModel> {
+  const bare = await loadLanguageModel(entry, options.surroundings);
+  const builtIn: BuiltIn = {
+    ...(entry.max_output_tokens !== undefined && { maxOutputTokens: entry.max_output_tokens }),
+    // Stored items would be sent as references, and what the log says would be ignored.
+    ...(entry.provider === "openai" && { providerOptions: { openai: { store: false } } }),
+    ...(entry.thinking && { reasoning: "medium" as const }),
+    ...(options.wasThinking === true && { reasoning: "none" as const }),
+  };
+  return {
+    name: entry.name,
+    provider: entry.provider,
+    modelId: entry.model,
+    language: withSettings(
+      bare,
+      builtIn,
+      secretsOf({ api_key: keyOf(entry, options.surroundings.env), base_url: entry.base_url }),
+    ),
+    window: windowOf(entry, config.summarization.fallback_context_window),
+    maxOutputTokens: entry.max_output_tokens ?? null,
+    thinking: entry.thinking,
+    supportsVision: entry.supports_vision,
+    pricing: entry.pricing ?? null,
+    fallback: options.fallback,
+  };
+}
+
+function fallbackFrom(asked: string, used: ModelEntry, { models }: ModelsConfig): ModelFallback {
+  const known = models.length === 0 ? "none" : models.map(({ name }) => name).join(", ");
+  const message = `The model "${asked}" is not in \`models:\` (there: ${known}); "${used.name}" stands in for it.`;
+  return { asked, used: used.name, message };
+}
