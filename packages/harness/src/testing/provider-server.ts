@@ -84,7 +84,8 @@ export interface ProviderServer {
 const PROTOCOLS: readonly Protocol[] = [openaiChat, openaiResponses, anthropicMessages];
 
 export async function startProviderServer(options: ProviderServerOptions = {}): Promise<ProviderServer> {
-  const state: State = { options, requests: [], earlier: new Map(), arrived: 0 };
+  const count = remembering(options.count ?? charsPerToken(4));
+  const state: State = { options, count, requests: [], earlier: new Map(), arrived: 0 };
   const server = createServer((incoming, outgoing) => {
     handle(incoming, outgoing, state).catch((error: unknown) => {
       if (outgoing.headersSent) outgoing.destroy();
@@ -109,6 +110,7 @@ export async function startProviderServer(options: ProviderServerOptions = {}): 
 
 interface State {
   readonly options: ProviderServerOptions;
+  readonly count: CountText;
   readonly requests: RecordedRequest[];
   arrived: number;
   /** The last prompt of each model, for the prompt cache. */
@@ -128,7 +130,7 @@ async function handle(incoming: IncomingMessage, outgoing: ServerResponse, state
   }
   const body = parse(raw);
   const read = body === null ? malformed("the body is not a JSON object") : protocol.read(body, incoming.headers);
-  const pieces = read.kind === "request" ? read.conversation.measure(state.options.count ?? charsPerToken(4)) : [];
+  const pieces = read.kind === "request" ? read.conversation.measure(state.count) : [];
   const request = describe(state.arrived++, protocol, read, { body: body ?? {}, bytes: raw.length, pieces });
   const verdict = (given: Verdict) => note(request, given, state);
   const { style, failure } = rule(incoming, read, request, { protocol, options: state.options });
@@ -163,14 +165,14 @@ function rule(
 }
 
 async function answer(request: ProviderRequest, read: Readable, pieces: readonly Piece[], state: State) {
-  const { respond = () => "ok", count = charsPerToken(4), window = Infinity, promptCache = "off" } = state.options;
+  const { respond = () => "ok", window = Infinity, promptCache = "off" } = state.options;
   const key = `${request.protocol} ${request.model}`;
   const cached = promptCache === "off" ? 0 : sharedTokens(pieces, state.earlier.get(key) ?? []);
   if (promptCache === "prefix") state.earlier.set(key, pieces);
   const given = await respond(request);
   const named = { id: `fake${request.index}`, model: request.model, reportsUsage: read.reportsUsage };
   const limits = { input: request.tokens, cached, window, maxOutputTokens: read.maxOutputTokens };
-  return replyOf(typeof given === "string" ? { text: given } : given, named, limits, count);
+  return replyOf(typeof given === "string" ? { text: given } : given, named, limits, state.count);
 }
 
 function describe(
@@ -192,6 +194,21 @@ function note(request: ProviderRequest, verdict: Verdict, { requests, options }:
   const slim = options.record === "verdicts" ? { body: null, turns: [] } : {};
   requests.push({ ...request, ...slim, verdict });
 }
+
+/** Requests repeat each other: a long run counts each text once, so that exact counters stay affordable. */
+function remembering(count: CountText): CountText {
+  const known = new Map<string, number>();
+  return (text) => {
+    const before = known.get(text);
+    if (before !== undefined) return before;
+    const tokens = count(text);
+    if (known.size >= MOST_REMEMBERED) known.clear();
+    known.set(text, tokens);
+    return tokens;
+  };
+}
+
+const MOST_REMEMBERED = 10_000;
 
 function faultFor(request: ProviderRequest, { faults }: ProviderServerOptions): Fault | undefined {
   return typeof faults === "function" ? faults(request) : faults?.[request.index];
