@@ -1,0 +1,54 @@
+/**
+ * The events of one run as they happen, for any number of readers: each reads from the beginning, so that a transcript,
+ * a UI stream and a log can follow the same run. The run goes on whether or not anybody reads; its signal stops it.
+ */
+import type { UIMessageChunk } from "ai";
+import type { AgentEvent, Emit, RunResult } from "./events.ts";
+import { uiMessageStream } from "./ui-stream.ts";
+
+export interface AgentStream extends AsyncIterable<AgentEvent> {
+  readonly threadId: string;
+  /** How the run ended, always as a value. */
+  readonly result: Promise<RunResult>;
+  /** The pieces of text as they come. */
+  readonly textStream: AsyncIterable<string>;
+  /** For `createUIMessageStreamResponse`, so that `useChat` shows text, tool calls and compactions. */
+  toUIMessageStream(): ReadableStream<UIMessageChunk>;
+}
+
+export function startStream(threadId: string, work: (emit: Emit) => Promise<RunResult>): AgentStream {
+  const events: AgentEvent[] = [];
+  let more = Promise.withResolvers<void>();
+  let ended = false;
+  const wake = (): void => {
+    const waiting = more;
+    more = Promise.withResolvers<void>();
+    waiting.resolve();
+  };
+  const result = work((event) => {
+    events.push(event);
+    wake();
+  }).finally(() => {
+    ended = true;
+    wake();
+  });
+  async function* read(): AsyncGenerator<AgentEvent> {
+    for (let at = 0; ; at++) {
+      while (at >= events.length) {
+        if (ended) return;
+        await more.promise;
+      }
+      yield events[at]!;
+    }
+  }
+  async function* texts(): AsyncGenerator<string> {
+    for await (const event of read()) if (event.type === "text-delta") yield event.text;
+  }
+  return {
+    threadId,
+    result,
+    [Symbol.asyncIterator]: read,
+    textStream: { [Symbol.asyncIterator]: texts },
+    toUIMessageStream: () => uiMessageStream(read()),
+  };
+}

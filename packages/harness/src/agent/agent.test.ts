@@ -1,0 +1,32 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { tool } from "ai";
+import { z } from "zod";
+import { openSqlite } from "../stores/sqlite.ts";
+import { scriptedModel } from "../testing/scripted-model.ts";
+import { createAgent } from "./create-agent.ts";
+
+test("a run logs the prompt, the answer, the results and the last answer, each before the next step", async () => {
+  const store = openSqlite({ path: ":memory:" });
+  const model = scriptedModel([{ text: "let me add", calls: [{ name: "add", input: { a: 1, b: 2 } }] }, "it is 3"]);
+  const seen: string[] = [];
+  const add = tool({
+    inputSchema: z.object({ a: z.number(), b: z.number() }),
+    execute: async ({ a, b }) => {
+      for await (const { record } of store.records("t", { kinds: ["message"] })) {
+        if (record.kind === "message") seen.push(`${record.origin} ${record.body.slice(0, 30)}`);
+      }
+      return a + b;
+    },
+  });
+  const agent = createAgent({ model, tools: { add }, store });
+  const result = await agent.generate({ threadId: "t", prompt: "what is 1 + 2?" });
+  assert.equal(result.text, "it is 3");
+  assert.deepEqual(result.end, { kind: "answered", finish: "stop" });
+  assert.equal(result.steps, 2);
+  assert.equal(seen.length, 2);
+  const roles: string[] = [];
+  for await (const record of agent.thread("t").replay()) roles.push(JSON.parse(record.body).role);
+  assert.deepEqual(roles, ["user", "assistant", "tool", "assistant"]);
+  await store.close();
+});

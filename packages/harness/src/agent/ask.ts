@@ -1,0 +1,70 @@
+/**
+ * One step's question to the model, with as many attempts as it takes: a refused prompt is made to fit and sent once
+ * more, a rate limit or a lost connection is waited out. Only while nothing was shown: what a person has read stands.
+ */
+import { messageOf, modelError } from "./errors.ts";
+import type { Chain } from "./middleware.ts";
+import type { AgentModel, WindowBook } from "./model.ts";
+import { type Overflow, overflowOf } from "./overflow.ts";
+import type { Desk } from "./request.ts";
+import { type RetryPolicy, retryDelay } from "./retry.ts";
+import type { Run } from "./run.ts";
+import { callModel, type StepOutcome } from "./step.ts";
+
+export interface Asking {
+  readonly desk: Desk;
+  readonly chain: Chain;
+  readonly model: AgentModel;
+  readonly book: WindowBook;
+  readonly retry: RetryPolicy;
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly random: () => number;
+}
+
+export async function ask(run: Run, asking: Asking): Promise<StepOutcome> {
+  const { desk, chain, model } = asking;
+  const context = { step: run.step, settings: model.settings, signal: run.signal, emit: run.emit };
+  let recovered = false;
+  for (let attempt = 1; ; ) {
+    const outcome = await chain.model(desk.request(), (request) => callModel(request, context), run);
+    if (outcome.kind !== "failed" || outcome.shown || run.signal.aborted) return outcome;
+    const overflow = overflowOf(outcome.error);
+    if (overflow !== null) {
+      if (recovered || !(await recover(run, asking, { overflow, reason: messageOf(outcome.error) }))) return outcome;
+      recovered = true;
+      continue;
+    }
+    const now = run.means.clock().getTime();
+    const delayMs = retryDelay(outcome.error, attempt, { policy: asking.retry, now, random: asking.random() });
+    if (delayMs === null) return outcome;
+    run.emit({ type: "model-retry", attempt, delayMs, reason: modelError(outcome.error).message });
+    await asking.sleep(delayMs, run.signal).catch(() => {});
+    if (run.signal.aborted) return { kind: "aborted", text: "" };
+    attempt++;
+  }
+}
+
+/** Shrinks the prompt without a model, to what the provider said it takes; false when nothing could be shed. */
+async function recover(
+  run: Run,
+  { desk, book }: Asking,
+  { overflow, reason }: { readonly overflow: Overflow; readonly reason: string },
+): Promise<boolean> {
+  const counted = desk.count().tokens;
+  if (overflow.kind === "tokens") book.learn(overflow.limit ?? counted);
+  const { size, reserve } = book.window();
+  const window = Math.min(fittingSize(overflow, { counted, size }), Math.floor(counted * SHRINK) + reserve);
+  run.emit({ type: "overflow-recover", reason, stated: overflow.limit, window });
+  const request = { cause: "overflow", model: "none", signal: run.signal } as const;
+  const outcome = await run.compact({ ...request, window: { size: window, reserve: Math.min(reserve, window / 2) } });
+  return outcome.kind === "compacted";
+}
+
+/** What was refused is sent again this much smaller at least. */
+const SHRINK = 0.9;
+
+/** In our own count: where the provider counted the same prompt differently, its limit is scaled to ours. */
+function fittingSize({ kind, requested }: Overflow, { counted, size }: { counted: number; size: number }): number {
+  if (kind === "bytes") return Math.floor(Math.min(size, counted) / 2);
+  return Math.floor(requested !== null && requested > counted ? (size * counted) / requested : size);
+}

@@ -1,0 +1,159 @@
+/**
+ * An agent: the loop with the middleware you give it, on a store. Nothing is wired here that wasn't asked for; the
+ * defaults of a whole assistant are in `create-deep-agent.ts`.
+ */
+import { setTimeout as wait } from "node:timers/promises";
+import type { CompactionOutcome, Keep } from "@palimpsest/core/compaction";
+import type { AiSdkMessage } from "@palimpsest/core/message";
+import type { ToolSet } from "ai";
+import { summarizationFromOptions } from "../config/summarization.ts";
+import { exactCounterFor, type ModelCounter } from "../models/tokenizers.ts";
+import { openSqlite } from "../stores/sqlite.ts";
+import type { Store } from "../stores/store.ts";
+import { type Means, means } from "../threads/writer.ts";
+import { type AgentStream, startStream } from "./agent-stream.ts";
+import { AgentError } from "./errors.ts";
+import type { AgentEvent, RunResult } from "./events.ts";
+import { executeRun, type RunInput } from "./execute.ts";
+import { compose, type Middleware } from "./middleware.ts";
+import { type ModelObject, type ModelSettings, settingsFor, windowBook } from "./model.ts";
+import { RETRY_DEFAULTS, type RetryPolicy } from "./retry.ts";
+import { type AgentSetup, withSession } from "./session.ts";
+import { BASE_PROMPT } from "./system-prompt.ts";
+import { type ThreadHandle, threadHandle } from "./thread-handle.ts";
+
+export interface AgentOptions extends Partial<Omit<ModelSettings, "languageModel">> {
+  readonly model: ModelObject;
+  readonly tools?: ToolSet;
+  readonly middleware?: readonly Middleware[];
+  /** Without one the threads live in memory, as long as the agent. */
+  readonly store?: Store;
+  /** Replaces the base of the system prompt. */
+  readonly instructions?: string;
+  /** The model's input window in tokens; where it isn't known, the fallback of the summarization settings. */
+  readonly contextWindow?: number;
+  /** Tells providers apart that serve a model of the same name, for limits learned from them. */
+  readonly baseUrl?: string;
+  /** Model calls of one run. */
+  readonly maxSteps?: number;
+  /** A tool that takes longer is left alone and the model is told; null: no limit. */
+  readonly toolTimeoutMs?: number | null;
+  readonly retry?: Partial<RetryPolicy>;
+  /** Counts tokens; by default the best counter known for the model. */
+  readonly counter?: ModelCounter;
+  /** Folder of a thread's part files. */
+  readonly history?: (threadId: string) => string;
+  readonly onEvent?: (event: AgentEvent, threadId: string) => void;
+  /** Clock, ids and hash, for tests. */
+  readonly means?: Partial<Omit<Means, "store">>;
+  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly random?: () => number;
+}
+
+export interface CompactOptions {
+  /** What the summary should keep in view. */
+  readonly focus?: string;
+  readonly keep?: Keep;
+  /** Says what would happen, without a model, and writes nothing. */
+  readonly dryRun?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+export interface Agent {
+  readonly store: Store;
+  /** Starts a run at once. */
+  stream(input: RunInput): AgentStream;
+  /** The same run, collected. Throws an `AgentError` when it failed or the thread is busy. */
+  generate(input: RunInput): Promise<RunResult>;
+  /** Compacts whatever the size. */
+  compact(threadId: string, options?: CompactOptions): Promise<CompactionOutcome<AiSdkMessage>>;
+  thread(id: string): ThreadHandle;
+  /** Closes the store if the agent opened it. */
+  close(): Promise<void>;
+}
+
+export function createAgent(options: AgentOptions): Agent {
+  const setup = resolve(options);
+  const { store, ids } = setup.means;
+  const tell = (event: AgentEvent, threadId: string): void => options.onEvent?.(event, threadId);
+  const stream = (input: RunInput): AgentStream => {
+    const threadId = input.threadId ?? `thread-${ids()}`;
+    return startStream(threadId, (emit) =>
+      executeRun(setup, { ...input, threadId, runId: ids() }, (event) => {
+        emit(event);
+        tell(event, threadId);
+      }),
+    );
+  };
+  return {
+    store,
+    stream,
+    async generate(input) {
+      const result = await stream(input).result;
+      const { end } = result;
+      if (end.kind === "failed") throw new AgentError(end.code, end.message);
+      if (end.kind === "busy")
+        throw new AgentError("busy", `thread ${result.threadId} is held by another run: try again when it has ended`);
+      return result;
+    },
+    async compact(threadId, { signal, ...request } = {}) {
+      const emit = (event: AgentEvent): void => tell(event, threadId);
+      const leased = await withSession(setup, { threadId, runId: ids(), signal, emit }, ({ run }) =>
+        run.compact({ cause: "manual", ...request, signal: run.signal }),
+      );
+      return leased.kind === "done" ? leased.value : unchanged(leased.kind);
+    },
+    thread: (id) => threadHandle(id, { means: setup.means, window: () => setup.book.window().size }),
+    async close() {
+      if (options.store === undefined) await store.close();
+    },
+  };
+}
+
+function resolve(options: AgentOptions): AgentSetup {
+  const { model: languageModel, middleware = [], temperature, maxOutputTokens, providerOptions } = options;
+  const store = options.store ?? openSqlite({ path: ":memory:" });
+  const kit = means(store, options.means);
+  const given = middleware.findLast(({ compaction }) => compaction !== undefined)?.compaction;
+  const compaction = given ?? { settings: summarizationFromOptions(), writer: null };
+  const settings = settingsFor(languageModel, {
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+    ...(providerOptions === undefined ? {} : { providerOptions }),
+  });
+  const contextWindow = options.contextWindow ?? compaction.settings.fallbackContextWindow;
+  const model = { settings, contextWindow, baseUrl: options.baseUrl ?? null };
+  let counter: Promise<ModelCounter> | undefined;
+  return {
+    means: kit,
+    model,
+    book: windowBook(model, kit.clock),
+    base: options.instructions ?? BASE_PROMPT,
+    tools: options.tools ?? {},
+    middleware,
+    chain: compose(middleware),
+    compaction,
+    counter: () => {
+      const { provider, modelId } = languageModel;
+      counter ??= options.counter ? Promise.resolve(options.counter) : exactCounterFor({ provider, model: modelId });
+      return counter;
+    },
+    maxSteps: options.maxSteps ?? 100,
+    toolTimeoutMs: options.toolTimeoutMs === undefined ? TOOL_TIMEOUT_MS : options.toolTimeoutMs,
+    retry: { ...RETRY_DEFAULTS, ...options.retry },
+    history: options.history ?? null,
+    sleep: options.sleep ?? (async (ms, signal) => void (await wait(ms, undefined, { signal }))),
+    random: options.random ?? Math.random,
+  };
+}
+
+/** Long enough for a build or a test run; a tool that says nothing for longer has most likely hung. */
+const TOOL_TIMEOUT_MS = 10 * 60_000;
+
+function unchanged(kind: "busy" | "missing"): CompactionOutcome<AiSdkMessage> {
+  const [reason, detail] =
+    kind === "busy"
+      ? (["busy", "another run holds the thread"] as const)
+      : (["no-history", "there is no stored history to compact"] as const);
+  return { kind: "unchanged", reason, tokens: 0, detail };
+}

@@ -1,0 +1,79 @@
+/**
+ * Everything a run tells the outside, as one union, and how a run ends. Names are noun-verb; `type` tells them apart, so a
+ * switch over it is exhaustive. Events carry values that are safe to show and to serialise, never live objects.
+ */
+import type { Repair } from "@palimpsest/core/message";
+import type { CompactionEvent } from "../compaction/events.ts";
+import type { AgentErrorCode } from "./errors.ts";
+
+export type AgentEvent =
+  | { readonly type: "run-start"; readonly threadId: string; readonly runId: string }
+  | { readonly type: "step-start"; readonly step: number }
+  /** Pieces of one text share an id. */
+  | { readonly type: "text-delta"; readonly id: string; readonly text: string }
+  | { readonly type: "reasoning-delta"; readonly id: string; readonly text: string }
+  | { readonly type: "tool-start"; readonly callId: string; readonly name: string; readonly input: unknown }
+  | {
+      readonly type: "tool-progress";
+      readonly callId: string;
+      readonly name: string;
+      /** What a tool that yields has to show so far. */
+      readonly output: unknown;
+    }
+  | {
+      readonly type: "tool-end";
+      readonly callId: string;
+      readonly name: string;
+      readonly output: unknown;
+      readonly isError: boolean;
+      readonly ms: number;
+    }
+  | { readonly type: "model-retry"; readonly attempt: number; readonly delayMs: number; readonly reason: string }
+  | {
+      readonly type: "overflow-recover";
+      readonly reason: string;
+      /** The window the provider stated, and the one the next attempt is made to fit. */
+      readonly stated: number | null;
+      readonly window: number;
+    }
+  | { readonly type: "calls-repair"; readonly repairs: readonly Repair[] }
+  | { readonly type: "answer-empty"; readonly step: number; readonly finish: string }
+  | { readonly type: "message-append"; readonly seq: number; readonly role: "user" | "assistant" | "tool" | "system" }
+  | { readonly type: "step-end"; readonly step: number; readonly finish: string; readonly usage: StepUsage | null }
+  | { readonly type: "title-set"; readonly title: string }
+  | { readonly type: "question-ask"; readonly question: string; readonly options: readonly string[] }
+  | { readonly type: "run-end"; readonly end: RunEnd }
+  | CompactionEvent;
+
+export type Emit = (event: AgentEvent) => void;
+
+/** What the provider reported; `input` is the whole prompt, cached part included. */
+export interface StepUsage {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+}
+
+export type RunEnd =
+  /** The model has answered; `finish` is the SDK's reason (`stop`, `length`, `content-filter`, ...). */
+  | { readonly kind: "answered"; readonly finish: string }
+  /** The agent asked the person something; the next user message is the answer. */
+  | { readonly kind: "asked"; readonly question: string; readonly options: readonly string[] }
+  | { readonly kind: "step-limit"; readonly limit: number }
+  | { readonly kind: "aborted" }
+  /** Another run holds the thread; nothing was written. */
+  | { readonly kind: "busy"; readonly expiresAt: string }
+  | { readonly kind: "failed"; readonly code: AgentErrorCode; readonly message: string };
+
+export interface RunResult {
+  readonly threadId: string;
+  readonly runId: string;
+  readonly end: RunEnd;
+  /** The text of the last answer; what was streamed of it when the run was stopped. */
+  readonly text: string;
+  /** Model calls that were answered. */
+  readonly steps: number;
+  /** Summed over the run's steps: what was paid for, not the size of the context. */
+  readonly usage: StepUsage;
+}

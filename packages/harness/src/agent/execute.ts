@@ -1,0 +1,85 @@
+/**
+ * One run from its first word to its last event: take the thread, log what was said, loop, let middleware finish, give
+ * the thread back. Whatever goes wrong comes back as the run's end.
+ */
+import { checkThreadId } from "@palimpsest/core/log";
+import { FloorError } from "../compaction/compactor.ts";
+import { createThread } from "../threads/writer.ts";
+import { AgentError, messageOf } from "./errors.ts";
+import type { Emit, RunEnd, RunResult } from "./events.ts";
+import { type Incoming, readIncoming, type Said } from "./incoming.ts";
+import { type Progress, runLoop } from "./loop.ts";
+import { type AgentSetup, type Session, withSession } from "./session.ts";
+
+export interface RunInput extends Incoming {
+  /** A new thread when it isn't given. */
+  readonly threadId?: string | undefined;
+  readonly agentName?: string | undefined;
+  readonly userId?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export async function executeRun(
+  setup: AgentSetup,
+  input: RunInput & { readonly threadId: string; readonly runId: string },
+  emit: Emit,
+): Promise<RunResult> {
+  const { threadId, runId } = input;
+  const progress: Progress = { text: "", steps: 0, usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 } };
+  emit({ type: "run-start", threadId, runId });
+  const end = await runOn(setup, input, { emit, progress }).catch(endOf);
+  emit({ type: "run-end", end });
+  return { threadId, runId, end, ...progress };
+}
+
+async function runOn(
+  setup: AgentSetup,
+  input: RunInput & { readonly threadId: string; readonly runId: string },
+  { emit, progress }: { readonly emit: Emit; readonly progress: Progress },
+): Promise<RunEnd> {
+  const { threadId, runId, signal, userId: user, agentName: agent } = input;
+  const id = checkThreadId(threadId);
+  if (id.kind === "invalid") throw new AgentError("bad-thread-id", id.problem);
+  const said = readIncoming(input);
+  if (said.length > 0) {
+    await createThread(setup.means, { id: threadId, ...(user && { user }), ...(agent && { agent }) });
+  }
+  const leased = await withSession(setup, { threadId, runId, signal, emit }, (session) =>
+    runIn(session, { setup, said, progress }),
+  );
+  if (leased.kind === "busy") return { kind: "busy", expiresAt: leased.expiresAt };
+  if (leased.kind === "missing") throw nothingToAnswer(threadId);
+  return leased.value;
+}
+
+async function runIn(
+  { run, desk, assertHeld }: Session,
+  { setup, said, progress }: { setup: AgentSetup; said: readonly Said[]; progress: Progress },
+): Promise<RunEnd> {
+  if (said.length === 0 && run.conversation.view().length === 0) throw nothingToAnswer(run.threadId);
+  const opening = desk.changes();
+  if (opening.length > 0) await run.commit(opening);
+  for (const { message, origin } of said) run.question = await run.say(message, origin);
+  const { chain } = setup;
+  let end: RunEnd;
+  try {
+    await chain.beforeAgent(run);
+    end = await runLoop(run, { ...setup, desk }, progress);
+  } catch (error) {
+    end = endOf(error);
+  }
+  assertHeld();
+  await chain.afterAgent(run, end);
+  return end;
+}
+
+function nothingToAnswer(threadId: string): AgentError {
+  return new AgentError("nothing-to-answer", `thread ${threadId} has no message to answer: give a prompt`);
+}
+
+function endOf(error: unknown): RunEnd {
+  if (error instanceof AgentError || error instanceof FloorError) {
+    return { kind: "failed", code: error.code, message: error.message };
+  }
+  return { kind: "failed", code: "failed", message: messageOf(error) };
+}

@@ -1,0 +1,67 @@
+/**
+ * What a run sends beside its messages: the system prompt and the tools, rendered from the agent's own and each
+ * middleware's, and what the thread's log keeps of them.
+ */
+import { type AiSdkMessage, aiSdkShape } from "@palimpsest/core/message";
+import type { Meter } from "@palimpsest/core/tokens";
+import type { ToolSet } from "ai";
+import type { Draft } from "../threads/writer.ts";
+import type { Middleware } from "./middleware.ts";
+import type { Run } from "./run.ts";
+import { type Section, type SystemPrompt, systemPrompt } from "./system-prompt.ts";
+import { gatherTools, schemasOf, type ToolSchema } from "./tool-schemas.ts";
+
+export interface FixedPart {
+  readonly prompt: SystemPrompt;
+  readonly tools: ToolSet;
+  readonly schemas: readonly ToolSchema[];
+  readonly hash: string;
+}
+
+export interface FixedSource {
+  /** The base of the system prompt. */
+  readonly base: string;
+  readonly tools: ToolSet;
+  readonly middleware: readonly Middleware[];
+}
+
+export interface ModelRequest {
+  readonly instructions: string;
+  readonly messages: readonly AiSdkMessage[];
+  readonly tools: ToolSet;
+}
+
+export async function renderFixed(run: Run, { base, tools: own, middleware }: FixedSource): Promise<FixedPart> {
+  const sections: Section[] = [];
+  for (const { prompt } of middleware) sections.push(...((await prompt?.(run)) ?? []));
+  const date = run.means.clock().toISOString().slice(0, 10);
+  const prompt = systemPrompt(base, sections, date);
+  const tools = await gatherTools(own, middleware, run);
+  const schemas = await schemasOf(tools);
+  return { prompt, tools, schemas, hash: run.means.hash(JSON.stringify([prompt.text, schemas])) };
+}
+
+/** A leading system message of the view (a summary in `system` format, one that was imported) joins the instructions. */
+export function requestWith({ prompt, tools }: FixedPart, messages: readonly AiSdkMessage[]): ModelRequest {
+  const [first, ...rest] = messages;
+  if (first?.role !== "system") return { instructions: prompt.text, messages, tools };
+  const text = aiSdkShape.parts(first).map((part) => ("text" in part ? part.text : ""));
+  return { instructions: [prompt.text, ...text].join("\n\n"), messages: rest, tools };
+}
+
+/**
+ * When it differs from what the thread last sent: once in the log, whole, as a receipt, and its sizes in the state, so
+ * that a context can be broken down without the agent. The head is written with every append, so it holds no texts.
+ */
+export function fixedDrafts(run: Run, { prompt, schemas, hash }: FixedPart, meter: Meter<AiSdkMessage>): Draft[] {
+  const known = run.conversation.head().state["request"] as { hash?: unknown } | undefined;
+  if (known?.hash === hash) return [];
+  const { instructions, memory, skills } = prompt.parts;
+  const others = { instructions: meter.text(instructions), memory: meter.text(memory), skills: meter.text(skills) };
+  const rest = others.instructions + others.memory + others.skills;
+  const parts = { base: meter.system(prompt.text) - rest, ...others, definitions: meter.tools(schemas) };
+  return [
+    { kind: "event", event: { type: "request", hash, system: prompt.text, tools: schemas } },
+    { kind: "state", patch: { request: { hash, parts } } },
+  ];
+}

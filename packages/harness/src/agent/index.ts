@@ -1,0 +1,18 @@
+export type { AgentStream } from "./agent-stream.ts";
+export type { Agent, AgentOptions, CompactOptions } from "./create-agent.ts";
+export { createAgent } from "./create-agent.ts";
+export { createDeepAgent, type DeepAgentOptions } from "./create-deep-agent.ts";
+export type { AgentErrorCode } from "./errors.ts";
+export { AgentError } from "./errors.ts";
+export type { AgentEvent, RunEnd, RunResult, StepUsage } from "./events.ts";
+export type { RunInput } from "./execute.ts";
+export type { AskModel, CarryOut, CompactionSetup, Middleware } from "./middleware.ts";
+export type { ModelObject } from "./model.ts";
+export { type Overflow, overflowOf } from "./overflow.ts";
+export type { ModelRequest } from "./request.ts";
+export type { RetryPolicy } from "./retry.ts";
+export type { Run } from "./run.ts";
+export type { Answered, StepOutcome } from "./step.ts";
+export { BASE_PROMPT, type Section } from "./system-prompt.ts";
+export type { ThreadHandle } from "./thread-handle.ts";
+export type { CallOutcome, ToolCall } from "./tools.ts";

@@ -1,0 +1,77 @@
+/**
+ * The token account of one run's thread: resumed from the reports in the log, asked before every request, settled with
+ * every report. Turns a provider's usage into the record that the log keeps.
+ */
+import { entrySize } from "@palimpsest/core/compaction";
+import type { UsageFlaw, ViewEntry } from "@palimpsest/core/log";
+import type { AiSdkMessage } from "@palimpsest/core/message";
+import { type Count, type Meter, type Prompt, resumeAccount, viewKey } from "@palimpsest/core/tokens";
+import type { Draft } from "../threads/writer.ts";
+import type { StepUsage } from "./events.ts";
+import { readUsages } from "./read-records.ts";
+import type { Run } from "./run.ts";
+
+type View = readonly ViewEntry<AiSdkMessage>[];
+
+export interface LedgerOptions {
+  readonly modelId: string;
+  readonly prior: number;
+  readonly meter: Meter<AiSdkMessage>;
+  readonly window: () => number;
+  readonly fixed: () => number;
+  /** The messages as they would be sent, repairs included. */
+  readonly render: (view: View) => readonly AiSdkMessage[];
+}
+
+export interface Ledger {
+  count(view: View): Count;
+  /** When the provider was asked last, if it was. */
+  readonly lastAt: number | null;
+  /** Notes what is about to be sent: the next report is on it. */
+  send(): void;
+  /** The usage record for the message at `of`. */
+  report(usage: StepUsage, of: number, promptHash: string): Draft;
+}
+
+export async function openLedger(run: Run, options: LedgerOptions): Promise<Ledger> {
+  const { modelId: model, prior, meter } = options;
+  const { conversation, means } = run;
+  const liveView = () => {
+    const { compaction, prunes } = conversation.head();
+    return { compaction, prune: prunes.at(-1) ?? null };
+  };
+  const promptOf = (view: View): Prompt => {
+    const entries = view.map((entry) => ({ seq: entry.seq, tokens: entrySize(entry, meter) }));
+    const added = meter.messages(options.render(view)) - entries.reduce((sum, { tokens }) => sum + tokens, 0);
+    const repairs = added > 0 ? [{ seq: null, tokens: added }] : [];
+    return { view: viewKey(liveView()), fixed: options.fixed(), entries: [...entries, ...repairs] };
+  };
+  const usages = await readUsages(means.store, run.threadId, conversation.head());
+  let asked = promptOf(conversation.view());
+  const { factors } = conversation.head();
+  const account = resumeAccount(usages, { prompt: asked, factors, priorOf: () => prior, window: options.window() });
+  let lastAt = usages.length === 0 ? null : Date.parse(usages.at(-1)!.at);
+  return {
+    count: (view) => account.count(promptOf(view), { model, prior }),
+    get lastAt() {
+      return lastAt;
+    },
+    send() {
+      asked = promptOf(conversation.view());
+    },
+    report(usage, of, promptHash) {
+      const settled = account.settle({ of, ...usage }, { model, prior, prompt: asked, window: options.window() });
+      lastAt = means.clock().getTime();
+      return {
+        ...{ kind: "usage", of, model, ...usage },
+        measured: { ...liveView(), promptHash },
+        factor: settled.kind === "accepted" ? settled.factor : null,
+        flaw: settled.kind === "accepted" ? null : flawOf(settled.reason),
+      };
+    },
+  };
+}
+
+function flawOf(reason: string): UsageFlaw {
+  return reason === "zero" || reason === "over-window" ? reason : "implausible";
+}

@@ -1,0 +1,92 @@
+/**
+ * The agent's loop: ask the model, log the answer, run its tools, log their results, again, until it has answered. Every
+ * step is in the log before the next one starts, so that a crash at any point loses nothing and leaves a thread that can
+ * go on. How a run ends is a value; only what makes writing impossible is thrown.
+ */
+import { type Asking, ask } from "./ask.ts";
+import { modelError } from "./errors.ts";
+import type { RunEnd, StepUsage } from "./events.ts";
+import { overflowOf } from "./overflow.ts";
+import type { ActiveRun, Run } from "./run.ts";
+import type { Answered, StepOutcome } from "./step.ts";
+import { runCalls } from "./tools.ts";
+
+export interface LoopOptions extends Asking {
+  readonly maxSteps: number;
+  readonly toolTimeoutMs: number | null;
+}
+
+/** What a run has come to so far, for its result. */
+export interface Progress {
+  text: string;
+  steps: number;
+  usage: StepUsage;
+}
+
+export async function runLoop(run: ActiveRun, options: LoopOptions, progress: Progress): Promise<RunEnd> {
+  const { chain, desk, maxSteps } = options;
+  let shownAt = run.conversation.head().compaction;
+  for (run.step = 1; run.step <= maxSteps; run.step++) {
+    if (run.signal.aborted) return { kind: "aborted" };
+    run.emit({ type: "step-start", step: run.step });
+    await chain.beforeModel(run);
+    shownAt = await refreshAfterCompaction(run, options, shownAt);
+    if (run.signal.aborted) return { kind: "aborted" };
+
+    const outcome = await ask(run, options);
+    if (outcome.kind !== "answered") return giveUp(run, outcome, progress);
+    await logAnswer(run, options, outcome);
+    note(progress, outcome);
+
+    if (outcome.calls.length > 0) {
+      const bench = { tools: desk.tools, chain, timeoutMs: options.toolTimeoutMs };
+      await run.say(await runCalls(outcome.calls, run, bench), "tool");
+    }
+    await chain.afterModel(run, outcome);
+    run.emit({ type: "step-end", step: run.step, finish: outcome.finish, usage: outcome.usage });
+    if (run.ending !== null) return run.ending;
+    if (outcome.calls.length === 0) return { kind: "answered", finish: outcome.finish };
+  }
+  return run.signal.aborted ? { kind: "aborted" } : { kind: "step-limit", limit: maxSteps };
+}
+
+/** The answer and what the provider reported for it, in one commit. */
+async function logAnswer(run: Run, { desk }: LoopOptions, answer: Answered): Promise<void> {
+  const { message, usage, finish } = answer;
+  if (message === null) return run.emit({ type: "answer-empty", step: run.step, finish });
+  await run.say(message, "model", (seq) => (usage === null ? [] : [desk.report(usage, seq)]));
+}
+
+/** What was shown of an answer that did not end stays, marked as such; calls in it were never complete and are dropped. */
+async function giveUp(run: Run, outcome: Exclude<StepOutcome, Answered>, progress: Progress): Promise<RunEnd> {
+  if (outcome.text.trim() !== "") {
+    progress.text = outcome.text;
+    await run.say({ role: "assistant", content: [{ type: "text", text: outcome.text }] }, "aborted");
+  }
+  if (outcome.kind === "aborted") return { kind: "aborted" };
+  const { code, message } = modelError(outcome.error);
+  return { kind: "failed", code: overflowOf(outcome.error) === null ? code : "too-long", message };
+}
+
+/** The system prompt is the same from one compaction to the next, and may change with one. */
+async function refreshAfterCompaction(run: Run, { desk }: LoopOptions, shownAt: number | null): Promise<number | null> {
+  const { compaction } = run.conversation.head();
+  if (compaction === shownAt) return shownAt;
+  await desk.refresh();
+  const drafts = desk.changes();
+  if (drafts.length > 0) await run.commit(drafts);
+  return compaction;
+}
+
+function note(progress: Progress, { text, usage }: Answered): void {
+  progress.steps++;
+  progress.text = text;
+  if (usage === null) return;
+  const { input, output, cacheRead, cacheWrite } = progress.usage;
+  progress.usage = {
+    input: input + usage.input,
+    output: output + usage.output,
+    cacheRead: cacheRead + usage.cacheRead,
+    cacheWrite: cacheWrite + usage.cacheWrite,
+  };
+}

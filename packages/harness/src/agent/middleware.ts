@@ -1,0 +1,84 @@
+/**
+ * What a middleware is, and how a list of them becomes one. `before` hooks run in the list's order, `after` hooks in
+ * reverse, and the first in the list wraps all others. A middleware adds to a run; the loop itself stays as it is.
+ */
+import type { ToolSet } from "ai";
+import type { SummaryWriter } from "../compaction/summary-writer.ts";
+import type { Summarization } from "../config/summarization.ts";
+import type { RunEnd } from "./events.ts";
+import type { ModelRequest } from "./request.ts";
+import type { Run } from "./run.ts";
+import type { Answered, StepOutcome } from "./step.ts";
+import type { Section } from "./system-prompt.ts";
+import type { CallOutcome, ToolCall } from "./tools.ts";
+
+export interface Middleware {
+  readonly name: string;
+  /** Tools it brings; as a function, made anew for each run. */
+  readonly tools?: ToolSet | ((run: Run) => ToolSet | Promise<ToolSet>);
+  /** Its sections of the system prompt, asked for when a run starts and after each compaction. */
+  readonly prompt?: (run: Run) => readonly Section[] | Promise<readonly Section[]>;
+  /** How every compaction of this agent is done, manual ones included; the last one in the list holds. */
+  readonly compaction?: CompactionSetup;
+  /** Once per run, after the user's message is in the log. */
+  readonly beforeAgent?: (run: Run) => void | Promise<void>;
+  /** Before every step; what it commits is in the prompt. */
+  readonly beforeModel?: (run: Run) => void | Promise<void>;
+  /** Around every attempt of a model call. */
+  readonly wrapModel?: (request: ModelRequest, next: AskModel, run: Run) => Promise<StepOutcome>;
+  /** Around every tool call that can be carried out; what it throws becomes the call's error result. */
+  readonly wrapTool?: (call: ToolCall, next: CarryOut, run: Run) => Promise<CallOutcome>;
+  /** After every answered step, when the answer and its results are in the log. */
+  readonly afterModel?: (run: Run, answer: Answered) => void | Promise<void>;
+  /** Once per run, however it ended, while the thread is still held. */
+  readonly afterAgent?: (run: Run, end: RunEnd) => void | Promise<void>;
+}
+
+export interface CompactionSetup {
+  readonly settings: Summarization;
+  /** Null: without a model, by extraction. */
+  readonly writer: SummaryWriter | null;
+}
+
+export type AskModel = (request: ModelRequest) => Promise<StepOutcome>;
+export type CarryOut = (call: ToolCall) => Promise<CallOutcome>;
+
+/** All middleware of an agent as one. */
+export interface Chain {
+  beforeAgent(run: Run): Promise<void>;
+  beforeModel(run: Run): Promise<void>;
+  model(request: ModelRequest, call: AskModel, run: Run): Promise<StepOutcome>;
+  tool(call: ToolCall, carryOut: CarryOut, run: Run): Promise<CallOutcome>;
+  afterModel(run: Run, answer: Answered): Promise<void>;
+  afterAgent(run: Run, end: RunEnd): Promise<void>;
+}
+
+export function compose(list: readonly Middleware[]): Chain {
+  const inner = list.toReversed();
+  return {
+    async beforeAgent(run) {
+      for (const one of list) await one.beforeAgent?.(run);
+    },
+    async beforeModel(run) {
+      for (const one of list) await one.beforeModel?.(run);
+    },
+    model(request, call, run) {
+      const whole = inner.reduce<AskModel>((next, { wrapModel }) => {
+        return wrapModel === undefined ? next : (given) => wrapModel(given, next, run);
+      }, call);
+      return whole(request);
+    },
+    tool(call, carryOut, run) {
+      const whole = inner.reduce<CarryOut>((next, { wrapTool }) => {
+        return wrapTool === undefined ? next : (given) => wrapTool(given, next, run);
+      }, carryOut);
+      return whole(call);
+    },
+    async afterModel(run, answer) {
+      for (const one of inner) await one.afterModel?.(run, answer);
+    },
+    async afterAgent(run, end) {
+      for (const one of inner) await one.afterAgent?.(run, end);
+    },
+  };
+}

@@ -1,0 +1,57 @@
+/**
+ * The model an agent asks: the SDK's model, what is known about its window, and the settings of its calls. Limits that a
+ * provider states while refusing are remembered here, for a day, beside what was configured.
+ */
+import type { Window } from "@palimpsest/core/compaction";
+import { answerReserve, effectiveWindow, type LearnedLimits, learnLimit } from "@palimpsest/core/tokens";
+import type { LanguageModel, streamText } from "ai";
+
+/** A model object. A bare name would send the conversation to a hosted router. */
+export type ModelObject = Exclude<LanguageModel, string>;
+
+type Given = Parameters<typeof streamText>[0];
+
+/** Settings of every call of a run. */
+export interface ModelSettings {
+  readonly languageModel: ModelObject;
+  readonly temperature?: number;
+  readonly maxOutputTokens?: number;
+  readonly providerOptions?: NonNullable<Given["providerOptions"]>;
+}
+
+export interface AgentModel {
+  readonly settings: ModelSettings;
+  /** Configured, or the fallback. */
+  readonly contextWindow: number;
+  readonly baseUrl: string | null;
+}
+
+export function settingsFor(languageModel: ModelObject, given: Omit<ModelSettings, "languageModel">): ModelSettings {
+  const kept = { languageModel, ...given };
+  if (!languageModel.provider.startsWith("openai.responses")) return kept;
+  // Otherwise the provider reads its own stored copy of our messages instead of what the log says.
+  const { openai, ...others } = given.providerOptions ?? {};
+  return { ...kept, providerOptions: { ...others, openai: { store: false, ...openai } } };
+}
+
+export interface WindowBook {
+  window(): Window;
+  /** The provider refused: it takes no more than this. */
+  learn(tokens: number): void;
+}
+
+export function windowBook({ settings, contextWindow, baseUrl }: AgentModel, clock: () => Date): WindowBook {
+  const { provider, modelId } = settings.languageModel;
+  const endpoint = { provider, baseUrl, model: modelId };
+  let limits: LearnedLimits = {};
+  return {
+    window() {
+      const { tokens: size } = effectiveWindow(contextWindow, { limits, endpoint, now: clock().getTime() });
+      const reserve = answerReserve(size, settings.maxOutputTokens ?? null);
+      return { size, reserve: Math.min(reserve, Math.floor(size / 2)) };
+    },
+    learn(tokens) {
+      limits = learnLimit(limits, endpoint, { tokens, learnedAt: clock().getTime() });
+    },
+  };
+}

@@ -1,0 +1,108 @@
+/**
+ * The desk where a run's requests are put together and weighed: system prompt, tools and the thread's view make a
+ * request; one count of it drives the trigger, the plan and the usage records. Calls no model.
+ */
+import type { Window } from "@palimpsest/core/compaction";
+import { sent, type ViewEntry } from "@palimpsest/core/log";
+import { type AiSdkMessage, aiSdkShape, forRequest, repair, rulesOf } from "@palimpsest/core/message";
+import { isCold, RELATIVE_PRICES } from "@palimpsest/core/pricing";
+import { type Count, createMeter } from "@palimpsest/core/tokens";
+import type { ToolSet } from "ai";
+import { type Compactor, createCompactor } from "../compaction/compactor.ts";
+import { ensureParts } from "../compaction/part-files.ts";
+import type { ModelCounter } from "../models/tokenizers.ts";
+import type { Draft } from "../threads/writer.ts";
+import type { StepUsage } from "./events.ts";
+import { type FixedSource, fixedDrafts, type ModelRequest, renderFixed, requestWith } from "./fixed-part.ts";
+import { openLedger } from "./ledger.ts";
+import type { CompactionSetup } from "./middleware.ts";
+import type { WindowBook } from "./model.ts";
+import { readMessages } from "./read-records.ts";
+import type { Run } from "./run.ts";
+
+export type { ModelRequest } from "./fixed-part.ts";
+
+export interface DeskOptions extends FixedSource {
+  readonly modelId: string;
+  readonly counter: ModelCounter;
+  readonly book: WindowBook;
+  readonly compaction: CompactionSetup;
+  /** Folder of the thread's part files; null without a workspace. */
+  readonly history: string | null;
+}
+
+export interface Desk {
+  readonly compactor: Compactor<AiSdkMessage>;
+  readonly tools: ToolSet;
+  window(): Window;
+  count(): Count;
+  /** Renders system prompt and tools anew. */
+  refresh(): Promise<void>;
+  /** What to write when system prompt or tools differ from what the thread last sent. */
+  changes(): readonly Draft[];
+  request(): ModelRequest;
+  /** The usage record for the message at `of`, whose request was the last one made here. */
+  report(usage: StepUsage, of: number): Draft;
+}
+
+const RULES = rulesOf("ai-sdk");
+
+export async function openDesk(run: Run, options: DeskOptions): Promise<Desk> {
+  const { modelId, counter, book } = options;
+  const { conversation } = run;
+  const meter = createMeter(aiSdkShape, { ...counter, counter: counter.count });
+  let part = await renderFixed(run, options);
+  const fixed = (): number => meter.system(part.prompt.text) + meter.tools(part.schemas);
+  const window = (): Window => book.window();
+  const ledger = await openLedger(run, {
+    ...{ modelId, prior: counter.prior, meter, fixed, render },
+    window: () => window().size,
+  });
+  return {
+    get tools() {
+      return part.tools;
+    },
+    window,
+    count: () => ledger.count(conversation.view()),
+    compactor: createCompactor({
+      ...{ conversation, meter, rules: RULES, fixed, window, count: ledger.count },
+      ...effects(run, options, () => ledger.lastAt),
+    }),
+    async refresh() {
+      part = await renderFixed(run, options);
+    },
+    changes: () => fixedDrafts(run, part, meter),
+    request() {
+      ledger.send();
+      return requestWith(part, render(conversation.view(), forRequest(RULES)));
+    },
+    report: (usage, of) => ledger.report(usage, of, part.hash),
+  };
+}
+
+function render(view: readonly ViewEntry<AiSdkMessage>[], rules = RULES): readonly AiSdkMessage[] {
+  return repair(
+    view.map((entry) => sent(entry, aiSdkShape)),
+    aiSdkShape,
+    rules,
+  ).messages;
+}
+
+/** What a compactor needs beside the view and its weight. */
+function effects(run: Run, { compaction, history }: DeskOptions, lastAt: () => number | null) {
+  const { means, threadId, conversation } = run;
+  const { settings, writer } = compaction;
+  const { enabled, from, protectTokens, minGainTokens } = settings.prune;
+  const policy = { protectTokens, minGainTokens, ...(from === null ? {} : { from }) };
+  const cache = () => (isCold(lastAt(), means.clock().getTime(), RELATIVE_PRICES) ? "cold" : "warm");
+  return {
+    writer,
+    policy: settings.policy,
+    prune: enabled ? () => ({ policy, cache: cache() }) as const : null,
+    quotes: (seqs: readonly number[]) => readMessages(means.store, threadId, seqs),
+    archive:
+      history === null ? null : () => ensureParts(history, means.store, threadId, conversation.head().compaction),
+    clock: means.clock,
+    on: run.emit,
+  };
+}

@@ -1,0 +1,82 @@
+/**
+ * One run on one thread, as middleware and tools see it: where it stands, how to write to the log, how to compact, how to
+ * end it. Everything written goes through `commit`, under the run's lease; once that is lost nothing can be written.
+ */
+import type { CompactionOutcome } from "@palimpsest/core/compaction";
+import type { MessageRecord } from "@palimpsest/core/log";
+import type { AiSdkMessage } from "@palimpsest/core/message";
+import type { CompactRequest } from "../compaction/compactor.ts";
+import type { Conversation } from "../threads/conversation.ts";
+import type { Draft, Means } from "../threads/writer.ts";
+import { bodyOf } from "./body.ts";
+import { AgentError, LeaseLostError } from "./errors.ts";
+import type { Emit, RunEnd } from "./events.ts";
+
+export interface Run {
+  readonly threadId: string;
+  readonly runId: string;
+  readonly userId: string;
+  readonly agentName: string;
+  readonly means: Means;
+  readonly conversation: Conversation<AiSdkMessage>;
+  /** Aborted by the caller, or when the lease is lost. */
+  readonly signal: AbortSignal;
+  readonly emit: Emit;
+  /** Seq of the message this run answers; null when it goes on without a new one. */
+  readonly question: number | null;
+  /** The step that is under way, from 1; 0 before the first. */
+  readonly step: number;
+  /** All of them or none; returns their seqs. Throws when the thread is no longer this run's. */
+  commit(drafts: readonly Draft[]): Promise<readonly number[]>;
+  say(
+    message: AiSdkMessage,
+    origin: MessageRecord["origin"],
+    also?: (seq: number) => readonly Draft[],
+  ): Promise<number>;
+  compact(request: CompactRequest): Promise<CompactionOutcome<AiSdkMessage>>;
+  /** The run ends after the step that is under way. */
+  finish(end: RunEnd): void;
+}
+
+export type RunOptions = Pick<Run, "runId" | "means" | "conversation" | "signal" | "emit" | "compact">;
+
+export interface ActiveRun extends Run {
+  step: number;
+  question: number | null;
+  readonly ending: RunEnd | null;
+}
+
+export function startRun(options: RunOptions): ActiveRun {
+  const { conversation, emit, means } = options;
+  const { id: threadId, user: userId, agent: agentName } = conversation.header;
+  let ending: RunEnd | null = null;
+  const commit: Run["commit"] = async (drafts) => {
+    const committed = await conversation.commit(drafts);
+    if (committed.kind === "committed") return committed.seqs;
+    if (committed.kind === "conflict")
+      throw new AgentError("failed", `thread ${threadId} was written to by another run`);
+    throw new LeaseLostError(threadId);
+  };
+  return {
+    ...options,
+    threadId,
+    userId,
+    agentName,
+    commit,
+    step: 0,
+    question: null,
+    get ending() {
+      return ending;
+    },
+    async say(message, origin, also = () => []) {
+      const seq = conversation.head().version + 1;
+      const body = bodyOf(message);
+      await commit([{ kind: "message", id: means.ids(), dialect: "ai-sdk", origin, body }, ...also(seq)]);
+      emit({ type: "message-append", seq, role: message.role });
+      return seq;
+    },
+    finish(end) {
+      ending ??= end;
+    },
+  };
+}

@@ -1,0 +1,75 @@
+/**
+ * A thread that is held: its lease, its open conversation, a run on it and the desk its requests are made at. Runs and
+ * manual compactions both work inside one, so that they can never meet on the same thread.
+ */
+import { aiSdkShape } from "@palimpsest/core/message";
+import type { ToolSet } from "ai";
+import type { ModelCounter } from "../models/tokenizers.ts";
+import type { Leased } from "../stores/leases.ts";
+import { withWriter } from "../threads/acts.ts";
+import { openConversation } from "../threads/conversation.ts";
+import type { Means } from "../threads/writer.ts";
+import type { Asking } from "./ask.ts";
+import { LeaseLostError } from "./errors.ts";
+import type { Emit } from "./events.ts";
+import type { Chain, CompactionSetup, Middleware } from "./middleware.ts";
+import { type Desk, openDesk } from "./request.ts";
+import { type ActiveRun, startRun } from "./run.ts";
+
+/** An agent's options, resolved. */
+export interface AgentSetup extends Omit<Asking, "desk"> {
+  readonly means: Means;
+  readonly base: string;
+  readonly tools: ToolSet;
+  readonly middleware: readonly Middleware[];
+  readonly chain: Chain;
+  readonly compaction: CompactionSetup;
+  readonly counter: () => Promise<ModelCounter>;
+  readonly maxSteps: number;
+  readonly toolTimeoutMs: number | null;
+  readonly history: ((threadId: string) => string) | null;
+}
+
+export interface Session {
+  readonly run: ActiveRun;
+  readonly desk: Desk;
+  /** Throws once the thread has been taken over. */
+  assertHeld(): void;
+}
+
+export interface SessionOptions {
+  readonly threadId: string;
+  readonly runId: string;
+  readonly signal: AbortSignal | undefined;
+  readonly emit: Emit;
+}
+
+export function withSession<T>(
+  setup: AgentSetup,
+  { threadId, runId, signal: stop, emit }: SessionOptions,
+  work: (session: Session) => Promise<T>,
+): Promise<Leased<T>> {
+  return withWriter(
+    setup.means,
+    threadId,
+    async (writer, lost) => {
+      const conversation = await openConversation(writer, aiSdkShape);
+      if (conversation === null) throw new LeaseLostError(threadId);
+      const signal = stop === undefined ? lost : AbortSignal.any([stop, lost]);
+      const common = { runId, means: setup.means, conversation, signal, emit };
+      const run: ActiveRun = startRun({ ...common, compact: (request) => desk.compactor.compact(request) });
+      const { middleware, compaction, base, tools, book } = setup;
+      const desk = await openDesk(run, {
+        ...{ middleware, compaction, base, tools, book },
+        modelId: setup.model.settings.languageModel.modelId,
+        counter: await setup.counter(),
+        history: setup.history?.(threadId) ?? null,
+      });
+      const assertHeld = (): void => {
+        if (lost.aborted) throw new LeaseLostError(threadId);
+      };
+      return work({ run, desk, assertHeld });
+    },
+    { runId },
+  );
+}

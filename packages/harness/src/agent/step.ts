@@ -1,0 +1,190 @@
+/**
+ * One attempt of one model call: a single-step `streamText` without executing tools, read to its end. Whatever happens
+ * comes back as a value: answered, failed or aborted, with the text that was shown until then. Writes nothing.
+ */
+import type { AiSdkMessage } from "@palimpsest/core/message";
+import { type ModelMessage, streamText, type ToolSet } from "ai";
+import { AgentError, messageOf } from "./errors.ts";
+import type { Emit, StepUsage } from "./events.ts";
+import type { ModelSettings } from "./model.ts";
+import { isOverflowFinish } from "./overflow.ts";
+import type { ModelRequest } from "./request.ts";
+import type { ToolCall } from "./tools.ts";
+
+export interface Answered {
+  readonly kind: "answered";
+  /** Null when the model said nothing at all. */
+  readonly message: AiSdkMessage | null;
+  readonly text: string;
+  readonly calls: readonly ToolCall[];
+  readonly finish: string;
+  readonly usage: StepUsage | null;
+}
+
+export type StepOutcome =
+  | Answered
+  /** `text` was shown before it failed; with none of it the call can be tried again. */
+  | { readonly kind: "failed"; readonly error: unknown; readonly text: string; readonly shown: boolean }
+  | { readonly kind: "aborted"; readonly text: string };
+
+export interface StepContext {
+  readonly step: number;
+  readonly settings: ModelSettings;
+  readonly signal: AbortSignal;
+  readonly emit: Emit;
+}
+
+export async function callModel(request: ModelRequest, context: StepContext): Promise<StepOutcome> {
+  const { settings, signal } = context;
+  const seen = new Seen(context);
+  if (signal.aborted) return seen.aborted();
+  try {
+    const { languageModel, ...given } = settings;
+    const result = streamText({
+      ...given,
+      model: languageModel,
+      instructions: request.instructions,
+      // Checked when they came in; core's type names the same fields, read-only.
+      messages: request.messages as unknown as ModelMessage[],
+      tools: withoutExecute(request.tools),
+      abortSignal: signal,
+      maxRetries: 0,
+      onError: () => {},
+    });
+    // Promises that nobody awaits must not end the process when the call fails.
+    for await (const part of untilAborted(result.stream, signal)) seen.take(part as StreamPart);
+    if (signal.aborted) return seen.aborted();
+    if (seen.error !== undefined) return seen.failed(seen.error.value);
+    const [done] = await result.steps;
+    if (done === undefined)
+      return seen.failed(new AgentError("stream-cut", "the model's stream ended without an answer"));
+    const { finishReason, rawFinishReason, response, usage } = done;
+    const cut = brokenEnd(finishReason, rawFinishReason);
+    if (cut !== null) return seen.failed(cut);
+    const message = response.messages.find(({ role }) => role === "assistant") as AiSdkMessage | undefined;
+    if (isOverflowFinish(rawFinishReason) && message === undefined) return seen.failed(windowFull());
+    return {
+      kind: "answered",
+      message: message ?? null,
+      text: seen.text,
+      calls: seen.calls,
+      finish: finishReason,
+      usage: usageOf(usage),
+    };
+  } catch (error) {
+    return signal.aborted ? seen.aborted() : seen.failed(error);
+  }
+}
+
+/** The parts of the SDK's stream that matter here; all others are of no concern. */
+type StreamPart =
+  | { readonly type: "text-delta" | "reasoning-delta"; readonly id: string; readonly text: string }
+  | {
+      readonly type: "tool-call";
+      readonly toolCallId: string;
+      readonly toolName: string;
+      readonly input: unknown;
+      readonly invalid?: boolean;
+      readonly error?: unknown;
+      readonly providerExecuted?: boolean;
+    }
+  | { readonly type: "error"; readonly error: unknown };
+
+/** What came out of the stream so far. */
+class Seen {
+  text = "";
+  shown = false;
+  calls: ToolCall[] = [];
+  error: { readonly value: unknown } | undefined;
+  readonly #context: StepContext;
+
+  constructor(context: StepContext) {
+    this.#context = context;
+  }
+
+  take(part: StreamPart): void {
+    const { step, emit } = this.#context;
+    switch (part.type) {
+      case "text-delta":
+      case "reasoning-delta":
+        if (part.text === "") return;
+        if (part.type === "text-delta") this.text += part.text;
+        this.shown = true;
+        emit({ type: part.type, id: `${step}-${part.type[0]}-${part.id}`, text: part.text });
+        return;
+      case "tool-call":
+        if (!part.providerExecuted) this.calls.push(toolCall(part));
+        return;
+      case "error":
+        this.error ??= { value: part.error };
+    }
+  }
+
+  aborted(): StepOutcome {
+    return { kind: "aborted", text: this.text };
+  }
+
+  failed(error: unknown): StepOutcome {
+    return { kind: "failed", error, text: this.text, shown: this.shown };
+  }
+}
+
+function toolCall(part: StreamPart & { type: "tool-call" }): ToolCall {
+  const { toolCallId: id, toolName: name, input } = part;
+  return { id, name, input, invalid: part.invalid === true ? messageOf(part.error) : null };
+}
+
+/** A step that did not end is never an answer, whatever text it has. */
+function brokenEnd(finish: string, raw: string | undefined): AgentError | null {
+  const broken = finish === "error" || finish === "interrupted" || (finish === "other" && raw === undefined);
+  return broken ? new AgentError("stream-cut", `the model's stream was cut off (${finish}): ask again`) : null;
+}
+
+function windowFull(): AgentError {
+  return new AgentError("too-long", "the context window was exceeded (model_context_window_exceeded)");
+}
+
+function usageOf(usage: {
+  readonly inputTokens: number | undefined;
+  readonly outputTokens: number | undefined;
+  readonly inputTokenDetails: {
+    readonly cacheReadTokens?: number | undefined;
+    readonly cacheWriteTokens?: number | undefined;
+  };
+}): StepUsage | null {
+  if (usage.inputTokens === undefined) return null;
+  return {
+    input: usage.inputTokens,
+    output: usage.outputTokens ?? 0,
+    cacheRead: usage.inputTokenDetails.cacheReadTokens ?? 0,
+    cacheWrite: usage.inputTokenDetails.cacheWriteTokens ?? 0,
+  };
+}
+
+/** The SDK must not run them: the answer is in the log before a tool starts. */
+function withoutExecute(tools: ToolSet): ToolSet {
+  const bare = Object.entries(tools).map(([name, { execute: _, ...tool }]) => [name, tool]);
+  return Object.fromEntries(bare) as ToolSet;
+}
+
+/** Ends at the abort, also when the model's stream does not. */
+async function* untilAborted<T>(stream: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
+  const iterator = stream[Symbol.asyncIterator]();
+  const stopped = Promise.withResolvers<"aborted">();
+  const stop = (): void => stopped.resolve("aborted");
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    for (;;) {
+      const next = iterator.next();
+      const first = await Promise.race([next, stopped.promise]);
+      if (first === "aborted") {
+        next.catch(() => {});
+        return;
+      }
+      if (first.done) return;
+      yield first.value;
+    }
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}

@@ -1,0 +1,50 @@
+/** One thread of an agent as a person sees it: what would be sent, what fills it, everything said, and the ways back. */
+import type { Head, MessageRecord } from "@palimpsest/core/log";
+import { type ThreadPrompt, threadPrompt } from "../inspect/thread-prompt.ts";
+import { type Forked, fork, type Pinned, pin, redo, type Undone, undo, withWriter } from "../threads/acts.ts";
+import { replay } from "../threads/audit.ts";
+import type { Means, Writer } from "../threads/writer.ts";
+
+export interface ThreadHandle {
+  readonly id: string;
+  /** The messages that would be sent now; empty for a thread that isn't there. */
+  view(): Promise<readonly object[]>;
+  /** What fills the window, part by part. */
+  context(): Promise<ThreadPrompt | { readonly kind: "missing" }>;
+  /** Everything ever said, in order, as given. */
+  replay(): AsyncIterable<MessageRecord>;
+  /** Takes back the newest prune or compaction, or the one asked for. */
+  undo(seq?: number): Promise<Undone | Busy>;
+  redo(): Promise<Undone | Busy>;
+  pin(seq: number, on?: "on" | "off"): Promise<Pinned | Busy>;
+  fork(options: { readonly as: string; readonly at?: number }): Promise<Forked>;
+  /** Title, artifacts, todos and what else middleware keeps. */
+  state(): Promise<Head["state"]>;
+}
+
+type Busy = { readonly kind: "busy" };
+
+export function threadHandle(
+  id: string,
+  { means, window }: { readonly means: Means; readonly window: () => number },
+): ThreadHandle {
+  const context = () => threadPrompt(means.store, id, { window: window() });
+  const held = async <T>(work: (writer: Writer) => Promise<T>): Promise<T | Busy | { readonly kind: "missing" }> => {
+    const leased = await withWriter(means, id, work);
+    return leased.kind === "done" ? leased.value : { kind: leased.kind };
+  };
+  return {
+    id,
+    context,
+    async view() {
+      const prompt = await context();
+      return prompt.kind === "prompt" ? prompt.messages : [];
+    },
+    replay: () => replay(means, id),
+    undo: (seq) => held((writer) => undo(writer, seq)),
+    redo: () => held(redo),
+    pin: (seq, on) => held((writer) => pin(writer, seq, on)),
+    fork: (options) => fork(means, id, options),
+    state: async () => (await means.store.head(id))?.state ?? {},
+  };
+}

@@ -1,0 +1,39 @@
+/** The tools of a run: the caller's and each middleware's, under names of their own, and their schemas as the provider receives them. */
+import { asSchema, type ToolSet } from "ai";
+import { AgentError } from "./errors.ts";
+import type { Middleware } from "./middleware.ts";
+import type { Run } from "./run.ts";
+
+export async function gatherTools(own: ToolSet, list: readonly Middleware[], run: Run): Promise<ToolSet> {
+  const all = new Map(Object.entries(own));
+  for (const { name: owner, tools } of list) {
+    const brought = typeof tools === "function" ? await tools(run) : (tools ?? {});
+    for (const [name, tool] of Object.entries(brought)) {
+      if (all.has(name)) {
+        throw new AgentError(
+          "duplicate-tool",
+          `two tools are named ${name}; one comes from ${owner}: rename or leave one out`,
+        );
+      }
+      all.set(name, tool);
+    }
+  }
+  return Object.fromEntries(all);
+}
+
+export interface ToolSchema {
+  readonly type: "function";
+  readonly name: string;
+  readonly description?: string;
+  readonly inputSchema: unknown;
+}
+
+export async function schemasOf(tools: ToolSet): Promise<readonly ToolSchema[]> {
+  return Promise.all(
+    Object.entries(tools).map(async ([name, tool]): Promise<ToolSchema> => {
+      const inputSchema = await asSchema(tool.inputSchema).jsonSchema;
+      const description = typeof tool.description === "string" ? { description: tool.description } : {};
+      return { type: "function", name, ...description, inputSchema };
+    }),
+  );
+}

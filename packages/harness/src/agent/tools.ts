@@ -1,0 +1,136 @@
+/**
+ * Carries out the tool calls of one answer, all at once, and makes one message of their results, in the order of the
+ * calls. Every call gets a result: one that is invalid, throws, hangs or can't be written down gets an error that says
+ * so. Nothing a tool does can end the run, and an abort waits for no tool.
+ */
+import type { AiSdkMessage, AiSdkOutput } from "@palimpsest/core/message";
+import type { Tool, ToolSet } from "ai";
+import { bodyOf, jsonOf } from "./body.ts";
+import { messageOf } from "./errors.ts";
+import type { Chain } from "./middleware.ts";
+import type { Run } from "./run.ts";
+
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  readonly input: unknown;
+  /** Why it can't be carried out (unknown tool, wrong arguments), as the SDK says it. */
+  readonly invalid: string | null;
+}
+
+export interface CallOutcome {
+  readonly output: AiSdkOutput;
+  readonly isError: boolean;
+}
+
+export interface ToolBench {
+  readonly tools: ToolSet;
+  readonly chain: Chain;
+  /** Null: tools may take for ever. */
+  readonly timeoutMs: number | null;
+}
+
+export async function runCalls(calls: readonly ToolCall[], run: Run, bench: ToolBench): Promise<AiSdkMessage> {
+  const outcomes = await Promise.all(calls.map((call) => runCall(call, run, bench)));
+  return {
+    role: "tool",
+    content: calls.map(({ id, name }, index) => ({
+      type: "tool-result",
+      toolCallId: id,
+      toolName: name,
+      output: outcomes[index]!.output,
+    })),
+  };
+}
+
+async function runCall(call: ToolCall, run: Run, bench: ToolBench): Promise<CallOutcome> {
+  const { id: callId, name, input } = call;
+  const started = run.means.clock().getTime();
+  run.emit({ type: "tool-start", callId, name, input: shown(input) });
+  const outcome = await settle(call, run, bench);
+  const ms = run.means.clock().getTime() - started;
+  const output = "value" in outcome.output ? outcome.output.value : null;
+  run.emit({ type: "tool-end", callId, name, output, isError: outcome.isError, ms });
+  return outcome;
+}
+
+async function settle(call: ToolCall, run: Run, bench: ToolBench): Promise<CallOutcome> {
+  if (call.invalid !== null) return failed(call.invalid);
+  if (run.signal.aborted) return failed(STOPPED);
+  const limit = new AbortController();
+  const signal = AbortSignal.any([run.signal, limit.signal]);
+  const { timeoutMs } = bench;
+  // A tool that ignores its signal goes on alone: its late result has no place in the log any more.
+  const stopped = new Promise<CallOutcome>((resolve) => {
+    const stop = (): void => resolve(failed(run.signal.aborted ? STOPPED : tooSlow(call.name, timeoutMs ?? 0)));
+    signal.addEventListener("abort", stop, { once: true });
+  });
+  const timer = timeoutMs === null ? undefined : setTimeout(() => limit.abort(), timeoutMs);
+  try {
+    const carriedOut = bench.chain.tool(call, (given) => execute(given, run, { tools: bench.tools, signal }), run);
+    return await Promise.race([carriedOut, stopped]);
+  } catch (error) {
+    return failed(`${call.name} failed: ${messageOf(error)}`);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+interface Execution {
+  readonly tools: ToolSet;
+  readonly signal: AbortSignal;
+}
+
+async function execute(call: ToolCall, run: Run, { tools, signal }: Execution): Promise<CallOutcome> {
+  const tool = tools[call.name];
+  if (tool?.execute === undefined) return failed(`there is no tool ${call.name} that can be run here`);
+  const options = {
+    toolCallId: call.id,
+    messages: run.conversation.view().map(({ message }) => message) as never,
+    abortSignal: signal,
+    context: run as never,
+  };
+  const made: unknown = await tool.execute(call.input as never, options);
+  const value = isStream(made) ? await lastOf(made, call, run) : made;
+  return { output: await outputOf(value, call, tool), isError: false };
+}
+
+async function outputOf(value: unknown, { id, input }: ToolCall, tool: Tool): Promise<AiSdkOutput> {
+  if (tool.toModelOutput !== undefined) {
+    return jsonOf(await tool.toModelOutput({ toolCallId: id, input, output: value } as never)) as AiSdkOutput;
+  }
+  if (typeof value === "string") return { type: "text", value };
+  return { type: "json", value: jsonOf(value) };
+}
+
+/** A tool that yields shows its progress; its last word is the result. */
+async function lastOf(stream: AsyncIterable<unknown>, call: ToolCall, run: Run): Promise<unknown> {
+  let last: unknown;
+  for await (const value of stream) {
+    last = value;
+    run.emit({ type: "tool-progress", callId: call.id, name: call.name, output: shown(value) });
+  }
+  return last;
+}
+
+function isStream(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
+}
+
+function failed(text: string): CallOutcome {
+  return { output: { type: "error-text", value: text }, isError: true };
+}
+
+const STOPPED = "The run was stopped before this tool had finished.";
+
+function tooSlow(name: string, ms: number): string {
+  return `${name} did not finish within ${Math.round(ms / 1000)} seconds and was left alone.`;
+}
+
+function shown(value: unknown): unknown {
+  try {
+    return JSON.parse(bodyOf(value));
+  } catch (error) {
+    return messageOf(error);
+  }
+}

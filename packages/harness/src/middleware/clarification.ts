@@ -1,0 +1,28 @@
+/**
+ * Lets the agent ask the person instead of guessing. The call ends the run with the question; the next user message is
+ * the answer.
+ */
+import { tool } from "ai";
+import { z } from "zod";
+import type { Middleware } from "../agent/middleware.ts";
+
+export function clarification(): Middleware {
+  return {
+    name: "clarification",
+    tools: (run) => ({
+      ask_clarification: tool({
+        description:
+          "Ask the user when the request is ambiguous or a choice is theirs to make, instead of guessing. Ends your turn; their next message is the answer.",
+        inputSchema: z.object({
+          question: z.string().min(1),
+          options: z.array(z.string()).optional().describe("Answers to choose from, if there are a few"),
+        }),
+        execute: ({ question, options = [] }) => {
+          run.emit({ type: "question-ask", question, options });
+          run.finish({ kind: "asked", question, options });
+          return "The question was put to the user. Their next message is the answer.";
+        },
+      }),
+    }),
+  };
+}

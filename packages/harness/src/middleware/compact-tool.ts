@@ -1,0 +1,34 @@
+/**
+ * Lets the agent compact its own conversation. The tool only asks: the compaction happens before the next model call,
+ * when every call of the step has its result in the log.
+ */
+import { tool } from "ai";
+import { z } from "zod";
+import type { Middleware } from "../agent/middleware.ts";
+
+export function compactTool(): Middleware {
+  const wanted = new Map<string, string | null>();
+  return {
+    name: "compact-tool",
+    tools: ({ runId }) => ({
+      compact_conversation: tool({
+        description:
+          "Replace the older part of this conversation by a summary, to make room. Nothing is lost: everything can be read back with recall. Use it before long work, or when a subject is finished.",
+        inputSchema: z.object({
+          focus: z.string().optional().describe("What the summary should keep in view"),
+        }),
+        execute: ({ focus }) => {
+          wanted.set(runId, focus ?? null);
+          return "The conversation will be compacted before your next step.";
+        },
+      }),
+    }),
+    async beforeModel(run) {
+      const focus = wanted.get(run.runId);
+      if (focus === undefined) return;
+      wanted.delete(run.runId);
+      await run.compact({ cause: "manual", signal: run.signal, ...(focus === null ? {} : { focus }) });
+    },
+    afterAgent: ({ runId }) => void wanted.delete(runId),
+  };
+}
