@@ -4,6 +4,7 @@
  */
 import { existsSync } from "node:fs";
 import { loadConfig } from "../config/load.ts";
+import { windowOf } from "../models/window.ts";
 import type { Store } from "../stores/store.ts";
 import { rebuildHead } from "../threads/audit.ts";
 
@@ -50,21 +51,22 @@ function configChecks({ home, cwd, env }: DoctorOptions): Check[] {
   const where = loaded.path ?? "no config.yaml, the defaults";
   if (loaded.kind === "invalid")
     return [{ name: "config", ok: false, detail: `${where}: ${loaded.problems.join("; ")}` }];
-  const unknown = loaded.config.models.filter((model) => model.max_input_tokens == null).map(({ name }) => name);
-  const fallback = loaded.config.summarization.fallback_context_window;
+  const { models, summarization } = loaded.config;
+  const windows = models.map((model) => {
+    const { tokens, source } = windowOf(model, summarization.fallback_context_window);
+    return `${model.name}: ${tokens} tokens ${WINDOW_SOURCES[source]}`;
+  });
   return [
     { name: "config", ok: true, detail: [where, ...loaded.warnings].join("; ") },
-    ...(unknown.length === 0
-      ? []
-      : [
-          {
-            name: "windows",
-            ok: true,
-            detail: `no max_input_tokens for ${unknown.join(", ")}: fractions are of ${fallback} tokens (fallback_context_window)`,
-          },
-        ]),
+    ...(windows.length === 0 ? [] : [{ name: "windows", ok: true, detail: windows.join("; ") }]),
   ];
 }
+
+const WINDOW_SOURCES = {
+  config: "(max_input_tokens)",
+  table: "(known for this model)",
+  fallback: "(fallback_context_window; set max_input_tokens)",
+};
 
 async function threadChecks(store: Store, heads: "skip" | "repair"): Promise<Check[]> {
   const checks: Check[] = [];

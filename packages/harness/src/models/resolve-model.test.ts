@@ -130,7 +130,8 @@ test("secrets never show in errors, wherever the provider repeats them", async (
   const base_url = "http://somebody:hunter2-secret@127.0.0.1:9/v1";
   for (const provider of ["openai", "anthropic", "google", "openai-compatible"]) {
     const config = configOf([entry({ provider, base_url, api_key: SECRET })]);
-    const { language } = await resolveModel(config, null, { env, fetch });
+    const { language, baseUrl } = await resolveModel(config, null, { env, fetch });
+    assert.equal(baseUrl, "http://127.0.0.1:9/v1");
     const error = await generateText({ model: language, prompt: "hi", maxRetries: 0 }).catch((e: unknown) => e);
     const shown = `${inspect(error, { depth: 9 })} ${JSON.stringify(error)} ${(error as Error).stack}`;
     assert.match(shown, /401|Incorrect/, provider);

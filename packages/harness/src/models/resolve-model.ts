@@ -15,6 +15,8 @@ export interface ResolvedModel {
   readonly provider: ModelEntry["provider"];
   /** The provider's id for it. */
   readonly modelId: string;
+  /** Where it is, without credentials; null: the provider's own address. */
+  readonly baseUrl: string | null;
   readonly language: LanguageModelV4;
   readonly window: ModelWindow;
   readonly maxOutputTokens: number | null;
@@ -80,6 +82,7 @@ async function load(config: ModelsConfig, entry: ModelEntry, options: LoadOption
     name: entry.name,
     provider: entry.provider,
     modelId: entry.model,
+    baseUrl: entry.base_url === undefined ? null : withoutCredentials(entry.base_url),
     language: withSettings(
       bare,
       builtIn,
@@ -98,4 +101,11 @@ function fallbackFrom(asked: string, used: ModelEntry, { models }: ModelsConfig)
   const known = models.length === 0 ? "none" : models.map(({ name }) => name).join(", ");
   const message = `The model "${asked}" is not in \`models:\` (there: ${known}); "${used.name}" stands in for it.`;
   return { asked, used: used.name, message };
+}
+
+function withoutCredentials(address: string): string {
+  const url = new URL(address);
+  url.username = "";
+  url.password = "";
+  return url.href.replace(/\/+$/, "");
 }

@@ -50,6 +50,16 @@ test("what recall found is quoted with its turn, the telling turn before the ask
   assert.match((await ask("what was it?", { recall }, answered("recall", json))).text, /Turn 12 \(user\).*it is blue/);
 });
 
+test("without recall, what the prompt still holds is quoted", async () => {
+  const messages: ModelMessage[] = [
+    { role: "user", content: "the harbour budget is 40 million" },
+    { role: "assistant", content: "[offline] I see." },
+    { role: "user", content: "what was the harbour budget?" },
+  ];
+  const { text } = await generateText({ model, messages });
+  assert.equal(text, '[offline] Earlier the user said: "the harbour budget is 40 million"');
+});
+
 test("nothing found is said, not made up", async () => {
   const { text } = await ask("what was the harbour budget?", { recall }, answered("recall", "no hits"));
   assert.match(text, /found nothing said earlier about "harbour budget"/);

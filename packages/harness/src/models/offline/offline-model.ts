@@ -8,7 +8,7 @@ import { type CountText, charsPerToken } from "@palimpsest/core/tokens";
 import { answerParts, type PlayedAnswer, type Playing, requestTokens, usageOf, wholeAnswer } from "../played-answer.ts";
 import { factsIn } from "./facts.ts";
 import { askFileTool, tellResult } from "./file-requests.ts";
-import { askRecall, quoteHits } from "./recalling.ts";
+import { askRecall, quoteEarlier, quoteHits } from "./recalling.ts";
 import { keepRecord } from "./record-keeping.ts";
 import { type Situation, situationOf } from "./situation.ts";
 
@@ -53,7 +53,8 @@ function answerTo(situation: Situation, count: CountText): PlayedAnswer {
     const told = last.name === "recall" ? quoteHits(last, situation.question) : tellResult(last);
     return { text: labelled(told) };
   }
-  return askFileTool(situation) ?? askRecall(situation) ?? { text: labelled(echo(situation.question)) };
+  const called = askFileTool(situation) ?? askRecall(situation);
+  return called ?? { text: labelled(quoteEarlier(situation) ?? echo(situation.question)) };
 }
 
 const labelled = (text: string): string => `${OFFLINE_LABEL} ${text}`;

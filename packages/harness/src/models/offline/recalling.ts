@@ -1,11 +1,22 @@
 /** Questions about what was said before: asked of `recall`, and answered by quoting what it found, with its turn. */
 import type { PlayedAnswer } from "../played-answer.ts";
 import type { Situation, ToolAnswer } from "./situation.ts";
+import { spokenBefore } from "./transcript.ts";
 
 /** A call of `recall` when the question looks back and the tool is there; null when this isn't such a question. */
 export function askRecall({ question, tools }: Situation): PlayedAnswer | null {
   if (!tools.has("recall") || !looksBack(question)) return null;
   return { calls: [{ name: "recall", input: { query: queryOf(question) } }] };
+}
+
+/** Without the tool: what the prompt itself still holds; null when that says nothing about it. */
+export function quoteEarlier({ question, earlier }: Situation): string | null {
+  if (!looksBack(question)) return null;
+  const hits = spokenBefore(earlier).map(({ seq, role, text }) => ({ seq, speaker: role, text }));
+  const words = queryOf(question).toLowerCase().split(" ");
+  const [best] = rank(hits, question);
+  if (best === undefined || !words.some((word) => best.text.toLowerCase().includes(word))) return null;
+  return `Earlier the ${best.speaker} said: "${clip(best.text)}"`;
 }
 
 const ABOUT_THE_PAST =
