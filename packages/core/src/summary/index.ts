@@ -16,6 +16,7 @@ export {
   patchPrompt,
 } from "./prompts/patch.ts";
 export { PROSE_PROMPT_VERSION, type ProsePromptOptions, prosePrompt } from "./prompts/prose.ts";
+export { type SettledProse, settleProse } from "./prose.ts";
 export { type RenderedSummary, type RenderOptions, renderSummary } from "./render.ts";
 export {
   emptyState,

@@ -165,7 +165,7 @@ async function makeDrafts<M>(plan: CompactPlan, request: CompactRequest, { optio
   const folder = options.archive === null ? null : `${HISTORY}/`;
   const input = { ...covered, pins, lines: stateLines(conversation.head().state), archive: folder };
   const maxTokens = cut.summaryTokens - measured.measure.message(shape.turn("user", ""));
-  const summarised = await summarise({
+  const summarised = await summarise.write({
     input,
     shape,
     maxTokens,

@@ -3,6 +3,8 @@
  */
 import type { CompactionOutcome, CompactPlan } from "@palimpsest/core/compaction";
 import type { CountSource } from "@palimpsest/core/tokens";
+import type { SummaryUsage } from "./summarize.ts";
+import type { Correction } from "./summary-writer.ts";
 
 export type CompactionEvent =
   | {
@@ -16,6 +18,10 @@ export type CompactionEvent =
   | { readonly type: "summary-progress"; readonly done: number; readonly of: number }
   | { readonly type: "summary-written"; readonly by: "summarize" | "extract"; readonly tokens: number }
   | { readonly type: "summary-failed"; readonly reason: string; readonly detail: string }
+  /** What the summarizer said that could not stand: unknown items, impossible sources, orders, approvals. */
+  | { readonly type: "summary-corrected"; readonly corrected: readonly Correction[] }
+  /** What the summarizer's calls took, apart from the conversation's own usage. */
+  | ({ readonly type: "summary-usage"; readonly calls: number } & SummaryUsage)
   | { readonly type: "breaker-open"; readonly failures: number; readonly until: string }
   | { readonly type: "compaction-end"; readonly outcome: CompactionOutcome; readonly messages: number };
 
@@ -41,6 +47,10 @@ export function logLine(event: CompactionEvent): string {
       return `${NAME} Summary generated: ${event.tokens} tokens`;
     case "summary-failed":
       return `${NAME} Summarizer failed (${event.reason}): ${event.detail}`;
+    case "summary-corrected":
+      return `${NAME} Summary corrected: ${event.corrected.map(({ what, why }) => `${why} ${JSON.stringify(what)}`).join(", ")}`;
+    case "summary-usage":
+      return `${NAME} Summarizer usage: ${event.calls} calls, ${event.input} tokens in, ${event.output} out`;
     case "breaker-open":
       return `${NAME} Summarizer not asked until ${event.until} after ${event.failures} failures`;
     case "compaction-end":

@@ -1,5 +1,17 @@
 export type { Compactor, CompactorOptions, CompactRequest } from "./compactor.ts";
 export { createCompactor, FloorError } from "./compactor.ts";
+export { type DraftTable, draftTable } from "./draft-table.ts";
 export { type CompactionEvent, logLine, type OnCompactionEvent } from "./events.ts";
+export { type ModelSummarizeOptions, modelSummarize } from "./model-summarize.ts";
+export { createModelWriter, type ModelWriterOptions } from "./model-writer.ts";
 export { archivePath, ensureParts, HISTORY } from "./part-files.ts";
+export {
+  type CachedPrefix,
+  type Summarize,
+  SummarizeError,
+  type SummaryAnswer,
+  type SummaryRequest,
+  type SummaryUsage,
+  summarizeBy,
+} from "./summarize.ts";
 export type { SummaryFailure, SummaryJob, SummaryResult, SummaryWriter } from "./summary-writer.ts";

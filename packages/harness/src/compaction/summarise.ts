@@ -28,36 +28,51 @@ interface Order<M> {
 
 type Summarised = Omit<WrittenSummary, "text"> & { readonly calls: number; readonly digested: number };
 
-export type Summariser = <M>(order: Order<M>) => Promise<Summarised>;
+export interface Summariser {
+  /** Always a summary, whoever wrote it. */
+  write<M>(order: Order<M>): Promise<Summarised>;
+  /** One by the writer, or none. */
+  draft<M>(order: Order<M>): Promise<Summarised | null>;
+}
 
 export function createSummariser({ writer, clock, on }: SummariserOptions): Summariser {
   let breaker: Breaker = FRESH_BREAKER;
-  return async (order) => {
-    const asked =
-      writer !== null && order.model === "writer" && mayCall(breaker, clock().getTime())
-        ? await ask(writer, order, on)
-        : null;
-    if (asked?.kind === "written") {
+  const ask = async <M>(order: Order<M>): Promise<SummaryResult | null> => {
+    if (writer === null || order.model === "none" || !mayCall(breaker, clock().getTime())) return null;
+    const asked = await call(writer, order, on);
+    if (asked.usage !== undefined) on({ type: "summary-usage", calls: asked.calls, ...asked.usage });
+    if (asked.kind === "written") {
       breaker = FRESH_BREAKER;
-      return { rung: "summarize", state: asked.state, calls: asked.calls, digested: asked.digested };
-    }
-    if (asked !== null && asked.reason !== "aborted") {
+      const corrected = asked.corrected ?? [];
+      if (corrected.length > 0) on({ type: "summary-corrected", corrected });
+    } else if (asked.reason !== "aborted") {
       on({ type: "summary-failed", reason: asked.reason, detail: asked.detail });
       breaker = afterFailure(breaker, clock().getTime());
       if (breaker.closedAt > 0) {
         on({ type: "breaker-open", failures: breaker.failures, until: new Date(breaker.closedAt).toISOString() });
       }
     }
-    return {
-      rung: "extract",
-      state: extractState(order.input, order.shape, order),
-      calls: asked?.calls ?? 0,
-      digested: 0,
-    };
+    return asked;
+  };
+  return {
+    async draft(order) {
+      const asked = await ask(order);
+      return asked?.kind === "written" ? byWriter(asked) : null;
+    },
+    async write(order) {
+      const asked = await ask(order);
+      if (asked?.kind === "written") return byWriter(asked);
+      const state = extractState(order.input, order.shape, order);
+      return { rung: "extract", state, calls: asked?.calls ?? 0, digested: 0 };
+    },
   };
 }
 
-async function ask<M>(writer: SummaryWriter, order: Order<M>, on: OnCompactionEvent): Promise<SummaryResult> {
+function byWriter({ state, calls, digested }: Extract<SummaryResult, { kind: "written" }>): Summarised {
+  return { rung: "summarize", state, calls, digested };
+}
+
+async function call<M>(writer: SummaryWriter, order: Order<M>, on: OnCompactionEvent): Promise<SummaryResult> {
   const job: SummaryJob<M> = { ...order, onProgress: (done, of) => on({ type: "summary-progress", done, of }) };
   try {
     return await writer(job, order.signal);

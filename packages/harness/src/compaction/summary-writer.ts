@@ -4,7 +4,8 @@
  */
 import type { SummaryInput } from "@palimpsest/core/compaction";
 import type { Shape } from "@palimpsest/core/message";
-import type { SummaryState } from "@palimpsest/core/summary";
+import type { DropReason, SummaryState } from "@palimpsest/core/summary";
+import type { SummaryUsage } from "./summarize.ts";
 
 export interface SummaryJob<M> {
   readonly input: SummaryInput<M>;
@@ -26,8 +27,22 @@ export type SummaryResult =
       readonly calls: number;
       /** Tool outputs it saw only as digests. */
       readonly digested: number;
+      /** What the summarizer said that could not stand, or not as it was said. */
+      readonly corrected?: readonly Correction[];
+      readonly usage?: SummaryUsage;
     }
-  | { readonly kind: "failed"; readonly reason: SummaryFailure; readonly detail: string; readonly calls: number };
+  | {
+      readonly kind: "failed";
+      readonly reason: SummaryFailure;
+      readonly detail: string;
+      readonly calls: number;
+      readonly usage?: SummaryUsage;
+    };
+
+export interface Correction {
+  readonly what: string;
+  readonly why: DropReason | "not-understood";
+}
 
 export type SummaryFailure = "error" | "timeout" | "aborted" | "empty" | "refusal" | "no-shrink" | "invalid";
 

@@ -1,0 +1,22 @@
+/**
+ * What is being prepared for one thread: finished chunks of a summary and the summary drafted ahead. A cache beside the
+ * log: whatever can't be read or written is only done again, so its errors end here.
+ */
+import type { Drafts } from "../stores/store.ts";
+
+export interface DraftTable {
+  get(key: string): Promise<string | null>;
+  put(key: string, value: string): Promise<void>;
+  /** One draft, or all of them. */
+  drop(key?: string): Promise<void>;
+}
+
+export function draftTable(drafts: Drafts, thread: string, clock: () => Date): DraftTable {
+  return {
+    get: async (key) => (await drafts.get(thread, key).catch(() => undefined))?.value ?? null,
+    async put(key, value) {
+      await drafts.put(thread, key, value, clock().toISOString()).catch(() => undefined);
+    },
+    drop: (key) => drafts.drop(thread, key).catch(() => undefined),
+  };
+}

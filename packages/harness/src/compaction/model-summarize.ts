@@ -1,0 +1,114 @@
+/**
+ * A summarizer from a language model of the AI SDK. One call is one request: no retries, no tools run, nothing streamed,
+ * so that none of it reaches the user [F8]. Structured output is asked for where it works; a provider that refuses the
+ * schema is asked without it from then on, since the answer is read leniently anyway.
+ */
+import { APICallError, type LanguageModelV4 } from "@ai-sdk/provider";
+import {
+  generateText,
+  jsonSchema,
+  type LanguageModelUsage,
+  type ModelMessage,
+  NoObjectGeneratedError,
+  Output,
+  type ToolSet,
+} from "ai";
+import {
+  type Summarize,
+  SummarizeError,
+  type SummaryAnswer,
+  type SummaryRequest,
+  type SummaryUsage,
+} from "./summarize.ts";
+
+export interface ModelSummarizeOptions {
+  /** For example thinking turned off. */
+  readonly providerOptions?: Parameters<typeof generateText>[0]["providerOptions"];
+  /** `never`: the provider is known to have none. */
+  readonly structuredOutput?: "where-it-works" | "never";
+}
+
+export function modelSummarize(model: LanguageModelV4, options: ModelSummarizeOptions = {}): Summarize {
+  let structured = (options.structuredOutput ?? "where-it-works") === "where-it-works";
+  return async (request, signal) => {
+    const schema = structured ? request.schema : null;
+    try {
+      return await ask(model, { ...request, schema }, { ...options, signal });
+    } catch (error) {
+      if (schema === null || !refusesSchema(error)) throw asSummarizeError(error);
+      structured = false;
+    }
+    try {
+      return await ask(model, { ...request, schema: null }, { ...options, signal });
+    } catch (error) {
+      // Both ways were refused, so the schema was not what it minded.
+      if (refusesSchema(error)) structured = true;
+      throw asSummarizeError(error);
+    }
+  };
+}
+
+async function ask(
+  model: LanguageModelV4,
+  { system, prompt, prefix, schema, maxOutputTokens }: SummaryRequest,
+  { providerOptions, signal }: ModelSummarizeOptions & { readonly signal: AbortSignal },
+): Promise<SummaryAnswer> {
+  const instructions = prefix === null ? system : prefix.instructions;
+  const before = (prefix?.messages ?? []) as readonly ModelMessage[];
+  const output = schema === null ? {} : { output: Output.object({ schema: jsonSchema(strict(schema) as object) }) };
+  try {
+    const result = await generateText({
+      model,
+      ...(instructions === "" ? {} : { instructions }),
+      messages: [...before, { role: "user", content: prompt }],
+      ...(prefix === null ? {} : { tools: prefix.tools as ToolSet }),
+      ...(providerOptions === undefined ? {} : { providerOptions }),
+      ...output,
+      maxOutputTokens,
+      maxRetries: 0,
+      abortSignal: signal,
+    });
+    return { text: result.text, finish: finishOf(result.finishReason), usage: usageOf(result.usage) };
+  } catch (error) {
+    // Not the schema to the letter, but perhaps good enough: the caller reads it leniently.
+    if (!NoObjectGeneratedError.isInstance(error)) throw error;
+    const usage = error.usage === undefined ? {} : { usage: usageOf(error.usage) };
+    return { text: error.text ?? "", finish: finishOf(error.finishReason), ...usage };
+  }
+}
+
+function finishOf(reason: string | undefined): SummaryAnswer["finish"] {
+  return reason === "stop" || reason === "length" ? reason : "other";
+}
+
+function usageOf({ inputTokens, outputTokens, inputTokenDetails }: LanguageModelUsage): SummaryUsage {
+  return {
+    input: inputTokens ?? 0,
+    output: outputTokens ?? 0,
+    cacheRead: inputTokenDetails?.cacheReadTokens ?? 0,
+    cacheWrite: inputTokenDetails?.cacheWriteTokens ?? 0,
+  };
+}
+
+/** Every key required and no others: what the strictest providers ask of a schema. Empty lists and texts stand for nothing. */
+function strict(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(strict);
+  if (typeof schema !== "object" || schema === null) return schema;
+  const copy = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, strict(value)]));
+  const { properties } = copy;
+  if (copy["type"] !== "object" || typeof properties !== "object" || properties === null) return copy;
+  return { ...copy, required: Object.keys(properties), additionalProperties: false };
+}
+
+function refusesSchema(error: unknown): boolean {
+  return APICallError.isInstance(error) && [400, 404, 415, 422, 501].includes(error.statusCode ?? 0);
+}
+
+function asSummarizeError(error: unknown): unknown {
+  if (!APICallError.isInstance(error)) return error;
+  const retry = error.isRetryable ? "now" : "never";
+  const status = error.statusCode === undefined ? "" : `${error.statusCode} `;
+  const seconds = Number(error.responseHeaders?.["retry-after"] ?? 0);
+  const afterMs = Number.isFinite(seconds) ? seconds * 1000 : 0;
+  return new SummarizeError(`${status}${error.message}`, { retry, afterMs, cause: error });
+}

@@ -1,0 +1,180 @@
+/**
+ * Writes a summary with a model: the hidden messages in chunks the summarizer can read, a patch for each, all of them
+ * merged in order into the state so far. The model proposes and code disposes: what it does not mention stays, what it
+ * invents is dropped. It never touches the thread, and every failure is a result that names its reason.
+ */
+import {
+  type Chunk,
+  chunkMessages,
+  createLocator,
+  emptyState,
+  extendLedger,
+  type Locate,
+  mergePatch,
+  PATCH_SCHEMA,
+  type PatchPrompt,
+  patchPrompt,
+  type SummaryState,
+} from "@palimpsest/core/summary";
+import { createAsker, pause, type Question } from "./ask-summarizer.ts";
+import { writeProse } from "./prose-writer.ts";
+import { isEmpty, type ReadPatch, readPatchAnswer } from "./summary-answer.ts";
+import {
+  askAll,
+  budgetOf,
+  type Desk,
+  failedResult,
+  type ModelWriterOptions,
+  outputAfterCut,
+  roomFor,
+  tooSmall,
+} from "./summary-desk.ts";
+import type { Correction, SummaryResult, SummaryWriter } from "./summary-writer.ts";
+
+export type { ModelWriterOptions } from "./summary-desk.ts";
+
+const TIMEOUT_MS = 120_000;
+/** Of the summarizer's prompt, what the items already known may take. */
+const KNOWN_SHARE = 0.2;
+const MOST_KNOWN = 4000;
+
+export function createModelWriter(options: ModelWriterOptions): SummaryWriter {
+  return async (job, signal) => {
+    const { summarize, drafts = null, timeoutMs = TIMEOUT_MS, sleep = pause } = options;
+    const asker = createAsker({ summarize, drafts, timeoutMs, sleep });
+    const desk = { job, options, asker, signal, count: options.count ?? job.count, budget: budgetOf(options) };
+    if (options.summaryPrompt !== null || options.style === "prose") return writeProse(desk);
+    return (await writeOnPrefix(desk)) ?? (await writeInChunks(desk));
+  };
+}
+
+/** A part of the conversation, what the model was shown beside it, and what it made of it. */
+interface Section {
+  readonly first: number;
+  readonly last: number;
+  readonly knownIds: ReadonlySet<string>;
+  readonly read: ReadPatch;
+}
+
+/** One call on the conversation's own cache [F10]; null when there is none, it leaves no room, or it did not work. */
+async function writeOnPrefix<M>(desk: Desk<M>): Promise<SummaryResult | null> {
+  const { job, options, count, budget, asker, signal } = desk;
+  const prefix = options.prefix?.() ?? null;
+  const [first, last] = [job.input.entries[0]?.seq, job.input.entries.at(-1)?.seq];
+  if (prefix === null || first === undefined || last === undefined) return null;
+  const asked = promptFor(desk, null);
+  if (prefix.tokens + count(asked.prompt) > budget.input) return null;
+  const answer = await asker.ask<ReadPatch>(
+    {
+      request: {
+        kind: "patch",
+        system: "",
+        prompt: asked.prompt,
+        maxOutputTokens: budget.output,
+        schema: null,
+        prefix,
+      },
+      maxOutputTokens: outputAfterCut(desk, asked.prompt) - prefix.tokens,
+      read: (given) => readPatchAnswer(given, asked.prompt),
+    },
+    signal,
+  );
+  if (answer.kind === "failed") return signal.aborted ? failedResult(desk, "aborted", answer.detail) : null;
+  const section = { first, last, knownIds: asked.knownIds, read: answer.value };
+  const written = settle(desk, [section], 0);
+  return written.kind === "written" ? written : null;
+}
+
+async function writeInChunks<M>(desk: Desk<M>): Promise<SummaryResult> {
+  const { job, options, count } = desk;
+  const bare = promptFor(desk, "");
+  const maxTokens = roomFor(desk, bare.system + bare.prompt);
+  if (tooSmall(maxTokens)) {
+    const detail = `a summarizer window of ${options.window} tokens leaves ${maxTokens} for messages; use a larger one`;
+    return failedResult(desk, "error", detail);
+  }
+  const { entries } = job.input;
+  const chunked = chunkMessages(entries, job.shape, { count, maxTokens, maxCalls: options.maxSummarizerCalls });
+  const { chunks, digested } = chunked;
+  if (chunks.length === 0) return failedResult(desk, "empty", "the hidden messages hold no text");
+  const answers = await askAll(desk, chunks.length, (index) => questionFor(desk, chunks[index]!));
+  if (answers.kind === "failed") return failedResult(desk, answers.reason, answers.detail);
+  const sections = chunks.map(({ first, last }, index) => ({
+    first,
+    last,
+    knownIds: bare.knownIds,
+    read: answers.value[index]!,
+  }));
+  return settle(desk, sections, digested.length);
+}
+
+function questionFor<M>(desk: Desk<M>, chunk: Chunk): Question<ReadPatch> {
+  const { system, prompt } = promptFor(desk, chunk.text);
+  const maxOutputTokens = desk.budget.output;
+  return {
+    request: { kind: "patch", system, prompt, maxOutputTokens, schema: PATCH_SCHEMA, prefix: null },
+    maxOutputTokens: outputAfterCut(desk, system + prompt),
+    read: (answer) => readPatchAnswer(answer, prompt),
+  };
+}
+
+function promptFor<M>({ job, count, budget }: Desk<M>, transcript: string | null): PatchPrompt {
+  return patchPrompt({
+    state: job.input.prior ?? emptyState(),
+    transcript,
+    count,
+    maxKnownTokens: Math.min(MOST_KNOWN, Math.floor(budget.input * KNOWN_SHARE)),
+    focus: job.focus,
+  });
+}
+
+/** The patches merged in order, or why they can't stand for what would be hidden. */
+function settle<M>(desk: Desk<M>, sections: readonly Section[], digested: number): SummaryResult {
+  const { job, asker } = desk;
+  if (sections.every(({ read }) => isEmpty(read))) return failedResult(desk, "empty", "nothing in any part of it");
+  const said = sections.flatMap(({ read }) => wordsOf(read)).reduce((sum, text) => sum + job.count(text), 0);
+  if (said >= job.hiddenTokens) {
+    return failedResult(desk, "no-shrink", `${said} tokens would stand for ${job.hiddenTokens}`);
+  }
+  const merged = mergeAll(desk, sections);
+  const ledger = extendLedger(merged.state.ledger, job.input.entries, job.shape);
+  const ignored = sections.flatMap(({ read }) => read.ignored);
+  const corrected = [...merged.corrected, ...ignored.map((what) => ({ what, why: "not-understood" as const }))];
+  return { kind: "written", state: { ...merged.state, ledger }, digested, corrected, ...asker.spent() };
+}
+
+/** Resolutions of all parts count as one patch's: many small ones may not close more than one large one could. */
+function mergeAll<M>({ job }: Desk<M>, sections: readonly Section[]): { state: SummaryState; corrected: Correction[] } {
+  let state = job.input.prior ?? emptyState();
+  const corrected: Correction[] = [];
+  const locators = locatorsFor(job);
+  for (const { first, last, knownIds, read } of sections) {
+    const locate = locators(first, last);
+    const patch = { ...read.patch, resolve: [] };
+    const merged = mergePatch(state, patch, { coveredRange: [first, last], knownIds, locate });
+    state = merged.state;
+    corrected.push(...merged.dropped);
+  }
+  const resolve = sections.flatMap(({ read }) => read.patch.resolve);
+  const range = [sections[0]!.first, sections.at(-1)!.last] as const;
+  const { knownIds } = sections[0]!;
+  const closed = mergePatch(state, { add: {}, update: [], resolve }, { coveredRange: range, knownIds });
+  return { state: closed.state, corrected: [...corrected, ...closed.dropped] };
+}
+
+/** Finds sources among a part's own messages. A message that spans many parts is indexed once. */
+function locatorsFor<M>({ input, shape }: Desk<M>["job"]): (first: number, last: number) => Locate {
+  let known: { first: number; last: number; locate: Locate } | null = null;
+  return (first, last) => {
+    if (known?.first !== first || known.last !== last) {
+      const within = input.entries.filter(({ seq }) => seq >= first && seq <= last);
+      known = { first, last, locate: createLocator(within, shape) };
+    }
+    return known.locate;
+  };
+}
+
+function wordsOf({ patch }: ReadPatch): string[] {
+  const items = [...Object.values(patch.add).flat(), ...patch.update];
+  return items.map(({ text, why }) => (why === undefined ? text : `${text} ${why}`));
+}
