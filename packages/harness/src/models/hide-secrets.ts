@@ -19,17 +19,31 @@ export function hideSecrets(error: unknown, secrets: readonly string[]): unknown
   return secrets.length === 0 ? error : hide(error, secrets, new Set());
 }
 
+/** Errors are changed in place; what they hold may belong to the caller, so of that a clean copy is put in. */
 function hide(value: unknown, secrets: readonly string[], seen: Set<object>): unknown {
   if (typeof value === "string") return secrets.reduce((text, secret) => text.replaceAll(secret, () => HIDDEN), value);
   if (typeof value !== "object" || value === null || seen.has(value)) return value;
   seen.add(value);
-  for (const key of Object.getOwnPropertyNames(value)) {
-    const held = Object.getOwnPropertyDescriptor(value, key);
+  if (value instanceof Error) return hideIn(value, secrets, seen);
+  if (Array.isArray(value)) {
+    const clean = value.map((item) => hide(item, secrets, seen));
+    return clean.some((item, index) => item !== value[index]) ? clean : value;
+  }
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) return value;
+  const entries = Object.entries(value);
+  const clean = entries.map(([key, item]) => [key, hide(item, secrets, seen)] as const);
+  return clean.some(([, item], index) => item !== entries[index]![1]) ? Object.fromEntries(clean) : value;
+}
+
+function hideIn(error: Error, secrets: readonly string[], seen: Set<object>): Error {
+  for (const key of Object.getOwnPropertyNames(error)) {
+    const held = Object.getOwnPropertyDescriptor(error, key);
     if (held === undefined || !("value" in held)) continue;
     const clean = hide(held.value, secrets, seen);
     if (clean !== held.value && (held.writable || held.configurable)) {
-      Object.defineProperty(value, key, { ...held, value: clean });
+      Object.defineProperty(error, key, { ...held, value: clean });
     }
   }
-  return value;
+  return error;
 }

@@ -139,6 +139,21 @@ test("secrets never show in errors, wherever the provider repeats them", async (
   }
 });
 
+test("secrets don't show in the errors of a stream either", async () => {
+  const event = `data: ${JSON.stringify({ error: { message: `the key ${SECRET} is spent`, type: "x", code: "y" } })}\n\n`;
+  const fetch = async () => new Response(event, { headers: { "content-type": "text/event-stream" } });
+  const config = configOf([
+    entry({ provider: "openai-compatible", base_url: "http://127.0.0.1:9/v1", api_key: SECRET }),
+  ]);
+  const { language } = await resolveModel(config, null, { env, fetch });
+  const errors: unknown[] = [];
+  for await (const part of streamText({ model: language, prompt: "hi", onError: () => {} }).stream) {
+    if (part.type === "error") errors.push(part.error);
+  }
+  assert.match(inspect(errors, { depth: 9 }), /the key \[hidden\] is spent/);
+  assert.doesNotMatch(inspect(errors, { depth: 9 }), new RegExp(SECRET));
+});
+
 test("a network that is down is an error without the key", async () => {
   const config = configOf([
     entry({ provider: "openai-compatible", base_url: "http://127.0.0.1:9/v1", api_key: SECRET }),
