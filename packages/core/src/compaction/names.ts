@@ -3,9 +3,12 @@
  * probes ask for them later. Purely lexical and the same for every language; it must not learn from one tool's output.
  */
 
-/** A path or a dotted file name, an identifier that is no plain word, a long number, a hash. */
+/**
+ * A path or a dotted file name, an identifier that is no plain word, a long number, a hash. Every repetition is bounded:
+ * a megabyte without a space must cost no more than any other.
+ */
 const NAME =
-  /(?:[\w@~.-]*\/)+[\w@.-]*\w|\b[\w-]+\.[a-z]{1,5}\b|[\p{L}_$][\p{L}\p{N}_$]*(?:-[\p{L}\p{N}]+)*|\d[\d.,:-]*\d/gu;
+  /(?:[\w@~.-]{0,80}\/){1,24}[\w@.-]{0,80}\w|\b[\w-]{1,80}\.[a-z]{1,5}\b|\b[0-9a-f]{7,64}\b|[\p{L}_$][\p{L}\p{N}_$]{0,80}(?:-[\p{L}\p{N}]{1,40}){0,8}|\d[\d.,:-]{0,40}\d/gu;
 
 const MAX_NAME = 160;
 

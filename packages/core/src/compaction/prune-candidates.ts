@@ -64,16 +64,16 @@ export function pruneCandidates<M>(
     for (const [position, part] of parts.entries()) {
       if (part.kind !== "result" && part.kind !== "call" && part.kind !== "image") continue;
       if (tokens[position]! < minPartTokens || isPruned(part) || (part.kind === "call" && signed)) continue;
-      const call = part.kind === "result" ? calls.get(part.id) : part.kind === "call" ? part : undefined;
-      const use: ToolUse = call === undefined ? { kind: "other" } : toolUse(call.name, call.input);
+      const known = part.kind === "image" ? undefined : calls.get(part.id);
+      const use: ToolUse = known?.use ?? { kind: "other" };
       found.push({
         index,
         target: seq,
         part: position,
-        reason: reasonFor(part, { call, use, index, later }),
+        reason: reasonFor(part, { known, index, later }),
         original: part,
         tokens: tokens[position]!,
-        tool: call?.name ?? (part.kind === "result" ? part.name : null),
+        tool: known?.call.name ?? (part.kind === "result" ? part.name : null),
         use,
         carried: carried(index),
         idle: requests.at(-1)! - requests[Math.max(index, touched(use, later)) + 1]!,
@@ -93,10 +93,29 @@ function tailStart<M>(entries: readonly PrunableEntry<M>[], options: CandidateOp
   return 0;
 }
 
-function callsById<M>(entries: readonly PrunableEntry<M>[], shape: Shape<M>): ReadonlyMap<string, CallPart> {
-  const calls = new Map<string, CallPart>();
-  for (const { message } of entries)
-    for (const part of shape.parts(message)) if (part.kind === "call") calls.set(part.id, part);
+interface KnownCall {
+  readonly call: CallPart;
+  readonly use: ToolUse;
+  readonly signature: string;
+}
+
+const readCalls = new WeakMap<object, readonly KnownCall[]>();
+
+/** The calls of a message, parsed once per message object. */
+function callsOf<M>(message: M, shape: Shape<M>): readonly KnownCall[] {
+  const known = readCalls.get(message as object);
+  if (known !== undefined) return known;
+  const calls = shape.parts(message).flatMap((part): KnownCall[] => {
+    if (part.kind !== "call") return [];
+    return [{ call: part, use: toolUse(part.name, part.input), signature: `${part.name}\n${part.input}` }];
+  });
+  readCalls.set(message as object, calls);
+  return calls;
+}
+
+function callsById<M>(entries: readonly PrunableEntry<M>[], shape: Shape<M>): ReadonlyMap<string, KnownCall> {
+  const calls = new Map<string, KnownCall>();
+  for (const { message } of entries) for (const known of callsOf(message, shape)) calls.set(known.call.id, known);
   return calls;
 }
 
@@ -112,10 +131,8 @@ function laterUses<M>(entries: readonly PrunableEntry<M>[], shape: Shape<M>): La
   const whole = new Map<string, number>();
   const touched = new Map<string, number>();
   for (const [index, { message }] of entries.entries())
-    for (const part of shape.parts(message)) {
-      if (part.kind !== "call") continue;
-      same.set(signatureOf(part), index);
-      const use = toolUse(part.name, part.input);
+    for (const { use, signature } of callsOf(message, shape)) {
+      same.set(signature, index);
       if (use.kind !== "read" && use.kind !== "change") continue;
       touched.set(use.path, index);
       if (use.whole) whole.set(use.path, index);
@@ -125,22 +142,19 @@ function laterUses<M>(entries: readonly PrunableEntry<M>[], shape: Shape<M>): La
 
 function reasonFor(
   part: CallPart | ResultPart | ImagePart,
-  about: { call: CallPart | undefined; use: ToolUse; index: number; later: LaterUses },
+  about: { known: KnownCall | undefined; index: number; later: LaterUses },
 ): PruneReason {
   if (part.kind === "image") return "old-image";
   if (part.kind === "call") return "long-input";
-  const { call, use, index, later } = about;
-  if (call !== undefined && (later.same.get(signatureOf(call)) ?? -1) > index) return "repeated";
-  if (use.kind === "read" && (later.whole.get(use.path) ?? -1) > index) return "superseded";
+  const { known, index, later } = about;
+  if (known === undefined) return "stale-output";
+  if ((later.same.get(known.signature) ?? -1) > index) return "repeated";
+  if (known.use.kind === "read" && (later.whole.get(known.use.path) ?? -1) > index) return "superseded";
   return "stale-output";
 }
 
 function touched(use: ToolUse, later: LaterUses): number {
   return use.kind === "read" || use.kind === "change" ? (later.touched.get(use.path) ?? -1) : -1;
-}
-
-function signatureOf(call: CallPart): string {
-  return `${call.name}\n${call.input}`;
 }
 
 /** For each index: how many model requests were made since so much followed it that it left the protected tail. */
