@@ -67,10 +67,10 @@ async function playRandomLog(seed: number): Promise<{ report: PlaybackReport; me
     return chosen;
   };
   const { shape, rules } = SHAPES[seed % SHAPES.length]!;
-  const size = pick([4000, 8000, 16_000, 32_000]);
+  const size = pick([4000, 4000, 8000, 16_000]);
   const script = randomConversation(seed, {
-    messages: pick([205, 12, 30, 60, 100]),
-    longest: pick([400, 4000, 4000, 30_000]),
+    messages: seed % 5 === 0 ? 205 : pick([6, 12, 24, 40]),
+    longest: pick([300, 2000, 6000, 20_000]),
     parallel: pick([4, 4, 4, 4, 4, 4, 300]),
     wild: pick([false, false, false, false, true]),
     dangling: pick([0, 0, 0, 0.1]),
