@@ -2,6 +2,7 @@
 import { type AiSdkMessage, aiSdkShape } from "./ai-sdk.ts";
 import { type AnthropicMessage, anthropicShape } from "./anthropic.ts";
 import { type OpenAiMessage, openaiShape } from "./openai.ts";
+import { remembered } from "./remembered.ts";
 import type { Dialect, Shape } from "./shape.ts";
 
 /** The message type of each dialect. */
@@ -12,9 +13,9 @@ export interface MessageOf {
 }
 
 const SHAPES: { readonly [D in Dialect]: Shape<MessageOf[D]> } = {
-  openai: openaiShape,
-  anthropic: anthropicShape,
-  "ai-sdk": aiSdkShape,
+  openai: remembered(openaiShape),
+  anthropic: remembered(anthropicShape),
+  "ai-sdk": remembered(aiSdkShape),
 };
 
 export function shapeOf<D extends Dialect>(dialect: D): Shape<MessageOf[D]> {

@@ -69,7 +69,7 @@ async function playRandomLog(seed: number): Promise<{ report: PlaybackReport; me
   const { shape, rules } = SHAPES[seed % SHAPES.length]!;
   const size = pick([4000, 4000, 8000, 16_000]);
   const script = randomConversation(seed, {
-    messages: seed % 5 === 0 ? 205 : pick([6, 12, 24, 40]),
+    messages: seed % 5 === 0 ? 260 : pick([6, 12, 24, 40]),
     longest: pick([300, 2000, 6000, 20_000]),
     parallel: pick([4, 4, 4, 4, 4, 4, 300]),
     wild: pick([false, false, false, false, true]),
