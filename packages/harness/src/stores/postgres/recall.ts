@@ -37,9 +37,12 @@ export function recallTables(connection: Connection): RecallTables {
     clear: (thread) => transaction((query) => forgetIndex(query, schema, thread)),
     // Rows come as one JSON text each: what a row costs to hand over is most of what it costs.
     async postings(spans, terms) {
-      const sql = `SELECT p.thread, p.term, json_agg(json_build_array(p.block, p.count, p.list)) AS rows
-        FROM ${SPANS} JOIN ${schema}.recall_postings p
-          ON p.thread = s.thread AND p.term = ANY ($3) AND p.block < s.before GROUP BY p.thread, p.term`;
+      // OFFSET 0 keeps the planner from joining whole tables where a few index ranges are asked for.
+      const sql = `SELECT s.thread, p.term, json_agg(json_build_array(p.block, p.count, p.list)) AS rows
+        FROM ${SPANS} CROSS JOIN unnest($3::text[]) AS t (term) CROSS JOIN LATERAL (
+          SELECT * FROM ${schema}.recall_postings
+          WHERE thread = s.thread AND term = t.term AND block < s.before OFFSET 0
+        ) p GROUP BY s.thread, p.term`;
       const found = await rows<PostingRow>(sql, ...columns(spans), terms);
       return found.flatMap(({ thread, term, rows }) =>
         rows.map(([block, count, list]) => ({ thread, term, block, count, list })),
@@ -54,9 +57,10 @@ export function recallTables(connection: Connection): RecallTables {
     async entries(ranges) {
       const sql = `SELECT e.thread, json_agg(json_build_array(
           e.ordinal, e.seq, e.session, e.at, e.speaker, e.length, e.asks)) AS rows
-        FROM unnest($1::text[], $2::int[], $3::int[]) AS w (thread, first, last)
-        JOIN ${schema}.recall_entries e ON e.thread = w.thread AND e.ordinal BETWEEN w.first AND w.last
-        GROUP BY e.thread`;
+        FROM unnest($1::text[], $2::int[], $3::int[]) AS w (thread, first, last) CROSS JOIN LATERAL (
+          SELECT * FROM ${schema}.recall_entries
+          WHERE thread = w.thread AND ordinal BETWEEN w.first AND w.last OFFSET 0
+        ) e GROUP BY e.thread`;
       const values = (["thread", "first", "last"] as const).map((name) => ranges.map((range) => range[name]));
       return (await rows<EntryRow>(sql, ...values)).flatMap(({ thread, rows }) =>
         rows.map(([ordinal, seq, session, at, speaker, length, asks]): Entry => {
