@@ -84,12 +84,12 @@ const summarizationSchema = z
         from: wholeAboveZero
           .nullable()
           .default(null)
-          .describe("Tokens in the view before pruning is considered; null: by price alone."),
-        protect_tokens: z.int().min(0).default(10_000).describe("The newest tokens are never pruned."),
+          .describe("Tokens in the view before pruning is considered; null: 30000."),
+        protect_tokens: z.int().min(0).default(8_000).describe("The newest tokens are never pruned."),
         min_gain_tokens: z
           .int()
           .min(0)
-          .default(2_000)
+          .default(5_000)
           .describe("A pass that frees less is not worth breaking the prompt cache."),
       })
       .prefault({}),

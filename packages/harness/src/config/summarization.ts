@@ -105,7 +105,7 @@ export function summarizationFromOptions(options: SummarizationOptions = {}): Su
     reservedOutputTokens: options.reservedOutputTokens ?? 4096,
     fallbackContextWindow: options.fallbackContextWindow ?? 32_768,
     maxSummarizerCalls: options.maxSummarizerCalls ?? 8,
-    prune: { enabled: true, from: null, protectTokens: 10_000, minGainTokens: 2_000, ...options.prune },
+    prune: { enabled: true, from: null, protectTokens: 8_000, minGainTokens: 5_000, ...options.prune },
   });
 }
 
