@@ -7,6 +7,7 @@ import type { CompactionOutcome, Keep } from "@palimpsest/core/compaction";
 import type { AiSdkMessage } from "@palimpsest/core/message";
 import type { ToolSet } from "ai";
 import { summarizationFromOptions } from "../config/summarization.ts";
+import { knownWindow } from "../models/known-windows.ts";
 import { exactCounterFor, type ModelCounter } from "../models/tokenizers.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { Store } from "../stores/store.ts";
@@ -30,7 +31,7 @@ export interface AgentOptions extends Partial<Omit<ModelSettings, "languageModel
   readonly store?: Store;
   /** Replaces the base of the system prompt. */
   readonly instructions?: string;
-  /** The model's input window in tokens; where it isn't known, the fallback of the summarization settings. */
+  /** The model's input window in tokens; without it the table of known models, else the summarization's fallback. */
   readonly contextWindow?: number;
   /** Tells providers apart that serve a model of the same name, for limits learned from them. */
   readonly baseUrl?: string;
@@ -121,7 +122,8 @@ function resolve(options: AgentOptions): AgentSetup {
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
     ...(providerOptions === undefined ? {} : { providerOptions }),
   });
-  const contextWindow = options.contextWindow ?? compaction.settings.fallbackContextWindow;
+  const known = options.contextWindow ?? knownWindow(languageModel.modelId);
+  const contextWindow = known ?? compaction.settings.fallbackContextWindow;
   const model = { settings, contextWindow, baseUrl: options.baseUrl ?? null };
   let counter: Promise<ModelCounter> | undefined;
   return {

@@ -4,6 +4,7 @@ import type { SummarizationOptions } from "../config/summarization.ts";
 import { clarification } from "../middleware/clarification.ts";
 import { compactTool } from "../middleware/compact-tool.ts";
 import { danglingCalls } from "../middleware/dangling-calls.ts";
+import { recall } from "../middleware/recall.ts";
 import { summarization } from "../middleware/summarization.ts";
 import { threadData } from "../middleware/thread-data.ts";
 import { title } from "../middleware/title.ts";
@@ -24,6 +25,7 @@ export function createDeepAgent({ summarization: settings, summaryWriter, ...opt
     danglingCalls(),
     ...(settings === null ? [] : [summarization({ ...settings, writer })]),
     compactTool(),
+    recall(),
     title(),
     clarification(),
     ...(options.middleware ?? []),

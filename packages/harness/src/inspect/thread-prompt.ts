@@ -84,10 +84,10 @@ async function weigh(given: Weighing): Promise<{ count: Count; breakdown: Breakd
   const meter = createMeter(shape, { ...counter, counter: counter.count });
   const counted = entries.map((entry): Entry => ({ seq: entry.seq, tokens: entrySize(entry, meter) }));
   const added = meter.messages(repaired) - counted.reduce((sum, { tokens }) => sum + tokens, 0);
-  const fixed = fixedParts(request, meter);
+  const fixed = knownParts(load) ?? fixedParts(request, meter);
   const prompt = {
     view: viewKey({ compaction: load.head.compaction, prune: load.head.prunes.at(-1) ?? null }),
-    fixed: fixed.base + fixed.definitions,
+    fixed: Object.values(fixed).reduce((sum, tokens) => sum + tokens, 0),
     entries: added > 0 ? [...counted, { seq: null, tokens: added }] : counted,
   };
   const account = createAccount({ factors: load.head.factors });
@@ -101,7 +101,7 @@ async function weigh(given: Weighing): Promise<{ count: Count; breakdown: Breakd
   const budget = { window, reserve: answerReserve(window, null) };
   return {
     count,
-    breakdown: breakdown({ ...parts, ...fixed, base: fixed.base + (parts.base ?? 0) }, { count, budget }),
+    breakdown: breakdown({ ...parts, ...fixed, base: (fixed.base ?? 0) + (parts.base ?? 0) }, { count, budget }),
   };
 }
 
@@ -141,7 +141,13 @@ function historyParts(
   return parts;
 }
 
-function fixedParts({ system, tools }: Weighing["request"], meter: Meter<object>) {
+/** A run leaves only the sizes of its system prompt and tools in the state: the head is written with every append. */
+function knownParts({ head }: ThreadLoad): Partial<Record<PartName, number>> | null {
+  const { parts } = (head.state["request"] ?? {}) as { parts?: Partial<Record<PartName, number>> };
+  return parts ?? null;
+}
+
+function fixedParts({ system, tools }: Weighing["request"], meter: Meter<object>): Partial<Record<PartName, number>> {
   const text = system == null ? "" : typeof system === "string" ? system : JSON.stringify(system);
   return { base: meter.system(text), definitions: meter.tools(tools) };
 }

@@ -1,0 +1,70 @@
+/** For tests of agents: an agent on a scripted model and a store in memory, its events, and its thread read back. */
+import type { MessageRecord } from "@palimpsest/core/log";
+import { type AiSdkMessage, aiSdkShape } from "@palimpsest/core/message";
+import { charsPerToken } from "@palimpsest/core/tokens";
+import { type Agent, type AgentOptions, createAgent } from "../agent/create-agent.ts";
+import { createDeepAgent, type DeepAgentOptions } from "../agent/create-deep-agent.ts";
+import type { AgentEvent } from "../agent/events.ts";
+import type { ModelCounter } from "../models/tokenizers.ts";
+import { openSqlite } from "../stores/sqlite.ts";
+import type { Store } from "../stores/store.ts";
+import { type Script, type ScriptedModel, type ScriptedModelOptions, scriptedModel } from "./scripted-model.ts";
+
+/** Counts as the scripted model reports, so that a test can say what fits. */
+export const plainCounter: ModelCounter = {
+  name: "chars/4",
+  count: charsPerToken(4),
+  prior: 1,
+  imageRule: "anthropic",
+  frame: { message: 4, call: 8, argument: 0, result: 6, inputs: "json" },
+};
+
+export interface Kit {
+  readonly agent: Agent;
+  readonly model: ScriptedModel;
+  readonly store: Store;
+  readonly events: AgentEvent[];
+  of<T extends AgentEvent["type"]>(type: T): Extract<AgentEvent, { type: T }>[];
+  /** Every message of the thread, in order, as it was said. */
+  said(thread?: string): Promise<AiSdkMessage[]>;
+  origins(thread?: string): Promise<string[]>;
+}
+
+type Given = Omit<Partial<DeepAgentOptions>, "model"> & { readonly scripted?: ScriptedModelOptions };
+
+export function agentKit(script: Script, options: Given = {}): Kit {
+  return kitOf(createAgent, script, options);
+}
+
+export function deepAgentKit(script: Script, options: Given = {}): Kit {
+  return kitOf(createDeepAgent, script, options);
+}
+
+function kitOf(create: (options: AgentOptions) => Agent, script: Script, { scripted, ...given }: Given): Kit {
+  const events: AgentEvent[] = [];
+  const model = scriptedModel(script, scripted);
+  const store = given.store ?? openSqlite({ path: ":memory:" });
+  const agent = create({ counter: plainCounter, ...given, store, model, onEvent: (event) => events.push(event) });
+  const records = async (thread: string): Promise<MessageRecord[]> => {
+    const found: MessageRecord[] = [];
+    for await (const record of agent.thread(thread).replay()) found.push(record);
+    return found;
+  };
+  return {
+    agent,
+    model,
+    store,
+    events,
+    of: (type) => events.filter((event) => event.type === type) as never,
+    said: async (thread = "t") => (await records(thread)).map(({ body }) => JSON.parse(body)),
+    origins: async (thread = "t") => (await records(thread)).map(({ origin }) => origin),
+  };
+}
+
+/** The plain text of a message, results included. */
+export function textOf(message: AiSdkMessage): string {
+  return aiSdkShape
+    .parts(message)
+    .map((part) => ("text" in part ? part.text : ""))
+    .join("\n");
+}
