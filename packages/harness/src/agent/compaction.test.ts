@@ -1,0 +1,195 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { APICallError } from "@ai-sdk/provider";
+import { type AiSdkMessage, aiSdkShape, assertValid, rulesOf } from "@palimpsest/core/message";
+import { tool } from "ai";
+import { z } from "zod";
+import type { SummaryWriter } from "../compaction/summary-writer.ts";
+import { SettingsError } from "../config/summarization.ts";
+import { agentKit, deepAgentKit, type Kit, textOf } from "../testing/agent-kit.ts";
+import type { ScriptedCall } from "../testing/scripted-model.ts";
+
+const WORDS = "the parser reads tokens one by one and keeps a stack of what is open ".repeat(12);
+const read = tool({ inputSchema: z.object({ path: z.string() }), execute: ({ path }) => `${path}: ${WORDS}` });
+const messages = (call: ScriptedCall): readonly AiSdkMessage[] => call.prompt as never;
+const lastUser = (call: ScriptedCall): string => textOf(messages(call).findLast(({ role }) => role === "user")!);
+
+test("a conversation outgrows its window many times: every request is valid, fits, and nothing is lost", async () => {
+  const kit = deepAgentKit(({ index }) => `Answer ${index}: ${WORDS}`, { contextWindow: 8_000 });
+  for (let turn = 0; turn < 60; turn++)
+    await kit.agent.generate({ threadId: "t", prompt: `Question ${turn}: ${WORDS}` });
+  const done = kit.of("compaction-end").filter(({ outcome }) => outcome.kind === "compacted");
+  assert.ok(done.length >= 3, `${done.length} compactions`);
+  assertRequests(kit, 7_000);
+  const said = await kit.said();
+  assert.equal(said.length, 120);
+  said.forEach((message, at) => {
+    assert.match(
+      textOf(message),
+      at % 2 === 0 ? new RegExp(`^Question ${at / 2}:`) : new RegExp(`^Answer ${(at - 1) / 2}:`),
+    );
+  });
+  kit.model.calls.forEach((call, turn) => assert.match(lastUser(call), new RegExp(`Question ${turn}:`)));
+});
+
+test("[F15] [F18] one long turn of 227 tool calls compacts inside the turn and keeps the request word for word", async () => {
+  const request = "Read every file and tell me which one holds the quicksilver switch.";
+  const kit = deepAgentKit(
+    ({ index }) =>
+      index < 227 ? { calls: [{ name: "read", input: { path: `src/${index}.ts` } }] } : "it is in src/7.ts",
+    { tools: { read }, contextWindow: 8_000, maxSteps: 300 },
+  );
+  const { text, steps } = await kit.agent.generate({ threadId: "t", prompt: request });
+  assert.deepEqual([text, steps], ["it is in src/7.ts", 228]);
+  assertRequests(kit, 7_000);
+  for (const call of kit.model.calls) assert.ok(messages(call).some((message) => textOf(message).includes(request)));
+  assert.equal((await kit.said()).length, 1 + 227 * 2 + 1);
+});
+
+test("[F22] the system prompt stands before every request, also after compactions, with the date as its last line", async () => {
+  const kit = deepAgentKit(() => WORDS, {
+    contextWindow: 6_000,
+    instructions: "You are the archivist.",
+    means: { clock: () => new Date("2026-03-04T10:00:00Z") },
+  });
+  for (let turn = 0; turn < 30; turn++)
+    await kit.agent.generate({ threadId: "t", prompt: `Question ${turn}: ${WORDS}` });
+  assert.ok(kit.of("compaction-end").some(({ outcome }) => outcome.kind === "compacted"));
+  const prompts = new Set(kit.model.calls.map((call) => textOf(messages(call)[0]!)));
+  assert.equal(prompts.size, 1);
+  assert.match([...prompts][0]!, /^You are the archivist\.[\s\S]*\nCurrent date: 2026-03-04$/);
+});
+
+test("[F12] a run that fails after compacting has compacted: the next one does not do it again", async () => {
+  let down = false;
+  const kit = deepAgentKit(() => (down ? { error: new Error("down") } : WORDS), { contextWindow: 8_000 });
+  for (let turn = 0; turn < 40 && !compacted(kit); turn++) {
+    down = kit.model.calls.length > 0 && (kit.model.calls.at(-1)?.inputTokens ?? 0) > 6_000;
+    await kit.agent.stream({ threadId: "t", prompt: `Question ${turn}: ${WORDS}` }).result;
+  }
+  assert.ok(compacted(kit));
+  const before = compacted(kit);
+  down = false;
+  await kit.agent.generate({ threadId: "t" });
+  assert.equal(compacted(kit), before);
+});
+
+test("[F8] the summarizer's words are in no event that a chat shows", async () => {
+  const writer: SummaryWriter = async () => ({
+    kind: "failed",
+    reason: "invalid",
+    detail: "SECRET SUMMARY TEXT",
+    calls: 1,
+  });
+  const kit = deepAgentKit(() => WORDS, { contextWindow: 6_000, summaryWriter: writer });
+  for (let turn = 0; turn < 20; turn++) {
+    const stream = kit.agent.stream({ threadId: "t", prompt: `Question ${turn}: ${WORDS}` });
+    for await (const chunk of stream.toUIMessageStream()) shown.push(JSON.stringify(chunk));
+  }
+  const [summary] = await kit.agent.thread("t").view();
+  const words = textOf(summary as AiSdkMessage).slice(0, 60);
+  assert.ok(!shown.join().includes("half a summary") && !shown.join().includes(JSON.stringify(words).slice(1, -1)));
+  assert.ok(shown.some((chunk) => chunk.includes("data-compaction")));
+  assert.ok(kit.of("summary-failed").length > 0);
+});
+
+test("[F26] a provider that reports impossible usage triggers nothing and is flagged", async () => {
+  const usage = (total: number) => ({
+    inputTokens: { total, noCache: total, cacheRead: 0, cacheWrite: 0 },
+    outputTokens: { total: 5, text: 5, reasoning: 0 },
+  });
+  const kit = deepAgentKit(({ index }) => ({ text: "ok", usage: usage(index % 2 === 0 ? 9_000_000 : 0) }), {
+    contextWindow: 20_000,
+  });
+  for (let turn = 0; turn < 6; turn++) await kit.agent.generate({ threadId: "t", prompt: "hi" });
+  assert.equal(compacted(kit), 0);
+  const flaws: unknown[] = [];
+  for await (const { record } of kit.store.records("t", { kinds: ["usage"] }))
+    if (record.kind === "usage") flaws.push(record.flaw);
+  assert.deepEqual(flaws, ["over-window", "zero", "over-window", "zero", "over-window", "zero"]);
+});
+
+test("the count is anchored on what the provider reports, also by the next agent on the thread", async () => {
+  const kit = deepAgentKit(() => WORDS, { contextWindow: 50_000 });
+  for (let turn = 0; turn < 4; turn++) await kit.agent.generate({ threadId: "t", prompt: WORDS });
+  const next = deepAgentKit(() => WORDS, { store: kit.store, contextWindow: 50_000 });
+  await next.agent.generate({ threadId: "t", prompt: WORDS });
+  const { source, tokens } = next.of("compaction-check")[0]!;
+  assert.equal(source, "anchored");
+  assert.ok(Math.abs(tokens - next.model.calls[0]!.inputTokens) < 40, `${tokens} ${next.model.calls[0]!.inputTokens}`);
+});
+
+test("a refusal as too long is recovered from without a model: compact, learn the limit, ask once more", async () => {
+  const limit = 5_000;
+  const kit = deepAgentKit(
+    ({ inputTokens }) => (inputTokens > limit ? { error: tooLong(inputTokens, limit) } : WORDS),
+    {
+      contextWindow: 100_000,
+    },
+  );
+  for (let turn = 0; turn < 30; turn++)
+    await kit.agent.generate({ threadId: "t", prompt: `Question ${turn}: ${WORDS}` });
+  assert.equal(kit.of("overflow-recover").length, 1);
+  assert.equal(kit.of("overflow-recover")[0]!.stated, limit);
+  assert.equal((await kit.said()).length, 60);
+});
+
+test("an agent without automatic compaction recovers as well, and a manual one works at any size", async () => {
+  const kit = agentKit(({ inputTokens }) => (inputTokens > 3_000 ? { error: new Error("prompt is too long") } : WORDS));
+  for (let turn = 0; turn < 12; turn++)
+    await kit.agent.generate({ threadId: "t", prompt: `Question ${turn}: ${WORDS}` });
+  assert.ok(kit.of("overflow-recover").length > 0);
+  assert.equal((await kit.agent.compact("missing")).kind, "unchanged");
+  const dry = await kit.agent.compact("t", { dryRun: true, keep: { type: "messages", value: 2 } });
+  const real = await kit.agent.compact("t", { keep: { type: "messages", value: 2 }, focus: "the parser" });
+  assert.deepEqual([dry.kind, real.kind], ["compacted", "compacted"]);
+  assert.equal((await kit.agent.thread("t").undo()).kind, "undone");
+  assert.equal((await kit.agent.thread("t").redo()).kind, "redone");
+  assert.equal((await kit.agent.thread("t").fork({ as: "t2" })).kind, "forked");
+  assert.deepEqual(await kit.said("t2"), await kit.said("t"));
+});
+
+test("a prompt that stays too long after recovery is an error, not a loop", async () => {
+  const kit = agentKit(() => ({ error: new Error("prompt is too long") }));
+  for (let turn = 0; turn < 2; turn++) {
+    await assert.rejects(kit.agent.generate({ threadId: "t", prompt: WORDS.repeat(20) }), { code: "too-long" });
+  }
+  assert.ok(kit.model.calls.length <= 4);
+});
+
+test("summarization null turns it off, both spellings at once are an error", async () => {
+  const kit = deepAgentKit(() => WORDS, { contextWindow: 4_000, summarization: null });
+  for (let turn = 0; turn < 20; turn++) await kit.agent.generate({ threadId: "t", prompt: WORDS });
+  assert.equal(compacted(kit), 0);
+  assert.throws(
+    () => deepAgentKit([], { summarization: { triggerFraction: 0.5, trigger: { type: "messages", value: 50 } } }),
+    SettingsError,
+  );
+});
+
+test("the agent can ask for a compaction itself; it happens when the step's results are in the log", async () => {
+  const kit = deepAgentKit(
+    ({ index }) => (index === 12 ? { calls: [{ name: "compact_conversation", input: { focus: "parser" } }] } : WORDS),
+    { contextWindow: 100_000 },
+  );
+  for (let turn = 0; turn < 14; turn++)
+    await kit.agent.generate({ threadId: "t", prompt: `Question ${turn}: ${WORDS}` });
+  assert.equal(compacted(kit), 1);
+  assertRequests(kit, 90_000);
+});
+
+function compacted(kit: Kit): number {
+  return kit.of("compaction-end").filter(({ outcome }) => outcome.kind === "compacted").length;
+}
+
+function assertRequests(kit: Kit, fits: number): void {
+  for (const call of kit.model.calls) {
+    assertValid(messages(call), aiSdkShape, rulesOf("ai-sdk"));
+    assert.ok(call.inputTokens <= fits, `request ${call.index} has ${call.inputTokens} tokens`);
+  }
+}
+
+function tooLong(tokens: number, limit: number): APICallError {
+  const message = `prompt is too long: ${tokens} tokens > ${limit} maximum`;
+  return new APICallError({ message, url: "", requestBodyValues: {}, statusCode: 400, responseBody: message });
+}
