@@ -29,7 +29,7 @@ test("a conversation outgrows its window many times: every request is valid, fit
       at % 2 === 0 ? new RegExp(`^Question ${at / 2}:`) : new RegExp(`^Answer ${(at - 1) / 2}:`),
     );
   });
-  kit.model.calls.forEach((call, turn) => assert.match(lastUser(call), new RegExp(`Question ${turn}:`)));
+  for (const [turn, call] of kit.model.calls.entries()) assert.match(lastUser(call), new RegExp(`Question ${turn}:`));
 });
 
 test("[F15] [F18] one long turn of 227 tool calls compacts inside the turn and keeps the request word for word", async () => {
@@ -75,12 +75,8 @@ test("[F12] a run that fails after compacting has compacted: the next one does n
 });
 
 test("[F8] the summarizer's words are in no event that a chat shows", async () => {
-  const writer: SummaryWriter = async () => ({
-    kind: "failed",
-    reason: "invalid",
-    detail: "SECRET SUMMARY TEXT",
-    calls: 1,
-  });
+  const writer: SummaryWriter = async () => ({ kind: "failed", reason: "invalid", detail: "half a summary", calls: 1 });
+  const shown: string[] = [];
   const kit = deepAgentKit(() => WORDS, { contextWindow: 6_000, summaryWriter: writer });
   for (let turn = 0; turn < 20; turn++) {
     const stream = kit.agent.stream({ threadId: "t", prompt: `Question ${turn}: ${WORDS}` });
