@@ -19,7 +19,14 @@ import { summarizationFromOptions } from "palimpsest/config";
 import { readConversations } from "palimpsest/import";
 import { exactCounterFor } from "palimpsest/models";
 import { openSqlite } from "palimpsest/stores";
-import { type PlaybackReport, type PlayedThread, playback } from "palimpsest/testing";
+import {
+  misbehavingWriter,
+  type PlaybackReport,
+  type PlayedThread,
+  playback,
+  SUMMARIZERS,
+  type SummarizerName,
+} from "palimpsest/testing";
 import { createThread, means, openConversation, replay, withWriter } from "palimpsest/threads";
 import { type Bench, BenchInputError } from "./bench.ts";
 
@@ -32,14 +39,18 @@ const bench: Bench = async (files, options) => {
     throw new BenchInputError(`--window ${options["window"]}: give a number of tokens, at least 1000.`);
   const dialect = (options["dialect"] ?? "openai") as Dialect;
   if (!["openai", "anthropic", "ai-sdk"].includes(dialect)) throw new BenchInputError(`--dialect ${dialect}: ${USAGE}`);
+  const name = String(options["summarizer"] ?? "extractive");
+  if (!(name in SUMMARIZERS))
+    throw new BenchInputError(`--summarizer ${name}: one of ${Object.keys(SUMMARIZERS).join(", ")}.`);
+  const summarizer = name as SummarizerName;
   const dump = typeof options["dump"] === "string" ? openSync(options["dump"], "w") : null;
   const reports: PlaybackReport[] = [];
   for (const file of files) {
     for (const messages of await transcripts(file, dialect))
-      reports.push(await play(messages, { dialect, window, dump }));
+      reports.push(await play(messages, { dialect, window, summarizer, dump }));
   }
   if (dump !== null) closeSync(dump);
-  return { threads: reports.length, window, dialect, ...sum(reports) };
+  return { threads: reports.length, window, dialect, summarizer, ...sum(reports) };
 };
 
 export default bench;
@@ -47,6 +58,7 @@ export default bench;
 interface Setting {
   readonly dialect: Dialect;
   readonly window: number;
+  readonly summarizer: SummarizerName;
   readonly dump: number | null;
 }
 
@@ -64,7 +76,10 @@ async function transcripts(file: string, dialect: Dialect): Promise<readonly (re
   });
 }
 
-async function play(messages: readonly object[], { dialect, window, dump }: Setting): Promise<PlaybackReport> {
+async function play(
+  messages: readonly object[],
+  { dialect, window, summarizer, dump }: Setting,
+): Promise<PlaybackReport> {
   const shape = shapeOf(dialect) as Shape<object>;
   const counter = await exactCounterFor({ model: "gpt-4o" });
   const { policy, prune } = summarizationFromOptions();
@@ -77,7 +92,7 @@ async function play(messages: readonly object[], { dialect, window, dump }: Sett
       meter: createMeter(shape, { ...counter, counter: counter.count }),
       window: { size: window, reserve: answerReserve(window, null) },
       policy,
-      writer: null,
+      writer: misbehavingWriter(summarizer, window),
       prune: prune.enabled ? { cache: "warm" } : null,
       ...(dump === null
         ? {}

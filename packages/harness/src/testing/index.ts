@@ -21,4 +21,4 @@ export type {
   ScriptedStep,
 } from "./scripted-model.ts";
 export { scriptedModel } from "./scripted-model.ts";
-export { SUMMARIZERS, type SummarizerName } from "./summarizers.ts";
+export { misbehavingWriter, SUMMARIZERS, type SummarizerName } from "./summarizers.ts";

@@ -3,7 +3,9 @@
  * [F4]. Deterministic; what they do depends on the request alone.
  */
 import { setTimeout as delay } from "node:timers/promises";
+import { createModelWriter } from "../compaction/model-writer.ts";
 import type { Summarize, SummaryAnswer, SummaryRequest } from "../compaction/summarize.ts";
+import type { SummaryWriter } from "../compaction/summary-writer.ts";
 
 export type SummarizerName = "extractive" | "failing" | "empty" | "too-long" | "refusing" | "slow" | "garbage" | "echo";
 
@@ -25,6 +27,20 @@ export const SUMMARIZERS: Readonly<Record<SummarizerName, Summarize>> = {
   garbage: async () => answer('{"add": {"goals": [{"text": 12}, ]]}, \u0000\ufffd undefined <|endoftext|> {{{"'),
   echo: async ({ prompt }) => answer(prompt),
 };
+
+/** A summary writer on one of them, with the patience of a test. */
+export function misbehavingWriter(name: SummarizerName, window: number): SummaryWriter {
+  return createModelWriter({
+    summarize: SUMMARIZERS[name],
+    window,
+    reservedOutputTokens: 4096,
+    trimTokensToSummarize: null,
+    maxSummarizerCalls: 8,
+    summaryPrompt: null,
+    timeoutMs: 20,
+    sleep: async () => undefined,
+  });
+}
 
 /** The first words of every user and assistant block, with their numbers. */
 function extract({ kind, prompt }: SummaryRequest): string {
