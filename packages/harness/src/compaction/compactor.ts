@@ -5,7 +5,6 @@
 import {
   type CompactionOutcome,
   type CompactPlan,
-  coveredBy,
   draftsOf,
   type Floor,
   type Plan,
@@ -19,12 +18,14 @@ import {
 } from "@palimpsest/core/compaction";
 import { type Head, type LogRecord, liveAfter } from "@palimpsest/core/log";
 import type { Conversation } from "../threads/conversation.ts";
+import { type Background, type BackgroundOptions, createBackground } from "./background.ts";
+import { suffices } from "./draft-plan.ts";
 import type { OnCompactionEvent } from "./events.ts";
 import { type Gauge, type GaugeOptions, gauge } from "./gauge.ts";
-import { archivePath, HISTORY } from "./part-files.ts";
-import { gatherPins, type QuoteSource } from "./pins.ts";
-import { stateLines } from "./state-lines.ts";
-import { createSummariser, type Summariser } from "./summarise.ts";
+import { archivePath } from "./part-files.ts";
+import type { QuoteSource } from "./pins.ts";
+import { createSummariser, type Summarised, type Summariser } from "./summarise.ts";
+import { orderFor } from "./summary-order.ts";
 import type { SummaryWriter } from "./summary-writer.ts";
 
 export interface CompactorOptions<M> extends GaugeOptions<M> {
@@ -39,6 +40,8 @@ export interface CompactorOptions<M> extends GaugeOptions<M> {
   readonly archive: (() => Promise<unknown>) | null;
   readonly clock: () => Date;
   readonly on: OnCompactionEvent;
+  /** Drafts the next summary ahead of the trigger; without it every summary is written when it is needed. */
+  readonly background?: BackgroundOptions | null;
 }
 
 export interface CompactRequest {
@@ -57,6 +60,10 @@ export interface CompactRequest {
 export interface Compactor<M> {
   plan(request: CompactRequest): Plan;
   compact(request: CompactRequest): Promise<CompactionOutcome<M>>;
+  /** Resolves when no draft is being written. */
+  settled(): Promise<void>;
+  /** Stops a draft being written; its finished parts are kept for the next time. */
+  close(): Promise<void>;
 }
 
 /** No prompt exists: what can't be shed exceeds the window. Raised before any provider is called. */
@@ -78,6 +85,10 @@ export class FloorError extends Error {
 export function createCompactor<M>(options: CompactorOptions<M>): Compactor<M> {
   const { conversation, on } = options;
   const summarise = createSummariser(options);
+  const background =
+    options.background == null || options.writer === null
+      ? null
+      : createBackground({ ...options, background: options.background }, summarise);
   /** Where the log stood when an attempt changed nothing: the next one waits for growth. */
   let attempted = 0;
   const plan = (request: CompactRequest, measured: Gauge<M>): Plan =>
@@ -98,11 +109,16 @@ export function createCompactor<M>(options: CompactorOptions<M>): Compactor<M> {
       const measured = gauge(conversation, options);
       on({ type: "compaction-check", tokens: measured.tokens, source: measured.source, window: measured.window.size });
       const planned = plan(request, measured);
-      const outcome = await carryOut(planned, request, { options, measured, summarise });
-      if (outcome.kind === "unchanged" && outcome.reason !== "below-trigger") attempted = conversation.head().version;
+      const outcome = await carryOut(planned, request, { options, measured, summarise, background });
+      if (outcome.kind === "unchanged") {
+        if (outcome.reason !== "below-trigger") attempted = conversation.head().version;
+        else if (request.cause === "automatic") background?.consider(measured);
+      }
       on({ type: "compaction-end", outcome, messages: outcome.kind === "compacted" ? outcome.messages.length : 0 });
       return outcome;
     },
+    settled: async () => background?.settled(),
+    close: async () => background?.close(),
   };
 }
 
@@ -110,6 +126,7 @@ interface Context<M> {
   readonly options: CompactorOptions<M>;
   readonly measured: Gauge<M>;
   readonly summarise: Summariser;
+  readonly background: Background<M> | null;
 }
 
 async function carryOut<M>(plan: Plan, request: CompactRequest, context: Context<M>): Promise<CompactionOutcome<M>> {
@@ -120,36 +137,71 @@ async function carryOut<M>(plan: Plan, request: CompactRequest, context: Context
   if (plan.kind === "none") return unchanged(plan.reason, plan.tokens);
   on({ type: "compaction-trigger", reason: plan.reason });
 
-  const made = await makeDrafts(plan, request, context);
+  const made = (await fromDraft(plan, request, context)) ?? (await make(plan, request, context, null));
   if (request.signal?.aborted) return unchanged("aborted", plan.tokensBefore);
-  const after = conversation.viewOf(withDrafts(conversation, made.drafts));
-  const tokensAfter = measured.tokensOf(after);
+  const { after, tokensAfter, cut } = made;
   if (tokensAfter >= measured.tokens && after.length >= measured.view.length) {
     return unchanged("no-shrink", plan.tokensBefore);
   }
   if (!request.dryRun) {
     const committed = await conversation.commit(made.drafts.map((draft) => ({ ...draft, tokensAfter })));
     if (committed.kind !== "committed") return unchanged("conflict", plan.tokensBefore);
+    if (cut !== null) await context.background?.clear();
     // The parts are a cache of the log; whatever is missing is made before the next model call.
     await options.archive?.().catch(() => undefined);
   }
   return {
     kind: "compacted",
-    rung: plan.rung === "hide" ? made.rung : plan.rung,
+    rung: made.rung,
     reason: reasonText(plan.reason),
     tokensBefore: plan.tokensBefore,
     tokensAfter,
-    hidden: plan.cut === null ? null : [1, plan.cut.covers[1]],
+    hidden: cut === null ? null : [1, cut.covers[1]],
     archivePath: made.archive,
     messages: measured.render(after),
     calls: made.calls,
     digested: made.digested,
     ms: clock().getTime() - started,
-    shortfall: plan.reaches === "low-water" ? null : SHORTFALL[plan.reaches],
+    shortfall: made.reaches === "low-water" ? null : SHORTFALL[made.reaches],
   };
 }
 
-async function makeDrafts<M>(plan: CompactPlan, request: CompactRequest, { options, measured, summarise }: Context<M>) {
+/** With a draft that is ready and reaches far enough no model is asked and nobody waits. */
+async function fromDraft<M>(plan: CompactPlan, request: CompactRequest, context: Context<M>) {
+  const { background, options, measured } = context;
+  if (background === null || plan.cut === null || request.cause === "manual" || request.dryRun) return null;
+  const window = request.window ?? measured.window;
+  const enough = (tokens: number, messages: number): boolean =>
+    suffices({ tokens, messages }, { policy: options.policy, window, reaches: plan.reaches });
+  const ready = await background.ready(plan.cut, {
+    wait: request.model === "none" || request.cause === "overflow" ? "no" : "yes",
+    enough: ({ hidden, hiddenTokens, summaryTokens }) =>
+      enough(measured.tokens - hiddenTokens + summaryTokens, measured.view.length - hidden + 2),
+    signal: request.signal ?? new AbortController().signal,
+  });
+  if (ready === null) return null;
+  const cut = { ...ready.cut, kept: measured.view.length - ready.cut.tail };
+  const made = await make({ ...plan, rung: "hide", cut, entries: [] }, request, context, ready.summarised);
+  if (!enough(made.tokensAfter, made.after.length)) return null;
+  options.on({ type: "draft-used", covers: cut.covers });
+  return made;
+}
+
+/** The records of a plan and the view they would give; `summarised` is null when it has yet to be written. */
+async function make<M>(plan: CompactPlan, request: CompactRequest, context: Context<M>, summarised: Summarised | null) {
+  const { conversation } = context.options;
+  const made = await makeDrafts(plan, request, context, summarised);
+  const after = conversation.viewOf(withDrafts(conversation, made.drafts));
+  const rung = plan.rung === "hide" ? made.rung : plan.rung;
+  return { ...made, rung, after, tokensAfter: context.measured.tokensOf(after), cut: plan.cut, reaches: plan.reaches };
+}
+
+async function makeDrafts<M>(
+  plan: CompactPlan,
+  request: CompactRequest,
+  { options, measured, summarise }: Context<M>,
+  ready: Summarised | null,
+) {
   const { conversation, policy, on } = options;
   const { shape } = conversation;
   const count = measured.measure.text;
@@ -160,21 +212,13 @@ async function makeDrafts<M>(plan: CompactPlan, request: CompactRequest, { optio
     return { drafts, rung: "extract" as const, calls: 0, digested: 0, archive: null };
   }
   on({ type: "compaction-start", hide: cut.hidden, keep: cut.kept });
-  const covered = coveredBy(common.live, cut, shape, conversation.original);
-  const pins = await gatherPins(covered, conversation, options.quotes);
-  const folder = options.archive === null ? null : `${HISTORY}/`;
-  const input = { ...covered, pins, lines: stateLines(conversation.head().state), archive: folder };
-  const maxTokens = cut.summaryTokens - measured.measure.message(shape.turn("user", ""));
-  const summarised = await summarise.write({
-    input,
-    shape,
-    maxTokens,
-    count,
-    hiddenTokens: cut.hiddenTokens,
+  const order = await orderFor(cut, options, measured, {
     focus: request.focus ?? null,
     model: request.dryRun ? "none" : (request.model ?? "writer"),
     signal: request.signal ?? new AbortController().signal,
   });
+  const { input, maxTokens } = order;
+  const summarised = ready ?? (await summarise.write(order));
   const { text, tokens } = renderState(summarised.state, input, { maxTokens, count, format: policy.summaryFormat });
   on({ type: "summary-written", by: summarised.rung, tokens });
   const archive = options.archive === null ? null : archivePath(cut.covers);

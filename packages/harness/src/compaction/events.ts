@@ -2,6 +2,7 @@
  * Everything a compaction tells the outside, as one union, and the seeds' words for it in the debug log.
  */
 import type { CompactionOutcome, CompactPlan } from "@palimpsest/core/compaction";
+import type { Range } from "@palimpsest/core/log";
 import type { CountSource } from "@palimpsest/core/tokens";
 import type { SummaryUsage } from "./summarize.ts";
 import type { Correction } from "./summary-writer.ts";
@@ -22,6 +23,10 @@ export type CompactionEvent =
   | { readonly type: "summary-corrected"; readonly corrected: readonly Correction[] }
   /** What the summarizer's calls took, apart from the conversation's own usage. */
   | ({ readonly type: "summary-usage"; readonly calls: number } & SummaryUsage)
+  | { readonly type: "draft-start"; readonly covers: Range }
+  | { readonly type: "draft-ready"; readonly covers: Range; readonly calls: number }
+  | { readonly type: "draft-dropped"; readonly covers: Range; readonly reason: string }
+  | { readonly type: "draft-used"; readonly covers: Range }
   | { readonly type: "breaker-open"; readonly failures: number; readonly until: string }
   | { readonly type: "compaction-end"; readonly outcome: CompactionOutcome; readonly messages: number };
 
@@ -51,6 +56,14 @@ export function logLine(event: CompactionEvent): string {
       return `${NAME} Summary corrected: ${event.corrected.map(({ what, why }) => `${why} ${JSON.stringify(what)}`).join(", ")}`;
     case "summary-usage":
       return `${NAME} Summarizer usage: ${event.calls} calls, ${event.input} tokens in, ${event.output} out`;
+    case "draft-start":
+      return `${NAME} Drafting a summary of ${event.covers.join("-")}`;
+    case "draft-ready":
+      return `${NAME} Draft of ${event.covers.join("-")} is ready`;
+    case "draft-dropped":
+      return `${NAME} Draft of ${event.covers.join("-")} dropped: ${event.reason}`;
+    case "draft-used":
+      return `${NAME} Using the draft of ${event.covers.join("-")}`;
     case "breaker-open":
       return `${NAME} Summarizer not asked until ${event.until} after ${event.failures} failures`;
     case "compaction-end":

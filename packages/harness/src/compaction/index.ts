@@ -1,3 +1,4 @@
+export type { BackgroundOptions } from "./background.ts";
 export type { Compactor, CompactorOptions, CompactRequest } from "./compactor.ts";
 export { createCompactor, FloorError } from "./compactor.ts";
 export { type DraftTable, draftTable } from "./draft-table.ts";

@@ -104,11 +104,13 @@ function refusesSchema(error: unknown): boolean {
   return APICallError.isInstance(error) && [400, 404, 415, 422, 501].includes(error.statusCode ?? 0);
 }
 
+const USUAL_PAUSE_MS = 1000;
+
 function asSummarizeError(error: unknown): unknown {
   if (!APICallError.isInstance(error)) return error;
   const retry = error.isRetryable ? "now" : "never";
   const status = error.statusCode === undefined ? "" : `${error.statusCode} `;
-  const seconds = Number(error.responseHeaders?.["retry-after"] ?? 0);
-  const afterMs = Number.isFinite(seconds) ? seconds * 1000 : 0;
+  const seconds = Number(error.responseHeaders?.["retry-after"] ?? Number.NaN);
+  const afterMs = retry === "never" ? 0 : Number.isFinite(seconds) ? seconds * 1000 : USUAL_PAUSE_MS;
   return new SummarizeError(`${status}${error.message}`, { retry, afterMs, cause: error });
 }

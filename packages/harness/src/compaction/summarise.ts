@@ -14,7 +14,7 @@ export interface SummariserOptions {
   readonly on: OnCompactionEvent;
 }
 
-interface Order<M> {
+export interface Order<M> {
   readonly input: SummaryInput<M>;
   readonly shape: Shape<M>;
   readonly maxTokens: number;
@@ -26,7 +26,7 @@ interface Order<M> {
   readonly signal: AbortSignal;
 }
 
-type Summarised = Omit<WrittenSummary, "text"> & { readonly calls: number; readonly digested: number };
+export type Summarised = Omit<WrittenSummary, "text"> & { readonly calls: number; readonly digested: number };
 
 export interface Summariser {
   /** Always a summary, whoever wrote it. */

@@ -72,6 +72,8 @@ async function carryOut(
     batches.push({ thread: lease.thread, batch: await prepare(writer, head, [{ kind: "event", event }]) });
     bodies.push(...own);
   }
+  // What is being prepared may quote it.
+  for (const { thread } of leases) await means.store.drafts.drop(thread);
   const result = await means.store.redact({ bodies, batches });
   if (result.kind !== "appended") return { kind: result.kind };
   return {

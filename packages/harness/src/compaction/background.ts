@@ -1,0 +1,190 @@
+/**
+ * Drafts the next summary while the conversation goes on, so that the trigger finds it ready and nobody waits. One draft
+ * at a time; it is kept beside the log and committed only if it still holds. It never touches the thread, and whatever
+ * goes wrong is an event, since the trigger can always do without.
+ */
+import type { Cut } from "@palimpsest/core/compaction";
+import { readState } from "@palimpsest/core/summary";
+import { fingerprint, planDraft } from "./draft-plan.ts";
+import type { DraftTable } from "./draft-table.ts";
+import type { OnCompactionEvent } from "./events.ts";
+import type { Gauge } from "./gauge.ts";
+import type { Summarised, Summariser } from "./summarise.ts";
+import { type OrderOptions, orderFor } from "./summary-order.ts";
+
+export interface BackgroundOptions {
+  readonly table: DraftTable;
+  /** What a draft depends on beside the conversation: the summarizer and its prompt. */
+  readonly label?: string;
+  /** `no`: finished parts of a summary are kept in the table, but none is begun before it is needed. */
+  readonly ahead?: "yes" | "no";
+}
+
+interface ReadyDraft {
+  readonly cut: Cut;
+  readonly summarised: Summarised;
+}
+
+export interface Background<M> {
+  /** Starts a draft if the view is near enough to its trigger. Returns at once. */
+  consider(measured: Gauge<M>): void;
+  /** The draft that covers the wanted range or its beginning, if it holds. */
+  ready(wanted: Cut, request: ReadyRequest): Promise<ReadyDraft | null>;
+  /** Nothing prepared holds any more. */
+  clear(): Promise<void>;
+  /** Resolves when no draft is being written. */
+  settled(): Promise<void>;
+  /** Stops the draft being written; what is finished stays for the next time. */
+  close(): Promise<void>;
+}
+
+interface ReadyRequest {
+  /** `yes`: the caller would ask a model anyway, so a draft being written is waited for, if it will be of use. */
+  readonly wait: "yes" | "no";
+  /** Whether a cut would do. */
+  readonly enough: (cut: Cut) => boolean;
+  readonly signal: AbortSignal;
+}
+
+interface Draft extends ReadyDraft {
+  readonly print: string;
+}
+
+const KEY = "draft";
+
+type Setting<M> = OrderOptions<M> & { readonly background: BackgroundOptions; readonly on: OnCompactionEvent };
+
+export function createBackground<M>(options: Setting<M>, summariser: Summariser): Background<M> {
+  return new Drafting(options, summariser);
+}
+
+class Drafting<M> implements Background<M> {
+  readonly #options: Setting<M>;
+  readonly #summariser: Summariser;
+  #stop = new AbortController();
+  #work: Promise<void> | null = null;
+  /** The cut being summarized. */
+  #covering: Cut | null = null;
+  /** Undefined: the table was not asked yet. */
+  #held: Draft | null | undefined;
+  /** After a draft that came to nothing, the next one waits for growth. */
+  #restUntil = 0;
+
+  constructor(options: Setting<M>, summariser: Summariser) {
+    this.#options = options;
+    this.#summariser = summariser;
+  }
+
+  consider(measured: Gauge<M>): void {
+    const { background, conversation, policy } = this.#options;
+    if (background.ahead === "no" || this.#work !== null || measured.tokens < this.#restUntil) return;
+    // Who took a compaction back does not want the next one prepared.
+    if (conversation.head().undone !== null) return;
+    if (this.#held && this.#holds(this.#held)) return;
+    const cut = planDraft(conversation, measured, policy);
+    if (cut === null) return;
+    this.#restUntil = measured.tokens + Math.floor(measured.window.size * policy.minGain);
+    this.#work = this.#draft(cut, measured, this.#stop.signal)
+      .catch((error: unknown) => this.#dropped(cut, error instanceof Error ? error.message : String(error)))
+      .finally(() => {
+        this.#work = null;
+        this.#covering = null;
+      });
+  }
+
+  async ready(wanted: Cut, { wait, enough, signal }: ReadyRequest): Promise<ReadyDraft | null> {
+    const serves = (cut: Cut): boolean => begins(cut, wanted) && enough(cut);
+    // What will be of no use is stopped: its finished parts serve the summary that is written now.
+    if (wait === "yes") {
+      await (this.#covering === null || serves(this.#covering) ? until(signal, this.settled()) : this.close());
+    }
+    const draft = await this.#current();
+    return draft !== null && serves(draft.cut) ? draft : null;
+  }
+
+  async clear(): Promise<void> {
+    await this.close();
+    this.#held = null;
+    this.#restUntil = 0;
+    await this.#options.background.table.drop();
+  }
+
+  async settled(): Promise<void> {
+    await this.#work;
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.#work;
+    this.#stop = new AbortController();
+  }
+
+  async #draft(cut: Cut, measured: Gauge<M>, signal: AbortSignal): Promise<void> {
+    // A draft of an earlier run may still hold.
+    if ((await this.#current()) !== null || signal.aborted) return;
+    const { on, background } = this.#options;
+    on({ type: "draft-start", covers: cut.covers });
+    this.#covering = cut;
+    const print = this.#print(cut);
+    const order = await orderFor(cut, this.#options, measured, { focus: null, model: "writer", signal });
+    const summarised = await this.#summariser.draft(order);
+    if (signal.aborted) return this.#dropped(cut, "stopped");
+    if (summarised === null) return this.#dropped(cut, "the summarizer failed");
+    if (this.#print(cut) !== print) return this.#dropped(cut, "outdated");
+    this.#held = { cut, summarised, print };
+    await background.table.put(KEY, JSON.stringify(this.#held));
+    on({ type: "draft-ready", covers: cut.covers, calls: summarised.calls });
+  }
+
+  async #current(): Promise<Draft | null> {
+    const { table } = this.#options.background;
+    if (this.#held === undefined) this.#held = readDraft(await table.get(KEY));
+    const held = this.#held;
+    if (held === null || this.#holds(held)) return held;
+    this.#dropped(held.cut, "outdated");
+    this.#held = null;
+    await table.drop(KEY);
+    return null;
+  }
+
+  #holds({ cut, print }: Draft): boolean {
+    return this.#print(cut) === print;
+  }
+
+  #print(cut: Cut): string {
+    const { conversation, policy, background } = this.#options;
+    return fingerprint(conversation, cut, policy, background.label ?? "");
+  }
+
+  #dropped(cut: Cut, reason: string): void {
+    this.#options.on({ type: "draft-dropped", covers: cut.covers, reason });
+  }
+}
+
+/** The same beginning, and nothing hidden that should stay. */
+function begins({ covers: [first, last] }: Cut, { covers }: Cut): boolean {
+  return first === covers[0] && last <= covers[1];
+}
+
+async function until(signal: AbortSignal, work: Promise<void>): Promise<void> {
+  if (signal.aborted) return;
+  let stop = (): void => undefined;
+  const stopped = new Promise<void>((resolve) => {
+    stop = resolve;
+  });
+  signal.addEventListener("abort", stop, { once: true });
+  await Promise.race([work, stopped]);
+  signal.removeEventListener("abort", stop);
+}
+
+function readDraft(stored: string | null): Draft | null {
+  try {
+    const draft = JSON.parse(stored ?? "null") as Draft | null;
+    const state = readState(draft?.summarised.state);
+    return draft === null || state === null || !Array.isArray(draft.cut.covers)
+      ? null
+      : { ...draft, summarised: { ...draft.summarised, state } };
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,38 @@
+/**
+ * What a summary of one cut is written from: the hidden messages as they were given, the summary so far, what is quoted
+ * and the state that is frozen into it. The same for a summary written at the trigger and one drafted ahead of it.
+ */
+import { type Cut, coveredBy, type Policy } from "@palimpsest/core/compaction";
+import type { Conversation } from "../threads/conversation.ts";
+import type { Gauge } from "./gauge.ts";
+import { HISTORY } from "./part-files.ts";
+import { gatherPins, type QuoteSource } from "./pins.ts";
+import { stateLines } from "./state-lines.ts";
+import type { Order } from "./summarise.ts";
+
+export interface OrderOptions<M> {
+  readonly conversation: Conversation<M>;
+  readonly policy: Policy;
+  readonly quotes: QuoteSource;
+  readonly archive: (() => Promise<unknown>) | null;
+}
+
+export async function orderFor<M>(
+  cut: Cut,
+  { conversation, quotes, archive }: OrderOptions<M>,
+  { measure }: Gauge<M>,
+  request: Pick<Order<M>, "focus" | "model" | "signal">,
+): Promise<Order<M>> {
+  const { shape } = conversation;
+  const covered = coveredBy(conversation.live(), cut, shape, conversation.original);
+  const pins = await gatherPins(covered, conversation, quotes);
+  const folder = archive === null ? null : `${HISTORY}/`;
+  return {
+    input: { ...covered, pins, lines: stateLines(conversation.head().state), archive: folder },
+    shape,
+    maxTokens: cut.summaryTokens - measure.message(shape.turn("user", "")),
+    count: measure.text,
+    hiddenTokens: cut.hiddenTokens,
+    ...request,
+  };
+}
