@@ -1,0 +1,129 @@
+/**
+ * What of a conversation may be read for facts: the user's own messages, and the final answers as context. Tool traffic,
+ * injected text, uploads, summaries and recalled text never get here [F36] [F53]; turns that can't hold a fact are
+ * recognised without a model.
+ */
+import type { MessageRecord, Origin } from "../log/record.ts";
+import { shapeOf } from "../message/shapes.ts";
+
+export interface SourceTurn {
+  readonly seq: number;
+  /** `thread#seq`, as facts refer to it. */
+  readonly ref: string;
+  readonly role: "user" | "assistant";
+  readonly at: string;
+  readonly text: string;
+}
+
+export interface ExtractInput {
+  readonly turns: readonly SourceTurn[];
+  /** `trivial`: nothing in it is worth a model call. */
+  readonly worth: "reading" | "trivial";
+}
+
+export interface ExtractOptions {
+  readonly thread: string;
+  /** Turns that nothing may be learned from any more. */
+  readonly fenced?: ReadonlySet<string>;
+}
+
+export function extractInput(records: readonly MessageRecord[], options: ExtractOptions): ExtractInput {
+  const turns: SourceTurn[] = [];
+  for (const record of records) {
+    const ref = `${options.thread}#${record.seq}`;
+    if (options.fenced?.has(ref)) continue;
+    const found = turnOf(record);
+    if (found !== null) turns.push({ seq: record.seq, ref, at: record.at, ...found });
+  }
+  const told = turns.some(({ role, text }) => role === "user" && !isTrivial(text));
+  return { turns: lastAnswers(turns), worth: told ? "reading" : "trivial" };
+}
+
+/** A user's words without what programs put between them. */
+export function stripInjected(text: string): string {
+  let rest = text;
+  for (const tag of INJECTED_TAGS) {
+    rest = rest.replace(new RegExp(`<${tag}\\b[^>]*>[\\s\\S]*?(?:</${tag}\\s*>|$)`, "gi"), " ");
+  }
+  return INJECTED_TURNS.some((opening) => rest.trimStart().startsWith(opening)) ? "" : rest.trim();
+}
+
+/** Acknowledgements, commands to the program and texts without a word. */
+export function isTrivial(text: string): boolean {
+  const words = text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s']/gu, " ")
+    .trim()
+    .split(/\s+/)
+    .filter(Boolean);
+  if (!/\p{L}/u.test(text) || /^\/\w+/.test(text.trim())) return true;
+  return words.length <= 6 && words.every((word) => ACKNOWLEDGING.has(word));
+}
+
+const INJECTED_TAGS = [
+  "memory",
+  "evidence",
+  "recall",
+  "recalled",
+  "skills",
+  "system-reminder",
+  "system",
+  "uploaded_files",
+  "uploads",
+  "upload",
+  "file",
+  "files",
+  "document",
+  "documents",
+  "attachment",
+  "attachments",
+  "context",
+  "tool_result",
+  "summary",
+];
+
+const INJECTED_TURNS = ["Here is a summary of the conversation to date:", "Summary of the conversation so far"];
+
+const ACKNOWLEDGING: ReadonlySet<string> = new Set(
+  `ok okay k yes yeah yep yup no nope sure thanks thank you thx ty please great good nice cool perfect fine done right correct
+  continue go on ahead next more again stop wait hi hello hey bye goodbye morning evening very much lol haha wow hm hmm
+  ja nein danke bitte gut weiter super klar genau hallo merci oui non bien d'accord gracias s\u00ed si no vale hola
+  \u597d \u597d\u7684 \u662f \u4e0d \u8c22\u8c22 \u7ee7\u7eed \u55ef`.split(/\s+/),
+);
+
+const USER_ORIGINS: ReadonlySet<Origin> = new Set(["user", "import"]);
+const ANSWER_ORIGINS: ReadonlySet<Origin> = new Set(["model", "import"]);
+
+function turnOf(record: MessageRecord): { role: SourceTurn["role"]; text: string } | null {
+  const shape = shapeOf(record.dialect);
+  const message = parsed(record.body) as never;
+  if (message === null) return null;
+  const role = shape.role(message);
+  // Beside a tool's results the text is a program's, whoever sent it.
+  if (role === "user" && USER_ORIGINS.has(record.origin))
+    return said("user", stripInjected(textOf(shape.parts(message))));
+  if (role !== "assistant" || !ANSWER_ORIGINS.has(record.origin) || shape.calls(message).length > 0) return null;
+  return said("assistant", textOf(shape.parts(message)));
+}
+
+function said(role: SourceTurn["role"], text: string): { role: SourceTurn["role"]; text: string } | null {
+  return text.trim() === "" ? null : { role, text: text.trim() };
+}
+
+function textOf(parts: readonly { readonly kind: string; readonly text?: string }[]): string {
+  return parts.flatMap((part) => (part.kind === "text" ? [part.text ?? ""] : [])).join("\n");
+}
+
+function parsed(body: string): object | null {
+  try {
+    const value: unknown = JSON.parse(body);
+    return typeof value === "object" && value !== null ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Of several answers in a row only the last was final. */
+function lastAnswers(turns: readonly SourceTurn[]): SourceTurn[] {
+  return turns.filter(({ role }, index) => role === "user" || turns[index + 1]?.role !== "assistant");
+}

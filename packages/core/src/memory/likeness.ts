@@ -1,0 +1,83 @@
+/**
+ * When two facts say the same, and when one takes the other's place. Deliberately narrow [F57]: a contradiction is the
+ * same subject and the same attribute, nothing wider; what merely resembles stays beside it.
+ */
+import { analyse } from "../recall/analyse.ts";
+
+/** The words that carry a fact's meaning; who it is about goes without saying. */
+export function meaning(text: string): Set<string> {
+  const terms = analyse(text).filter(({ kind }) => kind !== "part");
+  return new Set(terms.map(({ term }) => term).filter((term) => !ABOUT_THE_USER.has(term)));
+}
+
+/** The same statement, perhaps in another order or with other small words. */
+export function saysTheSame(a: string, b: string): boolean {
+  if (normal(a) === normal(b)) return true;
+  if (negated(a) !== negated(b)) return false;
+  const [left, right] = [meaning(a), meaning(b)];
+  if (left.size === 0 || right.size === 0 || numbers(a) !== numbers(b)) return false;
+  const shared = [...left].filter((term) => right.has(term)).length;
+  return shared / (left.size + right.size - shared) >= SAME_SHARE;
+}
+
+/** Whether `next` can't be true together with `old`: the opposite, or another value of what has one value only. */
+export function contradicts(old: string, next: string): boolean {
+  const attribute = singleValued(old);
+  if (attribute !== null && attribute === singleValued(next)) return !saysTheSame(old, next);
+  if (negated(old) === negated(next)) return false;
+  const [left, right] = [withoutPolarity(old), withoutPolarity(next)];
+  return left.size > 0 && left.size === right.size && [...left].every((term) => right.has(term));
+}
+
+/** Whether an update may replace a fact at all: they speak of the same thing. */
+export function sharesSubject(old: string, next: string): boolean {
+  const known = meaning(old);
+  return contradicts(old, next) || [...meaning(next)].some((term) => known.has(term));
+}
+
+/** Letters and digits only, in one case: for comparing quotes and spotting repeats. */
+export function normal(text: string): string {
+  return text
+    .normalize("NFKC")
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, " ")
+    .trim();
+}
+
+const SAME_SHARE = 0.85;
+const ABOUT_THE_USER: ReadonlySet<string> = new Set(["user", "nutzer", "benutzer", "utilisateur", "usuario", "assist"]);
+
+const NEGATION =
+  /\b(?:not|no|never|no longer|any ?more|doesn't|don't|isn't|aren't|won't|can't|cannot|stopped|quit|nicht|kein\w*|nie|ne|pas|plus|jamais|nunca|ya no)\b|\u4e0d|\u6ca1|\u975e/iu;
+const POLARITY: ReadonlySet<string> = new Set(
+  "anymor longer never stop quit more doesn don isn aren nicht kein keine keinen mehr nie pas plus jamais nunca".split(
+    " ",
+  ),
+);
+
+function negated(text: string): boolean {
+  return NEGATION.test(text.replace(/\u2019/g, "'"));
+}
+
+function withoutPolarity(text: string): Set<string> {
+  return new Set([...meaning(text)].filter((term) => !POLARITY.has(term)));
+}
+
+function numbers(text: string): string {
+  return (text.match(/\d+(?:[.,]\d+)*/g) ?? []).join(" ");
+}
+
+/** What a person has one of at a time. */
+function singleValued(text: string): string | null {
+  for (const [attribute, pattern] of SINGLE_VALUED) if (pattern.test(text)) return attribute;
+  return null;
+}
+
+const SINGLE_VALUED: readonly (readonly [string, RegExp])[] = [
+  ["home", /\b(?:lives? in|living in|moved to|based in|resides in|wohnt in|lebt in|habite|vive en)\b/i],
+  ["employer", /\b(?:works? (?:at|for)|employed (?:at|by)|arbeitet bei|travaille chez|trabaja en)\b/i],
+  ["name", /\b(?:name is|is called|is named|hei\u00dft|s'appelle|se llama)\b/i],
+  ["age", /\bis \d{1,3} years old\b|\bist \d{1,3} jahre alt\b/i],
+  ["time zone", /\btime ?zone\b/i],
+  ["birthday", /\b(?:birthday|was born on|born on)\b/i],
+];

@@ -1,0 +1,198 @@
+/**
+ * From a model's update to the changes it makes in a document: every proposal through its gate, duplicates merged,
+ * corrections superseding and never erasing [F55]. Pure: after a conflict the same update is merged again into the
+ * newer document, with no model call.
+ */
+import { overCapacity } from "./capacity.ts";
+import { applyChanges, type NewChange } from "./changes.ts";
+import { type Fact, liveFacts, type MemoryDocument, SECTION_PATHS, sectionText } from "./document.ts";
+import type { SourceTurn } from "./extract-input.ts";
+import {
+  checkFact,
+  checkSection,
+  type Gates,
+  type Refusal,
+  type RefusalReason,
+  refusal,
+  type Storable,
+} from "./gates.ts";
+import { contradicts, saysTheSame, sharesSubject } from "./likeness.ts";
+import { userSaid } from "./sources.ts";
+import type { FactUpdate, MemoryUpdate, Removal } from "./update.ts";
+import { asksToForget } from "./wording.ts";
+
+export interface MergeRules {
+  readonly threshold: number;
+  readonly maxFacts: number;
+  readonly turns: readonly SourceTurn[];
+  readonly now: string;
+  readonly ids: () => string;
+}
+
+export interface MergedUpdate {
+  readonly changes: readonly NewChange[];
+  readonly refused: readonly Refusal[];
+}
+
+/** The most facts one update may add or change: a model that returns hundreds has listed the conversation. */
+const MAX_FACTS_PER_UPDATE = 20;
+
+export function mergeUpdate(document: MemoryDocument, update: MemoryUpdate, rules: MergeRules): MergedUpdate {
+  const desk = openDesk(document, rules);
+  for (const proposal of strongest(update, desk)) {
+    if ("id" in proposal) replaceFact(desk, proposal);
+    else addFact(desk, proposal);
+  }
+  for (const removal of update.removals) endFact(desk, removal);
+  for (const rewrite of update.sections) {
+    const before = sectionText(desk.document, rewrite.path);
+    const checked = checkSection(rewrite, desk.document, desk.gates);
+    if (checked.kind === "refused") desk.refuse("section", `${rewrite.path}: ${rewrite.text}`, checked.reason);
+    else if (checked.value !== before)
+      desk.change({
+        ...{ kind: "rewrite", on: "section", target: rewrite.path, before, after: checked.value },
+        sources: rules.turns.filter(({ role }) => role === "user").map(({ ref }) => ref),
+      });
+  }
+  return { changes: [...desk.changes, ...evictions(desk)], refused: desk.refused };
+}
+
+interface Desk {
+  readonly rules: MergeRules;
+  readonly gates: Gates;
+  document: MemoryDocument;
+  readonly changes: NewChange[];
+  readonly refused: Refusal[];
+  /** Ids of the facts that this very update took the place of. */
+  readonly replaced: Set<string>;
+  change(change: NewChange): void;
+  refuse(what: Refusal["what"], text: string, reason: RefusalReason): void;
+}
+
+function openDesk(document: MemoryDocument, rules: MergeRules): Desk {
+  const known = [
+    ...liveFacts(document).map(({ content }) => content),
+    ...SECTION_PATHS.map((path) => sectionText(document, path)),
+  ];
+  const desk: Desk = {
+    rules,
+    gates: { threshold: rules.threshold, turns: rules.turns, known: known.join("\n") },
+    document,
+    changes: [],
+    refused: [],
+    replaced: new Set(),
+    change(change) {
+      desk.changes.push(change);
+      const { facts, userContext, history } = applyChanges(desk.document, [change], {
+        at: rules.now,
+        by: "conversation",
+      });
+      desk.document = { ...desk.document, facts, userContext, history };
+    },
+    refuse: (what, text, reason) => desk.refused.push(refusal(what, text, reason)),
+  };
+  return desk;
+}
+
+/** The surest first, so that the limit cuts off what matters least. */
+function strongest(update: MemoryUpdate, desk: Desk): (MemoryUpdate["additions"][number] | FactUpdate)[] {
+  const all = [...update.updates, ...update.additions];
+  const ranked = all.toSorted((a, b) => b.confidence - a.confidence);
+  const over = new Set(ranked.slice(MAX_FACTS_PER_UPDATE));
+  for (const { content } of over) desk.refuse("addition", content, "too-many");
+  return all.filter((proposal) => !over.has(proposal));
+}
+
+function addFact(desk: Desk, proposal: MemoryUpdate["additions"][number]): void {
+  const checked = checkFact(proposal, desk.gates);
+  if (checked.kind === "refused") desk.refuse("addition", proposal.content, checked.reason);
+  else store(desk, checked.value, null);
+}
+
+/** A fact in another's place. One that speaks of something else is added and replaces nothing [F57]. */
+function replaceFact(desk: Desk, proposal: FactUpdate): void {
+  const checked = checkFact(proposal, desk.gates);
+  if (checked.kind === "refused") {
+    desk.refuse("update", proposal.content, checked.reason);
+    return;
+  }
+  const old = liveFacts(desk.document).find(({ id }) => id === proposal.id) ?? null;
+  const fits = old !== null && sharesSubject(old.content, checked.value.content);
+  if (old === null) desk.refuse("update", proposal.content, "unknown-id");
+  else if (!fits) desk.refuse("update", old.content, "different-subject");
+  store(desk, checked.value, fits ? old : null);
+}
+
+/** Merges with what says the same, supersedes what can't be true any more, or adds. */
+function store(desk: Desk, fact: Storable, replaces: Fact | null): void {
+  const { now, ids } = desk.rules;
+  const twin = liveFacts(desk.document).find(({ content }) => saysTheSame(content, fact.content));
+  if (twin !== undefined) {
+    confirm(desk, twin, fact);
+    return;
+  }
+  const added: Fact = {
+    ...{ id: ids(), content: fact.content, category: fact.category, confidence: fact.confidence },
+    ...{ createdAt: now, source: "conversation", sourceMessageIds: fact.refs, validFrom: now },
+  };
+  const old = liveFacts(desk.document).filter(
+    (one) => one.id === replaces?.id || contradicts(one.content, fact.content),
+  );
+  desk.change({ kind: "add", on: "fact", target: added.id, before: null, after: added, sources: fact.refs });
+  for (const one of old) supersede(desk, one, added);
+}
+
+function supersede(desk: Desk, old: Fact, by: Fact): void {
+  const after = { ...old, validTo: desk.rules.now, supersededBy: by.id };
+  const sources = by.sourceMessageIds ?? [];
+  desk.change({ kind: "supersede", on: "fact", target: old.id, before: old, after, sources });
+  desk.replaced.add(old.id);
+}
+
+function confirm(desk: Desk, twin: Fact, { confidence, refs }: Storable): void {
+  const known = twin.sourceMessageIds ?? [];
+  const after: Fact = {
+    ...twin,
+    confidence: Math.max(twin.confidence, confidence),
+    sourceMessageIds: [...known, ...refs.filter((ref) => !known.includes(ref))],
+    confirmedAt: desk.rules.now,
+  };
+  desk.change({ kind: "confirm", on: "fact", target: twin.id, before: twin, after, sources: refs });
+}
+
+/** Only with a replacement that was stored, or when the user asked for it in so many words [F56]. */
+function endFact(desk: Desk, { id, quote }: Removal): void {
+  const fact = liveFacts(desk.document).find((one) => one.id === id);
+  if (fact === undefined) {
+    // Superseded a moment ago by this same update: that is the pairing we ask for.
+    if (id === null || !desk.replaced.has(id)) desk.refuse("removal", quote, "unknown-id");
+    return;
+  }
+  const added = desk.changes.flatMap((change) =>
+    change.kind === "add" && change.on === "fact" ? [change.after!] : [],
+  );
+  const replacement = added.find((one) => one.id !== fact.id && sharesSubject(fact.content, one.content));
+  if (replacement !== undefined) supersede(desk, fact, replacement);
+  else if (!isRequested(desk, fact, quote)) desk.refuse("removal", fact.content, "no-replacement");
+  else {
+    const after = { ...fact, validTo: desk.rules.now };
+    const sources = requests(desk).map(({ ref }) => ref);
+    desk.change({ kind: "end", on: "fact", target: fact.id, before: fact, after, sources });
+  }
+}
+
+function requests({ rules }: Desk): SourceTurn[] {
+  return rules.turns.filter(({ role, text }) => role === "user" && asksToForget(text));
+}
+
+function isRequested(desk: Desk, fact: Fact, quote: string): boolean {
+  const asked = requests(desk);
+  if (asked.length === 0) return false;
+  return quote === "" ? asked.some(({ text }) => sharesSubject(fact.content, text)) : userSaid(quote, asked);
+}
+
+function evictions(desk: Desk): NewChange[] {
+  return overCapacity(desk.document, desk.rules.maxFacts, desk.rules.now).map(({ fact, why }) => ({
+    ...{ kind: "evict", on: "fact", target: fact.id, before: fact, after: null, sources: [], note: why },
+  }));
+}

@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { NEAR_MISSES, SECRETS } from "./fixtures/secrets.ts";
+import { redactSecrets } from "./redact.ts";
+
+test("[F67] secrets are taken out and look-alikes stay: precision and recall on the fixture", (t) => {
+  const missed = SECRETS.filter(([text, secret]) => redactSecrets(text).text.includes(secret));
+  const wrong = NEAR_MISSES.filter((text) => redactSecrets(text).text !== text);
+  const hits = SECRETS.length - missed.length;
+  const recall = hits / SECRETS.length;
+  const precision = hits / (hits + wrong.length);
+  t.diagnostic(
+    `precision ${precision.toFixed(3)}, recall ${recall.toFixed(3)} on ${SECRETS.length} + ${NEAR_MISSES.length}`,
+  );
+  assert.ok(recall >= 0.97, `missed: ${JSON.stringify(missed)}`);
+  assert.ok(precision >= 0.97, `wrongly redacted: ${JSON.stringify(wrong)}`);
+});
+
+test("[F67] what stands around a secret stays: the setting's name, the host", () => {
+  assert.equal(redactSecrets("DB_PASSWORD=Tr0ub4dor!").text, "DB_PASSWORD=[redacted password]");
+  assert.equal(
+    redactSecrets("postgres://admin:hunter2@db.example.com/app").text,
+    "postgres://[redacted connection-string]@db.example.com/app",
+  );
+});
+
+test("redacting is total, and doing it twice changes nothing", () => {
+  const piece = fc.oneof(
+    fc.string(),
+    fc.constantFrom(...SECRETS.map(([text]) => text)),
+    fc.constantFrom(...NEAR_MISSES),
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 5 }), (pieces) => {
+      const once = redactSecrets(pieces.join(" ")).text;
+      assert.equal(redactSecrets(once).text, once);
+    }),
+  );
+});
+
+test("a long text without an end is read in linear time", () => {
+  for (const text of [
+    "4".repeat(50_000),
+    "password".repeat(10_000),
+    "a:".repeat(30_000),
+    "://:".repeat(20_000),
+    "eyJ".repeat(20_000),
+  ]) {
+    assert.equal(typeof redactSecrets(text).text, "string");
+  }
+});

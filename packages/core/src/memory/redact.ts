@@ -1,0 +1,144 @@
+/**
+ * Takes secrets out of text before it is stored [F67]: keys and tokens by their issuers' forms, passwords and keys by what
+ * they are assigned to, connection strings, private keys, card numbers that pass their checksum. What only looks long
+ * or random (hashes, ids, versions) stays.
+ */
+
+export type SecretKind = "private-key" | "connection-string" | "token" | "password" | "card";
+
+export interface RedactedText {
+  readonly text: string;
+  readonly found: readonly SecretKind[];
+}
+
+export function redactSecrets(text: string): RedactedText {
+  const found: SecretKind[] = [];
+  let clean = text;
+  for (const { kind, pattern, keep, valid } of RULES) {
+    clean = clean.replace(pattern, (...match: unknown[]) => {
+      const groups = match.filter((part) => typeof part === "string" || part === undefined) as (string | undefined)[];
+      const whole = groups[0]!;
+      if (valid !== undefined && !valid(whole, groups)) return whole;
+      found.push(kind);
+      return keep === undefined ? `[redacted ${kind}]` : keep(groups, `[redacted ${kind}]`);
+    });
+  }
+  return { text: clean, found };
+}
+
+interface Rule {
+  readonly kind: SecretKind;
+  readonly pattern: RegExp;
+  /** What stays around the mark: the name of a setting, the host of a server. */
+  readonly keep?: (groups: readonly (string | undefined)[], mark: string) => string;
+  readonly valid?: (whole: string, groups: readonly (string | undefined)[]) => boolean;
+}
+
+/** Each by a prefix that nothing else has. */
+const TOKENS = [
+  "sk-(?:ant-|proj-|or-|live-|svcacct-|admin-)?[A-Za-z0-9_-]{16,}",
+  "[sr]k_(?:live|test)_[A-Za-z0-9]{10,}",
+  "whsec_[A-Za-z0-9+/=]{16,}",
+  "gh[pousr]_[A-Za-z0-9]{20,}",
+  "github_pat_\\w{20,}",
+  "glpat-[\\w-]{16,}",
+  "xox[abeoprs]-[A-Za-z0-9-]{10,}",
+  "(?:AKIA|ASIA|AGPA|AIDA|AROA)[A-Z0-9]{16}",
+  "AIza[\\w-]{30,}",
+  "ya29\\.[\\w-]{20,}",
+  "npm_[A-Za-z0-9]{30,}",
+  "pypi-[\\w-]{30,}",
+  "hf_[A-Za-z0-9]{25,}",
+  "SG\\.[\\w-]{16,}\\.[\\w-]{16,}",
+  "dop_v1_[a-f0-9]{40,}",
+  "dckr_pat_[\\w-]{20,}",
+  "\\d{8,10}:AA[\\w-]{30,}",
+  "eyJ[\\w-]{8,}\\.eyJ[\\w-]{8,}\\.[\\w-]{8,}",
+].join("|");
+
+const SETTING =
+  "(?:[\\w-]*(?:api[_-]?key|secret|token|passw(?:or)?d|passwd|pwd|passphrase|access[_-]?key|private[_-]?key|client[_-]?secret|credential)s?|passwort|kennwort|contrase\u00f1a|mot de passe|pin code|pin)";
+
+const RULES: readonly Rule[] = [
+  {
+    kind: "private-key",
+    pattern:
+      /-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|$)/g,
+  },
+  {
+    kind: "connection-string",
+    pattern: /\b([a-z][a-z0-9+.-]{1,20}:\/\/)([^\s:/@]*):([^\s@/]+)@([^\s"'<>]*)/gi,
+    keep: ([, scheme, , , rest], mark) => `${scheme}${mark}@${rest}`,
+  },
+  {
+    kind: "connection-string",
+    pattern: /\b((?:AccountKey|SharedAccessKey|Password|Pwd)=)(?!\[redacted)([^;\s"']{4,})(?=;|\s|"|'|$)/g,
+    keep: ([, name], mark) => `${name}${mark}`,
+  },
+  { kind: "token", pattern: new RegExp(`(?<![\\w-])(?:${TOKENS})`, "g") },
+  {
+    kind: "token",
+    pattern: /\b(bearer|basic)\s+([A-Za-z0-9._~+/-]{16,}=*)/gi,
+    keep: ([, scheme], mark) => `${scheme} ${mark}`,
+    valid: (_, [, , value]) => looksRandom(value!),
+  },
+  {
+    kind: "password",
+    pattern: new RegExp(
+      `((?:(?<![\\p{L}\\p{N}])${SETTING}|\u5bc6\u7801|\u53e3\u4ee4)(?:["'\`]?\\s*(?::=|=>|[:=\uff1a])\\s*["'\`]?|\\s+(?:is|ist|es|est)\\s+["'\`]?|\u662f\\s*["'\`]?))([^\\s"'\`,;]{4,})`,
+      "giu",
+    ),
+    keep: ([, name], mark) => `${name}${mark}`,
+    valid: (whole, [, name, value]) => isSecretValue(name!, value!, whole),
+  },
+  {
+    kind: "card",
+    pattern: /(?<![\w.-])(?:\d[ -]?){12,18}\d(?![\w-]|\.\d)/g,
+    valid: (whole) => isCard(whole),
+  },
+];
+
+/** After `password is`, prose goes on (`password is required`); after `password:` nearly everything is one. */
+function isSecretValue(name: string, value: string, whole: string): boolean {
+  if (value.startsWith("[redacted")) return false;
+  if (/^(?:\$|%|<|\{\{|process\.env|os\.environ|\*{3,}|x{4,}$|\.{3})/i.test(value)) return false;
+  if (
+    /^(?:null|none|true|false|undefined|required|optional|missing|invalid|expired|empty|string|number|boolean)\W*$/i.test(
+      value,
+    )
+  )
+    return false;
+  const assigned = /[:=\uff1a]/.test(name.slice(-6));
+  if (/^pin/i.test(name)) return /^\d{4,8}\W*$/.test(value);
+  if (/tokens?\W/i.test(name) && !/(?:access|auth|api|bearer|refresh|bot|secret)/i.test(name))
+    return looksRandom(value);
+  if (assigned)
+    return /[^a-z]/.test(value.replace(/[.,!?)]+$/, "")) || /passw|pwd|passphrase|kennwort|passwort/i.test(whole);
+  return /\d/.test(value) || /[a-z][A-Z]/.test(value) || /[^\p{L}\p{N}.,!?)-]/u.test(value) || quoted(whole);
+}
+
+function quoted(whole: string): boolean {
+  return /["'`][^"'`]+$/.test(whole);
+}
+
+/** Letters and digits mixed, as no word has them. */
+function looksRandom(value: string): boolean {
+  return (
+    value.length >= 12 && /\d/.test(value) && /[A-Za-z]/.test(value) && !/^[a-z]+(?:[-_.][a-z]+)*\d{0,4}$/i.test(value)
+  );
+}
+
+/** 13 to 19 digits that pass Luhn and begin as cards do; grouped as they are printed, or not at all. */
+function isCard(written: string): boolean {
+  const digits = written.replace(/\D/g, "");
+  if (digits.length < 13 || digits.length > 19 || /^(\d)\1+$/.test(digits)) return false;
+  if (!/^(?:4|5[1-5]|2[2-7]|3[47]|36|30[0-5]|38|6(?:011|5|4[4-9]|2)|35)/.test(digits)) return false;
+  if (/[ -]/.test(written) && !/^(?:\d{4}[ -]){2,4}\d{1,7}$|^\d{4}[ -]\d{6}[ -]\d{4,5}$/.test(written)) return false;
+  let sum = 0;
+  for (let at = 0; at < digits.length; at += 1) {
+    const digit = Number(digits[digits.length - 1 - at]);
+    const doubled = at % 2 === 1 ? digit * 2 : digit;
+    sum += doubled > 9 ? doubled - 9 : doubled;
+  }
+  return sum % 10 === 0;
+}

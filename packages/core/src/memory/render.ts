@@ -1,0 +1,102 @@
+/**
+ * The stable lane: the `<memory>` block's text, in the headings, words and order that other tools use too. Under a token
+ * budget it sheds facts first, the least certain before the others, then history, then user context, and says that it
+ * did. Everything in it is escaped; the same document gives the same bytes.
+ */
+import { type Fact, liveFacts, type MemoryDocument } from "./document.ts";
+import { escapeLine } from "./escape.ts";
+
+export interface RenderMemoryOptions {
+  readonly tokens: number;
+  readonly count: (text: string) => number;
+}
+
+export interface RenderedMemory {
+  readonly text: string;
+  readonly tokens: number;
+  /** Ids of the facts shown, in their order. */
+  readonly factIds: readonly string[];
+  readonly truncated: boolean;
+}
+
+/** The most facts that are shown, whatever the budget. */
+export const SHOWN_FACTS = 15;
+
+const TRUNCATED = "\n...\n(Memory truncated to fit token limit)";
+
+export function renderMemory(document: MemoryDocument, { tokens, count }: RenderMemoryOptions): RenderedMemory {
+  const user = lines([
+    ["Work: ", document.userContext.workContext],
+    ["Personal: ", document.userContext.personalContext],
+    ["Top of mind: ", document.userContext.topOfMind],
+  ]);
+  const history = lines([["Recent: ", document.history.recentMonths]]);
+  const facts = topFacts(document);
+  const whole = layOut({ user, history, facts });
+  if (whole === "") return { text: "", tokens: 0, factIds: [], truncated: false };
+  const ids = (list: readonly Fact[]): string[] => list.map(({ id }) => id);
+  if (count(whole) <= tokens) return { text: whole, tokens: count(whole), factIds: ids(facts), truncated: false };
+  for (const parts of shedding({ user, history, facts })) {
+    const kept = layOut(parts);
+    const text = `${kept}${TRUNCATED}`;
+    if (kept !== "" && count(text) <= tokens)
+      return { text, tokens: count(text), factIds: ids(parts.facts), truncated: true };
+  }
+  return cutFirstLine(user[0] ?? history[0] ?? factLine(facts[0]!), { tokens, count });
+}
+
+/** The facts that hold, best first: by confidence, and of equals the newest. */
+export function topFacts(document: MemoryDocument): Fact[] {
+  return liveFacts(document)
+    .toSorted((a, b) => b.confidence - a.confidence || newest(a, b))
+    .slice(0, SHOWN_FACTS);
+}
+
+interface Parts {
+  readonly user: readonly string[];
+  readonly history: readonly string[];
+  readonly facts: readonly Fact[];
+}
+
+function newest(a: Fact, b: Fact): number {
+  return a.createdAt < b.createdAt ? 1 : a.createdAt > b.createdAt ? -1 : 0;
+}
+
+function lines(list: readonly (readonly [string, string])[]): string[] {
+  return list
+    .map(([label, text]) => [label, escapeLine(text)])
+    .flatMap(([label, text]) => (text ? [label + text] : []));
+}
+
+function factLine({ content, confidence }: Fact): string {
+  return `- ${escapeLine(content)} (confidence: ${confidence.toFixed(2)})`;
+}
+
+function layOut({ user, history, facts }: Parts): string {
+  const sections: string[] = [];
+  if (user.length > 0) sections.push("## User Context", ...user);
+  if (history.length > 0) sections.push("\n## Recent History", ...history);
+  if (facts.length > 0) sections.push("\n## Key Facts", ...facts.map(factLine));
+  return sections.join("\n").trimStart();
+}
+
+/** Every smaller version in the order they are tried; the last one that can hold anything has one line. */
+function* shedding({ user, history, facts }: Parts): Generator<Parts> {
+  for (let kept = facts.length - 1; kept >= 0; kept -= 1) yield { user, history, facts: facts.slice(0, kept) };
+  for (let kept = history.length - 1; kept >= 0; kept -= 1) yield { user, history: history.slice(0, kept), facts: [] };
+  for (let kept = user.length - 1; kept >= 1; kept -= 1) yield { user: user.slice(0, kept), history: [], facts: [] };
+}
+
+/** Not even one line fits: its beginning, or nothing at all where the budget can't hold that either. */
+function cutFirstLine(line: string, { tokens, count }: RenderMemoryOptions): RenderedMemory {
+  const characters = [...line];
+  let fits = 0;
+  let over = characters.length;
+  while (fits < over) {
+    const middle = Math.ceil((fits + over) / 2);
+    if (count(characters.slice(0, middle).join("") + TRUNCATED) <= tokens) fits = middle;
+    else over = middle - 1;
+  }
+  const text = fits === 0 ? "" : characters.slice(0, fits).join("") + TRUNCATED;
+  return { text, tokens: text === "" ? 0 : count(text), factIds: [], truncated: true };
+}

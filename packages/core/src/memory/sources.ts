@@ -1,0 +1,91 @@
+/**
+ * Where a proposed fact comes from. Only the user's own words are a source: the quote must stand in a user message, and
+ * names, numbers and addresses in the fact must have been said by the user. An assistant's answer is context only, so
+ * what a page or tool said can't become a fact by being repeated [F36].
+ */
+import { fold } from "../recall/analyse.ts";
+import type { SourceTurn } from "./extract-input.ts";
+import { meaning, normal } from "./likeness.ts";
+import type { Addition } from "./update.ts";
+
+export type Sourced =
+  | { readonly kind: "sourced"; readonly refs: readonly string[] }
+  | { readonly kind: "unsourced"; readonly reason: "no-user-source" | "not-said-by-user" };
+
+/** `known`: text that is remembered already, whose names need not be said again. */
+export function findSource(fact: Addition, turns: readonly SourceTurn[], known: string): Sourced {
+  const said = turns.filter(({ role }) => role === "user");
+  const refs = quotedIn(fact, said);
+  if (refs.length === 0) return { kind: "unsourced", reason: "no-user-source" };
+  const words = said.map(({ text }) => text).join("\n");
+  const heard = turns.flatMap(({ role, text }) => (role === "assistant" ? [text] : [])).join("\n");
+  if (saysStrangeNames(fact.content, `${words}\n${known}`) || isEchoed(fact.content, words, heard))
+    return { kind: "unsourced", reason: "not-said-by-user" };
+  return { kind: "sourced", refs };
+}
+
+/** Whether a text holds a name, number or address that stands nowhere in these words. */
+export function saysStrangeNames(text: string, words: string): boolean {
+  return namesIn(text).some((name) => !mentions(words, name));
+}
+
+/** Whether the user said these words, small differences of case and punctuation aside. */
+export function userSaid(quote: string, turns: readonly SourceTurn[]): boolean {
+  return (
+    quotedIn(
+      { quote, content: quote, seqs: [] },
+      turns.filter(({ role }) => role === "user"),
+    ).length > 0
+  );
+}
+
+function quotedIn(fact: Pick<Addition, "quote" | "content" | "seqs">, said: readonly SourceTurn[]): string[] {
+  const quote = normal(fact.quote);
+  if (quote !== "") {
+    const exact = said.filter(({ text }) => ` ${normal(text)} `.includes(` ${quote} `) || gramMatch(text, quote));
+    if (exact.length > 0 && (quote.split(" ").length >= 3 || overlap(fact.content, exact) > 0 || quote.length >= 12))
+      return exact.map(({ ref }) => ref);
+  }
+  // No quote, or one in the model's own words: then the fact's words themselves must be the user's.
+  const asked = said.filter(({ seq }) => fact.seqs.length === 0 || fact.seqs.includes(seq));
+  return asked.filter((turn) => overlap(fact.content, [turn]) >= 0.5).map(({ ref }) => ref);
+}
+
+/** More than half of what it says stands in the answers and not in the user's words. */
+function isEchoed(content: string, words: string, heard: string): boolean {
+  const [wanted, said, answered] = [meaning(content), meaning(words), meaning(heard)];
+  return [...wanted].filter((term) => answered.has(term) && !said.has(term)).length > wanted.size / 2;
+}
+
+/** Scripts without spaces have no word boundaries to look for. */
+function gramMatch(text: string, quote: string): boolean {
+  return /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/.test(quote) && normal(text).includes(quote);
+}
+
+function overlap(content: string, turns: readonly SourceTurn[]): number {
+  const wanted = meaning(content);
+  if (wanted.size === 0) return 0;
+  const said = meaning(turns.map(({ text }) => text).join("\n"));
+  return [...wanted].filter((term) => said.has(term)).length / wanted.size;
+}
+
+/** Addresses, identifiers, numbers but for years, and names inside the sentence. */
+function namesIn(content: string): string[] {
+  const addresses = content.match(/[\w.+-]+@[\w-]+\.[\w.]+|https?:\/\/\S+|\b[\w-]+\.[a-z]{2,12}\b(?:\/\S*)?/gi) ?? [];
+  const numbers = (content.match(/(?<![\w.])\d+(?:[.,]\d+)*/g) ?? []).filter((one) => !/^(?:19|20)\d\d$/.test(one));
+  const names = [...content.matchAll(/(?<=[\p{L}\p{N},;:)"'] )\p{Lu}[\p{L}\p{N}]{2,}/gu)].map(([name]) => name);
+  return [...addresses, ...numbers, ...names.filter((name) => !COMMON.has(name))];
+}
+
+const COMMON: ReadonlySet<string> = new Set(
+  "User January February March April May June July August September October November December Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split(
+    " ",
+  ),
+);
+
+/** Endings differ between languages and cases: the beginning of a name is enough. */
+function mentions(words: string, name: string): boolean {
+  const wanted = fold(name.replace(/[.,)]+$/, ""));
+  const start = /^\d/.test(wanted) ? wanted : wanted.slice(0, Math.max(4, wanted.length - 2));
+  return fold(words).includes(start);
+}

@@ -1,0 +1,127 @@
+/**
+ * What the extraction model returns, read leniently: prose, fences and thinking around the JSON, an answer cut off in the
+ * middle, other tools' names for the same fields, small integers for ids [F62]. The result is strictly typed; whether
+ * anything of it may be stored is decided in `gates.ts`.
+ */
+import { findObject } from "../summary/lenient-json.ts";
+import { clampConfidence, isRecord, SECTION_PATHS, type SectionPath } from "./document.ts";
+
+export interface MemoryUpdate {
+  readonly additions: readonly Addition[];
+  readonly updates: readonly FactUpdate[];
+  readonly removals: readonly Removal[];
+  readonly sections: readonly SectionRewrite[];
+}
+
+export interface Addition {
+  readonly content: string;
+  readonly category: string;
+  readonly confidence: number;
+  /** The user's own words it rests on. */
+  readonly quote: string;
+  /** Numbers of the messages it comes from. */
+  readonly seqs: readonly number[];
+  /** What the model says of it: lasting or for this task only, about the user or about something else. */
+  readonly durable: boolean;
+  readonly aboutUser: boolean;
+}
+
+export interface FactUpdate extends Addition {
+  /** The fact it takes the place of; null when the model named one that doesn't exist. */
+  readonly id: string | null;
+}
+
+export interface Removal {
+  readonly id: string | null;
+  readonly quote: string;
+}
+
+export interface SectionRewrite {
+  readonly path: SectionPath;
+  readonly text: string;
+  readonly confidence: number;
+}
+
+export type ParsedUpdate =
+  | { readonly kind: "update"; readonly update: MemoryUpdate; readonly truncated: boolean }
+  | { readonly kind: "unreadable"; readonly reason: "no-json" | "not-an-object" | "nothing-known" };
+
+/** `ids`: which fact each small number of the prompt stands for. */
+export function parseUpdate(answer: string, ids: ReadonlyMap<number, string>): ParsedUpdate {
+  const text = withoutThinking(answer);
+  if (/^(?:```\w*\s*)?\[/.test(text.trim())) return { kind: "unreadable", reason: "not-an-object" };
+  const found = findObject(text);
+  if (found.kind === "none" || !isRecord(found.value)) return { kind: "unreadable", reason: "no-json" };
+  const given = found.value;
+  const known = [...ADDITIONS, ...UPDATES, ...REMOVALS, ...SECTIONS];
+  if (Object.keys(given).length > 0 && !known.some((key) => Object.hasOwn(given, key)))
+    return { kind: "unreadable", reason: "nothing-known" };
+  const update: MemoryUpdate = {
+    additions: listOf(given, ADDITIONS).map(readAddition),
+    updates: listOf(given, UPDATES).map((raw) => ({ ...readAddition(raw), id: readId(raw, ids) })),
+    removals: listOf(given, REMOVALS).map((raw) => ({ id: readId(raw, ids), quote: textOf(raw, "quote", "request") })),
+    sections: readSections(given),
+  };
+  return { kind: "update", update, truncated: found.truncated };
+}
+
+const ADDITIONS = ["additions", "add", "newFacts", "new_facts", "facts"];
+const UPDATES = ["updates", "update", "factsToUpdate"];
+const REMOVALS = ["removals", "remove", "factsToRemove"];
+const SECTIONS = ["sections", "userContext", "user", "history"];
+
+/** Thinking models write their reasoning first; an unclosed thought holds no answer. */
+function withoutThinking(answer: string): string {
+  const closed = answer.replace(/<(think|thinking|reasoning|scratchpad)>[\s\S]*?<\/\1>/gi, " ");
+  const open = /<(?:think|thinking|reasoning|scratchpad)>/i.exec(closed);
+  return open === null ? closed : closed.slice(0, open.index);
+}
+
+function listOf(given: Readonly<Record<string, unknown>>, names: readonly string[]): unknown[] {
+  return names.flatMap((name) => (Array.isArray(given[name]) ? given[name] : []));
+}
+
+function readAddition(raw: unknown): Addition {
+  const given = isRecord(raw) ? raw : { content: raw };
+  const about = textOf(given, "about").toLowerCase();
+  return {
+    content: textOf(given, "content", "text", "fact").trim(),
+    category: textOf(given, "category").trim() || "context",
+    confidence: clampConfidence(given["confidence"]),
+    quote: textOf(given, "quote", "source_quote", "evidence"),
+    seqs: [given["seqs"], given["seq"], given["sources"]].flat().map(Number).filter(Number.isSafeInteger),
+    durable: given["durable"] !== false && given["durable"] !== "false",
+    aboutUser: about === "" || about === "user",
+  };
+}
+
+/** A number from the prompt's list, or a fact's own id; models write `1`, `"1"`, `"#1"` or `"[1]"`. */
+function readId(raw: unknown, ids: ReadonlyMap<number, string>): string | null {
+  const given = isRecord(raw) ? raw["id"] : raw;
+  if (typeof given !== "string" && typeof given !== "number") return null;
+  const number = /^\W*(\d+)\W*$/.exec(String(given))?.[1];
+  const mapped = number === undefined ? undefined : ids.get(Number(number));
+  return mapped ?? ([...ids.values()].includes(String(given)) ? String(given) : null);
+}
+
+function readSections(given: Readonly<Record<string, unknown>>): SectionRewrite[] {
+  const groups = SECTIONS.map((name) => given[name]).filter(isRecord);
+  const nested = groups.flatMap((group) => [group["userContext"], group["history"]].filter(isRecord));
+  const found = new Map<SectionPath, SectionRewrite>();
+  for (const group of [...groups, ...nested]) {
+    for (const path of SECTION_PATHS) {
+      const raw = group[path] ?? group[path.slice(path.indexOf(".") + 1)];
+      const section = typeof raw === "string" ? { text: raw, confidence: 1 } : raw;
+      if (!isRecord(section) || section["shouldUpdate"] === false) continue;
+      const confidence = section["confidence"] === undefined ? 1 : clampConfidence(section["confidence"]);
+      found.set(path, { path, text: textOf(section, "text", "summary", "content").trim(), confidence });
+    }
+  }
+  return [...found.values()];
+}
+
+function textOf(raw: unknown, ...names: readonly string[]): string {
+  if (!isRecord(raw)) return "";
+  for (const name of names) if (typeof raw[name] === "string") return raw[name];
+  return "";
+}

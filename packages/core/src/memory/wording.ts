@@ -1,0 +1,50 @@
+/**
+ * How a fact may be worded: as a description, never as an order [F54]. Orders a user gave are kept as the user's wishes;
+ * text that tries to command whoever reads it, and one-off tasks, are recognised so that they can be refused.
+ */
+
+/** `Always answer in German` as `User wants the assistant to always answer in German`; other languages as reported speech. */
+export function describeWish(content: string): string {
+  const text = content.trim();
+  const plain = text
+    .replace(/^(?:please|kindly)[,\s]+/i, "")
+    .replace(/^you (?:must|should|have to|need to|shall)\s+/i, "");
+  const forbidden = /^(?:do not|don't|dont)\s+(.+)$/is.exec(plain);
+  if (forbidden) return `User wants the assistant to not ${lowerFirst(forbidden[1]!)}`;
+  if (plain !== text || ORDER.test(plain)) return `User wants the assistant to ${lowerFirst(plain)}`;
+  return FOREIGN_ORDER.test(text) ? `User: "${text.replaceAll('"', "'")}"` : text;
+}
+
+/** Text that addresses the reader of the memory instead of describing the user. */
+export function isInstruction(content: string): boolean {
+  return OVERRIDE.test(content);
+}
+
+/** Something to do once, not something to know. */
+export function isTask(content: string): boolean {
+  return TASK.test(content.trim());
+}
+
+/** A user who asks that something be forgotten. */
+export function asksToForget(text: string): boolean {
+  return FORGET.test(text);
+}
+
+const ORDER =
+  /^(?:(?:always|never)\s+\w|(?:answer|reply|respond|write|use|avoid|call|address|speak|talk|format|keep|prefer|stop|start|include|skip|show|explain|remember|give|make|be|add|run|execute|send|delete|ignore|open|create)\s+\w)/i;
+
+const FOREIGN_ORDER =
+  /^(?:bitte\s+|immer\s+|nie(?:mals)?\s+)?(?:antworte|schreib|schreibe|verwende|benutze|nutze|nenne|merke?|zeige?|erkl\u00e4re|vermeide)(?:\s|$)|^(?:r\u00e9ponds|\u00e9cris|utilise|appelle|montre|\u00e9vite|n'utilise)(?:\s|$)|^(?:responde|escribe|usa|ll\u00e1mame|evita|muestra|no uses)(?:\s|$)|^(?:\u8bf7|\u7528|\u4e0d\u8981|\u59cb\u7ec8|\u603b\u662f)/i;
+
+const OVERRIDE =
+  /\b(?:ignore|disregard|forget|override|bypass)\b[^.!?\n]{0,60}\b(?:instructions?|rules?|prompts?|guidelines?|polic(?:y|ies)|safety|restrictions?)\b|\b(?:system|developer) prompt\b|\byou are (?:now|no longer)\b|\b(?:new|hidden|real) (?:system )?instructions?\s*:|\b(?:do not|don't|never) (?:tell|inform|ask) the user\b|^\s*(?:system|assistant|developer)\s*:|<\/?(?:memory|system|instructions?|assistant|user)\b|\[\/?INST\]|<\|im_(?:start|end)\|>|\u5ffd\u7565[^\u3002\n]{0,12}(?:\u6307\u4ee4|\u6307\u793a|\u89c4\u5219|\u63d0\u793a)|\bignoriere\b[^.\n]{0,40}\b(?:anweisungen|regeln)\b/iu;
+
+const TASK =
+  /^(?:the )?user (?:asked|asks|is asking|requested|requests|wants|wanted|told)(?: (?:me|the assistant|you|the agent))? (?:to|for|about) (?:run|execute|fix|debug|list|open|read|print|echo|show|create|write|generate|summari[sz]e|translate|find|search|check|install|build|delete|rename|a |an |the |help with)\b|^(?:run|execute|echo|install|git|npm|cd|ls|cat|curl|sudo)\s+\S/i;
+
+const FORGET =
+  /\b(?:forget|delete|remove|erase|drop|stop remembering|(?:don't|do not) (?:remember|store|keep)|no longer (?:remember|store))\b|\b(?:vergiss|vergessen|l\u00f6sch\w*|entfern\w*)\b|\b(?:oublie\w*|supprime\w*|efface\w*)\b|\b(?:olvida\w*|borra\w*|elimina\w*)\b|\u5fd8(?:\u8bb0|\u6389)|\u5220\u9664/iu;
+
+function lowerFirst(text: string): string {
+  return /^[A-Z][a-z]/.test(text) ? text[0]!.toLowerCase() + text.slice(1) : text;
+}
