@@ -11,6 +11,7 @@ import type { StepUsage } from "./events.ts";
 import { readUsages } from "./read-records.ts";
 import type { Run } from "./run.ts";
 
+type UsageDraft = Extract<Draft, { kind: "usage" }>;
 type View = readonly ViewEntry<AiSdkMessage>[];
 
 export interface LedgerOptions {
@@ -30,7 +31,7 @@ export interface Ledger {
   /** Notes what is about to be sent: the next report is on it. */
   send(): void;
   /** The usage record for the message at `of`. */
-  report(usage: StepUsage, of: number, promptHash: string): Draft;
+  report(usage: StepUsage, of: number, promptHash: string): UsageDraft;
 }
 
 export async function openLedger(run: Run, options: LedgerOptions): Promise<Ledger> {

@@ -36,21 +36,28 @@ export function settingsFor(languageModel: ModelObject, given: Omit<ModelSetting
 
 export interface WindowBook {
   window(): Window;
-  /** The provider refused: it takes no more than this. */
+  /** The provider refused: it takes no more than this. Not believed when it has taken more before. */
   learn(tokens: number): void;
+  /** The provider took a prompt of this size. */
+  accept(tokens: number): void;
 }
 
 export function windowBook({ settings, contextWindow, baseUrl }: AgentModel, clock: () => Date): WindowBook {
   const { provider, modelId } = settings.languageModel;
   const endpoint = { provider, baseUrl, model: modelId };
   let limits: LearnedLimits = {};
+  let accepted = 0;
   return {
     window() {
       const { tokens: size } = effectiveWindow(contextWindow, { limits, endpoint, now: clock().getTime() });
       const reserve = answerReserve(size, settings.maxOutputTokens ?? null);
       return { size, reserve: Math.min(reserve, Math.floor(size / 2)) };
     },
+    accept(tokens) {
+      accepted = Math.max(accepted, tokens);
+    },
     learn(tokens) {
+      if (tokens < accepted) return;
       limits = learnLimit(limits, endpoint, { tokens, learnedAt: clock().getTime() });
     },
   };

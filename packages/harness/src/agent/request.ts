@@ -76,7 +76,11 @@ export async function openDesk(run: Run, options: DeskOptions): Promise<Desk> {
       ledger.send();
       return requestWith(part, render(conversation.view(), forRequest(RULES)));
     },
-    report: (usage, of) => ledger.report(usage, of, part.hash),
+    report(usage, of) {
+      const record = ledger.report(usage, of, part.hash);
+      if (record.flaw === null) book.accept(usage.input);
+      return record;
+    },
   };
 }
 

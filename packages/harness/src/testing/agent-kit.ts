@@ -11,7 +11,7 @@ import type { Store } from "../stores/store.ts";
 import { type Script, type ScriptedModel, type ScriptedModelOptions, scriptedModel } from "./scripted-model.ts";
 
 /** Counts as the scripted model reports, so that a test can say what fits. */
-const plainCounter: ModelCounter = {
+export const plainCounter: ModelCounter = {
   name: "chars/4",
   count: charsPerToken(4),
   prior: 1,

@@ -1,0 +1,96 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createUIMessageStreamResponse, DefaultChatTransport, readUIMessageStream, tool, type UIMessage } from "ai";
+import { z } from "zod";
+import { agentKit, deepAgentKit } from "../testing/agent-kit.ts";
+import type { AgentStream } from "./agent-stream.ts";
+
+const WORDS = "the parser reads tokens one by one and keeps a stack of what is open ".repeat(12);
+const add = tool({ inputSchema: z.object({ a: z.number() }), execute: ({ a }) => ({ sum: a + 1 }) });
+
+test("useChat's transport reads a run: texts, tool calls with results and steps, in their order", async () => {
+  const kit = agentKit(
+    [{ text: "Let me add.", reasoning: "hm", calls: [{ name: "add", input: { a: 1 } }] }, "It is 2."],
+    {
+      tools: { add },
+    },
+  );
+  const message = await shown(kit.agent.stream({ threadId: "t", prompt: "1 + 1?" }));
+  assert.deepEqual(
+    message.parts.map(({ type }) => type),
+    ["step-start", "reasoning", "text", "dynamic-tool", "step-start", "text"],
+  );
+  const call = message.parts.find((part) => part.type === "dynamic-tool");
+  assert.equal(call?.state, "output-available");
+  assert.deepEqual(call?.state === "output-available" && call.output, { sum: 2 });
+  assert.deepEqual(texts(message), ["Let me add.", "It is 2."]);
+});
+
+test("a compaction is shown as a data part, with its numbers", async () => {
+  const kit = deepAgentKit(() => WORDS, { contextWindow: 6_000 });
+  const parts: unknown[] = [];
+  for (let turn = 0; turn < 12; turn++) {
+    const message = await shown(kit.agent.stream({ threadId: "t", prompt: `Question ${turn}: ${WORDS}` }));
+    parts.push(...message.parts.filter(({ type }) => type === "data-compaction"));
+  }
+  const { data } = parts[0] as { data: { tokensBefore: number; tokensAfter: number; rung: string } };
+  assert.ok(data.tokensAfter < data.tokensBefore);
+  assert.equal(data.rung, "extract");
+});
+
+test("a failing tool is a tool error, a failing run an error chunk, an abort an abort chunk", async () => {
+  const bad = tool({
+    inputSchema: z.object({}),
+    execute: (): string => {
+      throw new Error("kaboom");
+    },
+  });
+  const kit = agentKit([{ calls: [{ name: "bad", input: {} }] }, { error: new Error("model down") }], {
+    tools: { bad },
+  });
+  const types = await chunkTypes(kit.agent.stream({ threadId: "t", prompt: "x" }));
+  assert.ok(types.includes("tool-output-error"));
+  assert.deepEqual(types.slice(-2), ["finish-step", "error"]);
+  const aborted = agentKit([]).agent.stream({ threadId: "t", prompt: "x", signal: AbortSignal.abort() });
+  assert.equal((await chunkTypes(aborted)).at(-1), "abort");
+});
+
+test("any number of readers see the same run from its beginning, also after its end", async () => {
+  const kit = agentKit(["hello there, this is an answer of some length"]);
+  const stream = kit.agent.stream({ threadId: "t", prompt: "x" });
+  const live = await collect(stream);
+  assert.deepEqual(await collect(stream), live);
+  let text = "";
+  for await (const piece of stream.textStream) text += piece;
+  assert.equal(text, "hello there, this is an answer of some length");
+  assert.deepEqual([live[0], live.at(-1)], ["run-start", "run-end"]);
+});
+
+/** As a browser would: over the transport's own fetch, parsed and validated by the SDK. */
+async function shown(stream: AgentStream): Promise<UIMessage> {
+  const transport = new DefaultChatTransport({
+    fetch: async () => createUIMessageStreamResponse({ stream: stream.toUIMessageStream() }),
+  });
+  const chunks = await transport.sendMessages({
+    ...{ trigger: "submit-message", chatId: "t", messageId: undefined, messages: [], abortSignal: undefined },
+  });
+  let last: UIMessage | undefined;
+  for await (const message of readUIMessageStream({ stream: chunks })) last = message;
+  assert.ok(last !== undefined);
+  return last;
+}
+
+const texts = (message: UIMessage): string[] =>
+  message.parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
+
+async function chunkTypes(stream: AgentStream): Promise<string[]> {
+  const types: string[] = [];
+  for await (const { type } of stream.toUIMessageStream()) types.push(type);
+  return types;
+}
+
+async function collect(stream: AgentStream): Promise<string[]> {
+  const types: string[] = [];
+  for await (const { type } of stream) types.push(type);
+  return types;
+}
