@@ -1,7 +1,6 @@
 export { type Boundary, boundaries } from "./boundaries.ts";
 export { clampText, entrySize, type Measure } from "./clamp.ts";
 export type { CompactionOutcome } from "./outcome.ts";
-export { inputText, messageText } from "./part-text.ts";
 export {
   type CompactPlan,
   type Cut,
@@ -19,7 +18,8 @@ export {
   type Threshold,
   type Window,
 } from "./policy.ts";
-export type { PruneRung } from "./prune-rung.ts";
+export { inputText, messageText } from "./prune/part-text.ts";
+export type { PruneRung } from "./prune/rung.ts";
 export {
   coveredBy,
   draftsOf,

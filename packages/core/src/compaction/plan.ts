@@ -10,7 +10,7 @@ import { type Boundary, boundaries } from "./boundaries.ts";
 import type { Measure } from "./clamp.ts";
 import { keepFrom } from "./keep.ts";
 import { isCeilings, type Limits, limitsOf, type Policy, type Threshold, type Window } from "./policy.ts";
-import { type PruneRung, planPruning } from "./prune-rung.ts";
+import { type PruneRung, planPruning } from "./prune/rung.ts";
 import { type Level, type Weigher, weigh } from "./tail.ts";
 import { checkTrigger } from "./trigger.ts";
 

@@ -3,8 +3,9 @@
  * it - is it still in the prompt? And what it quotes, a line of a file it edits, at any distance: was it still there, or
  * had it to be fetched again? The questions come from the session alone, so that every policy answers the same ones.
  */
-import { isFailingLine } from "../compaction/failing-lines.ts";
-import { namesIn } from "../compaction/names.ts";
+
+import { namesIn } from "../compaction/prune/names.ts";
+import { isFailingLine } from "../summary/failing-lines.ts";
 
 /** One message of the session as the probes see it. */
 export interface ProbedMessage {

@@ -20,7 +20,7 @@ export function failingLines(text: string, max: number): string[] {
   const seen = new Set<string>();
   for (const line of linesOf(text)) {
     const head = line.length > MAX_LINE * 2 ? line.slice(0, MAX_LINE * 2) : line;
-    if (!FAILING.test(head) || HARMLESS.test(head)) continue;
+    if (!isFailingLine(head)) continue;
     const tidy = clip(head.trim(), MAX_LINE);
     if (tidy === "" || seen.has(tidy)) continue;
     seen.add(tidy);
@@ -28,6 +28,10 @@ export function failingLines(text: string, max: number): string[] {
     else found[max - 1] = tidy;
   }
   return found;
+}
+
+export function isFailingLine(line: string): boolean {
+  return FAILING.test(line) && !HARMLESS.test(line);
 }
 
 const EXIT_IN_JSON = /"(?:exit_?code|return_?code|status_?code)"\s*:\s*(-?\d{1,3})\b/gi;

@@ -2,11 +2,11 @@
  * The lowest rung: shorten old tool traffic instead of hiding anything. Taken below the trigger when the prices say that
  * it pays, and at the trigger when it alone reaches the low-water mark. What keep promises is not touched.
  */
-import { keepFrom } from "./keep.ts";
-import type { Plan, PlanInput } from "./plan.ts";
-import type { Limits } from "./policy.ts";
+import { keepFrom } from "../keep.ts";
+import type { Plan, PlanInput } from "../plan.ts";
+import type { Limits } from "../policy.ts";
+import type { Weigher } from "../tail.ts";
 import { decidePrune, PRUNE_DEFAULTS, type PruneOptions } from "./prune.ts";
-import type { Weigher } from "./tail.ts";
 
 export type PruneRung = Pick<PruneOptions<unknown>, "policy" | "prices" | "cache">;
 

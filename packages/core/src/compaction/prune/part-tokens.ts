@@ -2,8 +2,8 @@
  * What the prunable parts of a message weigh, counted once per message object. Results are kept per measure, weakly, so
  * that deciding again at the next step costs only what is new.
  */
-import type { Shape } from "../message/shape.ts";
-import type { Measure } from "./clamp.ts";
+import type { Shape } from "../../message/shape.ts";
+import type { Measure } from "../clamp.ts";
 
 /** Zero for parts that are never pruned. */
 export function partTokens<M>(message: M, shape: Shape<M>, measure: Measure<M>): readonly number[] {

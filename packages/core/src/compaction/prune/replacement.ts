@@ -2,11 +2,11 @@
  * What is left behind when a part is pruned: what it was (path or command, exit code), its failing lines, the names
  * nothing else in the prompt holds, and how to get it back. The input of a call stays JSON with the same keys.
  */
-import type { CallPart, ImagePart, ResultPart } from "../message/shape.ts";
-import { exitCode, failingLines } from "./failing-lines.ts";
+import type { CallPart, ImagePart, ResultPart } from "../../message/shape.ts";
+import { exitCode, failingLines } from "../../summary/failing-lines.ts";
+import type { PruneCandidate } from "./candidates.ts";
+import { PRUNED } from "./mark.ts";
 import { namesIn } from "./names.ts";
-import type { PruneCandidate } from "./prune-candidates.ts";
-import { PRUNED } from "./prune-mark.ts";
 import { describeUse } from "./tool-use.ts";
 
 export interface ReplacementOptions {
@@ -18,7 +18,6 @@ export interface ReplacementOptions {
 }
 
 const MAX_FAILING_LINES = 8;
-const MAX_LINE_LENGTH = 240;
 /** Strings up to this length stay in a call's input: they are paths, flags, short texts. */
 const KEPT_STRING = 160;
 
@@ -43,8 +42,7 @@ function forResult(candidate: PruneCandidate, part: ResultPart, options: Replace
   if (part.images.length > 0) facts.push(`${part.images.length} image(s)`);
   const lines = [`${PRUNED}: ${facts.join(", ")}; ${wayBack(target)}]`];
   // A source file full of the word "error" hasn't failed.
-  if (use.kind !== "read" || part.isError)
-    lines.push(...failingLines(part.text, { maxLines: MAX_FAILING_LINES, maxLineLength: MAX_LINE_LENGTH }));
+  if (use.kind !== "read" || part.isError) lines.push(...failingLines(part.text, MAX_FAILING_LINES));
   hold(lines.join("\n"), options.held);
   const names = rareNames(part.text, candidate.tokens, options);
   if (names.length > 0) lines.push(`names: ${names.join(" ")}`);

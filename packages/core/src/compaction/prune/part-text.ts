@@ -2,7 +2,7 @@
  * The words of a part, for finding names in it: a call's input without its JSON escapes, so that "\nfoo" isn't read as
  * "nfoo". Only for reading; nothing is ever sent from here.
  */
-import type { Part, Shape } from "../message/shape.ts";
+import type { Part, Shape } from "../../message/shape.ts";
 
 export function partText(part: Part): string {
   switch (part.kind) {

@@ -2,9 +2,9 @@
  * Which of the prunable parts make a batch worth breaking the cache for. The further back a pass begins, the more it saves
  * and the more is written again; what is likely to be fetched again is left for later. Knows prices, not messages.
  */
-import type { Prices } from "../pricing/prices.ts";
-import { costOfFetching, type PruneBalance, pruneGain, worthPruning } from "../pricing/worth.ts";
-import type { PruneCandidate } from "./prune-candidates.ts";
+import type { Prices } from "../../pricing/prices.ts";
+import { costOfFetching, type PruneBalance, pruneGain, worthPruning } from "../../pricing/worth.ts";
+import type { PruneCandidate } from "./candidates.ts";
 
 export interface BatchPolicy {
   /** How likely a fresh part is used again, and after how many idle requests that has halved. */

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { applyPrune } from "../log/view.ts";
-import { type AnthropicMessage, anthropicShape } from "../message/anthropic.ts";
-import { type OpenAiMessage, openaiShape } from "../message/openai.ts";
-import type { Shape } from "../message/shape.ts";
-import { RELATIVE_PRICES } from "../pricing/prices.ts";
-import { charsPerToken, createMeter } from "../tokens/counter.ts";
+import { applyPrune } from "../../log/view.ts";
+import { type AnthropicMessage, anthropicShape } from "../../message/anthropic.ts";
+import { type OpenAiMessage, openaiShape } from "../../message/openai.ts";
+import type { Shape } from "../../message/shape.ts";
+import { RELATIVE_PRICES } from "../../pricing/prices.ts";
+import { charsPerToken, createMeter } from "../../tokens/counter.ts";
+import type { PrunableEntry } from "./candidates.ts";
 import { decidePrune, type PruneDecision, type PruneOptions } from "./prune.ts";
-import type { PrunableEntry } from "./prune-candidates.ts";
 
 const measure = createMeter(openaiShape, { counter: charsPerToken(4) });
 const eager = { from: 0, protectTokens: 200, minGainTokens: 1, minPartTokens: 30 };

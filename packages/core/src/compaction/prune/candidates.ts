@@ -3,11 +3,11 @@
  * request, never anybody's words, never a call in a message with signed reasoning (its provider would refuse the message),
  * never a part that was pruned before. Says nothing about whether pruning pays.
  */
-import type { PruneReason } from "../log/record.ts";
-import type { CallPart, ImagePart, ResultPart, Shape } from "../message/shape.ts";
-import type { Measure } from "./clamp.ts";
+import type { PruneReason } from "../../log/record.ts";
+import type { CallPart, ImagePart, ResultPart, Shape } from "../../message/shape.ts";
+import type { Measure } from "../clamp.ts";
+import { isPruned } from "./mark.ts";
 import { partTokens } from "./part-tokens.ts";
-import { isPruned } from "./prune-mark.ts";
 import { type ToolUse, toolUse } from "./tool-use.ts";
 
 /** An entry of the view. What stands for no single record (the summary, its acknowledgement) has no seq and is never pruned. */

@@ -4,17 +4,17 @@
  * until the cache reads wasted since the last one outweigh the rewrite, or until the cache is cold [F31].
  * Pure: the same view gives the same entries, and a pruned view gives none of them again.
  */
-import type { PruneEntry } from "../log/record.ts";
-import { applyPrune } from "../log/view.ts";
-import type { Shape } from "../message/shape.ts";
-import { type Prices, RELATIVE_PRICES } from "../pricing/prices.ts";
-import type { Measure } from "./clamp.ts";
+import type { PruneEntry } from "../../log/record.ts";
+import { applyPrune } from "../../log/view.ts";
+import type { Shape } from "../../message/shape.ts";
+import { type Prices, RELATIVE_PRICES } from "../../pricing/prices.ts";
+import type { Measure } from "../clamp.ts";
+import { type BatchPolicy, bestBatch, type PricedPart } from "./batch.ts";
+import { type PrunableEntry, type PruneCandidate, pruneCandidates } from "./candidates.ts";
+import { isPruned } from "./mark.ts";
 import { namesIn } from "./names.ts";
 import { partText } from "./part-text.ts";
-import { type BatchPolicy, bestBatch, type PricedPart } from "./prune-batch.ts";
-import { type PrunableEntry, type PruneCandidate, pruneCandidates } from "./prune-candidates.ts";
-import { isPruned } from "./prune-mark.ts";
-import { replacementFor } from "./prune-replacement.ts";
+import { replacementFor } from "./replacement.ts";
 
 export interface PrunePolicy extends BatchPolicy {
   /** A smaller view is left alone. */
