@@ -9,7 +9,7 @@ export { type CountText, charsPerToken } from "./chars.ts";
 export type { Frame, Measure, Meter, MeterOptions } from "./counter.ts";
 export { countMessage, createMeter } from "./counter.ts";
 export type { ImageRule } from "./images.ts";
-export { imageTokens } from "./images.ts";
+export { imageSize, imageTokens } from "./images.ts";
 export type { EffectiveWindow, Endpoint, LearnedLimit, LearnedLimits } from "./limits.ts";
 export { effectiveWindow, learnLimit } from "./limits.ts";
 export type { Resume } from "./resume.ts";

@@ -50,7 +50,14 @@ export function startRun(options: RunOptions): ActiveRun {
   const { conversation, emit, means } = options;
   const { id: threadId, user: userId, agent: agentName } = conversation.header;
   let ending: RunEnd | null = null;
-  const commit: Run["commit"] = async (drafts) => {
+  let last: Promise<unknown> = Promise.resolve();
+  /** Tools of one step write at the same time; a commit builds on the head that the one before it has left. */
+  const inOrder = <T>(work: () => Promise<T>): Promise<T> => {
+    const mine = last.then(work);
+    last = mine.catch(() => {});
+    return mine;
+  };
+  const write: Run["commit"] = async (drafts) => {
     const committed = await conversation.commit(drafts);
     if (committed.kind === "committed") return committed.seqs;
     if (committed.kind === "conflict")
@@ -62,18 +69,20 @@ export function startRun(options: RunOptions): ActiveRun {
     threadId,
     userId,
     agentName,
-    commit,
+    commit: (drafts) => inOrder(() => write(drafts)),
     step: 0,
     question: null,
     get ending() {
       return ending;
     },
     async say(message, origin, also = () => []) {
-      const seq = conversation.head().version + 1;
       const body = bodyOf(message);
-      await commit([{ kind: "message", id: means.ids(), dialect: "ai-sdk", origin, body }, ...also(seq)]);
-      emit({ type: "message-append", seq, role: message.role });
-      return seq;
+      return inOrder(async () => {
+        const seq = conversation.head().version + 1;
+        await write([{ kind: "message", id: means.ids(), dialect: "ai-sdk", origin, body }, ...also(seq)]);
+        emit({ type: "message-append", seq, role: message.role });
+        return seq;
+      });
     },
     finish(end) {
       ending ??= end;

@@ -1,0 +1,32 @@
+/** `present_files`: hands files to the user. What is presented exists, and stands in the thread's state once. */
+import { type Tool, tool } from "ai";
+import { z } from "zod";
+import { placeOf, withFile } from "../inside.ts";
+import { ToolFailure } from "../tool-failure.ts";
+import { VIRTUAL_ROOT, virtualPath } from "../virtual-path.ts";
+import type { Workspace } from "../workspace.ts";
+
+/** Writes to the thread's state; `artifacts` there only grow, each path once. */
+export type Remember = (patch: Readonly<Record<string, unknown>>) => Promise<void>;
+
+export function presentFilesTool(workspace: Workspace, remember: Remember): Tool {
+  return tool({
+    description: `Show finished files to the user. They must lie in ${VIRTUAL_ROOT}/outputs.`,
+    inputSchema: z.strictObject({ paths: z.array(z.string()).min(1).max(100) }),
+    execute: async ({ paths }): Promise<string> => {
+      const shown = [...new Set(await Promise.all(paths.map((path) => presentable(workspace, path))))];
+      await remember({ artifacts: shown });
+      return `Presented: ${shown.join(", ")}`;
+    },
+  });
+}
+
+async function presentable(workspace: Workspace, path: string): Promise<string> {
+  const place = placeOf(path);
+  const shown = virtualPath(place);
+  if (place.root !== "outputs") {
+    throw new ToolFailure(`${shown} is not in ${VIRTUAL_ROOT}/outputs: copy it there first, then present it.`);
+  }
+  await withFile(workspace, place, async () => {});
+  return shown;
+}

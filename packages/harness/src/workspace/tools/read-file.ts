@@ -1,0 +1,65 @@
+/** `read_file`: a range of lines of a text file; says where to go on. */
+import { type Tool, tool } from "ai";
+import { z } from "zod";
+import { imageType } from "../image-type.ts";
+import { placeOf, withFile } from "../inside.ts";
+import { type LineRange, type LinesRead, readLines, type Slice } from "../read-lines.ts";
+import { ToolFailure } from "../tool-failure.ts";
+import { virtualPath } from "../virtual-path.ts";
+import type { Workspace } from "../workspace.ts";
+
+const DEFAULT_LIMIT = 2000;
+
+export function readFileTool(workspace: Workspace, { maxChars }: { readonly maxChars: number }): Tool {
+  return tool({
+    description: `Read a text file by lines. At most ${DEFAULT_LIMIT} lines and ${maxChars} characters at once; the result says how to go on. Works on stored tool outputs and on history.`,
+    inputSchema: z.strictObject({
+      path: z.string().describe("The file; relative paths start in /mnt/user-data/workspace."),
+      offset: z.int().min(1).default(1).describe("First line to read, from 1."),
+      limit: z.int().min(1).max(DEFAULT_LIMIT).default(DEFAULT_LIMIT).describe("How many lines."),
+      column: z.int().min(1).default(1).describe("First character within the first line: to go on inside a long line."),
+    }),
+    execute: async ({ path, offset = 1, limit = DEFAULT_LIMIT, column = 1 }): Promise<string> => {
+      const place = placeOf(path);
+      const shown = virtualPath(place);
+      const range = { offset, limit, column, maxChars };
+      const read = await withFile(workspace, place, (file) => readLines(file, range));
+      return describe(shown, read, range);
+    },
+  });
+}
+
+function describe(shown: string, read: LinesRead, range: LineRange): string {
+  if (read.kind === "binary") throw new ToolFailure(binary(shown, read.head));
+  if (read.text === "" && read.lines === 0) return `${shown} is empty.`;
+  if (read.text === "") throw new ToolFailure(pastEnd(shown, read, range));
+  const notes = [
+    ...(read.next === null && range.offset === 1 && range.column === 1 ? [] : [where(read, range)]),
+    ...(read.text.includes("\uFFFD") ? ["not all of it is valid UTF-8: such bytes show as \uFFFD"] : []),
+  ];
+  const end = read.text.endsWith("\n") ? "" : "\n";
+  return notes.length === 0 ? read.text : `${read.text}${end}[${notes.join("; ")}]`;
+}
+
+function where({ last, lines, next }: Slice, { offset, column }: LineRange): string {
+  const from = column > 1 ? `line ${offset} from character ${column}` : `line ${offset}`;
+  const shown = last > offset ? `${from} to ${last}` : from;
+  const all = lines === null ? "" : ` of ${lines}`;
+  if (next === null) return `${shown}${all}: the end of the file`;
+  const inside = next.column > 1 ? `, column: ${next.column}` : "";
+  return `${shown}${all}; go on with offset: ${next.offset}${inside}`;
+}
+
+function pastEnd(shown: string, { lines }: Slice, { offset, column }: LineRange): string {
+  const asked = column > 1 ? `character ${column} of line ${offset}` : `line ${offset}`;
+  return `${shown} has ${lines ?? "fewer"} lines; there is no ${asked}.`;
+}
+
+function binary(shown: string, head: Uint8Array): string {
+  const type = imageType(head);
+  if (type !== null) return `${shown} is an image (${type}), not text: use view_image.`;
+  if ((head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff)) {
+    return `${shown} is UTF-16 text, which can't be read directly: convert it to UTF-8 first.`;
+  }
+  return `${shown} is a binary file, not text: look at it with bash (file, od, strings).`;
+}

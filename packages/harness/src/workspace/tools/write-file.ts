@@ -1,0 +1,30 @@
+/** `write_file`: a file's whole content, or more at its end. */
+import { type Tool, tool } from "ai";
+import { z } from "zod";
+import { writablePlace } from "../inside.ts";
+import { readWhole } from "../read-whole.ts";
+import { inTurn } from "../turns.ts";
+import { virtualPath } from "../virtual-path.ts";
+import type { Workspace } from "../workspace.ts";
+import { writeWhole } from "../write-whole.ts";
+
+export function writeFileTool(workspace: Workspace): Tool {
+  return tool({
+    description: "Write a text file, replacing what is there, or add to its end. Missing folders are made.",
+    inputSchema: z.strictObject({
+      path: z.string().describe("The file; relative paths start in /mnt/user-data/workspace."),
+      content: z.string(),
+      append: z.boolean().default(false).describe("Add to the end instead of replacing."),
+    }),
+    execute: async ({ path, content, append = false }): Promise<string> => {
+      const place = writablePlace(workspace, path);
+      const shown = virtualPath(place);
+      return inTurn(workspace.roots[place.root].directory + shown, async () => {
+        const before = append ? await readWhole(workspace, place, "or-empty") : "";
+        await writeWhole(workspace, place, before + content);
+        const bytes = Buffer.byteLength(content);
+        return append ? `Added ${bytes} bytes to ${shown}.` : `Wrote ${bytes} bytes to ${shown}.`;
+      });
+    },
+  });
+}

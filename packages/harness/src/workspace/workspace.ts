@@ -1,0 +1,47 @@
+/**
+ * A workspace as a value: which directory stands behind each virtual folder, and which of them tools may write to. A
+ * sub-agent's is its parent's with a history and stored tool outputs of its own. Opens and reads nothing.
+ */
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { checkThreadId } from "@palimpsest/core/log";
+import { HISTORY } from "../compaction/part-files.ts";
+import { ROOT_NAMES, type RootName } from "./virtual-path.ts";
+
+export interface Workspace {
+  readonly roots: Readonly<Record<RootName, Root>>;
+}
+
+export interface Root {
+  /** On the host. */
+  readonly directory: string;
+  readonly access: "read-write" | "read-only";
+}
+
+/** The folders of one thread: `{base}/threads/{thread}/...`. */
+export function threadWorkspace(base: string, thread: string): Workspace {
+  const checked = checkThreadId(thread);
+  if (checked.kind === "invalid") throw new RangeError(checked.problem);
+  const folder = join(base, "threads", thread);
+  const root = (name: string, access: Root["access"]): Root => ({ directory: join(folder, name), access });
+  return {
+    roots: {
+      workspace: root("workspace", "read-write"),
+      uploads: root("uploads", "read-write"),
+      outputs: root("outputs", "read-write"),
+      history: root(HISTORY, "read-only"),
+      "tool-outputs": root("tool-outputs", "read-only"),
+    },
+  };
+}
+
+/** What a sub-agent sees: its parent's files, its own past. */
+export function subagentWorkspace(parent: Workspace, base: string, thread: string): Workspace {
+  const { workspace, uploads, outputs } = parent.roots;
+  return { roots: { ...threadWorkspace(base, thread).roots, workspace, uploads, outputs } };
+}
+
+/** Makes the folders that are missing. */
+export async function prepareWorkspace({ roots }: Workspace): Promise<void> {
+  await Promise.all(ROOT_NAMES.map((name) => mkdir(roots[name].directory, { recursive: true })));
+}

@@ -1,0 +1,53 @@
+/**
+ * Writes a file whole or not at all: beside its place first, then moved there. Readers never see half of it, a full disk
+ * leaves the old content, and a link or hard link in its place is replaced, not written through.
+ */
+import { randomUUID } from "node:crypto";
+import { constants as FLAGS } from "node:fs";
+import { lstat, open, rename, rm } from "node:fs/promises";
+import { type Folder, withFolder } from "./inside.ts";
+import { codeOf, failureFor, ToolFailure } from "./tool-failure.ts";
+import { type Place, virtualPath } from "./virtual-path.ts";
+import type { Workspace } from "./workspace.ts";
+
+export async function writeWhole(workspace: Workspace, place: Place, content: string | Uint8Array): Promise<void> {
+  const shown = virtualPath(place);
+  const name = place.segments.at(-1);
+  if (name === undefined) throw new ToolFailure(`${shown} is a folder: name a file inside of it.`);
+  const parent = { ...place, segments: place.segments.slice(0, -1) };
+  try {
+    await withFolder(workspace, parent, (folder) => writeEntry(folder, name, content), "create");
+  } catch (error) {
+    throw failureFor(shown, error);
+  }
+}
+
+async function writeEntry(folder: Folder, name: string, content: string | Uint8Array): Promise<void> {
+  const target = folder.at(name);
+  const mode = await modeOf(target);
+  const temporary = folder.at(`.${randomUUID()}.tmp`);
+  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = FLAGS;
+  const file = await open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+  try {
+    await file.writeFile(content);
+    await file.close();
+    await rename(temporary, target);
+  } catch (error) {
+    await file.close().catch(() => {});
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+/** What stands there keeps its permissions; a folder, a pipe or a device is not replaced. */
+async function modeOf(target: string): Promise<number> {
+  const stats = await lstat(target).catch((error: unknown) => {
+    if (codeOf(error) === "ENOENT") return null;
+    throw error;
+  });
+  if (stats === null) return 0o644;
+  if (stats.isSymbolicLink()) throw Object.assign(new Error("a link"), { code: "ELOOP" });
+  if (stats.isDirectory()) throw Object.assign(new Error("a folder"), { code: "EISDIR" });
+  if (!stats.isFile()) throw new ToolFailure("The path is not a regular file: choose another name.");
+  return stats.mode & 0o777;
+}
