@@ -5,6 +5,11 @@ import { UsageError } from "./failure.ts";
 
 export const GLOBAL_OPTIONS: Readonly<Record<string, CommandOption>> = {
   home: { value: "DIR", help: "where threads are kept (or PALIMPSEST_HOME; default .palimpsest)" },
+  store: {
+    value: "URL",
+    help: "postgres://... or a SQLite file (default: store.url of the configuration, else in the home)",
+  },
+  verbose: { help: "say on stderr what happens and why" },
   json: { help: "one JSON document on stdout, everything else on stderr" },
   help: { short: "h", help: "show this help" },
   // Answered by bin/launch.js before anything is loaded.

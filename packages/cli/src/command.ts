@@ -30,6 +30,10 @@ export interface Input {
 
 export interface Context {
   readonly home: string;
+  /** `--store`, if it was given; else the configuration says where the threads are. */
+  readonly store: string | null;
+  /** `--verbose`: everything worth a line at debug level. */
+  readonly verbose: boolean;
   readonly format: "json" | "text";
   readonly output: Output;
   readonly signal: AbortSignal;

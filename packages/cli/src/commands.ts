@@ -5,7 +5,7 @@
  */
 import type { Command, CommandOption } from "./command.ts";
 
-const WINDOW: CommandOption = { value: "N", help: "the model's window in tokens" };
+const WINDOW: CommandOption = { value: "N", help: "as a window of N tokens would force it; nothing is written" };
 
 export const commands: readonly Command[] = [
   {
@@ -66,6 +66,42 @@ export const commands: readonly Command[] = [
     load: () => import("./commands/verify.ts"),
   },
   {
+    name: "search",
+    summary: "Find what was ever said, in one thread or in all",
+    positionals: ["[T]", "QUERY"],
+    options: {
+      limit: { value: "N", short: "k", help: "at most so many hits (default: 10)" },
+      all: { help: "in all threads of a user, instead of T" },
+      user: { value: "U", help: "with --all: whose threads (default: default)" },
+    },
+    load: () => import("./commands/search.ts"),
+  },
+  {
+    name: "compact",
+    summary: "Hide the older part of a thread behind a summary; undo takes it back",
+    positionals: ["T"],
+    options: {
+      "dry-run": { help: "show what would come of it, without a model, and write nothing" },
+      focus: { value: "S", help: "what the summary should keep in view" },
+      window: { value: "N", help: "the model's window in tokens (default: the configured model's)" },
+    },
+    load: () => import("./commands/compact.ts"),
+  },
+  {
+    name: "undo",
+    summary: "Take back the newest compaction or prune, or the one at SEQ",
+    positionals: ["T", "[SEQ]"],
+    options: { redo: { help: "take back the newest undo instead" } },
+    load: () => import("./commands/undo.ts"),
+  },
+  {
+    name: "redo",
+    summary: "Take back the newest undo",
+    positionals: ["T"],
+    options: {},
+    load: () => import("./commands/redo.ts"),
+  },
+  {
     name: "fork",
     summary: "Make a thread that shares this one's records up to a seq",
     positionals: ["T"],
@@ -91,9 +127,37 @@ export const commands: readonly Command[] = [
   },
   {
     name: "doctor",
-    summary: "Check the home, the database and every thread's head",
+    summary: "Check the configuration, the home, the database and its threads",
     positionals: [],
-    options: { rebuild: { help: "recompute every head from its log and repair what differs" } },
+    options: { rebuild: { help: "make heads, search index and part files anew from the logs" } },
     load: () => import("./commands/doctor.ts"),
+  },
+  {
+    name: "store copy",
+    summary: "Copy all threads from one store to another; may be interrupted and run again",
+    positionals: ["FROM", "TO"],
+    options: {},
+    load: () => import("./commands/store-copy.ts"),
+  },
+  {
+    name: "config check",
+    summary: "Say what is wrong in a configuration file, one problem a line",
+    positionals: ["[FILE]"],
+    options: {},
+    load: () => import("./commands/config-check.ts"),
+  },
+  {
+    name: "config schema",
+    summary: "Print the JSON Schema of config.yaml, for editors",
+    positionals: [],
+    options: {},
+    load: () => import("./commands/config-schema.ts"),
+  },
+  {
+    name: "config upgrade",
+    summary: "Bring config.yaml to the present version; the old file stays beside it",
+    positionals: ["[FILE]"],
+    options: {},
+    load: () => import("./commands/config-upgrade.ts"),
   },
 ];

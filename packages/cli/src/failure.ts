@@ -27,6 +27,8 @@ export interface Ending {
   readonly exitCode: number;
   readonly code: string;
   readonly message: string;
+  /** What can't be shed, part by part, when no prompt fits the window. */
+  readonly floor?: unknown;
 }
 
 export async function endingOf(error: unknown): Promise<Ending> {
@@ -38,7 +40,8 @@ export async function endingOf(error: unknown): Promise<Ending> {
   if (code !== null && Object.hasOwn(SYSTEM, code))
     return { exitCode: 1, code, message: `${SYSTEM[code]} (${error.message})` };
   // Errors of our own packages carry a code and a message written for people.
-  if (code !== null && !/^(?:ERR_|E[A-Z])/.test(code)) return { exitCode: 1, code, message: error.message };
+  if (code !== null && !/^(?:ERR_|E[A-Z])/.test(code))
+    return { exitCode: 1, code, message: sentence(error.message), ...("floor" in error && { floor: error.floor }) };
   return unexpected(error.message);
 }
 
@@ -47,6 +50,10 @@ async function suggestion({ unknown }: UsageError): Promise<string> {
   const { nearest } = await import("palimpsest/config");
   const meant = nearest(unknown.word, unknown.known);
   return meant === null ? "" : ` Did you mean "${meant}"?`;
+}
+
+function sentence(text: string): string {
+  return text.replace(/^[a-z]/, (letter) => letter.toUpperCase());
 }
 
 function unexpected(message: string): Ending {

@@ -1,21 +1,40 @@
-/** The home directory and what it holds: opens its store for one command and closes it whatever happens. */
+/** The home directory and the store that belongs to it: opened for one command and closed whatever happens. */
 import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { checkThreadId } from "@palimpsest/core/log";
-import { openSqlite } from "palimpsest/stores";
+import { findConfig } from "palimpsest/config/find";
+import { openStore, type Store, storeTarget } from "palimpsest/stores";
 import { type Means, means } from "palimpsest/threads";
 import type { Context } from "./command.ts";
 import { Failure, UsageError } from "./failure.ts";
+import { loadSettings } from "./settings.ts";
 
-export function databasePath(home: string): string {
-  return join(home, "palimpsest.db");
+/** A URL, or the path of a SQLite file. Without a configuration file none is read. */
+export async function storeOf(context: Context): Promise<string> {
+  if (context.store !== null) return namedStore(context.store);
+  if (findConfig(context.home, process.cwd()) === null) return storeTarget(null, context.home);
+  const { store } = await loadSettings(context);
+  return storeTarget(store.url, context.home);
+}
+
+/** As a person writes it on the command line: a path is seen from where they are. */
+export function namedStore(text: string): string {
+  return storeTarget(text, process.cwd());
+}
+
+/** Whether opening it would find something: a database server always may, a file only where it is. */
+export function standsAlready(target: string): boolean {
+  return /^[a-z][a-z0-9+.-]+:/i.test(target) || existsSync(target);
 }
 
 /** Creates the home where it is missing. */
-export async function withHome<T>({ home }: Context, work: (means: Means) => Promise<T>): Promise<T> {
-  const store = openSqlite({ path: databasePath(home) });
+export async function withHome<T>(context: Context, work: (means: Means) => Promise<T>): Promise<T> {
+  return withStore(await storeOf(context), (store) => work(means(store)));
+}
+
+export async function withStore<T>(target: string, work: (store: Store) => Promise<T>): Promise<T> {
+  const store = await openStore(target);
   try {
-    return await work(means(store));
+    return await work(store);
   } finally {
     await store.close();
   }
@@ -24,7 +43,7 @@ export async function withHome<T>({ home }: Context, work: (means: Means) => Pro
 /** For commands on a thread that must exist: a home that isn't there is not created only to find it empty. */
 export async function withThread<T>(context: Context, thread: string, work: (means: Means) => Promise<T>): Promise<T> {
   requireThreadId(thread);
-  if (!existsSync(databasePath(context.home))) throw missingThread(context, thread);
+  if (!standsAlready(await storeOf(context))) throw missingThread(context, thread);
   return withHome(context, async (means) => {
     if ((await means.store.header(thread)) === undefined) throw missingThread(context, thread);
     return work(means);
@@ -44,6 +63,7 @@ export function busy(thread: string, expiresAt?: string): Failure {
   );
 }
 
-export function missingThread({ home }: Context, thread: string): Failure {
-  return new Failure("missing", `There is no thread "${thread}" in ${home}. "palimpsest threads" lists them.`);
+export function missingThread({ home, store }: Context, thread: string): Failure {
+  const where = store === null ? ` in ${home}` : "";
+  return new Failure("missing", `There is no thread "${thread}"${where}. "palimpsest threads" lists them.`);
 }

@@ -24,7 +24,9 @@ export async function main(args: readonly string[]): Promise<number> {
     }
     const { run } = await line.command.load();
     const home = resolve(String(line.input.options["home"] ?? (env["PALIMPSEST_HOME"] || ".palimpsest")));
-    return await run(line.input, { home, format, output, signal: interrupt.signal });
+    const { store, verbose } = line.input.options;
+    const context = { home, store: typeof store === "string" ? store : null, verbose: verbose === true };
+    return await run(line.input, { ...context, format, output, signal: interrupt.signal });
   } catch (error) {
     return await reportError(error, format, output);
   } finally {
@@ -35,9 +37,9 @@ export async function main(args: readonly string[]): Promise<number> {
 const GRACE_MS = 1000;
 
 async function reportError(error: unknown, format: "json" | "text", output: Output): Promise<number> {
-  const { exitCode, code, message } = await endingOf(error);
+  const { exitCode, code, message, ...details } = await endingOf(error);
   if (process.env["PALIMPSEST_DEBUG"]) output.note(error instanceof Error ? `${error.stack}` : String(error));
   output.note(`palimpsest: ${message}`);
-  if (format === "json") await output.json({ error: { code, message } });
+  if (format === "json") await output.json({ error: { code, message, ...details } });
   return exitCode;
 }

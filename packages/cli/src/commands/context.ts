@@ -3,17 +3,24 @@ import { integer } from "../arguments.ts";
 import { drawBudget } from "../budget-bar.ts";
 import type { Run } from "../command.ts";
 import { missingThread, withThread } from "../home.ts";
+import { configuredWindow, squeezePolicy } from "../settings.ts";
 
 export const run: Run = async (input, context) => {
   const thread = input.positionals[0]!;
-  const window = integer(input, "window", { min: 1 });
-  const prompt = await withThread(context, thread, ({ store }) => threadPrompt(store, thread, { window }));
+  const given = integer(input, "window", { min: 1 });
+  const known = given === undefined ? await configuredWindow(context) : null;
+  const options =
+    given === undefined
+      ? { window: known?.size, reserve: known?.reserve }
+      : { window: given, squeeze: await squeezePolicy(context) };
+  const prompt = await withThread(context, thread, ({ store }) => threadPrompt(store, thread, options));
   if (prompt.kind === "missing") throw missingThread(context, thread);
   const { breakdown, simulated } = prompt;
   if (context.format === "json") await context.output.json({ thread, ...breakdown, simulated });
   else {
     await context.output.line(drawBudget(breakdown, { title: thread, color: context.output.color }));
-    if (window === undefined)
+    if (simulated) context.output.note(`As a window of ${given} would force it; nothing was written.`);
+    if (given === undefined && (known === null || known.source === "fallback"))
       context.output.note(`The model's window is not known: ${breakdown.window} tokens are assumed. Pass --window N.`);
   }
   return 0;

@@ -1,13 +1,18 @@
-import { redact } from "palimpsest/threads";
+import { historyFolder, repairParts } from "palimpsest/compaction";
+import { type Means, redact } from "palimpsest/threads";
 import { wholeNumber } from "../arguments.ts";
-import type { Run } from "../command.ts";
+import type { Context, Run } from "../command.ts";
 import { Failure } from "../failure.ts";
 import { busy, missingThread, withThread } from "../home.ts";
 
 export const run: Run = async ({ positionals }, context) => {
   const thread = positionals[0]!;
   const seq = wholeNumber(positionals[1]!, "SEQ", 1);
-  const result = await withThread(context, thread, (means) => redact(means, thread, seq));
+  const result = await withThread(context, thread, async (means) => {
+    const redacted = await redact(means, thread, seq);
+    if (redacted.kind === "redacted") await cleanParts(context, means, redacted.threads);
+    return redacted;
+  });
   switch (result.kind) {
     case "redacted":
       if (context.format === "json")
@@ -30,3 +35,11 @@ export const run: Run = async ({ positionals }, context) => {
       throw busy(thread);
   }
 };
+
+/** Part files hold the originals of what is hidden: the erased words must leave them too. */
+async function cleanParts({ home }: Context, { store }: Means, threads: readonly string[]): Promise<void> {
+  for (const thread of threads) {
+    const head = await store.head(thread);
+    if (head) await repairParts(historyFolder(home, thread), store, thread, head.compaction);
+  }
+}

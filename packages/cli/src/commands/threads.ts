@@ -1,14 +1,13 @@
-import { existsSync } from "node:fs";
 import type { ThreadSummary } from "palimpsest/stores";
 import { integer } from "../arguments.ts";
 import type { Context, Run } from "../command.ts";
-import { databasePath, withHome } from "../home.ts";
+import { standsAlready, storeOf, withHome } from "../home.ts";
 import { table } from "../table.ts";
 
 export const run: Run = async (input, context) => {
   const limit = integer(input, "limit", { min: 1 }) ?? Number.POSITIVE_INFINITY;
   const user = input.options["user"];
-  const threads = existsSync(databasePath(context.home))
+  const threads = standsAlready(await storeOf(context))
     ? await list(context, limit, typeof user === "string" ? user : undefined)
     : [];
   const rows = threads.map(({ header, title, messages, updatedAt }) => ({

@@ -4,11 +4,13 @@ import { integer } from "../arguments.ts";
 import type { Run } from "../command.ts";
 import { missingThread, withThread } from "../home.ts";
 import { writeMessage } from "../message-text.ts";
+import { squeezePolicy } from "../settings.ts";
 
 export const run: Run = async (input, context) => {
   const thread = input.positionals[0]!;
   const window = integer(input, "window", { min: 1 });
-  const prompt = await withThread(context, thread, ({ store }) => threadPrompt(store, thread, { window }));
+  const options = window === undefined ? {} : { window, squeeze: await squeezePolicy(context) };
+  const prompt = await withThread(context, thread, ({ store }) => threadPrompt(store, thread, options));
   if (prompt.kind === "missing") throw missingThread(context, thread);
   const { dialect, count, messages, simulated, system, tools, repairs } = prompt;
   if (context.format === "json") {
@@ -28,6 +30,7 @@ export const run: Run = async (input, context) => {
   for (const { kind, detail } of repairs) context.output.note(`repaired: ${kind}, ${detail}`);
   for (const [index, message] of messages.entries())
     await context.output.line(writeMessage(message, shapeOf(dialect) as never, `${index + 1}`));
-  context.output.note(`${messages.length} messages, ${count.tokens} tokens (${count.source})`);
+  const made = simulated ? `, as a window of ${window} would force it; nothing was written` : "";
+  context.output.note(`${messages.length} messages, ${count.tokens} tokens (${count.source})${made}`);
   return 0;
 };

@@ -129,7 +129,7 @@ function gentlest<M>(input: PlanInput<M>, weigher: Weigher, limits: Limits, cuts
   if (cut === undefined) return null;
   const summary = summaryBudget(weigher, cut, limits);
   const { tokens } = weigher.after(cut, Number.POSITIVE_INFINITY, summary);
-  return { cut, entries: [], tokens, summary, reaches: "keep" };
+  return { cut, entries: [], tokens, summary, reaches: tokens <= limits.goal ? "low-water" : "keep" };
 }
 
 /** The first choice that is good enough, from the least to the most invasive. */

@@ -2,6 +2,7 @@
  * Carries out compactions: asks the planner, gets a summary written, appends the records. Any failure before the append
  * leaves the thread exactly as it was; the part file after it is only a cache. Needs no model.
  */
+import { setImmediate } from "node:timers/promises";
 import {
   type CompactionOutcome,
   type CompactPlan,
@@ -144,6 +145,9 @@ async function carryOut<M>(plan: Plan, request: CompactRequest, context: Context
     return unchanged("no-shrink", plan.tokensBefore);
   }
   if (!request.dryRun) {
+    // A long extract keeps the process busy: whoever asked to stop meanwhile is heard before anything is written.
+    await setImmediate();
+    if (request.signal?.aborted) return unchanged("aborted", plan.tokensBefore);
     const committed = await conversation.commit(made.drafts.map((draft) => ({ ...draft, tokensAfter })));
     if (committed.kind !== "committed") return unchanged("conflict", plan.tokensBefore);
     if (cut !== null) await context.background?.clear();

@@ -1,11 +1,12 @@
 export type { BackgroundOptions } from "./background.ts";
 export type { Compactor, CompactorOptions, CompactRequest } from "./compactor.ts";
 export { createCompactor, FloorError } from "./compactor.ts";
+export { configuredWriter } from "./configured-writer.ts";
 export { type DraftTable, draftTable } from "./draft-table.ts";
 export { type CompactionEvent, logLine, type OnCompactionEvent } from "./events.ts";
 export { type ModelSummarizeOptions, modelSummarize } from "./model-summarize.ts";
 export { createModelWriter, type ModelWriterOptions } from "./model-writer.ts";
-export { archivePath, ensureParts, HISTORY } from "./part-files.ts";
+export { archivePath, ensureParts, HISTORY, type PartFault, repairParts } from "./part-files.ts";
 export {
   type CachedPrefix,
   type Summarize,
@@ -16,3 +17,5 @@ export {
   summarizeBy,
 } from "./summarize.ts";
 export type { SummaryFailure, SummaryJob, SummaryResult, SummaryWriter } from "./summary-writer.ts";
+export type { ThreadCompaction, ThreadOutcome } from "./thread-compactor.ts";
+export { compactThread, historyFolder, threadFolder } from "./thread-compactor.ts";

@@ -34,6 +34,50 @@ export async function ensureParts(folder: string, store: Store, thread: string, 
   return written;
 }
 
+export interface PartFault {
+  readonly name: string;
+  readonly fault: "missing" | "different" | "stray";
+}
+
+/** Like `ensureParts`, but reads every part and holds it against the log: after a redaction, and when in doubt. */
+export async function repairParts(
+  folder: string,
+  store: Store,
+  thread: string,
+  live: number | null,
+): Promise<readonly PartFault[]> {
+  const expected = new Map((await liveCovers(store, thread, live)).map((covers) => [partName(covers), covers]));
+  const present = await readdir(folder).catch(() => [] as string[]);
+  const faults: PartFault[] = present
+    .filter((name) => !expected.has(name))
+    .map((name) => ({ name, fault: "stray" as const }));
+  for (const [name, covers] of expected) {
+    if (!present.includes(name)) faults.push({ name, fault: "missing" });
+    else if (!(await holds(join(folder, name), bodies(store, thread, covers))))
+      faults.push({ name, fault: "different" });
+  }
+  for (const { name, fault } of faults)
+    if (fault !== "missing") await rm(join(folder, name), { force: true, recursive: true });
+  await ensureParts(folder, store, thread, live);
+  return faults;
+}
+
+/** Whether a file is exactly these lines. */
+async function holds(path: string, lines: AsyncIterable<string>): Promise<boolean> {
+  const file = await open(path, "r");
+  try {
+    for await (const line of lines) {
+      const wanted = Buffer.from(`${line}\n`);
+      const found = Buffer.alloc(wanted.length);
+      const { bytesRead } = await file.read(found, 0, wanted.length);
+      if (bytesRead < wanted.length || !found.equals(wanted)) return false;
+    }
+    return (await file.read(Buffer.alloc(1), 0, 1)).bytesRead === 0;
+  } finally {
+    await file.close();
+  }
+}
+
 /** The chain of compactions that the live one folds, oldest first. */
 async function liveCovers(store: Store, thread: string, live: number | null): Promise<Range[]> {
   const compactions = new Map<number, CompactionRecord>();

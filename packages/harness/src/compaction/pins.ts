@@ -5,6 +5,7 @@
 import { quote, type SummaryInput } from "@palimpsest/core/compaction";
 import type { MessageRecord } from "@palimpsest/core/log";
 import type { Pin } from "@palimpsest/core/summary";
+import type { Store } from "../stores/store.ts";
 import type { Conversation } from "../threads/conversation.ts";
 
 /** Reads single message records of the thread by seq. */
@@ -26,4 +27,15 @@ export async function gatherPins<M>(
     const message = loaded.get(seq);
     return message === undefined ? [] : [quote(seq, message, conversation.shape)];
   });
+}
+
+/** Reads them from a store. */
+export function readQuotes(store: Store, thread: string): QuoteSource {
+  return async (seqs) => {
+    const found: MessageRecord[] = [];
+    for (const seq of seqs)
+      for await (const { record } of store.records(thread, { range: [seq, seq], kinds: ["message"] }))
+        if (record.kind === "message") found.push(record);
+    return found;
+  };
 }

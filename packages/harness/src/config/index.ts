@@ -1,12 +1,18 @@
-export { CONFIG_NAME, type LoadedConfig, type LoadOptions, loadConfig } from "./load.ts";
+export { CONFIG_NAME, findConfig } from "./find.ts";
+export { configJsonSchema } from "./json-schema.ts";
+export { type LoadedConfig, type LoadOptions, loadConfig } from "./load.ts";
+export { isLogged, type LogLevel } from "./log-level.ts";
 export { nearest } from "./nearest.ts";
 export { type ParsedConfig, type ParseOptions, parseConfig } from "./parse.ts";
+export { type RequestWindow, requestWindow } from "./request-window.ts";
+export { type RewrittenConfig, rewriteConfig } from "./rewrite.ts";
 export { CONFIG_VERSION, type ConfigFile, configSchema } from "./schema.ts";
 export {
   type PruneSettings,
   SettingsError,
   type Summarization,
   type SummarizationOptions,
+  summarizationForThreads,
   summarizationFromFile,
   summarizationFromOptions,
 } from "./summarization.ts";

@@ -29,6 +29,8 @@ const threshold = z
 
 const thresholds = z.union([threshold, z.array(threshold).min(1)]);
 
+export const DEFAULT_KEEP = { type: "messages" as const, value: 20 };
+
 const NO_TRIGGER = `needs at least one trigger when it is enabled, for example:
 summarization:
   enabled: true
@@ -49,7 +51,7 @@ const summarizationSchema = z
       .describe("A name from models; null: the lightweight one, else the default with thinking off."),
     trigger: thresholds.optional().describe("Any threshold reached (>=) starts a compaction."),
     keep: thresholds
-      .default({ type: "messages", value: 20 })
+      .default(DEFAULT_KEEP)
       .describe("One: at least this much stays. A list: ceilings, the one that keeps fewest wins."),
     trim_tokens_to_summarize: wholeAboveZero
       .nullable()

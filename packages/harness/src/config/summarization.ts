@@ -4,7 +4,7 @@
  */
 import { type Keep, type Policy, policyProblems, type Threshold } from "@palimpsest/core/compaction";
 import type { SummaryFormat } from "@palimpsest/core/log";
-import type { SummarizationFile } from "./schema.ts";
+import { DEFAULT_KEEP, type SummarizationFile } from "./schema.ts";
 
 export interface Summarization {
   readonly automatic: boolean;
@@ -80,6 +80,19 @@ export function summarizationFromFile(file: SummarizationFile): Summarization {
       minGainTokens: file.prune.min_gain_tokens,
     },
   });
+}
+
+/**
+ * For a compaction that a person asks for: a file that names no trigger says nothing about when and how much, so the
+ * trigger and keep of `createDeepAgent` stand in.
+ */
+export function summarizationForThreads(file: SummarizationFile): Summarization {
+  const settings = summarizationFromFile(file);
+  if (file.trigger !== undefined) return settings;
+  const { policy } = summarizationFromOptions();
+  const untouched = JSON.stringify(file.keep) === JSON.stringify(DEFAULT_KEEP);
+  const keep = untouched ? policy.keep : file.keep;
+  return checked({ ...settings, policy: { ...settings.policy, trigger: policy.trigger, keep } });
 }
 
 export function summarizationFromOptions(options: SummarizationOptions = {}): Summarization {

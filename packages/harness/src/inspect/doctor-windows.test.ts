@@ -16,8 +16,8 @@ test("[F27] doctor says of each model where its window comes from, and shows no 
   const home = mkdtempSync(join(tmpdir(), "doctor-"));
   t.after(() => rmSync(home, { recursive: true }));
   writeFileSync(join(home, "config.yaml"), CONFIG);
-  const open = () => openSqlite({ path: join(home, "palimpsest.db") });
-  const checks = await examine({ home, cwd: home, env: {}, open, heads: "skip" });
+  const open = async () => openSqlite({ path: join(home, "palimpsest.db") });
+  const checks = await examine({ home, cwd: home, env: {}, open, derived: "skip" });
   const windows = checks.find(({ name }) => name === "windows");
   assert.equal(
     windows?.detail,

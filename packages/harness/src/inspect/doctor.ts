@@ -1,10 +1,14 @@
 /**
  * What can be wrong with a home, as a list of checks that each say what to do. Looks at everything even when something
- * fails. With `repair` it also rewrites every head that differs from its log; the log itself is never touched.
+ * fails. With `rebuild` it also makes anew what is derived from the logs (heads, search index, part files) and reports
+ * what differed; the logs themselves are never touched.
  */
 import { existsSync } from "node:fs";
+import { repairParts } from "../compaction/part-files.ts";
+import { historyFolder } from "../compaction/thread-compactor.ts";
 import { loadConfig } from "../config/load.ts";
 import { windowOf } from "../models/window.ts";
+import { rebuildIndex } from "../recall/catch-up.ts";
 import type { Store } from "../stores/store.ts";
 import { rebuildHead } from "../threads/audit.ts";
 
@@ -18,25 +22,25 @@ export interface DoctorOptions {
   readonly home: string;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Opens the home's store; throws what makes it unusable. */
-  readonly open: () => Store;
-  readonly heads: "skip" | "repair";
+  /** Opens the store; throws what makes it unusable. Null: there is none yet. */
+  readonly open: (() => Promise<Store>) | null;
+  readonly derived: "skip" | "rebuild";
 }
 
 export async function examine(options: DoctorOptions): Promise<Check[]> {
   const checks = configChecks(options);
-  if (!existsSync(options.home))
+  if (options.open === null)
     return [
       ...checks,
       { name: "home", ok: true, detail: `${options.home} is not there yet: the first import or run creates it` },
     ];
   try {
-    const store = options.open();
+    const store = await options.open();
     try {
       checks.push({ name: "home", ok: true, detail: options.home });
       const engine = await store.check();
       checks.push({ name: "database", ok: engine.ok, detail: engine.detail });
-      checks.push(...(await threadChecks(store, options.heads)));
+      checks.push(...(await threadChecks(store, options)));
     } finally {
       await store.close();
     }
@@ -68,21 +72,32 @@ const WINDOW_SOURCES = {
   fallback: "(fallback_context_window; set max_input_tokens)",
 };
 
-async function threadChecks(store: Store, heads: "skip" | "repair"): Promise<Check[]> {
+async function threadChecks(store: Store, { home, derived }: DoctorOptions): Promise<Check[]> {
   const checks: Check[] = [];
   let count = 0;
-  let different = 0;
+  let bad = 0;
   for await (const thread of everyThread(store)) {
     count += 1;
-    if (heads === "skip") continue;
-    const check = await headCheck(store, thread);
-    if (check === null) continue;
-    different += 1;
-    checks.push(check);
+    if (derived === "skip") continue;
+    const found = [await headCheck(store, thread), await partsCheck(store, home, thread)];
+    await rebuildIndex(store, thread);
+    const failed = found.filter((check) => check !== null);
+    bad += failed.length === 0 ? 0 : 1;
+    checks.push(...failed);
   }
-  const detail =
-    heads === "skip" ? `${count} threads` : `${count} threads, ${count - different} heads equal to their logs`;
-  return [{ name: "threads", ok: different === 0, detail }, ...checks];
+  if (derived === "skip") return [{ name: "threads", ok: true, detail: `${count} threads` }];
+  const detail = `${count} threads, ${count - bad} with heads and part files equal to their logs; search index made anew`;
+  return [{ name: "threads", ok: bad === 0, detail }, ...checks];
+}
+
+async function partsCheck(store: Store, home: string, thread: string): Promise<Check | null> {
+  const head = await store.head(thread);
+  const folder = historyFolder(home, thread);
+  if (!head || (head.compaction === null && !existsSync(folder))) return null;
+  const faults = await repairParts(folder, store, thread, head.compaction);
+  if (faults.length === 0) return null;
+  const named = faults.map(({ name, fault }) => `${name} (${fault})`).join(", ");
+  return { name: `part files of ${thread}`, ok: false, detail: `${named}; made anew from the log` };
 }
 
 /** Null when the head is what its log says. */

@@ -1,0 +1,73 @@
+import { type CompactionEvent, compactThread, configuredWriter, type ThreadOutcome } from "palimpsest/compaction";
+import { requestWindow, summarizationForThreads } from "palimpsest/config";
+import { integer } from "../arguments.ts";
+import type { Context, Run } from "../command.ts";
+import { compactionLog } from "../compaction-log.ts";
+import { missingThread, withThread } from "../home.ts";
+import { loadSettings } from "../settings.ts";
+
+export const run: Run = async (input, context) => {
+  const thread = input.positionals[0]!;
+  const { focus, "dry-run": dryRun } = input.options;
+  const given = integer(input, "window", { min: 1 });
+  const outcome = await withThread(context, thread, async (means) => {
+    const config = await loadSettings(context);
+    const log = compactionLog(config, context);
+    const progress = reporter(context);
+    const settings = summarizationForThreads(config.summarization);
+    return compactThread(
+      means,
+      thread,
+      {
+        cause: "manual",
+        dryRun: dryRun === true,
+        signal: context.signal,
+        ...(typeof focus === "string" && { focus }),
+      },
+      {
+        home: context.home,
+        policy: settings.policy,
+        window: requestWindow(config, given),
+        writer: configuredWriter(config, settings, { store: means.store, thread }),
+        on(event) {
+          log(event);
+          progress(event);
+        },
+      },
+    );
+  });
+  return report(thread, outcome, context, dryRun === true);
+};
+
+async function report(thread: string, outcome: ThreadOutcome, context: Context, dryRun: boolean): Promise<number> {
+  if (outcome.kind === "missing") throw missingThread(context, thread);
+  if (outcome.kind === "unchanged" && outcome.reason === "aborted") context.signal.throwIfAborted();
+  if (context.format === "json") await context.output.json({ thread, ...outcome, ...(dryRun && { dryRun }) });
+  else await context.output.line(described(thread, outcome, dryRun));
+  return outcome.kind === "unchanged" && FAILED.has(outcome.reason) ? 1 : 0;
+}
+
+const FAILED: ReadonlySet<string> = new Set(["busy", "no-history", "summarizer-failed"]);
+
+function described(thread: string, outcome: Exclude<ThreadOutcome, { kind: "missing" }>, dryRun: boolean): string {
+  if (outcome.kind === "unchanged") return `${thread} is as it was (${outcome.reason}): ${outcome.detail}.`;
+  const { hidden, rung, tokensBefore, tokensAfter, messages, archivePath, shortfall, ms } = outcome;
+  const what = hidden === null ? "shortened" : `records ${hidden[0]} to ${hidden[1]} are behind a summary`;
+  return [
+    `${dryRun ? "Would compact" : "Compacted"} ${thread} (${rung}): ${tokensBefore} -> ${tokensAfter} tokens, ${messages.length} messages, ${ms} ms; ${what}.`,
+    ...(archivePath === null || dryRun
+      ? []
+      : [`Word for word in ${archivePath}. "palimpsest undo ${thread}" takes it back.`]),
+    ...(shortfall === null ? [] : [`Note: ${shortfall}.`]),
+  ].join("\n");
+}
+
+/** What takes long is the summarizer's work; without a model there is hardly time to read it. */
+function reporter({ output, verbose }: Context): (event: CompactionEvent) => void {
+  return (event) => {
+    if (verbose || (!process.stderr.isTTY && event.type !== "summary-progress")) return;
+    if (event.type === "compaction-check") output.progress(`${event.tokens} tokens ...`);
+    if (event.type === "compaction-start") output.progress(`summarizing ${event.hide} messages ...`);
+    if (event.type === "summary-progress") output.progress(`summarized ${event.done} of ${event.of}`);
+  };
+}

@@ -1,0 +1,8 @@
+import { configJsonSchema } from "palimpsest/config";
+import type { Run } from "../command.ts";
+
+/** JSON with and without `--json`: it is meant for an editor or another program. */
+export const run: Run = async (_input, { output }) => {
+  await output.json(configJsonSchema());
+  return 0;
+};

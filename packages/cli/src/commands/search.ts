@@ -1,0 +1,60 @@
+import { type SearchOutcome, searchAll, searchThread } from "palimpsest/recall";
+import { integer } from "../arguments.ts";
+import type { Context, Input, Run } from "../command.ts";
+import { UsageError } from "../failure.ts";
+import { missingThread, standsAlready, storeOf, withHome, withThread } from "../home.ts";
+import { printable } from "../table.ts";
+
+export const run: Run = async (input, context) => {
+  const k = integer(input, "limit", { min: 1 }) ?? 10;
+  const all = input.options["all"] === true;
+  const [thread, question] = words(input, all);
+  const outcome =
+    thread === null ? await everywhere(input, context, question, k) : await inside(context, thread, question, k);
+  if (outcome.kind === "nothing" && outcome.reason === "missing") throw missingThread(context, thread ?? "");
+  const hits = outcome.kind === "found" ? outcome.hits : [];
+  if (context.format === "json") {
+    const shown = hits.map(({ thread: of, seq, score, at, role, speaker, snippet }) => ({
+      ...(all && { thread: of }),
+      ...{ seq, score, at, role, speaker, snippet },
+    }));
+    await context.output.json({ hits: shown, ...(outcome.kind === "nothing" && { reason: outcome.reason }) });
+    return 0;
+  }
+  for (const { thread: of, seq, at, role, snippet } of hits)
+    await context.output.line(
+      `${all ? `${of} ` : ""}#${seq} ${role} ${at}\n${snippet
+        .split("\n")
+        .map((line) => `  ${printable(line)}`)
+        .join("\n")}\n`,
+    );
+  if (outcome.kind === "nothing") context.output.note(NOTHING[outcome.reason]);
+  return 0;
+};
+
+const NOTHING = {
+  missing: "There is no such thread.",
+  "no-terms": "The question has no word that could be looked for: name something that was said.",
+  "no-match": "Nothing found.",
+} as const;
+
+/** The thread (null: all of them) and what is asked. */
+function words({ positionals }: Input, all: boolean): [string | null, string] {
+  const [first, second] = positionals as [string, string?];
+  if (all && second !== undefined)
+    throw new UsageError(`"${second}" is one argument too many. Usage: palimpsest search --all QUERY`);
+  if (all) return [null, first];
+  if (second === undefined)
+    throw new UsageError("QUERY is missing. Usage: palimpsest search T QUERY, or search --all QUERY");
+  return [first, second];
+}
+
+function inside(context: Context, thread: string, question: string, k: number): Promise<SearchOutcome> {
+  return withThread(context, thread, ({ store }) => searchThread(store, thread, question, { k }));
+}
+
+async function everywhere({ options }: Input, context: Context, question: string, k: number): Promise<SearchOutcome> {
+  const user = typeof options["user"] === "string" ? options["user"] : "default";
+  if (!standsAlready(await storeOf(context))) return { kind: "nothing", reason: "no-match" };
+  return withHome(context, ({ store }) => searchAll(store, user, question, { k }));
+}

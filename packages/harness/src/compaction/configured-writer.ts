@@ -1,0 +1,34 @@
+/**
+ * The summary writer a configuration asks for: its summarization model, or none where only the offline model is there,
+ * since the extract does the same without it. The model is made at the first summary; one that can't be made (no key, an
+ * unknown provider) is a failed summary like any other, so the extract stands in and an event says why.
+ */
+import type { ConfigFile } from "../config/schema.ts";
+import type { Summarization } from "../config/summarization.ts";
+import { lightweightModel } from "../models/resolve-model.ts";
+import type { Store } from "../stores/store.ts";
+import { draftTable } from "./draft-table.ts";
+import { modelSummarize } from "./model-summarize.ts";
+import { createModelWriter } from "./model-writer.ts";
+import type { SummaryWriter } from "./summary-writer.ts";
+
+export function configuredWriter(
+  config: ConfigFile,
+  settings: Summarization,
+  { store, thread }: { readonly store: Store; readonly thread: string },
+): SummaryWriter | null {
+  if (config.models.every(({ provider }) => provider === "offline")) return null;
+  return async (job, signal) => {
+    const model = await lightweightModel(config, settings.modelName);
+    const write = createModelWriter({
+      summarize: modelSummarize(model.language),
+      window: model.window.tokens,
+      reservedOutputTokens: settings.reservedOutputTokens,
+      trimTokensToSummarize: settings.trimTokensToSummarize,
+      maxSummarizerCalls: settings.maxSummarizerCalls,
+      summaryPrompt: settings.summaryPrompt,
+      drafts: draftTable(store.drafts, thread, () => new Date()),
+    });
+    return write(job, signal);
+  };
+}

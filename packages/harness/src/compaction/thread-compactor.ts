@@ -1,0 +1,105 @@
+/**
+ * One compaction of a stored thread, from nothing but its id: takes the lease, weighs the thread on its own scale, lets
+ * the compactor work and puts the part files right. A dry run needs no lease and writes nothing.
+ */
+import { join } from "node:path";
+import type { CompactionOutcome, Policy, Window } from "@palimpsest/core/compaction";
+import { type ThreadScale, threadScale } from "../inspect/thread-scale.ts";
+import type { ThreadLoad } from "../stores/store.ts";
+import { withWriter } from "../threads/acts.ts";
+import { type Conversation, openConversation } from "../threads/conversation.ts";
+import type { Means } from "../threads/writer.ts";
+import { type CompactRequest, createCompactor } from "./compactor.ts";
+import type { OnCompactionEvent } from "./events.ts";
+import { ensureParts, HISTORY } from "./part-files.ts";
+import { readQuotes } from "./pins.ts";
+import type { SummaryWriter } from "./summary-writer.ts";
+
+export interface ThreadCompaction {
+  /** Where the threads' files are kept. */
+  readonly home: string;
+  readonly policy: Policy;
+  readonly window: Window;
+  readonly writer: SummaryWriter | null;
+  readonly on: OnCompactionEvent;
+}
+
+export type ThreadOutcome = CompactionOutcome<object> | { readonly kind: "missing" };
+
+export async function compactThread(
+  means: Means,
+  thread: string,
+  request: Omit<CompactRequest, "window">,
+  options: ThreadCompaction,
+): Promise<ThreadOutcome> {
+  const load = await means.store.load(thread);
+  if (load === undefined) return { kind: "missing" };
+  if (load.head.messages === 0) return unchanged("no-history", 0, "nothing was ever said in this thread");
+  if (request.dryRun) {
+    const scale = await threadScale(load);
+    return compactOn(scale.conversation, scale, means, request, options);
+  }
+  const leased = await withWriter(means, thread, async (writer, lost): Promise<ThreadOutcome> => {
+    const now = await means.store.load(thread);
+    if (now === undefined) return { kind: "missing" };
+    const scale = await threadScale(now);
+    const conversation = await openConversation(writer, scale.shape);
+    if (conversation === null) return { kind: "missing" };
+    const signal = request.signal === undefined ? lost : AbortSignal.any([request.signal, lost]);
+    return compactOn(conversation, scale, means, { ...request, signal }, options);
+  });
+  if (leased.kind === "busy")
+    return unchanged(
+      "busy",
+      await tokensOf(load),
+      `another run holds the thread, until ${leased.expiresAt} at the latest`,
+    );
+  return leased.kind === "missing" ? leased : leased.value;
+}
+
+/** The folder of a thread's part files. */
+export function historyFolder(home: string, thread: string): string {
+  return join(threadFolder(home, thread), HISTORY);
+}
+
+/** Everything the home keeps of a thread beside its log: workspace, uploads, outputs, history. */
+export function threadFolder(home: string, thread: string): string {
+  return join(home, "threads", thread);
+}
+
+function compactOn(
+  conversation: Conversation<object>,
+  scale: ThreadScale,
+  { store, clock }: Means,
+  request: CompactRequest,
+  { home, policy, window, writer, on }: ThreadCompaction,
+): Promise<CompactionOutcome<object>> {
+  const { id } = conversation.header;
+  const archive = () => ensureParts(historyFolder(home, id), store, id, conversation.head().compaction);
+  const compactor = createCompactor({
+    conversation,
+    meter: scale.meter,
+    rules: scale.rules,
+    window: () => window,
+    fixed: () => scale.fixed,
+    count: (view) => scale.count(view, conversation.head()),
+    policy,
+    // A person who asks for a compaction asks for a summary; the prices of the cache are a run's business.
+    prune: null,
+    writer,
+    quotes: readQuotes(store, id),
+    archive,
+    clock,
+    on,
+  });
+  return compactor.compact(request);
+}
+
+async function tokensOf(load: ThreadLoad): Promise<number> {
+  const { conversation, count } = await threadScale(load);
+  return count(conversation.view(), conversation.head()).tokens;
+}
+
+function unchanged(reason: "busy" | "no-history", tokens: number, detail: string): ThreadOutcome {
+  return { kind: "unchanged", reason, tokens, detail };
+}
