@@ -29,6 +29,7 @@ export {
   renderState,
   type StateLines,
   type SummaryInput,
+  storedSummary,
   type WrittenSummary,
 } from "./records.ts";
 export { checkTrigger } from "./trigger.ts";

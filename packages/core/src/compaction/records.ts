@@ -47,9 +47,14 @@ interface StoredState {
 
 const REMEMBERED_TURNS = 60;
 
+/** The typed summary a compaction stored; null when there is none, or it was erased. */
+export function storedSummary(compaction: CompactionRecord | null): SummaryState | null {
+  return readState((compaction?.summary.state as Partial<StoredState> | null | undefined)?.summary);
+}
+
 function storedState(live: LiveRecords): { prior: SummaryState | null; userTurns: readonly number[] } {
   const stored = live.compaction?.summary.state as Partial<StoredState> | null | undefined;
-  return { prior: readState(stored?.summary), userTurns: stored?.userTurns ?? [] };
+  return { prior: storedSummary(live.compaction), userTurns: stored?.userTurns ?? [] };
 }
 
 /** The messages a cut newly hides, and the user turns among them and before. */

@@ -3,6 +3,7 @@ export { digest } from "./digest.ts";
 export { type ExtractOptions, extractSummary } from "./extract.ts";
 export { exitCode, failingLines } from "./failing-lines.ts";
 export { type Entry, extendLedger } from "./ledger.ts";
+export { LEDGER_FILE, ledgerText } from "./ledger-lines.ts";
 export { type CommandEntry, type CommitEntry, emptyLedger, type FileEntry, type Ledger } from "./ledger-state.ts";
 export { createLocator, type Locate } from "./locate.ts";
 export { type DropReason, type Merged, type MergeOptions, mergePatch } from "./merge.ts";

@@ -44,6 +44,26 @@ export function ledgerLines(ledger: Ledger): LedgerLines {
   };
 }
 
+/** Where the whole ledger stands, in the directory of the originals. */
+export const LEDGER_FILE = "ledger.txt";
+
+/** The whole ledger as text: what a summary had no room for is one read away. */
+export function ledgerText(ledger: Ledger): string {
+  const { root, ...blocks } = ledgerLines(ledger);
+  const titles: Record<keyof typeof blocks, string> = {
+    failing: "Commands that failed",
+    changed: "Files changed",
+    commits: "Commits",
+    tests: "Tests that passed",
+    read: "Files read",
+    commands: "Commands that passed",
+  };
+  const sections = (Object.keys(titles) as (keyof typeof blocks)[])
+    .filter((name) => blocks[name].length > 0)
+    .map((name) => [`## ${titles[name]}`, ...blocks[name].map((line) => `- ${line}`)].join("\n"));
+  return [...(root === "" ? [] : [`Paths below ${root}`]), ...sections].join("\n\n");
+}
+
 const ACTS: Readonly<Record<string, string>> = { r: "read", w: "written", e: "edited", d: "deleted", m: "moved" };
 
 /** Files of one directory to which the same happened at the same time share a line. */

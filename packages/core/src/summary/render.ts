@@ -7,7 +7,7 @@
  */
 import type { SummaryFormat } from "../log/record.ts";
 import { newsOf } from "./choose.ts";
-import { ledgerLines } from "./ledger-lines.ts";
+import { LEDGER_FILE, ledgerLines } from "./ledger-lines.ts";
 import { choosePins, type Pin } from "./pins.ts";
 import { formatSeqs } from "./seqs.ts";
 import { isResolved, type Section, type SummaryItem, type SummaryState } from "./state.ts";
@@ -244,6 +244,9 @@ function fill(blocks: readonly Block[], room: number, count: (text: string) => n
   return ranked.map((block) => ({ ...block, kept: kept.get(block.name)! }));
 }
 
+/** Blocks whose every line stands in the ledger's file. */
+const LEDGER_BLOCKS: ReadonlySet<BlockName> = new Set(["changed", "failing", "commits", "tests", "read", "commands"]);
+
 function compose(opening: string, pins: string, blocks: readonly Filled[], archive: string | null): string {
   const parts = [opening];
   if (pins !== "") parts.push(pins);
@@ -254,7 +257,8 @@ function compose(opening: string, pins: string, blocks: readonly Filled[], archi
     const lines = block.lines.filter((_, index) => block.kept.has(index));
     const missing = block.lines.length - lines.length;
     const shown = name === "prose" ? lines : lines.map((line) => `- ${line}`);
-    if (missing > 0) shown.push(`- and ${missing} more: ${where}`);
+    const rest = archive !== null && LEDGER_BLOCKS.has(name) ? `${archive}${LEDGER_FILE}` : where;
+    if (missing > 0) shown.push(`- and ${missing} more: ${rest}`);
     parts.push([`## ${RANK[name].heading}`, ...(block.note === undefined ? [] : [block.note]), ...shown].join("\n"));
   }
   return parts.join("\n\n");

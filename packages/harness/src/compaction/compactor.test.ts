@@ -60,6 +60,21 @@ test("what was hidden can be read back: part files in name order plus the tail e
   });
 });
 
+test("what the summary had no room for is one read away: the ledger beside the parts names every changed file", async () => {
+  await inThread(async (thread) => {
+    for (let n = 0; n < 120; n++) await thread.say(...edit(n));
+    await thread.say(...turns(0, 4));
+    compacted(await thread.compactor({ policy: { ...POLICY, maxSummaryTokens: 600 } }).compact({ cause: "manual" }));
+    const text = String((await thread.view())[0]!.content);
+    const ledger = readFileSync(join(thread.history, "ledger.txt"), "utf8");
+    assert.match(text, /and \d+ more: history\/ledger\.txt/);
+    for (let n = 0; n < 120; n++) assert.ok(ledger.includes(`module-${n}.ts`), `module-${n}.ts`);
+    await undo(thread.writer);
+    await thread.archive();
+    assert.deepEqual(readdirSync(thread.history), []);
+  });
+});
+
 test("[F43] undo gives the exact earlier view plus what was said since, and redo the compacted one", async () => {
   await inThread(async (thread) => {
     await thread.say(...turns(0, 30));
@@ -238,6 +253,20 @@ function turns(from: number, to: number): OpenAiMessage[] {
   }).flat();
 }
 
+function edit(n: number): OpenAiMessage[] {
+  const input = JSON.stringify({ path: `src/folder-${n % 7}/module-${n}.ts`, content: `export const value = ${n};` });
+  return [
+    { role: "user", content: `Please write module ${n}.` },
+    {
+      role: "assistant",
+      content: null,
+      tool_calls: [{ id: `e${n}`, type: "function", function: { name: "write_file", arguments: input } }],
+    },
+    { role: "tool", tool_call_id: `e${n}`, content: "written" },
+    { role: "assistant", content: "Done." },
+  ];
+}
+
 function drafts(messages: readonly OpenAiMessage[]) {
   return messages.map((message, index) => ({
     kind: "message" as const,
@@ -306,6 +335,7 @@ async function makeThread(folder: string, store: Store, writer: Writer) {
     store,
     writer,
     events,
+    history,
     open,
     archive,
     compactorOn,
@@ -331,6 +361,7 @@ async function makeThread(folder: string, store: Store, writer: Writer) {
     },
     partLines: () =>
       readdirSync(history)
+        .filter((name) => name.startsWith("part-"))
         .sort()
         .flatMap((name) => readFileSync(join(history, name), "utf8").split("\n").slice(0, -1)),
   };

@@ -4,7 +4,9 @@
  */
 import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { storedSummary } from "@palimpsest/core/compaction";
 import type { CompactionRecord, Range } from "@palimpsest/core/log";
+import { LEDGER_FILE, ledgerText } from "@palimpsest/core/summary";
 import type { Store } from "../stores/store.ts";
 
 export const HISTORY = "history";
@@ -20,16 +22,24 @@ export function archivePath(covers: Range): string {
   return `${HISTORY}/${partName(covers)}`;
 }
 
-/** Makes the folder hold exactly the parts of the live compactions; returns how many had to be written. */
+/**
+ * Makes the folder hold exactly the parts of the live compactions, and the ledger of the newest; returns how many parts
+ * had to be written.
+ */
 export async function ensureParts(folder: string, store: Store, thread: string, live: number | null): Promise<number> {
-  const expected = new Map((await liveCovers(store, thread, live)).map((covers) => [partName(covers), covers]));
+  const chain = await liveChain(store, thread, live);
+  const expected = new Map(chain.map(({ covers }) => [partName(covers), covers]));
   const present = new Set(await readdir(folder).catch(() => [] as string[]));
-  for (const name of present) if (!expected.has(name)) await rm(join(folder, name), { force: true, recursive: true });
+  const stale = [...present].filter((name) => !expected.has(name) && name !== LEDGER_FILE);
+  for (const name of stale) await rm(join(folder, name), { force: true, recursive: true });
   let written = 0;
   for (const [name, covers] of expected) {
     if (present.has(name)) continue;
-    await writePart(folder, name, bodies(store, thread, covers));
+    await writeWhole(folder, name, bodies(store, thread, covers));
     written++;
+  }
+  if (written + stale.length > 0 || (chain.length > 0 && !present.has(LEDGER_FILE))) {
+    await writeLedger(folder, chain.at(-1) ?? null);
   }
   return written;
 }
@@ -46,10 +56,11 @@ export async function repairParts(
   thread: string,
   live: number | null,
 ): Promise<readonly PartFault[]> {
-  const expected = new Map((await liveCovers(store, thread, live)).map((covers) => [partName(covers), covers]));
+  const chain = await liveChain(store, thread, live);
+  const expected = new Map(chain.map(({ covers }) => [partName(covers), covers]));
   const present = await readdir(folder).catch(() => [] as string[]);
   const faults: PartFault[] = present
-    .filter((name) => !expected.has(name))
+    .filter((name) => !expected.has(name) && name !== LEDGER_FILE)
     .map((name) => ({ name, fault: "stray" as const }));
   for (const [name, covers] of expected) {
     if (!present.includes(name)) faults.push({ name, fault: "missing" });
@@ -58,6 +69,8 @@ export async function repairParts(
   }
   for (const { name, fault } of faults)
     if (fault !== "missing") await rm(join(folder, name), { force: true, recursive: true });
+  // The ledger quotes the newest summary, which a redaction rewrites: it is always made anew.
+  await rm(join(folder, LEDGER_FILE), { force: true });
   await ensureParts(folder, store, thread, live);
   return faults;
 }
@@ -78,18 +91,23 @@ async function holds(path: string, lines: AsyncIterable<string>): Promise<boolea
   }
 }
 
-/** The chain of compactions that the live one folds, oldest first. */
-async function liveCovers(store: Store, thread: string, live: number | null): Promise<Range[]> {
+/** The compactions that the live one folds, oldest first, and itself. */
+async function liveChain(store: Store, thread: string, live: number | null): Promise<CompactionRecord[]> {
   const compactions = new Map<number, CompactionRecord>();
   if (live === null) return [];
   for await (const { record } of store.records(thread, { kinds: ["compaction"], range: [1, live] })) {
     if (record.kind === "compaction") compactions.set(record.seq, record);
   }
-  const covers: Range[] = [];
-  for (let next = compactions.get(live); next !== undefined; next = compactions.get(next.folds ?? -1)) {
-    covers.unshift(next.covers);
-  }
-  return covers;
+  const chain: CompactionRecord[] = [];
+  for (let next = compactions.get(live); next !== undefined; next = compactions.get(next.folds ?? -1))
+    chain.unshift(next);
+  return chain;
+}
+
+async function writeLedger(folder: string, newest: CompactionRecord | null): Promise<void> {
+  const summary = storedSummary(newest);
+  if (summary === null) return rm(join(folder, LEDGER_FILE), { force: true });
+  await writeWhole(folder, LEDGER_FILE, [ledgerText(summary.ledger)]);
 }
 
 async function* bodies(store: Store, thread: string, range: Range): AsyncGenerator<string> {
@@ -99,7 +117,11 @@ async function* bodies(store: Store, thread: string, range: Range): AsyncGenerat
 }
 
 /** Whole or not at all: a reader never sees half a part. */
-async function writePart(folder: string, name: string, lines: AsyncIterable<string>): Promise<void> {
+async function writeWhole(
+  folder: string,
+  name: string,
+  lines: AsyncIterable<string> | Iterable<string>,
+): Promise<void> {
   await mkdir(folder, { recursive: true });
   const temporary = join(folder, `.${name}.tmp`);
   const file = await open(temporary, "w", 0o444);
