@@ -77,7 +77,7 @@ test("[F12] a run that fails after compacting has compacted: the next one does n
 test("[F8] the summarizer's words are in no event that a chat shows", async () => {
   const writer: SummaryWriter = async () => ({ kind: "failed", reason: "invalid", detail: "half a summary", calls: 1 });
   const shown: string[] = [];
-  const kit = deepAgentKit(() => WORDS, { contextWindow: 6_000, summaryWriter: writer });
+  const kit = deepAgentKit(() => WORDS, { contextWindow: 6_000, summarizer: writer });
   for (let turn = 0; turn < 20; turn++) {
     const stream = kit.agent.stream({ threadId: "t", prompt: `Question ${turn}: ${WORDS}` });
     for await (const chunk of stream.toUIMessageStream()) shown.push(JSON.stringify(chunk));

@@ -69,7 +69,7 @@ export interface Agent {
   /** Compacts whatever the size. */
   compact(threadId: string, options?: CompactOptions): Promise<CompactionOutcome<AiSdkMessage>>;
   thread(id: string): ThreadHandle;
-  /** Closes the store if the agent opened it. */
+  /** Stops summaries being drafted ahead, and closes the store if the agent opened it. */
   close(): Promise<void>;
 }
 
@@ -106,6 +106,7 @@ export function createAgent(options: AgentOptions): Agent {
     },
     thread: (id) => threadHandle(id, { means: setup.means, window: () => setup.book.window().size }),
     async close() {
+      await Promise.all([...setup.drafting.values()].map((compactor) => compactor.close()));
       if (options.store === undefined) await store.close();
     },
   };
@@ -116,7 +117,7 @@ function resolve(options: AgentOptions): AgentSetup {
   const store = options.store ?? openSqlite({ path: ":memory:" });
   const kit = means(store, options.means);
   const given = middleware.findLast(({ compaction }) => compaction !== undefined)?.compaction;
-  const compaction = given ?? { settings: summarizationFromOptions(), writer: null };
+  const compaction = given ?? { settings: summarizationFromOptions(), summarizer: "agent" as const };
   const settings = settingsFor(languageModel, {
     ...(temperature === undefined ? {} : { temperature }),
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
@@ -134,6 +135,7 @@ function resolve(options: AgentOptions): AgentSetup {
     tools: options.tools ?? {},
     middleware,
     chain: compose(middleware),
+    drafting: new Map(),
     compaction,
     counter: () => {
       const { provider, modelId } = languageModel;

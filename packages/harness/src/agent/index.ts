@@ -13,6 +13,7 @@ export type { ModelRequest } from "./request.ts";
 export type { RetryPolicy } from "./retry.ts";
 export type { Run } from "./run.ts";
 export type { Answered, StepOutcome } from "./step.ts";
+export type { Summarizer } from "./summarizer.ts";
 export { BASE_PROMPT, type Section } from "./system-prompt.ts";
 export type { ThreadHandle } from "./thread-handle.ts";
 export type { CallOutcome, ToolCall } from "./tools.ts";

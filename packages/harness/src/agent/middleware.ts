@@ -3,12 +3,12 @@
  * reverse, and the first in the list wraps all others. A middleware adds to a run; the loop itself stays as it is.
  */
 import type { ToolSet } from "ai";
-import type { SummaryWriter } from "../compaction/summary-writer.ts";
 import type { Summarization } from "../config/summarization.ts";
 import type { RunEnd } from "./events.ts";
 import type { ModelRequest } from "./request.ts";
 import type { Run } from "./run.ts";
 import type { Answered, StepOutcome } from "./step.ts";
+import type { Summarizer } from "./summarizer.ts";
 import type { Section } from "./system-prompt.ts";
 import type { CallOutcome, ToolCall } from "./tools.ts";
 
@@ -36,8 +36,7 @@ export interface Middleware {
 
 export interface CompactionSetup {
   readonly settings: Summarization;
-  /** Null: without a model, by extraction. */
-  readonly writer: SummaryWriter | null;
+  readonly summarizer: Summarizer;
 }
 
 export type AskModel = (request: ModelRequest) => Promise<StepOutcome>;

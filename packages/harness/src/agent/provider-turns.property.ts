@@ -54,6 +54,7 @@ export async function playTurns(
   const agent = createDeepAgent({
     ...{ model: modelOf(server), store, contextWindow: window, tools: { lookup }, counter: plainCounter },
     maxOutputTokens: 1_000,
+    summarizer: null,
     onEvent: (event) => event.type === "compaction-end" && events.push(event),
   });
   try {

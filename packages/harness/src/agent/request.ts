@@ -9,26 +9,31 @@ import { isCold, RELATIVE_PRICES } from "@palimpsest/core/pricing";
 import { type Count, createMeter } from "@palimpsest/core/tokens";
 import type { ToolSet } from "ai";
 import { type Compactor, createCompactor } from "../compaction/compactor.ts";
+import { draftTable } from "../compaction/draft-table.ts";
 import { ensureParts } from "../compaction/part-files.ts";
+import type { CachedPrefix } from "../compaction/summarize.ts";
 import type { ModelCounter } from "../models/tokenizers.ts";
 import type { Draft } from "../threads/writer.ts";
 import type { StepUsage } from "./events.ts";
 import { type FixedSource, fixedDrafts, type ModelRequest, renderFixed, requestWith } from "./fixed-part.ts";
-import { openLedger } from "./ledger.ts";
+import { type Ledger, openLedger } from "./ledger.ts";
 import type { CompactionSetup } from "./middleware.ts";
-import type { WindowBook } from "./model.ts";
+import type { ModelObject, WindowBook } from "./model.ts";
 import { readMessages } from "./read-records.ts";
 import type { Run } from "./run.ts";
+import { summarizerLabel, type WriterPlace, writerFor } from "./summarizer.ts";
 
 export type { ModelRequest } from "./fixed-part.ts";
 
 export interface DeskOptions extends FixedSource {
-  readonly modelId: string;
+  readonly model: ModelObject;
   readonly counter: ModelCounter;
   readonly book: WindowBook;
   readonly compaction: CompactionSetup;
   /** Folder of the thread's part files; null without a workspace. */
   readonly history: string | null;
+  /** `no`: a draft of this thread is under way already. */
+  readonly ahead: "yes" | "no";
 }
 
 export interface Desk {
@@ -48,14 +53,14 @@ export interface Desk {
 const RULES = rulesOf("ai-sdk");
 
 export async function openDesk(run: Run, options: DeskOptions): Promise<Desk> {
-  const { modelId, counter, book } = options;
+  const { model, counter, book } = options;
   const { conversation } = run;
   const meter = createMeter(aiSdkShape, { ...counter, counter: counter.count });
   let part = await renderFixed(run, options);
   const fixed = (): number => meter.system(part.prompt.text) + meter.tools(part.schemas);
   const window = (): Window => book.window();
   const ledger = await openLedger(run, {
-    ...{ modelId, prior: counter.prior, meter, fixed, render },
+    ...{ modelId: model.modelId, prior: counter.prior, meter, fixed, render },
     window: () => window().size,
   });
   return {
@@ -66,7 +71,7 @@ export async function openDesk(run: Run, options: DeskOptions): Promise<Desk> {
     count: () => ledger.count(conversation.view()),
     compactor: createCompactor({
       ...{ conversation, meter, rules: RULES, fixed, window, count: ledger.count },
-      ...effects(run, options, () => ledger.lastAt),
+      ...effects(run, options, { ledger, request: () => requestWith(part, render(conversation.view())) }),
     }),
     async refresh() {
       part = await renderFixed(run, options);
@@ -92,15 +97,28 @@ function render(view: readonly ViewEntry<AiSdkMessage>[], rules = RULES): readon
   ).messages;
 }
 
+interface Asked {
+  readonly ledger: Ledger;
+  /** What would be sent now. */
+  readonly request: () => ModelRequest;
+}
+
 /** What a compactor needs beside the view and its weight. */
-function effects(run: Run, { compaction, history }: DeskOptions, lastAt: () => number | null) {
+function effects(run: Run, options: DeskOptions, { ledger, request }: Asked) {
   const { means, threadId, conversation } = run;
-  const { settings, writer } = compaction;
+  const { compaction, history, model, book, ahead } = options;
+  const { settings, summarizer } = compaction;
   const { enabled, from, protectTokens, minGainTokens } = settings.prune;
   const policy = { protectTokens, minGainTokens, ...(from === null ? {} : { from }) };
-  const cache = () => (isCold(lastAt(), means.clock().getTime(), RELATIVE_PRICES) ? "cold" : "warm");
+  const cache = () => (isCold(ledger.lastAt, means.clock().getTime(), RELATIVE_PRICES) ? "cold" : "warm");
+  const table = draftTable(means.store.drafts, threadId, means.clock);
+  const place: WriterPlace = {
+    ...{ settings, model, drafts: table, window: () => book.window().size },
+    prefix: () => (cache() === "cold" ? null : prefixOf(request(), ledger.count(conversation.view()).tokens)),
+  };
   return {
-    writer,
+    writer: writerFor(summarizer, place),
+    background: { table, ahead, label: summarizerLabel(summarizer, place) },
     policy: settings.policy,
     prune: enabled ? () => ({ policy, cache: cache() }) as const : null,
     quotes: (seqs: readonly number[]) => readMessages(means.store, threadId, seqs),
@@ -109,4 +127,10 @@ function effects(run: Run, { compaction, history }: DeskOptions, lastAt: () => n
     clock: means.clock,
     on: run.emit,
   };
+}
+
+/** What the provider has in its cache: the request up to the last answer, so that a question of ours may follow. */
+function prefixOf({ instructions, messages, tools }: ModelRequest, tokens: number): CachedPrefix | null {
+  const last = messages.findLastIndex(({ role }) => role !== "user");
+  return last < 0 ? null : { instructions, messages: messages.slice(0, last + 1), tools, tokens };
 }

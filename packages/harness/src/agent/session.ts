@@ -2,8 +2,9 @@
  * A thread that is held: its lease, its open conversation, a run on it and the desk its requests are made at. Runs and
  * manual compactions both work inside one, so that they can never meet on the same thread.
  */
-import { aiSdkShape } from "@palimpsest/core/message";
+import { type AiSdkMessage, aiSdkShape } from "@palimpsest/core/message";
 import type { ToolSet } from "ai";
+import type { Compactor } from "../compaction/compactor.ts";
 import type { ModelCounter } from "../models/tokenizers.ts";
 import type { Leased } from "../stores/leases.ts";
 import { withWriter } from "../threads/acts.ts";
@@ -28,6 +29,8 @@ export interface AgentSetup extends Omit<Asking, "desk"> {
   readonly maxSteps: number;
   readonly toolTimeoutMs: number | null;
   readonly history: ((threadId: string) => string) | null;
+  /** By thread: who is still drafting a summary after its run has ended. */
+  readonly drafting: Map<string, Compactor<AiSdkMessage>>;
 }
 
 export interface Session {
@@ -61,15 +64,27 @@ export function withSession<T>(
       const { middleware, compaction, base, tools, book } = setup;
       const desk = await openDesk(run, {
         ...{ middleware, compaction, base, tools, book },
-        modelId: setup.model.settings.languageModel.modelId,
+        model: setup.model.settings.languageModel,
+        ahead: setup.drafting.has(threadId) ? "no" : "yes",
         counter: await setup.counter(),
         history: setup.history?.(threadId) ?? null,
       });
       const assertHeld = (): void => {
         if (lost.aborted) throw new LeaseLostError(threadId);
       };
-      return work({ run, desk, assertHeld });
+      try {
+        return await work({ run, desk, assertHeld });
+      } finally {
+        letDraft(setup, threadId, desk.compactor);
+      }
     },
     { runId },
   );
+}
+
+/** A draft never touches the thread, so it may go on without the lease; the next run finds it in the table. */
+function letDraft({ drafting }: AgentSetup, threadId: string, compactor: Compactor<AiSdkMessage>): void {
+  if (drafting.has(threadId)) return;
+  drafting.set(threadId, compactor);
+  void compactor.settled().finally(() => drafting.delete(threadId));
 }

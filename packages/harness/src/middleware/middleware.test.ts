@@ -149,7 +149,11 @@ test("a plain agent compacts automatically once summarization is among its middl
   const kit = agentKit(() => WORDS, {
     contextWindow: 100_000,
     middleware: [
-      summarization({ trigger: { type: "messages", value: 10 }, keep: { type: "messages", value: 4 } }),
+      summarization({
+        summarizer: null,
+        trigger: { type: "messages", value: 10 },
+        keep: { type: "messages", value: 4 },
+      }),
       compactTool(),
     ],
   });

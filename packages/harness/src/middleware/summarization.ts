@@ -3,23 +3,23 @@
  * thread is compacted first. Its settings also hold for compactions that a person or the agent asks for.
  */
 import type { Middleware } from "../agent/middleware.ts";
-import type { SummaryWriter } from "../compaction/summary-writer.ts";
+import type { Summarizer } from "../agent/summarizer.ts";
 import { type Summarization, type SummarizationOptions, summarizationFromOptions } from "../config/summarization.ts";
 
 export interface SummarizationMiddlewareOptions extends SummarizationOptions {
-  /** Who writes the summaries; null: they are extracted without a model. */
-  readonly writer?: SummaryWriter | null;
+  /** Who writes the summaries: by default the agent's own model. */
+  readonly summarizer?: Summarizer;
 }
 
-export function summarization({ writer = null, ...options }: SummarizationMiddlewareOptions = {}): Middleware {
-  return summarizationWith(summarizationFromOptions(options), writer);
+export function summarization({ summarizer = "agent", ...options }: SummarizationMiddlewareOptions = {}): Middleware {
+  return summarizationWith(summarizationFromOptions(options), summarizer);
 }
 
 /** The same from settings that were resolved before, such as a config file's. */
-export function summarizationWith(settings: Summarization, writer: SummaryWriter | null): Middleware {
+export function summarizationWith(settings: Summarization, summarizer: Summarizer = "agent"): Middleware {
   return {
     name: "summarization",
-    compaction: { settings, writer },
+    compaction: { settings, summarizer },
     async beforeModel(run) {
       if (settings.automatic) await run.compact({ cause: "automatic", signal: run.signal });
     },

@@ -36,8 +36,9 @@ export function agentKit(script: Script, options: Given = {}): Kit {
   return kitOf(createAgent, script, options);
 }
 
+/** Its summaries are extracted unless a test names a summarizer. */
 export function deepAgentKit(script: Script, options: Given = {}): Kit {
-  return kitOf(createDeepAgent, script, options);
+  return kitOf(createDeepAgent, script, { summarizer: null, ...options });
 }
 
 function kitOf(create: (options: AgentOptions) => Agent, script: Script, { scripted, ...given }: Given): Kit {

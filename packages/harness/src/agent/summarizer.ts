@@ -1,0 +1,54 @@
+/**
+ * Who writes an agent's summaries: its own model, another one, a function, or nobody. With its own model and a warm cache
+ * one call on the conversation's own prefix is enough; any other reads the hidden messages in chunks.
+ */
+import type { LanguageModelV4 } from "@ai-sdk/provider";
+import type { DraftTable } from "../compaction/draft-table.ts";
+import { modelSummarize } from "../compaction/model-summarize.ts";
+import { createModelWriter } from "../compaction/model-writer.ts";
+import type { CachedPrefix } from "../compaction/summarize.ts";
+import type { SummaryWriter } from "../compaction/summary-writer.ts";
+import type { Summarization } from "../config/summarization.ts";
+import { knownWindow } from "../models/known-windows.ts";
+import type { ModelObject } from "./model.ts";
+
+/** `agent`: the agent's own model. Null: no model, summaries are extracted. */
+export type Summarizer = "agent" | ModelObject | SummaryWriter | null;
+
+export interface WriterPlace {
+  readonly settings: Summarization;
+  /** The agent's own model, its window, and what it was sent last while its cache may still hold it. */
+  readonly model: ModelObject;
+  readonly window: () => number;
+  readonly prefix: () => CachedPrefix | null;
+  readonly drafts: DraftTable;
+}
+
+export function writerFor(summarizer: Summarizer, place: WriterPlace): SummaryWriter | null {
+  if (summarizer === null || typeof summarizer === "function") return summarizer;
+  const { settings, drafts } = place;
+  const own = summarizer === "agent" || summarizer === place.model;
+  const model = summarizer === "agent" ? place.model : summarizer;
+  return createModelWriter({
+    // The SDK adapts models of older versions itself.
+    summarize: modelSummarize(model as LanguageModelV4),
+    window: own ? place.window() : (knownWindow(model.modelId) ?? settings.fallbackContextWindow),
+    reservedOutputTokens: settings.reservedOutputTokens,
+    trimTokensToSummarize: settings.trimTokensToSummarize,
+    maxSummarizerCalls: settings.maxSummarizerCalls,
+    summaryPrompt: settings.summaryPrompt,
+    drafts,
+    ...(own ? { prefix: place.prefix } : {}),
+  });
+}
+
+/** What a draft depends on beside the conversation. */
+export function summarizerLabel(summarizer: Summarizer, { settings, model }: WriterPlace): string {
+  const name =
+    summarizer === null || typeof summarizer === "function"
+      ? "given"
+      : summarizer === "agent"
+        ? model.modelId
+        : summarizer.modelId;
+  return JSON.stringify([name, settings.summaryPrompt]);
+}
