@@ -5,12 +5,10 @@ import { scriptedModel } from "../testing/scripted-model.ts";
 
 const WORDS = "the parser reads tokens one by one and keeps a stack of what is open ".repeat(12);
 const PATCH = JSON.stringify({
-  goals: [{ text: "Understand the quicksilver parser", from: [1] }],
-  decisions: [],
-  facts: [],
-  errors: [],
-  standing: "Half of the questions are answered.",
-  next: [],
+  add: {
+    goals: [{ text: "Understand the quicksilver parser", seqs: [3] }],
+    now: [{ text: "Half is read.", seqs: [4] }],
+  },
 });
 
 test("summaries are written by the agent's own model, in calls of their own that nobody is shown", async () => {
@@ -23,7 +21,9 @@ test("summaries are written by the agent's own model, in calls of their own that
   assert.ok(summarizing.length > 0);
   for (const call of kit.model.calls) assert.ok(call.inputTokens <= 8_000, `${call.kind} ${call.inputTokens}`);
   assert.ok(!kit.of("text-delta").some(({ text }) => text.includes("quicksilver")));
-  assert.ok(kit.of("compaction-end").some(({ outcome }) => outcome.kind === "compacted"));
+  const rungs = kit.of("compaction-end").flatMap(({ outcome }) => (outcome.kind === "compacted" ? [outcome.rung] : []));
+  assert.ok(rungs.includes("summarize"), rungs.join());
+  assert.match(textOf((await kit.agent.thread("t").view())[0] as never), /quicksilver parser/);
 });
 
 test("[F10] with a warm cache the own model is asked on the conversation's own prefix", async () => {
