@@ -10,6 +10,7 @@ import { chmod, chown, cp, mkdtemp, readdir, readFile, symlink } from "node:fs/p
 import { createConnection } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
@@ -22,6 +23,7 @@ export interface PostgresServer {
   stop(): Promise<void>;
   /** A clean stop that leaves the cluster, until `start`. */
   halt(): Promise<void>;
+  /** Resolves when the server takes connections; nothing more than that if it already runs. */
   start(): Promise<void>;
   /** Kills every server process at once, as a power cut would; `start` recovers from the write-ahead log. */
   crash(): Promise<void>;
@@ -32,26 +34,33 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
   const folder = await mkdtemp(join(temporary, "pal-pg-"));
   if (asRoot) await chown(folder, nobody.uid, nobody.gid);
   const keeper = startKeeper(folder);
-  const native = await usableBinaries(folder);
-  const data = join(folder, "data");
-  const initdb = ["-D", data, "-U", "postgres", "--auth=trust", "--locale=C", "--encoding=UTF8", "--no-sync"];
-  await run(join(native, "bin", "initdb"), initdb, { ...account, cwd: folder, env });
+  const { native, data } = await makeCluster(folder);
   let server: ChildProcess | undefined;
-
-  const start = async () => {
+  let output = "";
+  const launch = () => {
     const args = ["-D", data, "-k", folder, "-c", "listen_addresses=", ...settings.flatMap((one) => ["-c", one])];
     const started = spawn(join(native, "bin", "postgres"), args, { ...account, cwd: folder, env, stdio: serverOutput });
-    let output = "";
+    output = "";
     started.stderr!.on("data", (chunk: Buffer) => {
       output = (output + chunk.toString()).slice(-10_000);
     });
     server = started;
     keeper.stdin!.write(`${started.pid}\n`);
-    await untilReady(folder, started, () => output);
-    started.unref();
+    return started;
+  };
+  const start = async () => {
+    const deadline = Date.now() + READY_WITHIN_MS;
+    for (;;) {
+      const current = runs(server) ? server : launch();
+      const state = await untilReady(folder, current, deadline);
+      if (state === "ready") return current.unref();
+      // After a crash a backend may outlive its postmaster for a moment, and the cluster is refused until it is gone.
+      if (state === "ended" && LEFT_BEHIND.test(output) && Date.now() < deadline) await pause(100);
+      else throw new Error(`PostgreSQL ${state === "late" ? "is not ready" : "ended at once"}:\n${output}`);
+    }
   };
   const end = async (signal: NodeJS.Signals) => {
-    if (server === undefined || server.exitCode !== null || server.signalCode !== null) return;
+    if (!runs(server)) return;
     server.ref();
     const exited = once(server, "exit");
     server.kill(signal);
@@ -66,7 +75,7 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
     start,
     halt: () => end("SIGINT"),
     crash: async () => {
-      const children = await childrenOf(server!.pid!);
+      const children = runs(server) ? await childrenOf(server.pid!) : [];
       const gone = end("SIGKILL");
       for (const pid of children) killIfThere(pid);
       await gone;
@@ -98,6 +107,14 @@ function startKeeper(folder: string): ChildProcess {
   return keeper;
 }
 
+async function makeCluster(folder: string): Promise<{ readonly native: string; readonly data: string }> {
+  const native = await usableBinaries(folder);
+  const data = join(folder, "data");
+  const initdb = ["-D", data, "-U", "postgres", "--auth=trust", "--locale=C", "--encoding=UTF8", "--no-sync"];
+  await run(join(native, "bin", "initdb"), initdb, { ...account, cwd: folder, env });
+  return { native, data };
+}
+
 /**
  * The package's own folder where the server's account can run from it; otherwise a copy beside the cluster, with the
  * execute bits and library links that an installation without scripts leaves out.
@@ -122,13 +139,21 @@ async function usableBinaries(folder: string): Promise<string> {
   return copy;
 }
 
-async function untilReady(folder: string, server: ChildProcess, output: () => string): Promise<void> {
-  for (let attempt = 0; attempt < 1000; attempt++) {
-    if (server.exitCode !== null) throw new Error(`PostgreSQL ended with code ${server.exitCode}:\n${output()}`);
-    if (await accepts(join(folder, ".s.PGSQL.5432"))) return;
-    await new Promise((wake) => setTimeout(wake, 20));
+/** Generous: on a busy machine recovery after a crash has taken more than twenty seconds. */
+const READY_WITHIN_MS = 180_000;
+const LEFT_BEHIND = /pre-existing shared memory block|lock file/;
+
+function runs(server: ChildProcess | undefined): server is ChildProcess {
+  return server !== undefined && server.exitCode === null && server.signalCode === null;
+}
+
+async function untilReady(folder: string, server: ChildProcess, deadline: number): Promise<"ready" | "ended" | "late"> {
+  while (runs(server)) {
+    if (await accepts(join(folder, ".s.PGSQL.5432"))) return "ready";
+    if (Date.now() > deadline) return "late";
+    await pause(20);
   }
-  throw new Error(`PostgreSQL was not ready within 20 seconds:\n${output()}`);
+  return "ended";
 }
 
 /** Whether the server answers a start-up packet with a request to log in rather than "the system is starting up". */
