@@ -240,7 +240,6 @@ async function makeThread(writer: Writer) {
         trimTokensToSummarize: null,
         maxSummarizerCalls: 8,
         summaryPrompt: null,
-        drafts: table,
         sleep: async () => undefined,
         ...settings,
       }),

@@ -40,7 +40,7 @@ const MOST_KNOWN = 4000;
 
 export function createModelWriter(options: ModelWriterOptions): SummaryWriter {
   return async (job, signal) => {
-    const { summarize, drafts = null, timeoutMs = TIMEOUT_MS, sleep = pause } = options;
+    const { summarize, drafts = job.drafts ?? null, timeoutMs = TIMEOUT_MS, sleep = pause } = options;
     const asker = createAsker({ summarize, drafts, timeoutMs, sleep });
     const desk = { job, options, asker, signal, count: options.count ?? job.count, budget: budgetOf(options) };
     if (options.summaryPrompt !== null || options.style === "prose") return writeProse(desk);

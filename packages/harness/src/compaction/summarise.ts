@@ -5,6 +5,7 @@
 import { extractState, type SummaryInput, type WrittenSummary } from "@palimpsest/core/compaction";
 import type { Shape } from "@palimpsest/core/message";
 import { afterFailure, type Breaker, FRESH_BREAKER, mayCall } from "./breaker.ts";
+import type { DraftTable } from "./draft-table.ts";
 import type { OnCompactionEvent } from "./events.ts";
 import type { SummaryJob, SummaryResult, SummaryWriter } from "./summary-writer.ts";
 
@@ -23,6 +24,7 @@ export interface Order<M> {
   readonly focus: string | null;
   /** `none`: only what needs no model. */
   readonly model: "writer" | "none";
+  readonly drafts: DraftTable | null;
   readonly signal: AbortSignal;
 }
 

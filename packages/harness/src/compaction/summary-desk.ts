@@ -22,7 +22,7 @@ export interface ModelWriterOptions {
   readonly summaryPrompt: string | null;
   /** `prose` asks for prose with the built-in prompt when there is none of one's own. */
   readonly style?: "patch" | "prose";
-  /** Where finished calls are kept, so that a crash repeats none of them. */
+  /** Where finished calls are kept, so that a crash repeats none of them; the thread's own table when not given. */
   readonly drafts?: DraftTable | null;
   /** The conversation's last request, when the summarizer is the same model: then one call on its cache is enough. */
   readonly prefix?: () => CachedPrefix | null;

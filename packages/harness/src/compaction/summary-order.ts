@@ -4,6 +4,7 @@
  */
 import { type Cut, coveredBy, type Policy } from "@palimpsest/core/compaction";
 import type { Conversation } from "../threads/conversation.ts";
+import type { DraftTable } from "./draft-table.ts";
 import type { Gauge } from "./gauge.ts";
 import { HISTORY } from "./part-files.ts";
 import { gatherPins, type QuoteSource } from "./pins.ts";
@@ -15,11 +16,12 @@ export interface OrderOptions<M> {
   readonly policy: Policy;
   readonly quotes: QuoteSource;
   readonly archive: (() => Promise<unknown>) | null;
+  readonly background?: { readonly table: DraftTable } | null;
 }
 
 export async function orderFor<M>(
   cut: Cut,
-  { conversation, quotes, archive }: OrderOptions<M>,
+  { conversation, quotes, archive, background }: OrderOptions<M>,
   { measure }: Gauge<M>,
   request: Pick<Order<M>, "focus" | "model" | "signal">,
 ): Promise<Order<M>> {
@@ -33,6 +35,7 @@ export async function orderFor<M>(
     maxTokens: cut.summaryTokens - measure.message(shape.turn("user", "")),
     count: measure.text,
     hiddenTokens: cut.hiddenTokens,
+    drafts: background?.table ?? null,
     ...request,
   };
 }

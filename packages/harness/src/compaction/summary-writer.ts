@@ -5,6 +5,7 @@
 import type { SummaryInput } from "@palimpsest/core/compaction";
 import type { Shape } from "@palimpsest/core/message";
 import type { DropReason, SummaryState } from "@palimpsest/core/summary";
+import type { DraftTable } from "./draft-table.ts";
 import type { SummaryUsage } from "./summarize.ts";
 
 export interface SummaryJob<M> {
@@ -18,6 +19,8 @@ export interface SummaryJob<M> {
   /** Tokens the summary must stay below to be of any use. */
   readonly hiddenTokens: number;
   readonly onProgress: (done: number, of: number) => void;
+  /** Where finished parts of this summary may be kept, so that a crash repeats none of them. */
+  readonly drafts?: DraftTable | null;
 }
 
 export type SummaryResult =

@@ -1,4 +1,5 @@
 export type { PlayedAnswer, PlayedCall } from "../models/played-answer.ts";
+export { type LongSummaryOptions, type LongSummaryReport, summarizeLongThread } from "./long-summary.ts";
 export { memoryConversation } from "./memory-conversation.ts";
 export { type PlaybackOptions, type PlaybackReport, type PlayedThread, playback } from "./playback.ts";
 export type { Turn } from "./provider/conversation.ts";
