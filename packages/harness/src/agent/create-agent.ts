@@ -18,6 +18,7 @@ import type { AgentEvent, RunResult } from "./events.ts";
 import { executeRun, type RunInput } from "./execute.ts";
 import { compose, type Middleware } from "./middleware.ts";
 import { type ModelObject, type ModelSettings, settingsFor, windowBook } from "./model.ts";
+import { rememberCounts } from "./remember-counts.ts";
 import { RETRY_DEFAULTS, type RetryPolicy } from "./retry.ts";
 import { type AgentSetup, withSession } from "./session.ts";
 import { BASE_PROMPT } from "./system-prompt.ts";
@@ -139,7 +140,7 @@ function resolve(options: AgentOptions): AgentSetup {
     compaction,
     counter: () => {
       const { provider, modelId } = languageModel;
-      counter ??= options.counter ? Promise.resolve(options.counter) : exactCounterFor({ provider, model: modelId });
+      counter ??= remembering(options.counter ?? exactCounterFor({ provider, model: modelId }));
       return counter;
     },
     maxSteps: options.maxSteps ?? 100,
@@ -149,6 +150,11 @@ function resolve(options: AgentOptions): AgentSetup {
     sleep: options.sleep ?? (async (ms, signal) => void (await wait(ms, undefined, { signal }))),
     random: options.random ?? Math.random,
   };
+}
+
+async function remembering(given: ModelCounter | Promise<ModelCounter>): Promise<ModelCounter> {
+  const counter = await given;
+  return { ...counter, count: rememberCounts(counter.count) };
 }
 
 /** Long enough for a build or a test run; a tool that says nothing for longer has most likely hung. */

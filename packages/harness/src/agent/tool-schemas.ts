@@ -18,7 +18,21 @@ export async function gatherTools(own: ToolSet, list: readonly Middleware[], run
       all.set(name, tool);
     }
   }
-  return Object.fromEntries(all);
+  return Object.fromEntries([...all].map(([name, tool]) => [name, withSchema(tool)]));
+}
+
+const schemas = new WeakMap<object, ReturnType<typeof asSchema>>();
+
+/** The same tool with its schema read once, however often a run or the SDK asks for it. */
+function withSchema(tool: ToolSet[string]): ToolSet[string] {
+  const { inputSchema } = tool;
+  if ((typeof inputSchema !== "object" && typeof inputSchema !== "function") || inputSchema === null) return tool;
+  let schema = schemas.get(inputSchema);
+  if (schema === undefined) {
+    schema = asSchema(inputSchema);
+    schemas.set(inputSchema, schema);
+  }
+  return { ...tool, inputSchema: schema } as ToolSet[string];
 }
 
 export interface ToolSchema {

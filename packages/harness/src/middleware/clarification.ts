@@ -6,6 +6,11 @@ import { tool } from "ai";
 import { z } from "zod";
 import type { Middleware } from "../agent/middleware.ts";
 
+const QUESTION = z.object({
+  question: z.string().min(1),
+  options: z.array(z.string()).optional().describe("Answers to choose from, if there are a few"),
+});
+
 export function clarification(): Middleware {
   return {
     name: "clarification",
@@ -13,10 +18,7 @@ export function clarification(): Middleware {
       ask_clarification: tool({
         description:
           "Ask the user when the request is ambiguous or a choice is theirs to make, instead of guessing. Ends your turn; their next message is the answer.",
-        inputSchema: z.object({
-          question: z.string().min(1),
-          options: z.array(z.string()).optional().describe("Answers to choose from, if there are a few"),
-        }),
+        inputSchema: QUESTION,
         execute: ({ question, options = [] }) => {
           run.emit({ type: "question-ask", question, options });
           run.finish({ kind: "asked", question, options });

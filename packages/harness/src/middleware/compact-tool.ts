@@ -6,6 +6,8 @@ import { tool } from "ai";
 import { z } from "zod";
 import type { Middleware } from "../agent/middleware.ts";
 
+const WISH = z.object({ focus: z.string().optional().describe("What the summary should keep in view") });
+
 export function compactTool(): Middleware {
   const wanted = new Map<string, string | null>();
   return {
@@ -14,9 +16,7 @@ export function compactTool(): Middleware {
       compact_conversation: tool({
         description:
           "Replace the older part of this conversation by a summary, to make room. Nothing is lost: everything can be read back with recall. Use it before long work, or when a subject is finished.",
-        inputSchema: z.object({
-          focus: z.string().optional().describe("What the summary should keep in view"),
-        }),
+        inputSchema: WISH,
         execute: ({ focus }) => {
           wanted.set(runId, focus ?? null);
           return "The conversation will be compacted before your next step.";

@@ -19,6 +19,13 @@ export interface RecallOptions {
   readonly scope?: "thread" | "user";
 }
 
+const QUERY = z.object({ query: z.string().describe("What to look for: names, words, a question") });
+const RANGE = z.object({
+  from: z.number().int().min(1),
+  to: z.number().int().min(1).optional().describe("Last message; without it only the first"),
+  offset: z.number().int().min(0).optional().describe("Skip this many characters, to go on in a long message"),
+});
+
 export function recall({ tokens = 2000, scope = "thread" }: RecallOptions = {}): Middleware {
   return {
     name: "recall",
@@ -26,17 +33,13 @@ export function recall({ tokens = 2000, scope = "thread" }: RecallOptions = {}):
       recall: tool({
         description:
           "Search everything said earlier in this conversation, also what a summary has replaced. Returns messages with their numbers; read more around one with recall_read.",
-        inputSchema: z.object({ query: z.string().describe("What to look for: names, words, a question") }),
+        inputSchema: QUERY,
         execute: ({ query }) => find(run, query, { tokens, scope }),
       }),
       recall_read: tool({
         description:
           "Read messages of this conversation word for word by their numbers, as recall and summaries give them.",
-        inputSchema: z.object({
-          from: z.number().int().min(1),
-          to: z.number().int().min(1).optional().describe("Last message; without it only the first"),
-          offset: z.number().int().min(0).optional().describe("Skip this many characters, to go on in a long message"),
-        }),
+        inputSchema: RANGE,
         execute: ({ from, to = from, offset = 0 }) => read(run, { from, to, offset, characters: tokens * 4 }),
       }),
     }),

@@ -1,0 +1,27 @@
+/**
+ * A counter that counts each text once: every run opens its thread anew, and most of what it holds was counted by the run
+ * before. Bounded by the characters it remembers; what was asked for longest ago goes first.
+ */
+import type { CountText } from "@palimpsest/core/tokens";
+
+const MOST_CHARACTERS = 8_000_000;
+
+export function rememberCounts(count: CountText, mostCharacters = MOST_CHARACTERS): CountText {
+  const known = new Map<string, number>();
+  let characters = 0;
+  return (text) => {
+    let tokens = known.get(text);
+    if (tokens === undefined) {
+      tokens = count(text);
+      if (text.length > mostCharacters / 4) return tokens;
+      characters += text.length;
+    } else known.delete(text);
+    known.set(text, tokens);
+    for (const oldest of known.keys()) {
+      if (characters <= mostCharacters) break;
+      known.delete(oldest);
+      characters -= oldest.length;
+    }
+    return tokens;
+  };
+}
