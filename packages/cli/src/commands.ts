@@ -7,7 +7,21 @@ import type { Command, CommandOption } from "./command.ts";
 
 const WINDOW: CommandOption = { value: "N", help: "as a window of N tokens would force it; nothing is written" };
 
+const TALK = {
+  thread: { value: "T", help: "the thread to go on with, made when it isn't there (default: a new one)" },
+  agent: { value: "A", help: "which agent's thread a new one is (default: default)" },
+  user: { value: "U", help: "whose thread a new one is (default: default)" },
+  model: { value: "M", help: "a name from models: (default: the first; none configured: the offline model)" },
+} as const satisfies Record<string, CommandOption>;
+
 export const commands: readonly Command[] = [
+  {
+    name: "run",
+    summary: "Ask the agent once and print its answer",
+    positionals: ["PROMPT"],
+    options: TALK,
+    load: () => import("./commands/run.ts"),
+  },
   {
     name: "import",
     summary: "Read a file of OpenAI chat, Anthropic or AI SDK messages into a new thread",

@@ -6,6 +6,7 @@ export type { AgentErrorCode } from "./errors.ts";
 export { AgentError } from "./errors.ts";
 export type { AgentEvent, RunEnd, RunResult, StepUsage } from "./events.ts";
 export type { RunInput } from "./execute.ts";
+export { type ConfiguredAgent, type ConfiguredAgentOptions, createAgentFromConfig } from "./from-config.ts";
 export type { AskModel, CarryOut, CompactionSetup, Middleware } from "./middleware.ts";
 export type { ModelObject } from "./model.ts";
 export { type Overflow, overflowOf } from "./overflow.ts";

@@ -1,0 +1,54 @@
+import type { RunResult } from "palimpsest/agent";
+import { openAssistant } from "../assistant.ts";
+import type { Context, Run } from "../command.ts";
+import { Failure, UsageError } from "../failure.ts";
+import { busy, requireThreadId, withHome } from "../home.ts";
+import { printable } from "../table.ts";
+
+export const run: Run = async ({ positionals, options }, context) => {
+  const prompt = positionals[0]!;
+  if (prompt.trim() === "") throw new UsageError("PROMPT is empty: say what the agent should do.");
+  const given = text(options["thread"]);
+  if (given !== undefined) requireThreadId(given);
+  return withHome(context, async ({ store }) => {
+    const { agent, model } = await openAssistant(context, store, { model: text(options["model"]) });
+    if (model.fallback !== null) context.output.note(`warning: ${model.fallback.message}`);
+    const stream = agent.stream({
+      ...{ prompt, threadId: given, agentName: text(options["agent"]), userId: text(options["user"]) },
+      signal: context.signal,
+    });
+    let shown = "";
+    for await (const event of stream) {
+      if (event.type === "model-retry") context.output.note(`${event.reason}; trying again in ${event.delayMs} ms`);
+      if (event.type !== "text-delta" || context.format === "json") continue;
+      const piece = event.text.split("\n").map(printable).join("\n");
+      shown += piece;
+      await context.output.write(piece);
+    }
+    if (shown !== "" && !shown.endsWith("\n")) await context.output.write("\n");
+    return report(await stream.result, { context, asked: given });
+  });
+};
+
+async function report(
+  { threadId: thread, end, text, usage, steps }: RunResult,
+  { context, asked }: { readonly context: Context; readonly asked: string | undefined },
+): Promise<number> {
+  if (end.kind === "busy") throw busy(thread, end.expiresAt);
+  if (end.kind === "failed") throw new Failure(end.code, end.message);
+  if (end.kind === "aborted") context.signal.throwIfAborted();
+  const asks = end.kind === "asked" ? { question: end.question, options: end.options } : {};
+  if (context.format === "json") await context.output.json({ thread, text, usage, steps, end: end.kind, ...asks });
+  else {
+    if (end.kind === "asked")
+      await context.output.line([end.question, ...end.options.map((one) => `- ${one}`)].join("\n"));
+    if (asked === undefined) context.output.note(`Go on with: palimpsest run PROMPT --thread ${thread}`);
+  }
+  if (end.kind !== "step-limit") return 0;
+  context.output.note(`Stopped after ${end.limit} steps without an answer: run again on the thread to go on.`);
+  return 1;
+}
+
+function text(option: string | boolean | undefined): string | undefined {
+  return typeof option === "string" ? option : undefined;
+}

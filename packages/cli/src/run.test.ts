@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { test } from "node:test";
+import { desk } from "../test/binary.ts";
+
+test("run streams the offline model's labelled answer, makes the thread and finds what was said in an earlier process", async (t) => {
+  const { run, json } = desk(t);
+  const first = await run("run", "The bridge opens in 1932.", "--thread", "bridge");
+  assert.equal(first.code, 0, first.stderr);
+  assert.match(first.stdout, /^\[offline\] .+\n$/s);
+  const { code, document } = await json("run", "When did we say the bridge opens?", "--thread", "bridge");
+  assert.equal(code, 0);
+  assert.deepEqual([document["thread"], document["steps"]], ["bridge", 2]);
+  assert.match(String(document["text"]), /\[offline\] Turn \d+ \(user\) says: "The bridge opens in 1932\."/);
+  const { input, output } = document["usage"] as { input: number; output: number };
+  assert.ok(input > 0 && output > 0);
+});
+
+test("run works in the thread's own files", async (t) => {
+  const { run, json } = desk(t);
+  await run("run", 'write "two eggs" to list.txt', "--thread", "t");
+  const { document } = await json("run", "read list.txt", "--thread", "t");
+  assert.match(String(document["text"]), /two eggs/);
+});
+
+test("run without --thread starts a new one and says how to go on; user and agent become the thread's", async (t) => {
+  const { run, json } = desk(t);
+  const { code, stderr } = await run("run", "Hello.", "--user", "ann", "--agent", "coder");
+  assert.equal(code, 0);
+  const [, thread] = /--thread (\S+)/.exec(stderr) ?? [];
+  const { document } = await json("threads");
+  const [only] = document["threads"] as Record<string, unknown>[];
+  assert.deepEqual([only?.["id"], only?.["user"], only?.["agent"]], [thread, "ann", "coder"]);
+});
+
+test("run refuses an empty prompt and a bad thread id as bad usage, and names the key that is missing", async (t) => {
+  const { run, json, file } = desk(t);
+  assert.equal((await run("run", " ")).code, 2);
+  assert.equal((await run("run", "Hello.", "--thread", "../x")).code, 2);
+  const home = file("keyless");
+  mkdirSync(home);
+  writeFileSync(`${home}/config.yaml`, "models:\n  - {name: big, provider: openai, model: gpt-5}\n");
+  const { code, document } = await json("run", "Hello.", "--home", home);
+  assert.equal(code, 1);
+  assert.match(JSON.stringify(document["error"]), /OPENAI_API_KEY/);
+});

@@ -1,0 +1,69 @@
+/**
+ * The assistant that a home and its configuration describe: which model, which summaries, which files. The command line,
+ * the chat and the demo all start here, so that a thread meets the same agent whoever opens it. The middleware every
+ * assistant has is named in `create-deep-agent.ts`; here is only what a configuration decides.
+ */
+import { historyFolder } from "../compaction/thread-compactor.ts";
+import type { ConfigFile } from "../config/schema.ts";
+import { summarizationForThreads } from "../config/summarization.ts";
+import { summarizationWith } from "../middleware/summarization.ts";
+import { type ResolvedModel, resolveModel } from "../models/resolve-model.ts";
+import type { Store } from "../stores/store.ts";
+import type { Agent, AgentOptions } from "./create-agent.ts";
+import { createDeepAgent } from "./create-deep-agent.ts";
+import type { Middleware } from "./middleware.ts";
+
+export interface ConfiguredAgentOptions extends Pick<AgentOptions, "onEvent" | "tools" | "middleware"> {
+  /** Where the threads' files are kept. */
+  readonly home: string;
+  readonly config: ConfigFile;
+  readonly store: Store;
+  /** A name from `models:`; without it the first one, else the offline model. */
+  readonly model?: string | null;
+  /** `always` compacts by itself even where the configuration doesn't ask for it: for a home without one. */
+  readonly compaction?: "configured" | "always";
+}
+
+export interface ConfiguredAgent {
+  readonly agent: Agent;
+  readonly model: ResolvedModel;
+}
+
+export async function createAgentFromConfig(options: ConfiguredAgentOptions): Promise<ConfiguredAgent> {
+  const { home, config, store, onEvent, tools } = options;
+  const model = await resolveModel(config, options.model ?? null);
+  const settings = summarizationForThreads(config.summarization);
+  const automatic = settings.automatic || options.compaction === "always";
+  const agent = createDeepAgent({
+    ...{ model: model.language, store, contextWindow: model.window.tokens },
+    ...(model.maxOutputTokens !== null && { maxOutputTokens: model.maxOutputTokens }),
+    ...(model.baseUrl !== null && { baseUrl: model.baseUrl }),
+    ...(onEvent !== undefined && { onEvent }),
+    ...(tools !== undefined && { tools }),
+    history: (thread) => historyFolder(home, thread),
+    // The settings below take its place, since the last in the list holds.
+    summarization: null,
+    middleware: [
+      workspaceFiles(home, config.workspace.host_bash ? "host" : "sandbox"),
+      summarizationWith({ ...settings, automatic }, null),
+      ...(options.middleware ?? []),
+    ],
+  });
+  return { agent, model };
+}
+
+/** The thread's folders and the tools that work in them; loaded at the first run only. */
+function workspaceFiles(home: string, bash: "sandbox" | "host"): Middleware {
+  return {
+    name: "workspace",
+    async tools(run) {
+      const { prepareWorkspace, threadWorkspace, workspaceTools } = await import("../workspace/index.ts");
+      const workspace = threadWorkspace(home, run.threadId);
+      await prepareWorkspace(workspace);
+      const remember = async (patch: Readonly<Record<string, unknown>>): Promise<void> => {
+        await run.commit([{ kind: "state", patch }]);
+      };
+      return { ...workspaceTools(workspace, { remember, bash }) };
+    },
+  };
+}
