@@ -112,7 +112,9 @@ function effects(run: Run, options: DeskOptions, { ledger, request }: Asked) {
   const policy = { protectTokens, minGainTokens, ...(from === null ? {} : { from }) };
   const cache = () => (isCold(ledger.lastAt, means.clock().getTime(), RELATIVE_PRICES) ? "cold" : "warm");
   const table = draftTable(means.store.drafts, threadId, means.clock);
+  const { count, prior } = options.counter;
   const place: WriterPlace = {
+    count: (text) => Math.ceil(count(text) * prior),
     ...{ settings, model, drafts: table, window: () => book.window().size },
     prefix: () => (cache() === "cold" ? null : prefixOf(request(), ledger.count(conversation.view()).tokens)),
   };

@@ -22,11 +22,13 @@ export interface WriterPlace {
   readonly window: () => number;
   readonly prefix: () => CachedPrefix | null;
   readonly drafts: DraftTable;
+  /** The same today and tomorrow, so that a resumed summary is cut where it was cut before. */
+  readonly count: (text: string) => number;
 }
 
 export function writerFor(summarizer: Summarizer, place: WriterPlace): SummaryWriter | null {
   if (summarizer === null || typeof summarizer === "function") return summarizer;
-  const { settings, drafts } = place;
+  const { settings, drafts, count } = place;
   const own = summarizer === "agent" || summarizer === place.model;
   const model = summarizer === "agent" ? place.model : summarizer;
   return createModelWriter({
@@ -38,6 +40,7 @@ export function writerFor(summarizer: Summarizer, place: WriterPlace): SummaryWr
     maxSummarizerCalls: settings.maxSummarizerCalls,
     summaryPrompt: settings.summaryPrompt,
     drafts,
+    count,
     ...(own ? { prefix: place.prefix } : {}),
   });
 }
