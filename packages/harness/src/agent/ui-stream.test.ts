@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createUIMessageStreamResponse, DefaultChatTransport, readUIMessageStream, tool, type UIMessage } from "ai";
+import {
+  createUIMessageStreamResponse,
+  DefaultChatTransport,
+  isToolUIPart,
+  readUIMessageStream,
+  tool,
+  type UIMessage,
+} from "ai";
 import { z } from "zod";
 import { agentKit, deepAgentKit } from "../testing/agent-kit.ts";
 import type { AgentStream } from "./agent-stream.ts";
@@ -18,11 +25,11 @@ test("useChat's transport reads a run: texts, tool calls with results and steps,
   const message = await shown(kit.agent.stream({ threadId: "t", prompt: "1 + 1?" }));
   assert.deepEqual(
     message.parts.map(({ type }) => type),
-    ["step-start", "reasoning", "text", "dynamic-tool", "step-start", "text"],
+    ["step-start", "reasoning", "text", "tool-add", "step-start", "text"],
   );
-  const call = message.parts.find((part) => part.type === "dynamic-tool");
+  const call = message.parts.find(isToolUIPart);
   assert.equal(call?.state, "output-available");
-  assert.deepEqual(call?.state === "output-available" && call.output, { sum: 2 });
+  assert.deepEqual(call?.output, { sum: 2 });
   assert.deepEqual(texts(message), ["Let me add.", "It is 2."]);
 });
 

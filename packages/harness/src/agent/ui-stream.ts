@@ -66,7 +66,6 @@ function* chunksFor(event: AgentEvent, parts: OpenParts): Generator<UIMessageChu
         toolCallId: event.callId,
         toolName: event.name,
         input: event.input,
-        dynamic: true,
       };
     case "tool-end":
       return yield toolOutput(event);
@@ -88,8 +87,8 @@ function* chunksFor(event: AgentEvent, parts: OpenParts): Generator<UIMessageChu
 }
 
 function toolOutput({ callId, output, isError }: AgentEvent & { type: "tool-end" }): UIMessageChunk {
-  if (!isError) return { type: "tool-output-available", toolCallId: callId, output, dynamic: true };
-  return { type: "tool-output-error", toolCallId: callId, errorText: String(output), dynamic: true };
+  if (!isError) return { type: "tool-output-available", toolCallId: callId, output };
+  return { type: "tool-output-error", toolCallId: callId, errorText: String(output) };
 }
 
 /** The numbers of a compaction; not the messages, which the browser already shows. */
