@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { rulesOf, type Shape, shapeOf, violations } from "@palimpsest/core/message";
+import { randomConversation, render } from "@palimpsest/core/testing";
+import { answerReserve } from "@palimpsest/core/tokens";
+import fc from "fast-check";
+import { FloorError } from "../compaction/compactor.ts";
+import { summarizationFromOptions } from "../config/summarization.ts";
+import { openSqlite } from "../stores/index.ts";
+import { appendMessages, createThread, means, withWriter } from "../threads/index.ts";
+import { threadPrompt } from "./thread-prompt.ts";
+
+const { policy } = summarizationFromOptions();
+
+test("a squeezed prompt fits its window, is valid for its provider and leaves the log alone, or the floor is named", async () => {
+  let [squeezed, whole, floors] = [0, 0, 0];
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer(),
+      fc.constantFrom("openai", "anthropic", "ai-sdk"),
+      fc.integer({ min: 100, max: 12_000 }),
+      fc.boolean(),
+      async (seed, dialect, window, wild) => {
+        const shape = shapeOf(dialect) as unknown as Shape<object>;
+        const messages = render(randomConversation(seed, { messages: 30, longest: 6000, wild }), shape);
+        const store = openSqlite({ path: ":memory:" });
+        const kit = means(store);
+        await createThread(kit, { id: "a" });
+        const drafts = messages.map((body) => ({ dialect, origin: "import" as const, body }));
+        await withWriter(kit, "a", (writer) => appendMessages(writer, drafts));
+        const before = (await store.head("a"))?.hash;
+        try {
+          const prompt = await threadPrompt(store, "a", { window, squeeze: policy });
+          assert.ok(prompt.kind === "prompt");
+          assert.ok(prompt.count.tokens <= window - answerReserve(window, null), `${prompt.count.tokens} of ${window}`);
+          assert.equal(prompt.breakdown.total, prompt.count.tokens);
+          assert.deepEqual(violations(prompt.messages, shape, rulesOf(dialect)).slice(0, 1), []);
+          if (prompt.simulated) squeezed += 1;
+          else whole += 1;
+        } catch (error) {
+          if (!(error instanceof FloorError)) throw error;
+          assert.ok(error.floor.total > window);
+          floors += 1;
+        }
+        assert.equal((await store.head("a"))?.hash, before);
+        await store.close();
+      },
+    ),
+    { numRuns: 60 },
+  );
+  assert.ok(squeezed > 10 && whole > 0, `${squeezed} squeezed, ${whole} whole, ${floors} floors`);
+});
