@@ -48,7 +48,7 @@ function quotedIn(fact: Pick<Addition, "quote" | "content" | "seqs">, said: read
   }
   // No quote, or one in the model's own words: then the fact's words themselves must be the user's.
   const asked = said.filter(({ seq }) => fact.seqs.length === 0 || fact.seqs.includes(seq));
-  return asked.filter((turn) => overlap(fact.content, [turn]) >= 0.5).map(({ ref }) => ref);
+  return asked.filter((turn) => overlap(fact.content, [turn]) >= (quote === "" ? 0.6 : 0.8)).map(({ ref }) => ref);
 }
 
 /** More than half of what it says stands in the answers and not in the user's words. */

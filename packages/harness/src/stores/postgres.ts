@@ -6,6 +6,7 @@ import { type ConnectionOptions, connectPostgres } from "./postgres/connection.t
 import { drafts } from "./postgres/drafts.ts";
 import { acquireLease, releaseLease, renewLease } from "./postgres/leases.ts";
 import { load } from "./postgres/load.ts";
+import { memoryRows } from "./postgres/memories.ts";
 import { recallTables } from "./postgres/recall.ts";
 import { append, records, redact } from "./postgres/records.ts";
 import { migrate } from "./postgres/schema.ts";
@@ -40,6 +41,7 @@ export async function openPostgres(url: string, options: ConnectionOptions = {})
     writeHead: (thread, head) => writeHead(connection, thread, head),
     drafts: drafts(connection),
     recall: recallTables(connection),
+    memories: memoryRows(connection),
     async check() {
       const sql = `SELECT current_setting('server_version') AS version, count(*) AS threads FROM ${schema}.threads`;
       const [row] = await connection.run((query) => query<{ version: string; threads: number }>(sql));

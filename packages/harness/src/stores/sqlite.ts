@@ -6,6 +6,7 @@
 import { connect, type SqliteOptions } from "./sqlite/connection.ts";
 import { drafts } from "./sqlite/drafts.ts";
 import { acquireLease, releaseLease, renewLease } from "./sqlite/leases.ts";
+import { memoryRows } from "./sqlite/memories.ts";
 import { recallTables } from "./sqlite/recall.ts";
 import { append, load, records, redact } from "./sqlite/records.ts";
 import { findHead, findThread } from "./sqlite/rows.ts";
@@ -38,6 +39,7 @@ export function openSqlite(options: SqliteOptions): Store {
     writeHead: (thread, head) => guard(() => writeHead(connection, thread, head)),
     drafts: drafts(connection),
     recall: recallTables(connection),
+    memories: memoryRows(connection),
     check: () =>
       guard(() => {
         const detail = String(connection.get("PRAGMA quick_check(1)")?.["quick_check"]);

@@ -36,6 +36,8 @@ export interface Store {
   readonly drafts: Drafts;
   /** The search index: derived from the log, and forgotten with what it was made from. */
   readonly recall: RecallTables;
+  /** Memory documents, by user and agent. */
+  readonly memories: MemoryRows;
   /** Whether the engine itself finds its files whole. */
   check(): Promise<{ readonly ok: boolean; readonly detail: string }>;
   /** Gives freed space back. */
@@ -135,4 +137,16 @@ export interface Drafts {
 export interface Draft {
   readonly value: string;
   readonly created: string;
+}
+
+export interface MemoryRows {
+  get(user: string, agent: string): Promise<MemoryRow | undefined>;
+  /** Written if the row still has the revision `expect`; 0 says that there is none. */
+  put(user: string, agent: string, row: MemoryRow, expect: number): Promise<"saved" | "conflict">;
+}
+
+export interface MemoryRow {
+  readonly revision: number;
+  /** JSON text. */
+  readonly document: string;
 }

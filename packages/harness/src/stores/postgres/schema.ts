@@ -121,6 +121,16 @@ const STEPS: readonly Step[] = [
       PRIMARY KEY (thread, block)
     )`,
   ],
+  // Memory documents, one row per user and agent; an empty agent is the user's own.
+  (schema) => [
+    `CREATE TABLE ${schema}.memories (
+      owner text COLLATE "C" NOT NULL,
+      agent text COLLATE "C" NOT NULL,
+      revision bigint NOT NULL,
+      document text NOT NULL,
+      PRIMARY KEY (owner, agent)
+    )`,
+  ],
 ];
 
 async function schemaVersion(query: Query, schema: string): Promise<number> {

@@ -68,6 +68,12 @@ const MIGRATIONS: readonly string[] = [
     num INTEGER NOT NULL, block INTEGER NOT NULL, PRIMARY KEY (num, block)
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- Memory documents, one row per user and agent; an empty agent is the user's own.
+  CREATE TABLE memories (
+    user TEXT NOT NULL, agent TEXT NOT NULL, revision INTEGER NOT NULL, document TEXT NOT NULL, PRIMARY KEY (user, agent)
+  ) STRICT;
+  `,
 ];
 
 /** Refuses a database that isn't ours or is newer, before anything in it is changed. */

@@ -1,0 +1,55 @@
+/**
+ * A storage of the user's own: any class with `load`, `reload` and `save`, which need know nothing of revisions. It is
+ * compared and set here, one save at a time in this process; between processes it is as safe as its author made it.
+ */
+import { type MemoryDocument, readDocument } from "@palimpsest/core/memory";
+import { inTurn } from "./file-lock.ts";
+import type { MemoryScope } from "./scope.ts";
+import { type MemoryStorage, MemoryStorageError, scopeKey } from "./storage.ts";
+
+/** What is asked of it. `agentName` is null for the user's own memory. */
+export interface CustomStorage {
+  load(agentName: string | null, options: { readonly user: string }): unknown;
+  reload(agentName: string | null, options: { readonly user: string }): unknown;
+  save(
+    document: MemoryDocument,
+    agentName: string | null,
+    options: { readonly user: string; readonly expectRevision: number },
+  ): unknown;
+}
+
+export function isCustomStorage(value: unknown): value is CustomStorage {
+  if (typeof value !== "object" || value === null) return false;
+  const given = value as Record<string, unknown>;
+  return ["load", "reload", "save"].every((name) => typeof given[name] === "function");
+}
+
+export function customStorage(own: CustomStorage, name: string): MemoryStorage {
+  const place = (scope: MemoryScope): string => `${name}:${scopeKey(scope)}`;
+  const read = async (how: "load" | "reload", { user, agent }: MemoryScope): Promise<MemoryDocument | null> => {
+    const value = await own[how](agent, { user });
+    if (value === null || value === undefined) return null;
+    const parsed = readDocument(value);
+    if (parsed.kind === "document") return parsed.document;
+    throw new MemoryStorageError("corrupt", `${place({ user, agent })} gave no memory document: ${parsed.reason}.`);
+  };
+  return {
+    place,
+    load: (scope) => read("load", scope),
+    reload: (scope) => read("reload", scope),
+    save: (document, { scope, expectRevision }) =>
+      inTurn(place(scope), async () => {
+        const now = await read("reload", scope);
+        if ((now?.revision ?? 0) !== expectRevision) return { kind: "conflict" };
+        const { user, agent } = scope;
+        const said = await own.save(document, agent, { user, expectRevision });
+        if (said === false)
+          throw new MemoryStorageError("unwritable", `${place(scope)} refused to save: see its own log.`);
+        return { kind: isConflict(said) ? "conflict" : "saved" };
+      }),
+  };
+}
+
+function isConflict(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "kind" in value && value.kind === "conflict";
+}

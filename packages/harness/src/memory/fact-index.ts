@@ -1,0 +1,40 @@
+/**
+ * Facts as a searchable list, built once per document: BM25 over their words. Ended and forgotten facts aren't in it,
+ * because it is made from the document and from nothing else.
+ */
+import { type Fact, liveFacts, type MemoryDocument } from "@palimpsest/core/memory";
+import { indexEntry, MemoryIndex, search } from "@palimpsest/core/recall";
+
+export interface FactHit {
+  readonly fact: Fact;
+  readonly score: number;
+}
+
+export async function searchFacts(document: MemoryDocument, query: string, limit: number): Promise<FactHit[]> {
+  const { index, facts } = indexOf(document);
+  const found = await search(index, { kind: "thread", thread: FACTS }, query, { limit: Math.max(1, limit) });
+  if (found.kind === "nothing") return [];
+  return found.hits.map(({ doc, score }) => ({ fact: facts[doc.seq - 1]!, score })).filter(({ score }) => score > 0);
+}
+
+const FACTS = "facts";
+const built = new WeakMap<MemoryDocument, { readonly index: MemoryIndex; readonly facts: readonly Fact[] }>();
+
+function indexOf(document: MemoryDocument) {
+  const known = built.get(document);
+  if (known !== undefined) return known;
+  const facts = liveFacts(document);
+  const index = new MemoryIndex();
+  for (const [at, { content, createdAt }] of facts.entries()) {
+    // Neighbours in the list have nothing to do with each other: a session each keeps them apart.
+    const entry = indexEntry({ text: content, speaker: "user", at: createdAt });
+    index.put({ thread: FACTS, seq: at + 1 }, { ...entry, at: apart(at) });
+  }
+  const made = { index, facts };
+  built.set(document, made);
+  return made;
+}
+
+function apart(at: number): string {
+  return new Date(at * 86_400_000).toISOString();
+}

@@ -1,0 +1,163 @@
+/**
+ * Memory as JSON files that other tools can read. A save is a new file, flushed and renamed over the old one, under a lock
+ * and only over what was read; a crash leaves the old or the new document, whole. A file that can't be read is moved
+ * aside and reported, never taken for an empty memory.
+ */
+import { createHash, randomUUID } from "node:crypto";
+import { mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { type MemoryDocument, parseDocument, writeDocument } from "@palimpsest/core/memory";
+import { withFileLock } from "./file-lock.ts";
+import { type MemoryPlace, type MemoryScope, memoryPath } from "./scope.ts";
+import { type MemoryStorage, MemoryStorageError } from "./storage.ts";
+
+export interface FileStorageOptions extends MemoryPlace {
+  /** Writes and flushes a new file; replaced by tests of a full disk. */
+  readonly writeNew?: (path: string, text: string) => Promise<void>;
+}
+
+interface Known {
+  readonly stamp: string;
+  readonly digest: string;
+  readonly document: MemoryDocument;
+}
+
+export function fileStorage({ writeNew = writeFlushed, ...given }: FileStorageOptions): MemoryStorage {
+  const cache = new Map<string, Known>();
+  const place = (scope: MemoryScope): string => memoryPath(scope, given);
+  const read = async (path: string, from: "cache" | "disk"): Promise<MemoryDocument | null> => {
+    const stamp = await stampOf(path);
+    if (stamp === null) {
+      cache.delete(path);
+      return null;
+    }
+    const known = cache.get(path);
+    if (from === "cache" && known?.stamp === stamp) return known.document;
+    const text = await readText(path);
+    const parsed = parseDocument(text);
+    if (parsed.kind === "unreadable") throw await setAside(path, parsed.reason);
+    cache.set(path, { stamp, digest: digestOf(text), document: parsed.document });
+    return parsed.document;
+  };
+  return {
+    place,
+    load: (scope) => read(place(scope), "cache"),
+    reload: (scope) => read(place(scope), "disk"),
+    async save(document, { scope, expectRevision }) {
+      const path = place(scope);
+      const before = cache.get(path)?.digest;
+      return guarded(path, () =>
+        withFileLock(`${path}.lock`, async () => {
+          const now = await read(path, "disk");
+          // Another tool may have written the file and left our revision in it as it was.
+          const changed = before !== undefined && cache.get(path)?.digest !== before;
+          if ((now?.revision ?? 0) !== expectRevision || changed) return { kind: "conflict" };
+          const text = writeDocument(document);
+          await replace(path, text, writeNew);
+          cache.set(path, { stamp: (await stampOf(path)) ?? "", digest: digestOf(text), document });
+          return { kind: "saved" };
+        }),
+      );
+    },
+  };
+}
+
+async function replace(path: string, text: string, writeNew: (path: string, text: string) => Promise<void>) {
+  await mkdir(dirname(path), { recursive: true });
+  const temporary = `${path}.${randomUUID()}.tmp`;
+  try {
+    await writeNew(temporary, text);
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+  await flushFolder(dirname(path));
+}
+
+async function writeFlushed(path: string, text: string): Promise<void> {
+  const file = await open(path, "wx", 0o600);
+  try {
+    await file.writeFile(text, "utf8");
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** So that the rename itself survives a power cut; not every system can open a folder. */
+async function flushFolder(folder: string): Promise<void> {
+  const handle = await open(folder, "r").catch(() => null);
+  try {
+    await handle?.sync();
+  } catch {
+    // Windows and some network file systems refuse this; the data itself is flushed.
+  } finally {
+    await handle?.close();
+  }
+}
+
+/** The clock may stand still or run backwards: every replacement is a new file with a number of its own. */
+async function stampOf(path: string): Promise<string | null> {
+  try {
+    const { mtimeMs, size, ino } = await stat(path);
+    return `${mtimeMs} ${size} ${ino}`;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw translated(error, path);
+  }
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    throw translated(error, path);
+  }
+}
+
+async function setAside(path: string, reason: string): Promise<MemoryStorageError> {
+  const name = `${basename(path)}.corrupt-${randomUUID().slice(0, 8)}`;
+  const aside = join(dirname(path), name);
+  const moved = await rename(path, aside).then(
+    () => `It was moved to ${aside}: repair it and move it back, or go on with a new memory.`,
+    () => "It could not be moved aside: repair it or move it away.",
+  );
+  return new MemoryStorageError("corrupt", `${path} can't be read as memory: ${reason}. ${moved}`);
+}
+
+function digestOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+async function guarded<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw translated(error, path);
+  }
+}
+
+function translated(error: unknown, path: string): unknown {
+  if (error instanceof MemoryStorageError) return error;
+  const { code, errcode } = error as { code?: string; errcode?: number };
+  const failed = (kind: MemoryStorageError["code"], what: string) =>
+    new MemoryStorageError(kind, `${path} ${what} (${(error as Error).message})`, error);
+  switch (errcode === undefined ? code : SQLITE[errcode & 0xff]) {
+    case "ENOSPC":
+    case "EDQUOT":
+      return failed("full", "was not changed: no room is left on its disk");
+    case "EACCES":
+    case "EPERM":
+    case "EROFS":
+    case "ENOTDIR":
+    case "EISDIR":
+    case "EEXIST":
+      return failed("unwritable", "can't be read or written: check the permissions of the file and its folder");
+    default:
+      return error;
+  }
+}
+
+/** What the lock file's engine says, in the system's words. */
+const SQLITE: Readonly<Record<number, string>> = { 8: "EROFS", 13: "ENOSPC", 14: "EACCES" };

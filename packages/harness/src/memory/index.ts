@@ -1,0 +1,31 @@
+export { type EmitMemory, type MemoryEvent, memoryLogLine } from "./events.ts";
+export { type FileStorageOptions, fileStorage } from "./file-storage.ts";
+export { type OpenStorageOptions, openStorage } from "./open-storage.ts";
+export { type Changed, type Edit, openRepository, type Repository } from "./repository.ts";
+export { checkScope, type MemoryPlace, type MemoryScope, memoryPath, type ScopeCheck } from "./scope.ts";
+export {
+  type Added,
+  type Edited,
+  type Forgotten,
+  type Imported,
+  type MemoryService,
+  type MemoryServiceOptions,
+  memoryService,
+  type NewFact,
+} from "./service.ts";
+export {
+  type MemoryStorage,
+  MemoryStorageError,
+  type MemoryStorageErrorCode,
+  type SaveOptions,
+  type SaveResult,
+} from "./storage.ts";
+export { storeStorage } from "./store-storage.ts";
+export {
+  createUpdater,
+  type Extract,
+  type MemoryJob,
+  type UpdateOutcome,
+  type Updater,
+  type UpdaterOptions,
+} from "./updater.ts";

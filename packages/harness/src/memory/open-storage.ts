@@ -1,0 +1,55 @@
+/** From `storage_class` to a storage. What can't be loaded gives the file storage, and an error in the log. */
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Store } from "../stores/store.ts";
+import { customStorage, isCustomStorage } from "./custom-storage.ts";
+import { fileStorage } from "./file-storage.ts";
+import type { MemoryPlace } from "./scope.ts";
+import type { MemoryStorage } from "./storage.ts";
+import { storeStorage } from "./store-storage.ts";
+
+export interface OpenStorageOptions extends MemoryPlace {
+  /** `file`, `sqlite`, `postgres`, `./module.js#Export` (seen from the base), or the class name other tools' files hold. */
+  readonly storageClass: string;
+  /** The threads' store, for memory beside them. */
+  readonly store?: Store;
+  readonly onError: (message: string) => void;
+}
+
+export async function openStorage(options: OpenStorageOptions): Promise<MemoryStorage> {
+  const { storageClass, store, onError } = options;
+  if (storageClass === "file" || FILE_ALIAS.test(storageClass)) return fileStorage(options);
+  try {
+    if (storageClass === "sqlite" || storageClass === "postgres") {
+      if (store === undefined) throw new Error("there is no store to keep it in");
+      return storeStorage(store, storageClass);
+    }
+    return await loadModule(storageClass, options.base);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    onError(
+      `storage_class ${JSON.stringify(storageClass)} can't be loaded (${reason}): memory is kept in files instead.`,
+    );
+    return fileStorage(options);
+  }
+}
+
+const FILE_ALIAS = /(?:^|\.)FileMemoryStorage$/;
+
+async function loadModule(spec: string, base: string): Promise<MemoryStorage> {
+  const [path = "", name = "default"] = spec.split("#");
+  if (!/^(?:\.{0,2}\/|[A-Za-z]:[\\/])|\.[cm]?[jt]s$/.test(path)) {
+    throw new Error("allowed are file, sqlite, postgres or ./module.js#Export");
+  }
+  const module = (await import(pathToFileURL(resolve(base, path)).href)) as Record<string, unknown>;
+  const found = module[name];
+  const own = typeof found === "function" ? make(found as new () => unknown) : found;
+  if (isCustomStorage(own)) return customStorage(own, name);
+  throw new Error(found === undefined ? `it exports no ${name}` : `${name} lacks load(), reload() or save()`);
+}
+
+/** A class, or a function that returns the storage. */
+function make(found: (new () => unknown) & { readonly prototype?: object }): unknown {
+  const isClass = /^class\b/.test(Function.prototype.toString.call(found));
+  return isClass ? new found() : (found as unknown as () => unknown)();
+}

@@ -1,0 +1,64 @@
+/**
+ * Reads and changes documents, whatever keeps them. A change is a pure function of the document: when somebody else saved
+ * in between, it is asked again about the newer one, and no model or person is waited for meanwhile [F52]. An agent
+ * without a document reads its user's, and its first save makes a copy.
+ */
+import { setTimeout as wait } from "node:timers/promises";
+import { applyChanges, emptyDocument, type MemoryDocument, type NewChange, type Stamp } from "@palimpsest/core/memory";
+import type { MemoryScope } from "./scope.ts";
+import { type MemoryStorage, MemoryStorageError } from "./storage.ts";
+
+/** What to do with a document; null: nothing after all. */
+export interface Edit {
+  readonly changes: readonly NewChange[];
+  /** What else the save carries, such as a watermark. */
+  readonly also?: (document: MemoryDocument) => MemoryDocument;
+}
+
+export interface Changed {
+  readonly document: MemoryDocument;
+  readonly saved: boolean;
+}
+
+export interface Repository {
+  readonly storage: MemoryStorage;
+  read(scope: MemoryScope): Promise<MemoryDocument>;
+  change(scope: MemoryScope, edit: (document: MemoryDocument) => Edit | null, by: Stamp["by"]): Promise<Changed>;
+}
+
+export function openRepository(storage: MemoryStorage, clock: () => Date): Repository {
+  const read = async (scope: MemoryScope, how: "load" | "reload"): Promise<MemoryDocument> => {
+    const own = await storage[how](scope);
+    if (own !== null) return own;
+    const global = scope.agent === null ? null : await storage[how]({ ...scope, agent: null });
+    return global === null ? emptyDocument() : copyOf(global);
+  };
+  return {
+    storage,
+    read: (scope) => read(scope, "load"),
+    async change(scope, edit, by) {
+      for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+        const document = await read(scope, attempt === 0 ? "load" : "reload");
+        const made = edit(document);
+        if (made === null) return { document, saved: false };
+        const changed = applyChanges(document, made.changes, { at: clock().toISOString(), by });
+        const next = made.also?.(changed) ?? changed;
+        const expectRevision = document.revision ?? 0;
+        const result = await storage.save(next, { scope, expectRevision });
+        if (result.kind === "saved") return { document: next, saved: true };
+        await wait(Math.random() * Math.min(200, 2 ** attempt));
+      }
+      throw new MemoryStorageError(
+        "locked",
+        `${storage.place(scope)} was changed by others ${ATTEMPTS} times in a row: try again.`,
+      );
+    },
+  };
+}
+
+const ATTEMPTS = 100;
+
+/** Facts and fences come along; the audit and the watermarks are the other document's own. */
+function copyOf({ changes, watermarks, revision, ...rest }: MemoryDocument): MemoryDocument {
+  return { ...rest, copiedFrom: "global" };
+}

@@ -1,0 +1,53 @@
+/**
+ * Whose memory it is: a user and, for a custom agent, that agent. Names become paths and keys, so only harmless ones are
+ * let through, in one spelling. Every access names its scope: there is no way to touch more than one [F38] [F59].
+ */
+import { isAbsolute, join } from "node:path";
+
+export interface MemoryScope {
+  readonly user: string;
+  /** Null: the user's own memory, which every agent without one of its own reads. */
+  readonly agent: string | null;
+}
+
+const DEFAULT_NAME = "default";
+
+export type ScopeCheck =
+  | { readonly kind: "scope"; readonly scope: MemoryScope }
+  | { readonly kind: "invalid"; readonly problem: string };
+
+/** The default agent has no memory of its own. */
+export function checkScope(user: string, agent?: string | null): ScopeCheck {
+  for (const [what, name] of [
+    ["user", user],
+    ["agent", agent ?? DEFAULT_NAME],
+  ] as const) {
+    const problem = nameProblem(name);
+    if (problem !== null) return { kind: "invalid", problem: `the ${what} name ${JSON.stringify(name)} ${problem}` };
+  }
+  const named = (agent ?? DEFAULT_NAME).toLowerCase();
+  return { kind: "scope", scope: { user: user.toLowerCase(), agent: named === DEFAULT_NAME ? null : named } };
+}
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
+const DEVICE = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])$/i;
+
+function nameProblem(name: string): string | null {
+  if (name === "") return "is empty: give it a letter or digit at least";
+  if (name.length > 64) return `has ${name.length} characters, at most 64 are allowed`;
+  if (!NAME.test(name)) return "may hold letters, digits, - and _ only, and begins with a letter or digit";
+  return DEVICE.test(name) ? "is the name of a device on some systems: choose another" : null;
+}
+
+export interface MemoryPlace {
+  readonly base: string;
+  /** The default user's own file: absolute as is, relative under the base. */
+  readonly storagePath: string;
+}
+
+export function memoryPath({ user, agent }: MemoryScope, { base, storagePath }: MemoryPlace): string {
+  const root = user === DEFAULT_NAME ? base : join(base, "users", user);
+  if (agent !== null) return join(root, "agents", agent, "memory.json");
+  if (user !== DEFAULT_NAME) return join(root, "memory.json");
+  return isAbsolute(storagePath) ? storagePath : join(base, storagePath);
+}

@@ -1,0 +1,259 @@
+/**
+ * Memory as people control it: look, search, write, correct, forget, take back, carry elsewhere. Every act is one save with
+ * its preimage in the audit. What a person writes is redacted like everything else and needs no other gate.
+ */
+import {
+  type Change,
+  clampConfidence,
+  eraseFromAudit,
+  type Fact,
+  liveFacts,
+  MAX_FACT_CHARACTERS,
+  type MemoryDocument,
+  type NewChange,
+  planUndo,
+  readDocument,
+  redactSecrets,
+  SECTION_PATHS,
+  type SectionPath,
+  saysTheSame,
+  sectionText,
+  type Undo,
+  visible,
+} from "@palimpsest/core/memory";
+import { searchFacts } from "./fact-index.ts";
+import type { Repository } from "./repository.ts";
+import type { MemoryScope } from "./scope.ts";
+
+export interface MemoryServiceOptions {
+  readonly repository: Repository;
+  readonly clock: () => Date;
+  readonly ids: () => string;
+}
+
+export interface NewFact {
+  readonly content: string;
+  readonly category?: string;
+  readonly confidence?: number;
+}
+
+export type Added =
+  | { readonly kind: "added" | "known"; readonly fact: Fact }
+  | { readonly kind: "refused"; readonly reason: "empty" | "too-long" };
+
+export type Edited =
+  | { readonly kind: "edited"; readonly fact: Fact }
+  | { readonly kind: "refused"; readonly reason: "unknown-fact" | "empty" | "too-long" };
+
+export interface Forgotten {
+  readonly kind: "forgotten";
+  readonly facts: readonly Fact[];
+  /** Turns that nothing will be learned from again. */
+  readonly fenced: readonly string[];
+}
+
+export interface MemoryService {
+  show(scope: MemoryScope): Promise<MemoryDocument>;
+  search(scope: MemoryScope, query: string, limit?: number): Promise<readonly { fact: Fact; score: number }[]>;
+  add(scope: MemoryScope, fact: NewFact): Promise<Added>;
+  edit(scope: MemoryScope, id: string, change: Partial<NewFact>): Promise<Edited>;
+  rewrite(scope: MemoryScope, path: SectionPath, text: string): Promise<void>;
+  /** `erase` also takes the words out of the audit, so that it can't be undone. */
+  forget(
+    scope: MemoryScope,
+    ids: readonly string[],
+    how?: "keep-history" | "erase",
+  ): Promise<Forgotten | { readonly kind: "unknown-fact"; readonly id: string }>;
+  history(scope: MemoryScope): Promise<readonly Change[]>;
+  undo(
+    scope: MemoryScope,
+    change?: string,
+  ): Promise<{ readonly kind: "undone"; readonly undone: readonly string[] } | Exclude<Undo, { kind: "changes" }>>;
+  /** The document as other tools read it, without the audit. */
+  export(scope: MemoryScope): Promise<MemoryDocument>;
+  import(scope: MemoryScope, value: unknown): Promise<Imported>;
+}
+
+export type Imported =
+  | {
+      readonly kind: "imported";
+      readonly facts: number;
+      readonly known: number;
+      readonly sections: number;
+      readonly notes: readonly string[];
+    }
+  | { readonly kind: "unreadable"; readonly reason: string };
+
+export function memoryService(options: MemoryServiceOptions): MemoryService {
+  const { repository } = options;
+  return {
+    show: async (scope) => withoutAudit(await repository.read(scope)),
+    export: async (scope) => withoutAudit(await repository.read(scope)),
+    history: async (scope) => (await repository.read(scope)).changes ?? [],
+    search: async (scope, query, limit = 20) => searchFacts(await repository.read(scope), query, limit),
+    add: (scope, given) => add(options, scope, given),
+    edit: (scope, id, given) => edit(options, scope, id, given),
+    async rewrite(scope, path, text) {
+      const after = clean(text);
+      const change = (document: MemoryDocument): NewChange => ({
+        ...{ kind: "rewrite", on: "section", target: path, before: sectionText(document, path), after, sources: [] },
+      });
+      await repository.change(scope, (document) => ({ changes: [change(document)] }), "manual");
+    },
+    forget: (scope, wanted, how = "keep-history") => forget(repository, scope, wanted, how),
+    async undo(scope, change) {
+      let plan = null as Undo | null;
+      await repository.change(
+        scope,
+        (document) => {
+          plan = planUndo(document, change);
+          return plan.kind === "changes" ? { changes: plan.changes } : null;
+        },
+        "manual",
+      );
+      return plan?.kind === "changes" ? { kind: "undone", undone: plan.undone } : plan!;
+    },
+    import: (scope, value) => importInto(options, scope, value),
+  };
+}
+
+async function add(
+  { repository, clock, ids }: MemoryServiceOptions,
+  scope: MemoryScope,
+  given: NewFact,
+): Promise<Added> {
+  const content = storable(given.content);
+  if (content.kind === "refused") return content;
+  const fact = newFact(ids(), content.text, given, clock().toISOString());
+  let known: Fact | undefined;
+  await repository.change(
+    scope,
+    (document) => {
+      known = liveFacts(document).find((one) => saysTheSame(one.content, fact.content));
+      return known ? null : { changes: [added(fact)] };
+    },
+    "manual",
+  );
+  return known === undefined ? { kind: "added", fact } : { kind: "known", fact: known };
+}
+
+async function edit(
+  { repository, clock }: MemoryServiceOptions,
+  scope: MemoryScope,
+  id: string,
+  { content: words, category, confidence }: Partial<NewFact>,
+): Promise<Edited> {
+  const content = words === undefined ? null : storable(words);
+  if (content?.kind === "refused") return content;
+  let edited: Fact | undefined;
+  await repository.change(
+    scope,
+    (document) => {
+      const before = document.facts.find((fact) => fact.id === id);
+      if (before === undefined) return null;
+      edited = {
+        ...before,
+        ...(content && { content: content.text }),
+        ...(category !== undefined && { category }),
+        ...(confidence !== undefined && { confidence: clampConfidence(confidence) }),
+        confirmedAt: clock().toISOString(),
+      };
+      return { changes: [{ kind: "edit", on: "fact", target: id, before, after: edited, sources: [] }] };
+    },
+    "manual",
+  );
+  return edited === undefined ? { kind: "refused", reason: "unknown-fact" } : { kind: "edited", fact: edited };
+}
+
+function withoutAudit({ changes, ...document }: MemoryDocument): MemoryDocument {
+  return document;
+}
+
+function clean(text: string): string {
+  return redactSecrets(visible(text)).text;
+}
+
+function storable(content: string): { kind: "text"; text: string } | { kind: "refused"; reason: "empty" | "too-long" } {
+  const text = clean(content).replace(/\s+/g, " ");
+  if (!/[\p{L}\p{N}]/u.test(text)) return { kind: "refused", reason: "empty" };
+  return text.length > MAX_FACT_CHARACTERS ? { kind: "refused", reason: "too-long" } : { kind: "text", text };
+}
+
+function newFact(id: string, content: string, { category = "context", confidence = 1 }: NewFact, at: string): Fact {
+  return { id, content, category, confidence, createdAt: at, source: "manual", validFrom: at };
+}
+
+function added(fact: Fact): NewChange {
+  return { kind: "add", on: "fact", target: fact.id, before: null, after: fact, sources: fact.sourceMessageIds ?? [] };
+}
+
+/** With a fact go those it superseded: they are its history. */
+async function forget(
+  repository: Repository,
+  scope: MemoryScope,
+  wanted: readonly string[],
+  how: "keep-history" | "erase",
+): Promise<Forgotten | { readonly kind: "unknown-fact"; readonly id: string }> {
+  let facts: readonly Fact[] = [];
+  let missing: string | undefined;
+  await repository.change(
+    scope,
+    (document) => {
+      missing = wanted.find((id) => !document.facts.some((fact) => fact.id === id));
+      if (missing !== undefined) return null;
+      facts = withAncestors(document, wanted);
+      const changes = facts.map((fact): NewChange => {
+        const fences = fact.sourceMessageIds ?? [];
+        return { kind: "forget", on: "fact", target: fact.id, before: fact, after: null, sources: fences, fences };
+      });
+      const gone = new Set(facts.map(({ id }) => id));
+      return { changes, ...(how === "erase" && { also: (next: MemoryDocument) => eraseFromAudit(next, gone) }) };
+    },
+    "manual",
+  );
+  if (missing !== undefined) return { kind: "unknown-fact", id: missing };
+  return { kind: "forgotten", facts, fenced: [...new Set(facts.flatMap((fact) => fact.sourceMessageIds ?? []))] };
+}
+
+function withAncestors({ facts }: MemoryDocument, wanted: readonly string[]): Fact[] {
+  const gone = new Set(wanted);
+  for (let size = -1; size !== gone.size; ) {
+    size = gone.size;
+    for (const { id, supersededBy } of facts) if (supersededBy !== undefined && gone.has(supersededBy)) gone.add(id);
+  }
+  return facts.filter(({ id }) => gone.has(id));
+}
+
+/** Adds what isn't known and fills empty sections; nothing that is here is lost. */
+async function importInto(
+  { repository, ids, clock }: MemoryServiceOptions,
+  scope: MemoryScope,
+  value: unknown,
+): Promise<Imported> {
+  const read = readDocument(value);
+  if (read.kind === "unreadable") return read;
+  let counts = { facts: 0, known: 0, sections: 0 };
+  await repository.change(
+    scope,
+    (document) => {
+      const taken = new Set(document.facts.map(({ id }) => id));
+      const live = liveFacts(document);
+      const given = read.document.facts.map((fact) => ({ ...fact, content: clean(fact.content) }));
+      const fresh = given.filter((fact) => !live.some((one) => saysTheSame(one.content, fact.content)));
+      const facts = fresh.map((fact) => ({ ...fact, id: taken.has(fact.id) ? ids() : fact.id }));
+      const sections = SECTION_PATHS.flatMap((path): NewChange[] => {
+        const [before, after] = [sectionText(document, path), clean(sectionText(read.document, path))];
+        return before === "" && after !== ""
+          ? [{ kind: "rewrite", on: "section", target: path, before, after, sources: [] }]
+          : [];
+      });
+      counts = { facts: facts.length, known: read.document.facts.length - facts.length, sections: sections.length };
+      const changes = [...facts.map(added), ...sections];
+      return changes.length === 0
+        ? null
+        : { changes: changes.map((change) => ({ ...change, note: `imported ${clock().toISOString().slice(0, 10)}` })) };
+    },
+    "import",
+  );
+  return { kind: "imported", ...counts, notes: read.notes };
+}

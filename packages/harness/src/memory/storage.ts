@@ -1,0 +1,40 @@
+/**
+ * The storage port: where memory documents live. Three methods, each for one scope; `save` writes only over the revision
+ * it expects. What can't be planned for is a `MemoryStorageError` whose message says what to do.
+ */
+import type { MemoryDocument } from "@palimpsest/core/memory";
+import type { MemoryScope } from "./scope.ts";
+
+export interface MemoryStorage {
+  /** May come from a cache that notices other processes' writes; null: there is none yet. */
+  load(scope: MemoryScope): Promise<MemoryDocument | null>;
+  /** Never from a cache. */
+  reload(scope: MemoryScope): Promise<MemoryDocument | null>;
+  save(document: MemoryDocument, options: SaveOptions): Promise<SaveResult>;
+  /** Where a scope's document is, for people. */
+  place(scope: MemoryScope): string;
+}
+
+export interface SaveOptions {
+  readonly scope: MemoryScope;
+  /** The revision that was read; 0: there was none. */
+  readonly expectRevision: number;
+}
+
+export type SaveResult = { readonly kind: "saved" } | { readonly kind: "conflict" };
+
+export type MemoryStorageErrorCode = "corrupt" | "locked" | "full" | "unwritable" | "unreadable";
+
+export class MemoryStorageError extends Error {
+  override readonly name = "MemoryStorageError";
+  readonly code: MemoryStorageErrorCode;
+
+  constructor(code: MemoryStorageErrorCode, message: string, cause?: unknown) {
+    super(message, cause === undefined ? {} : { cause });
+    this.code = code;
+  }
+}
+
+export function scopeKey({ user, agent }: MemoryScope): string {
+  return `${user}/${agent ?? ""}`;
+}

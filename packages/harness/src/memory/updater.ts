@@ -1,0 +1,215 @@
+/**
+ * Learns from one stretch of a thread: reads the log from the document's watermark, asks the model once per stretch, and
+ * saves what passes the gates together with the new watermark, in one write. So a crash at any point repeats nothing
+ * and loses nothing. When to run it is the queue's business: `enqueue(thread, throughSeq)`, then `process(job)`.
+ */
+import type { MessageRecord } from "@palimpsest/core/log";
+import {
+  extractInput,
+  extractionPrompt,
+  type MemoryDocument,
+  type MemoryUpdate,
+  mergeUpdate,
+  parseUpdate,
+  type Refusal,
+  type SourceTurn,
+} from "@palimpsest/core/memory";
+import type { Store } from "../stores/store.ts";
+import type { EmitMemory } from "./events.ts";
+import type { Repository } from "./repository.ts";
+import { checkScope, type MemoryScope } from "./scope.ts";
+
+/** Asks the extraction model. It should stop at the signal, and is not waited for beyond it. */
+export type Extract = (prompt: string, signal: AbortSignal) => Promise<string>;
+
+export interface MemoryJob {
+  readonly thread: string;
+  /** The last seq to read. */
+  readonly throughSeq: number;
+}
+
+export type UpdateOutcome =
+  | { readonly kind: "updated"; readonly added: number; readonly changed: number; readonly refused: readonly Refusal[] }
+  | { readonly kind: "skipped"; readonly reason: "off" | "no-thread" | "already-read" | "trivial" | "bad-name" }
+  /** Nothing was written; the same job may be tried again. */
+  | {
+      readonly kind: "failed";
+      readonly reason: "model-failed" | "model-timeout" | "unreadable-answer";
+      readonly detail: string;
+    };
+
+export interface UpdaterOptions {
+  readonly store: Store;
+  readonly repository: Repository;
+  readonly extract: Extract;
+  readonly settings: { readonly maxFacts: number; readonly factConfidenceThreshold: number };
+  readonly clock: () => Date;
+  readonly ids: () => string;
+  readonly emit: EmitMemory;
+  readonly timeoutMs?: number;
+}
+
+export interface Updater {
+  process(job: MemoryJob, signal?: AbortSignal): Promise<UpdateOutcome>;
+}
+
+export function createUpdater(options: UpdaterOptions): Updater {
+  const { store, repository, emit } = options;
+  return {
+    async process({ thread, throughSeq }, signal = NEVER) {
+      const header = await store.header(thread);
+      if (header === undefined) return { kind: "skipped", reason: "no-thread" };
+      if (header.memory === "off" || header.kind === "subagent") return { kind: "skipped", reason: "off" };
+      const checked = checkScope(header.user, header.agent);
+      if (checked.kind === "invalid") return { kind: "skipped", reason: "bad-name" };
+      const { scope } = checked;
+      emit({ type: "memory-processing", threadId: thread });
+      let total: UpdateOutcome = { kind: "skipped", reason: "already-read" };
+      for (;;) {
+        const document = await repository.read(scope);
+        const from = document.watermarks?.[thread] ?? 0;
+        if (from >= throughSeq) return total;
+        const stretch = await readStretch(store, { thread, from, through: throughSeq, document });
+        const outcome = await learn(options, { scope, thread, from, document, ...stretch, signal });
+        if (outcome.kind === "failed") emit({ type: "memory-failed", threadId: thread, reason: outcome.detail });
+        if (outcome.kind !== "updated") return total.kind === "updated" ? total : outcome;
+        total = total.kind === "updated" ? sum(total, outcome) : outcome;
+      }
+    },
+  };
+}
+
+interface Stretch {
+  readonly turns: readonly SourceTurn[];
+  readonly worth: "reading" | "trivial";
+  /** Where the watermark stands once it is learned. */
+  readonly last: number;
+}
+
+interface Lesson extends Stretch {
+  readonly scope: MemoryScope;
+  readonly thread: string;
+  readonly from: number;
+  readonly document: MemoryDocument;
+  readonly signal: AbortSignal;
+}
+
+/** Longest text of one model call; a longer conversation is read in several, each with a watermark of its own. */
+const STRETCH_CHARACTERS = 48_000;
+const TIMEOUT_MS = 120_000;
+const NEVER = new AbortController().signal;
+
+async function readStretch(
+  store: Store,
+  { thread, from, through, document }: { thread: string; from: number; through: number; document: MemoryDocument },
+): Promise<Stretch> {
+  const records: MessageRecord[] = [];
+  let size = 0;
+  let last = through;
+  for await (const { record, redacted } of store.records(thread, { range: [from + 1, through], kinds: ["message"] })) {
+    if (record.kind !== "message" || redacted) continue;
+    if (size > 0 && size + record.body.length > STRETCH_CHARACTERS) {
+      last = record.seq - 1;
+      break;
+    }
+    // What tools returned is dropped below; it must not fill the stretch.
+    size += record.origin === "tool" ? 0 : record.body.length;
+    records.push(record);
+  }
+  return { ...extractInput(records, { thread, fenced: new Set(document.fenced ?? []) }), last };
+}
+
+async function learn(options: UpdaterOptions, lesson: Lesson): Promise<UpdateOutcome> {
+  if (lesson.worth === "trivial" && lesson.last - lesson.from < MANY_RECORDS)
+    return { kind: "skipped", reason: "trivial" };
+  if (lesson.worth === "trivial") return save(options, lesson, NOTHING);
+  const { text, ids } = extractionPrompt(lesson.document, lesson.turns);
+  const answered = await ask(options, text, lesson.signal);
+  if (answered.kind === "failed") return answered;
+  const parsed = parseUpdate(answered.text, ids);
+  if (parsed.kind === "unreadable") {
+    const detail = `the extraction model's answer is no update (${parsed.reason})`;
+    return { kind: "failed", reason: "unreadable-answer", detail };
+  }
+  return save(options, lesson, parsed.update);
+}
+
+/** So many trivial records are marked as read, so that they are not read again with every turn. */
+const MANY_RECORDS = 100;
+const NOTHING: MemoryUpdate = { additions: [], updates: [], removals: [], sections: [] };
+
+async function ask(
+  { extract, timeoutMs = TIMEOUT_MS }: UpdaterOptions,
+  prompt: string,
+  signal: AbortSignal,
+): Promise<{ kind: "answered"; text: string } | Failed> {
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const stop = AbortSignal.any([signal, timeout]);
+  try {
+    stop.throwIfAborted();
+    const stopped = new Promise<never>((_, reject) => {
+      stop.addEventListener("abort", () => reject(stop.reason), { once: true });
+    });
+    return { kind: "answered", text: await Promise.race([extract(prompt, stop), stopped]) };
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error);
+    if (timeout.aborted)
+      return {
+        kind: "failed",
+        reason: "model-timeout",
+        detail: `the extraction model took longer than ${timeoutMs} ms`,
+      };
+    return { kind: "failed", reason: "model-failed", detail: `the extraction model failed: ${detail}` };
+  }
+}
+
+type Failed = UpdateOutcome & { kind: "failed" };
+
+async function save(options: UpdaterOptions, lesson: Lesson, update: MemoryUpdate): Promise<UpdateOutcome> {
+  const { repository, settings, clock, ids, emit } = options;
+  const { scope, thread, from, last, turns } = lesson;
+  let merged: ReturnType<typeof mergeUpdate> = { changes: [], refused: [] };
+  const { document, saved } = await repository.change(
+    scope,
+    (now) => {
+      // Somebody else has read this stretch meanwhile: what we learned is theirs already.
+      if ((now.watermarks?.[thread] ?? 0) !== from) return null;
+      const fenced = new Set(now.fenced ?? []);
+      const rules = {
+        threshold: settings.factConfidenceThreshold,
+        maxFacts: settings.maxFacts,
+        now: clock().toISOString(),
+        ids,
+      };
+      merged = mergeUpdate(now, update, { ...rules, turns: turns.filter(({ ref }) => !fenced.has(ref)) });
+      return {
+        changes: merged.changes,
+        also: (next) => ({ ...next, watermarks: { ...next.watermarks, [thread]: last } }),
+      };
+    },
+    "conversation",
+  );
+  if (!saved) return { kind: "updated", added: 0, changed: 0, refused: [] };
+  const added = merged.changes.flatMap((change) =>
+    change.kind === "add" && change.on === "fact" ? [change.after!.confidence] : [],
+  );
+  emit({ type: "memory-extracted", threadId: thread, confidences: added });
+  for (const change of merged.changes) {
+    if (change.on === "section") emit({ type: "memory-updated", threadId: thread, path: change.target });
+  }
+  if (merged.refused.length > 0) emit({ type: "memory-refused", threadId: thread, refusals: merged.refused });
+  emit({ type: "memory-persisted", place: repository.storage.place(scope), revision: document.revision ?? 0 });
+  return {
+    kind: "updated",
+    added: added.length,
+    changed: merged.changes.length - added.length,
+    refused: merged.refused,
+  };
+}
+
+function sum(a: UpdateOutcome & { kind: "updated" }, b: UpdateOutcome & { kind: "updated" }): UpdateOutcome {
+  return {
+    ...{ kind: "updated", added: a.added + b.added, changed: a.changed + b.changed },
+    refused: [...a.refused, ...b.refused],
+  };
+}

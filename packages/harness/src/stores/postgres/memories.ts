@@ -1,0 +1,42 @@
+/** Memory documents in PostgreSQL: one row each, written by compare-and-set on the revision. */
+import type { MemoryRow, MemoryRows } from "../store.ts";
+import type { Connection } from "./connection.ts";
+
+export function memoryRows(connection: Connection): MemoryRows {
+  const table = `${connection.schema}.memories`;
+  return {
+    async get(user, agent) {
+      const [row] = await connection.run((query) =>
+        query<{ revision: number; document: string }>(
+          `SELECT revision, document FROM ${table} WHERE owner = $1 AND agent = $2`,
+          [user, agent],
+        ),
+      );
+      return row && { revision: Number(row.revision), document: row.document };
+    },
+    put: (user, agent, row, expect) =>
+      connection.run(async (query, again) => {
+        const values = [user, agent, row.revision, row.document];
+        const changed =
+          expect === 0
+            ? await query(
+                `INSERT INTO ${table} (owner, agent, revision, document) VALUES ($1, $2, $3, $4)
+                ON CONFLICT DO NOTHING RETURNING 1`,
+                values,
+              )
+            : await query(
+                `UPDATE ${table} SET revision = $3, document = $4
+                WHERE owner = $1 AND agent = $2 AND revision = $5 RETURNING 1`,
+                [...values, expect],
+              );
+        if (changed.length === 1) return "saved";
+        if (!again) return "conflict";
+        // The first attempt lost its connection, perhaps after it was committed.
+        const now = await query<Record<keyof MemoryRow, unknown>>(
+          `SELECT document FROM ${table} WHERE owner = $1 AND agent = $2`,
+          [user, agent],
+        );
+        return now[0]?.document === row.document ? "saved" : "conflict";
+      }),
+  };
+}

@@ -1,0 +1,27 @@
+/** Memory documents in SQLite: one row each, written by compare-and-set on the revision. */
+import type { MemoryRows } from "../store.ts";
+import type { Connection } from "./connection.ts";
+
+export function memoryRows(connection: Connection): MemoryRows {
+  return {
+    get: (user, agent) =>
+      connection.guard(() => {
+        const row = connection.get("SELECT revision, document FROM memories WHERE user = ? AND agent = ?", user, agent);
+        return row && { revision: Number(row["revision"]), document: row["document"] as string };
+      }),
+    put: (user, agent, { revision, document }, expect) =>
+      connection.guard(() => {
+        const { changes } =
+          expect === 0
+            ? connection.run(
+                "INSERT INTO memories (user, agent, revision, document) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                ...[user, agent, revision, document],
+              )
+            : connection.run(
+                "UPDATE memories SET revision = ?, document = ? WHERE user = ? AND agent = ? AND revision = ?",
+                ...[revision, document, user, agent, expect],
+              );
+        return changes === 1 ? "saved" : "conflict";
+      }),
+  };
+}
