@@ -140,6 +140,13 @@ export const commands: readonly Command[] = [
     load: () => import("./commands/redact.ts"),
   },
   {
+    name: "demo",
+    summary: "Play a long conversation in a small window, without a key, and prove that nothing is lost",
+    positionals: [],
+    options: { seasons: { value: "N", help: "how many of its four parts to play (default: all)" } },
+    load: () => import("./commands/demo.ts"),
+  },
+  {
     name: "doctor",
     summary: "Check the configuration, the home, the database and its threads",
     positionals: [],

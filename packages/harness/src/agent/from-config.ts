@@ -3,15 +3,17 @@
  * the chat and the demo all start here, so that a thread meets the same agent whoever opens it. The middleware every
  * assistant has is named in `create-deep-agent.ts`; here is only what a configuration decides.
  */
+import { configuredWriter } from "../compaction/configured-writer.ts";
 import { historyFolder } from "../compaction/thread-compactor.ts";
 import type { ConfigFile } from "../config/schema.ts";
-import { summarizationForThreads } from "../config/summarization.ts";
+import { type Summarization, summarizationForThreads } from "../config/summarization.ts";
 import { summarizationWith } from "../middleware/summarization.ts";
 import { type ResolvedModel, resolveModel } from "../models/resolve-model.ts";
 import type { Store } from "../stores/store.ts";
 import type { Agent, AgentOptions } from "./create-agent.ts";
 import { createDeepAgent } from "./create-deep-agent.ts";
 import type { Middleware } from "./middleware.ts";
+import type { Summarizer } from "./summarizer.ts";
 
 export interface ConfiguredAgentOptions extends Pick<AgentOptions, "onEvent" | "tools" | "middleware"> {
   /** Where the threads' files are kept. */
@@ -45,11 +47,18 @@ export async function createAgentFromConfig(options: ConfiguredAgentOptions): Pr
     summarization: null,
     middleware: [
       workspaceFiles(home, config.workspace.host_bash ? "host" : "sandbox"),
-      summarizationWith({ ...settings, automatic }, null),
+      summarizationWith({ ...settings, automatic }, summarizerOf(config, settings)),
       ...(options.middleware ?? []),
     ],
   });
   return { agent, model };
+}
+
+/** With one model for everything, its own cache makes summaries cheap; another one reads the messages by itself. */
+function summarizerOf(config: ConfigFile, settings: Summarization): Summarizer {
+  const other = settings.modelName !== null || config.models.some(({ lightweight }) => lightweight);
+  const offline = config.models.every(({ provider }) => provider === "offline");
+  return other || offline ? configuredWriter(config, settings) : "agent";
 }
 
 /** The thread's folders and the tools that work in them; loaded at the first run only. */

@@ -15,7 +15,8 @@ import type { SummaryWriter } from "./summary-writer.ts";
 export function configuredWriter(
   config: ConfigFile,
   settings: Summarization,
-  { store, thread }: { readonly store: Store; readonly thread: string },
+  /** Where finished parts are kept, for a caller whose jobs don't bring that along. */
+  place: { readonly store: Store; readonly thread: string } | null = null,
 ): SummaryWriter | null {
   if (config.models.every(({ provider }) => provider === "offline")) return null;
   return async (job, signal) => {
@@ -27,7 +28,7 @@ export function configuredWriter(
       trimTokensToSummarize: settings.trimTokensToSummarize,
       maxSummarizerCalls: settings.maxSummarizerCalls,
       summaryPrompt: settings.summaryPrompt,
-      drafts: draftTable(store.drafts, thread, () => new Date()),
+      ...(place !== null && { drafts: draftTable(place.store.drafts, place.thread, () => new Date()) }),
     });
     return write(job, signal);
   };

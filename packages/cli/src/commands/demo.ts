@@ -1,0 +1,92 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Agent, createAgentFromConfig } from "palimpsest/agent";
+import { parseConfig } from "palimpsest/config";
+import { openStore, storeTarget } from "palimpsest/stores";
+import { means, verify } from "palimpsest/threads";
+import { integer } from "../arguments.ts";
+import type { Context, Run } from "../command.ts";
+import { createPlayer, type Player } from "../demo/play.ts";
+import { demoPrompts, EXPECTED, FIRST_WORDS, LAST_QUESTION } from "../demo/script.ts";
+import { createShow, type Show } from "../demo/show.ts";
+import { replayedTexts } from "../demo/texts.ts";
+import { Failure } from "../failure.ts";
+
+const THREAD = "demo";
+const WINDOW = 8000;
+
+export const run: Run = async (input, context) => {
+  const seasons = integer(input, "seasons", { min: 1 });
+  const home = await mkdtemp(join(tmpdir(), "palimpsest-demo-"));
+  const store = await openStore(storeTarget(null, home));
+  try {
+    const { agent } = await createAgentFromConfig({ home, config: demoConfig(), store });
+    return await perform(agent, { context, prompts: demoPrompts(seasons) });
+  } finally {
+    await store.close();
+    await rm(home, { recursive: true, force: true });
+  }
+};
+
+/** A model of 8,000 tokens, compacted at 85 % of them as agents are by default. */
+function demoConfig() {
+  const parsed = parseConfig(
+    `models: [{name: offline, provider: offline, model: offline, max_input_tokens: ${WINDOW}}]
+summarization: {enabled: true, trigger: {type: fraction, value: 0.85}, keep: {type: messages, value: 6}}`,
+    { env: {} },
+  );
+  if (parsed.kind === "invalid") throw new TypeError(parsed.problems.join("; "));
+  return parsed.config;
+}
+
+interface Stage {
+  readonly context: Context;
+  readonly prompts: readonly string[];
+}
+
+async function perform(agent: Agent, { context, prompts }: Stage): Promise<number> {
+  const started = performance.now();
+  const show = createShow(context.output, { window: WINDOW, turns: prompts.length, json: context.format === "json" });
+  const player = createPlayer(agent, { threadId: THREAD, signal: context.signal, onCompaction: show.compaction });
+  await show.opening(FIRST_WORDS);
+  for (const [index, prompt] of prompts.entries()) {
+    await player.say(prompt);
+    show.progress({ turn: index + 1, messages: player.played.heard.length, largest: player.played.largest });
+  }
+  const recalled = await recallTheBeginning(player, show);
+  const undone = await undoAndRedo(agent, show);
+  const proof = await prove(agent, player, show);
+  const { played } = player;
+  const ok = recalled && undone && proof.identical && proof.chain === "whole" && played.largest <= WINDOW;
+  await show.closing({ ...played, ...proof, recalled, undone, seconds: (performance.now() - started) / 1000 });
+  if (!ok) throw new Failure("demo", "The demo did not keep its promises; the lines above say which.");
+  return 0;
+}
+
+async function recallTheBeginning(player: Player, show: Show): Promise<boolean> {
+  const { text, calls } = await player.say(LAST_QUESTION);
+  const found = text.includes(EXPECTED) && calls.some(({ name }) => name === "recall");
+  await show.recall({ question: LAST_QUESTION, calls, text, found });
+  return found;
+}
+
+async function undoAndRedo(agent: Agent, show: Show): Promise<boolean> {
+  const thread = agent.thread(THREAD);
+  const compacted = await thread.view();
+  const undo = await thread.undo();
+  const whole = await thread.view();
+  const redo = await thread.redo();
+  const again = await thread.view();
+  const done = undo.kind === "undone" && redo.kind === "redone" && again.length === compacted.length;
+  await show.undo({ compacted: compacted.length, whole: whole.length, again: again.length, done });
+  return done;
+}
+
+async function prove(agent: Agent, { played }: Player, show: Show) {
+  const { texts, ...size } = await replayedTexts(agent.thread(THREAD).replay());
+  const identical = JSON.stringify(texts) === JSON.stringify(played.heard);
+  const { kind: chain } = await verify(means(agent.store), THREAD);
+  await show.proof({ identical, texts: texts.length, chain });
+  return { identical, chain, ...size };
+}

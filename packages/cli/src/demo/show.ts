@@ -1,0 +1,118 @@
+/** How the demo looks: 80 columns, readable without colour, a moving bar only at a terminal. Decides nothing. */
+import type { Output } from "../output.ts";
+import { table } from "../table.ts";
+import type { CompactionSeen, Played, Turn } from "./play.ts";
+
+export interface Closing extends Played {
+  readonly messages: number;
+  /** Of everything ever said, roughly. */
+  readonly tokens: number;
+  readonly identical: boolean;
+  readonly chain: string;
+  readonly recalled: boolean;
+  readonly undone: boolean;
+  readonly seconds: number;
+}
+
+export interface Show {
+  opening(first: string): Promise<void>;
+  progress(at: { readonly turn: number; readonly messages: number; readonly largest: number }): void;
+  compaction(seen: CompactionSeen): void;
+  recall(asked: Turn & { readonly question: string; readonly found: boolean }): Promise<void>;
+  undo(views: {
+    readonly compacted: number;
+    readonly whole: number;
+    readonly again: number;
+    readonly done: boolean;
+  }): Promise<void>;
+  proof(proof: { readonly identical: boolean; readonly texts: number; readonly chain: string }): Promise<void>;
+  closing(closing: Closing): Promise<void>;
+}
+
+export interface ShowOptions {
+  readonly window: number;
+  readonly turns: number;
+  readonly json: boolean;
+}
+
+export function createShow(output: Output, { window, turns, json }: ShowOptions): Show {
+  const moving = process.stderr.isTTY === true;
+  const bold = (text: string): string => (output.color ? `\u001b[1m${text}\u001b[0m` : text);
+  const line = async (text: string): Promise<void> => (json ? undefined : output.line(text));
+  let count = 0;
+  return {
+    async opening(first) {
+      await line(bold(`A conversation of ${turns} turns in a window of ${number(window)} tokens`));
+      await line("Real agent, store, tools and files; the model is the offline one: no key needed.\n");
+      await line(`you  ${first}\n`);
+    },
+    progress({ turn, messages, largest }) {
+      if (json || (!moving && turn % Math.ceil(turns / 8) !== 0 && turn !== turns)) return;
+      output.progress(
+        `${bar(turn / turns)} turn ${turn}/${turns} · ${messages} said · largest prompt ${number(largest)}`,
+      );
+    },
+    compaction({ turn, tokensBefore, tokensAfter, rung, ms, hidden }) {
+      count += 1;
+      const hides = hidden === null ? "tool output shortened" : `hides records 1-${hidden[1]}`;
+      const size = `${number(tokensBefore)} -> ${number(tokensAfter)}`;
+      void line(`-- compaction ${count} · turn ${turn} · ${size} tokens · ${rung} · ${ms} ms · ${hides}`);
+    },
+    async recall({ question, calls, text, found }) {
+      await line(`\n${bold("Asked about the very first words, long out of the prompt")}`);
+      await line(`you  ${question}`);
+      for (const { name, input, ms } of calls) await line(`     [${name} ${JSON.stringify(input)} · ${ms} ms]`);
+      await line(`bot  ${wrapped(text)}`);
+      await line(`     ${found ? "Found by recall." : "NOT FOUND."}`);
+    },
+    async undo({ compacted, whole, again, done }) {
+      await line(`\n${bold("A compaction is a record, not a deletion")}`);
+      await line(`     prompt ${compacted} messages -> undo ${whole} -> redo ${again}${done ? "" : "  FAILED"}`);
+    },
+    async proof({ identical, texts, chain }) {
+      await line(`\n${bold("Replay against what was said")}`);
+      await line(`     ${texts} texts, ${identical ? "identical word for word" : "DIFFERENT"}; hash chain ${chain}`);
+    },
+    async closing(closing) {
+      if (json) return output.json({ window, ...figures(closing), compactions: closing.compactions });
+      await output.line(`\n${table(["what", "figure"], rows(closing, window))}\n`);
+      await output.line('In a terminal, "npm start" opens a chat with the same agent.');
+    },
+  };
+}
+
+function figures({ heard: _, compactions: __, ...rest }: Closing) {
+  return { ...rest, seconds: Math.round(rest.seconds * 100) / 100 };
+}
+
+function rows(closing: Closing, window: number): string[][] {
+  const { compactions, messages, toolCalls, modelCalls, largest, tokens, identical, chain, seconds } = closing;
+  const slowest = Math.max(0, ...compactions.map(({ ms }) => ms));
+  return [
+    ["messages said, tool results included", number(messages)],
+    ["tool calls", number(toolCalls)],
+    ["model calls, none of them refused", number(modelCalls)],
+    ["everything said", `about ${number(tokens)} tokens, ${(tokens / window).toFixed(1)} windows full`],
+    ["largest prompt / window", `${number(largest)} / ${number(window)} tokens`],
+    ["compactions / slowest", `${compactions.length} / ${slowest} ms`],
+    ["first words found again", closing.recalled ? "yes" : "no"],
+    ["compaction undone and redone", closing.undone ? "yes" : "no"],
+    ["replay equals what was said", `${identical ? "yes" : "no"} (hash chain ${chain})`],
+    ["time", `${seconds.toFixed(1)} s`],
+  ];
+}
+
+const WIDTH = 24;
+
+function bar(share: number): string {
+  const full = Math.round(share * WIDTH);
+  return `[${"#".repeat(full)}${"·".repeat(WIDTH - full)}]`;
+}
+
+function wrapped(text: string): string {
+  return text.replaceAll(/(.{1,74})(?:\s+|$)/g, "$1\n     ").trimEnd();
+}
+
+function number(value: number): string {
+  return value.toLocaleString("en-US");
+}
