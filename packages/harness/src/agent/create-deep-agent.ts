@@ -4,9 +4,11 @@ import { clarification } from "../middleware/clarification.ts";
 import { compactTool } from "../middleware/compact-tool.ts";
 import { danglingCalls } from "../middleware/dangling-calls.ts";
 import { recall } from "../middleware/recall.ts";
+import { type SubagentsOptions, subagents } from "../middleware/subagents.ts";
 import { summarizationWith } from "../middleware/summarization.ts";
 import { threadData } from "../middleware/thread-data.ts";
 import { title } from "../middleware/title.ts";
+import type { SubagentModel } from "../subagents/spec.ts";
 import { type Agent, type AgentOptions, createAgent } from "./create-agent.ts";
 import type { Middleware } from "./middleware.ts";
 import type { Summarizer } from "./summarizer.ts";
@@ -16,14 +18,19 @@ export interface DeepAgentOptions extends AgentOptions {
   readonly summarization?: SummarizationOptions | null;
   /** Who writes the summaries: by default the agent's own model; null: they are extracted without one. */
   readonly summarizer?: Summarizer;
+  /** Null: no `task` tool. Children have the agent's tools and model unless told otherwise. */
+  readonly subagents?: Omit<SubagentsOptions, keyof SubagentModel> | null;
 }
 
-export function createDeepAgent({ summarization, summarizer = "agent", ...options }: DeepAgentOptions): Agent {
+export function createDeepAgent(given: DeepAgentOptions): Agent {
+  const { summarization, summarizer = "agent", subagents: delegating, ...options } = given;
   const settings = summarizationFromOptions(summarization ?? {});
+  const compacting = summarizationWith({ ...settings, automatic: summarization !== null }, summarizer);
   const middleware: Middleware[] = [
     threadData(),
     danglingCalls(),
-    summarizationWith({ ...settings, automatic: summarization !== null }, summarizer),
+    ...(delegating === null ? [] : [subagents({ ...childrenOf(options, compacting), ...delegating })]),
+    compacting,
     compactTool(),
     recall(),
     title(),
@@ -31,4 +38,22 @@ export function createDeepAgent({ summarization, summarizer = "agent", ...option
     ...(options.middleware ?? []),
   ];
   return createAgent({ ...options, middleware });
+}
+
+/** Children keep what holds for tool calls, such as asking for permission; everything else of the parent stays its own. */
+function childrenOf(options: AgentOptions, compacting: Middleware): SubagentsOptions {
+  const { middleware: own = [], tools = {}, retry, toolTimeoutMs, history, sleep, random } = options;
+  const guards = own.flatMap(({ name, wrapTool }) => (wrapTool === undefined ? [] : [{ name, wrapTool }]));
+  return {
+    ...options,
+    tools,
+    childMiddleware: () => [danglingCalls(), compacting, recall(), ...guards],
+    child: {
+      ...(retry !== undefined && { retry }),
+      ...(toolTimeoutMs !== undefined && { toolTimeoutMs }),
+      ...(history !== undefined && { history }),
+      ...(sleep !== undefined && { sleep }),
+      ...(random !== undefined && { random }),
+    },
+  };
 }

@@ -4,6 +4,7 @@
  */
 import type { Repair } from "@palimpsest/core/message";
 import type { CompactionEvent } from "../compaction/events.ts";
+import type { SubagentEvent } from "../subagents/events.ts";
 import type { AgentErrorCode } from "./errors.ts";
 
 export type AgentEvent =
@@ -43,7 +44,8 @@ export type AgentEvent =
   | { readonly type: "title-set"; readonly title: string }
   | { readonly type: "question-ask"; readonly question: string; readonly options: readonly string[] }
   | { readonly type: "run-end"; readonly end: RunEnd }
-  | CompactionEvent;
+  | CompactionEvent
+  | SubagentEvent;
 
 export type Emit = (event: AgentEvent) => void;
 

@@ -26,8 +26,11 @@ export interface Run {
   readonly question: number | null;
   /** The step that is under way, from 1; 0 before the first. */
   readonly step: number;
-  /** All of them or none; returns their seqs. Throws when the thread is no longer this run's. */
-  commit(drafts: readonly Draft[]): Promise<readonly number[]>;
+  /**
+   * All of them or none; returns their seqs. Throws when the thread is no longer this run's. Commits of tools that run
+   * side by side take turns; as a function, the drafts are made when their turn has come.
+   */
+  commit(drafts: Drafts): Promise<readonly number[]>;
   say(
     message: AiSdkMessage,
     origin: MessageRecord["origin"],
@@ -37,6 +40,8 @@ export interface Run {
   /** The run ends after the step that is under way. */
   finish(end: RunEnd): void;
 }
+
+type Drafts = readonly Draft[] | (() => readonly Draft[]);
 
 export type RunOptions = Pick<Run, "runId" | "means" | "conversation" | "signal" | "emit" | "compact">;
 
@@ -57,7 +62,7 @@ export function startRun(options: RunOptions): ActiveRun {
     last = mine.catch(() => {});
     return mine;
   };
-  const write: Run["commit"] = async (drafts) => {
+  const write = async (drafts: readonly Draft[]): Promise<readonly number[]> => {
     const committed = await conversation.commit(drafts);
     if (committed.kind === "committed") return committed.seqs;
     if (committed.kind === "conflict")
@@ -69,7 +74,7 @@ export function startRun(options: RunOptions): ActiveRun {
     threadId,
     userId,
     agentName,
-    commit: (drafts) => inOrder(() => write(drafts)),
+    commit: (drafts) => inOrder(() => write(typeof drafts === "function" ? drafts() : drafts)),
     step: 0,
     question: null,
     get ending() {

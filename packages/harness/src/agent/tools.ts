@@ -59,7 +59,7 @@ async function settle(call: ToolCall, run: Run, bench: ToolBench): Promise<CallO
   if (run.signal.aborted) return failed(STOPPED);
   const limit = new AbortController();
   const signal = AbortSignal.any([run.signal, limit.signal]);
-  const { timeoutMs } = bench;
+  const timeoutMs = bench.chain.ownTimeouts.has(call.name) ? null : bench.timeoutMs;
   // A tool that ignores its signal goes on alone: its late result has no place in the log any more.
   const stopped = new Promise<CallOutcome>((resolve) => {
     const stop = (): void => resolve(failed(run.signal.aborted ? STOPPED : tooSlow(call.name, timeoutMs ?? 0)));

@@ -1,6 +1,6 @@
 /**
  * A run's events as the AI SDK's UI message chunks, so that `useChat` works: one message per run, a part per text, tool
- * call and compaction. A compaction is a `data-compaction` part; the summarizer's own words are never in here.
+ * call, compaction and sub-agent. A compaction is a `data-compaction` part; the summarizer's own words are never in here.
  */
 import type { UIMessageChunk } from "ai";
 import type { AgentEvent, RunEnd } from "./events.ts";
@@ -72,6 +72,11 @@ function* chunksFor(event: AgentEvent, parts: OpenParts): Generator<UIMessageChu
     case "compaction-end":
       if (event.outcome.kind === "unchanged") return;
       return yield { type: "data-compaction", id: `compaction-${++parts.compactions}`, data: compactionData(event) };
+    case "subagent-start":
+    case "subagent-step":
+    case "subagent-end":
+      // One part per child, replaced as it goes on.
+      return yield { type: "data-subagent", id: event.threadId, data: event };
     case "title-set":
       return yield { type: "data-title", data: { title: event.title } };
     case "question-ask":

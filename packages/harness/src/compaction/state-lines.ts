@@ -7,12 +7,17 @@ import type { StateLines } from "@palimpsest/core/compaction";
 export function stateLines(state: Readonly<Record<string, unknown>>): StateLines {
   return {
     todos: listOf(state["todos"], (todo) => `[${text(todo, "status") || "open"}] ${text(todo, "content")}`),
-    delegations: listOf(
-      state["delegations"],
-      (task) => `${text(task, "status")}: ${text(task, "description")} (thread ${text(task, "threadId")})`,
-    ),
+    delegations: listOf(state["delegations"], delegation),
     skills: listOf(state["skills"], (skill) => (typeof skill === "string" ? skill : text(skill, "name"))),
   };
+}
+
+function delegation(task: unknown): string {
+  const status = text(task, "status");
+  const answer = text(task, "answer");
+  const where = `thread ${text(task, "threadId")}${answer === "" ? "" : `, answer in ${answer}`}`;
+  const next = status === "interrupted" ? "; not finished: continue it with task and resume" : "";
+  return `${status}: ${text(task, "description")} (${where}${next})`;
 }
 
 function listOf(value: unknown, line: (item: unknown) => string): string[] {

@@ -1,0 +1,136 @@
+/**
+ * Gives an agent the `task` tool and looks after its children: marks those a crash left behind, prunes old ones, and does
+ * not let a run end while one of its children still does.
+ */
+import type { ToolSet } from "ai";
+import { AgentError } from "../agent/errors.ts";
+import type { Middleware } from "../agent/middleware.ts";
+import type { Run } from "../agent/run.ts";
+import type { KeepAnswer } from "../subagents/answer-files.ts";
+import { TASK } from "../subagents/child-tools.ts";
+import { type Gate, processGate } from "../subagents/gate.ts";
+import { interruptedDrafts, settleInterrupted } from "../subagents/interrupted.ts";
+import { pruneSubagents } from "../subagents/prune.ts";
+import { createRegistry } from "../subagents/registry.ts";
+import type { ChildKit } from "../subagents/run-child.ts";
+import { SUBAGENT_LIMITS, type SubagentLimits, type SubagentModel, type SubagentSpec } from "../subagents/spec.ts";
+import { type DeskOptions, delegate } from "../subagents/task-desk.ts";
+import { taskTool } from "../subagents/task-tool.ts";
+import { summarization } from "./summarization.ts";
+
+export interface SubagentsOptions extends Partial<SubagentLimits>, SubagentModel {
+  /** Beside the built-ins `general-purpose` and `bash`. */
+  readonly agents?: readonly SubagentSpec[];
+  /** What children may use. */
+  readonly tools?: ToolSet;
+  /** Of each child; without it: compaction alone. */
+  readonly childMiddleware?: ChildKit["middleware"];
+  readonly child?: ChildKit["options"];
+  /** Where whole answers are kept; without it only the child's thread has them. */
+  readonly keepAnswer?: KeepAnswer;
+  /** Removes what a pruned thread has on the disk. */
+  readonly forget?: (thread: string) => Promise<void>;
+  /** By default the one of this process. */
+  readonly gate?: Gate;
+}
+
+export function subagents(options: SubagentsOptions): Middleware {
+  const limits = limitsOf(options);
+  const registry = createRegistry(options.agents);
+  const desk: DeskOptions = {
+    limits,
+    gate: options.gate ?? processGate,
+    kit: {
+      tools: options.tools ?? {},
+      middleware: options.childMiddleware ?? (() => [summarization()]),
+      options: options.child ?? {},
+    },
+    model: modelOf(options),
+    keepAnswer: options.keepAnswer ?? (async () => null),
+  };
+  const books = new WeakMap<Run, Book>();
+  const bookOf = (run: Run): Book => {
+    const book = books.get(run) ?? { started: 0, under: new Set() };
+    books.set(run, book);
+    return book;
+  };
+  let tidied: Promise<unknown> | undefined;
+  return {
+    name: "subagents",
+    ownTimeouts: [TASK],
+    tools: (run) => ({
+      [TASK]: taskTool(run, {
+        ...{ registry, limits },
+        admit: () => admit(bookOf(run), limits.maxPerRun),
+        delegate(task) {
+          const { under } = bookOf(run);
+          const child = delegate(run, task, desk).finally(() => under.delete(child));
+          under.add(child);
+          return child;
+        },
+      }),
+    }),
+    async beforeAgent(run) {
+      const drafts = interruptedDrafts(run.conversation.head());
+      if (drafts.length > 0) await run.commit(drafts);
+      tidied ??= tidy(run, limits, options.forget);
+      await tidied;
+    },
+    afterAgent: (run) => settled(bookOf(run).under),
+  };
+}
+
+/** What one run has started, and which of it is under way. */
+interface Book {
+  started: number;
+  readonly under: Set<Promise<unknown>>;
+}
+
+function admit(book: Book, most: number): void {
+  if (book.started >= most) {
+    throw new AgentError(
+      "failed",
+      `this run has delegated ${most} tasks already, the most it may: do the rest yourself`,
+    );
+  }
+  book.started++;
+}
+
+/** Once per program. Tidying is no reason for a run to fail. */
+async function tidy({ means }: Run, { retentionDays: days }: SubagentLimits, forget: SubagentsOptions["forget"]) {
+  await settleInterrupted(means).catch(() => []);
+  await pruneSubagents(means, { days, ...(forget && { forget }) }).catch(() => null);
+}
+
+/** A stopped child ends at once; one that does not is left to its own thread's lease. */
+const PATIENCE_MS = 10_000;
+
+async function settled(under: ReadonlySet<Promise<unknown>>): Promise<void> {
+  if (under.size === 0) return;
+  const { promise: enough, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, PATIENCE_MS);
+  await Promise.race([Promise.allSettled(under), enough]);
+  clearTimeout(timer);
+}
+
+function limitsOf(options: SubagentsOptions): SubagentLimits {
+  const keys = Object.keys(SUBAGENT_LIMITS) as (keyof SubagentLimits)[];
+  const limits = Object.fromEntries(keys.map((key) => [key, options[key] ?? SUBAGENT_LIMITS[key]]));
+  for (const [key, value] of Object.entries(limits)) {
+    if (!(value > 0)) throw new RangeError(`subagents: ${key} must be above 0, it is ${value}`);
+  }
+  return limits as unknown as SubagentLimits;
+}
+
+function modelOf({ model, ...options }: SubagentsOptions): SubagentModel {
+  const { contextWindow, baseUrl, temperature, maxOutputTokens, providerOptions, counter } = options;
+  return {
+    model,
+    ...(contextWindow !== undefined && { contextWindow }),
+    ...(baseUrl !== undefined && { baseUrl }),
+    ...(temperature !== undefined && { temperature }),
+    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+    ...(providerOptions !== undefined && { providerOptions }),
+    ...(counter !== undefined && { counter }),
+  };
+}

@@ -1,0 +1,23 @@
+/** Which tools a child has: those its spec allows out of what children may have, and never `task`. */
+import type { ToolSet } from "ai";
+import type { Middleware } from "../agent/middleware.ts";
+import type { SubagentSpec } from "./spec.ts";
+
+export const TASK = "task";
+
+export function allowedTools(tools: ToolSet, { tools: only, disallowedTools = [] }: SubagentSpec): ToolSet {
+  const allowed = Object.entries(tools).filter(
+    ([name]) => name !== TASK && !disallowedTools.includes(name) && (only == null || only.includes(name)),
+  );
+  return Object.fromEntries(allowed);
+}
+
+/** The same middleware with the tools it brings held to the spec. */
+export function withAllowedTools(middleware: Middleware, spec: SubagentSpec): Middleware {
+  const { tools } = middleware;
+  if (tools === undefined) return middleware;
+  return {
+    ...middleware,
+    tools: async (run) => allowedTools(typeof tools === "function" ? await tools(run) : tools, spec),
+  };
+}

@@ -1,0 +1,66 @@
+/** What a child tells its parent's consumer, as one union, and the seeds' words for it in the debug log. */
+import type { StepUsage } from "../agent/events.ts";
+import type { SubagentStatus } from "./result.ts";
+
+interface Child {
+  /** The child's own thread. */
+  readonly threadId: string;
+  /** The parent's tool call. */
+  readonly callId: string;
+  /** The sub-agent's name. */
+  readonly agent: string;
+}
+
+export type SubagentEvent =
+  | (Child & {
+      readonly type: "subagent-start";
+      readonly description: string;
+      readonly model: string;
+      readonly maxTurns: number;
+      /** It goes on from where it was interrupted. */
+      readonly resumed: boolean;
+    })
+  | (Child & {
+      readonly type: "subagent-step";
+      readonly turn: number;
+      readonly maxTurns: number;
+      /** Names of the tools the step called. */
+      readonly tools: readonly string[];
+      readonly usage: StepUsage | null;
+      /** All steps of this child so far. */
+      readonly total: StepUsage;
+      readonly ms: number;
+    })
+  | (Child & {
+      readonly type: "subagent-end";
+      readonly status: SubagentStatus;
+      readonly reason: string | null;
+      readonly turns: number;
+      readonly model: string;
+      readonly usage: StepUsage;
+      /** As the parent gets it, bounded. */
+      readonly output: string;
+      readonly artifacts: readonly string[];
+      readonly ms: number;
+    });
+
+const NAME = "[SubagentExecutor]";
+
+/** Several lines for one event. */
+export function subagentLogLines(event: SubagentEvent): readonly string[] {
+  switch (event.type) {
+    case "subagent-start":
+      return [
+        `${NAME} ${event.resumed ? "Resuming" : "Starting"} task: ${JSON.stringify(event.description)}`,
+        `${NAME} Isolated thread: ${event.threadId}`,
+      ];
+    case "subagent-step":
+      return [`${NAME} Turn ${event.turn}/${event.maxTurns} completed`];
+    case "subagent-end":
+      return [
+        `${NAME} Task ${event.status} after ${event.turns} turns${event.reason === null ? "" : `: ${event.reason}`}`,
+        `${NAME} Final output: ${JSON.stringify(event.output)}`,
+        `${NAME} Artifacts: ${JSON.stringify(event.artifacts)}`,
+      ];
+  }
+}

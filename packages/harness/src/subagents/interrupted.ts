@@ -1,0 +1,50 @@
+/**
+ * After a crash: children that a parent's state still calls running can't be, because a child runs only inside a run of
+ * its parent, and whoever holds the parent's thread knows there is none. They are marked interrupted; each can be continued.
+ */
+import type { Head } from "@palimpsest/core/log";
+import { withWriter } from "../threads/acts.ts";
+import { commit, type Draft, type Means } from "../threads/writer.ts";
+import { delegationsOf, running, withDelegation } from "./delegations.ts";
+
+/** Nothing when none was left running. Call it only while holding the thread, before any child is started. */
+export function interruptedDrafts({ state }: Head): Draft[] {
+  const list = delegationsOf(state);
+  const left = running(list);
+  if (left.length === 0) return [];
+  const delegations = left.reduce((all, one) => withDelegation(all, { ...one, status: "interrupted" }), list);
+  const receipts = left.map(({ threadId, id: callId, agent }): Draft => {
+    const reason = "the run that asked for it ended without an end: the process was killed or lost the thread";
+    return { kind: "event", event: { type: "subagent-end", threadId, callId, agent, status: "interrupted", reason } };
+  });
+  return [{ kind: "state", patch: { delegations } }, ...receipts];
+}
+
+/** For the start of a program: every parent of a child, as far as no run holds it. Returns the children marked. */
+export async function settleInterrupted(means: Means): Promise<readonly string[]> {
+  const marked: string[] = [];
+  for (const parent of await parents(means)) {
+    const head = await means.store.head(parent);
+    if (head === undefined || interruptedDrafts(head).length === 0) continue;
+    const settled = await withWriter(means, parent, async (writer) => {
+      const now = await means.store.head(parent);
+      const drafts = now === undefined ? [] : interruptedDrafts(now);
+      const left = now === undefined ? [] : running(delegationsOf(now.state));
+      const done = drafts.length > 0 && (await commit(writer, drafts)).kind === "committed";
+      return done ? left.map(({ threadId }) => threadId) : [];
+    });
+    if (settled.kind === "done") marked.push(...settled.value);
+  }
+  return marked;
+}
+
+async function parents({ store }: Means): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  let after: string | undefined;
+  for (;;) {
+    const page = await store.threads({ kind: "subagent", order: "created", limit: 500, ...(after && { after }) });
+    for (const { header } of page.threads) if (header.parent !== null) found.add(header.parent);
+    if (page.next === null) return found;
+    after = page.next;
+  }
+}

@@ -1,0 +1,122 @@
+/**
+ * Runs one child to its end on its own thread: own log, compaction, window, budget and state. Only the prompt goes in,
+ * only the answer comes out. However it ends, it ends as a value; no timer or listener outlives it.
+ */
+import type { ToolSet } from "ai";
+import { type AgentOptions, createAgent } from "../agent/create-agent.ts";
+import type { RunResult, StepUsage } from "../agent/events.ts";
+import type { Middleware } from "../agent/middleware.ts";
+import type { Answered } from "../agent/step.ts";
+import type { Means } from "../threads/writer.ts";
+import { type Cap, type ChildMeter, childLimits, newMeter, stepLimit } from "./child-limits.ts";
+import { allowedTools, withAllowedTools } from "./child-tools.ts";
+import { NO_RESPONSE, type SubagentStatus } from "./result.ts";
+import { instructionsOf, type SubagentModel, type SubagentSpec } from "./spec.ts";
+
+/** How children are made, whatever their task. */
+export interface ChildKit {
+  /** What children may use; each spec narrows it. */
+  readonly tools: ToolSet;
+  /** Beside the limits: workspace, compaction and so on. No memory. */
+  readonly middleware: (spec: SubagentSpec) => readonly Middleware[];
+  readonly options: Pick<AgentOptions, "retry" | "toolTimeoutMs" | "history" | "sleep" | "random">;
+}
+
+export interface ChildOrder extends Cap {
+  readonly spec: SubagentSpec;
+  readonly model: SubagentModel;
+  readonly threadId: string;
+  readonly prompt: string;
+  readonly timeoutSeconds: number;
+  /** The parent's: it ends the child. */
+  readonly signal: AbortSignal;
+  readonly onStep: (answer: Answered, meter: ChildMeter) => void;
+}
+
+export interface ChildEnd {
+  readonly status: SubagentStatus;
+  readonly reason: string | null;
+  readonly text: string;
+  readonly turns: number;
+  readonly usage: StepUsage;
+  readonly artifacts: readonly string[];
+}
+
+export async function runChild(order: ChildOrder, kit: ChildKit, { store, ...means }: Means): Promise<ChildEnd> {
+  const { spec, model, threadId, prompt, signal } = order;
+  const meter = newMeter();
+  const limits = childLimits(order, meter, (answer) => order.onStep(answer, meter));
+  const agent = createAgent({
+    ...kit.options,
+    ...model,
+    store,
+    means,
+    instructions: instructionsOf(spec),
+    tools: allowedTools(kit.tools, spec),
+    middleware: [limits, ...kit.middleware(spec).map((one) => withAllowedTools(one, spec))],
+    maxSteps: stepLimit(order),
+    onEvent(event) {
+      if (event.type === "summary-usage") meter.spent += event.input + event.output;
+    },
+  });
+  const timeout = new AbortController();
+  const timer = setTimeout(() => timeout.abort(), Math.min(order.timeoutSeconds * 1000, LONGEST_TIMER));
+  try {
+    const both = AbortSignal.any([signal, timeout.signal]);
+    const result = await agent.stream({ threadId, prompt, signal: both }).result;
+    const { artifacts } = (await store.head(threadId).catch(() => undefined))?.state ?? {};
+    const stopped = signal.aborted ? "cancelled" : timeout.signal.aborted ? "timed-out" : null;
+    return {
+      ...endOf(result, { meter, stopped, order }),
+      turns: meter.turns,
+      usage: meter.usage,
+      artifacts: Array.isArray(artifacts) ? artifacts.map(String) : [],
+    };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** What a timer can hold; longer ones would fire at once. */
+const LONGEST_TIMER = 2 ** 31 - 1;
+
+interface Circumstances {
+  readonly meter: ChildMeter;
+  readonly stopped: "cancelled" | "timed-out" | null;
+  readonly order: ChildOrder;
+}
+
+type Judged = Pick<ChildEnd, "status" | "reason" | "text">;
+
+function endOf({ end, text }: RunResult, { meter, stopped, order }: Circumstances): Judged {
+  const soFar = text.trim() === "" ? meter.lastText : text;
+  const because = (status: SubagentStatus, reason: string): Judged => ({
+    status,
+    reason,
+    text: soFar === "" ? NO_RESPONSE : soFar,
+  });
+  // An answer that came in time stands, also when the stop came right after it.
+  if (end.kind === "answered" && meter.capped === null) {
+    if (text.trim() === "") return { status: "failed", reason: "it answered without any text", text: NO_RESPONSE };
+    return { status: "completed", reason: null, text };
+  }
+  if (stopped === "cancelled") return because("cancelled", "the run that asked for it was stopped");
+  if (stopped === "timed-out") return because("timed-out", `it did not end within ${order.timeoutSeconds} seconds`);
+  if (meter.capped === "token-capped") {
+    return because("token-capped", `its budget of ${order.tokenBudget} tokens was used up (${Math.ceil(meter.spent)})`);
+  }
+  if (meter.capped === "turn-capped" || end.kind === "step-limit") {
+    return because("turn-capped", `it used all ${order.maxTurns} turns`);
+  }
+  switch (end.kind) {
+    case "busy":
+      return because("failed", "another run holds its thread: try again when that has ended");
+    case "failed":
+      return because(end.code === "lease-lost" ? "interrupted" : "failed", end.message);
+    case "asked":
+      return because("failed", `it asked a question instead of answering: ${end.question}`);
+    case "answered":
+    case "aborted":
+      return because("interrupted", "it was stopped before it had answered");
+  }
+}

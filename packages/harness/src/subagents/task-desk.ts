@@ -1,0 +1,157 @@
+/**
+ * One delegation from the parent's side: wait for a place, note it in the parent's log, run the child, bound what it
+ * says, note how it ended. What the parent's state says about a child is written here and nowhere else.
+ */
+import type { CountText } from "@palimpsest/core/tokens";
+import { messageOf } from "../agent/errors.ts";
+import type { Run } from "../agent/run.ts";
+import type { Answered } from "../agent/step.ts";
+import { exactCounterFor } from "../models/tokenizers.ts";
+import { createThread, type Draft } from "../threads/writer.ts";
+import type { KeepAnswer } from "./answer-files.ts";
+import type { ChildMeter } from "./child-limits.ts";
+import { type Delegation, delegationsOf, withDelegation } from "./delegations.ts";
+import type { SubagentEvent } from "./events.ts";
+import type { Gate } from "./gate.ts";
+import { bounded, NO_RESPONSE, type SubagentResult } from "./result.ts";
+import { type ChildEnd, type ChildKit, runChild } from "./run-child.ts";
+import type { SubagentLimits, SubagentModel, SubagentSpec } from "./spec.ts";
+
+export interface Task {
+  readonly callId: string;
+  readonly description: string;
+  readonly prompt: string;
+  readonly spec: SubagentSpec;
+  readonly maxTurns: number;
+  /** The child's thread. */
+  readonly threadId: string;
+  readonly resumed: boolean;
+  readonly signal: AbortSignal;
+}
+
+export interface DeskOptions {
+  readonly limits: SubagentLimits;
+  readonly gate: Gate;
+  readonly kit: ChildKit;
+  /** For specs without a model of their own. */
+  readonly model: SubagentModel;
+  readonly keepAnswer: KeepAnswer;
+}
+
+export async function delegate(run: Run, task: Task, options: DeskOptions): Promise<SubagentResult> {
+  const { limits, gate } = options;
+  let leave: () => void;
+  try {
+    leave = await gate.enter(run.threadId, { limit: limits.maxConcurrent, signal: task.signal });
+  } catch {
+    return neverStarted(task);
+  }
+  try {
+    return await carryOut(run, task, options);
+  } finally {
+    leave();
+  }
+}
+
+async function carryOut(run: Run, task: Task, options: DeskOptions): Promise<SubagentResult> {
+  const { limits, kit } = options;
+  const { spec, threadId, callId, maxTurns } = task;
+  const model = (typeof spec.model === "function" ? await spec.model() : spec.model) ?? options.model;
+  const child = { threadId, callId, agent: spec.name };
+  const started = run.means.clock().getTime();
+  const elapsed = (): number => run.means.clock().getTime() - started;
+  const { modelId } = model.model;
+  await createThread(run.means, { ...{ id: threadId, user: run.userId, agent: spec.name }, ...CHILD(run) });
+  await note(run, task, {
+    status: "running",
+    answer: null,
+    event: {
+      ...{ type: "subagent-start", ...child, description: task.description },
+      ...{ model: modelId, maxTurns, resumed: task.resumed },
+    },
+  });
+  const onStep = ({ calls, usage }: Answered, { turns: turn, usage: total }: ChildMeter): void => {
+    const tools = calls.map(({ name }) => name);
+    run.emit({ type: "subagent-step", ...child, turn, maxTurns, tools, usage, total, ms: elapsed() });
+  };
+  const order = {
+    ...{ spec, model, threadId, maxTurns, onStep, prompt: task.prompt, signal: task.signal },
+    timeoutSeconds: spec.timeoutSeconds ?? limits.timeoutSeconds,
+    tokenBudget: spec.tokenBudget ?? limits.tokenBudget,
+  };
+  const end = await runChild(order, kit, run.means).catch(crashed);
+  const { result, answer } = await answerOf(run, task, { end, options });
+  await note(run, task, {
+    status: end.status,
+    answer,
+    artifacts: end.artifacts,
+    event: {
+      ...{ type: "subagent-end", ...child, status: end.status, reason: end.reason, model: modelId },
+      ...{ turns: end.turns, usage: end.usage, output: result.output, artifacts: end.artifacts, ms: elapsed() },
+    },
+    // The parent's thread may be lost or its store failing: what the child found is still worth telling.
+  }).catch(() => {});
+  return result;
+}
+
+const CHILD = ({ threadId: parent }: Run) => ({ parent, kind: "subagent", memory: "off" }) as const;
+
+interface Note {
+  readonly status: Delegation["status"];
+  readonly answer: string | null;
+  readonly artifacts?: readonly string[];
+  readonly event: SubagentEvent;
+}
+
+/** The state and its receipt in one commit, and the event to whoever listens. */
+async function note(run: Run, task: Task, { status, answer, artifacts = [], event }: Note): Promise<void> {
+  const { callId: id, description, threadId, spec } = task;
+  await run.commit(() => {
+    const list = delegationsOf(run.conversation.head().state);
+    const delegations = withDelegation(list, { id, agent: spec.name, description, status, threadId, answer });
+    const patch = { delegations, ...(artifacts.length > 0 && { artifacts }) };
+    return [{ kind: "state", patch }, receipt(event)];
+  });
+  run.emit(event);
+}
+
+/** The output is in the child's log and in the answer; the receipt says what a person asks for later. */
+function receipt(event: SubagentEvent): Draft {
+  if (event.type !== "subagent-end") return { kind: "event", event: { ...event } };
+  const { output: _, ...kept } = event;
+  return { kind: "event", event: kept };
+}
+
+interface Ending {
+  readonly end: ChildEnd;
+  readonly options: DeskOptions;
+}
+
+async function answerOf(run: Run, task: Task, { end, options }: Ending) {
+  const { threadId } = task;
+  const { keepAnswer, limits, model } = options;
+  const kept = end.text === NO_RESPONSE ? null : await keepAnswer(run.threadId, threadId, end.text).catch(() => null);
+  const whole: SubagentResult = {
+    ...{ status: end.status, output: end.text, artifacts: end.artifacts, usage: end.usage, threadId },
+    ...(end.reason !== null && { reason: end.reason }),
+  };
+  const count = await counterOf(model);
+  const pointer = kept ?? `thread ${threadId}`;
+  return { result: bounded(whole, { tokens: limits.resultTokens, count, pointer }), answer: kept };
+}
+
+/** By the parent's tokenizer: it is the parent's window that must hold. */
+async function counterOf({ model: { provider, modelId }, counter }: SubagentModel): Promise<CountText> {
+  return (counter ?? (await exactCounterFor({ provider, model: modelId }))).count;
+}
+
+const NOTHING = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+
+function crashed(error: unknown): ChildEnd {
+  return { status: "failed", reason: messageOf(error), text: NO_RESPONSE, turns: 0, usage: NOTHING, artifacts: [] };
+}
+
+function neverStarted({ threadId }: Task): SubagentResult {
+  const reason = "the run was stopped while this was waiting for its turn; it was never started";
+  return { status: "cancelled", output: NO_RESPONSE, artifacts: [], usage: NOTHING, threadId, reason };
+}
