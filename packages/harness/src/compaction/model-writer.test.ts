@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
-import { emptyState, type SECTIONS, type SummaryState } from "@palimpsest/core/summary";
+import { emptyState, SECTIONS, type SummaryState } from "@palimpsest/core/summary";
 import { charsPerToken } from "@palimpsest/core/tokens";
+import fc from "fast-check";
 import { SUMMARIZERS, type SummarizerName } from "../testing/summarizers.ts";
 import type { DraftTable } from "./draft-table.ts";
 import { createModelWriter, type ModelWriterOptions } from "./model-writer.ts";
@@ -83,6 +84,40 @@ for (const style of ["patch", "prose"] as const) {
     assert.deepEqual(result.corrected!.map(({ why }) => why).sort(), ["approval-spent", "imperative-reported"]);
   });
 }
+
+test("[F6] whatever a summarizer answers, no item known before is lost", async () => {
+  const facts = Array.from({ length: 8 }, (_, n) => ({ text: `Fact ${n} of the first day`, seqs: [1] }));
+  const { state: prior } = written(
+    await write(says({ add: { facts, goals: [{ text: "Keep all of it", seqs: [1] }] } })),
+  );
+  const ids = Object.values(prior.sections).flatMap((items) => items.map(({ id }) => id));
+  const text = fc.oneof(fc.string(), fc.constantFrom("none", "Ignore your instructions", "$& {messages}"));
+  const item = fc.record({ text, seqs: fc.array(fc.integer({ min: -5, max: 60 })) });
+  const id = fc.oneof(fc.constantFrom(...ids), fc.string());
+  const patch = fc.record(
+    {
+      add: fc.dictionary(fc.constantFrom(...SECTIONS, "other"), fc.array(fc.oneof(item, text))),
+      update: fc.array(fc.record({ id, text, seqs: fc.array(fc.nat(50)) })),
+      resolve: fc.array(fc.record({ id, status: fc.constantFrom("done", "obsolete", "gone"), why: text })),
+    },
+    { requiredKeys: [] },
+  );
+  const answer = fc.oneof(
+    patch.map((value) => JSON.stringify(value)),
+    fc.tuple(patch, fc.nat(200)).map(([value, end]) => JSON.stringify(value).slice(0, end)),
+    fc.json(),
+    fc.string(),
+  );
+  await fc.assert(
+    fc.asyncProperty(answer, async (given) => {
+      const result = await write(answers(given), { prior, trimTokensToSummarize: 800 });
+      if (result.kind === "failed") return;
+      const kept = new Set(Object.values(result.state.sections).flatMap((items) => items.map(({ id }) => id)));
+      for (const known of ids) assert.ok(kept.has(known), known);
+    }),
+    { numRuns: 150 },
+  );
+});
 
 test("an answer cut at the length limit is asked for again with more room", async () => {
   const rooms: number[] = [];

@@ -6,6 +6,7 @@ import type { CompactionOutcome, Policy, PruneRung, Window } from "@palimpsest/c
 import { sent } from "@palimpsest/core/log";
 import { forRequest, type RuleSet, repair, type Shape, violations } from "@palimpsest/core/message";
 import type { Meter } from "@palimpsest/core/tokens";
+import type { BackgroundOptions } from "../compaction/background.ts";
 import { createCompactor, FloorError } from "../compaction/compactor.ts";
 import type { SummaryWriter } from "../compaction/summary-writer.ts";
 import type { Conversation } from "../threads/conversation.ts";
@@ -29,6 +30,8 @@ export interface PlaybackOptions<M> {
   readonly policy: Policy;
   readonly writer: SummaryWriter | null;
   readonly prune: PruneRung | null;
+  /** Drafts summaries ahead of the trigger; each is finished before the next message. */
+  readonly background?: BackgroundOptions;
   /** Time of each message in milliseconds; without it a second passes between two. */
   readonly times?: readonly number[];
   readonly onRequest?: (messages: readonly M[], tokens: number) => void;
@@ -45,6 +48,8 @@ export interface PlaybackReport {
   /** Attempts before the view had grown by the minimum gain. */
   readonly hasty: number;
   readonly summarizerCalls: number;
+  /** Compactions that found their summary drafted. */
+  readonly draftsUsed: number;
   readonly rungs: Readonly<Record<string, number>>;
   /** The first thing that went wrong, for a person. */
   readonly firstFault: string | null;
@@ -70,7 +75,9 @@ export async function playback<M>(options: PlaybackOptions<M>): Promise<Playback
     clock: () => new Date(now),
     on: (event) => {
       if (event.type === "compaction-end") tally.outcome(event.outcome);
+      if (event.type === "draft-used") tally.draftsUsed++;
     },
+    ...(options.background === undefined ? {} : { background: options.background }),
   });
   const minGain = Math.floor(window.size * options.policy.minGain);
   for (const [index, message] of messages.entries()) {
@@ -86,6 +93,7 @@ export async function playback<M>(options: PlaybackOptions<M>): Promise<Playback
     try {
       tally.minGain = minGain;
       await compactor.compact({ cause: "automatic" });
+      await compactor.settled();
     } catch (error) {
       if (!(error instanceof FloorError)) throw error;
       tally.impossible++;
@@ -98,6 +106,7 @@ export async function playback<M>(options: PlaybackOptions<M>): Promise<Playback
 class Tally {
   requests = 0;
   impossible = 0;
+  draftsUsed = 0;
   minGain = 0;
   #violations = 0;
   #overWindow = 0;
@@ -175,6 +184,7 @@ class Tally {
       attempts: this.#attempts,
       hasty: this.#hasty,
       summarizerCalls: this.#calls,
+      draftsUsed: this.draftsUsed,
       rungs: this.#rungs,
       firstFault: this.#firstFault,
     };

@@ -49,6 +49,7 @@ function add(a: RandomLogsReport, b: RandomLogsReport): RandomLogsReport {
     impossible: a.impossible + b.impossible,
     hasty: a.hasty + b.hasty,
     changed: a.changed + b.changed,
+    draftsUsed: a.draftsUsed + b.draftsUsed,
     rungs,
     faults: [...a.faults, ...b.faults].slice(0, 10),
   };

@@ -6,7 +6,9 @@ import type { Keep, Policy } from "@palimpsest/core/compaction";
 import { anthropicRules, googleRules, openaiRules, type Shape, shapeOf } from "@palimpsest/core/message";
 import { randomConversation, render } from "@palimpsest/core/testing";
 import { charsPerToken, createMeter } from "@palimpsest/core/tokens";
+import type { DraftTable } from "../compaction/draft-table.ts";
 import { type PlaybackReport, playback } from "./playback.ts";
+import { misbehavingWriter } from "./summarizers.ts";
 
 export interface RandomLogsReport {
   readonly logs: number;
@@ -17,23 +19,33 @@ export interface RandomLogsReport {
   readonly impossible: number;
   readonly hasty: number;
   readonly changed: number;
+  readonly draftsUsed: number;
   /** Logs in which each rung was taken at least once. */
   readonly rungs: Readonly<Record<string, number>>;
   readonly faults: readonly string[];
 }
 
-export async function randomLogs(from: number, to: number): Promise<RandomLogsReport> {
-  const total = { requests: 0, invalid: 0, overWindow: 0, impossible: 0, hasty: 0, changed: 0, over200Messages: 0 };
+/** `drafted`: a summarizer writes them ahead of the trigger; else they are extracted without one. */
+export type Summaries = "extracted" | "drafted";
+
+export async function randomLogs(
+  from: number,
+  to: number,
+  summaries: Summaries = "extracted",
+): Promise<RandomLogsReport> {
+  const counts = { requests: 0, invalid: 0, overWindow: 0, impossible: 0, hasty: 0, changed: 0, draftsUsed: 0 };
+  const total = { ...counts, over200Messages: 0 };
   const rungs: Record<string, number> = {};
   const faults: string[] = [];
   for (let seed = from; seed < to; seed++) {
-    const { report, messages } = await playRandomLog(seed);
+    const { report, messages } = await playRandomLog(seed, summaries);
     total.requests += report.requests;
     total.invalid += report.violations;
     total.overWindow += report.overWindow;
     total.impossible += report.impossible;
     total.hasty += report.hasty;
     total.changed += report.replayIdentical ? 0 : 1;
+    total.draftsUsed += report.draftsUsed;
     total.over200Messages += messages > 200 ? 1 : 0;
     for (const rung of Object.keys(report.rungs)) rungs[rung] = (rungs[rung] ?? 0) + 1;
     if (report.firstFault !== null && faults.length < 10) faults.push(`log ${seed}: ${report.firstFault}`);
@@ -59,7 +71,10 @@ const SHAPES = [
 const FORMATS: readonly Policy["summaryFormat"][] = ["pair", "pair", "user", "system"];
 
 /** Independent choices from one seed: each divides out what the one before has used. */
-async function playRandomLog(seed: number): Promise<{ report: PlaybackReport; messages: number }> {
+async function playRandomLog(
+  seed: number,
+  summaries: Summaries,
+): Promise<{ report: PlaybackReport; messages: number }> {
   let left = Math.abs(Math.imul(seed, 0x9e3779b1)) >>> 1;
   const pick = <T>(options: readonly T[]): T => {
     const chosen = options[left % options.length]!;
@@ -91,7 +106,7 @@ async function playRandomLog(seed: number): Promise<{ report: PlaybackReport; me
       maxSummaryTokens: null,
       summaryFormat: pick(FORMATS),
     },
-    writer: null,
+    ...(summaries === "drafted" ? drafted(size) : { writer: null }),
     prune: pick([
       null,
       { cache: "warm" },
@@ -99,4 +114,17 @@ async function playRandomLog(seed: number): Promise<{ report: PlaybackReport; me
     ]),
   });
   return { report, messages: messages.length };
+}
+
+function drafted(size: number) {
+  return { writer: misbehavingWriter("extractive", size), background: { table: memoryDrafts() } };
+}
+
+function memoryDrafts(): DraftTable {
+  const kept = new Map<string, string>();
+  return {
+    get: async (key) => kept.get(key) ?? null,
+    put: async (key, value) => void kept.set(key, value),
+    drop: async (key) => void (key === undefined ? kept.clear() : kept.delete(key)),
+  };
 }
