@@ -9,6 +9,7 @@ import { exchanges, importMessages } from "../test/conversations.ts";
 const parts = (at: Desk, thread: string): string[] => {
   const folder = join(at.home, "threads", thread, "history");
   return readdirSync(folder)
+    .filter((name) => name.startsWith("part-"))
     .sort()
     .flatMap((name) => readFileSync(join(folder, name), "utf8").trim().split("\n"));
 };
@@ -46,6 +47,24 @@ test("compact hides the older part behind a summary, undo takes it back exactly,
   assert.equal(parts(at, "a").length, 74);
   assert.match((await at.run("redo", "a")).stderr, /Nothing to redo/);
   assert.equal((await at.run("verify", "a")).code, 0);
+});
+
+test("one undo takes back all of a compaction that also had to shorten what stays, and one redo brings it again", async (t) => {
+  const at = desk(t);
+  const long = { role: "user", content: `Read all of this: ${"a very long paste ".repeat(3000)}` };
+  await importMessages(at, "a", [...exchanges(20), long]);
+  const before = messagesOf((await at.json("view", "a")).document);
+  assert.equal((await at.json("compact", "a", "--window", "3000")).document["kind"], "compacted");
+  const compacted = messagesOf((await at.json("view", "a")).document);
+  assert.ok(compacted.at(-1)!.content.length < 20_000);
+  assert.equal((await at.run("undo", "a")).code, 0);
+  assert.deepEqual(messagesOf((await at.json("view", "a")).document), before);
+  assert.equal((await at.run("redo", "a")).code, 0);
+  assert.deepEqual(messagesOf((await at.json("view", "a")).document), compacted);
+  assert.equal((await at.run("undo", "a")).code, 0);
+  assert.deepEqual(messagesOf((await at.json("view", "a")).document), before);
+  assert.equal((await at.run("undo", "a")).code, 1);
+  assert.equal((await at.run("doctor", "--rebuild")).code, 0);
 });
 
 test("a dry run says what would come of it and writes nothing, even while another run holds the thread", async (t) => {
@@ -125,7 +144,7 @@ test("doctor --rebuild finds part files that are missing, changed or strange, an
   await importMessages(at, "a", exchanges(40));
   await at.run("compact", "a");
   const folder = join(at.home, "threads", "a", "history");
-  const [name] = readdirSync(folder) as [string];
+  const name = readdirSync(folder).find((one) => one.startsWith("part-"))!;
   const whole = readFileSync(join(folder, name), "utf8");
   assert.equal((await at.run("doctor", "--rebuild")).code, 0);
   const { rmSync, chmodSync } = await import("node:fs");

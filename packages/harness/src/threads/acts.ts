@@ -69,21 +69,48 @@ export type Undone =
   | Extract<UndoPlan, { kind: "refused" }>
   | Exclude<Committed, { kind: "committed" }>;
 
-/** Takes back the newest prune or compaction, or the one asked for. */
+/** Takes back the newest prune or compaction with what was written in one act with it, or the record asked for. */
 export async function undo(writer: Writer, target?: number): Promise<Undone> {
-  return carryOut(writer, planUndo(await readStructure(writer.store, writer.lease.thread), target));
+  const structure = await readStructure(writer.store, writer.lease.thread);
+  const plan = planUndo(structure, target);
+  if (plan.kind === "refused" || target !== undefined || plan.restores !== "prune") return carryOut(writer, plan);
+  const whole = await isOneAct(writer, plan.of - 1);
+  return carryOut(writer, plan, whole ? planUndo(structure, plan.of - 1) : null);
 }
 
-/** Takes back the newest undo. */
+/** Takes back the newest undo, and the one that was written with it. */
 export async function redo(writer: Writer): Promise<Undone> {
-  return carryOut(writer, planRedo(await readStructure(writer.store, writer.lease.thread)));
+  const structure = await readStructure(writer.store, writer.lease.thread);
+  const plan = planRedo(structure);
+  if (plan.kind === "refused") return plan;
+  const [last, first] = [plan.of, plan.of - 1].map((seq) => structure.find((act) => act.seq === seq));
+  const paired = last?.kind === "undo" && first?.kind === "undo" && first.of === last.of + 1;
+  const whole = paired && (await isOneAct(writer, last.of));
+  return carryOut(writer, plan, whole ? planUndo(structure, plan.of - 1) : null);
 }
 
-async function carryOut(writer: Writer, plan: UndoPlan): Promise<Undone> {
+/** A compaction that also had to shorten what stays is two records, one after the other, with the same figures. */
+async function isOneAct({ store, lease }: Writer, compaction: number): Promise<boolean> {
+  const range = [compaction, compaction + 1] as const;
+  const records: LogRecord[] = [];
+  for await (const { record } of store.records(lease.thread, { range })) records.push(record);
+  const [first, second] = records;
+  if (first?.kind !== "compaction" || second?.kind !== "prune") return false;
+  return first.tokensBefore === second.tokensBefore && first.tokensAfter === second.tokensAfter;
+}
+
+/** `also` goes with it in one append; where it can't, it is left as it is. */
+async function carryOut(writer: Writer, plan: UndoPlan, also: UndoPlan | null = null): Promise<Undone> {
   if (plan.kind === "refused") return plan;
-  const result = await commit(writer, [{ kind: "undo", of: plan.of }]);
+  const seqs = [plan.of, ...(also?.kind === "undo" ? [also.of] : [])];
+  const result = await commit(
+    writer,
+    seqs.map((of) => ({ kind: "undo", of })),
+  );
   if (result.kind !== "committed") return result;
-  return { kind: plan.restores === "undo" ? "redone" : "undone", of: plan.of, seq: result.seqs[0]! };
+  const redone = plan.restores === "undo";
+  // What a person knows it by: the compaction, or the undo of it.
+  return { kind: redone ? "redone" : "undone", of: redone ? plan.of : seqs.at(-1)!, seq: result.seqs.at(-1)! };
 }
 
 export type Forked =
