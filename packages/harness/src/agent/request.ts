@@ -14,6 +14,7 @@ import { ensureParts } from "../compaction/part-files.ts";
 import type { CachedPrefix } from "../compaction/summarize.ts";
 import type { ModelCounter } from "../models/tokenizers.ts";
 import type { Draft } from "../threads/writer.ts";
+import { markedMessages } from "./cache-marks.ts";
 import type { StepUsage } from "./events.ts";
 import { type FixedSource, fixedDrafts, type ModelRequest, renderFixed, requestWith } from "./fixed-part.ts";
 import { type Ledger, openLedger } from "./ledger.ts";
@@ -116,7 +117,8 @@ function effects(run: Run, options: DeskOptions, { ledger, request }: Asked) {
   const place: WriterPlace = {
     count: (text) => Math.ceil(count(text) * prior),
     ...{ settings, model, drafts: table, window: () => book.window().size },
-    prefix: () => (cache() === "cold" ? null : prefixOf(request(), ledger.count(conversation.view()).tokens)),
+    prefix: () =>
+      cache() === "cold" ? null : prefixOf(request(), model.provider, ledger.count(conversation.view()).tokens),
   };
   return {
     writer: writerFor(summarizer, place),
@@ -132,7 +134,9 @@ function effects(run: Run, options: DeskOptions, { ledger, request }: Asked) {
 }
 
 /** What the provider has in its cache: the request up to the last answer, so that a question of ours may follow. */
-function prefixOf({ instructions, messages, tools }: ModelRequest, tokens: number): CachedPrefix | null {
+function prefixOf(request: ModelRequest, provider: string, tokens: number): CachedPrefix | null {
+  const { instructions, messages, tools } = request;
   const last = messages.findLastIndex(({ role }) => role !== "user");
-  return last < 0 ? null : { instructions, messages: messages.slice(0, last + 1), tools, tokens };
+  if (last < 0) return null;
+  return { instructions, messages: markedMessages(messages.slice(0, last + 1), provider), tools, tokens };
 }

@@ -4,6 +4,7 @@
  */
 import type { AiSdkMessage } from "@palimpsest/core/message";
 import { type ModelMessage, streamText, type ToolSet } from "ai";
+import { markedInstructions, markedMessages } from "./cache-marks.ts";
 import { AgentError, messageOf } from "./errors.ts";
 import type { Emit, StepUsage } from "./events.ts";
 import type { ModelSettings } from "./model.ts";
@@ -43,9 +44,9 @@ export async function callModel(request: ModelRequest, context: StepContext): Pr
     const result = streamText({
       ...given,
       model: languageModel,
-      instructions: request.instructions,
+      instructions: markedInstructions(request.instructions, languageModel.provider),
       // Checked when they came in; core's type names the same fields, read-only.
-      messages: request.messages as unknown as ModelMessage[],
+      messages: markedMessages(request.messages, languageModel.provider) as unknown as ModelMessage[],
       tools: withoutExecute(request.tools),
       abortSignal: signal,
       maxRetries: 0,

@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createAnthropic } from "@ai-sdk/anthropic";
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import { tool } from "ai";
+import { z } from "zod";
+import { openSqlite } from "../stores/sqlite.ts";
+import { startProviderServer } from "../testing/provider-server.ts";
+import { replay } from "../threads/audit.ts";
+import { createAgent } from "./create-agent.ts";
+
+const echo = tool({ inputSchema: z.object({}), execute: () => "echo" });
+
+test("a provider that caches where it is told to is told: after the system prompt and after the last message", async (t) => {
+  const server = await startProviderServer({
+    respond: ({ index }) => (index === 0 ? { calls: [{ name: "echo", input: {} }] } : "ok"),
+  });
+  t.after(() => server.close());
+  const store = openSqlite({ path: ":memory:" });
+  const model = createAnthropic({ apiKey: "sk-test", baseURL: server.url })("m");
+  const agent = createAgent({ model, store, tools: { echo }, maxOutputTokens: 500 });
+  for (const prompt of ["one", "two"]) await agent.generate({ threadId: "t", prompt });
+  assert.equal(server.requests.length, 3);
+  for (const { body } of server.requests) {
+    assert.deepEqual(marksIn(body?.["system"]), 1);
+    const messages = body?.["messages"] as unknown[];
+    assert.equal(marksIn(messages.at(-1)), 1);
+    assert.equal(marksIn(messages.slice(0, -1)), 0);
+  }
+  for await (const { body } of replay({ store }, "t")) assert.ok(!body.includes("cacheControl"));
+});
+
+test("other providers get no marks", async (t) => {
+  const server = await startProviderServer();
+  t.after(() => server.close());
+  const model = createOpenAICompatible({ name: "local", baseURL: server.url, includeUsage: true })("m");
+  await createAgent({ model }).generate({ threadId: "t", prompt: "one" });
+  assert.equal(marksIn(server.requests[0]?.body), 0);
+});
+
+function marksIn(value: unknown): number {
+  return JSON.stringify(value).split("cache_control").length - 1;
+}
