@@ -4,6 +4,7 @@
  */
 import type { Repair } from "@palimpsest/core/message";
 import type { CompactionEvent } from "../compaction/events.ts";
+import type { MemoryEvent } from "../memory/events.ts";
 import type { SubagentEvent } from "../subagents/events.ts";
 import type { AgentErrorCode } from "./errors.ts";
 
@@ -45,7 +46,8 @@ export type AgentEvent =
   | { readonly type: "question-ask"; readonly question: string; readonly options: readonly string[] }
   | { readonly type: "run-end"; readonly end: RunEnd }
   | CompactionEvent
-  | SubagentEvent;
+  | SubagentEvent
+  | MemoryEvent;
 
 export type Emit = (event: AgentEvent) => void;
 

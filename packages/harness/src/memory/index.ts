@@ -1,5 +1,7 @@
 export { type EmitMemory, type MemoryEvent, memoryLogLine } from "./events.ts";
+export { type Evidence, type EvidenceRequest, gatherEvidence } from "./evidence.ts";
 export { type FileStorageOptions, fileStorage } from "./file-storage.ts";
+export { type ForgottenEverywhere, forgetEverywhere } from "./forget-everywhere.ts";
 export { type OpenStorageOptions, openStorage } from "./open-storage.ts";
 export { type Changed, type Edit, openRepository, type Repository } from "./repository.ts";
 export { checkScope, type MemoryPlace, type MemoryScope, memoryPath, type ScopeCheck } from "./scope.ts";

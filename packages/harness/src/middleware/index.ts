@@ -1,6 +1,7 @@
 export { clarification } from "./clarification.ts";
 export { compactTool } from "./compact-tool.ts";
 export { danglingCalls } from "./dangling-calls.ts";
+export { type MemoryMiddlewareOptions, memory } from "./memory.ts";
 export { type RecallOptions, recall } from "./recall.ts";
 export { type SubagentsOptions, subagents } from "./subagents.ts";
 export type { SummarizationMiddlewareOptions } from "./summarization.ts";

@@ -88,3 +88,21 @@ async function readMessage(store: Store, thread: string, seq: number): Promise<{
   }
   return null;
 }
+
+/** Messages by address (`thread#seq`), as hits that no search found; those that aren't there are left out. */
+export async function readTurns(store: Store, refs: readonly string[]): Promise<SearchHit[]> {
+  const found: SearchHit[] = [];
+  for (const ref of refs) {
+    const [thread = "", seq = ""] = ref.split("#");
+    if (!/^\d+$/.test(seq)) continue;
+    const range = [Number(seq), Number(seq)] as const;
+    for await (const { record } of store.records(thread, { range, kinds: ["message"] })) {
+      const shown = await readMessage(store, thread, record.seq);
+      // Its sitting isn't known without the index; the day stands for it.
+      const session = -Math.floor(Date.parse(record.at) / 86_400_000);
+      const hit = { thread, seq: record.seq, score: 0, at: record.at, session };
+      if (shown !== null) found.push({ ...hit, ...shown, speaker: shown.role, snippet: shown.text });
+    }
+  }
+  return found;
+}

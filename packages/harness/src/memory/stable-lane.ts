@@ -1,0 +1,46 @@
+/**
+ * The stable lane of a thread: the `<memory>` text, rendered at its first turn and then only when the prompt's cache is
+ * lost anyway or a person wants it changed: at a compaction, after an edit or forget, after an hour idle. In between it
+ * is the same, byte for byte, whatever was learned [F64]. Pure.
+ */
+import type { Head } from "@palimpsest/core/log";
+import { type MemoryDocument, renderMemory } from "@palimpsest/core/memory";
+
+/** As it stands in the thread's state. */
+export interface FrozenMemory {
+  readonly text: string;
+  readonly factIds: readonly string[];
+  readonly tokens: number;
+  /** The compaction it was rendered at, and the newest change by a person it knows. */
+  readonly compaction: number | null;
+  readonly manual: string | null;
+}
+
+export interface StableOptions {
+  readonly now: Date;
+  readonly tokens: number;
+  readonly count: (text: string) => number;
+}
+
+export type StableLane =
+  | { readonly kind: "kept"; readonly frozen: FrozenMemory }
+  | { readonly kind: "rendered"; readonly frozen: FrozenMemory };
+
+export function stableLane(head: Head, document: MemoryDocument, { now, ...options }: StableOptions): StableLane {
+  const before = frozenIn(head);
+  const manual = document.changes?.findLast(({ by }) => by !== "conversation")?.id ?? null;
+  const idle = now.getTime() - Date.parse(head.updatedAt) > IDLE_MS;
+  const fresh = before === null || idle || before.compaction !== head.compaction || before.manual !== manual;
+  if (!fresh) return { kind: "kept", frozen: before };
+  const { text, factIds, tokens } = renderMemory(document, options);
+  const frozen = { text, factIds, tokens, compaction: head.compaction, manual };
+  const same = before !== null && JSON.stringify(before) === JSON.stringify(frozen);
+  return { kind: same ? "kept" : "rendered", frozen };
+}
+
+export function frozenIn(head: Head): FrozenMemory | null {
+  const found = head.state["memory"];
+  return typeof found === "object" && found !== null && "text" in found ? (found as FrozenMemory) : null;
+}
+
+const IDLE_MS = 60 * 60 * 1000;

@@ -1,0 +1,166 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { createAgent } from "../agent/create-agent.ts";
+import type { AgentEvent } from "../agent/events.ts";
+import { fileStorage } from "../memory/file-storage.ts";
+import { forgetEverywhere } from "../memory/forget-everywhere.ts";
+import { openRepository } from "../memory/repository.ts";
+import { memoryService } from "../memory/service.ts";
+import { createUpdater, type MemoryJob } from "../memory/updater.ts";
+import { openSqlite } from "../stores/sqlite.ts";
+import { scriptedModel } from "../testing/scripted-model.ts";
+import { createThread, means } from "../threads/index.ts";
+import { memory } from "./memory.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "palimpsest-memory-mw-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+const OWN = { user: "default", agent: null };
+const TEA = '{"additions": [{"content": "User likes green tea", "confidence": 0.92, "quote": "I like green tea"}]}';
+
+test("[F64] the memory block stays the same byte for byte while facts are learned, and a fact of one turn is lent to the next", async () => {
+  const kit = open();
+  await kit.service.add(OWN, { content: "User is a baker" });
+  await kit.ask("t", "I like green tea");
+  kit.extraction = TEA;
+  await kit.learn();
+  await kit.ask("t", "Which tea should I order?");
+  const [first, second] = kit.prompts;
+  const block = /<memory>[\s\S]*<\/memory>/.exec(first!.system)?.[0];
+  assert.equal(block, "<memory>\n## Key Facts\n- User is a baker (confidence: 1.00)\n</memory>");
+  assert.equal(second!.system, first!.system);
+  assert.match(
+    second!.last,
+    /Which tea should I order\?[\s\S]*<evidence>[\s\S]*- User likes green tea \(confidence: 0\.92\)/,
+  );
+  const lent = kit.events.filter((event) => event.type === "memory-injected").map(({ lane }) => lane);
+  assert.deepEqual(lent, ["stable", "evidence"]);
+  assert.ok(kit.events.some((event) => event.type === "memory-queued" && event.messages === 2));
+});
+
+test("the block is rendered again after a person's edit, at a compaction and after an hour idle", async () => {
+  const kit = open();
+  await kit.service.add(OWN, { content: "User is a baker" });
+  await kit.ask("t", "I like green tea");
+  kit.extraction = TEA;
+  await kit.learn();
+  await kit.ask("t", "hello there friend");
+  assert.doesNotMatch(kit.prompts.at(-1)!.system, /green tea/);
+  kit.time += 61 * 60_000;
+  await kit.ask("t", "hello there again");
+  assert.match(kit.prompts.at(-1)!.system, /green tea/);
+  await kit.service.add(OWN, { content: "User lives in Bergen" });
+  await kit.ask("t", "and once more");
+  assert.match(kit.prompts.at(-1)!.system, /Bergen/);
+  kit.extraction =
+    '{"additions": [{"content": "User owns a blue boat", "confidence": 0.9, "quote": "I own a blue boat"}]}';
+  await kit.ask("t", "I own a blue boat");
+  await kit.learn();
+  await kit.agent.compact("t", { keep: { type: "messages", value: 2 } });
+  await kit.ask("t", "what now");
+  assert.match(kit.prompts.at(-1)!.system, /blue boat/);
+});
+
+test("past turns of other threads are lent too, but not another agent's, another user's, or a thread's without memory", async () => {
+  const kit = open();
+  await kit.ask("one", "The vault code of the summer house is kept by Ingrid");
+  await createThread(kit.means, { id: "quiet", memory: "off" });
+  await kit.ask("quiet", "The vault in the cellar is kept by Olaf");
+  await kit.ask("other", "The vault in the attic is kept by Astrid", { agentName: "coder" });
+  await kit.ask("ann", "The vault in the barn is kept by Sven", { userId: "ann" });
+  await kit.ask("two", "Who keeps the vault code?");
+  const { last } = kit.prompts.at(-1)!;
+  assert.match(last, /Ingrid/);
+  assert.doesNotMatch(last, /Olaf|Astrid|Sven/);
+});
+
+test("[F66] a thread with memory off gets nothing and teaches nothing; injection off still teaches", async () => {
+  const kit = open();
+  await kit.service.add(OWN, { content: "User is a baker" });
+  await createThread(kit.means, { id: "off", memory: "off" });
+  await kit.ask("off", "I like green tea, I am a baker");
+  assert.doesNotMatch(JSON.stringify(kit.prompts), /memory>|evidence>/);
+  assert.equal(kit.jobs.length, 0);
+  const silent = open("off");
+  await silent.service.add(OWN, { content: "User is a baker" });
+  await silent.ask("t", "I like green tea, I am a baker");
+  assert.doesNotMatch(JSON.stringify(silent.prompts), /memory>|evidence>/);
+  assert.deepEqual(
+    silent.jobs.map(({ thread }) => thread),
+    ["t"],
+  );
+});
+
+test("[F60] what is forgotten leaves the block, the evidence in the prompt and the search for it", async () => {
+  const kit = open();
+  await kit.ask("t", "I like green tea");
+  kit.extraction = TEA;
+  await kit.learn();
+  await kit.ask("u", "Which tea should I order?");
+  assert.match(kit.prompts.at(-1)!.last, /green tea/);
+  const [fact] = (await kit.service.show(OWN)).facts;
+  const done = await forgetEverywhere(kit.means, kit.service, { scope: OWN, ids: [fact!.id], turns: "keep" });
+  assert.ok(done.kind === "forgotten");
+  assert.deepEqual(
+    [done.facts.map(({ id }) => id), done.fenced, done.evidence, done.busy],
+    [[fact!.id], ["t#4"], ["u"], []],
+  );
+  await kit.ask("u", "So which tea is it?");
+  assert.doesNotMatch(JSON.stringify(kit.prompts.at(-1)), /green tea/);
+});
+
+test("a memory that can't be read is reported, and the run goes on without it", async () => {
+  const kit = open();
+  await kit.service.add(OWN, { content: "User is a baker" });
+  writeFileSync(kit.path, '{"facts": [');
+  await kit.ask("t", "hello there");
+  assert.equal(kit.prompts.length, 1);
+  const failed = kit.events.find((event) => event.type === "memory-failed");
+  assert.match(failed?.type === "memory-failed" ? failed.reason : "", /moved to/);
+});
+
+let count = 0;
+
+function open(injection: "on" | "off" = "on") {
+  count += 1;
+  const store = openSqlite({ path: ":memory:" });
+  const storage = fileStorage({ base: join(folder, String(count)), storagePath: "memory.json" });
+  const kit = { time: Date.UTC(2026, 10, 15), extraction: "{}", jobs: [] as MemoryJob[] };
+  const clock = () => new Date(kit.time);
+  const own = means(store, { clock });
+  const repository = openRepository(storage, clock);
+  const prompts: { system: string; last: string }[] = [];
+  const events: AgentEvent[] = [];
+  const model = scriptedModel(({ prompt }) => {
+    const text = ({ content }: { content: unknown }): string =>
+      typeof content === "string"
+        ? content
+        : (content as { text?: string }[]).map((part) => part.text ?? "").join("\n");
+    prompts.push({ system: text(prompt[0]!), last: text(prompt.at(-1)!) });
+    return "Fine.";
+  });
+  const enqueue = (job: MemoryJob): void => void kit.jobs.push(job);
+  const agent = createAgent({
+    ...{ model, store, means: { clock } },
+    middleware: [memory({ repository, injection, enqueue })],
+    onEvent: (event) => events.push(event),
+  });
+  const updater = createUpdater({
+    ...{ store, repository, clock, ids: own.ids, emit: () => {} },
+    settings: { maxFacts: 100, factConfidenceThreshold: 0.7 },
+    extract: async () => kit.extraction,
+  });
+  return Object.assign(kit, {
+    ...{ agent, prompts, events, means: own, path: storage.place(OWN) },
+    service: memoryService({ repository, clock, ids: own.ids }),
+    ask: (threadId: string, prompt: string, who: { agentName?: string; userId?: string } = {}) => {
+      kit.time += 60_000;
+      return agent.generate({ threadId, prompt, ...who });
+    },
+    learn: async () => {
+      for (const job of kit.jobs.splice(0)) assert.equal((await updater.process(job)).kind, "updated");
+    },
+  });
+}

@@ -1,0 +1,115 @@
+/**
+ * Brings memory into a run and the run into memory: the stable block into the system prompt, evidence into the question,
+ * and after the run a job for the updater. It never stops a run: trouble with memory is an event, and the run goes on
+ * without it.
+ */
+import { extractInput, type MemoryDocument } from "@palimpsest/core/memory";
+import { aiSdkShape } from "@palimpsest/core/message";
+import { charsPerToken } from "@palimpsest/core/tokens";
+import type { Middleware } from "../agent/middleware.ts";
+import type { Run } from "../agent/run.ts";
+import type { Section } from "../agent/system-prompt.ts";
+import { gatherEvidence } from "../memory/evidence.ts";
+import type { Repository } from "../memory/repository.ts";
+import { checkScope } from "../memory/scope.ts";
+import { frozenIn, stableLane } from "../memory/stable-lane.ts";
+import type { MemoryJob } from "../memory/updater.ts";
+
+export interface MemoryMiddlewareOptions {
+  readonly repository: Repository;
+  /** Off: what is remembered stays out of the prompt, and learning goes on. */
+  readonly injection?: "on" | "off";
+  readonly maxInjectionTokens?: number;
+  readonly evidenceTokens?: number;
+  readonly count?: (text: string) => number;
+  /** Takes the turn for learning; without it nothing is learned. */
+  readonly enqueue?: (job: MemoryJob) => void | Promise<void>;
+}
+
+export function memory(options: MemoryMiddlewareOptions): Middleware {
+  const { injection = "on", evidenceTokens = 1000, enqueue } = options;
+  return {
+    name: "memory",
+    async prompt(run) {
+      if (injection === "off" || !remembers(run)) return [];
+      return attempt(run, () => stableSection(run, options), frozenSection(run));
+    },
+    async beforeAgent(run) {
+      if (injection === "off" || evidenceTokens === 0 || !remembers(run)) return;
+      await attempt(run, () => lendEvidence(run, options), undefined);
+    },
+    async afterAgent(run) {
+      if (enqueue === undefined || !remembers(run)) return;
+      const { conversation, threadId } = run;
+      const { turns, worth } = extractInput(conversation.live().tail, { thread: threadId });
+      if (worth === "trivial") return;
+      await attempt(run, async () => enqueue({ thread: threadId, throughSeq: conversation.head().version }), undefined);
+      run.emit({ type: "memory-queued", threadId, messages: turns.length });
+    },
+  };
+}
+
+function remembers({ conversation }: Run): boolean {
+  return conversation.header.memory === "on" && conversation.header.kind === "main";
+}
+
+async function stableSection(run: Run, options: MemoryMiddlewareOptions): Promise<Section[]> {
+  const { conversation, means, threadId } = run;
+  const { maxInjectionTokens: tokens = 2000, count = charsPerToken(4) } = options;
+  const document = await readDocument(run, options);
+  const lane = stableLane(conversation.head(), document, { now: means.clock(), tokens, count });
+  const { text, factIds, tokens: spent } = lane.frozen;
+  if (lane.kind === "rendered") {
+    await run.commit([{ kind: "state", patch: { memory: lane.frozen } }]);
+    const hash = means.hash(text);
+    if (text !== "") run.emit({ type: "memory-injected", threadId, lane: "stable", ids: factIds, tokens: spent, hash });
+  }
+  return text === "" ? [] : [{ slot: "memory", text }];
+}
+
+/** What the thread last showed, for when memory can't be read. */
+function frozenSection(run: Run): Section[] {
+  const text = frozenIn(run.conversation.head())?.text ?? "";
+  return text === "" ? [] : [{ slot: "memory", text }];
+}
+
+/** Once per question: a run that goes on after a crash finds the record already there. */
+async function lendEvidence(run: Run, options: MemoryMiddlewareOptions): Promise<void> {
+  const { conversation, means, question, threadId } = run;
+  const live = conversation.live();
+  const asked = live.tail.find(({ seq }) => seq === question);
+  if (asked === undefined || live.evidence.some(({ of }) => of === question)) return;
+  const parts = aiSdkShape.parts(conversation.original(asked));
+  const words = parts.map((part) => (part.kind === "text" ? part.text : "")).join("\n");
+  const head = conversation.head();
+  const found = await gatherEvidence(means.store, await readDocument(run, options), {
+    ...{ question: words, user: run.userId, agent: run.agentName, thread: threadId },
+    visibleAfter: head.hiddenThrough,
+    shownFacts: new Set(frozenIn(head)?.factIds ?? []),
+    tokens: options.evidenceTokens ?? 1000,
+    count: options.count ?? charsPerToken(4),
+  });
+  if (found === null) return;
+  const { text, ids, tokens } = found;
+  const hash = means.hash(text);
+  await run.commit([{ kind: "evidence", of: asked.seq, text, ids, hash }]);
+  run.emit({ type: "memory-injected", threadId, lane: "evidence", ids, tokens, hash });
+}
+
+async function readDocument(run: Run, { repository }: MemoryMiddlewareOptions): Promise<MemoryDocument> {
+  const checked = checkScope(run.userId, run.agentName);
+  if (checked.kind === "invalid") throw new Error(`${checked.problem}: nothing is remembered for it`);
+  return repository.read(checked.scope);
+}
+
+/** A lost lease is the run's affair and ends it; everything else is only memory's. */
+async function attempt<T>(run: Run, work: () => Promise<T>, otherwise: T): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Error && error.name === "LeaseLostError") throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    run.emit({ type: "memory-failed", threadId: run.threadId, reason });
+    return otherwise;
+  }
+}
