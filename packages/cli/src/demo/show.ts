@@ -3,7 +3,7 @@ import type { Output } from "../output.ts";
 import { table } from "../table.ts";
 import type { CompactionSeen, Played, Turn } from "./play.ts";
 
-export interface Closing extends Played {
+interface Closing extends Played {
   readonly messages: number;
   /** Of everything ever said, roughly. */
   readonly tokens: number;
