@@ -1,7 +1,7 @@
 export { type Chunk, type Chunked, type ChunkOptions, chunkMessages } from "./chunk.ts";
 export { digest } from "./digest.ts";
 export { type ExtractOptions, extractSummary } from "./extract.ts";
-export { exitCode, failingLines } from "./failing-lines.ts";
+export { exitCode, failingLines, isFailingLine } from "./failing-lines.ts";
 export { type Entry, extendLedger } from "./ledger.ts";
 export { LEDGER_FILE, ledgerText } from "./ledger-lines.ts";
 export { type CommandEntry, type CommitEntry, emptyLedger, type FileEntry, type Ledger } from "./ledger-state.ts";

@@ -3,13 +3,16 @@ import { type SummarizationOptions, summarizationFromOptions } from "../config/s
 import { clarification } from "../middleware/clarification.ts";
 import { compactTool } from "../middleware/compact-tool.ts";
 import { danglingCalls } from "../middleware/dangling-calls.ts";
+import { loopGuard } from "../middleware/loop-guard.ts";
 import { recall } from "../middleware/recall.ts";
 import { type SubagentsOptions, subagents } from "../middleware/subagents.ts";
 import { summarizationWith } from "../middleware/summarization.ts";
 import { threadData } from "../middleware/thread-data.ts";
 import { title } from "../middleware/title.ts";
+import { todos } from "../middleware/todos.ts";
 import type { SubagentModel } from "../subagents/spec.ts";
 import { type Agent, type AgentOptions, createAgent } from "./create-agent.ts";
+import { type DeepFiles, type DeepFilesOptions, deepFiles } from "./deep-files.ts";
 import type { Middleware } from "./middleware.ts";
 import type { Summarizer } from "./summarizer.ts";
 
@@ -18,36 +21,54 @@ export interface DeepAgentOptions extends AgentOptions {
   readonly summarization?: SummarizationOptions | null;
   /** Who writes the summaries: by default the agent's own model; null: they are extracted without one. */
   readonly summarizer?: Summarizer;
-  /** Null: no `task` tool. Children have the agent's tools and model unless told otherwise. */
+  /** Null: no `task` tool. Children have the agent's tools, files and model unless told otherwise. */
   readonly subagents?: Omit<SubagentsOptions, keyof SubagentModel> | null;
+  /** Folders, a shell, stored tool outputs and skills; without it the agent has no files. */
+  readonly files?: DeepFilesOptions;
 }
 
 export function createDeepAgent(given: DeepAgentOptions): Agent {
-  const { summarization, summarizer = "agent", subagents: delegating, ...options } = given;
+  const { summarization, summarizer = "agent", subagents: delegating, files, ...asked } = given;
   const settings = summarizationFromOptions(summarization ?? {});
   const compacting = summarizationWith({ ...settings, automatic: summarization !== null }, summarizer);
+  const own = files === undefined ? null : deepFiles(files);
+  const options = { ...(own === null ? {} : { history: own.history }), ...asked };
   const middleware: Middleware[] = [
     threadData(),
+    ...(own?.workspace ?? []),
     danglingCalls(),
-    ...(delegating === null ? [] : [subagents({ ...childrenOf(options, compacting), ...delegating })]),
+    ...(own?.skills ?? []),
+    ...(delegating === null ? [] : [subagents({ ...childrenOf(options, compacting, own), ...delegating })]),
     compacting,
     compactTool(),
     recall(),
+    todos(),
+    ...(own?.viewImage ?? []),
     title(),
     clarification(),
+    loopGuard(),
     ...(options.middleware ?? []),
   ];
   return createAgent({ ...options, middleware });
 }
 
 /** Children keep what holds for tool calls, such as asking for permission; everything else of the parent stays its own. */
-function childrenOf(options: AgentOptions, compacting: Middleware): SubagentsOptions {
+function childrenOf(options: AgentOptions, compacting: Middleware, files: DeepFiles | null): SubagentsOptions {
   const { middleware: own = [], tools = {}, retry, toolTimeoutMs, history, sleep, random } = options;
   const guards = own.flatMap(({ name, wrapTool }) => (wrapTool === undefined ? [] : [{ name, wrapTool }]));
   return {
     ...options,
     tools,
-    childMiddleware: () => [danglingCalls(), compacting, recall(), ...guards],
+    childMiddleware: () => [
+      ...(files?.workspace ?? []),
+      danglingCalls(),
+      ...(files?.skills ?? []),
+      compacting,
+      recall(),
+      ...(files?.viewImage ?? []),
+      loopGuard(),
+      ...guards,
+    ],
     child: {
       ...(retry !== undefined && { retry }),
       ...(toolTimeoutMs !== undefined && { toolTimeoutMs }),

@@ -19,6 +19,7 @@ export type AgentErrorCode =
   | "stream-cut"
   | "too-long"
   | "floor-exceeds-window"
+  | "loop"
   | "failed";
 
 export class AgentError extends Error {

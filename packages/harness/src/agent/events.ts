@@ -44,6 +44,8 @@ export type AgentEvent =
   | { readonly type: "step-end"; readonly step: number; readonly finish: string; readonly usage: StepUsage | null }
   | { readonly type: "title-set"; readonly title: string }
   | { readonly type: "question-ask"; readonly question: string; readonly options: readonly string[] }
+  | { readonly type: "skill-skip"; readonly folder: string; readonly problem: string }
+  | { readonly type: "loop-warn"; readonly callId: string; readonly name: string; readonly reason: string }
   | { readonly type: "run-end"; readonly end: RunEnd }
   | CompactionEvent
   | SubagentEvent

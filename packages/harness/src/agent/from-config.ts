@@ -3,8 +3,8 @@
  * the chat and the demo all start here, so that a thread meets the same agent whoever opens it. The middleware every
  * assistant has is named in `create-deep-agent.ts`; here is only what a configuration decides.
  */
+import { resolve } from "node:path";
 import { configuredWriter } from "../compaction/configured-writer.ts";
-import { historyFolder } from "../compaction/thread-compactor.ts";
 import type { ConfigFile } from "../config/schema.ts";
 import { type Summarization, summarizationForThreads } from "../config/summarization.ts";
 import { summarizationWith } from "../middleware/summarization.ts";
@@ -12,7 +12,7 @@ import { type ResolvedModel, resolveModel } from "../models/resolve-model.ts";
 import type { Store } from "../stores/store.ts";
 import type { Agent, AgentOptions } from "./create-agent.ts";
 import { createDeepAgent } from "./create-deep-agent.ts";
-import type { Middleware } from "./middleware.ts";
+import type { DeepFilesOptions } from "./deep-files.ts";
 import type { Summarizer } from "./summarizer.ts";
 
 export interface ConfiguredAgentOptions extends Pick<AgentOptions, "onEvent" | "tools" | "middleware"> {
@@ -42,11 +42,10 @@ export async function createAgentFromConfig(options: ConfiguredAgentOptions): Pr
     ...(model.baseUrl !== null && { baseUrl: model.baseUrl }),
     ...(onEvent !== undefined && { onEvent }),
     ...(tools !== undefined && { tools }),
-    history: (thread) => historyFolder(home, thread),
+    files: filesOf(home, config, model),
     // The settings below take its place, since the last in the list holds.
     summarization: null,
     middleware: [
-      workspaceFiles(home, config.workspace.host_bash ? "host" : "sandbox"),
       summarizationWith({ ...settings, automatic }, summarizerOf(config, settings)),
       ...(options.middleware ?? []),
     ],
@@ -61,18 +60,13 @@ function summarizerOf(config: ConfigFile, settings: Summarization): Summarizer {
   return other || offline ? configuredWriter(config, settings) : "agent";
 }
 
-/** The thread's folders and the tools that work in them; loaded at the first run only. */
-function workspaceFiles(home: string, bash: "sandbox" | "host"): Middleware {
+function filesOf(home: string, config: ConfigFile, model: ResolvedModel): DeepFilesOptions {
+  const { max_tokens: maxTokens, per_tool: perTool, exempt } = config.tool_output;
   return {
-    name: "workspace",
-    async tools(run) {
-      const { prepareWorkspace, threadWorkspace, workspaceTools } = await import("../workspace/index.ts");
-      const workspace = threadWorkspace(home, run.threadId);
-      await prepareWorkspace(workspace);
-      const remember = async (patch: Readonly<Record<string, unknown>>): Promise<void> => {
-        await run.commit([{ kind: "state", patch }]);
-      };
-      return { ...workspaceTools(workspace, { remember, bash }) };
-    },
+    base: home,
+    bash: config.workspace.host_bash ? "host" : "sandbox",
+    vision: model.supportsVision,
+    toolOutput: { maxTokens, perTool, exempt },
+    skills: { directory: resolve(home, config.skills.path) },
   };
 }

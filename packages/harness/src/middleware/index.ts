@@ -1,10 +1,16 @@
 export { clarification } from "./clarification.ts";
 export { compactTool } from "./compact-tool.ts";
 export { danglingCalls } from "./dangling-calls.ts";
+export { loopGuard } from "./loop-guard.ts";
 export { type MemoryMiddlewareOptions, memory } from "./memory.ts";
 export { type RecallOptions, recall } from "./recall.ts";
+export { type SkillsOptions, skills } from "./skills.ts";
 export { type SubagentsOptions, subagents } from "./subagents.ts";
 export type { SummarizationMiddlewareOptions } from "./summarization.ts";
 export { summarization, summarizationWith } from "./summarization.ts";
 export { threadData } from "./thread-data.ts";
 export { type TitleOptions, title } from "./title.ts";
+export { todos } from "./todos.ts";
+export { type ToolOutputOptions, toolOutput } from "./tool-output.ts";
+export { type ViewImageOptions, viewImage } from "./view-image.ts";
+export { type WorkspaceOptions, workspaceFiles } from "./workspace.ts";

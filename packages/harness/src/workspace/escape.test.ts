@@ -129,7 +129,7 @@ describe("nothing gets out of a thread's folders", () => {
     const artifacts: unknown[] = [];
     const tools = workspaceTools(workspace, { remember: async (patch) => void artifacts.push(patch) });
     const seen: unknown[] = [];
-    const { view_image } = imageTools(workspace, (image) => void seen.push(image));
+    const { view_image } = imageTools(workspace, async (image) => void seen.push(image));
     for (const path of attempts()) {
       const results = [
         await call(tools.ls, { path }),

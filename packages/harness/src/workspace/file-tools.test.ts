@@ -311,11 +311,11 @@ describe("file tools", () => {
 
     it("shows images, and says when a file isn't one", async () => {
       const seen: { path: string; width: number }[] = [];
-      const { view_image } = imageTools(workspace, (image) => seen.push(image));
+      const { view_image } = imageTools(workspace, async (image) => void seen.push(image));
       await writeFile(host("p.png"), Buffer.from(PNG, "base64"));
       await writeFile(host("fake.png"), "not an image");
       await writeFile(host("cut.png"), Buffer.from(PNG, "base64").subarray(0, 10));
-      assert.match(await call(view_image, { path: "p.png" }), /image\/png, 1 x 1/);
+      await call(view_image, { path: "p.png" });
       assert.match(await call(view_image, { path: "fake.png" }), /error: .*not a PNG/);
       assert.match(await call(view_image, { path: "cut.png" }), /error: .*not a PNG/);
       assert.deepEqual(

@@ -47,7 +47,16 @@ export async function withFolder<T>(
   use: (folder: Folder) => Promise<T>,
   missing: "fail" | "create" = "fail",
 ): Promise<T> {
-  const folder = await descend(workspace.roots[place.root], place.segments, missing);
+  return withFolderIn(workspace.roots[place.root], place.segments, { use, missing });
+}
+
+interface FolderUse<T> {
+  readonly use: (folder: Folder) => Promise<T>;
+  readonly missing: "fail" | "create";
+}
+
+async function withFolderIn<T>(root: Root, segments: readonly string[], { use, missing }: FolderUse<T>): Promise<T> {
+  const folder = await descend(root, segments, missing);
   try {
     return await use(folder);
   } finally {
@@ -61,12 +70,17 @@ export async function withFile<T>(
   place: Place,
   use: (file: FileHandle, size: number) => Promise<T>,
 ): Promise<T> {
-  const shown = virtualPath(place);
-  const name = place.segments.at(-1);
+  return withFileIn(workspace.roots[place.root], place.segments, { shown: virtualPath(place), use });
+}
+
+/** The same below any folder; `shown` is what messages call the file. */
+export async function withFileIn<T>(root: Root, segments: readonly string[], entry: EntryUse<T>): Promise<T> {
+  const { shown } = entry;
+  const name = segments.at(-1);
   if (name === undefined) throw new ToolFailure(`${shown} is a folder: list it with ls.`);
-  const parent = { ...place, segments: place.segments.slice(0, -1) };
   try {
-    return await withFolder(workspace, parent, (folder) => withEntry(folder, name, { shown, use }));
+    const use = (folder: Folder): Promise<T> => withEntry(folder, name, entry);
+    return await withFolderIn(root, segments.slice(0, -1), { use, missing: "fail" });
   } catch (error) {
     throw failureFor(shown, error);
   }

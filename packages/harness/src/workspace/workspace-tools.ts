@@ -40,6 +40,9 @@ export function workspaceTools(workspace: Workspace, options: WorkspaceToolOptio
 }
 
 /** Only for models that see. */
-export function imageTools(workspace: Workspace, see: (image: SeenImage) => void): { readonly view_image: Tool } {
-  return { view_image: viewImageTool(workspace, see) };
+export function imageTools(
+  workspace: Workspace,
+  seen: (image: SeenImage) => Promise<void>,
+): { readonly view_image: Tool } {
+  return { view_image: viewImageTool(workspace, seen) };
 }

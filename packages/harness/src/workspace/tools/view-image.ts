@@ -1,4 +1,4 @@
-/** `view_image`: lets a model that sees look at an image of the workspace. The image itself follows as a user turn. */
+/** `view_image`: lets a model that sees look at an image of the workspace. */
 import { imageSize } from "@palimpsest/core/tokens";
 import { type Tool, tool } from "ai";
 import { z } from "zod";
@@ -13,36 +13,42 @@ export interface SeenImage {
   readonly mediaType: ImageType;
   readonly width: number;
   readonly height: number;
-  readonly base64: string;
 }
 
 /** Providers refuse more than 5 MB of base64. */
 const MAX_BYTES = 3_700_000;
 
-export function viewImageTool(workspace: Workspace, see: (image: SeenImage) => void): Tool {
+export function viewImageTool(workspace: Workspace, seen: (image: SeenImage) => Promise<void>): Tool {
   return tool({
     description: "Look at an image file (PNG, JPEG, GIF, WebP) of the workspace.",
     inputSchema: z.strictObject({ path: z.string() }),
-    execute: async ({ path }): Promise<string> => {
+    execute: async ({ path }) => {
       const place = placeOf(path);
       const shown = virtualPath(place);
-      const image = await withFile(workspace, place, async (file, size) => {
+      const { image, base64 } = await withFile(workspace, place, async (file, size) => {
         if (size > MAX_BYTES)
           throw new ToolFailure(`${shown} has ${size} bytes; images may have ${MAX_BYTES}: make it smaller.`);
         return readImage(shown, await file.readFile());
       });
-      see(image);
-      return `${shown}: ${image.mediaType}, ${image.width} x ${image.height} pixels. The image follows.`;
+      await seen(image);
+      return { ...image, base64 };
     },
+    toModelOutput: ({ output: { path, mediaType, width, height, base64 } }) => ({
+      type: "content",
+      value: [
+        { type: "text", text: `${path}: ${mediaType}, ${width} x ${height} pixels.` },
+        { type: "file", mediaType, data: { type: "data", data: base64 } },
+      ],
+    }),
   });
 }
 
-function readImage(path: string, bytes: Buffer): SeenImage {
+function readImage(path: string, bytes: Buffer): { readonly image: SeenImage; readonly base64: string } {
   const mediaType = imageType(bytes);
   const base64 = bytes.toString("base64");
   const size = mediaType && imageSize({ kind: "image", mediaType, source: { kind: "base64", data: base64 } });
-  if (mediaType === null || !size || size.width < 1 || size.height < 1) {
+  if (mediaType === null || !size) {
     throw new ToolFailure(`${path} is not a PNG, JPEG, GIF or WebP image that can be shown, whatever its name says.`);
   }
-  return { path, mediaType, base64, width: size.width, height: size.height };
+  return { image: { path, mediaType, width: size.width, height: size.height }, base64 };
 }

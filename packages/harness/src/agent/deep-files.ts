@@ -1,0 +1,44 @@
+/**
+ * The part of the default wiring that concerns files: which middleware a workspace brings, for an agent and for those it
+ * delegates to, who work in the same folders.
+ */
+import { type SkillsOptions, skills } from "../middleware/skills.ts";
+import { type ToolOutputOptions, toolOutput } from "../middleware/tool-output.ts";
+import { viewImage } from "../middleware/view-image.ts";
+import { type WorkspaceOptions, workspaceFiles } from "../middleware/workspace.ts";
+import { workspaceFor } from "../subagents/shared-workspace.ts";
+import { threadWorkspace, type Workspace } from "../workspace/workspace.ts";
+import type { Middleware } from "./middleware.ts";
+import type { Run } from "./run.ts";
+
+export interface DeepFilesOptions {
+  /** Each thread's files are in `{base}/threads/{thread}`. */
+  readonly base: string;
+  /** Which folders a run works in; by default its thread's own; a sub-agent's are its parent's. */
+  readonly workspace?: (run: Run) => Workspace;
+  readonly bash?: WorkspaceOptions["bash"];
+  /** The model sees: it gets `view_image`. */
+  readonly vision?: boolean;
+  readonly toolOutput?: Omit<ToolOutputOptions, "workspace">;
+  /** Without it there are no skills. */
+  readonly skills?: SkillsOptions;
+}
+
+/** In the places they have in the order of an agent's middleware. */
+export interface DeepFiles {
+  readonly workspace: readonly Middleware[];
+  readonly skills: readonly Middleware[];
+  readonly viewImage: readonly Middleware[];
+  readonly history: (threadId: string) => string;
+}
+
+export function deepFiles(options: DeepFilesOptions): DeepFiles {
+  const { base, bash = "sandbox", vision = false } = options;
+  const workspace = options.workspace ?? ((run: Run) => workspaceFor(base, run.conversation.header));
+  return {
+    workspace: [workspaceFiles({ workspace, bash }), toolOutput({ ...options.toolOutput, workspace })],
+    skills: options.skills === undefined ? [] : [skills(options.skills)],
+    viewImage: vision ? [viewImage({ workspace })] : [],
+    history: (threadId) => threadWorkspace(base, threadId).roots.history.directory,
+  };
+}

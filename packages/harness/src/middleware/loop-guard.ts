@@ -1,0 +1,86 @@
+/**
+ * Sees when an agent goes round in circles: identical calls with identical results, alone or in a cycle. It is told so
+ * first; if it goes on, the call is not carried out and the run ends with the reason.
+ */
+import type { AiSdkOutput } from "@palimpsest/core/message";
+import type { Middleware } from "../agent/middleware.ts";
+import type { Run } from "../agent/run.ts";
+import type { CallOutcome, ToolCall } from "../agent/tools.ts";
+import {
+  judgeCall,
+  REPETITION_DEFAULTS,
+  type RepetitionPolicy,
+  type SeenCall,
+  type Verdict,
+} from "../loop-guard/repetition.ts";
+
+export function loopGuard(options: Partial<RepetitionPolicy> = {}): Middleware {
+  const policy = { ...REPETITION_DEFAULTS, ...options };
+  const histories = new WeakMap<Run, History>();
+  return {
+    name: "loop-guard",
+    async wrapTool(call, next, run) {
+      const history = historyOf(histories, run);
+      const key = keyOf(run, call);
+      const verdict = judgeCall(history.seen, key, policy);
+      if (verdict.kind === "stop") return stop(run, call, verdict);
+      const outcome = await next(call);
+      history.seen.push({ call: key, result: run.means.hash(JSON.stringify(outcome.output) ?? "") });
+      if (verdict.kind === "fine") return outcome;
+      const reason = `${said(call, verdict)} Another round will not change it: try something else, or say what is missing.`;
+      run.emit({ type: "loop-warn", callId: call.id, name: call.name, reason });
+      return { ...outcome, output: withNote(outcome.output, reason) };
+    },
+  };
+}
+
+interface History {
+  /** What the model can still see: a new compaction or prune starts it anew. */
+  readonly view: string;
+  readonly seen: SeenCall[];
+}
+
+function historyOf(histories: WeakMap<Run, History>, run: Run): History {
+  const { compaction, prunes } = run.conversation.live();
+  // Shortening a long new result hides nothing the model has seen.
+  const hiding = prunes.findLast(({ entries }) => entries.some(({ reason }) => reason !== "clamped"));
+  const view = `${compaction?.seq}.${hiding?.seq}`;
+  const known = histories.get(run);
+  const history = known?.view === view ? known : { view, seen: [] };
+  histories.set(run, history);
+  return history;
+}
+
+function keyOf({ means }: Run, { name, input }: ToolCall): string {
+  return means.hash(`${name} ${JSON.stringify(input)}`);
+}
+
+function stop(run: Run, call: ToolCall, verdict: Exclude<Verdict, { kind: "fine" }>): CallOutcome {
+  const reason = `Stopped: ${said(call, verdict)}`;
+  run.finish({ kind: "failed", code: "loop", message: reason });
+  return { output: { type: "error-text", value: `${reason} The call was not carried out.` }, isError: true };
+}
+
+function said({ name }: ToolCall, { period, times }: { readonly period: number; readonly times: number }): string {
+  return period === 1
+    ? `${name} was called ${times} times in a row with the same arguments and gave the same result.`
+    : `the same ${period} calls, ${name} among them, have come round ${times} times with the same results.`;
+}
+
+function withNote(output: AiSdkOutput, note: string): AiSdkOutput {
+  switch (output.type) {
+    case "text":
+    case "error-text":
+      return { ...output, value: `${output.value}\n\n[${note}]` };
+    case "content":
+      return { ...output, value: [...output.value, { type: "text", text: `[${note}]` }] };
+    case "json":
+    case "error-json":
+      return {
+        type: output.type === "json" ? "text" : "error-text",
+        value: `${JSON.stringify(output.value)}\n\n[${note}]`,
+      };
+    case "execution-denied":
+      return output;
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * Skills: folders of instructions, listed in the prompt and read on demand. Which ones were loaded is state; when a
+ * compaction hides the reading, the text stands in the prompt from then on [F21].
+ */
+import { type Tool, tool } from "ai";
+import { z } from "zod";
+import type { Middleware } from "../agent/middleware.ts";
+import type { Run } from "../agent/run.ts";
+import { readSkillFile, readSkills, type SkillsRead } from "../skills/read-skills.ts";
+import { type LoadedSkill, renderSkills } from "../skills/render-skills.ts";
+import { ToolFailure } from "../workspace/tool-failure.ts";
+import { stateList } from "./state-list.ts";
+
+export interface SkillsOptions {
+  /** The folder of skill folders. */
+  readonly directory: string;
+  /** Only these; null: all. */
+  readonly only?: readonly string[] | null;
+  /** Most characters of loaded skills that stay in the prompt after a compaction. */
+  readonly maxLoadedChars?: number;
+}
+
+export function skills({ directory, only = null, maxLoadedChars = 8000 }: SkillsOptions): Middleware {
+  const loaded = stateList<LoadedSkill>("skills", ({ name }) => name);
+  const found = new WeakMap<Run, Promise<SkillsRead>>();
+  const read = (run: Run): Promise<SkillsRead> => {
+    const known = found.get(run) ?? readWanted(directory, only);
+    found.set(run, known);
+    return known;
+  };
+  return {
+    name: "skills",
+    async beforeAgent(run) {
+      const { skipped } = await read(run);
+      for (const { folder, problem } of skipped) run.emit({ type: "skill-skip", folder, problem });
+    },
+    async prompt(run) {
+      const { skills: list } = await read(run);
+      const { hiddenThrough } = run.conversation.head();
+      const view = { skills: list, loaded: loaded.of(run), hiddenThrough, maxChars: maxLoadedChars };
+      return [{ slot: "skills", text: renderSkills(view) }];
+    },
+    async tools(run) {
+      const { skills: list } = await read(run);
+      if (list.length === 0) return {};
+      const note = (name: string): Promise<void> => loaded.add(run, { name, seq: run.conversation.head().version + 1 });
+      return { load_skill: loadSkillTool(directory, list, note) };
+    },
+  };
+}
+
+async function readWanted(directory: string, only: readonly string[] | null): Promise<SkillsRead> {
+  const { skills: all, skipped } = await readSkills(directory);
+  return { skills: only === null ? all : all.filter(({ name }) => only.includes(name)), skipped };
+}
+
+function loadSkillTool(directory: string, list: SkillsRead["skills"], note: (name: string) => Promise<void>): Tool {
+  return tool({
+    description: "Read a skill's instructions, or another file of its folder.",
+    inputSchema: z.strictObject({
+      name: z.string().describe("As listed in <skills>."),
+      file: z.string().optional().describe("A file the instructions name, relative to the skill's folder."),
+    }),
+    execute: async ({ name, file }): Promise<string> => {
+      const skill = list.find((one) => one.name === name);
+      if (skill === undefined) {
+        throw new ToolFailure(
+          `There is no skill ${JSON.stringify(name)}; there are: ${list.map((one) => one.name).join(", ")}.`,
+        );
+      }
+      if (file !== undefined) return readSkillFile(directory, skill.folder, file);
+      await note(name);
+      return skill.body;
+    },
+  });
+}
