@@ -4,6 +4,7 @@
  * when the command is called, so a command's dependencies never slow the others down.
  */
 import type { Command, CommandOption } from "./command.ts";
+import { memoryCommands } from "./memory-commands.ts";
 
 const WINDOW: CommandOption = { value: "N", help: "as a window of N tokens would force it; nothing is written" };
 
@@ -153,6 +154,7 @@ export const commands: readonly Command[] = [
     options: { rebuild: { help: "make heads, search index and part files anew from the logs" } },
     load: () => import("./commands/doctor.ts"),
   },
+  ...memoryCommands,
   {
     name: "store copy",
     summary: "Copy all threads from one store to another; may be interrupted and run again",

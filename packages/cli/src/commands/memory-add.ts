@@ -1,0 +1,15 @@
+import type { Run } from "../command.ts";
+import { Failure } from "../failure.ts";
+import { factOptions, REFUSED } from "../memory-fact.ts";
+import { withMemory } from "../memory-home.ts";
+import { printable } from "../table.ts";
+
+export const run: Run = (input, context) =>
+  withMemory(input, context, async ({ service, scope }) => {
+    const added = await service.add(scope, { content: input.positionals[0]!, ...factOptions(input) });
+    if (added.kind === "refused") throw new Failure(added.reason, REFUSED[added.reason]);
+    if (context.format === "json") await context.output.json({ kind: added.kind, fact: added.fact });
+    else if (added.kind === "known") await context.output.line(`Known already as ${added.fact.id}.`);
+    else await context.output.line(`Remembered as ${added.fact.id}: ${printable(added.fact.content)}`);
+    return 0;
+  });

@@ -1,0 +1,31 @@
+import { SECTION_PATHS } from "@palimpsest/core/memory";
+import type { Run } from "../command.ts";
+import { Failure, UsageError } from "../failure.ts";
+import { factOptions, REFUSED } from "../memory-fact.ts";
+import { withMemory } from "../memory-home.ts";
+import { printable } from "../table.ts";
+
+export const run: Run = (input, context) =>
+  withMemory(input, context, async ({ service, scope }) => {
+    const [id = "", text] = input.positionals;
+    const section = SECTION_PATHS.find((path) => path === id);
+    if (section !== undefined) {
+      if (text === undefined) throw new UsageError(`TEXT is missing. Usage: palimpsest memory edit ${id} TEXT`);
+      await service.rewrite(scope, section, text);
+      if (context.format === "json") await context.output.json({ kind: "edited", section });
+      else await context.output.line(`Rewrote ${section}.`);
+      return 0;
+    }
+    const change = { ...(text !== undefined && { content: text }), ...factOptions(input) };
+    if (Object.keys(change).length === 0)
+      throw new UsageError("Nothing to change: give a new TEXT, --category or --confidence.");
+    const edited = await service.edit(scope, id, change);
+    if (edited.kind === "refused") {
+      if (edited.reason === "unknown-fact")
+        throw new Failure("unknown-fact", `There is no fact "${id}": "palimpsest memory show" lists them.`);
+      throw new Failure(edited.reason, REFUSED[edited.reason]);
+    }
+    if (context.format === "json") await context.output.json({ kind: "edited", fact: edited.fact });
+    else await context.output.line(`Changed ${id}: ${printable(edited.fact.content)}`);
+    return 0;
+  });

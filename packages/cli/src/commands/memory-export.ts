@@ -1,0 +1,8 @@
+import type { Run } from "../command.ts";
+import { withMemory } from "../memory-home.ts";
+
+export const run: Run = (input, context) =>
+  withMemory(input, context, async ({ service, scope }) => {
+    await context.output.json(await service.export(scope));
+    return 0;
+  });

@@ -1,0 +1,20 @@
+import type { Run } from "../command.ts";
+import { withMemory } from "../memory-home.ts";
+import { printable, table } from "../table.ts";
+
+export const run: Run = (input, context) =>
+  withMemory(input, context, async ({ service, scope }) => {
+    const changes = await service.history(scope);
+    if (context.format === "json") {
+      await context.output.json({ changes });
+      return 0;
+    }
+    if (changes.length === 0) context.output.note("Nothing was changed yet.");
+    const rows = changes.map(({ id, at, by, kind, sources, before, after, target }) => {
+      const words = after ?? before ?? target;
+      const text = typeof words === "string" ? words : words.content;
+      return [id, at, by, kind, sources.join(" ") || "-", printable(text).slice(0, 80)];
+    });
+    if (rows.length > 0) await context.output.line(table(["CHANGE", "AT", "BY", "WHAT", "SOURCES", "TEXT"], rows));
+    return 0;
+  });

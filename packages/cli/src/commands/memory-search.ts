@@ -1,0 +1,17 @@
+import { integer } from "../arguments.ts";
+import type { Run } from "../command.ts";
+import { withMemory } from "../memory-home.ts";
+import { printable } from "../table.ts";
+
+export const run: Run = (input, context) =>
+  withMemory(input, context, async ({ service, scope }) => {
+    const limit = integer(input, "limit", { min: 1 }) ?? 20;
+    const hits = await service.search(scope, input.positionals[0]!, limit);
+    if (context.format === "json") {
+      await context.output.json({ facts: hits.map(({ fact, score }) => ({ ...fact, score })) });
+      return 0;
+    }
+    if (hits.length === 0) context.output.note("Nothing found.");
+    for (const { fact } of hits) await context.output.line(`${fact.id}  ${printable(fact.content)}`);
+    return 0;
+  });

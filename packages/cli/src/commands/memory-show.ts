@@ -1,0 +1,21 @@
+import type { Run } from "../command.ts";
+import { withMemory } from "../memory-home.ts";
+import { printable } from "../table.ts";
+
+export const run: Run = (input, context) =>
+  withMemory(input, context, async ({ service, scope }) => {
+    const document = await service.show(scope);
+    if (context.format === "json") {
+      await context.output.json(document);
+      return 0;
+    }
+    const sections = [...Object.entries(document.userContext), ...Object.entries(document.history)];
+    const lines = sections.flatMap(([name, text]) => (text === "" ? [] : [`${name}: ${printable(text)}`]));
+    const facts = document.facts.map(({ id, content, category, confidence, validTo }) => {
+      const ended = validTo === undefined ? "" : `, until ${validTo.slice(0, 10)}`;
+      return `${id}  ${printable(content)} (${printable(category)}, ${confidence.toFixed(2)}${ended})`;
+    });
+    if (lines.length + facts.length === 0) context.output.note("Nothing is remembered yet.");
+    for (const line of [...lines, ...facts]) await context.output.line(line);
+    return 0;
+  });

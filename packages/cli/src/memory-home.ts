@@ -1,0 +1,53 @@
+/** The memory that belongs to a home, as the configuration keeps it, opened for one command and one scope. */
+import { randomUUID } from "node:crypto";
+import {
+  checkScope,
+  type MemoryScope,
+  type MemoryService,
+  memoryService,
+  openRepository,
+  openStorage,
+} from "palimpsest/memory";
+import type { Store } from "palimpsest/stores";
+import type { Means } from "palimpsest/threads";
+import type { Context, Input } from "./command.ts";
+import { UsageError } from "./failure.ts";
+import { standsAlready, storeOf, withHome } from "./home.ts";
+import { loadSettings } from "./settings.ts";
+
+export interface OpenMemory {
+  readonly service: MemoryService;
+  readonly scope: MemoryScope;
+  /** Null where there are no threads yet: opening a memory doesn't make any. */
+  readonly means: Means | null;
+}
+
+export async function withMemory<T>(
+  { options }: Input,
+  context: Context,
+  work: (memory: OpenMemory) => Promise<T>,
+): Promise<T> {
+  const scope = scopeOf(options);
+  const { memory } = await loadSettings(context);
+  const open = async (store: Store | null): Promise<MemoryService> => {
+    const storage = await openStorage({
+      ...{ base: context.home, storagePath: memory.storage_path, storageClass: memory.storage_class },
+      ...(store !== null && { store }),
+      onError: (message) => context.output.note(`error: ${message}`),
+    });
+    const clock = () => new Date();
+    return memoryService({ repository: openRepository(storage, clock), clock, ids: randomUUID });
+  };
+  const needsStore = memory.storage_class === "sqlite" || memory.storage_class === "postgres";
+  if (!needsStore && !standsAlready(await storeOf(context)))
+    return work({ service: await open(null), scope, means: null });
+  return withHome(context, async (means) => work({ service: await open(means.store), scope, means }));
+}
+
+function scopeOf(options: Input["options"]): MemoryScope {
+  const text = (name: string): string => (typeof options[name] === "string" ? options[name] : "default");
+  const checked = checkScope(text("user"), text("agent"));
+  if (checked.kind === "invalid")
+    throw new UsageError(`${checked.problem[0]!.toUpperCase()}${checked.problem.slice(1)}.`);
+  return checked.scope;
+}

@@ -1,0 +1,112 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { desk } from "../test/binary.ts";
+
+interface Shown {
+  readonly facts: readonly { readonly id: string; readonly content: string; readonly confidence: number }[];
+  readonly userContext: Readonly<Record<string, string>>;
+}
+
+test("memory is added, shown, searched, edited, forgotten and brought back from the command line", async (t) => {
+  const { json, run, home } = desk(t);
+  assert.deepEqual((await json("memory", "show")).document["facts"], []);
+  const { document } = await json(
+    "memory",
+    "add",
+    "User likes green tea",
+    "--category",
+    "preference",
+    "--confidence",
+    "0.9",
+  );
+  const { id } = document["fact"] as { id: string };
+  const stored = JSON.parse(readFileSync(join(home, "memory.json"), "utf8"));
+  assert.deepEqual([stored.facts[0].content, stored.facts[0].source], ["User likes green tea", "manual"]);
+  assert.equal((await json("memory", "add", "the user likes green tea.")).document["kind"], "known");
+  const found = (await json("memory", "search", "tea")).document["facts"] as { id: string }[];
+  assert.deepEqual(
+    found.map((fact) => fact.id),
+    [id],
+  );
+  assert.equal((await run("memory", "edit", id, "User likes black tea")).code, 0);
+  assert.equal((await run("memory", "edit", "userContext.topOfMind", "Writing a book")).code, 0);
+  const shown = (await json("memory", "show")).document as unknown as Shown;
+  assert.deepEqual(
+    [shown.facts[0]!.content, shown.userContext["topOfMind"]],
+    ["User likes black tea", "Writing a book"],
+  );
+  assert.deepEqual((await json("memory", "forget", id)).document["forgotten"], [id]);
+  assert.deepEqual(((await json("memory", "show")).document as unknown as Shown).facts, []);
+  assert.equal((await run("memory", "undo")).code, 0);
+  assert.equal(((await json("memory", "show")).document as unknown as Shown).facts[0]!.content, "User likes black tea");
+  const { changes } = (await json("memory", "history")).document as { changes: { kind: string }[] };
+  assert.deepEqual(
+    changes.map(({ kind }) => kind),
+    ["add", "edit", "rewrite", "forget", "undo"],
+  );
+});
+
+test("each user and agent has a memory of its own; names that can't be paths are bad usage", async (t) => {
+  const { json, run } = desk(t);
+  await run("memory", "add", "User likes tea");
+  await run("memory", "add", "User likes jazz", "--user", "Ann");
+  await run("memory", "add", "User writes Rust", "--agent", "coder");
+  const contents = async (...args: string[]) =>
+    ((await json("memory", "show", ...args)).document as unknown as Shown).facts.map(({ content }) => content);
+  assert.deepEqual(await contents(), ["User likes tea"]);
+  assert.deepEqual(await contents("--user", "ann"), ["User likes jazz"]);
+  assert.deepEqual(await contents("--agent", "CODER"), ["User likes tea", "User writes Rust"]);
+  for (const name of ["../x", "CON", "a".repeat(65), ""]) {
+    for (const option of ["--agent", "--user"]) {
+      const { code, stderr } = await run("memory", "show", option, name);
+      assert.equal(code, 2, `${option} ${name}`);
+      assert.match(stderr, /name/);
+    }
+  }
+});
+
+test("a memory.json of another tool is imported, and exported in its layout", async (t) => {
+  const { json, run, file } = desk(t);
+  const theirs = file(
+    "theirs.json",
+    JSON.stringify({
+      user: { workContext: { summary: "Baker" } },
+      facts: [{ id: "fact_1", content: "Likes rye", confidence: 0.9 }],
+    }),
+  );
+  assert.deepEqual((await json("memory", "import", theirs)).document, { imported: 1, known: 0, sections: 1 });
+  const exported = JSON.parse((await run("memory", "export")).stdout);
+  assert.deepEqual(Object.keys(exported).slice(0, 3), ["userContext", "history", "facts"]);
+  assert.equal("changes" in exported, false);
+  for (const [name, text] of [
+    ["list.json", "[]"],
+    ["half.json", '{"facts": ['],
+    ["empty.json", ""],
+  ] as const) {
+    assert.equal((await run("memory", "import", file(name, text))).code, 1);
+  }
+  assert.equal((await run("memory", "import", file("missing.json"))).code, 1);
+});
+
+test("what can't be done says so: an unknown fact, nothing to undo, a useless confidence, an empty text", async (t) => {
+  const { run, json } = desk(t);
+  assert.match((await run("memory", "forget", "nope")).stderr, /no fact "nope"/);
+  assert.match((await run("memory", "edit", "nope", "x y")).stderr, /no fact "nope"/);
+  assert.equal(((await json("memory", "undo")).document["error"] as { code: string }).code, "nothing");
+  assert.equal((await run("memory", "add", "x", "--confidence", "7")).code, 2);
+  assert.equal((await run("memory", "add", "...")).code, 1);
+  assert.equal((await run("memory", "add", "x ".repeat(400))).code, 1);
+  assert.match((await run("memory")).stderr, /"memory" needs one of: memory show/);
+});
+
+test("a memory file that can't be read is moved aside and reported", async (t) => {
+  const { run, home } = desk(t);
+  await run("memory", "add", "User likes tea");
+  const { writeFileSync } = await import("node:fs");
+  writeFileSync(join(home, "memory.json"), "{half");
+  const { code, stderr } = await run("memory", "show");
+  assert.equal(code, 1);
+  assert.match(stderr, /moved to .*memory\.json\.corrupt-/);
+});
