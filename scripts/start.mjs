@@ -1,3 +1,4 @@
-// What `npm start` runs: a conversation that outgrows its window, and ends by itself.
-process.argv.splice(2, 0, "demo");
+// What `npm start` runs: the chat where somebody can type, else the demo, which ends by itself.
+const command = process.stdin.isTTY && process.stdout.isTTY ? "chat" : "demo";
+process.argv.splice(2, 0, command);
 await import("../packages/cli/bin/palimpsest.js");

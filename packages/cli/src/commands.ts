@@ -24,6 +24,13 @@ export const commands: readonly Command[] = [
     load: () => import("./commands/run.ts"),
   },
   {
+    name: "chat",
+    summary: "Talk with the agent; from a pipe, one prompt a line",
+    positionals: [],
+    options: TALK,
+    load: () => import("./commands/chat.ts"),
+  },
+  {
     name: "import",
     summary: "Read a file of OpenAI chat, Anthropic or AI SDK messages into a new thread",
     positionals: ["FILE"],

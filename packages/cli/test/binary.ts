@@ -19,6 +19,8 @@ export interface Desk {
   /** A path in the temporary directory; with content it is written. */
   file(name: string, content?: string | Uint8Array): string;
   run(...args: readonly string[]): Promise<Ended>;
+  /** Runs with these lines on its standard input. */
+  piped(lines: readonly string[], ...args: readonly string[]): Promise<Ended>;
   /** Runs with `--json` and returns the document and the exit code. */
   json(...args: readonly string[]): Promise<{ readonly code: number | null; readonly document: Document }>;
 }
@@ -39,6 +41,8 @@ export function desk(t: TestContext): Desk {
       return path;
     },
     run,
+    piped: (lines, ...args) =>
+      palimpsest(args, { PALIMPSEST_HOME: home }, [], lines.map((line) => `${line}\n`).join("")),
     async json(...args) {
       const { code, stdout, stderr } = await run(...args, "--json");
       try {
@@ -54,16 +58,18 @@ export function palimpsest(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
   nodeOptions: readonly string[] = [],
+  input: string | null = null,
 ): Promise<Ended> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, ["--conditions=palimpsest-source", ...nodeOptions, BINARY, ...args], {
       env: { PATH: process.env["PATH"], ...env },
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: [input === null ? "ignore" : "pipe", "pipe", "pipe"],
     });
+    child.stdin?.end(input);
     const stdout: Buffer[] = [];
     const stderr: Buffer[] = [];
-    child.stdout.on("data", (chunk: Buffer) => stdout.push(chunk));
-    child.stderr.on("data", (chunk: Buffer) => stderr.push(chunk));
+    child.stdout!.on("data", (chunk: Buffer) => stdout.push(chunk));
+    child.stderr!.on("data", (chunk: Buffer) => stderr.push(chunk));
     child.on("error", reject);
     child.on("close", (code) =>
       resolve({ code, stdout: Buffer.concat(stdout).toString(), stderr: Buffer.concat(stderr).toString() }),

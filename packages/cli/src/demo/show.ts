@@ -54,9 +54,9 @@ export function createShow(output: Output, { window, turns, json }: ShowOptions)
     },
     compaction({ turn, tokensBefore, tokensAfter, rung, ms, hidden }) {
       count += 1;
-      const hides = hidden === null ? "tool output shortened" : `hides records 1-${hidden[1]}`;
+      const hides = hidden === null ? "shortens tool output" : `hides 1-${hidden[1]}`;
       const size = `${number(tokensBefore)} -> ${number(tokensAfter)}`;
-      void line(`-- compaction ${count} · turn ${turn} · ${size} tokens · ${rung} · ${ms} ms · ${hides}`);
+      void line(`-- compaction ${count} · turn ${turn} · ${size} · ${rung} · ${ms} ms · ${hides}`);
     },
     async recall({ question, calls, text, found }) {
       await line(`\n${bold("Asked about the very first words, long out of the prompt")}`);

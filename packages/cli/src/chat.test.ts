@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { test } from "node:test";
+import { desk } from "../test/binary.ts";
+import { complete, readSlash } from "./chat/slash.ts";
+
+test("a chat reads prompts and commands from a pipe, one a line, and prints plain text", async (t) => {
+  const { piped, file } = desk(t);
+  const path = file("wheels.txt", "four of oak");
+  const lines = [
+    "The mill has four wheels.",
+    ...Array.from({ length: 6 }, (_, day) => `Day ${day}: the wheels ran for ${day + 3} hours and the miller slept.`),
+    `/upload ${path}`,
+    "read /mnt/user-data/uploads/wheels.txt",
+    "How many wheels did we say \\",
+    "the mill has?",
+    "/pin 3",
+    "/compact the wheels",
+    "/undo",
+    "/redo",
+    "/search wheels",
+    "/files",
+    "/fork",
+    "/threads",
+    "/new other",
+    "/model",
+    "/nothing",
+  ];
+  const { code, stdout, stderr } = await piped(lines, "chat", "--thread", "mill");
+  assert.equal(code, 0, stderr);
+  assert.ok(!stdout.includes("\u001b"));
+  for (const expected of [
+    /> The mill has four wheels\.\n\[offline\] /,
+    /Copied to \/mnt\/user-data\/uploads\/wheels\.txt/,
+    /context \d+ % · [\d.]+k of 33k \[/,
+    / > recall .+ · \d+ ms · [\d.]+ k?B/,
+    /says: "The mill has four wheels\."/,
+    /Message 3 is pinned/,
+    /-- compacted · \d+ -> \d+ tokens · extract · \d+ ms -+\n {3}\d+ messages .* are behind a summary/,
+    /Record \d+ is taken back/,
+    /Record \d+ is in force again/,
+    /#3 user: The mill has four \*\*wheels\*\*\./,
+    /uploads\/wheels\.txt {2}11 B/,
+    /This is mill-fork-\d+ now/,
+    /\* mill-fork-\d+ +\d+ +The mill has four wheels/,
+    /This is other now/,
+    /There is no \/nothing/,
+    /palimpsest chat --thread other\n$/,
+  ])
+    assert.match(stdout, expected);
+});
+
+test("a chat whose model has no key says so and ends with 1", async (t) => {
+  const { piped, run, home } = desk(t);
+  await run("run", "Hello.", "--thread", "t");
+  writeFileSync(`${home}/config.yaml`, "models:\n  - {name: big, provider: anthropic, model: claude-opus-4-5}\n");
+  const { code, stderr } = await piped(["Hello."], "chat");
+  assert.equal(code, 1);
+  assert.match(stderr, /ANTHROPIC_API_KEY/);
+});
+
+test("a slash and a word is a command; paths and sums are text", () => {
+  assert.equal(readSlash("/compact the plan").kind, "command");
+  assert.equal(readSlash("/exit").kind, "quit");
+  assert.equal(readSlash("/frobnicate").kind, "unknown");
+  for (const text of ["/etc/passwd is a file", "1/2", "//", "/"]) assert.equal(readSlash(text).kind, "text", text);
+});
+
+test("completion offers the commands a line may become, and nothing inside a sentence", () => {
+  assert.deepEqual(complete("/un")[0], ["/undo", "/unfold"]);
+  assert.deepEqual(complete("/comp")[0], ["/compact "]);
+  assert.deepEqual(complete("what of /un")[0], []);
+});

@@ -1,0 +1,94 @@
+/** What the chat's commands do to the thread: compact, undo, redo, look at it, search, pin, fork. */
+import { searchThread } from "palimpsest/recall";
+import { drawBudget } from "../budget-bar.ts";
+import { printable } from "../table.ts";
+import type { Session } from "./session.ts";
+import { clip } from "./wording.ts";
+
+const NOTHING_YET = "Nothing was said in this thread yet.";
+
+export async function compact(session: Session, focus: string): Promise<void> {
+  const { assistant, screen, thread } = session;
+  const outcome = await session.interruptible((signal) =>
+    assistant.agent.compact(thread, { signal, ...(focus !== "" && { focus }) }),
+  );
+  // What a compaction did is shown where its event is.
+  if (outcome.kind === "unchanged") await screen.aside(`Nothing changed (${outcome.reason}): ${outcome.detail}.`);
+}
+
+export async function undo({ assistant, screen, thread }: Session): Promise<void> {
+  await takenBack(screen, await assistant.agent.thread(thread).undo(), "/redo brings it back");
+}
+
+export async function redo({ assistant, screen, thread }: Session): Promise<void> {
+  await takenBack(screen, await assistant.agent.thread(thread).redo(), "/undo takes it back again");
+}
+
+async function takenBack(
+  screen: Session["screen"],
+  done: { readonly kind: string; readonly of?: number; readonly reason?: string },
+  next: string,
+): Promise<void> {
+  if (done.kind === "undone" || done.kind === "redone")
+    return screen.aside(`Record ${done.of} is ${done.kind === "undone" ? "taken back" : "in force again"}; ${next}.`);
+  if (done.kind === "missing") return screen.aside(NOTHING_YET);
+  if (done.kind !== "refused") return screen.aside("Another run is writing to this thread: try again.");
+  const why: Readonly<Record<string, string>> = {
+    "nothing-to-undo": "Nothing to undo: no compaction stands.",
+    "nothing-to-redo": "Nothing to redo: no undo stands.",
+  };
+  await screen.aside(why[done.reason ?? ""] ?? `That can't be taken back (${done.reason}).`);
+}
+
+export async function context({ assistant, screen, thread }: Session): Promise<void> {
+  const prompt = await assistant.agent.thread(thread).context();
+  if (prompt.kind === "missing") return screen.aside(NOTHING_YET);
+  await screen.line(drawBudget(prompt.breakdown, { title: thread, color: screen.color }));
+}
+
+export async function search({ means, screen, thread }: Session, words: string): Promise<void> {
+  if (words === "") return screen.aside("Say what to look for: /search WORDS");
+  const found = await searchThread(means.store, thread, words, { k: 5 });
+  if (found.kind === "nothing") return screen.aside("Nothing found.");
+  for (const { seq, role, snippet } of found.hits)
+    await screen.line(`  #${seq} ${role}: ${clip(printable(snippet.replaceAll(/\s+/g, " ")), screen.width * 2 - 20)}`);
+}
+
+/** Without a number: the person's own last words. */
+export async function pin(session: Session, argument: string): Promise<void> {
+  const { assistant, screen, thread } = session;
+  const seq = argument === "" ? await lastWords(session) : number(argument);
+  if (seq === null) return screen.aside(argument === "" ? NOTHING_YET : "/pin takes the number of a record: /pin 12");
+  const pinned = await assistant.agent.thread(thread).pin(seq);
+  if (pinned.kind === "committed") return screen.aside(`Message ${seq} is pinned: every summary quotes it.`);
+  await screen.aside(pinned.kind === "no-message" ? `Record ${seq} is no message.` : `Not pinned (${pinned.kind}).`);
+}
+
+/** Without a number: everything up to now. */
+export async function fork(session: Session, argument: string): Promise<void> {
+  const { assistant, means, screen, thread } = session;
+  const at = argument === "" ? ((await means.store.head(thread))?.version ?? null) : number(argument);
+  if (at === null) return screen.aside(argument === "" ? NOTHING_YET : "/fork takes the number of a record: /fork 12");
+  const as = await freeName(session, `${thread.slice(0, 100)}-fork-${at}`);
+  const forked = await assistant.agent.thread(thread).fork({ as, at });
+  if (forked.kind !== "forked") return screen.aside(`Not forked: ${thread} has no record ${at}.`);
+  session.goTo(as);
+  await screen.aside(`This is ${as} now, which shares ${thread} up to record ${at}. /threads ${thread} goes back.`);
+}
+
+async function freeName({ means }: Session, wanted: string): Promise<string> {
+  for (let count = 1; ; count += 1) {
+    const name = count === 1 ? wanted : `${wanted}-${count}`;
+    if ((await means.store.header(name)) === undefined) return name;
+  }
+}
+
+async function lastWords({ means, thread }: Session): Promise<number | null> {
+  for await (const { record } of means.store.records(thread, { kinds: ["message"], order: "descending" }))
+    if (record.kind === "message" && record.origin === "user") return record.seq;
+  return null;
+}
+
+function number(text: string): number | null {
+  return /^#?\d{1,15}$/.test(text) ? Number(text.replace("#", "")) : null;
+}

@@ -1,0 +1,55 @@
+/** The chat's commands on the thread's files: list them, and copy one in. */
+import { constants } from "node:fs";
+import { copyFile, readdir, stat } from "node:fs/promises";
+import { basename, extname, join, resolve } from "node:path";
+import { prepareWorkspace, threadWorkspace, VIRTUAL_ROOT } from "palimpsest/workspace";
+import { printable } from "../table.ts";
+import type { Session } from "./session.ts";
+
+export async function files({ context, screen, thread }: Session): Promise<void> {
+  const { roots } = threadWorkspace(context.home, thread);
+  let shown = 0;
+  for (const name of ["workspace", "uploads", "outputs"] as const) {
+    const entries = await readdir(roots[name].directory, { recursive: true, withFileTypes: true }).catch(() => []);
+    for (const entry of entries.filter((one) => one.isFile()).slice(0, MOST_SHOWN)) {
+      const path = join(entry.parentPath, entry.name);
+      const { size } = await stat(path).catch(() => ({ size: 0 }));
+      const inside = path.slice(roots[name].directory.length + 1);
+      await screen.line(`  ${printable(`${VIRTUAL_ROOT}/${name}/${inside}`)}  ${size.toLocaleString("en-US")} B`);
+      shown += 1;
+    }
+  }
+  if (shown === 0) await screen.aside("No files yet: /upload PATH brings one in, and the agent can write its own.");
+}
+
+const MOST_SHOWN = 100;
+
+export async function upload(session: Session, argument: string): Promise<void> {
+  const { context, screen, thread } = session;
+  const source = resolve(argument.replace(/^(["'])(.*)\1$/, "$2"));
+  if (argument === "") return screen.aside("Say which file: /upload PATH");
+  const found = await stat(source).catch(() => null);
+  if (found === null) return screen.aside(`There is no file ${source}.`);
+  if (!found.isFile()) return screen.aside(`${source} is no file.`);
+  const workspace = threadWorkspace(context.home, thread);
+  await prepareWorkspace(workspace);
+  const name = await copyIn(source, workspace.roots.uploads.directory);
+  const path = `${VIRTUAL_ROOT}/uploads/${name}`;
+  session.uploaded.push(path);
+  await screen.aside(`Copied to ${printable(path)}; your next message says so.`);
+}
+
+/** Never over a file that is there already. */
+async function copyIn(source: string, directory: string): Promise<string> {
+  const whole = basename(source);
+  const end = extname(whole);
+  for (let count = 1; ; count += 1) {
+    const name = count === 1 ? whole : `${whole.slice(0, whole.length - end.length)}-${count}${end}`;
+    try {
+      await copyFile(source, join(directory, name), constants.COPYFILE_EXCL);
+      return name;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    }
+  }
+}

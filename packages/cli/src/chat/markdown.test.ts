@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { createMarkdown, type MarkdownOptions } from "./markdown.ts";
+
+function shown(pieces: readonly string[], options: Partial<MarkdownOptions> = {}): string {
+  const markdown = createMarkdown({ color: false, width: 40, ...options });
+  return (pieces.map((piece) => markdown.push(piece)).join("") + markdown.end()).replaceAll("\u001b", "ESC");
+}
+
+test("headings, bold, code and lists lose their marks and gain a style", () => {
+  const text = "# Title\n- take **two** of `these`\n";
+  assert.equal(shown([text]), "Title\n• take two of these\n");
+  const styled = shown([text], { color: true });
+  assert.match(styled, /ESC\[1mTitle/);
+  assert.match(styled, /ESC\[1mtwoESC\[22m of ESC\[36mtheseESC\[39m/);
+});
+
+test("code in a fence stays as it is, spaces and stars included", () => {
+  const code = "```ts\nconst a  =  b ** c; // # no title\n```\n";
+  assert.equal(shown([code]), code);
+});
+
+test("a long line breaks between words, and a list goes on under its text", () => {
+  const lines = shown([`- ${"word ".repeat(20)}`]).split("\n");
+  assert.ok(lines.length > 1 && lines.every((line) => line.length <= 40));
+  assert.ok(lines.slice(1).every((line) => line.startsWith("  word")));
+});
+
+test("a mark that is never closed ends with its line", () => {
+  assert.match(shown(["**open\nnext"], { color: true }), /openESC\[22;39m\nnext$/);
+});
+
+test("however the text is cut into pieces, the same is shown and no word is lost", () => {
+  const word = fc.stringMatching(/^[a-z#>*`-]{1,8}$/);
+  fc.assert(
+    fc.property(fc.array(word, { maxLength: 40 }), fc.infiniteStream(fc.integer({ min: 1, max: 7 })), (words, cuts) => {
+      const text = words.map((one, index) => one + (index % 7 === 6 ? "\n" : " ")).join("");
+      const pieces: string[] = [];
+      for (let at = 0; at < text.length; ) {
+        const size = cuts.next().value;
+        pieces.push(text.slice(at, at + size));
+        at += size;
+      }
+      const whole = shown([text]);
+      assert.equal(shown(pieces), whole);
+      const letters = (given: string): string => given.replaceAll(/[^a-z]/g, "");
+      assert.equal(letters(whole), letters(text));
+    }),
+  );
+});
+
+test("an escape sequence in an answer can't reach the terminal", () => {
+  for (const width of [40, null]) assert.doesNotMatch(shown(["a\u001b[2Jb"], { width }), /ESC/);
+});

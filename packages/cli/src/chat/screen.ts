@@ -1,0 +1,128 @@
+/**
+ * What a chat looks like: the answer as it comes, tool calls folded to a line each, a mark where a compaction happened,
+ * and one passing line that says what goes on. Reads events and writes text; asks nobody anything.
+ */
+import type { AgentEvent } from "palimpsest/agent";
+import { budgetText } from "../budget-bar.ts";
+import type { Output } from "../output.ts";
+import { createMarkdown, type Markdown } from "./markdown.ts";
+import { brief, bytes, clip, compactionMark, duration } from "./wording.ts";
+
+export interface ScreenOptions {
+  readonly output: Output;
+  /** Lines that pass are only for a terminal: elsewhere everything printed stays. */
+  readonly terminal: boolean;
+  /** In columns; a terminal may change. */
+  readonly width: () => number;
+}
+
+export class Screen {
+  readonly color: boolean;
+  readonly #width: () => number;
+  readonly #output: Output;
+  readonly #terminal: boolean;
+  #markdown: Markdown;
+  #lineOpen = false;
+  #passing = false;
+  #budget = "";
+  #hides = { hide: 0, keep: 0 };
+  readonly #inputs = new Map<string, unknown>();
+
+  constructor({ output, terminal, width }: ScreenOptions) {
+    this.#output = output;
+    this.#terminal = terminal;
+    this.color = output.color;
+    this.#width = width;
+    this.#markdown = this.#freshMarkdown();
+  }
+
+  get width(): number {
+    return this.#width();
+  }
+
+  async line(text: string): Promise<void> {
+    await this.settle();
+    await this.#write(`${text}\n`);
+  }
+
+  /** Something beside the conversation. */
+  async aside(text: string): Promise<void> {
+    const lines = text.split("\n").map((line) => this.#painted(line, 2, 22));
+    await this.line(lines.join("\n"));
+  }
+
+  /** Ends whatever line the answer is in. */
+  async settle(): Promise<void> {
+    await this.#write(this.#markdown.end());
+    this.#markdown = this.#freshMarkdown();
+    if (this.#lineOpen) await this.#write("\n");
+    if (this.#passing) await this.#output.write(CLEAR);
+    this.#passing = false;
+  }
+
+  /** Shows one event of a run; await it, so that a slow reader isn't run over. */
+  async event(event: AgentEvent): Promise<void> {
+    switch (event.type) {
+      case "compaction-check":
+        this.#budget = budgetText(event.tokens, event.window);
+        return this.#pass(`${this.#budget} · thinking`);
+      case "compaction-start":
+        this.#hides = event;
+        return this.#pass(`${this.#budget} · compacting ${event.hide} messages`);
+      case "summary-progress":
+        return this.#pass(`${this.#budget} · summarized ${event.done} of ${event.of}`);
+      case "compaction-end":
+        if (event.outcome.kind !== "compacted") return;
+        for (const text of compactionMark(event.outcome, this.#hides, this.width))
+          await this.line(this.#painted(text, 33, 39));
+        return;
+      case "text-delta":
+        return this.#write(this.#markdown.push(event.text));
+      case "tool-start":
+        this.#inputs.set(event.callId, event.input);
+        await this.settle();
+        return this.#pass(`${event.name} ${brief(event.input)} ...`);
+      case "tool-end":
+        return this.#toolEnd(event);
+      case "model-retry":
+        return this.aside(`  ! ${event.reason}; trying again in ${duration(event.delayMs)}`);
+      case "overflow-recover":
+        return this.aside("  ! the provider finds the prompt too long: it is made smaller and sent again");
+      default:
+        return;
+    }
+  }
+
+  async #toolEnd({ callId, name, output, isError, ms }: Extract<AgentEvent, { type: "tool-end" }>): Promise<void> {
+    const facts = ` · ${duration(ms)} · ${bytes(output)}${isError ? " · failed" : ""}`;
+    const call = clip(`${name} ${brief(this.#inputs.get(callId))}`, this.width - facts.length - 5);
+    this.#inputs.delete(callId);
+    await this.aside(`  > ${call}${facts}`);
+  }
+
+  async #write(text: string): Promise<void> {
+    if (text === "") return;
+    const clear = this.#passing ? CLEAR : "";
+    this.#passing = false;
+    this.#lineOpen = !text.endsWith("\n");
+    await this.#output.write(clear + text);
+  }
+
+  /** A line that the next output takes the place of. */
+  async #pass(text: string): Promise<void> {
+    if (!this.#terminal || this.#lineOpen) return;
+    await this.#write(this.#painted(clip(text, this.width - 1), 2, 22));
+    this.#passing = true;
+    this.#lineOpen = false;
+  }
+
+  #freshMarkdown(): Markdown {
+    return createMarkdown({ color: this.color, width: this.#terminal ? this.width : null });
+  }
+
+  #painted(text: string, start: number, end: number): string {
+    return this.color ? `\u001b[${start}m${text}\u001b[${end}m` : text;
+  }
+}
+
+const CLEAR = "\r\u001b[K";

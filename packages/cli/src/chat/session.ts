@@ -1,0 +1,137 @@
+/**
+ * A chat's state and what it can do: the agent with its model, the thread, one answer at a time that can be stopped.
+ * Knows nothing of keys and little of looks; the screen shows what its runs tell.
+ */
+import type { AgentEvent, ConfiguredAgent, RunEnd } from "palimpsest/agent";
+import type { Means } from "palimpsest/threads";
+import { openAssistant } from "../assistant.ts";
+import { drawBudgetLine } from "../budget-bar.ts";
+import type { Context } from "../command.ts";
+import type { Screen } from "./screen.ts";
+
+export interface SessionOptions {
+  readonly context: Context;
+  readonly means: Means;
+  readonly screen: Screen;
+  readonly thread: string;
+  readonly user: string | undefined;
+  readonly agentName: string | undefined;
+}
+
+/** What a tool was given and what it gave. */
+interface ToolUse {
+  readonly name: string;
+  readonly input: unknown;
+  readonly output: unknown;
+}
+
+export class Session {
+  readonly context: Context;
+  readonly means: Means;
+  readonly screen: Screen;
+  readonly user: string | undefined;
+  readonly agentName: string | undefined;
+  /** The tools of the last answer. */
+  readonly uses: ToolUse[] = [];
+  /** Files the next message will mention. */
+  readonly uploaded: string[] = [];
+  #assistant: ConfiguredAgent | null = null;
+  #thread: string;
+  /** What the agent let the person choose from. */
+  #choices: readonly string[] = [];
+  #stop: AbortController | null = null;
+  #streaming = false;
+  /** What was told outside of a stream is shown in order, before the next line is read. */
+  #told: Promise<void> = Promise.resolve();
+
+  constructor({ context, means, screen, thread, user, agentName }: SessionOptions) {
+    this.context = context;
+    this.means = means;
+    this.screen = screen;
+    this.user = user;
+    this.agentName = agentName;
+    this.#thread = thread;
+  }
+
+  async useModel(name: string | undefined): Promise<void> {
+    // A compaction that a person asked for is told outside of any stream.
+    const onEvent = (event: AgentEvent): void => {
+      if (!this.#streaming) this.#told = this.#told.then(() => this.screen.event(event));
+    };
+    this.#assistant = await openAssistant(this.context, this.means.store, { model: name, onEvent });
+  }
+
+  get assistant(): ConfiguredAgent {
+    if (this.#assistant === null) throw new TypeError("a session needs a model first");
+    return this.#assistant;
+  }
+
+  get thread(): string {
+    return this.#thread;
+  }
+
+  goTo(thread: string): void {
+    this.#thread = thread;
+    this.#choices = [];
+    this.uploaded.length = 0;
+  }
+
+  /** Says something and shows the answer; resolves when it has ended, however it did. */
+  async say(text: string): Promise<RunEnd> {
+    const files = this.uploaded.splice(0);
+    const chosen = this.#choices[Number(text.trim()) - 1] ?? text;
+    const prompt = files.length === 0 ? chosen : `${chosen}\n\n(Uploaded: ${files.join(", ")})`;
+    this.#streaming = true;
+    try {
+      return await this.interruptible((signal) => this.#answer(prompt, signal));
+    } finally {
+      this.#streaming = false;
+    }
+  }
+
+  /** Work that Ctrl-C stops. */
+  async interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const stop = new AbortController();
+    this.#stop = stop;
+    try {
+      return await work(AbortSignal.any([stop.signal, this.context.signal]));
+    } finally {
+      this.#stop = null;
+      await this.#told;
+    }
+  }
+
+  /** `idle` when there was nothing to stop, `again` when it was asked before. */
+  stop(): "stopped" | "again" | "idle" {
+    if (this.#stop === null) return "idle";
+    const again = this.#stop.signal.aborted;
+    this.#stop.abort();
+    return again ? "again" : "stopped";
+  }
+
+  /** What fills the window, as one line; null while nothing was said. */
+  async budget(): Promise<string | null> {
+    const prompt = await this.assistant.agent.thread(this.thread).context();
+    if (prompt.kind === "missing") return null;
+    const room = Math.max(10, Math.min(this.screen.width, 80) - 34);
+    return drawBudgetLine(prompt.breakdown, { color: this.screen.color, width: room });
+  }
+
+  async #answer(prompt: string, signal: AbortSignal): Promise<RunEnd> {
+    const { agent } = this.assistant;
+    const who = { userId: this.user, agentName: this.agentName };
+    const stream = agent.stream({ threadId: this.thread, prompt, ...who, signal });
+    const inputs = new Map<string, unknown>();
+    this.uses.length = 0;
+    for await (const event of stream) {
+      if (event.type === "tool-start") inputs.set(event.callId, event.input);
+      if (event.type === "tool-end")
+        this.uses.push({ name: event.name, input: inputs.get(event.callId), output: event.output });
+      await this.screen.event(event);
+    }
+    await this.screen.settle();
+    const { end } = await stream.result;
+    this.#choices = end.kind === "asked" ? end.options : [];
+    return end;
+  }
+}

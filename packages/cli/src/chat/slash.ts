@@ -1,0 +1,66 @@
+/**
+ * The commands inside a chat: the table, how a line is read against it, and completion. What each one does is in
+ * `actions.ts` and `files.ts`.
+ */
+import { compact, context, fork, pin, redo, search, undo } from "./actions.ts";
+import { files, upload } from "./files.ts";
+import type { Session } from "./session.ts";
+import { model, newThread, threads, unfold } from "./switching.ts";
+
+interface SlashCommand {
+  readonly name: string;
+  /** Its argument in the help: `[focus]`. */
+  readonly argument: string;
+  readonly summary: string;
+  readonly run: (session: Session, argument: string) => Promise<void>;
+}
+
+const slashCommands: readonly SlashCommand[] = [
+  { name: "compact", argument: "[focus]", summary: "hide the older part behind a summary", run: compact },
+  { name: "undo", argument: "", summary: "take back the newest compaction", run: undo },
+  { name: "redo", argument: "", summary: "take back the newest undo", run: redo },
+  { name: "context", argument: "", summary: "what fills the window, part by part", run: context },
+  { name: "search", argument: "WORDS", summary: "find what was ever said in this thread", run: search },
+  { name: "pin", argument: "[SEQ]", summary: "quote a message in every summary; your last one", run: pin },
+  { name: "fork", argument: "[SEQ]", summary: "go on in a copy that shares the past up to SEQ", run: fork },
+  { name: "files", argument: "", summary: "the thread's files", run: files },
+  { name: "upload", argument: "PATH", summary: "give the agent a copy of a file", run: upload },
+  { name: "unfold", argument: "", summary: "what the last answer's tools were given and gave", run: unfold },
+  { name: "model", argument: "[NAME]", summary: "which models there are, or use one", run: model },
+  { name: "threads", argument: "[T]", summary: "the newest threads, or go on with one", run: threads },
+  { name: "new", argument: "[T]", summary: "start a new thread", run: newThread },
+  { name: "help", argument: "", summary: "this list", run: help },
+  { name: "quit", argument: "", summary: "leave (also Ctrl-D, or Ctrl-C twice)", run: async () => {} },
+];
+
+export type Slash =
+  | { readonly kind: "text" }
+  | { readonly kind: "quit" }
+  | { readonly kind: "unknown"; readonly name: string }
+  | { readonly kind: "command"; readonly command: SlashCommand; readonly argument: string };
+
+/** A line that begins with a slash and a word is a command; `//` and paths are text. */
+export function readSlash(line: string): Slash {
+  const match = /^\/([a-z]+)(?:\s+(.*))?$/s.exec(line.trim());
+  if (match === null) return { kind: "text" };
+  const [, name, argument = ""] = match;
+  if (name === "quit" || name === "exit") return { kind: "quit" };
+  const command = slashCommands.find((one) => one.name === name);
+  return command === undefined
+    ? { kind: "unknown", name: name! }
+    : { kind: "command", command, argument: argument.trim() };
+}
+
+/** For readline: what the line could become, and the part of it that is completed. */
+export function complete(line: string): [string[], string] {
+  if (!/^\/[a-z]*$/.test(line)) return [[], line];
+  const names = slashCommands.map(({ name, argument }) => `/${name}${argument === "" ? "" : " "}`);
+  const fitting = names.filter((name) => name.startsWith(line));
+  return [fitting.length > 0 ? fitting : names, line];
+}
+
+async function help({ screen }: Session): Promise<void> {
+  for (const { name, argument, summary } of slashCommands)
+    await screen.line(`  ${`/${name} ${argument}`.padEnd(18)}${summary}`);
+  await screen.aside("  A line that ends in \\ goes on in the next; pasted lines stay together.");
+}

@@ -1,0 +1,43 @@
+/** The words of a chat's one-line reports: calls, sizes, durations, compactions. */
+import type { AgentEvent } from "palimpsest/agent";
+import { printable } from "../table.ts";
+
+type Compacted = Extract<Extract<AgentEvent, { type: "compaction-end" }>["outcome"], { kind: "compacted" }>;
+
+export function compactionMark(
+  { tokensBefore, tokensAfter, rung, ms, hidden, shortfall }: Compacted,
+  { hide, keep }: { readonly hide: number; readonly keep: number },
+  width: number,
+): string[] {
+  const facts = `-- compacted · ${tokensBefore} -> ${tokensAfter} tokens · ${rung} · ${duration(ms)} `;
+  const what =
+    hidden === null
+      ? "old tool output is shortened"
+      : `${hide} messages (up to record ${hidden[1]}) are behind a summary, ${keep} stay`;
+  return [
+    facts + "-".repeat(Math.max(0, Math.min(width, 80) - facts.length)),
+    `   ${what}; /undo takes it back`,
+    ...(shortfall === null ? [] : [`   ${shortfall}`]),
+  ];
+}
+
+/** A call's arguments as a person would name it: the first text or number in it. */
+export function brief(input: unknown): string {
+  if (typeof input !== "object" || input === null) return "";
+  const first = Object.values(input).find((value) => typeof value === "string" || typeof value === "number");
+  return printable(String(first ?? "").replaceAll(/\s+/g, " "));
+}
+
+export function clip(text: string, width: number): string {
+  return text.length <= width ? text : `${text.slice(0, Math.max(1, width - 1))}…`;
+}
+
+export function duration(ms: number): string {
+  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
+}
+
+export function bytes(output: unknown): string {
+  const text = typeof output === "string" ? output : (JSON.stringify(output) ?? "");
+  const size = Buffer.byteLength(text);
+  return size < 1000 ? `${size} B` : size < 1e6 ? `${(size / 1000).toFixed(1)} kB` : `${(size / 1e6).toFixed(1)} MB`;
+}

@@ -1,0 +1,98 @@
+import type { RunEnd } from "palimpsest/agent";
+import { type Keyboard, openPipe, openTerminal } from "../chat/keyboard.ts";
+import { Screen } from "../chat/screen.ts";
+import { Session } from "../chat/session.ts";
+import { complete, readSlash } from "../chat/slash.ts";
+import { threadName } from "../chat/switching.ts";
+import type { Run } from "../command.ts";
+import { endingOf, UsageError } from "../failure.ts";
+import { requireThreadId, withHome } from "../home.ts";
+
+export const run: Run = async ({ options }, context) => {
+  if (context.format === "json") throw new UsageError('chat has no --json; "palimpsest run PROMPT --json" has.');
+  const given = text(options["thread"]);
+  if (given !== undefined) requireThreadId(given);
+  const terminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
+  const screen = new Screen({ output: context.output, terminal, width: () => process.stdout.columns || 80 });
+  return withHome(context, async (means) => {
+    const who = { user: text(options["user"]), agentName: text(options["agent"]) };
+    const session = new Session({ context, means, screen, thread: given ?? threadName(new Date()), ...who });
+    await session.useModel(text(options["model"]));
+    await greet(session);
+    const leave = new AbortController();
+    const keyboard = terminal
+      ? await openTerminal({ home: context.home, complete, onInterrupt: interrupter(session, leave) })
+      : openPipe((line) => screen.line(line));
+    try {
+      return await converse(session, keyboard, leave.signal);
+    } finally {
+      await keyboard.close();
+    }
+  });
+};
+
+async function converse(session: Session, keyboard: Keyboard, leave: AbortSignal): Promise<number> {
+  const left = new Promise<null>((resolve) => leave.addEventListener("abort", () => resolve(null)));
+  let failed = false;
+  for (;;) {
+    const line = await Promise.race([keyboard.next(), left]);
+    const slash = line === null ? { kind: "quit" as const } : readSlash(line);
+    if (line === null || slash.kind === "quit") break;
+    if (line.trim() === "") continue;
+    try {
+      if (slash.kind === "command") await slash.command.run(session, slash.argument);
+      else if (slash.kind === "unknown")
+        await session.screen.aside(`There is no /${slash.name}; /help lists what there is.`);
+      else failed = !(await shown(session, await session.say(line))) || failed;
+    } catch (error) {
+      failed = true;
+      await session.screen.aside(`! ${(await endingOf(error)).message}`);
+    }
+    if (leave.aborted) break;
+  }
+  await session.screen.aside(`Go on with: palimpsest chat --thread ${session.thread}`);
+  return failed && process.stdin.isTTY !== true ? 1 : 0;
+}
+
+/** How an answer ended, and what fills the window now; false when it failed. */
+async function shown(session: Session, end: RunEnd): Promise<boolean> {
+  const { screen } = session;
+  if (end.kind === "asked") {
+    await screen.line(end.question);
+    for (const [index, option] of end.options.entries()) await screen.line(`  ${index + 1}. ${option}`);
+  }
+  if (end.kind === "aborted") await screen.aside("(stopped; what was said so far is kept)");
+  if (end.kind === "busy") await screen.aside(`! Another run is writing to this thread, until ${end.expiresAt}.`);
+  if (end.kind === "failed") await screen.aside(`! ${end.message}`);
+  if (end.kind === "step-limit") await screen.aside(`! Stopped after ${end.limit} steps: say "go on" to continue.`);
+  const budget = await session.budget();
+  if (budget !== null) await screen.aside(budget);
+  return end.kind !== "failed" && end.kind !== "busy";
+}
+
+/** Once stops what is going on; again while it stops, or twice when nothing is, leaves. */
+function interrupter(session: Session, leave: AbortController): () => void {
+  let idleAt = Number.NEGATIVE_INFINITY;
+  return () => {
+    const stopped = session.stop();
+    const now = performance.now();
+    if (stopped === "again" || (stopped === "idle" && now - idleAt < TWICE_MS)) leave.abort();
+    if (stopped !== "idle") return;
+    idleAt = now;
+    void session.screen.aside("\n(Ctrl-C again leaves)");
+  };
+}
+
+const TWICE_MS = 2000;
+
+async function greet({ assistant: { model }, screen, thread, context, means }: Session): Promise<void> {
+  const name = model.provider === "offline" ? "offline (no key: it answers by recalling and quoting)" : model.name;
+  const known = (await means.store.head(thread))?.messages ?? 0;
+  await screen.line(`palimpsest · ${thread} · ${known === 0 ? "new" : `${known} messages`} · ${name}`);
+  await screen.aside("/help lists commands · Ctrl-C stops an answer, twice leaves");
+  if (model.fallback !== null) context.output.note(`warning: ${model.fallback.message}`);
+}
+
+function text(option: string | boolean | undefined): string | undefined {
+  return typeof option === "string" ? option : undefined;
+}
