@@ -4,6 +4,7 @@
  */
 import type { ToolSet } from "ai";
 import type { Summarization } from "../config/summarization.ts";
+import type { NewMemoryJob } from "../stores/memory-jobs.ts";
 import type { RunEnd } from "./events.ts";
 import type { ModelRequest } from "./request.ts";
 import type { Run } from "./run.ts";
@@ -32,6 +33,8 @@ export interface Middleware {
   readonly wrapTool?: (call: ToolCall, next: CarryOut, run: Run) => Promise<CallOutcome>;
   /** After every answered step, when the answer and its results are in the log. */
   readonly afterModel?: (run: Run, answer: Answered) => void | Promise<void>;
+  /** Work that the turn's last answer asks for, queued in the transaction that writes it. Must be quick: it waits. */
+  readonly jobs?: (run: Run, throughSeq: number) => readonly NewMemoryJob[];
   /** Once per run, however it ended, while the thread is still held. */
   readonly afterAgent?: (run: Run, end: RunEnd) => void | Promise<void>;
 }
@@ -53,6 +56,7 @@ export interface Chain {
   model(request: ModelRequest, call: AskModel, run: Run): Promise<StepOutcome>;
   tool(call: ToolCall, carryOut: CarryOut, run: Run): Promise<CallOutcome>;
   afterModel(run: Run, answer: Answered): Promise<void>;
+  jobs(run: Run, throughSeq: number): readonly NewMemoryJob[];
   afterAgent(run: Run, end: RunEnd): Promise<void>;
 }
 
@@ -81,6 +85,7 @@ export function compose(list: readonly Middleware[]): Chain {
     async afterModel(run, answer) {
       for (const one of inner) await one.afterModel?.(run, answer);
     },
+    jobs: (run, throughSeq) => list.flatMap((one) => one.jobs?.(run, throughSeq) ?? []),
     async afterAgent(run, end) {
       for (const one of inner) await one.afterAgent?.(run, end);
     },

@@ -6,6 +6,8 @@ import type { CompactionOutcome } from "@palimpsest/core/compaction";
 import type { MessageRecord } from "@palimpsest/core/log";
 import type { AiSdkMessage } from "@palimpsest/core/message";
 import type { CompactRequest } from "../compaction/compactor.ts";
+import type { NewMemoryJob } from "../stores/memory-jobs.ts";
+import type { AppendBatch } from "../stores/store.ts";
 import type { Conversation } from "../threads/conversation.ts";
 import type { Draft, Means } from "../threads/writer.ts";
 import { bodyOf } from "./body.ts";
@@ -27,14 +29,15 @@ export interface Run {
   /** The step that is under way, from 1; 0 before the first. */
   readonly step: number;
   /**
-   * All of them or none; returns their seqs. Throws when the thread is no longer this run's. Commits of tools that run
-   * side by side take turns; as a function, the drafts are made when their turn has come.
+   * All of them or none, with the jobs they ask for; returns their seqs. Throws when the thread is no longer this run's.
+   * Commits of tools that run side by side take turns; as a function, the drafts are made when their turn has come.
    */
-  commit(drafts: Drafts): Promise<readonly number[]>;
+  commit(drafts: Drafts, also?: Pick<AppendBatch, "jobs">): Promise<readonly number[]>;
   say(
     message: AiSdkMessage,
     origin: MessageRecord["origin"],
     also?: (seq: number) => readonly Draft[],
+    jobs?: (throughSeq: number) => readonly NewMemoryJob[],
   ): Promise<number>;
   compact(request: CompactRequest): Promise<CompactionOutcome<AiSdkMessage>>;
   /** The run ends after the step that is under way. */
@@ -62,8 +65,8 @@ export function startRun(options: RunOptions): ActiveRun {
     last = mine.catch(() => {});
     return mine;
   };
-  const write = async (drafts: readonly Draft[]): Promise<readonly number[]> => {
-    const committed = await conversation.commit(drafts);
+  const write = async (drafts: readonly Draft[], also?: Pick<AppendBatch, "jobs">): Promise<readonly number[]> => {
+    const committed = await conversation.commit(drafts, also);
     if (committed.kind === "committed") return committed.seqs;
     if (committed.kind === "conflict")
       throw new AgentError("failed", `thread ${threadId} was written to by another run`);
@@ -74,17 +77,18 @@ export function startRun(options: RunOptions): ActiveRun {
     threadId,
     userId,
     agentName,
-    commit: (drafts) => inOrder(() => write(typeof drafts === "function" ? drafts() : drafts)),
+    commit: (drafts, also) => inOrder(() => write(typeof drafts === "function" ? drafts() : drafts, also)),
     step: 0,
     question: null,
     get ending() {
       return ending;
     },
-    async say(message, origin, also = () => []) {
+    async say(message, origin, also = () => [], jobs = () => []) {
       const body = bodyOf(message);
       return inOrder(async () => {
         const seq = conversation.head().version + 1;
-        await write([{ kind: "message", id: means.ids(), dialect: "ai-sdk", origin, body }, ...also(seq)]);
+        const drafts: Draft[] = [{ kind: "message", id: means.ids(), dialect: "ai-sdk", origin, body }, ...also(seq)];
+        await write(drafts, { jobs: jobs(seq) });
         emit({ type: "message-append", seq, role: message.role });
         return seq;
       });

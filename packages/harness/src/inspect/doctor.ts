@@ -41,6 +41,7 @@ export async function examine(options: DoctorOptions): Promise<Check[]> {
       const engine = await store.check();
       checks.push({ name: "database", ok: engine.ok, detail: engine.detail });
       checks.push(...(await threadChecks(store, options)));
+      checks.push(await memoryJobCheck(store));
     } finally {
       await store.close();
     }
@@ -64,6 +65,20 @@ function configChecks({ home, cwd, env }: DoctorOptions): Check[] {
     { name: "config", ok: true, detail: [where, ...loaded.warnings].join("; ") },
     ...(windows.length === 0 ? [] : [{ name: "windows", ok: true, detail: windows.join("; ") }]),
   ];
+}
+
+/** What memory has still to learn, and what it has given up on. */
+export async function memoryJobCheck(store: Pick<Store, "jobs">): Promise<Check> {
+  const jobs = await store.jobs.list();
+  const dead = jobs.filter(({ state }) => state === "dead");
+  const queued = `${jobs.length - dead.length} queued`;
+  if (dead.length === 0) return { name: "memory jobs", ok: true, detail: queued };
+  const shown = dead.slice(0, 5).map(({ thread, attempts, error }) => {
+    return `${thread} (${attempts} attempts: ${error ?? "its worker ended without a word"})`;
+  });
+  const more = dead.length > shown.length ? ` and ${dead.length - shown.length} more` : "";
+  const advice = "nothing is lost: the thread's next turn tries again";
+  return { name: "memory jobs", ok: false, detail: `${queued}; given up: ${shown.join(", ")}${more}; ${advice}` };
 }
 
 const WINDOW_SOURCES = {

@@ -3,6 +3,7 @@ export { type Evidence, type EvidenceRequest, gatherEvidence } from "./evidence.
 export { type FileStorageOptions, fileStorage } from "./file-storage.ts";
 export { type ForgottenEverywhere, forgetEverywhere } from "./forget-everywhere.ts";
 export { type OpenStorageOptions, openStorage } from "./open-storage.ts";
+export { createMemoryQueue, type Drained, type MemoryQueue, type MemoryQueueOptions } from "./queue.ts";
 export { type Changed, type Edit, openRepository, type Repository } from "./repository.ts";
 export { checkScope, type MemoryPlace, type MemoryScope, memoryPath, type ScopeCheck } from "./scope.ts";
 export {

@@ -14,6 +14,7 @@ import {
   type Refusal,
   type SourceTurn,
 } from "@palimpsest/core/memory";
+import type { MemoryJob as QueuedJob } from "../stores/memory-jobs.ts";
 import type { Store } from "../stores/store.ts";
 import type { EmitMemory } from "./events.ts";
 import type { Repository } from "./repository.ts";
@@ -22,11 +23,7 @@ import { checkScope, type MemoryScope } from "./scope.ts";
 /** Asks the extraction model. It should stop at the signal, and is not waited for beyond it. */
 export type Extract = (prompt: string, signal: AbortSignal) => Promise<string>;
 
-export interface MemoryJob {
-  readonly thread: string;
-  /** The last seq to read. */
-  readonly throughSeq: number;
-}
+export type MemoryJob = Pick<QueuedJob, "thread" | "throughSeq">;
 
 export type UpdateOutcome =
   | { readonly kind: "updated"; readonly added: number; readonly changed: number; readonly refused: readonly Refusal[] }

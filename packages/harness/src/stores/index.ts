@@ -2,6 +2,15 @@ export type { CopyFailure, CopyOptions, CopyProgress, CopyReport } from "./copy.
 export { copyStore } from "./copy.ts";
 export type { Leased, LeaseOptions } from "./leases.ts";
 export { HEARTBEAT_MS, LEASE_TTL_MS, withLease } from "./leases.ts";
+export type {
+  JobEvent,
+  JobStatus,
+  JobWorker,
+  MemoryJob,
+  MemoryJobs,
+  NewMemoryJob,
+  WorkOptions,
+} from "./memory-jobs.ts";
 export { openStore, storeTarget } from "./open.ts";
 export type { SqliteOptions } from "./sqlite/connection.ts";
 export { openSqlite } from "./sqlite.ts";

@@ -5,6 +5,7 @@
 
 import { connect, type SqliteOptions } from "./sqlite/connection.ts";
 import { drafts } from "./sqlite/drafts.ts";
+import { memoryJobs } from "./sqlite/jobs.ts";
 import { acquireLease, releaseLease, renewLease } from "./sqlite/leases.ts";
 import { memoryRows } from "./sqlite/memories.ts";
 import { recallTables } from "./sqlite/recall.ts";
@@ -40,6 +41,7 @@ export function openSqlite(options: SqliteOptions): Store {
     drafts: drafts(connection),
     recall: recallTables(connection),
     memories: memoryRows(connection),
+    jobs: memoryJobs(connection),
     check: () =>
       guard(() => {
         const detail = String(connection.get("PRAGMA quick_check(1)")?.["quick_check"]);

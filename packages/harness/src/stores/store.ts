@@ -4,6 +4,7 @@
  * a driver throws `StoreError` only for what the caller can't plan for (corrupt, locked, full, unwritable).
  */
 import type { ChainedRecord, Head, LogRecord, Range, ThreadHeader } from "@palimpsest/core/log";
+import type { MemoryJobs, NewMemoryJob } from "./memory-jobs.ts";
 import type { RecallTables } from "./recall-tables.ts";
 
 export interface Store {
@@ -38,6 +39,8 @@ export interface Store {
   readonly recall: RecallTables;
   /** Memory documents, by user and agent. */
   readonly memories: MemoryRows;
+  /** What memory has still to learn from; written by `append`, carried out by a worker. */
+  readonly jobs: MemoryJobs;
   /** Whether the engine itself finds its files whole. */
   check(): Promise<{ readonly ok: boolean; readonly detail: string }>;
   /** Gives freed space back. */
@@ -57,6 +60,8 @@ export interface AppendBatch {
   readonly records: readonly ChainedRecord[];
   readonly head: Head;
   readonly lease: Lease;
+  /** Work that this append asks for: queued with it or not at all. */
+  readonly jobs?: readonly NewMemoryJob[];
 }
 
 export type AppendResult =

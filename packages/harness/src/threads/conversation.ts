@@ -16,6 +16,7 @@ import {
   view,
 } from "@palimpsest/core/log";
 import { convert, type Shape } from "@palimpsest/core/message";
+import type { AppendBatch } from "../stores/store.ts";
 import { type Committed, type Draft, prepare, type Writer } from "./writer.ts";
 
 export interface Conversation<M> {
@@ -29,7 +30,10 @@ export interface Conversation<M> {
   /** A message as it was given, whatever was pruned since. */
   original(record: MessageRecord): M;
   /** All of them or none; on success the conversation stands after them. */
-  commit(drafts: readonly Draft[]): Promise<Committed & { readonly records?: readonly LogRecord[] }>;
+  commit(
+    drafts: readonly Draft[],
+    also?: Pick<AppendBatch, "jobs">,
+  ): Promise<Committed & { readonly records?: readonly LogRecord[] }>;
   /** Reads the thread anew: after an undo, or when somebody else has written. */
   reload(): Promise<void>;
 }
@@ -76,8 +80,8 @@ export async function openConversation<M>(writer: Writer, shape: Shape<M>): Prom
       shown ??= viewOf(live);
       return shown;
     },
-    async commit(drafts) {
-      const batch = await prepare(writer, head, drafts);
+    async commit(drafts, also) {
+      const batch = { ...(await prepare(writer, head, drafts)), ...also };
       const result = await store.append(lease.thread, batch);
       if (result.kind !== "appended") return result;
       const records = batch.records.map(parseRecord);

@@ -5,6 +5,7 @@
 import { type ChainedRecord, type Head, STRUCTURAL_KINDS } from "@palimpsest/core/log";
 import type { AppendBatch, AppendResult, RecordQuery, RedactRequest, StoredRecord, ThreadLoad } from "../store.ts";
 import type { Connection, Row } from "./connection.ts";
+import { queueJob } from "./jobs.ts";
 import { holdsLease } from "./leases.ts";
 import { forgetEntry } from "./recall.ts";
 import {
@@ -157,6 +158,7 @@ function write(connection: Connection, thread: string, batch: AppendBatch): void
   }
   updateHead(connection, num, batch.head);
   if (batch.records.some((record) => record.kind === "state")) writeState(connection, num, batch.head.state);
+  for (const job of batch.jobs ?? []) queueJob(connection, num, job);
 }
 
 export function insertRecord(connection: Connection, num: number, record: ChainedRecord): void {

@@ -74,6 +74,16 @@ const MIGRATIONS: readonly string[] = [
     user TEXT NOT NULL, agent TEXT NOT NULL, revision INTEGER NOT NULL, document TEXT NOT NULL, PRIMARY KEY (user, agent)
   ) STRICT;
   `,
+  `
+  -- What memory has still to learn from: one row for each thread, user and agent. Times are milliseconds.
+  CREATE TABLE memory_jobs (
+    row INTEGER PRIMARY KEY, num INTEGER NOT NULL, user TEXT NOT NULL, agent TEXT NOT NULL, through INTEGER NOT NULL,
+    first INTEGER NOT NULL, queued INTEGER NOT NULL, run INTEGER NOT NULL, revision INTEGER NOT NULL DEFAULT 1,
+    attempts INTEGER NOT NULL DEFAULT 0, max_attempts INTEGER NOT NULL, error TEXT,
+    owner TEXT, leased INTEGER, until INTEGER
+  ) STRICT;
+  CREATE UNIQUE INDEX memory_jobs_key ON memory_jobs (num, user, agent);
+  `,
 ];
 
 /** Refuses a database that isn't ours or is newer, before anything in it is changed. */

@@ -74,7 +74,7 @@ export function deleteThread(connection: Connection, id: string): "deleted" | "m
     for (const child of connection.all("SELECT num, header, base, base_seq FROM threads WHERE base = ?", thread.num))
       inherit(connection, thread, threadRow(child));
     forgetIndex(connection, thread.num);
-    for (const table of ["records", "heads", "states", "leases", "drafts", "threads"])
+    for (const table of ["records", "heads", "states", "leases", "drafts", "memory_jobs", "threads"])
       connection.run(`DELETE FROM ${table} WHERE num = ?`, thread.num);
     return "deleted";
   });

@@ -1,0 +1,114 @@
+/**
+ * The durable queue between turns and memory: makes the job that a turn's last append carries, runs the worker, and
+ * drains before the process ends. The store keeps the jobs; nothing here is lost with the process. What a job does is the
+ * caller's `process`, which reads the log from its own watermark.
+ */
+import { setTimeout as pause } from "node:timers/promises";
+import { LEASE_TTL_MS } from "../stores/leases.ts";
+import type { JobEvent, JobStatus, JobWorker, MemoryJob, NewMemoryJob, WorkOptions } from "../stores/memory-jobs.ts";
+import type { Store } from "../stores/store.ts";
+import type { EmitMemory } from "./events.ts";
+import type { UpdateOutcome } from "./updater.ts";
+
+export interface MemoryQueueOptions extends Partial<Omit<WorkOptions, "process" | "now">> {
+  /** An outcome that says `failed` is tried again later, as an error is. */
+  readonly process: (job: MemoryJob, signal: AbortSignal) => Promise<UpdateOutcome>;
+  readonly debounceSeconds?: number;
+  readonly maxAttempts?: number;
+  readonly clock?: () => Date;
+  readonly emit?: EmitMemory;
+}
+
+export interface MemoryQueue {
+  /** The job of a turn, to be given to the append that ends it. */
+  job(turn: Omit<MemoryJob, "thread">): NewMemoryJob;
+  /** To be told when that append stands: says so, through the run's own events if given, and `drain` will wait for it. */
+  queued(threadId: string, messages: number, emit?: EmitMemory): void;
+  /** Makes the thread's job due at once; a compaction asks for it. */
+  hurry(thread: string): Promise<void>;
+  start(): Promise<void>;
+  /** Makes what this process has queued due, and waits until it is done or the limit has passed. */
+  drain(limitMs: number): Promise<Drained>;
+  /** Lets running jobs finish for a moment; what is left stays for the next worker. */
+  stop(): Promise<void>;
+}
+
+export type Drained =
+  | { readonly kind: "drained" }
+  /** They stay queued: `waiting` came too late or failed and will be tried again, `dead` were given up. */
+  | { readonly kind: "left"; readonly jobs: readonly JobStatus[] };
+
+const MAX_ATTEMPTS = 5;
+
+export function createMemoryQueue(store: Store, options: MemoryQueueOptions): MemoryQueue {
+  const { debounceSeconds = 30, maxAttempts = MAX_ATTEMPTS, clock = () => new Date() } = options;
+  const now = () => clock().getTime();
+  const threads = new Set<string>();
+  let worker: Promise<JobWorker> | undefined;
+  const start = (): Promise<JobWorker> => {
+    worker ??= store.jobs.work(workOptions(options, now)).catch((error: unknown) => {
+      worker = undefined;
+      throw error;
+    });
+    return worker;
+  };
+  return {
+    job: (turn) => ({ ...turn, delayMs: Math.round(debounceSeconds * 1000), maxAttempts, now: now() }),
+    queued(threadId, messages, emit = options.emit) {
+      threads.add(threadId);
+      emit?.({ type: "memory-queued", threadId, messages });
+      emit?.({ type: "memory-debounced", threadId, seconds: debounceSeconds });
+    },
+    async hurry(thread) {
+      if ((await store.jobs.hurry(thread)) > 0) (await worker)?.wake();
+    },
+    async start() {
+      await start();
+    },
+    async drain(limitMs) {
+      const deadline = performance.now() + limitMs;
+      const { wake } = await start();
+      for (const thread of threads) await store.jobs.hurry(thread);
+      wake();
+      for (;;) {
+        const left = (await store.jobs.list()).filter(({ thread }) => threads.has(thread));
+        if (left.length === 0) return { kind: "drained" };
+        if (left.every(hasFailed) || performance.now() >= deadline) return { kind: "left", jobs: left };
+        await pause(20);
+      }
+    },
+    async stop() {
+      const running = worker;
+      worker = undefined;
+      await (await running)?.stop();
+    },
+  };
+}
+
+/** It waits for its next attempt, or for a person. */
+function hasFailed({ state, error }: JobStatus): boolean {
+  return state === "dead" || (state === "waiting" && error !== null);
+}
+
+function tellFailure(event: JobEvent, emit: EmitMemory = () => {}): void {
+  if (event.type === "job-fail") emit({ type: "memory-failed", threadId: event.job.thread, reason: event.error });
+  if (event.type === "worker-trouble") emit({ type: "memory-failed", threadId: null, reason: event.error });
+}
+
+function workOptions(options: MemoryQueueOptions, now: () => number): WorkOptions {
+  return {
+    async process(job, signal) {
+      const outcome = await options.process(job, signal);
+      if (outcome.kind === "failed") throw new Error(`${outcome.reason}: ${outcome.detail}`);
+    },
+    onEvent(event) {
+      options.onEvent?.(event);
+      tellFailure(event, options.emit);
+    },
+    now,
+    leaseMs: options.leaseMs ?? LEASE_TTL_MS,
+    pollMs: options.pollMs ?? 1000,
+    concurrency: options.concurrency ?? 2,
+    stopMs: options.stopMs ?? 5000,
+  };
+}

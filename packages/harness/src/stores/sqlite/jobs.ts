@@ -1,0 +1,138 @@
+/**
+ * The queue in SQLite: one row for each thread, user and agent that has something to learn from. Times are the caller's, in
+ * milliseconds; a row from the future says that the clock was set back, and is due. A turn that comes while its job runs
+ * raises the revision, so the running one can't take the new turn's row with it when it ends.
+ */
+import { type JobStatus, MAX_DELAYS, type MemoryJob, type MemoryJobs, type NewMemoryJob } from "../memory-jobs.ts";
+import type { Connection, Row } from "./connection.ts";
+import { startJobLoop } from "./job-loop.ts";
+
+export interface ClaimedJob {
+  readonly job: MemoryJob;
+  readonly attempt: number;
+  /** Names this claim and no other. */
+  readonly owner: string;
+  readonly revision: number;
+}
+
+interface Claim {
+  readonly owner: string;
+  readonly now: number;
+  readonly leaseMs: number;
+  /** Claims that this process knows to be alive, whatever the clock says. */
+  readonly alive: readonly string[];
+}
+
+/** What the worker's loop does with the rows. */
+export interface JobTable {
+  claim(claim: Claim): Promise<ClaimedJob | undefined>;
+  renew(owner: string, now: number, leaseMs: number): Promise<"renewed" | "lost">;
+  finish(claimed: ClaimedJob): Promise<void>;
+  fail(claimed: ClaimedJob, error: string, times: { readonly now: number; readonly runAt: number }): Promise<void>;
+  /** As if it hadn't been taken. */
+  giveBack(owner: string): Promise<void>;
+}
+
+/** Inside the append's transaction. */
+export function queueJob(connection: Connection, num: number, job: NewMemoryJob): void {
+  const fresh = "owner IS NULL AND attempts = 0 AND first <= excluded.first";
+  connection.run(
+    `INSERT INTO memory_jobs (num, user, agent, through, first, queued, run, max_attempts)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (num, user, agent) DO UPDATE SET
+       through = max(through, excluded.through), queued = excluded.queued, max_attempts = excluded.max_attempts,
+       revision = revision + 1, attempts = 0, error = NULL,
+       first = CASE WHEN ${fresh} THEN first ELSE excluded.first END,
+       run = CASE WHEN NOT (${fresh}) THEN excluded.run
+         WHEN run <= excluded.queued THEN run
+         ELSE min(excluded.run, first + ${MAX_DELAYS} * (excluded.run - excluded.queued)) END`,
+    num,
+    job.user,
+    job.agent,
+    job.throughSeq,
+    ...[job.now, job.now, job.now + job.delayMs],
+    job.maxAttempts,
+  );
+}
+
+export function memoryJobs(connection: Connection): MemoryJobs {
+  const { guard } = connection;
+  return {
+    hurry: (thread) =>
+      guard(() => {
+        const ofThread = "num = (SELECT num FROM threads WHERE id = ?)";
+        const sql = `UPDATE memory_jobs SET run = 0 WHERE ${ofThread} AND owner IS NULL AND attempts < max_attempts`;
+        return connection.run(sql, thread).changes;
+      }),
+    list: () => guard(() => connection.all(`SELECT j.*, t.id AS thread ${JOINED} ORDER BY j.run, j.row`).map(statusOf)),
+    revive: () =>
+      guard(() => {
+        const sql =
+          "UPDATE memory_jobs SET attempts = 0, run = 0, owner = NULL, revision = revision + 1 WHERE attempts >= max_attempts";
+        return connection.run(sql).changes;
+      }),
+    work: async (options) => startJobLoop(jobTable(connection), options),
+  };
+}
+
+const JOINED = "FROM memory_jobs j JOIN threads t USING (num)";
+
+function jobTable(connection: Connection): JobTable {
+  const { guard } = connection;
+  return {
+    claim: (claim) => guard(() => connection.transaction("IMMEDIATE", () => take(connection, claim))),
+    renew: (owner, now, leaseMs) =>
+      guard(() => {
+        const sql = "UPDATE memory_jobs SET leased = ?, until = ? WHERE owner = ?";
+        return connection.run(sql, now, now + leaseMs, owner).changes === 1 ? "renewed" : "lost";
+      }),
+    finish: ({ owner, revision }) =>
+      guard(() =>
+        connection.transaction("IMMEDIATE", () => {
+          connection.run("DELETE FROM memory_jobs WHERE owner = ? AND revision = ?", owner, revision);
+          connection.run("UPDATE memory_jobs SET owner = NULL WHERE owner = ?", owner);
+        }),
+      ),
+    fail: ({ owner, revision }, error, { now, runAt }) =>
+      guard(() => {
+        connection.run(
+          `UPDATE memory_jobs SET owner = NULL, error = ?, queued = CASE revision WHEN ? THEN ? ELSE queued END,
+             run = CASE revision WHEN ? THEN ? ELSE run END WHERE owner = ?`,
+          ...[error, revision, now, revision, runAt, owner],
+        );
+      }),
+    giveBack: (owner) =>
+      guard(() => {
+        connection.run("UPDATE memory_jobs SET owner = NULL, attempts = max(0, attempts - 1) WHERE owner = ?", owner);
+      }),
+  };
+}
+
+function take(connection: Connection, { owner, now, leaseMs, alive }: Claim): ClaimedJob | undefined {
+  connection.run(
+    `UPDATE memory_jobs SET owner = NULL WHERE owner IS NOT NULL AND (until <= ? OR leased > ?)
+       AND owner NOT IN (SELECT value FROM json_each(?))`,
+    ...[now, now, JSON.stringify(alive)],
+  );
+  const row = connection.get(
+    `SELECT j.row, t.id AS thread ${JOINED}
+     WHERE owner IS NULL AND attempts < max_attempts AND (run <= ? OR queued > ?) ORDER BY run, row LIMIT 1`,
+    ...[now, now],
+  );
+  if (!row) return undefined;
+  const taken = connection.get(
+    "UPDATE memory_jobs SET owner = ?, leased = ?, until = ?, attempts = attempts + 1 WHERE row = ? RETURNING *",
+    ...[owner, now, now + leaseMs, row["row"]!],
+  )!;
+  const { user, agent, through: throughSeq } = taken as { user: string; agent: string; through: number };
+  const job = { thread: row["thread"] as string, user, agent, throughSeq };
+  return { job, attempt: taken["attempts"] as number, owner, revision: taken["revision"] as number };
+}
+
+function statusOf(row: Row): JobStatus {
+  const { thread, user, agent, error } = row as { thread: string; user: string; agent: string; error: string | null };
+  const attempts = row["attempts"] as number;
+  const state = row["owner"] !== null ? "running" : attempts >= (row["max_attempts"] as number) ? "dead" : "waiting";
+  const runAt = new Date(row["run"] as number).toISOString();
+  return { thread, user, agent, state, attempts, runAt, error };
+}
