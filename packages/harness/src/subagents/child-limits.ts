@@ -1,9 +1,11 @@
 /**
- * Keeps a child inside its turns and its token budget. `max_turns` counts model calls; at the cap the child is asked once
- * more, without tools, for its answer so far. Works from inside the child's run, so that every way out leaves a whole log.
+ * Keeps a child inside its turns and its token budget. `max_turns` counts model calls; at the cap, or while the budget
+ * still holds for one call, the child is asked once more, without tools, for its answer so far. Works from inside the
+ * child's run, so that every way out leaves a whole log.
  */
 import type { StepUsage } from "../agent/events.ts";
 import type { Middleware } from "../agent/middleware.ts";
+import type { ModelRequest } from "../agent/request.ts";
 import type { Answered } from "../agent/step.ts";
 
 export interface Cap {
@@ -37,45 +39,61 @@ export function stepLimit({ maxTurns }: Cap): number {
   return maxTurns + 1;
 }
 
-export function childLimits(
-  cap: Cap,
-  meter: ChildMeter,
-  onStep: (answer: Answered, maxTurns: number) => void,
-): Middleware {
-  let sent = 0;
+export function childLimits(cap: Cap, meter: ChildMeter, onStep: (answer: Answered) => void): Middleware {
+  let closing = false;
+  const size = requestSize();
   return {
     name: "child-limits",
     async beforeModel(run) {
-      if (run.step > cap.maxTurns) await run.say({ role: "user", content: LAST_QUESTION }, "injected");
+      if (closing) await run.say({ role: "user", content: LAST_QUESTION }, "injected");
     },
-    wrapModel(request, next, run) {
-      sent = JSON.stringify(request.messages).length / 4;
-      return next(run.step > cap.maxTurns ? { ...request, tools: {} } : request);
+    async wrapModel(request, next) {
+      const asked = closing ? { ...request, tools: {} } : request;
+      if (meter.spent + size.estimate(asked) <= cap.tokenBudget) return next(asked);
+      meter.capped ??= "token-capped";
+      return { kind: "aborted", text: "" };
     },
     afterModel(run, answer) {
-      const took = note(meter, answer, sent);
-      onStep(answer, cap.maxTurns);
+      const took = size.settle(answer);
+      note(meter, answer, took);
+      onStep(answer);
       if (answer.calls.length === 0) return;
-      // The next request is at least about as large as this one was.
-      const affordable = meter.spent + took <= cap.tokenBudget;
-      if (run.step >= cap.maxTurns) meter.capped = "turn-capped";
-      else if (!affordable) meter.capped = "token-capped";
-      if (!affordable) run.finish({ kind: "step-limit", limit: run.step });
+      if (closing) return run.finish({ kind: "step-limit", limit: run.step });
+      // Where the budget holds for one more call but not for two, that one is for the answer.
+      const nearlySpent = meter.spent + 2.2 * took > cap.tokenBudget;
+      closing = nearlySpent || run.step >= cap.maxTurns;
+      if (closing) meter.capped = run.step >= cap.maxTurns ? "turn-capped" : "token-capped";
     },
   };
 }
 
 const LAST_QUESTION =
-  "You have used all your turns, and there are no tools any more. Answer the task now with what you have found so far, and say what is missing.";
+  "This is your last turn, and there are no tools any more. Answer the task now with what you have found so far, and say what is missing.";
 
-/** Returns the size of the request. A provider that reports nothing is estimated: a budget must hold for it too. */
-function note(meter: ChildMeter, { text, usage }: Answered, estimate: number): number {
+/** A request's tokens by its characters, corrected by what the provider last reported for one. */
+function requestSize() {
+  let characters = 0;
+  let perToken = 4;
+  return {
+    estimate({ instructions, messages, tools }: ModelRequest): number {
+      const schemas = Object.values(tools).map(({ description }) => description);
+      characters = JSON.stringify([instructions, messages, schemas]).length;
+      return characters / perToken;
+    },
+    /** What the last one took. A provider that reports nothing is estimated: a budget must hold for it too. */
+    settle({ usage }: Answered): number {
+      if (usage === null || usage.input <= 0) return characters / perToken;
+      perToken = characters / usage.input;
+      return usage.input;
+    },
+  };
+}
+
+function note(meter: ChildMeter, { text, usage }: Answered, took: number): void {
   meter.turns++;
   if (text.trim() !== "") meter.lastText = text;
-  if (usage === null) {
-    meter.spent += estimate + text.length / 4;
-    return estimate;
-  }
+  meter.spent += took + (usage?.output ?? text.length / 4);
+  if (usage === null) return;
   const { input, output, cacheRead, cacheWrite } = meter.usage;
   meter.usage = {
     input: input + usage.input,
@@ -83,6 +101,4 @@ function note(meter: ChildMeter, { text, usage }: Answered, estimate: number): n
     cacheRead: cacheRead + usage.cacheRead,
     cacheWrite: cacheWrite + usage.cacheWrite,
   };
-  meter.spent += usage.input + usage.output;
-  return usage.input;
 }

@@ -7,3 +7,4 @@ export { type Pruned, type PruneOptions, pruneSubagents } from "./prune.ts";
 export type { SubagentResult, SubagentStatus } from "./result.ts";
 export { workspaceFor } from "./shared-workspace.ts";
 export type { SubagentLimits, SubagentModel, SubagentSpec } from "./spec.ts";
+export { type TreeUsage, treeUsage } from "./usage.ts";

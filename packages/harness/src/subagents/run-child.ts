@@ -103,7 +103,10 @@ function endOf({ end, text }: RunResult, { meter, stopped, order }: Circumstance
   if (stopped === "cancelled") return because("cancelled", "the run that asked for it was stopped");
   if (stopped === "timed-out") return because("timed-out", `it did not end within ${order.timeoutSeconds} seconds`);
   if (meter.capped === "token-capped") {
-    return because("token-capped", `its budget of ${order.tokenBudget} tokens was used up (${Math.ceil(meter.spent)})`);
+    return because(
+      "token-capped",
+      `its budget of ${order.tokenBudget} tokens has no room for another call (${Math.ceil(meter.spent)} used)`,
+    );
   }
   if (meter.capped === "turn-capped" || end.kind === "step-limit") {
     return because("turn-capped", `it used all ${order.maxTurns} turns`);

@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { openSqlite } from "../stores/sqlite.ts";
+import type { Store } from "../stores/store.ts";
+import { subagentKit, taskCall } from "../testing/subagent-kit.ts";
+import { commit, means, withWriter } from "../threads/index.ts";
+import { type Delegation, delegationsOf } from "./delegations.ts";
+import { settleInterrupted } from "./interrupted.ts";
+
+const CHILDREN = fileURLToPath(new URL("./crash-children.ts", import.meta.url));
+
+test("[F71] kill -9 while three children run: each is interrupted at the next start, and one is continued to its end", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "palimpsest-children-crash-"));
+  const path = join(folder, "log.db");
+  await killWhileRunning(path);
+  const store = openSqlite({ path });
+  try {
+    const left = delegationsOf((await store.head("t"))!.state);
+    assert.deepEqual(statuses(left), ["running", "running", "running"]);
+    assert.deepEqual(await settleInterrupted(means(store)), [], "whoever holds the parent may still be running them");
+    for (const thread of ["t", ...left.map(({ threadId }) => threadId)]) await letLeaseExpire(store, thread);
+
+    const marked = await settleInterrupted(means(store));
+    assert.deepEqual(new Set(marked), new Set(left.map(({ threadId }) => threadId)));
+    const { threadId } = left[0]!;
+    const kit = subagentKit(
+      {
+        parent: [{ calls: [taskCall("", { resume: threadId, description: "" })] }, "one is done"],
+        child: () => "finished a",
+      },
+      { store },
+    );
+    assert.deepEqual(statuses(await kit.delegations()), ["interrupted", "interrupted", "interrupted"]);
+    assert.equal((await kit.agent.generate({ threadId: "t", prompt: "go on" })).text, "one is done");
+    assert.deepEqual(statuses(await kit.delegations()), ["completed", "interrupted", "interrupted"]);
+    const result = (await kit.results()).at(-1)!;
+    assert.deepEqual([result.status, result.output, result.threadId], ["completed", "finished a", threadId]);
+    const said = (await kit.said(threadId)).map(({ role }) => role);
+    assert.deepEqual(said, ["user", "assistant", "user", "assistant"]);
+  } finally {
+    await store.close();
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test("a run on the parent's thread marks what a crash left running, without anybody asking", async () => {
+  const kit = subagentKit({ parent: [{ calls: [taskCall("a")] }, "ok", "again"], child: () => "done" });
+  await kit.agent.generate({ threadId: "t", prompt: "go" });
+  const [one] = await kit.delegations();
+  const leave = { ...one!, status: "running" };
+  const crashed = subagentKit({ parent: ["noticed"], child: () => "?" }, { store: kit.store });
+  await writeState(kit.store, { delegations: [leave] });
+  await crashed.agent.generate({ threadId: "t", prompt: "and now?" });
+  assert.deepEqual(statuses(await crashed.delegations()), ["interrupted"]);
+});
+
+const statuses = (list: readonly Delegation[]): string[] => list.map(({ status }) => status);
+
+async function writeState(store: Store, patch: Readonly<Record<string, unknown>>): Promise<void> {
+  await withWriter(means(store), "t", (writer) => commit(writer, [{ kind: "state", patch }]));
+}
+
+async function killWhileRunning(path: string): Promise<void> {
+  const child = spawn(process.execPath, ["--conditions=palimpsest-source", CHILDREN, path], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  await once(child.stdout, "data");
+  child.kill("SIGKILL");
+  assert.deepEqual(await once(child, "close"), [null, "SIGKILL"]);
+}
+
+/** The dead process still holds its threads for the rest of its half minute; a test doesn't wait for it. */
+async function letLeaseExpire(store: Store, thread: string): Promise<void> {
+  const held = await store.acquireLease(thread, "next", 1);
+  if (held.kind === "busy") await store.releaseLease({ thread, owner: held.owner, epoch: 1 });
+}

@@ -1,0 +1,49 @@
+/**
+ * What a thread and its children have used, from their logs. Each model call has one usage record in the log of the
+ * thread that made it, so every token is counted once, and each is known by thread and by model.
+ */
+import type { StepUsage } from "../agent/events.ts";
+import type { Store } from "../stores/store.ts";
+
+export interface TreeUsage {
+  readonly total: StepUsage;
+  /** The thread itself first, then its children in the order they were started. */
+  readonly byThread: readonly { readonly threadId: string; readonly usage: StepUsage }[];
+  readonly byModel: Readonly<Record<string, StepUsage>>;
+}
+
+export async function treeUsage(store: Store, thread: string): Promise<TreeUsage> {
+  const byModel = new Map<string, StepUsage>();
+  const byThread: { threadId: string; usage: StepUsage }[] = [];
+  for (const threadId of [thread, ...(await children(store, thread))]) {
+    let usage = NOTHING;
+    for await (const { record } of store.records(threadId, { kinds: ["usage"] })) {
+      if (record.kind !== "usage") continue;
+      usage = sum(usage, record);
+      byModel.set(record.model, sum(byModel.get(record.model) ?? NOTHING, record));
+    }
+    byThread.push({ threadId, usage });
+  }
+  const total = byThread.reduce((all, { usage }) => sum(all, usage), NOTHING);
+  return { total, byThread, byModel: Object.fromEntries(byModel) };
+}
+
+async function children(store: Store, thread: string): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  for await (const { record } of store.records(thread, { kinds: ["event"] })) {
+    if (record.kind !== "event" || record.event.type !== "subagent-start") continue;
+    if (typeof record.event["threadId"] === "string") found.add(record.event["threadId"]);
+  }
+  return found;
+}
+
+const NOTHING: StepUsage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+
+function sum(a: StepUsage, b: StepUsage): StepUsage {
+  return {
+    input: a.input + b.input,
+    output: a.output + b.output,
+    cacheRead: a.cacheRead + b.cacheRead,
+    cacheWrite: a.cacheWrite + b.cacheWrite,
+  };
+}
