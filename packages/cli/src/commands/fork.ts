@@ -1,4 +1,5 @@
 import { fork, type Means } from "palimpsest/threads";
+import { copyWorkspace, threadWorkspace } from "palimpsest/workspace";
 import { integer } from "../arguments.ts";
 import type { Run } from "../command.ts";
 import { Failure, UsageError } from "../failure.ts";
@@ -15,6 +16,8 @@ export const run: Run = async (input, context) => {
   );
   switch (result.kind) {
     case "forked":
+      // Files have no past: the fork starts with those that are there now.
+      await copyWorkspace(threadWorkspace(context.home, parent), threadWorkspace(context.home, result.thread));
       if (context.format === "json") await context.output.json({ thread: result.thread, parent, at: result.at });
       else await context.output.line(`Forked ${parent} at record ${at} as ${result.thread}.`);
       return 0;

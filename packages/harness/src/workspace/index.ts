@@ -1,3 +1,4 @@
+export { copyWorkspace } from "./copy-workspace.ts";
 export { HOST_WARNING } from "./host-shell.ts";
 export type { Remember } from "./tools/present-files.ts";
 export type { SeenImage } from "./tools/view-image.ts";
