@@ -9,11 +9,18 @@
  * one window when it was recorded. Prices are relative: read 0.1, write 1.25, output 5, 5 minutes to live.
  */
 import { RELATIVE_PRICES } from "@palimpsest/core/pricing";
+import {
+  batchPrune,
+  maskEachStep,
+  neverPrune,
+  ours,
+  type Played,
+  play,
+  summarizeAt,
+  type Transcript,
+} from "palimpsest/lab";
 import type { Bench } from "./bench.ts";
-import { ours } from "./cost/ours.ts";
-import { batchPrune, maskEachStep, neverPrune, summarizeAt } from "./cost/peers.ts";
-import { type Played, play } from "./cost/simulate.ts";
-import { readTranscripts, type Transcript } from "./cost/transcript.ts";
+import { readTranscripts } from "./cost/transcript.ts";
 
 const WINDOW = 200_000;
 
@@ -45,7 +52,8 @@ async function compare(transcripts: readonly Transcript[]) {
   for (const policy of POLICIES) {
     const played = await playAll(transcripts, policy);
     const shares = played.map(({ cost }, index) => cost / (base[index]!.cost || 1));
-    const total = (figure: keyof Played): number => played.reduce((sum, one) => sum + one[figure], 0);
+    const total = (figure: Exclude<keyof Played, "timeline">): number =>
+      played.reduce((sum, one) => sum + one[figure], 0);
     const asked = total("asked");
     rows.push({
       name: policy.name,

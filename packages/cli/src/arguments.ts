@@ -72,11 +72,22 @@ function find(args: readonly string[], words: readonly number[], commands: reado
   throw new UsageError(`Unknown command "${one}"; "palimpsest --help" lists all.`, { word: one!, known });
 }
 
+/** An option that may stand several times is one value, its parts separated by commas. */
+function single(value: unknown): string | boolean | undefined {
+  return Array.isArray(value) ? value.join(",") : (value as string | boolean | undefined);
+}
+
 function parse(args: readonly string[], options: Readonly<Record<string, CommandOption>>, usage: string) {
   try {
-    return parseArgs({ args: [...args], options: config(options), strict: true, allowPositionals: true }) as {
-      values: Record<string, string | boolean | undefined>;
-      positionals: string[];
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      options: config(options),
+      strict: true,
+      allowPositionals: true,
+    });
+    return {
+      values: Object.fromEntries(Object.entries(values).map(([name, value]) => [name, single(value)])),
+      positionals,
     };
   } catch (error) {
     const said = error instanceof Error ? error.message : String(error);
@@ -102,9 +113,13 @@ function checkPositionals(command: Command, given: readonly string[]): void {
 
 function config(options: Readonly<Record<string, CommandOption>>): ParseArgsOptionsConfig {
   return Object.fromEntries(
-    Object.entries(options).map(([name, { value, short }]) => [
+    Object.entries(options).map(([name, { value, short, multiple = false }]) => [
       name,
-      { type: value === undefined ? ("boolean" as const) : ("string" as const), ...(short !== undefined && { short }) },
+      {
+        type: value === undefined ? ("boolean" as const) : ("string" as const),
+        multiple,
+        ...(short !== undefined && { short }),
+      },
     ]),
   );
 }

@@ -16,6 +16,8 @@ export interface CommandOption {
   /** The name of its value in the help (`N`, `DIR`); a flag has none. */
   readonly value?: string;
   readonly short?: string;
+  /** It may stand several times; its values come joined by commas. */
+  readonly multiple?: boolean;
   readonly help: string;
 }
 

@@ -155,6 +155,17 @@ export const commands: readonly Command[] = [
     load: () => import("./commands/demo.ts"),
   },
   {
+    name: "lab",
+    summary: "Replay transcripts under several policies: cost, knowledge, validity",
+    positionals: ["FILE..."],
+    options: {
+      policy: { value: "FILE", multiple: true, help: "a summarization block to play too; may stand several times" },
+      window: { value: "N", help: "the model's window (default: 200000)" },
+      html: { value: "OUT", help: "also write one self-contained page with plots" },
+    },
+    load: () => import("./commands/lab.ts"),
+  },
+  {
     name: "doctor",
     summary: "Check the configuration, the home, the database and its threads",
     positionals: [],

@@ -2,38 +2,31 @@
  * Ours: the planner's own decision before each request, with the defaults of `createDeepAgent`. It prunes when the prices
  * say so, and hides the older part behind a summary when the window demands it.
  */
-import { type Policy as CompactionPolicy, planCompaction } from "@palimpsest/core/compaction";
+import { planCompaction } from "@palimpsest/core/compaction";
 import { applyPrune, type PruneEntry } from "@palimpsest/core/log";
 import { openaiShape } from "@palimpsest/core/message";
+import { answerReserve } from "@palimpsest/core/tokens";
+import { type Summarization, summarizationFromOptions } from "../config/summarization.ts";
 import type { Policy, View } from "./policy.ts";
 import { hideBefore } from "./summarize.ts";
 
-const DEFAULTS: CompactionPolicy = {
-  trigger: [{ type: "fraction", value: 0.85 }],
-  keep: [
-    { type: "messages", value: 6 },
-    { type: "fraction", value: 0.25 },
-  ],
-  lowWater: 0.6,
-  minGain: 0.1,
-  maxSummaryTokens: null,
-  summaryFormat: "pair",
-};
-
-export function ours(window: number): Policy {
+export function ours(window: number, settings: Summarization = summarizationFromOptions(), name = "ours"): Policy {
+  const reserve = answerReserve(window, null);
+  const { enabled, from, protectTokens, minGainTokens } = settings.prune;
+  const prunes = { protectTokens, minGainTokens, ...(from === null ? {} : { from }) };
   return {
-    name: "ours",
+    name,
     prepare(view, { meter, fixedTokens, cache }) {
       const plan = planCompaction({
         view,
         shape: openaiShape,
         measure: meter,
         fixed: fixedTokens,
-        window: { size: window, reserve: 4096 },
-        policy: DEFAULTS,
+        window: { size: window, reserve },
+        policy: settings.policy,
         cause: "automatic",
         grown: null,
-        prune: { cache },
+        prune: enabled ? { cache, policy: prunes } : null,
       });
       if (plan.kind !== "compact") return { view, calls: [] };
       if (plan.cut === null) return { view: pruned(view, plan.entries), calls: [] };

@@ -1,10 +1,11 @@
 /**
- * The policies ours is measured against, as their products ship them: nothing, mask at each step, batch prune, summarize.
+ * The policies ours is measured against: nothing, keep the last, mask at each step, batch prune, summarize. The building
+ * blocks of `field.ts`, which names the published defaults of others.
  */
 import { applyPrune } from "@palimpsest/core/log";
 import { openaiShape } from "@palimpsest/core/message";
 import type { Policy, View } from "./policy.ts";
-import { summarizeOlder } from "./summarize.ts";
+import { groupStart, summarizeOlder } from "./summarize.ts";
 
 const MASK = "[Old tool result content cleared]";
 
@@ -45,6 +46,20 @@ export function batchPrune(protect: number, minimum: number, from: number): Poli
   };
 }
 
+/** Only the newest `keep` messages are sent; what falls out is gone. */
+export function keepLast(keep: number): Policy {
+  return {
+    name: `keep the last ${keep} messages`,
+    prepare(view) {
+      if (view.length <= keep) return { view, calls: [] };
+      const cut = groupStart(view, view.length - keep);
+      const systems = view.slice(0, cut).filter(({ message }) => openaiShape.role(message) === "system");
+      const next = [...systems, ...view.slice(cut)];
+      return { view: next.length < view.length ? next : view, calls: [] };
+    },
+  };
+}
+
 export function summarizeAt(window: number, share: number, keep: number): Policy {
   return {
     name: `summarize at ${share * 100} % of ${window / 1000}k, keep ${keep} messages`,
@@ -55,6 +70,8 @@ export function summarizeAt(window: number, share: number, keep: number): Policy
 }
 
 function mask(view: View, indices: ReadonlySet<number>): View {
+  const fresh = [...indices].some((index) => view[index]!.message.content !== MASK);
+  if (!fresh) return view;
   return view.map((entry, index) => {
     if (!indices.has(index) || entry.message.content === MASK) return entry;
     const replaced = applyPrune(

@@ -4,7 +4,7 @@
  * written and carried from then on.
  */
 import { messageText } from "@palimpsest/core/compaction";
-import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
+import { type OpenAiMessage, openaiRules, openaiShape, violations } from "@palimpsest/core/message";
 import { chargeRequest, costOfSideCall, isCold, type PricedRequest, type Prices } from "@palimpsest/core/pricing";
 import type { Policy, View } from "./policy.ts";
 import { questionsOf } from "./questions.ts";
@@ -13,6 +13,14 @@ import type { Transcript } from "./transcript.ts";
 export interface Played {
   /** In the unit of the prices. */
   cost: number;
+  requests: number;
+  /** Tokens of all requests together, and how many of them the provider's cache already held. */
+  tokens: number;
+  reused: number;
+  /** Rules of the provider that requests broke. */
+  violations: number;
+  /** Requests before which the policy made the view smaller. */
+  compactions: number;
   /** Distant uses in all, still in the prompt, and else found by recall. */
   asked: number;
   known: number;
@@ -23,7 +31,16 @@ export interface Played {
   /** Requests that reused less than the one before had sent. */
   breaks: number;
   summarizerCalls: number;
+  readonly timeline: Moment[];
 }
+
+/** What one request was made of, in tokens. */
+export interface Moment {
+  readonly turn: number;
+  readonly parts: Readonly<Record<MomentPart, number>>;
+}
+
+export type MomentPart = "fixed" | "summary" | "user" | "assistant" | "tool";
 
 const ASKING_TOKENS = 60;
 /** Seqs of fetched messages: beyond any transcript's own. */
@@ -32,14 +49,20 @@ const FETCHED = 1_000_000;
 export async function play(transcript: Transcript, policy: Policy, prices: Prices): Promise<Played> {
   const { turns, meter, fixedTokens } = transcript;
   const questions = questionsOf(transcript);
-  const played = { cost: 0, asked: 0, known: 0, recalled: 0, peak: 0, rereads: 0, breaks: 0, summarizerCalls: 0 };
+  const played = nothingPlayed();
   const cashier = chargeInto(played, prices);
   let view: View = [];
   for (const [index, turn] of turns.entries()) {
     if (openaiShape.role(turn.message) === "assistant" && index > 0) {
       const sentAt = turns[index - 1]!.at;
       const prepared = policy.prepare(view, { meter, fixedTokens, cache: cashier.cache(sentAt) });
+      if (prepared.view !== view) played.compactions++;
       view = prepared.view;
+      played.violations += violations(
+        view.map(({ message }) => message),
+        openaiShape,
+        openaiRules,
+      ).length;
       for (const call of prepared.calls) played.cost += costOfSideCall(call, prices);
       played.summarizerCalls += prepared.calls.length;
       const { fetched, asked, known, recalled } = await questions.ask(index, view);
@@ -52,10 +75,25 @@ export async function play(transcript: Transcript, policy: Policy, prices: Price
       }
       const output = turn.output ?? meter.message(turn.message);
       cashier.charge(requestOf(view, transcript, { sentAt, answeredAt: turn.at, output }));
+      played.timeline.push({ turn: index, parts: partsOf(view, transcript) });
     }
     view = [...view, { source: "message", seq: index + 1, message: turn.message, lent: null }];
   }
   return played;
+}
+
+function nothingPlayed(): Played {
+  const counts = { asked: 0, known: 0, recalled: 0, peak: 0, rereads: 0, breaks: 0, summarizerCalls: 0 };
+  return { cost: 0, requests: 0, tokens: 0, reused: 0, violations: 0, compactions: 0, ...counts, timeline: [] };
+}
+
+function partsOf(view: View, { meter, fixedTokens }: Transcript): Moment["parts"] {
+  const parts = { fixed: fixedTokens, summary: 0, user: 0, assistant: 0, tool: 0 };
+  for (const { source, message } of view) {
+    const role = openaiShape.role(message);
+    parts[source === "summary" ? "summary" : role === "system" ? "fixed" : role] += meter.message(message);
+  }
+  return parts;
 }
 
 function chargeInto(played: Played, prices: Prices) {
@@ -67,6 +105,9 @@ function chargeInto(played: Played, prices: Prices) {
     charge(request: PricedRequest): void {
       const { cost, reused, fresh } = chargeRequest(previous, request, prices);
       played.cost += cost;
+      played.requests++;
+      played.tokens += reused + fresh;
+      played.reused += reused;
       played.peak = Math.max(played.peak, reused + fresh);
       if (previous !== null && reused < tokensOf(previous)) played.breaks++;
       previous = request;

@@ -16,9 +16,15 @@ export function summarizeOlder(
   const { meter, fixedTokens, trigger, keep } = options;
   const total = fixedTokens + meter.messages(view.map(({ message }) => message));
   if (total < trigger) return { view, calls: [] };
-  let cut = Math.max(0, view.length - keep);
-  while (cut > 0 && openaiShape.role(view[cut]!.message) === "tool") cut--;
-  return hideBefore(view, cut, meter);
+  const cut = groupStart(view, Math.max(0, view.length - keep));
+  return cut === 0 ? { view, calls: [] } : hideBefore(view, cut, meter);
+}
+
+/** The first index at or before `cut` that doesn't begin with a tool's result. */
+export function groupStart(view: View, cut: number): number {
+  let start = cut;
+  while (start > 0 && openaiShape.role(view[start]!.message) === "tool") start--;
+  return start;
 }
 
 export function hideBefore(view: View, cut: number, meter: Meter<OpenAiMessage>): Prepared {

@@ -1,0 +1,99 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { basename, extname } from "node:path";
+import { parseConfig, summarizationFromFile } from "palimpsest/config";
+import { readConversations } from "palimpsest/import";
+import {
+  builtInPolicies,
+  type LabRow,
+  labPage,
+  ours,
+  type Policy,
+  runLab,
+  type Transcript,
+  transcriptOf,
+} from "palimpsest/lab";
+import { integer } from "../arguments.ts";
+import type { Context, Input, Run } from "../command.ts";
+import { Failure } from "../failure.ts";
+
+export const run: Run = async (input, context) => {
+  const window = integer(input, "window", { min: 1000 }) ?? 200_000;
+  const problems: string[] = [];
+  const transcripts = (await Promise.all(input.positionals.map((path) => readTranscripts(path, problems)))).flat();
+  const policies = [
+    ...builtInPolicies(window),
+    ...policyFiles(input).flatMap((path) => readPolicy(path, window, problems)),
+  ];
+  for (const problem of problems) context.output.note(problem);
+  if (transcripts.length === 0) throw new Failure("no-transcript", "No file could be read: nothing to play.");
+  const onProgress = progressOn(context);
+  const report = await runLab({ transcripts, policies, window, signal: context.signal, onProgress });
+  const page = input.options["html"];
+  if (typeof page === "string") writeFileSync(page, labPage(report));
+  const rows = report.policies.map(({ timelines: _, ...row }) => row);
+  if (context.format === "json") await context.output.json({ ...report, policies: rows, problems });
+  else for (const line of tableOf(rows)) await context.output.line(line);
+  return problems.length === 0 ? 0 : 1;
+};
+
+async function readTranscripts(path: string, problems: string[]): Promise<readonly Transcript[]> {
+  try {
+    const { conversations, problems: bad } = await readConversations(readFileSync(path));
+    if (bad.length > 0) problems.push(`${path}: ${bad[0]!.place}: ${bad[0]!.message}; its other lines are played`);
+    if (conversations.length === 0) problems.push(`${path}: no message in it`);
+    return conversations.map((one, index) =>
+      transcriptOf(`${basename(path)}${conversations.length > 1 ? ` ${index + 1}` : ""}`, one),
+    );
+  } catch (error) {
+    problems.push(`${path} can't be read: ${error instanceof Error ? error.message : String(error)}`);
+    return [];
+  }
+}
+
+/** `--policy` may name several files, separated by commas. */
+function policyFiles({ options }: Input): string[] {
+  const given = options["policy"];
+  return typeof given === "string" ? given.split(",").filter((path) => path !== "") : [];
+}
+
+/** A policy file is a `summarization` block, as in config.yaml. */
+function readPolicy(path: string, window: number, problems: string[]): Policy[] {
+  try {
+    const text = readFileSync(path, "utf8");
+    const parsed = parseConfig(text, /^summarization:/m.test(text) ? { env: {} } : { env: {}, under: "summarization" });
+    if (parsed.kind === "invalid") throw new Error(parsed.problems.join("; "));
+    const settings = summarizationFromFile(parsed.config.summarization);
+    if (settings.policy.trigger.length === 0) throw new Error("it has no trigger, so it would never compact");
+    return [ours(window, settings, basename(path, extname(path)))];
+  } catch (error) {
+    problems.push(`policy ${path} can't be played: ${error instanceof Error ? error.message : String(error)}`);
+    return [];
+  }
+}
+
+function tableOf(rows: readonly Omit<LabRow, "timelines">[]): string[] {
+  const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
+  const cells = rows.map((row) => [
+    row.name,
+    percent(row.cost),
+    percent(row.known),
+    percent(row.knownWithRecall),
+    ...[row.tokens, row.compactions, row.waits, row.violations, row.overWindow].map((value) =>
+      value.toLocaleString("en-US"),
+    ),
+  ]);
+  const head = ["policy", "cost", "known", "recall", "tokens", "compact", "waits", "invalid", "over"];
+  const widths = head.map((title, column) => Math.max(title.length, ...cells.map((row) => row[column]!.length)));
+  return [head, ...cells].map((row) =>
+    row.map((cell, column) => (column === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[column]!))).join("  "),
+  );
+}
+
+/** A bar at a terminal; in a log it would only be noise. */
+function progressOn({ output }: Context): (done: number, policy: string) => void {
+  return (done, policy) => {
+    if (!process.stderr.isTTY) return;
+    const filled = Math.round(done * 30);
+    output.progress(`[${"#".repeat(filled)}${".".repeat(30 - filled)}] ${policy}`);
+  };
+}

@@ -1,0 +1,36 @@
+// The lab, through the real binary.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { desk } from "../test/binary.ts";
+
+const lines = Array.from({ length: 60 }, (_, index) =>
+  JSON.stringify({ role: index % 2 ? "assistant" : "user", content: `${index}: ${"words about src/a.ts ".repeat(40)}` }),
+).join("\n");
+
+test("lab prints a row per policy, ours among them, and writes a page", async (t) => {
+  const at = desk(t);
+  const page = join(at.home, "..", `lab-${process.pid}.html`);
+  const { code, document } = await at.json("lab", at.file("chat.jsonl", lines), "--window", "8000", "--html", page);
+  assert.equal(code, 0);
+  const rows = document["policies"] as Record<string, unknown>[];
+  assert.equal(rows[0]?.["name"], "ours");
+  for (const key of ["name", "cost", "tokens", "known", "violations", "compactions"]) assert.ok(key in rows[0]!, key);
+  assert.match(readFileSync(page, "utf8"), /<title>Palimpsest lab<\/title>/);
+});
+
+test("an own policy is played; a missing file and a broken policy are named, the rest runs, and the exit code is 1", async (t) => {
+  const at = desk(t);
+  const early = at.file("early.yaml", "trigger: {type: tokens, value: 3000}\nkeep: {type: messages, value: 4}\n");
+  const broken = at.file("broken.yaml", "trigger: {type: tokens, value: -3}\n");
+  const { code, document } = await at.json(
+    ...["lab", at.file("chat.jsonl", lines), "nowhere.jsonl", "--window", "8000", "--policy", early, "--policy", broken],
+  );
+  assert.equal(code, 1);
+  const problems = (document["problems"] as string[]).join("\n");
+  assert.match(problems, /nowhere\.jsonl can't be read/);
+  assert.match(problems, /broken\.yaml can't be played.*-3/);
+  const names = (document["policies"] as { name: string }[]).map(({ name }) => name);
+  assert.ok(names.includes("early") && names.includes("ours"));
+});

@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { OpenAiMessage } from "@palimpsest/core/message";
+import type { Conversation } from "../import/conversation.ts";
+import { builtInPolicies } from "./field.ts";
+import { runLab } from "./lab.ts";
+import { labPage } from "./report-page.ts";
+import { transcriptOf } from "./transcript.ts";
+
+const WINDOW = 20_000;
+
+test("the lab plays every policy on the same requests, and never pruning costs what it costs", async () => {
+  const report = await runLab({ transcripts: [session(80)], policies: builtInPolicies(WINDOW), window: WINDOW });
+  const none = report.policies.find(({ name }) => name === "none")!;
+  assert.deepEqual([none.cost, none.known, none.compactions, none.waits], [1, 1, 0, 0]);
+  assert.ok(none.overWindow > 0);
+  for (const row of report.policies) assert.equal(row.timelines[0]?.length, none.timelines[0]?.length, row.name);
+});
+
+test("ours is first in the table, breaks no rule, stays in the window and costs less than never pruning", async () => {
+  const report = await runLab({ transcripts: [session(80)], policies: builtInPolicies(WINDOW), window: WINDOW });
+  const [ours] = report.policies;
+  assert.equal(ours?.name, "ours");
+  assert.deepEqual([ours?.violations, ours?.overWindow], [0, 0]);
+  assert.ok(ours!.cost < 1);
+});
+
+test("a transcript with dangling calls and orphans is repaired as the agent would, and the report says how often", async () => {
+  const broken = transcriptOf(
+    "broken",
+    conversation([
+      { role: "user", content: "go" },
+      { role: "assistant", content: null, tool_calls: [call("a")] },
+      { role: "user", content: "never mind" },
+      { role: "tool", tool_call_id: "nobody", content: "late" },
+      { role: "assistant", content: "done" },
+    ]),
+  );
+  const report = await runLab({ transcripts: [broken], policies: builtInPolicies(WINDOW), window: WINDOW });
+  assert.ok(report.transcripts[0]!.repairs >= 2);
+  for (const row of report.policies) assert.equal(row.violations, 0, row.name);
+});
+
+test("the page is one file without scripts or links, and holds every policy's name escaped", async () => {
+  const policies = [...builtInPolicies(WINDOW), { ...builtInPolicies(WINDOW)[0]!, name: '<b onload="x">' }];
+  const page = labPage(await runLab({ transcripts: [session(20)], policies, window: WINDOW }));
+  assert.doesNotMatch(page, /<script|https?:|<b onload/);
+  for (const { name } of builtInPolicies(WINDOW)) assert.ok(page.includes(name), name);
+  assert.match(page, /prefers-color-scheme: dark/);
+});
+
+function session(steps: number) {
+  const messages: OpenAiMessage[] = [{ role: "user", content: "Refactor the modules one by one." }];
+  for (let step = 0; step < steps; step++) {
+    messages.push({ role: "assistant", content: `Reading module ${step}.`, tool_calls: [call(`c${step}`, step)] });
+    messages.push({
+      role: "tool",
+      tool_call_id: `c${step}`,
+      content: `export const value${step} = ${step};\n`.repeat(60),
+    });
+  }
+  messages.push({ role: "assistant", content: "All of src/module-3.ts and value7 is done." });
+  return transcriptOf("session", conversation(messages));
+}
+
+function call(id: string, step = 0) {
+  const input = JSON.stringify({ path: `src/module-${step}.ts` });
+  return { id, type: "function" as const, function: { name: "read_file", arguments: input } };
+}
+
+function conversation(messages: readonly OpenAiMessage[]): Conversation {
+  return {
+    place: "",
+    request: null,
+    messages: messages.map((message, index) => ({
+      place: `line ${index + 1}`,
+      body: JSON.stringify(message),
+      value: message as unknown as Readonly<Record<string, unknown>>,
+      at: null,
+      model: null,
+      usage: null,
+    })),
+  };
+}
