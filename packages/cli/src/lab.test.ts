@@ -6,7 +6,10 @@ import { test } from "node:test";
 import { desk } from "../test/binary.ts";
 
 const lines = Array.from({ length: 60 }, (_, index) =>
-  JSON.stringify({ role: index % 2 ? "assistant" : "user", content: `${index}: ${"words about src/a.ts ".repeat(40)}` }),
+  JSON.stringify({
+    role: index % 2 ? "assistant" : "user",
+    content: `${index}: ${"words about src/a.ts ".repeat(40)}`,
+  }),
 ).join("\n");
 
 test("lab prints a row per policy, ours among them, and writes a page", async (t) => {
@@ -25,7 +28,17 @@ test("an own policy is played; a missing file and a broken policy are named, the
   const early = at.file("early.yaml", "trigger: {type: tokens, value: 3000}\nkeep: {type: messages, value: 4}\n");
   const broken = at.file("broken.yaml", "trigger: {type: tokens, value: -3}\n");
   const { code, document } = await at.json(
-    ...["lab", at.file("chat.jsonl", lines), "nowhere.jsonl", "--window", "8000", "--policy", early, "--policy", broken],
+    ...[
+      "lab",
+      at.file("chat.jsonl", lines),
+      "nowhere.jsonl",
+      "--window",
+      "8000",
+      "--policy",
+      early,
+      "--policy",
+      broken,
+    ],
   );
   assert.equal(code, 1);
   const problems = (document["problems"] as string[]).join("\n");
