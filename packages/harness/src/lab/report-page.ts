@@ -72,10 +72,13 @@ function scatter(rows: readonly LabRow[]): string {
   const least = Math.min(...rows.map(({ known }) => known), 0.99);
   const x = (tokens: number): number => LEFT + ((WIDTH - LEFT - 160) * tokens) / most;
   const y = (known: number): number => 12 + ((HEIGHT - BOTTOM - 12) * (1 - known)) / (1 - least);
-  const dots = rows.map(({ name, tokens, known }) => {
+  const labels = apart(rows.map(({ tokens, known }) => ({ x: x(tokens), y: y(known) })));
+  const dots = rows.map(({ name, tokens, known }, index) => {
     const at = `cx="${x(tokens).toFixed(1)}" cy="${y(known).toFixed(1)}"`;
     const mark = name === "ours" ? "ours" : "dot";
-    return `<circle ${at} r="5" class="${mark}"><title>${escaped(name)}: ${percent(known)}, ${number(tokens)} tokens</title></circle><text x="${(x(tokens) + 9).toFixed(1)}" y="${(y(known) + 4).toFixed(1)}">${escaped(name)}</text>`;
+    const hint = `${escaped(name)}: ${percent(known)}, ${number(tokens)} tokens`;
+    const label = `<text x="${(x(tokens) + 9).toFixed(1)}" y="${(labels[index]! + 4).toFixed(1)}">${escaped(name)}</text>`;
+    return `<circle ${at} r="5" class="${mark}"><title>${hint}</title></circle>${label}`;
   });
   const marks = [1, (1 + least) / 2, least].map(
     (at) =>
@@ -86,6 +89,19 @@ function scatter(rows: readonly LabRow[]): string {
     ...dots,
     `<text x="${LEFT}" y="${HEIGHT - 6}">0</text><text x="${WIDTH - 160}" y="${HEIGHT - 6}">${number(most)} tokens sent</text>`,
   ]);
+}
+
+/** Where labels stand so that neighbours don't cover each other: from the top down, each below those it would touch. */
+function apart(points: readonly { readonly x: number; readonly y: number }[]): number[] {
+  const placed: { x: number; y: number }[] = [];
+  const heights = new Map<object, number>();
+  for (const point of points.toSorted((a, b) => a.y - b.y)) {
+    let at = point.y;
+    for (const other of placed) if (Math.abs(other.x - point.x) < 230 && at - other.y < 12) at = other.y + 12;
+    placed.push({ x: point.x, y: at });
+    heights.set(point, at);
+  }
+  return points.map((point) => heights.get(point)!);
 }
 
 function bars(rows: readonly LabRow[]): string {
@@ -151,9 +167,9 @@ const STYLE = `
   --fixed: #94a3b8; --summary: #c2410c; --user: #0f766e; --assistant: #4f6bb8; --tool: #b8a24f; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e7e7e2; --paper: #17181b; --faint: #3a3b40; --ours: #fb923c; --dot: #94a3b8;
   --fixed: #64748b; --summary: #fb923c; --user: #2dd4bf; --assistant: #8ba4f0; --tool: #d8c46a; } }
-body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
-table { border-collapse: collapse; font-size: 13px; width: 100%; display: block; overflow-x: auto; }
-th, td { text-align: right; padding: .3rem .5rem; border-bottom: 1px solid var(--faint); white-space: nowrap; }
+body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 76rem; margin: 2rem auto; padding: 0 1rem; }
+table { border-collapse: collapse; font-size: 12.5px; width: 100%; display: block; overflow-x: auto; }
+th, td { text-align: right; padding: .3rem .4rem; border-bottom: 1px solid var(--faint); white-space: nowrap; }
 th:first-child, td:first-child { text-align: left; }
 svg { width: 100%; height: auto; } svg text { font-size: 11px; fill: var(--ink); } svg line { stroke: var(--faint); }
 figure { margin: 0 0 1rem; } figcaption { font-size: 13px; }
