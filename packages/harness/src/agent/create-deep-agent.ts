@@ -1,5 +1,5 @@
 /** The default wiring of a whole assistant: which middleware, in which order. The only file that names them all. */
-import { type SummarizationOptions, summarizationFromOptions } from "../config/summarization.ts";
+import { type Summarization, type SummarizationOptions, summarizationFromOptions } from "../config/summarization.ts";
 import { clarification } from "../middleware/clarification.ts";
 import { compactTool } from "../middleware/compact-tool.ts";
 import { danglingCalls } from "../middleware/dangling-calls.ts";
@@ -17,8 +17,8 @@ import type { Middleware } from "./middleware.ts";
 import type { Summarizer } from "./summarizer.ts";
 
 export interface DeepAgentOptions extends AgentOptions {
-  /** Null turns automatic compaction off. */
-  readonly summarization?: SummarizationOptions | null;
+  /** Null turns automatic compaction off. Settings resolved before, such as a file's, are taken as they are. */
+  readonly summarization?: SummarizationOptions | Summarization | null;
   /** Who writes the summaries: by default the agent's own model; null: they are extracted without one. */
   readonly summarizer?: Summarizer;
   /** Null: no `task` tool. Children have the agent's tools, files and model unless told otherwise. */
@@ -29,8 +29,7 @@ export interface DeepAgentOptions extends AgentOptions {
 
 export function createDeepAgent(given: DeepAgentOptions): Agent {
   const { summarization, summarizer = "agent", subagents: delegating, files, ...asked } = given;
-  const settings = summarizationFromOptions(summarization ?? {});
-  const compacting = summarizationWith({ ...settings, automatic: summarization !== null }, summarizer);
+  const compacting = summarizationWith(settingsOf(summarization), summarizer);
   const own = files === undefined ? null : deepFiles(files);
   const options = { ...(own === null ? {} : { history: own.history }), ...asked };
   const middleware: Middleware[] = [
@@ -50,6 +49,11 @@ export function createDeepAgent(given: DeepAgentOptions): Agent {
     ...(options.middleware ?? []),
   ];
   return createAgent({ ...options, middleware });
+}
+
+function settingsOf(given: DeepAgentOptions["summarization"]): Summarization {
+  if (given != null && "policy" in given) return given;
+  return { ...summarizationFromOptions(given ?? {}), automatic: given !== null };
 }
 
 /** Children keep what holds for tool calls, such as asking for permission; everything else of the parent stays its own. */

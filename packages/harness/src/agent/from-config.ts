@@ -7,7 +7,6 @@ import { resolve } from "node:path";
 import { configuredWriter } from "../compaction/configured-writer.ts";
 import type { ConfigFile } from "../config/schema.ts";
 import { type Summarization, summarizationForThreads } from "../config/summarization.ts";
-import { summarizationWith } from "../middleware/summarization.ts";
 import { type ResolvedModel, resolveModel } from "../models/resolve-model.ts";
 import type { Store } from "../stores/store.ts";
 import type { Agent, AgentOptions } from "./create-agent.ts";
@@ -43,12 +42,9 @@ export async function createAgentFromConfig(options: ConfiguredAgentOptions): Pr
     ...(onEvent !== undefined && { onEvent }),
     ...(tools !== undefined && { tools }),
     files: filesOf(home, config, model),
-    // The settings below take its place, since the last in the list holds.
-    summarization: null,
-    middleware: [
-      summarizationWith({ ...settings, automatic }, summarizerOf(config, settings)),
-      ...(options.middleware ?? []),
-    ],
+    ...(options.middleware !== undefined && { middleware: options.middleware }),
+    summarization: { ...settings, automatic },
+    summarizer: summarizerOf(config, settings),
   });
   return { agent, model };
 }
