@@ -216,6 +216,34 @@ describe("an agent with files", () => {
     assert.ok(state["todos"] && state["skills"]);
   });
 
+  it("shares its files with those it delegates to, and not its history", async () => {
+    const kit = deepAgentKit(
+      ({ prompt }) => {
+        const text = JSON.stringify(prompt);
+        const child = !text.includes("delegate this");
+        const done = prompt.some(({ role }) => role === "tool");
+        if (child)
+          return done
+            ? "written"
+            : { calls: [{ name: "write_file", input: { path: "from-child.txt", content: "42" } }] };
+        if (!done)
+          return {
+            calls: [
+              { name: "task", input: { description: "d", prompt: "write the file", subagent_type: "general-purpose" } },
+            ],
+          };
+        return text.includes("read_file")
+          ? "it says 42"
+          : { calls: [{ name: "read_file", input: { path: "from-child.txt" } }] };
+      },
+      { files: { base } },
+    );
+    const { text } = await kit.agent.generate({ threadId: "parent", prompt: "delegate this" });
+    assert.equal(text, "it says 42");
+    assert.match(lastResults(kit.model.calls.at(-1)!), /42/);
+    assert.equal(await readFile(join(base, "threads", "parent", "workspace", "from-child.txt"), "utf8"), "42");
+  });
+
   it("warns when commands are to run on the host", async () => {
     const warned = new Promise<Error & { code?: string }>((resolve) => process.once("warning", resolve));
     createDeepAgent({ model: deepAgentKit([]).model, files: { base, bash: "host" } });
