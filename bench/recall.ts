@@ -1,10 +1,11 @@
 /**
- * How much of the evidence for a question a search brings back. `npm run bench -- recall FILE [--facts] [--json]`.
+ * How much of the evidence for a question a search brings back. `npm run bench -- recall FILE [--facts] [--only ours] [--json]`.
  *   at         share of a question's evidence turns among the first 5, 10, 20 hits; mean over the questions
  *   atTokens   the same for the text `renderHits` makes of the hits within so many tokens (o200k)
  *   byCategory as the dataset numbers them; 5 are questions whose premise is wrong, counted in the whole and left out of `without5`
  *   msP95      one search in memory, over the dialogs of the file; `msP95At10000` over 10,000 turns in one thread
  * Questions without evidence turns that exist are skipped and counted. `--facts` also indexes turns under the dataset's own facts.
+ * `--only ours` leaves out the peers and the 10,000 turns.
  */
 import { indexEntry, MemoryIndex, renderHits, search } from "@palimpsest/core/recall";
 import { exactCounter } from "palimpsest/models";
@@ -23,7 +24,8 @@ const bench: Bench = async ([path], options) => {
   const count = remembering(await exactCounter("o200k_base"));
   const times: number[] = [];
   const ours = await measure(dialogs, count, async (dialog) => timed(ourSearcher(dialog.turns, facts), times));
-  const { peers, missing } = await loadPeers();
+  const alone = options["only"] === "ours";
+  const { peers, missing } = alone ? { peers: [], missing: [] } : await loadPeers();
   const rows = [];
   for (const peer of peers) {
     const scores = await measure(dialogs, count, (dialog) => peer.build(dialog, (turn) => plainText(turn, facts)));
@@ -35,7 +37,7 @@ const bench: Bench = async ([path], options) => {
     byCategory: groups(ours, ({ category }) => String(category)),
     byDialog: groups(ours, ({ dialog }) => dialog),
     msP95: quantile(times, 0.95),
-    msP95At10000: await timeLarge(dialogs, facts),
+    ...(alone ? {} : { msP95At10000: await timeLarge(dialogs, facts) }),
     questions: ours.length,
     skipped: dialogs.reduce((sum, { skipped }) => sum + skipped, 0),
     fields: { ...FIELDS, indexedWithFacts: facts === "with" ? FIELDS.indexedWithFacts : [] },

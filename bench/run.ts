@@ -1,6 +1,7 @@
 /**
  * Runs one bench by name: `npm run bench -- NAME FILE... [--json]`. A bench is a file beside this one whose default
- * export is a `Bench`; it returns its figures and prints nothing. Exit codes: 0 done, 1 the bench failed, 2 bad usage.
+ * export is a `Bench`; it returns its figures and prints nothing; `ok: false` among them is a failure. Without a name it runs
+ * `all`. Exit codes: 0 done, 1 the bench failed, 2 bad usage.
  */
 import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -25,7 +26,7 @@ async function main(name: string | undefined, rest: readonly string[]): Promise<
   try {
     const figures = await bench(args, options);
     process.stdout.write(options["json"] === true ? `${JSON.stringify(figures, null, 2)}\n` : table(figures));
-    return 0;
+    return "ok" in figures && figures.ok === false ? 1 : 0;
   } catch (error) {
     if (!(error instanceof BenchInputError)) throw error;
     process.stderr.write(`${error.message}\n`);
@@ -41,11 +42,11 @@ function benchNames(): string[] {
     .sort();
 }
 
-/** `--flag` alone is true; `--flag value` and `--flag=value` carry a string. `--json` and `--facts` never take a value. */
+/** `--flag` alone is true; `--flag value` and `--flag=value` carry a string. `--json`, `--facts` and `--update` never take one. */
 function parse(rest: readonly string[]): { args: string[]; options: BenchOptions } {
   const args: string[] = [];
   const options: Record<string, string | true> = {};
-  const bare = new Set(["json", "facts"]);
+  const bare = new Set(["json", "facts", "update"]);
   for (let i = 0; i < rest.length; i += 1) {
     const word = rest[i]!;
     if (!word.startsWith("--")) {
@@ -69,12 +70,37 @@ function splitOnce(text: string, separator: string): [string, string | undefined
   return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-/** One line per figure, nested names joined by dots; lists of rows as columns. */
+/** One line per figure, nested names joined by dots; a list of flat rows as columns below them. */
 function table(figures: object): string {
+  const lists = Object.entries(figures).filter(([, value]) => isRows(value)) as [string, Row[]][];
   const lines: [string, string][] = [];
-  collect("", figures, lines);
+  collect("", Object.fromEntries(Object.entries(figures).filter(([, value]) => !isRows(value))), lines);
   const width = Math.max(0, ...lines.map(([key]) => key.length));
-  return lines.map(([key, value]) => `${key.padEnd(width)}  ${value}\n`).join("");
+  const single = lines.map(([key, value]) => `${key.padEnd(width)}  ${value}\n`).join("");
+  return single + lists.map(([key, rows]) => `\n${key}\n${columns(rows)}`).join("");
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+function isRows(value: unknown): value is Row[] {
+  const flat = (row: unknown): boolean =>
+    typeof row === "object" && row !== null && Object.values(row).every((cell) => Object(cell) !== cell);
+  return Array.isArray(value) && value.length > 0 && value.every(flat);
+}
+
+function columns(rows: readonly Row[]): string {
+  const keys = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const cells = [keys, ...rows.map((row) => keys.map((key) => cell(row[key])))];
+  const widths = keys.map((_, column) => Math.max(...cells.map((line) => line[column]!.length)));
+  return cells
+    .map(
+      (line) =>
+        `${line
+          .map((text, i) => `  ${text.padEnd(widths[i]!)}`)
+          .join("")
+          .trimEnd()}\n`,
+    )
+    .join("");
 }
 
 function collect(prefix: string, value: unknown, lines: [string, string][]): void {
@@ -82,9 +108,12 @@ function collect(prefix: string, value: unknown, lines: [string, string][]): voi
     for (const [index, item] of value.entries()) collect(`${prefix}[${index}]`, item, lines);
   } else if (typeof value === "object" && value !== null) {
     for (const [key, item] of Object.entries(value)) collect(prefix === "" ? key : `${prefix}.${key}`, item, lines);
-  } else if (typeof value === "number" && !Number.isInteger(value)) {
-    lines.push([prefix, Math.abs(value) < 1 ? value.toFixed(4) : value.toFixed(2)]);
   } else {
-    lines.push([prefix, String(value)]);
+    lines.push([prefix, cell(value)]);
   }
+}
+
+function cell(value: unknown): string {
+  if (typeof value !== "number" || Number.isInteger(value)) return String(value ?? "");
+  return Math.abs(value) < 1 ? value.toFixed(4) : value.toFixed(2);
 }
