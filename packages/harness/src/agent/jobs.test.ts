@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { tool } from "ai";
+import { z } from "zod";
+import { openSqlite } from "../stores/sqlite.ts";
+import type { AppendBatch, Store } from "../stores/store.ts";
+import { agentKit } from "../testing/agent-kit.ts";
+import type { Middleware } from "./middleware.ts";
+
+const learning: Middleware = {
+  name: "learning",
+  jobs: ({ userId, agentName }, throughSeq) => [
+    { user: userId, agent: agentName, throughSeq, delayMs: 1000, maxAttempts: 5, now: 0 },
+  ],
+};
+
+test("[F51] a turn's jobs are written in the append of its last answer, and in no other", async () => {
+  const inner = openSqlite({ path: ":memory:" });
+  const batches: AppendBatch[] = [];
+  const store: Store = {
+    ...inner,
+    append: (thread, batch) => {
+      batches.push(batch);
+      return inner.append(thread, batch);
+    },
+  };
+  const look = tool({ inputSchema: z.object({}), execute: async () => "a cat" });
+  const { agent } = agentKit([{ text: "let me look", calls: [{ name: "look", input: {} }] }, "it is a cat"], {
+    ...{ store, tools: { look }, middleware: [learning] },
+  });
+  await agent.generate({ threadId: "t", userId: "ada", prompt: "what is it?" });
+  const asking = batches.filter(({ jobs = [] }) => jobs.length > 0);
+  assert.equal(asking.length, 1);
+  assert.match(asking[0]!.records[0]!.body!, /it is a cat/);
+  assert.equal(asking[0]!.jobs![0]!.throughSeq, asking[0]!.records[0]!.seq);
+  const [job, ...more] = await store.jobs.list();
+  assert.deepEqual([job!.thread, job!.user, job!.state, more.length], ["t", "ada", "waiting", 0]);
+  await store.close();
+});
