@@ -1,7 +1,9 @@
 /** The configured agent on an open store, for the commands that talk to a model. */
 import { type ConfiguredAgent, type ConfiguredAgentOptions, createAgentFromConfig } from "palimpsest/agent";
+import { isLogged } from "palimpsest/config";
 import { findConfig } from "palimpsest/config/find";
 import type { Store } from "palimpsest/stores";
+import { type SubagentEvent, subagentLogLines } from "palimpsest/subagents";
 import type { Context } from "./command.ts";
 import { compactionLog } from "./compaction-log.ts";
 import { loadSettings } from "./settings.ts";
@@ -17,12 +19,15 @@ export async function openAssistant(
 ): Promise<ConfiguredAgent> {
   const config = await loadSettings(context);
   const log = compactionLog(config, context);
+  const detailed = isLogged(context.verbose ? "debug" : config.log_level, "subagents", "debug");
+  const logged = (event: SubagentEvent): readonly string[] => (detailed ? subagentLogLines(event) : []);
   return createAgentFromConfig({
     ...{ home: context.home, config, store, model: model ?? null },
     // Without a file nobody has asked for a conversation that ends at its window.
     compaction: findConfig(context.home, process.cwd()) === null ? "always" : "configured",
     onEvent(event, thread) {
       if (isCompaction(event)) log(event);
+      else if (isSubagent(event)) for (const line of logged(event)) context.output.note(line);
       onEvent?.(event, thread);
     },
   });
@@ -33,4 +38,8 @@ type Logged = Parameters<ReturnType<typeof compactionLog>>[0];
 
 function isCompaction(event: Told): event is Extract<Told, Logged> {
   return /^(?:compaction|summary|draft|breaker)-/.test(event.type);
+}
+
+function isSubagent(event: Told): event is SubagentEvent {
+  return event.type.startsWith("subagent-");
 }

@@ -49,8 +49,19 @@ export const commands: readonly Command[] = [
     options: {
       limit: { value: "N", help: "at most so many (default: all)" },
       user: { value: "U", help: "only this user's" },
+      tree: { help: "forks and sub-agents under the thread they come from" },
     },
     load: () => import("./commands/threads.ts"),
+  },
+  {
+    name: "threads prune",
+    summary: "Delete old sub-agent threads; those their parent still points at stay",
+    positionals: [],
+    options: {
+      days: { value: "N", help: "not changed for so many days (default: subagents.retention_days)" },
+      all: { help: "also those that a parent still points at" },
+    },
+    load: () => import("./commands/threads-prune.ts"),
   },
   {
     name: "threads delete",

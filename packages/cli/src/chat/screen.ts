@@ -2,7 +2,7 @@
  * What a chat looks like: the answer as it comes, tool calls folded to a line each, a mark where a compaction happened,
  * and one passing line that says what goes on. Reads events and writes text; asks nobody anything.
  */
-import type { AgentEvent } from "palimpsest/agent";
+import type { AgentEvent, StepUsage } from "palimpsest/agent";
 import { budgetText } from "../budget-bar.ts";
 import type { Output } from "../output.ts";
 import { createMarkdown, type Markdown } from "./markdown.ts";
@@ -84,6 +84,10 @@ export class Screen {
         return this.#pass(`${event.name} ${brief(event.input)} ...`);
       case "tool-end":
         return this.#toolEnd(event);
+      case "subagent-step":
+        return this.#pass(childText(event, `turn ${event.turn} of ${event.maxTurns}`, event.total));
+      case "subagent-end":
+        return this.aside(`  > ${clip(childText(event, event.status, event.usage), this.width - 5)}`);
       case "model-retry":
         return this.aside(`  ! ${event.reason}; trying again in ${duration(event.delayMs)}`);
       case "overflow-recover":
@@ -123,6 +127,16 @@ export class Screen {
   #painted(text: string, start: number, end: number): string {
     return this.color ? `\u001b[${start}m${text}\u001b[${end}m` : text;
   }
+}
+
+interface ChildLine {
+  readonly agent: string;
+  readonly ms: number;
+}
+
+/** A child is one line, folded: what it does is in its own thread. */
+function childText({ agent, ms }: ChildLine, state: string, { input, output }: StepUsage): string {
+  return `${agent} · ${state} · ${input + output} tokens · ${duration(ms)}`;
 }
 
 const CLEAR = "\r\u001b[K";

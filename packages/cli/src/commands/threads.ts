@@ -3,6 +3,7 @@ import { integer } from "../arguments.ts";
 import type { Context, Run } from "../command.ts";
 import { standsAlready, storeOf, withHome } from "../home.ts";
 import { table } from "../table.ts";
+import { inTree } from "../thread-tree.ts";
 
 export const run: Run = async (input, context) => {
   const limit = integer(input, "limit", { min: 1 }) ?? Number.POSITIVE_INFINITY;
@@ -10,7 +11,7 @@ export const run: Run = async (input, context) => {
   const threads = standsAlready(await storeOf(context))
     ? await list(context, limit, typeof user === "string" ? user : undefined)
     : [];
-  const rows = threads.map(({ header, title, messages, updatedAt }) => ({
+  const flat = threads.map(({ header, title, messages, updatedAt }) => ({
     id: header.id,
     title,
     messages,
@@ -21,13 +22,20 @@ export const run: Run = async (input, context) => {
     agent: header.agent,
     kind: header.kind,
   }));
-  if (context.format === "json") await context.output.json({ threads: rows });
+  const rows = input.options["tree"] === true ? inTree(flat) : flat.map((row) => ({ ...row, depth: 0 }));
+  if (context.format === "json") await context.output.json({ threads: input.options["tree"] === true ? rows : flat });
   else if (rows.length === 0) context.output.note(`No threads in ${context.home} yet.`);
   else
     await context.output.line(
       table(
         ["thread", "messages", "changed", "parent", "title"],
-        rows.map((row) => [row.id, String(row.messages), row.updatedAt, row.parent ?? "", row.title ?? ""]),
+        rows.map((row) => [
+          "  ".repeat(row.depth) + row.id,
+          String(row.messages),
+          row.updatedAt,
+          row.parent ?? "",
+          row.title ?? (row.kind === "subagent" ? `(${row.agent})` : ""),
+        ]),
       ),
     );
   return 0;

@@ -59,15 +59,18 @@ function settingsOf(given: DeepAgentOptions["summarization"]): Summarization {
 /** Children keep what holds for tool calls, such as asking for permission; everything else of the parent stays its own. */
 function childrenOf(options: AgentOptions, compacting: Middleware, files: DeepFiles | null): SubagentsOptions {
   const { middleware: own = [], tools = {}, retry, toolTimeoutMs, history, sleep, random } = options;
+  // A compaction that was given stands for the default one; each model has its own window, so it serves a child as well.
+  const compaction = own.findLast((one) => one.compaction !== undefined) ?? compacting;
   const guards = own.flatMap(({ name, wrapTool }) => (wrapTool === undefined ? [] : [{ name, wrapTool }]));
   return {
     ...options,
     tools,
-    childMiddleware: () => [
+    ...(files !== null && { keepAnswer: files.keepAnswer, forget: files.forget }),
+    childMiddleware: ({ skills = null }) => [
       ...(files?.workspace ?? []),
       danglingCalls(),
-      ...(files?.skills ?? []),
-      compacting,
+      ...(files?.skillsFor(skills) ?? []),
+      compaction,
       recall(),
       ...(files?.viewImage ?? []),
       loopGuard(),

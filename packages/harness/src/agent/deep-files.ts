@@ -2,11 +2,15 @@
  * The part of the default wiring that concerns files: which middleware a workspace brings, for an agent and for those it
  * delegates to, who work in the same folders.
  */
+import { rm } from "node:fs/promises";
+import { threadFolder } from "../compaction/thread-compactor.ts";
 import { type SkillsOptions, skills } from "../middleware/skills.ts";
 import { type ToolOutputOptions, toolOutput } from "../middleware/tool-output.ts";
 import { viewImage } from "../middleware/view-image.ts";
 import { type WorkspaceOptions, workspaceFiles } from "../middleware/workspace.ts";
+import { answerFiles, type KeepAnswer } from "../subagents/answer-files.ts";
 import { workspaceFor } from "../subagents/shared-workspace.ts";
+import { VIRTUAL_ROOT } from "../workspace/virtual-path.ts";
 import { threadWorkspace, type Workspace } from "../workspace/workspace.ts";
 import type { Middleware } from "./middleware.ts";
 import type { Run } from "./run.ts";
@@ -30,15 +34,37 @@ export interface DeepFiles {
   readonly skills: readonly Middleware[];
   readonly viewImage: readonly Middleware[];
   readonly history: (threadId: string) => string;
+  /** For sub-agents: only the skills named. */
+  readonly skillsFor: (only: readonly string[] | null) => readonly Middleware[];
+  /** Where the whole answers of sub-agents are kept. */
+  readonly keepAnswer: KeepAnswer;
+  /** Removes all files of a thread. */
+  readonly forget: (threadId: string) => Promise<void>;
 }
 
 export function deepFiles(options: DeepFilesOptions): DeepFiles {
   const { base, bash = "sandbox", vision = false } = options;
   const workspace = options.workspace ?? ((run: Run) => workspaceFor(base, run.conversation.header));
+  const skillsFor = (only: readonly string[] | null): readonly Middleware[] => {
+    if (options.skills === undefined) return [];
+    const all = options.skills.only ?? null;
+    return [
+      skills({
+        ...options.skills,
+        only: all === null || only === null ? (only ?? all) : only.filter((name) => all.includes(name)),
+      }),
+    ];
+  };
   return {
     workspace: [workspaceFiles({ workspace, bash }), toolOutput({ ...options.toolOutput, workspace })],
-    skills: options.skills === undefined ? [] : [skills(options.skills)],
+    skills: skillsFor(null),
+    skillsFor,
     viewImage: vision ? [viewImage({ workspace })] : [],
     history: (threadId) => threadWorkspace(base, threadId).roots.history.directory,
+    keepAnswer: answerFiles((parent) => ({
+      directory: threadWorkspace(base, parent).roots["tool-outputs"].directory,
+      path: `${VIRTUAL_ROOT}/tool-outputs`,
+    })),
+    forget: (threadId) => rm(threadFolder(base, threadId), { recursive: true, force: true }),
   };
 }

@@ -9,6 +9,7 @@ import type { ConfigFile } from "../config/schema.ts";
 import { type Summarization, summarizationForThreads } from "../config/summarization.ts";
 import { type ResolvedModel, resolveModel } from "../models/resolve-model.ts";
 import type { Store } from "../stores/store.ts";
+import { subagentsFromConfig } from "../subagents/from-config.ts";
 import type { Agent, AgentOptions } from "./create-agent.ts";
 import { createDeepAgent } from "./create-deep-agent.ts";
 import type { DeepFilesOptions } from "./deep-files.ts";
@@ -42,6 +43,7 @@ export async function createAgentFromConfig(options: ConfiguredAgentOptions): Pr
     ...(onEvent !== undefined && { onEvent }),
     ...(tools !== undefined && { tools }),
     files: filesOf(home, config, model),
+    subagents: subagentsFromConfig(config, model.name),
     ...(options.middleware !== undefined && { middleware: options.middleware }),
     summarization: { ...settings, automatic },
     summarizer: summarizerOf(config, settings),

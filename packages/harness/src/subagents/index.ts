@@ -1,6 +1,7 @@
 export { type AnswerFolder, answerFiles, type KeepAnswer } from "./answer-files.ts";
 export { type Delegation, delegationsOf } from "./delegations.ts";
 export { type SubagentEvent, subagentLogLines } from "./events.ts";
+export { subagentsFromConfig } from "./from-config.ts";
 export { createGate, type Gate } from "./gate.ts";
 export { settleInterrupted } from "./interrupted.ts";
 export { type Pruned, type PruneOptions, pruneSubagents } from "./prune.ts";

@@ -2,11 +2,13 @@
  * Runs one child to its end on its own thread: own log, compaction, window, budget and state. Only the prompt goes in,
  * only the answer comes out. However it ends, it ends as a value; no timer or listener outlives it.
  */
+import { setTimeout as wait } from "node:timers/promises";
 import type { ToolSet } from "ai";
 import { type AgentOptions, createAgent } from "../agent/create-agent.ts";
 import type { RunResult, StepUsage } from "../agent/events.ts";
 import type { Middleware } from "../agent/middleware.ts";
 import type { Answered } from "../agent/step.ts";
+import { LEASE_TTL_MS } from "../stores/leases.ts";
 import type { Means } from "../threads/writer.ts";
 import { type Cap, type ChildMeter, childLimits, newMeter, stepLimit } from "./child-limits.ts";
 import { allowedTools, withAllowedTools } from "./child-tools.ts";
@@ -63,7 +65,7 @@ export async function runChild(order: ChildOrder, kit: ChildKit, { store, ...mea
   const timer = setTimeout(() => timeout.abort(), Math.min(order.timeoutSeconds * 1000, LONGEST_TIMER));
   try {
     const both = AbortSignal.any([signal, timeout.signal]);
-    const result = await agent.stream({ threadId, prompt, signal: both }).result;
+    const result = await runWhenFree(() => agent.stream({ threadId, prompt, signal: both }).result, both);
     const { artifacts } = (await store.head(threadId).catch(() => undefined))?.state ?? {};
     const stopped = signal.aborted ? "cancelled" : timeout.signal.aborted ? "timed-out" : null;
     return {
@@ -76,6 +78,17 @@ export async function runChild(order: ChildOrder, kit: ChildKit, { store, ...mea
     clearTimeout(timer);
   }
 }
+
+/** A child that is continued soon after a crash is still held by its dead run, for half a minute at most. */
+async function runWhenFree(start: () => Promise<RunResult>, signal: AbortSignal): Promise<RunResult> {
+  for (let attempt = 1; ; attempt++) {
+    const result = await start();
+    if (result.end.kind !== "busy" || attempt === ATTEMPTS || signal.aborted) return result;
+    await wait(LEASE_TTL_MS / (ATTEMPTS - 2), undefined, { signal }).catch(() => {});
+  }
+}
+
+const ATTEMPTS = 8;
 
 /** What a timer can hold; longer ones would fire at once. */
 const LONGEST_TIMER = 2 ** 31 - 1;

@@ -1,0 +1,30 @@
+import { rm } from "node:fs/promises";
+import { threadFolder } from "palimpsest/compaction";
+import { type Pruned, pruneSubagents, settleInterrupted } from "palimpsest/subagents";
+import { integer } from "../arguments.ts";
+import type { Run } from "../command.ts";
+import { standsAlready, storeOf, withHome } from "../home.ts";
+import { loadSettings } from "../settings.ts";
+
+export const run: Run = async (input, context) => {
+  const given = integer(input, "days", { min: 0 });
+  const days = given ?? (await loadSettings(context)).subagents.retention_days;
+  const pointedAt = input.options["all"] === true ? "too" : "keep";
+  const nothing: Pruned = { deleted: [], kept: [] };
+  const { deleted, kept } = standsAlready(await storeOf(context))
+    ? await withHome(context, async (means) => {
+        await settleInterrupted(means);
+        const forget = (thread: string) => rm(threadFolder(context.home, thread), { recursive: true, force: true });
+        return pruneSubagents(means, { days, pointedAt, forget });
+      })
+    : nothing;
+  if (context.format === "json") await context.output.json({ deleted, kept });
+  else {
+    for (const thread of deleted) await context.output.line(`Deleted ${thread}.`);
+    for (const { thread, reason } of kept) context.output.note(`Kept ${thread}: ${WHY[reason]}.`);
+    if (deleted.length === 0) context.output.note(`No sub-agent thread to delete that is older than ${days} days.`);
+  }
+  return 0;
+};
+
+const WHY = { "pointed-at": "its parent still points at it (--all deletes it too)", busy: "it is being written to" };

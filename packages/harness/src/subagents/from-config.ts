@@ -1,0 +1,57 @@
+/** The `subagents:` block of a configuration as the middleware takes it. */
+import type { ConfigFile } from "../config/schema.ts";
+import { resolveModel } from "../models/resolve-model.ts";
+import type { SubagentLimits, SubagentModel, SubagentSpec } from "./spec.ts";
+
+type AgentFile = ConfigFile["subagents"]["agents"][string];
+
+/** `parentModel`: the name of the parent's, for agents that don't name one. */
+export function subagentsFromConfig(
+  config: ConfigFile,
+  parentModel: string | null = null,
+): SubagentLimits & { readonly agents: readonly SubagentSpec[] } {
+  const { agents, ...file } = config.subagents;
+  return {
+    maxTurns: file.max_turns,
+    maxConcurrent: file.max_concurrent,
+    maxPerRun: file.max_per_run,
+    timeoutSeconds: file.timeout_seconds,
+    tokenBudget: file.token_budget,
+    resultTokens: file.result_tokens,
+    retentionDays: file.retention_days,
+    agents: Object.entries(agents).map(([name, agent]) => ({
+      name,
+      description: agent.description,
+      systemPrompt: agent.system_prompt,
+      tools: agent.tools,
+      disallowedTools: agent.disallowed_tools,
+      skills: agent.skills,
+      model: config.models.length === 0 ? null : once(() => modelOf(config, agent, parentModel)),
+      maxTurns: agent.max_turns,
+      timeoutSeconds: agent.timeout_seconds,
+      tokenBudget: agent.token_budget,
+    })),
+  };
+}
+
+async function modelOf(config: ConfigFile, agent: AgentFile, parentModel: string | null): Promise<SubagentModel> {
+  const models = config.models.map((entry) => ({ ...entry, thinking: agent.thinking_enabled }));
+  const { language, window, maxOutputTokens, baseUrl } = await resolveModel(
+    { ...config, models },
+    agent.model ?? parentModel,
+  );
+  return {
+    model: language,
+    contextWindow: window.tokens,
+    ...(maxOutputTokens !== null && { maxOutputTokens }),
+    ...(baseUrl !== null && { baseUrl }),
+  };
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
