@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 import { openPostgres } from "../stores/postgres.ts";
 import { type PostgresServer, startPostgres } from "../testing/postgres-server.ts";
 import { writeThread } from "../testing/thread-writer.ts";
@@ -52,6 +53,23 @@ test("two processes on one PostgreSQL: a killed worker's job is taken over", asy
   await victim.kill();
   await until(async () => (await store.jobs.list()).length === 0, "the job is taken over");
   assert.deepEqual((await learned(store, "orphaned")).texts, ["I have a parrot."]);
+  await queue.stop();
+  await store.close();
+});
+
+test("a worker outlives its server: after a crash and a restart it learns on", async () => {
+  const store = await openPostgres(server.url(), { reconnectMs: 180_000 });
+  const queue = createMemoryQueue(store, { process: (job) => learn(store, job), pollMs: 20, leaseMs: 1000 });
+  const writer = await writeThread(store, "outlived", { user: "ada" });
+  await queue.start();
+  for (const [round, end] of [server.halt, server.crash].entries()) {
+    await takeTurn(writer, queue, `I own boat number ${round}.`);
+    await end();
+    await pause(300);
+    await server.start();
+    await queue.hurry("outlived");
+    await until(async () => (await learned(store, "outlived")).texts.length === round + 1, "it is learned");
+  }
   await queue.stop();
   await store.close();
 });

@@ -80,7 +80,11 @@ const JOINED = "FROM memory_jobs j JOIN threads t USING (num)";
 function jobTable(connection: Connection): JobTable {
   const { guard } = connection;
   return {
-    claim: (claim) => guard(() => connection.transaction("IMMEDIATE", () => take(connection, claim))),
+    // Looks before it locks: an idle worker must not stand in the way of those who write.
+    claim: (claim) =>
+      guard(() =>
+        mayTake(connection, claim.now) ? connection.transaction("IMMEDIATE", () => take(connection, claim)) : undefined,
+      ),
     renew: (owner, now, leaseMs) =>
       guard(() => {
         const sql = "UPDATE memory_jobs SET leased = ?, until = ? WHERE owner = ?";
@@ -108,15 +112,21 @@ function jobTable(connection: Connection): JobTable {
   };
 }
 
+const DUE = "owner IS NULL AND attempts < max_attempts AND (run <= ? OR queued > ?)";
+const EXPIRED = "owner IS NOT NULL AND (until <= ? OR leased > ?)";
+
+function mayTake(connection: Connection, now: number): boolean {
+  const sql = `SELECT 1 FROM memory_jobs WHERE (${DUE}) OR (${EXPIRED}) LIMIT 1`;
+  return connection.get(sql, now, now, now, now) !== undefined;
+}
+
 function take(connection: Connection, { owner, now, leaseMs, alive }: Claim): ClaimedJob | undefined {
   connection.run(
-    `UPDATE memory_jobs SET owner = NULL WHERE owner IS NOT NULL AND (until <= ? OR leased > ?)
-       AND owner NOT IN (SELECT value FROM json_each(?))`,
+    `UPDATE memory_jobs SET owner = NULL WHERE ${EXPIRED} AND owner NOT IN (SELECT value FROM json_each(?))`,
     ...[now, now, JSON.stringify(alive)],
   );
   const row = connection.get(
-    `SELECT j.row, t.id AS thread ${JOINED}
-     WHERE owner IS NULL AND attempts < max_attempts AND (run <= ? OR queued > ?) ORDER BY run, row LIMIT 1`,
+    `SELECT j.row, t.id AS thread ${JOINED} WHERE ${DUE} ORDER BY run, row LIMIT 1`,
     ...[now, now],
   );
   if (!row) return undefined;
