@@ -1,0 +1,200 @@
+/**
+ * How much of the evidence for a question memory puts into the prompt. `npm run bench -- memory FILE [--large] [--json]`.
+ * Turns go through a real store and its index, the dataset's own facts into a memory document kept beside them.
+ *   atTokens   share of a question's evidence turns that the evidence lane shows within so many tokens (o200k), the turn itself or
+ *              a fact drawn from it; mean over the questions
+ *   turnsOnly  the same, counting only turns that are shown word for word
+ *   stable     the same for the stable lane alone (its best 15 facts), and its tokens
+ *   both       the two lanes together, the stable one charged to the budget
+ *   msP95      gathering the evidence for one question at 1,000 tokens; `--large`: with 10,000 facts and 100,000 turns
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { emptyDocument, type Fact, type MemoryDocument, renderMemory } from "@palimpsest/core/memory";
+import { type EvidenceRequest, gatherEvidence, openRepository, storeStorage } from "palimpsest/memory";
+import { exactCounter } from "palimpsest/models";
+import { openSqlite, type Store } from "palimpsest/stores";
+import { appendMessages, createThread, means, withWriter } from "palimpsest/threads";
+import { type Bench, quantile } from "./bench.ts";
+import { type Dialog, FIELDS, type Question, readDialogs, type Turn } from "./locomo.ts";
+
+const BUDGETS = [500, 1_000, 2_000, 4_000] as const;
+
+const bench: Bench = async ([path], options) => {
+  const dialogs = readDialogs(path, "memory FILE [--large]");
+  const count = remembering(await exactCounter("o200k_base"));
+  const folder = mkdtempSync(join(tmpdir(), "palimpsest-bench-memory-"));
+  const store = openSqlite({ path: join(folder, "bench.db") });
+  try {
+    const times: number[] = [];
+    const scores: Score[] = [];
+    for (const [at, dialog] of dialogs.entries()) scores.push(...(await measure(store, dialog, at, { count, times })));
+    return {
+      ...summary(scores),
+      without5: summary(scores.filter(({ category }) => category !== 5)),
+      byCategory: Object.fromEntries(
+        [...new Set(scores.map(({ category }) => category))].sort().map((category) => {
+          const own = scores.filter((score) => score.category === category);
+          return [category, { questions: own.length, ...summary(own) }];
+        }),
+      ),
+      msP95: quantile(times, 0.95),
+      ...(options["large"] === true ? { large: await timeLarge(store, dialogs, count) } : {}),
+      questions: scores.length,
+      fields: FIELDS,
+    };
+  } finally {
+    await store.close();
+    rmSync(folder, { recursive: true });
+  }
+};
+export default bench;
+
+interface Score {
+  readonly category: number;
+  readonly atTokens: readonly number[];
+  readonly turnsOnly: readonly number[];
+  readonly both: readonly number[];
+  readonly stable: number;
+  readonly stableTokens: number;
+}
+
+type Count = (text: string) => number;
+
+async function measure(
+  store: Store,
+  dialog: Dialog,
+  at: number,
+  { count, times }: { readonly count: Count; readonly times: number[] },
+): Promise<Score[]> {
+  const user = `user${at}`;
+  await ingest(store, dialog.turns, { user, thread: `dialog${at}` });
+  const document = await remember(store, user, factsOf(dialog.turns, `dialog${at}`));
+  const sources = new Map(document.facts.map((fact) => [fact.id, fact.sourceMessageIds ?? []]));
+  const stable = renderMemory(document, { tokens: 2_000, count });
+  const scores: Score[] = [];
+  for (const question of dialog.questions) {
+    const gather = async (tokens: number) => {
+      const started = performance.now();
+      const found = await gatherEvidence(store, document, request(question.text, { user, tokens, count }));
+      if (tokens === 1_000) times.push(performance.now() - started);
+      return found?.ids ?? [];
+    };
+    const shown = [];
+    const beside = [];
+    for (const tokens of BUDGETS) {
+      shown.push(await gather(tokens));
+      beside.push([...stable.factIds, ...(await gather(Math.max(0, tokens - stable.tokens)))]);
+    }
+    scores.push({
+      category: question.category,
+      atTokens: shown.map((ids) => share(question, ids, sources)),
+      turnsOnly: shown.map((ids) => share(question, ids, new Map())),
+      both: beside.map((ids) => share(question, ids, sources)),
+      stable: share(question, stable.factIds, sources),
+      stableTokens: stable.tokens,
+    });
+  }
+  return scores;
+}
+
+/** Asked from a thread that has nothing of its own. */
+function request(
+  question: string,
+  { user, tokens, count }: { readonly user: string; readonly tokens: number; readonly count: Count },
+): EvidenceRequest {
+  return { question, user, agent: "default", thread: "asking", visibleAfter: 0, shownFacts: new Set(), tokens, count };
+}
+
+async function ingest(store: Store, turns: readonly Turn[], to: { readonly user: string; readonly thread: string }) {
+  const own = means(store);
+  await createThread(own, { id: to.thread, user: to.user });
+  const first = turns[0]?.speaker;
+  const messages = turns.map(({ speaker, text, caption, at }) => ({
+    ...({ dialect: "openai", origin: "import", at } as const),
+    body: {
+      role: speaker === first ? "user" : "assistant",
+      name: speaker,
+      content: caption === "" ? text : `${text} [image: ${caption}]`,
+    },
+  }));
+  await withWriter(own, to.thread, async (writer) => {
+    for (let at = 0; at < messages.length; at += 500) await appendMessages(writer, messages.slice(at, at + 500));
+  });
+}
+
+function factsOf(turns: readonly Turn[], thread: string): Fact[] {
+  const facts = new Map<string, Fact & { sourceMessageIds: string[] }>();
+  for (const { facts: own, seq, at } of turns) {
+    for (const content of own) {
+      const known = facts.get(content);
+      if (known) known.sourceMessageIds.push(`${thread}#${seq}`);
+      else
+        facts.set(content, {
+          ...{ id: `f${facts.size + 1}`, content, category: "context", confidence: 0.9, createdAt: at },
+          ...{ source: "conversation", sourceMessageIds: [`${thread}#${seq}`] },
+        });
+    }
+  }
+  return [...facts.values()];
+}
+
+async function remember(store: Store, user: string, facts: readonly Fact[]): Promise<MemoryDocument> {
+  const scope = { user, agent: null };
+  const storage = storeStorage(store, "sqlite");
+  await storage.save({ ...emptyDocument(), facts, revision: 1 }, { scope, expectRevision: 0 });
+  return openRepository(storage, () => new Date()).read(scope);
+}
+
+function share(question: Question, ids: readonly string[], sources: ReadonlyMap<string, readonly string[]>): number {
+  const refs = ids.flatMap((id) => (id.includes("#") ? [id] : (sources.get(id) ?? [])));
+  const covered = new Set(refs.map((ref) => Number(ref.split("#")[1])));
+  return question.evidence.filter((seq) => covered.has(seq)).length / question.evidence.length;
+}
+
+function summary(scores: readonly Score[]) {
+  const mean = (pick: (score: Score) => number): number =>
+    scores.reduce((sum, score) => sum + pick(score), 0) / Math.max(1, scores.length);
+  const byBudget = (name: "atTokens" | "turnsOnly" | "both") =>
+    Object.fromEntries(BUDGETS.map((tokens, at) => [tokens, mean((score) => score[name][at]!)]));
+  return {
+    atTokens: byBudget("atTokens"),
+    turnsOnly: byBudget("turnsOnly"),
+    both: byBudget("both"),
+    stable: { share: mean(({ stable }) => stable), tokens: mean(({ stableTokens }) => stableTokens) },
+  };
+}
+
+/** The file's dialogs again and again, until there are 100,000 turns and 10,000 facts of one user. */
+async function timeLarge(store: Store, dialogs: readonly Dialog[], count: Count) {
+  const all = dialogs.flatMap(({ turns }) => turns);
+  const user = "large";
+  for (let thread = 0; thread < 20; thread += 1) {
+    const turns = Array.from({ length: 5_000 }, (_, i) => all[(thread * 5_000 + i) % all.length]!);
+    await ingest(store, turns, { user, thread: `large${thread}` });
+  }
+  const pool = factsOf(all, "large0");
+  const facts = Array.from({ length: 10_000 }, (_, i) => ({ ...pool[i % pool.length]!, id: `large${i}` }));
+  const document = await remember(store, user, facts);
+  const times: number[] = [];
+  for (const { text } of dialogs.flatMap(({ questions }) => questions).slice(0, 220)) {
+    const started = performance.now();
+    renderMemory(document, { tokens: 2_000, count });
+    await gatherEvidence(store, document, request(text, { user, tokens: 1_000, count }));
+    times.push(performance.now() - started);
+  }
+  const warm = times.slice(20);
+  return { turns: 100_000, facts: facts.length, msP50: quantile(warm, 0.5), msP95: quantile(warm, 0.95) };
+}
+
+/** The same lines are counted for many questions. */
+function remembering(count: Count): Count {
+  const known = new Map<string, number>();
+  return (text) => {
+    if (text.length > 2_000) return count(text);
+    const found = known.get(text) ?? count(text);
+    known.set(text, found);
+    return found;
+  };
+}
