@@ -6,6 +6,7 @@ import type { Store } from "palimpsest/stores";
 import { type SubagentEvent, subagentLogLines } from "palimpsest/subagents";
 import type { Context } from "./command.ts";
 import { compactionLog } from "./compaction-log.ts";
+import { memoryLog } from "./memory-log.ts";
 import { loadSettings } from "./settings.ts";
 
 export interface AssistantOptions extends Pick<ConfiguredAgentOptions, "onEvent"> {
@@ -21,13 +22,16 @@ export async function openAssistant(
   const log = compactionLog(config, context);
   const detailed = isLogged(context.verbose ? "debug" : config.log_level, "subagents", "debug");
   const logged = (event: SubagentEvent): readonly string[] => (detailed ? subagentLogLines(event) : []);
+  const remember = memoryLog(config, context);
   return createAgentFromConfig({
     ...{ home: context.home, config, store, model: model ?? null },
     // Without a file nobody has asked for a conversation that ends at its window.
     compaction: findConfig(context.home, process.cwd()) === null ? "always" : "configured",
+    onMemory: remember,
     onEvent(event, thread) {
       if (isCompaction(event)) log(event);
       else if (isSubagent(event)) for (const line of logged(event)) context.output.note(line);
+      else if (isMemory(event)) remember(event);
       onEvent?.(event, thread);
     },
   });
@@ -42,4 +46,8 @@ function isCompaction(event: Told): event is Extract<Told, Logged> {
 
 function isSubagent(event: Told): event is SubagentEvent {
   return event.type.startsWith("subagent-");
+}
+
+function isMemory(event: Told): event is Extract<Told, Parameters<ReturnType<typeof memoryLog>>[0]> {
+  return event.type.startsWith("memory-");
 }

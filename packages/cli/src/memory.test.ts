@@ -110,3 +110,30 @@ test("a memory file that can't be read is moved aside and reported", async (t) =
   assert.equal(code, 1);
   assert.match(stderr, /moved to .*memory\.json\.corrupt-/);
 });
+
+test("a whole story with the offline model: learn, restart, use, correct, forget, undo", async (t) => {
+  const { json, run } = desk(t);
+  const live = async () =>
+    ((await json("memory", "show")).document["facts"] as { id: string; content: string; validTo?: string }[]).filter(
+      ({ validTo }) => validTo === undefined,
+    );
+  const said = await run("run", "My name is Ada Lovelace and I like green tea.", "--thread", "one", "--verbose");
+  assert.equal(said.code, 0, said.stderr);
+  assert.match(said.stderr, /Queued conversation for one \(2 messages\)/);
+  assert.match(said.stderr, /Debouncing update for one \(30s wait\)/);
+  assert.match(said.stderr, /Processing update for one/);
+  assert.match(said.stderr, /Extracted \d new facts \(confidence: 0\.90/);
+  assert.match(said.stderr, /Memory persisted to .*memory\.json/);
+  assert.ok((await live()).some(({ content }) => /green tea/.test(content)));
+  const used = await run("run", "Which tea do I like?", "--thread", "two", "--verbose");
+  assert.match(used.stderr, /Injected stable memory for two/);
+  assert.match(used.stdout, /green tea/);
+  await run("run", "I don't like green tea", "--thread", "two");
+  const tea = (await live()).filter(({ content }) => /green tea/.test(content));
+  assert.equal(tea.length, 1);
+  assert.match(tea[0]!.content, /dislikes/);
+  assert.equal((await run("memory", "forget", tea[0]!.id)).code, 0);
+  assert.ok(!(await live()).some(({ content }) => /green tea/.test(content)));
+  assert.equal((await run("memory", "undo")).code, 0);
+  assert.ok((await live()).some(({ content }) => /dislikes green tea/.test(content)));
+});

@@ -58,7 +58,14 @@ export class Session {
     const onEvent = (event: AgentEvent): void => {
       if (!this.#streaming) this.#told = this.#told.then(() => this.screen.event(event));
     };
+    await this.close(0);
     this.#assistant = await openAssistant(this.context, this.means.store, { model: name, onEvent });
+    await this.#assistant.memory?.queue.start();
+  }
+
+  /** Learns what is still to be learned from the chat, for so long at most. */
+  async close(limitMs: number): Promise<void> {
+    await this.#assistant?.memory?.close(limitMs);
   }
 
   get assistant(): ConfiguredAgent {

@@ -4,6 +4,7 @@
  */
 import { compact, context, fork, pin, redo, search, undo } from "./actions.ts";
 import { files, upload } from "./files.ts";
+import { memory } from "./memory.ts";
 import type { Session } from "./session.ts";
 import { model, newThread, threads, unfold } from "./switching.ts";
 
@@ -21,6 +22,7 @@ const slashCommands: readonly SlashCommand[] = [
   { name: "redo", argument: "", summary: "take back the newest undo", run: redo },
   { name: "context", argument: "", summary: "what fills the window, part by part", run: context },
   { name: "search", argument: "WORDS", summary: "find what was ever said in this thread", run: search },
+  { name: "memory", argument: "[WORDS]", summary: "what is remembered about you, or what of it fits", run: memory },
   { name: "pin", argument: "[SEQ]", summary: "quote a message in every summary; your last one", run: pin },
   { name: "fork", argument: "[SEQ]", summary: "go on in a copy that shares the past up to SEQ", run: fork },
   { name: "files", argument: "", summary: "the thread's files", run: files },

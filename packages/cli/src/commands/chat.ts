@@ -27,9 +27,13 @@ export const run: Run = async ({ options }, context) => {
       return await converse(session, keyboard, leave.signal);
     } finally {
       await keyboard.close();
+      await session.close(LEARNING_MS);
     }
   });
 };
+
+/** How long leaving waits to learn from the last turns; what is left is learned by the next program. */
+const LEARNING_MS = 10_000;
 
 async function converse(session: Session, keyboard: Keyboard, leave: AbortSignal): Promise<number> {
   const left = new Promise<null>((resolve) => leave.addEventListener("abort", () => resolve(null)));

@@ -11,24 +11,31 @@ export const run: Run = async ({ positionals, options }, context) => {
   const given = text(options["thread"]);
   if (given !== undefined) requireThreadId(given);
   return withHome(context, async ({ store }) => {
-    const { agent, model } = await openAssistant(context, store, { model: text(options["model"]) });
+    const { agent, model, memory } = await openAssistant(context, store, { model: text(options["model"]) });
     if (model.fallback !== null) context.output.note(`warning: ${model.fallback.message}`);
-    const stream = agent.stream({
-      ...{ prompt, threadId: given, agentName: text(options["agent"]), userId: text(options["user"]) },
-      signal: context.signal,
-    });
-    let shown = "";
-    for await (const event of stream) {
-      if (event.type === "model-retry") context.output.note(`${event.reason}; trying again in ${event.delayMs} ms`);
-      if (event.type !== "text-delta" || context.format === "json") continue;
-      const piece = event.text.split("\n").map(printable).join("\n");
-      shown += piece;
-      await context.output.write(piece);
+    try {
+      const stream = agent.stream({
+        ...{ prompt, threadId: given, agentName: text(options["agent"]), userId: text(options["user"]) },
+        signal: context.signal,
+      });
+      let shown = "";
+      for await (const event of stream) {
+        if (event.type === "model-retry") context.output.note(`${event.reason}; trying again in ${event.delayMs} ms`);
+        if (event.type !== "text-delta" || context.format === "json") continue;
+        const piece = event.text.split("\n").map(printable).join("\n");
+        shown += piece;
+        await context.output.write(piece);
+      }
+      if (shown !== "" && !shown.endsWith("\n")) await context.output.write("\n");
+      return report(await stream.result, { context, asked: given });
+    } finally {
+      if (!context.signal.aborted) await memory?.close(LEARNING_MS);
     }
-    if (shown !== "" && !shown.endsWith("\n")) await context.output.write("\n");
-    return report(await stream.result, { context, asked: given });
   });
 };
+
+/** How long the program stays to learn from the turn; what is left is learned by the next one. */
+const LEARNING_MS = 10_000;
 
 async function report(
   { threadId: thread, end, text, usage, steps }: RunResult,

@@ -56,11 +56,19 @@ const POLARITY: ReadonlySet<string> = new Set(
 );
 
 function negated(text: string): boolean {
-  return NEGATION.test(text.replace(/\u2019/g, "'"));
+  return NEGATION.test(plainly(text));
+}
+
+/** Liking has many words, and its opposite some of its own. */
+function plainly(text: string): string {
+  return text
+    .replace(/\u2019/g, "'")
+    .replace(/\b(?:dislikes?|hates?)\b/gi, "does not like")
+    .replace(/\b(?:loves|enjoys)\b/gi, "likes");
 }
 
 function withoutPolarity(text: string): Set<string> {
-  return new Set([...meaning(text)].filter((term) => !POLARITY.has(term)));
+  return new Set([...meaning(plainly(text))].filter((term) => !POLARITY.has(term)));
 }
 
 function numbers(text: string): string {

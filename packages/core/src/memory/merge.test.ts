@@ -181,6 +181,22 @@ test("[F55] a correction supersedes: the old fact ends and stays as history", ()
   assert.equal(document.facts.find(({ id }) => id === old.supersededBy)?.content, "User doesn't like coffee any more");
 });
 
+test("[F55] liking and its opposite contradict in whatever words", () => {
+  for (const [old, next] of [
+    ["User likes coffee", "User dislikes coffee"],
+    ["The user loves jazz", "The user doesn't like jazz any more"],
+    ["User hates tea", "User likes tea"],
+  ] as const) {
+    const { document } = learn(withFacts(known("old", old)), [next], {
+      additions: [{ content: next, confidence: 0.9, quote: next }],
+    });
+    assert.deepEqual(
+      liveFacts(document).map(({ content }) => content),
+      [next],
+    );
+  }
+});
+
 test("[F57] only the same subject and attribute contradict; a neighbour is left alone", () => {
   const before = withFacts(
     known("tea", "User likes tea"),

@@ -44,19 +44,22 @@ export function extractionPrompt(document: MemoryDocument, turns: readonly Sourc
   const known = facts.map(
     ({ content, category }, index) => `${index + 1}. ${escapeLine(content)} (${escapeLine(category)})`,
   );
-  const said = turns.map(({ seq, role, text }) => `[#${seq} ${role}] ${escaped(text)}`);
+  const said = turns.map(({ seq, role, text }) => `[#${seq} ${role}]\n${escaped(text)}\n`);
   const text = [
     ROLE,
     sections.length + known.length === 0
       ? "Nothing is known so far."
       : ["Known so far:", ...sections, ...known].join("\n"),
-    `<conversation>\n${said.join("\n")}\n</conversation>`,
+    `<transcript>\n${said.join("")}</transcript>`,
     RULES,
   ].join("\n\n");
   return { text, ids };
 }
 
-/** Line breaks stay, as they carry sense; the block's end can't be written. */
+/** Line breaks stay, as they carry sense; neither the block's end nor another turn's head can be written. */
 function escaped(text: string): string {
-  return text.split("\n").map(escapeLine).join("\n");
+  return text
+    .split("\n")
+    .map((line) => escapeLine(line).replace(/^(?=\\*\[#\d)/, "\\"))
+    .join("\n");
 }

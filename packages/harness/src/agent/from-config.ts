@@ -7,6 +7,8 @@ import { resolve } from "node:path";
 import { configuredWriter } from "../compaction/configured-writer.ts";
 import type { ConfigFile } from "../config/schema.ts";
 import { type Summarization, summarizationForThreads } from "../config/summarization.ts";
+import { type ConfiguredMemory, configuredMemory } from "../memory/configured-memory.ts";
+import type { EmitMemory } from "../memory/events.ts";
 import { type ResolvedModel, resolveModel } from "../models/resolve-model.ts";
 import type { Store } from "../stores/store.ts";
 import { subagentsFromConfig } from "../subagents/from-config.ts";
@@ -24,11 +26,15 @@ export interface ConfiguredAgentOptions extends Pick<AgentOptions, "onEvent" | "
   readonly model?: string | null;
   /** `always` compacts by itself even where the configuration doesn't ask for it: for a home without one. */
   readonly compaction?: "configured" | "always";
+  /** What memory does behind the runs. */
+  readonly onMemory?: EmitMemory;
 }
 
 export interface ConfiguredAgent {
   readonly agent: Agent;
   readonly model: ResolvedModel;
+  /** Null where it is turned off. To be closed with the agent, so that the last turns are learned. */
+  readonly memory: ConfiguredMemory | null;
 }
 
 export async function createAgentFromConfig(options: ConfiguredAgentOptions): Promise<ConfiguredAgent> {
@@ -36,6 +42,7 @@ export async function createAgentFromConfig(options: ConfiguredAgentOptions): Pr
   const model = await resolveModel(config, options.model ?? null);
   const settings = summarizationForThreads(config.summarization);
   const automatic = settings.automatic || options.compaction === "always";
+  const memory = await configuredMemory({ home, config, store, emit: options.onMemory ?? (() => {}) });
   const agent = createDeepAgent({
     ...{ model: model.language, store, contextWindow: model.window.tokens },
     ...(model.maxOutputTokens !== null && { maxOutputTokens: model.maxOutputTokens }),
@@ -44,11 +51,11 @@ export async function createAgentFromConfig(options: ConfiguredAgentOptions): Pr
     ...(tools !== undefined && { tools }),
     files: filesOf(home, config, model),
     subagents: subagentsFromConfig(config, model.name),
-    ...(options.middleware !== undefined && { middleware: options.middleware }),
+    middleware: [...(memory === null ? [] : [memory.middleware]), ...(options.middleware ?? [])],
     summarization: { ...settings, automatic },
     summarizer: summarizerOf(config, settings),
   });
-  return { agent, model };
+  return { agent, model, memory };
 }
 
 /** With one model for everything, its own cache makes summaries cheap; another one reads the messages by itself. */

@@ -36,13 +36,14 @@ export async function gatherEvidence(
 ): Promise<Evidence | null> {
   const { question, count } = request;
   const [found, facts] = await Promise.all([
-    searchAll(store, request.user, question, { k: Math.min(200, Math.max(20, Math.ceil(request.tokens / 20))) }),
+    searchAll(store, request.user, question, { k: turnsFor(request.tokens), snippets: "whole" }),
     searchFacts(document, question, FACTS),
   ]);
   const frame = count(layOut(["-"], "x"));
   const factLines = chooseFacts(facts, { ...request, tokens: request.tokens - frame });
   const said = new Set(factLines.flatMap(({ fact }) => fact.sourceMessageIds ?? []));
-  const hits = await fuse(store, found.kind === "found" ? found.hits : [], facts);
+  const others = facts.filter(({ fact }) => !factLines.some((one) => one.fact.id === fact.id));
+  const hits = await fuse(store, found.kind === "found" ? found.hits : [], others);
   const turns = (await usable(store, document, request, hits)).filter((hit) => !said.has(refOf(hit)));
   const spent = factLines.reduce((sum, { line }) => sum + count(`${line}\n`), 0);
   const room = request.tokens - frame - spent;
@@ -58,7 +59,14 @@ export async function gatherEvidence(
   return { text, tokens, ids };
 }
 
+/** More than will fit, as some are left out. */
+function turnsFor(tokens: number): number {
+  return Math.min(200, Math.max(20, Math.ceil(tokens / 20)));
+}
+
 const FACTS = 60;
+/** So many turns are read for their facts' sake; the facts come best first. */
+const READ = 8;
 /** What a fact's score adds to the turn it was drawn from, both as shares of the best. */
 const FACT_WEIGHT = 0.3;
 /** The most of the budget that facts take. A turn whose fact is shown is left out: the room is for another. */
@@ -72,7 +80,7 @@ async function fuse(store: Store, hits: readonly SearchHit[], facts: readonly Fa
     for (const ref of fact.sourceMessageIds ?? []) lent.set(ref, Math.max(lent.get(ref) ?? 0, score / best));
   }
   const known = new Set(hits.map(refOf));
-  const missing = [...lent.keys()].filter((ref) => !known.has(ref));
+  const missing = [...lent.keys()].filter((ref) => !known.has(ref)).slice(0, READ);
   const top = hits[0]?.score ?? 1;
   const all = [...hits.map((hit) => ({ ...hit, score: hit.score / top })), ...(await readTurns(store, missing))];
   return all

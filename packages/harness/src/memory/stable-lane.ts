@@ -27,14 +27,15 @@ export type StableLane =
   | { readonly kind: "rendered"; readonly frozen: FrozenMemory };
 
 export function stableLane(head: Head, document: MemoryDocument, { now, ...options }: StableOptions): StableLane {
-  const before = frozenIn(head);
+  // A thread that began with an empty memory has no record of that; its block is nothing, and stays so.
+  const before = frozenIn(head) ?? (head.messages > 0 ? NOTHING : null);
   const manual = document.changes?.findLast(({ by }) => by !== "conversation")?.id ?? null;
   const idle = now.getTime() - Date.parse(head.updatedAt) > IDLE_MS;
   const fresh = before === null || idle || before.compaction !== head.compaction || before.manual !== manual;
   if (!fresh) return { kind: "kept", frozen: before };
   const { text, factIds, tokens } = renderMemory(document, options);
   const frozen = { text, factIds, tokens, compaction: head.compaction, manual };
-  const same = before !== null && JSON.stringify(before) === JSON.stringify(frozen);
+  const same = JSON.stringify(before ?? NOTHING) === JSON.stringify(frozen);
   return { kind: same ? "kept" : "rendered", frozen };
 }
 
@@ -43,4 +44,5 @@ export function frozenIn(head: Head): FrozenMemory | null {
   return typeof found === "object" && found !== null && "text" in found ? (found as FrozenMemory) : null;
 }
 
+const NOTHING: FrozenMemory = { text: "", factIds: [], tokens: 0, compaction: null, manual: null };
 const IDLE_MS = 60 * 60 * 1000;

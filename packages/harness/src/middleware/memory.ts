@@ -10,10 +10,10 @@ import type { Middleware } from "../agent/middleware.ts";
 import type { Run } from "../agent/run.ts";
 import type { Section } from "../agent/system-prompt.ts";
 import { gatherEvidence } from "../memory/evidence.ts";
+import type { MemoryQueue } from "../memory/queue.ts";
 import type { Repository } from "../memory/repository.ts";
 import { checkScope } from "../memory/scope.ts";
 import { frozenIn, stableLane } from "../memory/stable-lane.ts";
-import type { MemoryJob } from "../memory/updater.ts";
 
 export interface MemoryMiddlewareOptions {
   readonly repository: Repository;
@@ -22,31 +22,48 @@ export interface MemoryMiddlewareOptions {
   readonly maxInjectionTokens?: number;
   readonly evidenceTokens?: number;
   readonly count?: (text: string) => number;
-  /** Takes the turn for learning; without it nothing is learned. */
-  readonly enqueue?: (job: MemoryJob) => void | Promise<void>;
+  /** Takes turns for learning; without it nothing is learned. */
+  readonly queue?: Pick<MemoryQueue, "job" | "queued" | "hurry">;
 }
 
 export function memory(options: MemoryMiddlewareOptions): Middleware {
-  const { injection = "on", evidenceTokens = 1000, enqueue } = options;
+  const { injection = "on", evidenceTokens = 1000, queue } = options;
   return {
     name: "memory",
     async prompt(run) {
-      if (injection === "off" || !remembers(run)) return [];
+      if (!remembers(run)) return [];
+      await hurryAfterCompaction(run, queue);
+      if (injection === "off") return [];
       return attempt(run, () => stableSection(run, options), frozenSection(run));
     },
     async beforeAgent(run) {
       if (injection === "off" || evidenceTokens === 0 || !remembers(run)) return;
       await attempt(run, () => lendEvidence(run, options), undefined);
     },
-    async afterAgent(run) {
-      if (enqueue === undefined || !remembers(run)) return;
-      const { conversation, threadId } = run;
-      const { turns, worth } = extractInput(conversation.live().tail, { thread: threadId });
-      if (worth === "trivial") return;
-      await attempt(run, async () => enqueue({ thread: threadId, throughSeq: conversation.head().version }), undefined);
-      run.emit({ type: "memory-queued", threadId, messages: turns.length });
+    jobs(run, throughSeq) {
+      if (queue === undefined || !remembers(run) || turnOf(run).worth === "trivial") return [];
+      return [queue.job({ user: run.userId, agent: run.agentName, throughSeq })];
+    },
+    async afterAgent(run, end) {
+      if (queue === undefined || !remembers(run) || end.kind !== "answered") return;
+      const { turns, worth } = turnOf(run);
+      if (worth === "reading") queue.queued(run.threadId, turns.length, run.emit);
     },
   };
+}
+
+/** A compaction hides what was said: what is to be learned from it is learned at once. */
+async function hurryAfterCompaction(run: Run, queue: MemoryMiddlewareOptions["queue"]): Promise<void> {
+  const head = run.conversation.head();
+  const known = frozenIn(head)?.compaction ?? null;
+  if (queue === undefined || head.compaction === null || head.compaction === known) return;
+  await attempt(run, () => queue.hurry(run.threadId), undefined);
+}
+
+/** What of this run's own turn may be learned from. */
+function turnOf({ conversation, threadId, question }: Run) {
+  const own = conversation.live().tail.filter(({ seq }) => seq >= (question ?? 0));
+  return extractInput(own, { thread: threadId });
 }
 
 function remembers({ conversation }: Run): boolean {

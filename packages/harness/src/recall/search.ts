@@ -33,6 +33,8 @@ export type SearchOutcome =
 export interface SearchSettings {
   /** How many hits at most; 20 unless told. */
   readonly k?: number;
+  /** `whole`: each snippet is the message itself, for a caller that shortens by its own rules. */
+  readonly snippets?: "marked" | "whole";
 }
 
 export async function searchThread(
@@ -64,7 +66,7 @@ async function run(
   scope: Scope,
   stretches: readonly Stretch[],
   question: string,
-  { k = 20 }: SearchSettings,
+  { k = 20, snippets = "marked" }: SearchSettings,
 ): Promise<SearchOutcome> {
   const result = await search(storedIndex(store.recall, stretches), scope, question, { limit: k });
   if (result.kind === "nothing") return result;
@@ -72,19 +74,23 @@ async function run(
     result.hits.map(async ({ doc, score }): Promise<SearchHit | null> => {
       const { thread, seq, at, speaker, session } = doc;
       const shown = await readMessage(store, thread, seq);
-      return shown && { thread, seq, score, at, speaker, session, ...shown, snippet: snippet(shown.text, question) };
+      if (shown === null) return null;
+      const part = snippets === "whole" ? shown.text : snippet(shown.text, question);
+      return { thread, seq, score, speaker, session, ...shown, at, snippet: part };
     }),
   );
   return { kind: "found", hits: hits.filter((hit) => hit !== null) };
 }
 
+type Shown = Pick<SearchHit, "role" | "text" | "at">;
+
 /** The words of a message as they were indexed. */
-async function readMessage(store: Store, thread: string, seq: number): Promise<{ role: Role; text: string } | null> {
+async function readMessage(store: Store, thread: string, seq: number): Promise<Shown | null> {
   for await (const { record } of store.records(thread, { range: [seq, seq], kinds: ["message"] })) {
-    const { dialect, body, origin } = record as MessageRecord;
+    const { dialect, body, origin, at } = record as MessageRecord;
     const shape = shapeOf(dialect);
     const message = JSON.parse(body) as never;
-    return { role: shape.role(message), text: indexableText(message, shape as never, { origin })?.text ?? "" };
+    return { role: shape.role(message), at, text: indexableText(message, shape as never, { origin })?.text ?? "" };
   }
   return null;
 }
@@ -95,14 +101,11 @@ export async function readTurns(store: Store, refs: readonly string[]): Promise<
   for (const ref of refs) {
     const [thread = "", seq = ""] = ref.split("#");
     if (!/^\d+$/.test(seq)) continue;
-    const range = [Number(seq), Number(seq)] as const;
-    for await (const { record } of store.records(thread, { range, kinds: ["message"] })) {
-      const shown = await readMessage(store, thread, record.seq);
-      // Its sitting isn't known without the index; the day stands for it.
-      const session = -Math.floor(Date.parse(record.at) / 86_400_000);
-      const hit = { thread, seq: record.seq, score: 0, at: record.at, session };
-      if (shown !== null) found.push({ ...hit, ...shown, speaker: shown.role, snippet: shown.text });
-    }
+    const shown = await readMessage(store, thread, Number(seq));
+    // Its sitting isn't known without the index; the day stands for it.
+    const session = shown === null ? 0 : -Math.floor(Date.parse(shown.at) / 86_400_000);
+    const hit = { thread, seq: Number(seq), score: 0, session };
+    if (shown !== null) found.push({ ...hit, ...shown, speaker: shown.role, snippet: shown.text });
   }
   return found;
 }

@@ -1,0 +1,75 @@
+/**
+ * The memory that a home and its configuration describe, wired: storage, updater with its model, queue, and the
+ * middleware that a run meets. The one place that names them all.
+ */
+import { randomUUID } from "node:crypto";
+import { generateText } from "ai";
+import type { Middleware } from "../agent/middleware.ts";
+import type { ConfigFile } from "../config/schema.ts";
+import { memory } from "../middleware/memory.ts";
+import { lightweightModel } from "../models/resolve-model.ts";
+import type { Store } from "../stores/store.ts";
+import type { EmitMemory } from "./events.ts";
+import { openStorage } from "./open-storage.ts";
+import { createMemoryQueue, type Drained, type MemoryQueue } from "./queue.ts";
+import { openRepository, type Repository } from "./repository.ts";
+import { createUpdater, type Extract } from "./updater.ts";
+
+export interface ConfiguredMemoryOptions {
+  readonly home: string;
+  readonly config: ConfigFile;
+  readonly store: Store;
+  readonly emit: EmitMemory;
+}
+
+export interface ConfiguredMemory {
+  readonly middleware: Middleware;
+  readonly repository: Repository;
+  readonly queue: MemoryQueue;
+  /** Learns what is still to be learned, as far as the time allows; the rest stays queued. */
+  close(limitMs: number): Promise<Drained>;
+}
+
+/** Null where memory is turned off. */
+export async function configuredMemory(options: ConfiguredMemoryOptions): Promise<ConfiguredMemory | null> {
+  const { home, config, store, emit } = options;
+  const settings = config.memory;
+  if (!settings.enabled) return null;
+  const clock = () => new Date();
+  const storage = await openStorage({
+    ...{ base: home, storagePath: settings.storage_path, storageClass: settings.storage_class, store },
+    onError: (reason) => emit({ type: "memory-failed", threadId: null, reason }),
+  });
+  const repository = openRepository(storage, clock);
+  const updater = createUpdater({
+    ...{ store, repository, clock, ids: randomUUID, emit, extract: extractWith(config) },
+    settings: { maxFacts: settings.max_facts, factConfidenceThreshold: settings.fact_confidence_threshold },
+  });
+  const queue = createMemoryQueue(store, {
+    ...{ process: (job, signal) => updater.process(job, signal), emit },
+    debounceSeconds: settings.debounce_seconds,
+  });
+  const middleware = memory({
+    ...{ repository, queue, injection: settings.injection_enabled ? "on" : "off" },
+    ...{ maxInjectionTokens: settings.max_injection_tokens, evidenceTokens: settings.evidence_tokens },
+  });
+  return {
+    ...{ middleware, repository, queue },
+    async close(limitMs) {
+      try {
+        return await queue.drain(limitMs);
+      } finally {
+        await queue.stop();
+      }
+    },
+  };
+}
+
+/** One request, without tools or retries: the queue tries again. */
+function extractWith(config: ConfigFile): Extract {
+  return async (prompt, signal) => {
+    const model = await lightweightModel(config, config.memory.model_name);
+    const { text } = await generateText({ model: model.language, prompt, abortSignal: signal, maxRetries: 0 });
+    return text;
+  };
+}
