@@ -36,7 +36,7 @@ test("a chat reads prompts and commands from a pipe, one a line, and prints plai
     / > recall .+ · \d+ ms · [\d.]+ k?B/,
     /says: "The mill has four wheels\."/,
     /Message 3 is pinned/,
-    /-- compacted · \d+ -> \d+ tokens · extract · \d+ ms -+\n {3}\d+ messages .* are behind a summary/,
+    /-- compacted · \d+ -> \d+ tokens · extract · \d+ ms -+\n {3}\d+ messages, .* are behind a summary/,
     /Record \d+ is taken back/,
     /Record \d+ is in force again/,
     /#3 user: The \*\*mill\*\* has/,

@@ -1,9 +1,7 @@
 /** What the chat's commands do to the thread: compact, undo, redo, look at it, search, pin, fork. */
 import { searchThread } from "palimpsest/recall";
 import { drawBudget } from "../budget-bar.ts";
-import { printable } from "../table.ts";
 import type { Session } from "./session.ts";
-import { clip } from "./wording.ts";
 
 const NOTHING_YET = "Nothing was said in this thread yet.";
 
@@ -51,7 +49,7 @@ export async function search({ means, screen, thread }: Session, words: string):
   const found = await searchThread(means.store, thread, words, { k: 5 });
   if (found.kind === "nothing") return screen.aside("Nothing found.");
   for (const { seq, role, snippet } of found.hits)
-    await screen.line(`  #${seq} ${role}: ${clip(printable(snippet.replaceAll(/\s+/g, " ")), screen.width * 2 - 20)}`);
+    await screen.prose(`- #${seq} ${role}: ${snippet.replaceAll(/\s+/g, " ")}`);
 }
 
 /** Without a number: the person's own last words. */

@@ -45,6 +45,13 @@ export class Screen {
     await this.#write(`${text}\n`);
   }
 
+  /** A paragraph of markdown. */
+  async prose(text: string): Promise<void> {
+    await this.settle();
+    await this.#write(this.#markdown.push(text));
+    await this.settle();
+  }
+
   /** Something beside the conversation. */
   async aside(text: string): Promise<void> {
     const lines = text.split("\n").map((line) => this.#painted(line, 2, 22));

@@ -13,11 +13,11 @@ export function compactionMark(
   const what =
     hidden === null
       ? "old tool output is shortened"
-      : `${hide} messages (up to record ${hidden[1]}) are behind a summary, ${keep} stay`;
+      : `${hide} messages, up to record ${hidden[1]}, are behind a summary; ${keep} stay`;
   return [
     facts + "-".repeat(Math.max(0, Math.min(width, 80) - facts.length)),
-    `   ${what}; /undo takes it back`,
-    ...(shortfall === null ? [] : [`   ${shortfall}`]),
+    `   ${what} (/undo)`,
+    ...(shortfall === null ? [] : [clip(`   ${shortfall}`, width)]),
   ];
 }
 

@@ -80,8 +80,9 @@ function interrupter(session: Session, leave: AbortController): () => void {
   return () => {
     const stopped = session.stop();
     const now = performance.now();
-    if (stopped === "again" || (stopped === "idle" && now - idleAt < TWICE_MS)) leave.abort();
-    if (stopped !== "idle") return;
+    const twice = stopped === "again" || (stopped === "idle" && now - idleAt < TWICE_MS);
+    if (twice) leave.abort();
+    if (twice || stopped !== "idle") return;
     idleAt = now;
     void session.screen.aside("\n(Ctrl-C again leaves)");
   };

@@ -1,4 +1,10 @@
 export type { BackgroundOptions } from "./background.ts";
+export {
+  type CompactedMessages,
+  type CompactMessagesOptions,
+  compactMessages,
+  type MessagesState,
+} from "./compact-messages.ts";
 export type { Compactor, CompactorOptions, CompactRequest } from "./compactor.ts";
 export { createCompactor, FloorError } from "./compactor.ts";
 export { configuredWriter } from "./configured-writer.ts";

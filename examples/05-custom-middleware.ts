@@ -1,0 +1,31 @@
+// A middleware adds to every run: here it tells the model the house rules, refuses a tool, and counts what is spent.
+import { tool } from "ai";
+import { createDeepAgent } from "palimpsest";
+import type { Middleware } from "palimpsest/agent";
+import { offlineModel } from "palimpsest/models";
+import { z } from "zod";
+
+function houseRules(): Middleware {
+  let calls = 0;
+  return {
+    name: "house-rules",
+    prompt: () => [{ slot: "instructions", text: "Never read what is marked private." }],
+    async wrapTool(call, next) {
+      // What is thrown here becomes the call's error result; the model reads it and the run goes on.
+      if (JSON.stringify(call.input).includes("private")) throw new Error("that is private, ask for something else");
+      return next(call);
+    },
+    afterModel: () => void calls++,
+    afterAgent: (run, end) => console.log(`${run.threadId}: ${end.kind} after ${calls} model calls`),
+  };
+}
+
+const read_file = tool({
+  description: "Reads a paper.",
+  inputSchema: z.object({ path: z.string() }),
+  execute: ({ path }) => `${path}: nothing special`,
+});
+const agent = createDeepAgent({ model: offlineModel(), tools: { read_file }, middleware: [houseRules()] });
+for (const prompt of ["read letters/public.txt", "read letters/private.txt"])
+  console.log((await agent.generate({ threadId: "t", prompt })).text);
+await agent.close();

@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type Dialect, rulesOf, type Shape, shapeOf, violations } from "@palimpsest/core/message";
+import { randomConversation, render } from "@palimpsest/core/testing";
+import fc from "fast-check";
+import { type CompactedMessages, compactMessages, type MessagesState } from "./compact-messages.ts";
+
+const dialects = ["openai", "anthropic", "ai-sdk"] as const satisfies readonly Dialect[];
+
+test("whatever was said, in whichever format, every prompt is valid and fits, and the array stays as it was", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 0, max: 1e6 }), fc.constantFrom(...dialects), async (seed, dialect) => {
+      const shape = shapeOf(dialect) as unknown as Shape<object>;
+      const script = randomConversation(seed, {
+        ...{ messages: 60, longest: 3000, parallel: 4, wild: false, dangling: 0, system: 0.2 },
+      });
+      const all = render(script, shape);
+      const before = JSON.stringify(all);
+      let state: MessagesState | null = null;
+      for (let end = 10; end <= all.length; end += 10) {
+        const said = all.slice(0, end);
+        const result: CompactedMessages<object> = await compactMessages(said, { window: 6000, dialect, state });
+        assert.ok(result.tokens <= 6000 - 750, `${result.tokens} tokens`);
+        assert.deepEqual(violations(result.messages, shape, rulesOf(dialect)), []);
+        // What a caller keeps must survive his database.
+        state = JSON.parse(JSON.stringify(result.state));
+      }
+      assert.equal(JSON.stringify(all), before);
+    }),
+    { numRuns: 40 },
+  );
+});
+
+test("with its state, the prompt only grows until the next compaction: its beginning stays the same, word for word", async () => {
+  const all = Array.from({ length: 120 }, (_, index) => ({
+    role: index % 2 === 0 ? "user" : "assistant",
+    content: `Message ${index}: ${"the tide comes in. ".repeat(10)}`,
+  }));
+  let state: MessagesState | null = null;
+  let last: readonly object[] = [];
+  let compactions = 0;
+  for (let end = 2; end <= all.length; end += 2) {
+    const result: CompactedMessages<object> = await compactMessages(all.slice(0, end), { window: 4000, state });
+    ({ state } = result);
+    if (result.outcome.kind === "compacted") compactions += 1;
+    else assert.deepEqual(result.messages.slice(0, last.length), last);
+    last = result.messages;
+  }
+  assert.ok(compactions >= 2 && compactions <= 6, `${compactions} compactions`);
+  assert.match(JSON.stringify(last[0]), /Message 0/);
+});
+
+test("below the trigger nothing is touched", async () => {
+  const messages = [{ role: "user", content: "Hello." }];
+  const result = await compactMessages(messages, { window: 4000 });
+  assert.deepEqual(result.messages, messages);
+  assert.equal(result.outcome.kind, "unchanged");
+});

@@ -1,0 +1,145 @@
+/**
+ * Compaction for whoever keeps the messages himself, in an array of any provider's format, and has a loop of his own: no
+ * store, no agent, and no model unless one is given. The array stays whole and grows; what is hidden in it is said by a
+ * small state that the caller keeps beside it, and the prompt is a view made of both.
+ */
+import type { CompactionOutcome } from "@palimpsest/core/compaction";
+import {
+  type CompactionRecord,
+  emptyHead,
+  type Head,
+  type LiveRecords,
+  type LogRecord,
+  liveAfter,
+  type MessageRecord,
+  NOTHING_LIVE,
+  type PruneRecord,
+  sent,
+  type ThreadHeader,
+  view,
+} from "@palimpsest/core/log";
+import { type Dialect, detectDialect, repair, rulesOf, type Shape, shapeOf } from "@palimpsest/core/message";
+import { answerReserve, charsPerToken, createMeter } from "@palimpsest/core/tokens";
+import { type SummarizationOptions, summarizationFromOptions } from "../config/summarization.ts";
+import type { Conversation } from "../threads/conversation.ts";
+import { createCompactor } from "./compactor.ts";
+import type { SummaryWriter } from "./summary-writer.ts";
+
+export interface CompactMessagesOptions extends SummarizationOptions {
+  /** The model's input window in tokens. */
+  readonly window: number;
+  /** Tokens kept free for the answer. */
+  readonly reserve?: number;
+  /** Tokens of what is sent beside the messages: tool schemas, a system prompt of its own. */
+  readonly fixed?: number;
+  /** The `state` of the call before, for the same array with messages added at its end. */
+  readonly state?: MessagesState | null;
+  /** Counts a text's tokens; by default four characters are one. */
+  readonly countTokens?: (text: string) => number;
+  /** Writes the summaries; by default they are extracted without a model. */
+  readonly writer?: SummaryWriter | null;
+  /** Whose messages they are; by default found out. */
+  readonly dialect?: Dialect;
+  readonly signal?: AbortSignal;
+}
+
+/** What is hidden and shortened. Plain JSON; sources in it are places in the array, from 1. */
+export interface MessagesState {
+  readonly compaction: CompactionRecord | null;
+  readonly prunes: readonly PruneRecord[];
+}
+
+export interface CompactedMessages<M> {
+  /** What to send: valid for its provider and inside the window. */
+  readonly messages: readonly M[];
+  readonly tokens: number;
+  readonly state: MessagesState;
+  readonly outcome: CompactionOutcome<M>;
+}
+
+/** A plan's bound can be passed by what repairs add; each further round has less to hide. */
+const ROUNDS = 4;
+
+/** `messages` is everything ever said. Throws a `FloorError` when nothing fits the window. */
+export async function compactMessages<M extends object>(
+  messages: readonly M[],
+  options: CompactMessagesOptions,
+): Promise<CompactedMessages<M>> {
+  const { window: size, reserve = answerReserve(size, null), fixed = 0, signal, writer = null } = options;
+  const dialect = options.dialect ?? detectDialect(messages).dialect;
+  const shape = shapeOf(dialect) as unknown as Shape<M>;
+  const rules = rulesOf(dialect);
+  const conversation = arrayConversation(messages, shape, options.state ?? null);
+  const meter = createMeter(shape, { counter: options.countTokens ?? charsPerToken(4) });
+  const compactor = createCompactor({
+    ...{ conversation, meter, rules, writer, archive: null, count: null },
+    window: () => ({ size, reserve }),
+    fixed: () => fixed,
+    policy: summarizationFromOptions(options).policy,
+    prune: null,
+    quotes: async (seqs) => seqs.filter((seq) => seq <= messages.length).map((seq) => recordOf(seq, dialect)),
+    clock: () => new Date(),
+    on: () => {},
+  });
+  const prompt = (): readonly M[] => {
+    const shown = conversation.view().map((entry) => sent(entry, shape));
+    return repair(shown, shape, rules).messages;
+  };
+  const tokens = (): number => fixed + meter.messages(prompt());
+  const given = signal === undefined ? {} : { signal };
+  let outcome = await compactor.compact({ cause: "automatic", ...given });
+  for (let round = 1; round < ROUNDS && tokens() > size - reserve && !signal?.aborted; round += 1)
+    outcome = await compactor.compact({ cause: "overflow", model: "none", ...given });
+  const { compaction, prunes } = conversation.live();
+  return { messages: prompt(), tokens: tokens(), state: { compaction, prunes }, outcome };
+}
+
+/** A record's number is the number of messages it was made after, so that both are places in the array. */
+function arrayConversation<M>(messages: readonly M[], shape: Shape<M>, state: MessagesState | null): Conversation<M> {
+  let live = liveFrom(messages.length, shape.dialect, state);
+  const original = (record: MessageRecord): M => messages[record.seq - 1]!;
+  const viewOf = (records: LiveRecords) => view(records, { shape, read: original });
+  const head = (): Head => ({
+    ...emptyHead(HEADER.createdAt),
+    version: messages.length,
+    messages: messages.length,
+    compaction: live.compaction?.seq ?? null,
+    hiddenThrough: live.compaction?.covers[1] ?? 0,
+    prunes: live.prunes.map(({ seq }) => seq),
+  });
+  return {
+    ...{ header: HEADER, shape, head, original, viewOf },
+    live: () => live,
+    view: () => viewOf(live),
+    reload: async () => {},
+    async commit(drafts) {
+      const stamp = { v: 1, seq: messages.length, at: HEADER.createdAt, runId: null };
+      const records = drafts.map((draft) => ({ ...stamp, ...draft }) as LogRecord);
+      for (const record of records) if (record.kind !== "undo") live = liveAfter(live, record);
+      return { kind: "committed", head: head(), seqs: records.map(({ seq }) => seq), records };
+    },
+  };
+}
+
+function liveFrom(count: number, dialect: Dialect, state: MessagesState | null): LiveRecords {
+  const all = Array.from({ length: count }, (_, index) => recordOf(index + 1, dialect));
+  const whole: LiveRecords = { ...NOTHING_LIVE, tail: all, prunes: state?.prunes ?? [] };
+  return state?.compaction == null ? whole : liveAfter(whole, state.compaction);
+}
+
+/** Its body is never read: the array has the message. */
+function recordOf(seq: number, dialect: Dialect): MessageRecord {
+  const common = { v: 1, seq, at: HEADER.createdAt, runId: null } as const;
+  return { ...common, kind: "message", id: `m${seq}`, dialect, origin: "import", body: "" };
+}
+
+const HEADER: ThreadHeader = {
+  id: "array",
+  user: "default",
+  agent: "default",
+  parent: null,
+  forkedAt: null,
+  kind: "main",
+  createdAt: "1970-01-01T00:00:00.000Z",
+  memory: "off",
+};

@@ -1,0 +1,43 @@
+// Examples are promises: each one runs here as it stands, fits a screen, and README shows one of them word for word.
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const folder = join(root, "examples");
+
+/** What each one must print. */
+const EXPECTED: Readonly<Record<string, RegExp>> = {
+  "01-compact-messages.ts": /turn \d+: \d+ -> \d+ tokens\n[\s\S]*300 messages kept/,
+  "02-deep-agent.ts": /\[read_file in \d+ ms\]\n[\s\S]*high water at 06:40/,
+  "03-survive-a-restart.ts": /says: "The cargo is forty barrels of cider\."/,
+  "04-undo-and-fork.ts": /compacted, 8 messages[\s\S]*undone: 24 messages[\s\S]*log-south: 4 messages/,
+  "05-custom-middleware.ts": /public\.txt: nothing special[\s\S]*that is private/,
+  "06-custom-summarizer.ts": /^summarize\nFishing log: \d+ hauls so far/,
+};
+
+for (const [name, expected] of Object.entries(EXPECTED)) {
+  test(`example ${name} runs and shows what it says`, async () => {
+    const args = ["--conditions=palimpsest-source", join(folder, name)];
+    const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: root });
+    assert.match(stdout, expected);
+  });
+}
+
+test("every example is run here and is under 40 lines", () => {
+  assert.deepEqual(readdirSync(folder).sort(), Object.keys(EXPECTED).sort());
+  for (const name of Object.keys(EXPECTED)) {
+    const lines = readFileSync(join(folder, name), "utf8").trimEnd().split("\n").length;
+    assert.ok(lines < 40, `${name} has ${lines} lines`);
+  }
+});
+
+test("the example in README is examples/02-deep-agent.ts, word for word", () => {
+  const readme = readFileSync(join(root, "README.md"), "utf8");
+  const shown = /```ts\n([\s\S]*?)```/.exec(readme)?.[1];
+  assert.equal(shown, readFileSync(join(folder, "02-deep-agent.ts"), "utf8"));
+});
