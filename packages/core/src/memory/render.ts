@@ -45,11 +45,22 @@ export function renderMemory(document: MemoryDocument, { tokens, count }: Render
   return cutFirstLine(user[0] ?? history[0] ?? factLine(facts[0]!), { tokens, count });
 }
 
-/** The facts that hold, best first: by confidence, and of equals the newest. */
+/** The facts that hold, best first: by confidence, and of equals the newest. One pass, however many there are. */
 export function topFacts(document: MemoryDocument): Fact[] {
-  return liveFacts(document)
-    .toSorted((a, b) => b.confidence - a.confidence || newest(a, b))
-    .slice(0, SHOWN_FACTS);
+  const top: Fact[] = [];
+  for (const fact of liveFacts(document)) {
+    const last = top[SHOWN_FACTS - 1];
+    if (last !== undefined && better(last, fact) <= 0) continue;
+    const at = top.findIndex((one) => better(one, fact) > 0);
+    top.splice(at === -1 ? top.length : at, 0, fact);
+    if (top.length > SHOWN_FACTS) top.pop();
+  }
+  return top;
+}
+
+/** Negative when `a` comes first; of equals the one that stands first in the document. */
+function better(a: Fact, b: Fact): number {
+  return b.confidence - a.confidence || newest(a, b);
 }
 
 interface Parts {
