@@ -7,15 +7,23 @@ import type { StateLines } from "@palimpsest/core/compaction";
 export function stateLines(state: Readonly<Record<string, unknown>>): StateLines {
   return {
     todos: listOf(state["todos"], (todo) => `[${text(todo, "status") || "open"}] ${text(todo, "content")}`),
-    delegations: listOf(state["delegations"], delegation),
+    delegations: listOf(byNeed(state["delegations"]), delegation),
     skills: listOf(state["skills"], (skill) => (typeof skill === "string" ? skill : text(skill, "name"))),
   };
 }
 
+/** Where there isn't room for all: what isn't finished first, then the newest. */
+function byNeed(value: unknown): unknown {
+  if (!Array.isArray(value)) return value;
+  const newest = value.toReversed();
+  const open = (task: unknown): boolean => text(task, "status") !== "completed";
+  return [...newest.filter(open), ...newest.filter((task) => !open(task))];
+}
+
 function delegation(task: unknown): string {
-  const status = text(task, "status");
-  const answer = text(task, "answer");
-  const where = `thread ${text(task, "threadId")}${answer === "" ? "" : `, answer in ${answer}`}`;
+  const [status, thread, answer] = [text(task, "status"), text(task, "threadId"), text(task, "answer")];
+  // An answer's file is named after its thread, and every line has to be paid for in each prompt.
+  const where = answer.includes(thread) ? `answer in ${answer}` : `thread ${thread}`;
   const next = status === "interrupted" ? "; not finished: continue it with task and resume" : "";
   return `${status}: ${text(task, "description")} (${where}${next})`;
 }

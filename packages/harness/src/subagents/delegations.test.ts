@@ -26,16 +26,16 @@ test("the list is bounded: the oldest that have ended leave, what runs or was in
   assert.equal(withDelegation(list, one(1, "completed")).length, 100);
 });
 
-test("the lines for a summary say where an answer is and what can be continued", () => {
+test("the lines for a summary say where an answer is and what can be continued, what isn't finished first", () => {
+  const answer = "/mnt/user-data/tool-outputs/subagent-1.md";
   const { delegations } = stateLines({
-    delegations: [
-      { ...one(1, "completed"), answer: "/mnt/user-data/tool-outputs/subagent-1.md" },
-      one(2, "interrupted"),
-    ],
+    delegations: [one(0, "completed"), { ...one(1, "completed"), answer }, one(2, "interrupted"), one(3, "completed")],
   });
   assert.deepEqual(delegations, [
-    "completed: task 1 (thread subagent-1, answer in /mnt/user-data/tool-outputs/subagent-1.md)",
     "interrupted: task 2 (thread subagent-2; not finished: continue it with task and resume)",
+    "completed: task 3 (thread subagent-3)",
+    `completed: task 1 (answer in ${answer})`,
+    "completed: task 0 (thread subagent-0)",
   ]);
 });
 

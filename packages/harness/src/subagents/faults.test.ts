@@ -215,3 +215,24 @@ test("a finished run leaves no timer or handle behind", async () => {
   await kit.store.close();
   assert.equal(process.getActiveResourcesInfo().filter((name) => name === "Timeout").length, before);
 });
+
+test("[F71] the end of a child is told also when the parent's thread can't be written any more", async () => {
+  const inner = openSqlite({ path: ":memory:" });
+  let broken = false;
+  const store = {
+    ...inner,
+    append: (thread: string, batch: Parameters<typeof inner.append>[1]) =>
+      thread === "t" && broken ? Promise.reject(new Error("disk full")) : inner.append(thread, batch),
+  };
+  const child = (): string => {
+    broken = true;
+    return "done";
+  };
+  const kit = subagentKit({ parent: [{ calls: [taskCall("x")] }, "ok"], child }, { store });
+  const { end } = await kit.agent.stream({ threadId: "t", prompt: "go" }).result;
+  assert.equal(end.kind, "failed");
+  assert.deepEqual(
+    kit.of("subagent-end").map(({ status, output }) => [status, output]),
+    [["completed", "done"]],
+  );
+});

@@ -106,13 +106,15 @@ interface Note {
 /** The state and its receipt in one commit, and the event to whoever listens. */
 async function note(run: Run, task: Task, { status, answer, artifacts = [], event }: Note): Promise<void> {
   const { callId: id, description, threadId, spec } = task;
-  await run.commit(() => {
+  const committed = run.commit(() => {
     const list = delegationsOf(run.conversation.head().state);
     const delegations = withDelegation(list, { id, agent: spec.name, description, status, threadId, answer });
     const patch = { delegations, ...(artifacts.length > 0 && { artifacts }) };
     return [{ kind: "state", patch }, receipt(event)];
   });
-  run.emit(event);
+  // An end is told even where it can't be written: nobody should watch a child that has gone.
+  if (event.type === "subagent-end") await committed.finally(() => run.emit(event));
+  else await committed.then(() => run.emit(event));
 }
 
 /** The output is in the child's log and in the answer; the receipt says what a person asks for later. */
