@@ -18,7 +18,7 @@ const EXPECTED: Readonly<Record<string, RegExp>> = {
   "04-undo-and-fork.ts": /compacted, 8 messages[\s\S]*undone: 24 messages[\s\S]*log-south: 4 messages/,
   "05-custom-middleware.ts": /public\.txt: nothing special[\s\S]*that is private/,
   "06-custom-summarizer.ts": /^summarize\nFishing log: \d+ hauls so far/,
-  "07-subagents.ts": /Starting task: "Analyze data.csv"[^]*5% growth\.\n[^]*parent's prompt: 4/,
+  "07-subagents.ts": /Starting task: "Analyze data.csv"[\s\S]*5% growth\.\n[\s\S]*parent's prompt: 4/,
 };
 
 for (const [name, expected] of Object.entries(EXPECTED)) {
