@@ -123,12 +123,13 @@ interface Choice {
   readonly reaches: CompactPlan["reaches"];
 }
 
-/** A manual compaction: the cut that keep asks for, whatever it gains. */
+/** A manual compaction: the cut that keep asks for, whatever it gains, as long as the summary can't overfill the window. */
 function gentlest<M>(input: PlanInput<M>, weigher: Weigher, limits: Limits, cuts: readonly Boundary[]): Choice | null {
   const cut = preferredCuts(input, weigher, cuts).find(({ index }) => index > weigher.first);
   if (cut === undefined) return null;
   const summary = summaryBudget(weigher, cut, limits);
   const { tokens } = weigher.after(cut, Number.POSITIVE_INFINITY, summary);
+  if (tokens > limits.fits) return null;
   return { cut, entries: [], tokens, summary, reaches: tokens <= limits.goal ? "low-water" : "keep" };
 }
 

@@ -218,6 +218,16 @@ test("a store that fails at the append leaves the thread as it was, and the next
   });
 });
 
+test("[F3] a summary that would not make the prompt smaller is refused, however few messages it leaves", async () => {
+  await inThread(async (thread) => {
+    for (let n = 0; n < 12; n++)
+      await thread.say({ role: "user", content: "go" }, { role: "assistant", content: "ok" });
+    const outcome = await thread.compactor().compact({ cause: "manual", keep: { type: "messages", value: 20 } });
+    assert.equal(outcome.kind === "unchanged" && outcome.reason, "no-shrink");
+    assert.equal((await thread.view()).length, 24);
+  });
+});
+
 test("[F32] a floor above the window is a typed error before any provider is called", async () => {
   await inThread(async (thread) => {
     await thread.say(...turns(0, 3));

@@ -141,7 +141,7 @@ async function carryOut<M>(plan: Plan, request: CompactRequest, context: Context
   const made = (await fromDraft(plan, request, context)) ?? (await make(plan, request, context, null));
   if (request.signal?.aborted) return unchanged("aborted", plan.tokensBefore);
   const { after, tokensAfter, cut } = made;
-  if (tokensAfter >= measured.tokens && after.length >= measured.view.length) {
+  if (tokensAfter >= measured.tokens) {
     return unchanged("no-shrink", plan.tokensBefore);
   }
   if (!request.dryRun) {
