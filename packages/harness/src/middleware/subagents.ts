@@ -50,7 +50,7 @@ export function subagents(options: SubagentsOptions): Middleware {
   };
   const books = new WeakMap<Run, Book>();
   const bookOf = (run: Run): Book => {
-    const book = books.get(run) ?? { started: 0, under: new Set() };
+    const book = books.get(run) ?? { started: 0, under: new Map() };
     books.set(run, book);
     return book;
   };
@@ -61,11 +61,11 @@ export function subagents(options: SubagentsOptions): Middleware {
     tools: (run) => ({
       [TASK]: taskTool(run, {
         ...{ registry, limits },
-        admit: () => admit(bookOf(run), limits.maxPerRun),
+        admit: (thread) => admit(bookOf(run), { thread, most: limits.maxPerRun }),
         delegate(task) {
           const { under } = bookOf(run);
-          const child = delegate(run, task, desk).finally(() => under.delete(child));
-          under.add(child);
+          const child = delegate(run, task, desk).finally(() => under.delete(task.threadId));
+          under.set(task.threadId, child);
           return child;
         },
       }),
@@ -76,17 +76,18 @@ export function subagents(options: SubagentsOptions): Middleware {
       tidied ??= tidy(run, limits, options.forget);
       await tidied;
     },
-    afterAgent: (run) => settled(bookOf(run).under),
+    afterAgent: (run) => settled([...bookOf(run).under.values()]),
   };
 }
 
 /** What one run has started, and which of it is under way. */
 interface Book {
   started: number;
-  readonly under: Set<Promise<unknown>>;
+  readonly under: Map<string, Promise<unknown>>;
 }
 
-function admit(book: Book, most: number): void {
+function admit(book: Book, { thread, most }: { readonly thread: string; readonly most: number }): void {
+  if (book.under.has(thread)) throw new AgentError("busy", `${thread} is running already: wait for its answer`);
   if (book.started >= most) {
     throw new AgentError(
       "failed",
@@ -105,8 +106,8 @@ async function tidy({ means }: Run, { retentionDays: days }: SubagentLimits, for
 /** A stopped child ends at once; one that does not is left to its own thread's lease. */
 const PATIENCE_MS = 10_000;
 
-async function settled(under: ReadonlySet<Promise<unknown>>): Promise<void> {
-  if (under.size === 0) return;
+async function settled(under: readonly Promise<unknown>[]): Promise<void> {
+  if (under.length === 0) return;
   const { promise: enough, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, PATIENCE_MS);
   await Promise.race([Promise.allSettled(under), enough]);

@@ -26,8 +26,8 @@ type TaskInput = z.output<typeof inputSchema>;
 export interface TaskToolOptions {
   readonly registry: Registry;
   readonly limits: SubagentLimits;
-  /** Counts the call in, or throws when the run has had its share. */
-  readonly admit: () => void;
+  /** Counts the call in, or throws: the run has had its share, or that child is running already. */
+  readonly admit: (thread: string) => void;
   readonly delegate: (task: Task) => Promise<SubagentResult>;
 }
 
@@ -38,7 +38,7 @@ export function taskTool(run: Run, options: TaskToolOptions): Tool<TaskInput, Su
     inputSchema,
     async execute(input, { abortSignal, toolCallId }) {
       const child = input.resume === undefined ? fresh(run, input, registry) : await known(run, input, registry);
-      options.admit();
+      options.admit(child.threadId);
       return options.delegate({
         ...child,
         callId: toolCallId,

@@ -50,3 +50,53 @@ test("a task runs on a thread of its own and the parent gets only its answer [F7
     },
   ]);
 });
+
+test("a child has only the tools its spec allows, whoever brings them, and its own system prompt", async () => {
+  const brought = { name: "brings", tools: { peek: look, poke: look, task: look } };
+  const agents = [
+    { name: "narrow", description: "only looks", systemPrompt: "You look.", tools: ["look", "peek", "task"] },
+    { name: "careful", description: "does not poke", disallowedTools: ["poke", "look"] },
+  ];
+  const kit = subagentKit(
+    {
+      parent: [{ calls: agents.map(({ name }) => taskCall(`be ${name}`, { subagent_type: name })) }, "ok"],
+      child: () => "done",
+    },
+    { tools: { look, grope: look }, agents, childMiddleware: () => [brought] },
+  );
+  await kit.agent.generate({ threadId: "t", prompt: "go" });
+  const asked = (prompt: string) =>
+    kit.model.calls.find((call) => JSON.stringify(call.prompt.at(-1)).includes(prompt))!;
+  const toolsOf = (prompt: string) => asked(prompt).options.tools?.map(({ name }) => name);
+  assert.deepEqual(toolsOf("be narrow"), ["look", "peek"]);
+  assert.deepEqual(toolsOf("be careful"), ["grope", "peek"]);
+  assert.match(JSON.stringify(asked("be narrow").prompt[0]), /"content":"You look\./);
+  const offered = JSON.stringify(kit.model.calls[0]!.options.tools);
+  assert.match(offered, /general-purpose: .*bash: .*narrow: only looks.*careful: does not poke/);
+});
+
+test("one child can't be continued twice at the same time", async () => {
+  const kit = subagentKit({ parent: [{ calls: [taskCall("a")] }, "ok"], child: () => "first" });
+  await kit.agent.generate({ threadId: "t", prompt: "go" });
+  const { threadId: resume } = (await kit.results())[0]!;
+  const twice = { calls: [taskCall("b", { resume }), taskCall("c", { resume })] };
+  const again = subagentKit({ parent: [twice, "ok"], child: () => "second" }, { store: kit.store });
+  await again.agent.generate({ threadId: "t", prompt: "again" });
+  const [, one, two] = await again.results();
+  assert.deepEqual([one!.status, one!.output], ["completed", "second"]);
+  assert.match(two!.error!, /is running already/);
+});
+
+test("in a UI stream a child is one part that changes as it goes on", async () => {
+  const kit = subagentKit({ parent: [{ calls: [taskCall("x")] }, "ok"], child: () => "done" });
+  const chunks = [];
+  for await (const chunk of kit.agent.stream({ threadId: "t", prompt: "go" }).toUIMessageStream()) chunks.push(chunk);
+  const parts = chunks.flatMap((chunk) =>
+    chunk.type === "data-subagent" ? [chunk as { id?: string; data: object }] : [],
+  );
+  assert.deepEqual(
+    parts.map(({ data }) => ("type" in data ? data.type : "")),
+    ["subagent-start", "subagent-step", "subagent-end"],
+  );
+  assert.equal(new Set(parts.map(({ id }) => id)).size, 1);
+});
