@@ -29,10 +29,11 @@ export const run: Run = async (input, context) => {
   }
 };
 
-/** A model of 8,000 tokens, compacted at 85 % of them as agents are by default. */
+/** A model of 8,000 tokens, compacted at 85 % of them as agents are by default; memory would find the words first. */
 function demoConfig() {
   const parsed = parseConfig(
-    `models: [{name: offline, provider: offline, model: offline, max_input_tokens: ${WINDOW}}]
+    `memory: {enabled: false}
+models: [{name: offline, provider: offline, model: offline, max_input_tokens: ${WINDOW}}]
 summarization: {enabled: true, trigger: {type: fraction, value: 0.85}, keep: {type: messages, value: 6}}`,
     { env: {} },
   );

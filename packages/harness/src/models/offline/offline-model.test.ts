@@ -65,6 +65,12 @@ test("nothing found is said, not made up", async () => {
   assert.match(text, /found nothing said earlier about "harbour budget"/);
 });
 
+test("what memory lends to a question is not taken for the question", async () => {
+  const lent = "read notes.txt\n<evidence>\nLooked up in memory.\nEarlier turns:\n3 user: hello?\n</evidence>";
+  const tools = { read_file: toolWith("path") };
+  assert.deepEqual((await ask(lent, tools)).calls, [["read_file", { path: "notes.txt" }]]);
+});
+
 test("plain file requests call the file tools that are offered, by their own argument names", async () => {
   const tools = { read_file: toolWith("file_path"), ls: toolWith("path"), write_file: toolWith("path", "content") };
   assert.deepEqual((await ask("read notes.txt", tools)).calls, [["read_file", { file_path: "notes.txt" }]]);

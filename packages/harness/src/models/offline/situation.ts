@@ -33,12 +33,15 @@ export function situationOf(options: Pick<LanguageModelV4CallOptions, "prompt" |
   const system = messages.filter(({ role }) => role === "system").map(textOf);
   return {
     system: system.join("\n"),
-    question: asked === -1 ? "" : textOf(messages[asked]!),
+    question: asked === -1 ? "" : textOf(messages[asked]!).replaceAll(LENT, ""),
     results: answersIn(messages.slice(asked + 1)),
     earlier: messages.slice(0, Math.max(0, asked)).filter(({ role }) => role !== "system"),
     tools: options.toolChoice?.type === "none" ? new Map() : offered(options.tools ?? []),
   };
 }
+
+/** What memory lends to a question is not part of it. */
+const LENT = /\s*<evidence>\n[\s\S]*?<\/evidence>/g;
 
 export function textOf(message: AiSdkMessage): string {
   const parts = aiSdkShape.parts(message);
