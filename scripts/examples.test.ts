@@ -19,6 +19,7 @@ const EXPECTED: Readonly<Record<string, RegExp>> = {
   "05-custom-middleware.ts": /public\.txt: nothing special[\s\S]*that is private/,
   "06-custom-summarizer.ts": /^summarize\nFishing log: \d+ hauls so far/,
   "07-subagents.ts": /Starting task: "Analyze data.csv"[\s\S]*5% growth\.\n[\s\S]*parent's prompt: 4/,
+  "08-memory.ts": /The user's name is Ada/,
 };
 
 for (const [name, expected] of Object.entries(EXPECTED)) {

@@ -23,12 +23,14 @@ export interface DeepAgentOptions extends AgentOptions {
   readonly summarizer?: Summarizer;
   /** Null: no `task` tool. Children have the agent's tools, files and model unless told otherwise. */
   readonly subagents?: Omit<SubagentsOptions, keyof SubagentModel> | null;
+  /** What it remembers of its user, made by `memory(...)`; without it nothing is learned or recalled across threads. */
+  readonly memory?: Middleware;
   /** Folders, a shell, stored tool outputs and skills; without it the agent has no files. */
   readonly files?: DeepFilesOptions;
 }
 
 export function createDeepAgent(given: DeepAgentOptions): Agent {
-  const { summarization, summarizer = "agent", subagents: delegating, files, ...asked } = given;
+  const { summarization, summarizer = "agent", subagents: delegating, files, memory, ...asked } = given;
   const compacting = summarizationWith(settingsOf(summarization), summarizer);
   const own = files === undefined ? null : deepFiles(files);
   const options = { ...(own === null ? {} : { history: own.history }), ...asked };
@@ -36,6 +38,7 @@ export function createDeepAgent(given: DeepAgentOptions): Agent {
     threadData(),
     ...(own?.workspace ?? []),
     danglingCalls(),
+    ...(memory === undefined ? [] : [memory]),
     ...(own?.skills ?? []),
     ...(delegating === null ? [] : [subagents({ ...childrenOf(options, compacting, own), ...delegating })]),
     compacting,

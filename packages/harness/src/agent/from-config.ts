@@ -51,7 +51,8 @@ export async function createAgentFromConfig(options: ConfiguredAgentOptions): Pr
     ...(tools !== undefined && { tools }),
     files: filesOf(home, config, model),
     subagents: subagentsFromConfig(config, model.name),
-    middleware: [...(memory === null ? [] : [memory.middleware]), ...(options.middleware ?? [])],
+    ...(memory !== null && { memory: memory.middleware }),
+    middleware: options.middleware ?? [],
     summarization: { ...settings, automatic },
     summarizer: summarizerOf(config, settings),
   });
