@@ -1,7 +1,8 @@
 /**
  * What one turn of an agent costs beside the model, as its thread grows: the user's message, the prompt, the answer, all
  * persisted. Medians of interleaved turns on threads of different ages in one store, and the bytes each turn adds to the
- * write-ahead log. `npm run bench -- turn [--turns N] [--sizes 100,1000,10000,100000] [--store sqlite|postgres]`
+ * write-ahead log. Then the peers, each alone, with few turns (`--peer-turns 0` leaves them out).
+ * `npm run bench -- turn [--turns N] [--sizes 100,1000,10000,100000] [--store sqlite|postgres] [--peer-turns 5]`
  */
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,6 +15,7 @@ import { appendMessages, commit, createThread, means, type Writer } from "palimp
 import { Client } from "pg";
 import { startPostgres } from "../packages/harness/src/testing/postgres-server.ts";
 import { type Bench, quantile } from "./bench.ts";
+import { peerRows } from "./turn/peers.ts";
 
 /** What a compaction has left visible of each thread when the turns begin. */
 const TAIL = 20;
@@ -36,7 +38,9 @@ const turn: Bench = async (_args, options) => {
       await place.close();
     }
   }
-  return { turns, tail: TAIL, rows };
+  const peerTurns = Number(options["peer-turns"] ?? 5);
+  const peers = peerTurns > 0 ? await peerRows(sizes, peerTurns) : { rows: [], missing: [] };
+  return { turns, peerTurns, tail: TAIL, rows: [...rows, ...peers.rows], missing: peers.missing };
 };
 
 export default turn;
