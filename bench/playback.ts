@@ -2,21 +2,12 @@
  * Plays transcripts message by message through automatic compaction, in a real SQLite store, and judges every request:
  * `npm run bench -- playback FILE... [--window N] [--dialect D] [--summarizer S] [--dump OUT] [--json]`.
  */
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  convert,
-  type Dialect,
-  detectDialect,
-  googleRules,
-  rulesOf,
-  type Shape,
-  shapeOf,
-} from "@palimpsest/core/message";
+import { type Dialect, googleRules, rulesOf, type Shape, shapeOf } from "@palimpsest/core/message";
 import { answerReserve, createMeter } from "@palimpsest/core/tokens";
 import { summarizationFromOptions } from "palimpsest/config";
-import { readConversations } from "palimpsest/import";
 import { exactCounterFor } from "palimpsest/models";
 import { openSqlite } from "palimpsest/stores";
 import {
@@ -29,6 +20,7 @@ import {
 } from "palimpsest/testing";
 import { createThread, means, openConversation, replay, withWriter } from "palimpsest/threads";
 import { type Bench, BenchInputError } from "./bench.ts";
+import { transcripts } from "./playback/transcripts.ts";
 
 const USAGE = "playback FILE... [--window N] [--dialect openai|anthropic|ai-sdk] [--summarizer NAME] [--dump OUT]";
 
@@ -60,20 +52,6 @@ interface Setting {
   readonly window: number;
   readonly summarizer: SummarizerName;
   readonly dump: number | null;
-}
-
-async function transcripts(file: string, dialect: Dialect): Promise<readonly (readonly object[])[]> {
-  let bytes: Buffer;
-  try {
-    bytes = readFileSync(file);
-  } catch {
-    throw new BenchInputError(`Cannot read the transcript ${file}; give the path of a file that exists.`);
-  }
-  const { conversations } = await readConversations(bytes);
-  return conversations.map(({ messages }) => {
-    const values = messages.map(({ value }) => value);
-    return convert(values as never[], detectDialect(values).dialect, dialect) as readonly object[];
-  });
 }
 
 async function play(

@@ -1,0 +1,138 @@
+/**
+ * Plays transcripts through the summarization middleware of LangChain and DeepAgents and through ours, with the same
+ * summarizers, and judges every request: `npm run bench -- peer-playback FILE... [--window N] [--summarizer S,...] [--json]`.
+ *   violations   broken rules of the provider, orphaned tool results among them
+ *   overWindow   requests longer than the window allows;  failed  requests that never reached the provider
+ *   unread       messages replaced by a summary though the summarizer was never shown them
+ *   hollow       messages replaced by a summary that says nothing of them: an error, nothing, a refusal, noise
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { forRequest, type OpenAiMessage, openaiRules, openaiShape, repair, violations } from "@palimpsest/core/message";
+import { answerReserve, createMeter, type Meter } from "@palimpsest/core/tokens";
+import { exactCounterFor } from "palimpsest/models";
+import { SUMMARIZERS, type SummarizerName } from "palimpsest/testing";
+import { type Bench, BenchInputError } from "./bench.ts";
+import { type FakeSummarizer, fakeSummarizer } from "./playback/fake-summarizer.ts";
+import {
+  deepAgentsPlayer,
+  type LangChainMiddleware,
+  langChainPlayer,
+  loadMiddleware,
+  type Player,
+  type PlayerOptions,
+} from "./playback/langchain.ts";
+import { transcripts } from "./playback/transcripts.ts";
+import ourPlayback from "./playback.ts";
+
+const USAGE = "peer-playback FILE... [--window N] [--summarizer NAME,NAME]";
+const HOLLOW: ReadonlySet<SummarizerName> = new Set(["failing", "empty", "refusing", "garbage"]);
+
+const bench: Bench = async (files, options) => {
+  if (files.length === 0) throw new BenchInputError(`This bench needs transcripts: npm run bench -- ${USAGE}`);
+  const window = Number(options["window"] ?? 32_768);
+  const names = String(options["summarizer"] ?? "extractive,failing").split(",") as SummarizerName[];
+  const unknown = names.find((name) => !(name in SUMMARIZERS));
+  if (unknown !== undefined) throw new BenchInputError(`--summarizer ${unknown}: one of ${Object.keys(SUMMARIZERS)}.`);
+  const peer = await loadMiddleware();
+  const rows: object[] = [];
+  for (const summarizer of names) {
+    rows.push(await ourRow(files, window, summarizer));
+    if (peer.kind === "missing") continue;
+    for (const [who, build] of PLAYERS)
+      rows.push({ who, summarizer, ...(await play(files, { peer: peer.module, build, window, summarizer })) });
+  }
+  return { window, rows, ...(peer.kind === "missing" ? { missing: [peer.what] } : {}) };
+};
+
+export default bench;
+
+type Build = (peer: LangChainMiddleware, options: PlayerOptions) => Player;
+
+const PLAYERS: readonly (readonly [string, Build])[] = [
+  ["LangChain, defaults", (peer, options) => langChainPlayer(peer, "defaults", options)],
+  ["LangChain, best settings", (peer, options) => langChainPlayer(peer, "best", options)],
+  ["DeepAgents, defaults", deepAgentsPlayer],
+];
+
+async function ourRow(files: readonly string[], window: number, summarizer: SummarizerName): Promise<object> {
+  const report = (await ourPlayback(files, { window: String(window), summarizer })) as {
+    requests: number;
+    violations: number;
+    overWindow: number;
+    impossible: number;
+    rungs: Readonly<Record<string, number>>;
+  };
+  const { requests, violations: broken, overWindow, impossible, rungs } = report;
+  const hollow = HOLLOW.has(summarizer) ? (rungs["summarize"] ?? 0) : 0;
+  const judged = { requests, violations: broken, overWindow, failed: impossible, unread: 0, hollow };
+  return { who: "Palimpsest", summarizer, ...judged };
+}
+
+interface Played {
+  readonly peer: LangChainMiddleware;
+  readonly build: Build;
+  readonly window: number;
+  readonly summarizer: SummarizerName;
+}
+
+async function play(files: readonly string[], { peer, build, window, summarizer }: Played) {
+  const { count, ...counter } = await exactCounterFor({ model: "gpt-4o" });
+  const meter = createMeter<OpenAiMessage>(openaiShape, { ...counter, counter: count });
+  const limit = window - answerReserve(window, null);
+  const tally = { requests: 0, violations: 0, overWindow: 0, failed: 0, unread: 0, hollow: 0 };
+  for (const messages of (await Promise.all(files.map((file) => transcripts(file, "openai")))).flat()) {
+    const folder = mkdtempSync(join(tmpdir(), "palimpsest-peer-"));
+    const model = fakeSummarizer(summarizer, { limit, count });
+    const player = build(peer, { model, limit, folder, count: (sent) => meter.messages(sent) });
+    await playOne(messages as OpenAiMessage[], { player, model, tally, meter, limit, summarizer });
+    rmSync(folder, { recursive: true });
+  }
+  return tally;
+}
+
+interface Game {
+  readonly player: Player;
+  readonly model: FakeSummarizer;
+  readonly tally: Record<"requests" | "violations" | "overWindow" | "failed" | "unread" | "hollow", number>;
+  readonly meter: Meter<OpenAiMessage>;
+  readonly limit: number;
+  readonly summarizer: SummarizerName;
+}
+
+async function playOne(given: readonly OpenAiMessage[], game: Game): Promise<void> {
+  const { player, model, tally, meter, limit, summarizer } = game;
+  const rules = forRequest(openaiRules);
+  // Their agents keep the system prompt outside the messages, and dangling calls are another middleware's work.
+  const { messages } = repair(given, openaiShape, rules);
+  const systems = messages.filter(({ role }) => role === "system");
+  for (const message of messages) {
+    if (message.role === "system") continue;
+    if (message.role === "assistant") {
+      tally.requests += 1;
+      const calls = model.calls;
+      try {
+        const { hidden } = await player.request((sent) => {
+          const whole = [...systems, ...sent];
+          tally.violations += violations(whole, openaiShape, rules).length;
+          if (meter.messages(whole) <= limit) return "accepted";
+          tally.overWindow += 1;
+          return "too long";
+        });
+        // A summary without a call is the middleware's own sentence.
+        const seen = model.calls > calls ? model.seen : "";
+        tally.unread += hidden.filter((one) => !seen.includes(start(one))).length;
+        if (HOLLOW.has(summarizer)) tally.hollow += hidden.length;
+      } catch {
+        tally.failed += 1;
+      }
+    }
+    player.say(message);
+  }
+}
+
+/** Enough of a message to know it by; "" is part of everything. */
+function start({ content }: OpenAiMessage): string {
+  return typeof content === "string" ? content.slice(0, 120) : "";
+}
