@@ -3,8 +3,9 @@
  * summarizers, and judges every request: `npm run bench -- peer-playback FILE... [--window N] [--summarizer S,...] [--json]`.
  *   violations   broken rules of the provider, orphaned tool results among them
  *   overWindow   requests longer than the window allows;  failed  requests that never reached the provider
- *   unread       messages replaced by a summary though the summarizer was never shown them
- *   hollow       messages replaced by a summary that says nothing of them: an error, nothing, a refusal, noise
+ *   unread       messages replaced by a summary though the summarizer was never shown them (ours: the bench `summarize`)
+ *   hollow       messages replaced by a summary that says nothing of them: an error, nothing, a refusal, noise; ours counts
+ *                the summaries of such a summarizer that were accepted at all
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -66,7 +67,7 @@ async function ourRow(files: readonly string[], window: number, summarizer: Summ
   };
   const { requests, violations: broken, overWindow, impossible, rungs } = report;
   const hollow = HOLLOW.has(summarizer) ? (rungs["summarize"] ?? 0) : 0;
-  const judged = { requests, violations: broken, overWindow, failed: impossible, unread: 0, hollow };
+  const judged = { requests, violations: broken, overWindow, failed: impossible, hollow };
   return { who: "Palimpsest", summarizer, ...judged };
 }
 

@@ -6,7 +6,7 @@ export type Loaded<T> =
   | { readonly kind: "loaded"; readonly module: T }
   | { readonly kind: "missing"; readonly what: string };
 
-export async function loadPeer<T>(name: string): Promise<Loaded<T>> {
+async function loadPeer<T>(name: string): Promise<Loaded<T>> {
   try {
     return { kind: "loaded", module: (await import(name)) as T };
   } catch (error) {

@@ -7,7 +7,7 @@ import { type Loaded, loadPeers } from "../peers/load.ts";
 import type { FakeSummarizer } from "./fake-summarizer.ts";
 
 /** Hands a request to a provider; throws the peer's own overflow error when it is too long. */
-export type Send = (messages: readonly OpenAiMessage[]) => "accepted" | "too long";
+type Send = (messages: readonly OpenAiMessage[]) => "accepted" | "too long";
 
 export interface Player {
   say(message: OpenAiMessage): void;

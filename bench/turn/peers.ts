@@ -7,7 +7,10 @@ import { langChainCases, loadLangChain } from "./langchain.ts";
 
 const LONGEST = 10_000;
 
-export async function peerRows(sizes: readonly number[], turns: number): Promise<{ rows: object[]; missing: string[] }> {
+export async function peerRows(
+  sizes: readonly number[],
+  turns: number,
+): Promise<{ rows: object[]; missing: string[] }> {
   const loaded = await loadLangChain();
   if (loaded.kind === "missing") return { rows: [], missing: [loaded.what] };
   const rows: object[] = [];
