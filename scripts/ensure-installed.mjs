@@ -1,7 +1,7 @@
 // Runs before `npm start` and `npm test`, on whatever Node the machine has: installs and builds only when that is
 // needed, so that a fresh clone and a changed lock file work with one command.
 import { execFileSync } from "node:child_process";
-import { existsSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -10,11 +10,24 @@ const installed = join(root, "node_modules", ".package-lock.json");
 const lock = join(root, "package-lock.json");
 const built = join(root, "packages", "cli", "dist", "main.js");
 
+// Tests run the sources as they are.
+const testing = process.env.npm_lifecycle_event === "pretest";
+
 const run = (args) => execFileSync("npm", args, { cwd: root, stdio: "inherit", shell: process.platform === "win32" });
 
 if (!existsSync(installed) || statSync(installed).mtimeMs < statSync(lock).mtimeMs) {
   process.stderr.write("Installing dependencies (once)...\n");
-  run(["ci"]);
-} else if (!existsSync(built)) {
+  run(["ci", "--loglevel=error"]);
+} else if (!existsSync(built) || (!testing && newestSource() > statSync(built).mtimeMs)) {
   run(["run", "build"]);
+}
+
+/** After a pull or an edit, what was built is no longer what the sources say. */
+function newestSource() {
+  const packages = join(root, "packages");
+  const sources = readdirSync(packages).map((name) => join(packages, name, "src"));
+  const files = sources
+    .filter(existsSync)
+    .flatMap((folder) => readdirSync(folder, { recursive: true }).map((path) => join(folder, String(path))));
+  return Math.max(0, ...files.map((path) => statSync(path).mtimeMs));
 }
