@@ -26,6 +26,10 @@ export function startQueueProcess(target: string, thread: string, mode: "turns" 
     output += text;
   });
   const closed = once(child, "close");
+  // A check that fails must not leave it behind, or the test run would wait for it for ever.
+  child.unref();
+  (child.stdout as unknown as { unref(): void }).unref();
+  process.once("exit", () => child.kill("SIGKILL"));
   return {
     child,
     reported: () => output.split("\n").slice(0, -1).map(Number),

@@ -80,6 +80,7 @@ export function draining({ engine, setUp }: Kit): void {
     await quick.turn("I speak Norwegian.");
     assert.deepEqual(await quick.queue.drain(60_000), { kind: "drained" });
     assert.deepEqual((await learned(engine().store, "drained")).texts, ["I speak Norwegian."]);
+    await quick.queue.stop();
 
     const slow = await setUp("undrained", { process: () => new Promise(() => {}), leaseMs: 30_000 });
     await slow.turn("I speak Danish.");

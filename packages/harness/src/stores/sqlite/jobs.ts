@@ -61,7 +61,8 @@ export function memoryJobs(connection: Connection): MemoryJobs {
     hurry: (thread) =>
       guard(() => {
         const ofThread = "num = (SELECT num FROM threads WHERE id = ?)";
-        const sql = `UPDATE memory_jobs SET run = 0 WHERE ${ofThread} AND owner IS NULL AND attempts < max_attempts`;
+        const sql = `UPDATE memory_jobs SET run = 0 WHERE ${ofThread} AND attempts < max_attempts`;
+        // Also while it runs: what came meanwhile is due when it ends.
         return connection.run(sql, thread).changes;
       }),
     list: () => guard(() => connection.all(`SELECT j.*, t.id AS thread ${JOINED} ORDER BY j.run, j.row`).map(statusOf)),
