@@ -2,11 +2,11 @@
  * From the text of a configuration file to a checked one, or to every problem in it: where, what stands there, what is
  * allowed, what was probably meant. Pure: no file is read here and the environment is an argument.
  */
-import { parseDocument } from "yaml";
 import type { z } from "zod";
 import { nearest } from "./nearest.ts";
 import { type ConfigFile, configSchema } from "./schema.ts";
 import { upgradeConfig } from "./upgrade.ts";
+import { yaml } from "./yaml.ts";
 
 export interface ParseOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -19,11 +19,11 @@ export type ParsedConfig =
   | { readonly kind: "invalid"; readonly problems: readonly string[] };
 
 export function parseConfig(text: string, { env, under }: ParseOptions): ParsedConfig {
-  const document = parseDocument(text, { prettyErrors: true });
-  if (document.errors.length > 0) {
+  const document = text.trim() === "" ? null : yaml().parseDocument(text, { prettyErrors: true });
+  if (document !== null && document.errors.length > 0) {
     return { kind: "invalid", problems: document.errors.map((error) => `not valid YAML: ${error.message}`) };
   }
-  const raw: unknown = document.toJS() ?? {};
+  const raw: unknown = document?.toJS() ?? {};
   const rooted = under === undefined ? raw : { [under]: raw };
   if (!isRecord(rooted)) {
     return {

@@ -2,10 +2,11 @@
  * A configuration file's text brought to the present version: only what the upgrade changes is touched, so comments,
  * order and spelling stay. Pure; whoever writes the file keeps the old one beside it.
  */
-import { isMap, parseDocument, type YAMLMap } from "yaml";
+import type { YAMLMap } from "yaml";
 import { parseConfig } from "./parse.ts";
 import { CONFIG_VERSION } from "./schema.ts";
 import { upgradeConfig } from "./upgrade.ts";
+import { yaml } from "./yaml.ts";
 
 export type RewrittenConfig =
   | { readonly kind: "current"; readonly version: number }
@@ -18,13 +19,13 @@ export function rewriteConfig(
 ): RewrittenConfig {
   const checked = parseConfig(text, { env });
   if (checked.kind === "invalid") return checked;
-  const document = parseDocument(text);
+  const document = yaml().parseDocument(text);
   const before = (document.toJS() ?? {}) as Record<string, unknown>;
   const upgraded = upgradeConfig(before);
   if (upgraded.kind === "refused") return { kind: "invalid", problems: [upgraded.problem] };
   const stated = before["config_version"];
   if (Number(stated) === CONFIG_VERSION) return { kind: "current", version: CONFIG_VERSION };
-  if (!isMap(document.contents)) document.contents = document.createNode({}) as never;
+  if (!yaml().isMap(document.contents)) document.contents = document.createNode({}) as never;
   const { config_version: _version, ...rest } = upgraded.value;
   apply(before, rest, [], {
     set: (path, value) => document.setIn(path, value),

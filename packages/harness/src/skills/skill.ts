@@ -1,6 +1,7 @@
 /** A skill's file: front matter with a name and a description, then what to do. Pure. */
-import { parse } from "yaml";
+
 import { z } from "zod";
+import { yaml } from "../config/yaml.ts";
 
 export interface Skill {
   readonly name: string;
@@ -22,7 +23,7 @@ export function parseSkill(text: string): ParsedSkill {
   if (match === null) return bad("it must begin with front matter between two lines of ---");
   let fields: unknown;
   try {
-    fields = parse(match[1]!, { logLevel: "error" });
+    fields = yaml().parse(match[1]!, { logLevel: "error" });
   } catch (error) {
     return bad(`its front matter is not valid YAML: ${firstLine(error)}`);
   }
