@@ -10,15 +10,13 @@ import { BenchInputError } from "./bench.ts";
 
 const NOT_A_BENCH = new Set(["run", "bench", "session", "locomo", "recall-peers"]);
 
-const [name, ...rest] = process.argv.slice(2);
+const [name = "all", ...rest] = process.argv.slice(2);
 process.exitCode = await main(name, rest);
 
-async function main(name: string | undefined, rest: readonly string[]): Promise<number> {
+async function main(name: string, rest: readonly string[]): Promise<number> {
   const known = benchNames();
-  if (name === undefined || !known.includes(name)) {
-    process.stderr.write(
-      `${name === undefined ? "No bench named." : `There is no bench "${name}".`} Known: ${known.join(", ")}.\n`,
-    );
+  if (!known.includes(name)) {
+    process.stderr.write(`There is no bench "${name}". Known: ${known.join(", ")}.\n`);
     return 2;
   }
   const { args, options } = parse(rest);

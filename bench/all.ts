@@ -1,0 +1,69 @@
+/**
+ * Runs every bench of the plan, each in a process of its own, writes `bench/results/*.json` and renders
+ * `docs/benchmarks.md` from them: `npm run bench [-- all DATA_FOLDER] [--only NAME,NAME]`. A bench that needs a data file and
+ * doesn't find it, or fails, leaves a result that says so; `--only` keeps the other results of earlier runs.
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpus, totalmem } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Bench } from "./bench.ts";
+import { type Result, renderPage } from "./report/page.ts";
+import { commandOf, STEPS, type Step } from "./report/plan.ts";
+
+const RESULTS = fileURLToPath(new URL("results/", import.meta.url));
+const PAGE = fileURLToPath(new URL("../docs/benchmarks.md", import.meta.url));
+const RUNNER = fileURLToPath(new URL("run.ts", import.meta.url));
+const LIMIT_MS = 300_000;
+
+const bench: Bench = async ([folder], options) => {
+  const only = typeof options["only"] === "string" ? options["only"].split(",") : null;
+  mkdirSync(RESULTS, { recursive: true });
+  const rows = [];
+  for (const step of STEPS) {
+    if (only !== null && !only.includes(step.id)) continue;
+    const start = performance.now();
+    const result = run(step, folder);
+    writeFileSync(join(RESULTS, `${step.id}.json`), `${JSON.stringify(result, null, 2)}\n`);
+    const outcome = result.outcome.kind;
+    process.stderr.write(`${step.id}: ${outcome}\n`);
+    rows.push({ bench: step.id, outcome, seconds: Math.round((performance.now() - start) / 1000) });
+  }
+  writeFileSync(PAGE, renderPage(STEPS.map(readResult)));
+  return { ok: rows.every(({ outcome }) => outcome !== "failed"), rows };
+};
+
+export default bench;
+
+function run(step: Step, folder: string | undefined): Result {
+  const result = { id: step.id, command: commandOf(step), machine: machine(), versions: versions() };
+  const data = step.data === undefined ? [] : [join(folder ?? "", step.data)];
+  if (step.data !== undefined && (folder === undefined || !existsSync(data[0]!)))
+    return { ...result, outcome: { kind: "no-data", file: step.data } };
+  const args = ["--conditions=palimpsest-source", RUNNER, step.bench, ...data, ...(step.options ?? []), "--json"];
+  const done = spawnSync(process.execPath, args, { encoding: "utf8", maxBuffer: 1e8, timeout: LIMIT_MS });
+  if (done.status === 0) return { ...result, outcome: { kind: "measured", figures: JSON.parse(done.stdout) } };
+  // A stack names files of this machine; its first line says enough.
+  const why = done.status === null ? `not done after ${LIMIT_MS / 1000} s` : "it ended with an error; run the command";
+  return { ...result, outcome: { kind: "failed", why } };
+}
+
+function readResult(step: Step): Result {
+  const path = join(RESULTS, `${step.id}.json`);
+  if (existsSync(path)) return JSON.parse(readFileSync(path, "utf8")) as Result;
+  const about = { id: step.id, command: commandOf(step), machine: machine(), versions: versions() };
+  return { ...about, outcome: { kind: "failed", why: "never run" } };
+}
+
+function machine(): Result["machine"] {
+  const memory = `${Math.round(totalmem() / 2 ** 30)} GiB`;
+  return { cores: cpus().length, memory, node: process.version, system: process.platform };
+}
+
+/** Ours and the peers', as installed. */
+function versions(): Record<string, string> {
+  const read = (path: string) =>
+    JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8")) as { version: string; dependencies: object };
+  return { palimpsest: read("../packages/harness/package.json").version, ...read("package.json").dependencies };
+}

@@ -1,0 +1,39 @@
+/**
+ * What a whole run measures, in order: the bench, its data file where it needs one, and options that keep the run to
+ * minutes. Longer variants are one command away.
+ */
+export interface Step {
+  /** Name of the result file. */
+  readonly id: string;
+  readonly bench: string;
+  readonly data?: string;
+  readonly options?: readonly string[];
+}
+
+export const STEPS: readonly Step[] = [
+  {
+    id: "turn",
+    bench: "turn",
+    options: ["--store", "sqlite", "--sizes", "100,1000,10000", "--turns", "40", "--peer-turns", "3"],
+  },
+  { id: "append", bench: "append", options: ["--messages", "10000", "--rounds", "60"] },
+  {
+    id: "peer-playback",
+    bench: "peer-playback",
+    data: "airline-tool-dialogs.jsonl",
+    options: ["--window", "8000"],
+  },
+  { id: "tokens", bench: "tokens", data: "coding-session.jsonl" },
+  { id: "recall", bench: "recall", data: "locomo-dev.json" },
+  { id: "recall-facts", bench: "recall", data: "locomo-dev.json", options: ["--facts", "--only", "ours"] },
+  { id: "cost", bench: "cost", data: "coding-session.jsonl" },
+  { id: "search", bench: "search", options: ["--store", "sqlite", "--messages", "10000", "--rounds", "100"] },
+  { id: "count", bench: "count" },
+  { id: "summarize", bench: "summarize", options: ["--tokens", "5000000", "--window", "8000"] },
+  { id: "startup", bench: "startup" },
+];
+
+/** As a reader would type it; `DATA` stands for the folder of the data files. */
+export function commandOf({ bench, data, options = [] }: Step): string {
+  return ["npm run bench --", bench, ...(data === undefined ? [] : [`DATA/${data}`]), ...options].join(" ");
+}

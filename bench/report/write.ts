@@ -1,0 +1,28 @@
+/** How figures are written on the page. */
+export interface Row {
+  readonly what: string;
+  readonly ours: string;
+  readonly theirs?: string;
+  readonly ratio?: string;
+}
+
+export function percent(share: number, digits = 1): string {
+  return `${(share * 100).toFixed(digits)} %`;
+}
+
+export function ms(value: number): string {
+  return value >= 1000 ? `${(value / 1000).toFixed(1)} s` : `${value.toFixed(value < 10 ? 1 : 0)} ms`;
+}
+
+export function bytes(value: number): string {
+  if (value >= 1e6) return `${(value / 1e6).toFixed(1)} MB`;
+  return `${(value / 1e3).toFixed(1)} kB`;
+}
+
+export function times(value: number): string {
+  return `${value >= 10 ? value.toFixed(0) : value.toFixed(2)}x`;
+}
+
+export function whole(value: number): string {
+  return Math.round(value).toLocaleString("en-US");
+}
