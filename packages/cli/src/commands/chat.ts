@@ -41,6 +41,8 @@ async function converse(session: Session, keyboard: Keyboard, leave: AbortSignal
   for (;;) {
     const line = await Promise.race([keyboard.next(), left]);
     const slash = line === null ? { kind: "quit" as const } : readSlash(line);
+    // Ctrl-D and Ctrl-C leave the cursor behind the prompt.
+    if (line === null && process.stdin.isTTY === true) await session.screen.line("");
     if (line === null || slash.kind === "quit") break;
     if (line.trim() === "") continue;
     try {
@@ -91,9 +93,11 @@ function interrupter(session: Session, leave: AbortController): () => void {
 const TWICE_MS = 2000;
 
 async function greet({ assistant: { model }, screen, thread, context, means }: Session): Promise<void> {
-  const name = model.provider === "offline" ? "offline (no key: it answers by recalling and quoting)" : model.name;
+  const name = model.provider === "offline" ? "offline model" : model.name;
   const known = (await means.store.head(thread))?.messages ?? 0;
   await screen.line(`palimpsest · ${thread} · ${known === 0 ? "new" : `${known} messages`} · ${name}`);
+  if (model.provider === "offline")
+    await screen.aside("No model is asked: answers recall and quote what was said here.");
   await screen.aside("/help lists commands · Ctrl-C stops an answer, twice leaves");
   if (model.fallback !== null) context.output.note(`warning: ${model.fallback.message}`);
 }
