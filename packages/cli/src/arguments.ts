@@ -92,7 +92,13 @@ function parse(args: readonly string[], options: Readonly<Record<string, Command
   } catch (error) {
     const said = error instanceof Error ? error.message : String(error);
     const unknown = /^Unknown option '(-+[^']+)'/.exec(said)?.[1];
-    const problem = unknown === undefined ? said.split(/\.\s|\n/)[0] : `Unknown option "${unknown}"`;
+    const dashed = /^Option '(-[^']+)' argument is ambiguous/.exec(said)?.[1];
+    const problem =
+      unknown !== undefined
+        ? `Unknown option "${unknown}"`
+        : dashed !== undefined
+          ? `${dashed} needs a value, and what follows it begins with "-"`
+          : said.split(/\.\s|\n/)[0];
     const known = Object.keys(options).map((name) => `--${name}`);
     throw new UsageError(
       `${problem}; "${usage} --help" shows its options.`,

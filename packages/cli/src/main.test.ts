@@ -36,6 +36,7 @@ test("bad usage exits with 2 and names the nearest command or option, without a 
     [["frobnicate"], /Unknown command "frobnicate"/],
     [["view", "a", "--windw", "5"], /Unknown option "--windw".*Did you mean "--window"\?/],
     [["--jsn"], /Unknown option "--jsn".*Did you mean "--json"\?/],
+    [["view", "a", "--window", "-5"], /--window needs a value, and what follows it begins with "-"/],
     [["view"], /T is missing\. Usage: palimpsest view T/],
     [["view", "a", "b"], /"b" is one argument too many/],
     [["view", "a", "--window", "many"], /--window must be a whole number of 1 or more, not "many"/],

@@ -1,7 +1,7 @@
 /**
  * What can be wrong with a home, as a list of checks that each say what to do. Looks at everything even when something
- * fails. With `rebuild` it also makes anew what is derived from the logs (heads, search index, part files) and reports
- * what differed; the logs themselves are never touched.
+ * fails. With `rebuild` it also verifies each log and makes anew what is derived from it (head, search index, part files)
+ * and reports what differed. The logs themselves are never touched, nor is the head of a broken one: it is the witness.
  */
 import { existsSync } from "node:fs";
 import { repairParts } from "../compaction/part-files.ts";
@@ -10,7 +10,8 @@ import { loadConfig } from "../config/load.ts";
 import { windowOf } from "../models/window.ts";
 import { rebuildIndex } from "../recall/catch-up.ts";
 import type { Store } from "../stores/store.ts";
-import { rebuildHead } from "../threads/audit.ts";
+import { rebuildHead, verify } from "../threads/audit.ts";
+import { sha256 } from "../threads/writer.ts";
 
 export interface Check {
   readonly name: string;
@@ -94,15 +95,30 @@ async function threadChecks(store: Store, { home, derived }: DoctorOptions): Pro
   for await (const thread of everyThread(store)) {
     count += 1;
     if (derived === "skip") continue;
-    const found = [await headCheck(store, thread), await partsCheck(store, home, thread)];
-    await rebuildIndex(store, thread);
-    const failed = found.filter((check) => check !== null);
+    const failed = await rebuildThread(store, home, thread);
     bad += failed.length === 0 ? 0 : 1;
     checks.push(...failed);
   }
-  if (derived === "skip") return [{ name: "threads", ok: true, detail: `${count} threads` }];
-  const detail = `${count} threads, ${count - bad} with heads and part files equal to their logs; search index made anew`;
+  const unread = `${count} threads; their logs were not read: --rebuild verifies all, "palimpsest verify T" one`;
+  if (derived === "skip") return [{ name: "threads", ok: true, detail: unread }];
+  const detail = `${count} threads, ${count - bad} with whole logs, and heads and part files equal to them; search index made anew`;
   return [{ name: "threads", ok: bad === 0, detail }, ...checks];
+}
+
+async function rebuildThread(store: Store, home: string, thread: string): Promise<Check[]> {
+  const broken = await logCheck(store, thread);
+  if (broken !== null) return [broken];
+  const found = [await headCheck(store, thread), await partsCheck(store, home, thread)];
+  await rebuildIndex(store, thread);
+  return found.filter((check) => check !== null);
+}
+
+/** Null when the log is whole. Folding a head from a cut log would make the cut look whole to every later check. */
+async function logCheck(store: Store, thread: string): Promise<Check | null> {
+  const verdict = await verify({ store, hash: sha256 }, thread);
+  if (verdict.kind !== "broken") return null;
+  const advice = "nothing of it was rebuilt: restore a backup, or fork the thread before that record";
+  return { name: `log of ${thread}`, ok: false, detail: `${verdict.firstBad.detail}; ${advice}` };
 }
 
 async function partsCheck(store: Store, home: string, thread: string): Promise<Check | null> {
