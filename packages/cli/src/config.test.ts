@@ -79,10 +79,10 @@ test("config upgrade rewrites an older file with its comments, and never overwri
 test("a configuration that can't be read stops a command before it does anything, and doctor says why", async (t) => {
   const at = desk(t);
   await importMessages(at, "a", [{ role: "user", content: "Hello." }]);
-  writeFileSync(join(at.home, "config.yaml"), "stor: { url: elsewhere.db }\n");
+  writeFileSync(join(at.home, "config.yaml"), "stor: { url: elsewhere.db }\nmemroy: {}\n");
   const { code, stderr } = await at.run("threads");
   assert.equal(code, 1);
-  assert.match(stderr, /stor is not a key; did you mean store\?.*config check/);
+  assert.match(stderr, /^palimpsest: .*stor is not a key; did you mean store\? \(and 1 more\).*config check.*\n$/);
   const checks = (await at.json("doctor")).document["checks"] as { name: string; ok: boolean }[];
   assert.deepEqual(
     checks.filter(({ ok }) => !ok).map(({ name }) => name),

@@ -52,8 +52,9 @@ async function suggestion({ unknown }: UsageError): Promise<string> {
   return meant === null ? "" : ` Did you mean "${meant}"?`;
 }
 
+/** A first word that is a file's name or a key stays as it is. */
 function sentence(text: string): string {
-  return text.replace(/^[a-z]/, (letter) => letter.toUpperCase());
+  return text.replace(/^[a-z](?=[a-z']*[ ,])/, (letter) => letter.toUpperCase());
 }
 
 function unexpected(message: string): Ending {

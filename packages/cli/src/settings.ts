@@ -31,10 +31,11 @@ async function load({ home, output, verbose }: Context): Promise<ConfigFile> {
   const { loadConfig } = await import("palimpsest/config");
   const loaded = loadConfig({ home, cwd: process.cwd(), env: process.env });
   if (loaded.kind === "invalid") {
-    for (const problem of loaded.problems.slice(1)) output.note(problem);
+    const [first, ...others] = loaded.problems;
+    const more = others.length === 0 ? "" : ` (and ${others.length} more)`;
     throw new Failure(
       "config",
-      `${loaded.path}: ${loaded.problems[0]}. Nothing was done: "palimpsest config check" shows all there is to repair.`,
+      `${loaded.path}: ${first}${more}. Nothing was done: "palimpsest config check" shows all there is to repair.`,
     );
   }
   // Said by "config check" and "doctor"; here it would be said again at every command.

@@ -152,3 +152,12 @@ test("the file is looked for in the home, the working directory, then its parent
     rmSync(root, { recursive: true });
   }
 });
+
+test("each problem is one line in plain words: what is missing, what is allowed", () => {
+  assert.deepEqual(problems("models:\n  - name: a\n    provider: openai\n").split("\n"), [
+    "models.0.model is missing: expected string",
+  ]);
+  assert.match(problems("summarization:\n  trigger: many\n"), /trigger is "many": not a form that is allowed here/);
+  const broken = parseConfig("models: [\n", { env: {} });
+  assert.ok(broken.kind === "invalid" && broken.problems.every((problem) => !problem.includes("\n")));
+});

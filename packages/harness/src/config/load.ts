@@ -23,7 +23,7 @@ export function loadConfig({ home, cwd, env, file }: LoadOptions): LoadedConfig 
   try {
     text = readFileSync(path, "utf8");
   } catch (error) {
-    return { kind: "invalid", problems: [`${path} can't be read: ${(error as Error).message}`], path };
+    return { kind: "invalid", problems: [`can't be read (${(error as NodeJS.ErrnoException).code})`], path };
   }
   return { ...parseConfig(text, { env }), path };
 }

@@ -21,7 +21,7 @@ export type ParsedConfig =
 export function parseConfig(text: string, { env, under }: ParseOptions): ParsedConfig {
   const document = text.trim() === "" ? null : yaml().parseDocument(text, { prettyErrors: true });
   if (document !== null && document.errors.length > 0) {
-    return { kind: "invalid", problems: document.errors.map((error) => `not valid YAML: ${error.message}`) };
+    return { kind: "invalid", problems: document.errors.map((error) => `not valid YAML: ${firstLine(error.message)}`) };
   }
   const raw: unknown = document?.toJS() ?? {};
   const rooted = under === undefined ? raw : { [under]: raw };
@@ -74,10 +74,21 @@ function describeIssues(issues: readonly z.core.$ZodIssue[], root: unknown): str
         );
       }
     }
-    const shown = isSecret(path) ? "(hidden)" : (JSON.stringify(value) ?? "nothing");
+    const shown = isSecret(path) ? "(hidden)" : JSON.stringify(value);
     if (issue.code === "custom") return [`${path || "the file"}: ${issue.message}`];
-    return [`${path || "the file"} is ${shown}: ${issue.message}`];
+    return [`${path || "the file"} is ${shown ?? "missing"}: ${allowed(issue.message)}`];
   });
+}
+
+/** The schema's words without its preamble, and without what the place already says. */
+function allowed(message: string): string {
+  const words = message.replace(/^Invalid (?:input|option): /, "").replace(/, received undefined$/, "");
+  return words === "Invalid input" ? "not a form that is allowed here; see docs/configuration.md" : words;
+}
+
+/** The parser draws the place below its sentence, which names it already. */
+function firstLine(message: string): string {
+  return message.split("\n", 1)[0]!.replace(/:$/, "");
 }
 
 function unknownKey(path: string, key: string): string {
