@@ -83,11 +83,15 @@ async function play(files: readonly string[], { peer, build, window, summarizer 
   const meter = createMeter<OpenAiMessage>(openaiShape, { ...counter, counter: count });
   const limit = window - answerReserve(window, null);
   const tally = { requests: 0, violations: 0, overWindow: 0, failed: 0, unread: 0, hollow: 0 };
-  for (const messages of (await Promise.all(files.map((file) => transcripts(file, "openai")))).flat()) {
+  const rules = forRequest(openaiRules);
+  for (const given of (await Promise.all(files.map((file) => transcripts(file, "openai")))).flat()) {
+    // Dangling calls are another middleware's work.
+    const { messages } = repair(given as OpenAiMessage[], openaiShape, rules);
+    const systems = messages.filter(({ role }) => role === "system");
     const folder = mkdtempSync(join(tmpdir(), "palimpsest-peer-"));
     const model = fakeSummarizer(summarizer, { limit, count });
-    const player = build(peer, { model, limit, folder, count: (sent) => meter.messages(sent) });
-    await playOne(messages as OpenAiMessage[], { player, model, tally, meter, limit, summarizer });
+    const player = build(peer, { model, limit, systems, folder, count: (sent) => meter.messages(sent) });
+    await playOne(messages, { player, model, systems, tally, meter, limit, summarizer });
     rmSync(folder, { recursive: true });
   }
   return tally;
@@ -96,18 +100,16 @@ async function play(files: readonly string[], { peer, build, window, summarizer 
 interface Game {
   readonly player: Player;
   readonly model: FakeSummarizer;
+  readonly systems: readonly OpenAiMessage[];
   readonly tally: Record<"requests" | "violations" | "overWindow" | "failed" | "unread" | "hollow", number>;
   readonly meter: Meter<OpenAiMessage>;
   readonly limit: number;
   readonly summarizer: SummarizerName;
 }
 
-async function playOne(given: readonly OpenAiMessage[], game: Game): Promise<void> {
-  const { player, model, tally, meter, limit, summarizer } = game;
+async function playOne(messages: readonly OpenAiMessage[], game: Game): Promise<void> {
+  const { player, model, systems, tally, meter, limit, summarizer } = game;
   const rules = forRequest(openaiRules);
-  // Their agents keep the system prompt outside the messages, and dangling calls are another middleware's work.
-  const { messages } = repair(given, openaiShape, rules);
-  const systems = messages.filter(({ role }) => role === "system");
   for (const message of messages) {
     if (message.role === "system") continue;
     if (message.role === "assistant") {

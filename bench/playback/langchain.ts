@@ -19,6 +19,8 @@ export interface PlayerOptions {
   readonly model: FakeSummarizer;
   readonly count: (messages: readonly OpenAiMessage[]) => number;
   readonly limit: number;
+  /** The system prompt, which both keep outside the messages; LangChain's middleware isn't told of it. */
+  readonly systems: readonly OpenAiMessage[];
   /** Where DeepAgents offloads what it hides. */
   readonly folder: string;
 }
@@ -70,8 +72,8 @@ export function langChainPlayer(
   settings: "defaults" | "best",
   options: PlayerOptions,
 ): Player {
-  const { model, count, limit } = options;
-  const exact = (messages: readonly PeerMessage[]): number => count(messages.map(fromPeer));
+  const { model, count, limit, systems } = options;
+  const exact = (messages: readonly PeerMessage[]): number => count([...systems, ...messages.map(fromPeer)]);
   const best = { keep: { fraction: 0.25 }, tokenCounter: exact, trimTokensToSummarize: limit };
   const { beforeModel } = peer.langchain.summarizationMiddleware({
     model,
@@ -92,9 +94,10 @@ export function langChainPlayer(
   };
 }
 
-export function deepAgentsPlayer(peer: LangChainMiddleware, { model, folder }: PlayerOptions): Player {
+export function deepAgentsPlayer(peer: LangChainMiddleware, { model, folder, systems }: PlayerOptions): Player {
   const backend = new peer.deep.FilesystemBackend({ rootDir: folder, virtualMode: true });
   const middleware = peer.deep.createSummarizationMiddleware({ model, backend });
+  const systemMessage = new peer.messages.SystemMessage({ content: systems.map(({ content }) => content).join("\n") });
   const state: State = { messages: [] };
   let shown: readonly PeerMessage[] = [];
   return {
@@ -106,7 +109,10 @@ export function deepAgentsPlayer(peer: LangChainMiddleware, { model, folder }: P
         if (send(shown.map(fromPeer)) === "too long") throw new peer.errors.ContextOverflowError("prompt is too long");
         return new peer.messages.AIMessage({ content: "" });
       };
-      const result = await middleware.wrapModelCall({ messages: state.messages, state, model, tools: [] }, handler);
+      const result = await middleware.wrapModelCall(
+        { messages: state.messages, state, model, systemMessage, tools: [] },
+        handler,
+      );
       if (!("update" in result)) return { hidden: [] };
       Object.assign(state, result.update);
       return { hidden: before.filter((message) => !shown.includes(message)).map(fromPeer) };

@@ -24,7 +24,7 @@ export function renderPage(results: readonly Result[]): string {
   });
   const peers = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
   return `${INTRODUCTION}
-Measured in one run on ${machine.cores} cores, ${machine.memory} of memory, ${machine.system}, Node ${machine.node}, while other work was
+Each table was measured in one run, on ${machine.cores} cores, ${machine.memory} of memory, ${machine.system}, Node ${machine.node}, while other work was
 running on the same machine: compare the figures of one table with each other, not with another machine's.
 Versions: ${peers.join(", ")}.
 

@@ -84,10 +84,11 @@ async function inMemory(who: string, agentOn: (saver: Saver) => Invocable, { pee
     who,
     store: "MemorySaver",
     messages,
-    async turn() {
+    turn: ask,
+    written() {
+      const since = written;
       written = 0;
-      await ask();
-      return written;
+      return since;
     },
     async close() {},
   };
@@ -104,10 +105,11 @@ async function onSqlite(who: string, agentOn: (saver: Saver) => Invocable, { pee
     who,
     store: "SqliteSaver",
     messages,
-    async turn() {
+    turn: ask,
+    written() {
+      const { size } = statSync(`${path}-wal`);
       db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").all();
-      await ask();
-      return statSync(`${path}-wal`).size;
+      return size;
     },
     async close() {
       db.close();
