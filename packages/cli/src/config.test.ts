@@ -74,6 +74,7 @@ test("config upgrade rewrites an older file with its comments, and never overwri
   const refused = await at.run("config", "upgrade", newer);
   assert.deepEqual([refused.code, readFileSync(newer, "utf8")], [1, "config_version: 9\n"]);
   assert.match(refused.stderr, /newer/);
+  assert.match((await at.run("config", "upgrade", "nowhere.yaml")).stderr, /no such file.*nowhere\.yaml/);
 });
 
 test("a configuration that can't be read stops a command before it does anything, and doctor says why", async (t) => {

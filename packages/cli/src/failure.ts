@@ -71,6 +71,8 @@ const SYSTEM: Readonly<Record<string, string>> = {
   EACCES: "Permission denied: check the owner and mode of the path, or choose another --home.",
   EPERM: "Not permitted: check the owner and mode of the path, or choose another --home.",
   EROFS: "The file system is read-only: choose another --home.",
+  ENOENT: "There is no such file or directory: check the path.",
+  EISDIR: "This is a directory where a file is needed: check the path.",
   ENOTDIR: "A part of the path is a file, not a directory: choose another --home.",
   EMFILE: "Too many open files: close some programs and run the command again.",
 };

@@ -158,6 +158,7 @@ test("each problem is one line in plain words: what is missing, what is allowed"
     "models.0.model is missing: expected string",
   ]);
   assert.match(problems("summarization:\n  trigger: many\n"), /trigger is "many": not a form that is allowed here/);
+  assert.ok(problems(`models: ${"x".repeat(5000)}\n`).length < 200);
   const broken = parseConfig("models: [\n", { env: {} });
   assert.ok(broken.kind === "invalid" && broken.problems.every((problem) => !problem.includes("\n")));
 });

@@ -74,10 +74,15 @@ function describeIssues(issues: readonly z.core.$ZodIssue[], root: unknown): str
         );
       }
     }
-    const shown = isSecret(path) ? "(hidden)" : JSON.stringify(value);
+    const shown = isSecret(path) ? "(hidden)" : clipped(JSON.stringify(value));
     if (issue.code === "custom") return [`${path || "the file"}: ${issue.message}`];
     return [`${path || "the file"} is ${shown ?? "missing"}: ${allowed(issue.message)}`];
   });
+}
+
+/** A file that is no configuration at all must not be printed whole. */
+function clipped(json: string | undefined): string | undefined {
+  return json !== undefined && json.length > 80 ? `${json.slice(0, 77)}...` : json;
 }
 
 /** The schema's words without its preamble, and without what the place already says. */
