@@ -16,7 +16,8 @@ import {
   view,
 } from "@palimpsest/core/log";
 import { convert, type Shape } from "@palimpsest/core/message";
-import type { AppendBatch } from "../stores/store.ts";
+import type { AppendBatch, ThreadLoad } from "../stores/store.ts";
+import { StoreError } from "../stores/store-error.ts";
 import { type Committed, type Draft, prepare, type Writer } from "./writer.ts";
 
 export interface Conversation<M> {
@@ -42,6 +43,7 @@ export async function openConversation<M>(writer: Writer, shape: Shape<M>): Prom
   const { store, lease } = writer;
   const first = await store.load(lease.thread);
   if (first === undefined) return null;
+  assertWhole(first, lease.thread);
   let head = first.head;
   let live = liveRecords(
     head,
@@ -93,6 +95,17 @@ export async function openConversation<M>(writer: Writer, shape: Shape<M>): Prom
       return { kind: "committed", head, seqs: records.map(({ seq }) => seq), records };
     },
   };
+}
+
+/** Going on from a log whose end is gone would bury the damage under new records. */
+function assertWhole({ head, records }: ThreadLoad, thread: string): void {
+  const last = records.at(-1)?.chained;
+  if (head.version === 0 || (last?.seq === head.version && last.hash === head.hash)) return;
+  throw new StoreError(
+    "corrupt",
+    `thread ${thread} should end with record ${head.version} and doesn't: \`palimpsest verify ${thread}\` names the damage; ` +
+      "restore a backup, or fork the thread before it.",
+  );
 }
 
 function stands({ systems, request }: LiveRecords, seq: number): boolean {

@@ -71,6 +71,12 @@ test("what memory lends to a question is not taken for the question", async () =
   assert.deepEqual((await ask(lent, tools)).calls, [["read_file", { path: "notes.txt" }]]);
 });
 
+test("where recall finds nothing, what memory lent to the question is quoted", async () => {
+  const asked = "Which tea do I like?\n<evidence>\nLooked up in memory.\nFacts:\n- User likes green tea\n</evidence>";
+  const { text } = await ask(asked, { recall }, answered("recall", "nothing found"));
+  assert.match(text, /I remember: "User likes green tea"/);
+});
+
 test("plain file requests call the file tools that are offered, by their own argument names", async () => {
   const tools = { read_file: toolWith("file_path"), ls: toolWith("path"), write_file: toolWith("path", "content") };
   assert.deepEqual((await ask("read notes.txt", tools)).calls, [["read_file", { file_path: "notes.txt" }]]);

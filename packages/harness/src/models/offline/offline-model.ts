@@ -50,7 +50,7 @@ function answerTo(situation: Situation, count: CountText): PlayedAnswer {
   if (record !== null) return { text: record.startsWith("{") ? record : `${record}\n${OFFLINE_LABEL}` };
   const last = situation.results.at(-1);
   if (last !== undefined) {
-    const told = last.name === "recall" ? quoteHits(last, situation.question) : tellResult(last);
+    const told = last.name === "recall" ? quoteHits(last, situation) : tellResult(last);
     return { text: labelled(told) };
   }
   const called = askFileTool(situation) ?? askRecall(situation);

@@ -38,13 +38,25 @@ function queryOf(question: string): string {
   return (kept.length > 0 ? kept : words).slice(0, 24).join(" ") || question.trim().slice(0, 200);
 }
 
-export function quoteHits(answer: ToolAnswer, question: string): string {
+export function quoteHits(answer: ToolAnswer, { question, remembered }: Situation): string {
   const hits = hitsIn(answer.text).filter(({ text }) => text.trim() !== question.trim());
-  if (answer.isError || hits.length === 0) return `I found nothing said earlier about "${queryOf(question)}".`;
+  if (answer.isError || hits.length === 0)
+    return quoteMemory(remembered, question) ?? `I found nothing said earlier about "${queryOf(question)}".`;
   const [best, ...others] = rank(hits, question);
   const more = others.slice(0, 2).map(({ seq }) => seq);
   const also = more.length === 0 ? "" : ` See also turn ${more.join(" and ")}.`;
   return `Turn ${best!.seq}${best!.speaker === "" ? "" : ` (${best!.speaker})`} says: "${clip(best!.text)}"${also}`;
+}
+
+/** The line of memory that shares most words with the question; null when none shares any. */
+function quoteMemory(remembered: readonly string[], question: string): string | null {
+  const [best] = rank(
+    remembered.map((text) => ({ seq: 0, speaker: "", text })),
+    question,
+  );
+  const words = queryOf(question).toLowerCase().split(" ");
+  if (best === undefined || !words.some((word) => best.text.toLowerCase().includes(word))) return null;
+  return `I remember: "${clip(best.text)}"`;
 }
 
 interface Hit {

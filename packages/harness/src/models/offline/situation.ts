@@ -7,6 +7,8 @@ export interface Situation {
   readonly system: string;
   /** The last thing the user said. */
   readonly question: string;
+  /** What memory put into the prompt and lent to the question, line by line. */
+  readonly remembered: readonly string[];
   /** Results that came after it, with what was called. */
   readonly results: readonly ToolAnswer[];
   /** Everything before the question, without the system prompt. */
@@ -30,10 +32,15 @@ export interface OfferedTool {
 export function situationOf(options: Pick<LanguageModelV4CallOptions, "prompt" | "tools" | "toolChoice">): Situation {
   const messages = messagesOf(options.prompt);
   const asked = messages.findLastIndex((message) => message.role === "user");
-  const system = messages.filter(({ role }) => role === "system").map(textOf);
+  const system = messages
+    .filter(({ role }) => role === "system")
+    .map(textOf)
+    .join("\n");
+  const said = asked === -1 ? "" : textOf(messages[asked]!);
   return {
-    system: system.join("\n"),
-    question: asked === -1 ? "" : textOf(messages[asked]!).replaceAll(LENT, ""),
+    system,
+    question: said.replaceAll(LENT, ""),
+    remembered: rememberedIn(said, system),
     results: answersIn(messages.slice(asked + 1)),
     earlier: messages.slice(0, Math.max(0, asked)).filter(({ role }) => role !== "system"),
     tools: options.toolChoice?.type === "none" ? new Map() : offered(options.tools ?? []),
@@ -42,6 +49,17 @@ export function situationOf(options: Pick<LanguageModelV4CallOptions, "prompt" |
 
 /** What memory lends to a question is not part of it. */
 const LENT = /\s*<evidence>\n[\s\S]*?<\/evidence>/g;
+
+const BLOCK = /<memory>\n([\s\S]*?)<\/memory>/g;
+
+function rememberedIn(said: string, system: string): string[] {
+  const lent = [...said.matchAll(LENT)].map(([whole]) => whole);
+  const blocks = [...system.matchAll(BLOCK)].map(([, inside]) => inside!);
+  const lines = [...lent, ...blocks].flatMap((text) => text.split("\n"));
+  return lines
+    .filter((line) => /^(?:- |\d+ )/.test(line))
+    .map((line) => line.replace(/^- |\s*\(confidence: [\d.]+\)$/g, ""));
+}
 
 export function textOf(message: AiSdkMessage): string {
   const parts = aiSdkShape.parts(message);

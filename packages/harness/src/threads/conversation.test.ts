@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { type TestContext, test } from "node:test";
+import { openaiShape } from "@palimpsest/core/message";
+import { openSqlite } from "../stores/sqlite.ts";
+import { appendMessages, withWriter } from "./acts.ts";
+import { openConversation } from "./conversation.ts";
+import { createThread, means } from "./writer.ts";
+
+test("a thread whose last record is gone is not gone on with, so that damage is not buried", async (t) => {
+  const path = await threadOfThree(t);
+  const database = new DatabaseSync(path);
+  const table = database.prepare("select max(rowid) as last from records").get() as { last: number };
+  database.prepare("delete from records where rowid = ?").run(table.last);
+  database.close();
+  await assert.rejects(opened(path), { code: "corrupt", message: /should end with record 3.*verify t/ });
+});
+
+test("a whole thread opens where it ended", async (t) => {
+  assert.equal(await opened(await threadOfThree(t)), 3);
+});
+
+async function threadOfThree(t: TestContext): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), "palimpsest-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, "log.db");
+  const kit = means(openSqlite({ path }));
+  await createThread(kit, { id: "t" });
+  await withWriter(kit, "t", (writer) =>
+    appendMessages(
+      writer,
+      ["one", "two", "three"].map((content) => ({
+        dialect: "openai",
+        origin: "user",
+        body: { role: "user", content },
+      })),
+    ),
+  );
+  await kit.store.close();
+  return path;
+}
+
+async function opened(path: string): Promise<number | undefined> {
+  const kit = means(openSqlite({ path }));
+  try {
+    const done = await withWriter(
+      kit,
+      "t",
+      async (writer) => (await openConversation(writer, openaiShape))?.head().version,
+    );
+    return done.kind === "done" ? done.value : undefined;
+  } finally {
+    await kit.store.close();
+  }
+}
