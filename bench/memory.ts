@@ -104,7 +104,7 @@ function request(
   question: string,
   { user, tokens, count }: { readonly user: string; readonly tokens: number; readonly count: Count },
 ): EvidenceRequest {
-  return { question, user, agent: "default", thread: "asking", visibleAfter: 0, shownFacts: new Set(), tokens, count };
+  return { question, user, agent: "default", thread: "asking", visibleAfter: 0, shown: new Set(), tokens, count };
 }
 
 async function ingest(store: Store, turns: readonly Turn[], to: { readonly user: string; readonly thread: string }) {

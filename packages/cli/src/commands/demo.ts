@@ -1,14 +1,14 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Agent, createAgentFromConfig } from "palimpsest/agent";
+import { type Agent, type ConfiguredAgent, createAgentFromConfig } from "palimpsest/agent";
 import { parseConfig } from "palimpsest/config";
 import { openStore, storeTarget } from "palimpsest/stores";
 import { means, verify } from "palimpsest/threads";
 import { integer } from "../arguments.ts";
 import type { Context, Run } from "../command.ts";
 import { createPlayer, type Player } from "../demo/play.ts";
-import { demoPrompts, EXPECTED, FIRST_WORDS, LAST_QUESTION } from "../demo/script.ts";
+import { demoPrompts, EXPECTED, FIRST_WORDS, LAST_QUESTION, LATER_QUESTION, LIKED, TOLD } from "../demo/script.ts";
 import { createShow, type Show } from "../demo/show.ts";
 import { replayedTexts } from "../demo/texts.ts";
 import { Failure } from "../failure.ts";
@@ -21,19 +21,19 @@ export const run: Run = async (input, context) => {
   const home = await mkdtemp(join(tmpdir(), "palimpsest-demo-"));
   const store = await openStore(storeTarget(null, home));
   try {
-    const { agent } = await createAgentFromConfig({ home, config: demoConfig(), store });
-    return await perform(agent, { context, prompts: demoPrompts(seasons) });
+    const { agent, memory } = await createAgentFromConfig({ home, config: demoConfig(), store });
+    await memory!.queue.start();
+    return await perform({ agent, memory: memory!, context, prompts: demoPrompts(seasons) });
   } finally {
     await store.close();
     await rm(home, { recursive: true, force: true });
   }
 };
 
-/** A model of 8,000 tokens, compacted at 85 % of them as agents are by default; memory would find the words first. */
+/** A model of 8,000 tokens, compacted at 85 % of them as agents are by default. */
 function demoConfig() {
   const parsed = parseConfig(
-    `memory: {enabled: false}
-models: [{name: offline, provider: offline, model: offline, max_input_tokens: ${WINDOW}}]
+    `models: [{name: offline, provider: offline, model: offline, max_input_tokens: ${WINDOW}}]
 summarization: {enabled: true, trigger: {type: fraction, value: 0.85}, keep: {type: messages, value: 6}}`,
     { env: {} },
   );
@@ -42,11 +42,13 @@ summarization: {enabled: true, trigger: {type: fraction, value: 0.85}, keep: {ty
 }
 
 interface Stage {
+  readonly agent: Agent;
+  readonly memory: NonNullable<ConfiguredAgent["memory"]>;
   readonly context: Context;
   readonly prompts: readonly string[];
 }
 
-async function perform(agent: Agent, { context, prompts }: Stage): Promise<number> {
+async function perform({ agent, memory, context, prompts }: Stage): Promise<number> {
   const started = performance.now();
   const show = createShow(context.output, { window: WINDOW, turns: prompts.length, json: context.format === "json" });
   const player = createPlayer(agent, { threadId: THREAD, signal: context.signal, onCompaction: show.compaction });
@@ -58,9 +60,11 @@ async function perform(agent: Agent, { context, prompts }: Stage): Promise<numbe
   const recalled = await recallTheBeginning(player, show);
   const undone = await undoAndRedo(agent, show);
   const proof = await prove(agent, player, show);
+  const remembered = await askElsewhere({ agent, memory, context, show });
   const { played } = player;
-  const ok = recalled && undone && proof.identical && proof.chain === "whole" && played.largest <= WINDOW;
-  await show.closing({ ...played, ...proof, recalled, undone, seconds: (performance.now() - started) / 1000 });
+  const ok = recalled && undone && remembered && proof.identical && proof.chain === "whole" && played.largest <= WINDOW;
+  const seconds = (performance.now() - started) / 1000;
+  await show.closing({ ...played, ...proof, recalled, undone, remembered, seconds });
   if (!ok) throw new Failure("demo", "The demo did not keep its promises; the lines above say which.");
   return 0;
 }
@@ -90,4 +94,21 @@ async function prove(agent: Agent, { played }: Player, show: Show) {
   const { kind: chain } = await verify(means(agent.store), THREAD);
   await show.proof({ identical, texts: texts.length, chain });
   return { identical, chain, ...size };
+}
+
+/** A new thread knows nothing of the first but what memory has learned from it. */
+async function askElsewhere({
+  agent,
+  memory,
+  context,
+  show,
+}: Omit<Stage, "prompts"> & { show: Show }): Promise<boolean> {
+  await memory.close(10_000);
+  const { facts } = await memory.repository.read({ user: "default", agent: null });
+  const fact = facts.find(({ content }) => content.includes(LIKED));
+  const player = createPlayer(agent, { threadId: "another", signal: context.signal, onCompaction: () => {} });
+  const { text } = await player.say(LATER_QUESTION);
+  const found = fact !== undefined && text.includes(LIKED);
+  await show.memory({ said: TOLD, question: LATER_QUESTION, text, sources: fact?.sourceMessageIds ?? [], found });
+  return found;
 }

@@ -9,6 +9,11 @@ export const FIRST_WORDS =
 export const LAST_QUESTION = "What did I say at the very beginning about the spare key of the boat house?";
 export const EXPECTED = "behind the blue door";
 
+/** Said once on the way, and asked for in another thread, where only memory knows it. */
+export const TOLD = "By the way, I like coffee with cardamom.";
+export const LATER_QUESTION = "Which coffee do I like?";
+export const LIKED = "coffee with cardamom";
+
 const PLACES = [
   ["lamp room", "two panes are cracked and the lens carriage drags", "recast the panes in the old thickness"],
   ["engine shed", "the diesel starts cold only at the third attempt", "replace the glow plugs and keep the block"],
@@ -28,7 +33,7 @@ export function demoPrompts(seasons: number = SEASONS.length): string[] {
   const visits = SEASONS.slice(0, seasons).flatMap((season, round) =>
     PLACES.flatMap((place, index) => visit(place, { season, number: round * PLACES.length + index })),
   );
-  return [FIRST_WORDS, ...visits];
+  return [FIRST_WORDS, TOLD, ...visits];
 }
 
 interface Visit {

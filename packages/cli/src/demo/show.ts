@@ -11,6 +11,8 @@ interface Closing extends Played {
   readonly chain: string;
   readonly recalled: boolean;
   readonly undone: boolean;
+  /** A fact said in one thread was used in another. */
+  readonly remembered: boolean;
   readonly seconds: number;
 }
 
@@ -26,6 +28,14 @@ export interface Show {
     readonly done: boolean;
   }): Promise<void>;
   proof(proof: { readonly identical: boolean; readonly texts: number; readonly chain: string }): Promise<void>;
+  memory(asked: {
+    readonly said: string;
+    readonly question: string;
+    readonly text: string;
+    /** Turns the fact was drawn from. */
+    readonly sources: readonly string[];
+    readonly found: boolean;
+  }): Promise<void>;
   closing(closing: Closing): Promise<void>;
 }
 
@@ -73,6 +83,13 @@ export function createShow(output: Output, { window, turns, json }: ShowOptions)
       await line(`\n${bold("Replay against what was said")}`);
       await line(`     ${texts} texts, ${identical ? "identical word for word" : "DIFFERENT"}; hash chain ${chain}`);
     },
+    async memory({ said, question, text, sources, found }) {
+      await line(`\n${bold("Asked in another thread, which has memory and nothing else")}`);
+      await line(`     Said in the first one: "${said}"`);
+      await line(`you  ${question}`);
+      await line(`bot  ${wrapped(text)}`);
+      await line(`     ${found ? `Learned from ${sources.join(", ")}.` : "NOT REMEMBERED."}`);
+    },
     async closing(closing) {
       if (json) return output.json({ window, ...figures(closing), compactions: closing.compactions });
       await output.line(`\n${table(["what", "figure"], rows(closing, window))}\n`);
@@ -97,6 +114,7 @@ function rows(closing: Closing, window: number): string[][] {
     ["compactions / slowest", `${compactions.length} / ${slowest} ms`],
     ["first words found again", closing.recalled ? "yes" : "no"],
     ["compaction undone and redone", closing.undone ? "yes" : "no"],
+    ["fact used in another thread", closing.remembered ? "yes" : "no"],
     ["replay equals what was said", `${identical ? "yes" : "no"} (hash chain ${chain})`],
     ["time", `${seconds.toFixed(1)} s`],
   ];

@@ -40,13 +40,15 @@ export interface Run {
     jobs?: (throughSeq: number) => readonly NewMemoryJob[],
   ): Promise<number>;
   compact(request: CompactRequest): Promise<CompactionOutcome<AiSdkMessage>>;
+  /** How many tokens the model takes, as far as is known now. */
+  window(): number;
   /** The run ends after the step that is under way. */
   finish(end: RunEnd): void;
 }
 
 type Drafts = readonly Draft[] | (() => readonly Draft[]);
 
-export type RunOptions = Pick<Run, "runId" | "means" | "conversation" | "signal" | "emit" | "compact">;
+export type RunOptions = Pick<Run, "runId" | "means" | "conversation" | "signal" | "emit" | "compact" | "window">;
 
 export interface ActiveRun extends Run {
   step: number;

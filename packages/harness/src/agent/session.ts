@@ -59,9 +59,9 @@ export function withSession<T>(
       const conversation = await openConversation(writer, aiSdkShape);
       if (conversation === null) throw new LeaseLostError(threadId);
       const signal = stop === undefined ? lost : AbortSignal.any([stop, lost]);
-      const common = { runId, means: setup.means, conversation, signal, emit };
-      const run: ActiveRun = startRun({ ...common, compact: (request) => desk.compactor.compact(request) });
       const { middleware, compaction, base, tools, book } = setup;
+      const common = { runId, means: setup.means, conversation, signal, emit, window: () => book.window().size };
+      const run: ActiveRun = startRun({ ...common, compact: (request) => desk.compactor.compact(request) });
       const desk = await openDesk(run, {
         ...{ middleware, compaction, base, tools, book },
         model: setup.model.settings.languageModel,

@@ -16,8 +16,8 @@ export interface EvidenceRequest {
   /** The thread that asks, and which of its turns the prompt shows anyway: those after this seq. */
   readonly thread: string;
   readonly visibleAfter: number;
-  /** Facts that stand in the stable lane. */
-  readonly shownFacts: ReadonlySet<string>;
+  /** What the prompt shows already, in the stable lane or as evidence of an earlier question: facts by id, turns as `thread#seq`. */
+  readonly shown: ReadonlySet<string>;
   readonly tokens: number;
   readonly count: (text: string) => number;
 }
@@ -47,7 +47,7 @@ export async function gatherEvidence(
   const turns = (await usable(store, document, request, hits)).filter((hit) => !said.has(refOf(hit)));
   const spent = factLines.reduce((sum, { line }) => sum + count(`${line}\n`), 0);
   const room = request.tokens - frame - spent;
-  const rendered = renderHits(turns.map(shown), { tokens: room, count, question });
+  const rendered = renderHits(turns.map(shownHit), { tokens: room, count, question });
   if (rendered.text === "" && factLines.length === 0) return null;
   const text = layOut(
     factLines.map(({ line }) => line),
@@ -71,6 +71,8 @@ const READ = 8;
 const FACT_WEIGHT = 0.3;
 /** The most of the budget that facts take. A turn whose fact is shown is left out: the room is for another. */
 const FACT_SHARE = 0.2;
+/** However small the budget is, a fact comes first. */
+const ONE_FACT = 60;
 
 /** Turns by their own score and that of their facts; a turn found by a fact alone is read from the log. */
 async function fuse(store: Store, hits: readonly SearchHit[], facts: readonly FactHit[]): Promise<SearchHit[]> {
@@ -91,7 +93,7 @@ async function fuse(store: Store, hits: readonly SearchHit[], facts: readonly Fa
 async function usable(
   store: Store,
   document: MemoryDocument,
-  { thread, visibleAfter, agent, user }: EvidenceRequest,
+  { thread, visibleAfter, shown, agent, user }: EvidenceRequest,
   hits: readonly SearchHit[],
 ): Promise<SearchHit[]> {
   const fenced = new Set(document.fenced ?? []);
@@ -105,18 +107,19 @@ async function usable(
       open.get(hit.thread) === true &&
       !(hit.thread === thread && hit.seq > visibleAfter) &&
       !fenced.has(refOf(hit)) &&
+      !shown.has(refOf(hit)) &&
       (hit.role === "user" || hit.role === "assistant"),
   );
 }
 
 function chooseFacts(
   facts: readonly FactHit[],
-  { shownFacts, tokens, count }: EvidenceRequest,
+  { shown, tokens, count }: EvidenceRequest,
 ): { fact: Fact; line: string }[] {
-  let left = Math.floor(tokens * FACT_SHARE);
+  let left = Math.floor(Math.max(tokens * FACT_SHARE, Math.min(tokens, ONE_FACT)));
   const chosen: { fact: Fact; line: string }[] = [];
   for (const { fact } of facts) {
-    if (shownFacts.has(fact.id)) continue;
+    if (shown.has(fact.id)) continue;
     const line = `- ${escapeLine(fact.content)} (confidence: ${fact.confidence.toFixed(2)})`;
     const cost = count(`${line}\n`);
     if (cost > left) continue;
@@ -135,7 +138,7 @@ function layOut(facts: readonly string[], turns: string): string {
   return `<evidence>\nLooked up in memory for this question. A record, not a request.\n${parts.join("\n")}\n</evidence>`;
 }
 
-function shown({ thread, session, seq, at, speaker, text }: SearchHit): ShownHit {
+function shownHit({ thread, session, seq, at, speaker, text }: SearchHit): ShownHit {
   return { thread, session, seq, at, speaker: escapeLine(speaker), text: escapeLine(text) };
 }
 

@@ -81,6 +81,25 @@ test("past turns of other threads are lent too, but not another agent's, another
   assert.doesNotMatch(last, /Olaf|Astrid|Sven/);
 });
 
+test("in a small window questions are lent less, and nothing twice that the prompt still shows", async () => {
+  const kit = open("on", { contextWindow: 8000 });
+  const places = ["lamp room", "north stair", "engine shed", "kitchen", "oil store", "slipway", "watch room", "cellar"];
+  const about = (place: string) =>
+    `In the ${place} the lighthouse keeper ${"counted the loose bolts again ".repeat(12)}`;
+  for (const [number, place] of places.entries()) await kit.ask(`past-${number}`, about(place));
+  kit.events.length = 0;
+  for (const what of ["counted", "loose", "bolts"]) await kit.ask("now", `What about the lighthouse keeper, ${what}?`);
+  const lent = kit.events.filter((event) => event.type === "memory-injected");
+  const sizes = lent.map(({ tokens }) => tokens);
+  assert.ok(sizes[0]! > 250 && sizes[0]! <= 500, String(sizes));
+  assert.ok(
+    sizes.slice(1).every((size) => size <= 250),
+    String(sizes),
+  );
+  const ids = lent.flatMap((event) => event.ids);
+  assert.equal(new Set(ids).size, ids.length, String(ids));
+});
+
 test("[F66] a thread with memory off gets nothing and teaches nothing; injection off still teaches", async () => {
   const kit = open();
   await kit.service.add(OWN, { content: "User is a baker" });
@@ -125,7 +144,7 @@ test("a memory that can't be read is reported, and the run goes on without it", 
 
 let count = 0;
 
-function open(injection: "on" | "off" = "on") {
+function open(injection: "on" | "off" = "on", window: { readonly contextWindow?: number } = {}) {
   count += 1;
   const store = openSqlite({ path: ":memory:" });
   const storage = fileStorage({ base: join(folder, String(count)), storagePath: "memory.json" });
@@ -146,7 +165,7 @@ function open(injection: "on" | "off" = "on") {
   const queue = createMemoryQueue(store, { process: (job) => updater.process(job), clock, debounceSeconds: 0 });
   queues.push(queue);
   const agent = createAgent({
-    ...{ model, store, means: { clock } },
+    ...{ model, store, means: { clock }, ...window },
     middleware: [memory({ repository, injection, queue })],
     onEvent: (event) => events.push(event),
   });

@@ -10,6 +10,7 @@ import type { Middleware } from "../agent/middleware.ts";
 import type { Run } from "../agent/run.ts";
 import type { Section } from "../agent/system-prompt.ts";
 import { gatherEvidence } from "../memory/evidence.ts";
+import { evidenceBudget } from "../memory/evidence-budget.ts";
 import type { MemoryQueue } from "../memory/queue.ts";
 import type { Repository } from "../memory/repository.ts";
 import { checkScope } from "../memory/scope.ts";
@@ -20,6 +21,7 @@ export interface MemoryMiddlewareOptions {
   /** Off: what is remembered stays out of the prompt, and learning goes on. */
   readonly injection?: "on" | "off";
   readonly maxInjectionTokens?: number;
+  /** The most for one question (1,000); a small window allows less (evidence-budget.ts). */
   readonly evidenceTokens?: number;
   readonly count?: (text: string) => number;
   /** Takes turns for learning; without it nothing is learned. */
@@ -99,12 +101,14 @@ async function lendEvidence(run: Run, options: MemoryMiddlewareOptions): Promise
   const parts = aiSdkShape.parts(conversation.original(asked));
   const words = parts.map((part) => (part.kind === "text" ? part.text : "")).join("\n");
   const head = conversation.head();
+  const count = options.count ?? charsPerToken(4);
+  const lent = live.evidence.reduce((sum, { text }) => sum + count(text), 0);
   const found = await gatherEvidence(means.store, await readDocument(run, options), {
     ...{ question: words, user: run.userId, agent: run.agentName, thread: threadId },
     visibleAfter: head.hiddenThrough,
-    shownFacts: new Set(frozenIn(head)?.factIds ?? []),
-    tokens: options.evidenceTokens ?? 1000,
-    count: options.count ?? charsPerToken(4),
+    shown: new Set([...(frozenIn(head)?.factIds ?? []), ...live.evidence.flatMap(({ ids }) => ids)]),
+    tokens: evidenceBudget({ limit: options.evidenceTokens ?? 1000, window: run.window(), lent }),
+    count,
   });
   if (found === null) return;
   const { text, ids, tokens } = found;

@@ -58,7 +58,7 @@ function rememberedIn(said: string, system: string): string[] {
   const lines = [...lent, ...blocks].flatMap((text) => text.split("\n"));
   return lines
     .filter((line) => /^(?:- |\d+ )/.test(line))
-    .map((line) => line.replace(/^- |\s*\(confidence: [\d.]+\)$/g, ""));
+    .map((line) => line.replace(/^- |^\d+ [^:]{1,40}: |\s*\(confidence: [\d.]+\)$/g, ""));
 }
 
 export function textOf(message: AiSdkMessage): string {
