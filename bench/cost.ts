@@ -16,6 +16,7 @@ import {
   ours,
   type Played,
   play,
+  RECALL_HITS,
   summarizeAt,
   type Transcript,
 } from "palimpsest/lab";
@@ -73,6 +74,7 @@ async function compare(transcripts: readonly Transcript[]) {
 
 async function playAll(transcripts: readonly Transcript[], policy: (typeof POLICIES)[number]): Promise<Played[]> {
   const played: Played[] = [];
-  for (const transcript of transcripts) played.push(await play(transcript, policy, RELATIVE_PRICES));
+  for (const transcript of transcripts)
+    played.push(await play(transcript, policy, { prices: RELATIVE_PRICES, hits: RECALL_HITS }));
   return played;
 }

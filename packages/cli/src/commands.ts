@@ -172,6 +172,7 @@ export const commands: readonly Command[] = [
     options: {
       policy: { value: "FILE", multiple: true, help: "a summarization block to play too; may stand several times" },
       window: { value: "N", help: "the model's window (default: 200000)" },
+      limit: { value: "N", short: "k", help: "hits of a search that count as found (default: 5)" },
       html: { value: "OUT", help: "also write one self-contained page with plots" },
     },
     load: () => import("./commands/lab.ts"),

@@ -1,16 +1,16 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { basename, extname } from "node:path";
 import { parseConfig, summarizationFromFile } from "palimpsest/config";
-import { readConversations } from "palimpsest/import";
 import {
   builtInPolicies,
   type LabRow,
   labPage,
   ours,
   type Policy,
+  RECALL_HITS,
+  readTranscripts,
   runLab,
   type Transcript,
-  transcriptOf,
 } from "palimpsest/lab";
 import { integer } from "../arguments.ts";
 import type { Context, Input, Run } from "../command.ts";
@@ -18,8 +18,9 @@ import { Failure } from "../failure.ts";
 
 export const run: Run = async (input, context) => {
   const window = integer(input, "window", { min: 1000 }) ?? 200_000;
+  const hits = integer(input, "limit", { min: 1 }) ?? RECALL_HITS;
   const problems: string[] = [];
-  const transcripts = (await Promise.all(input.positionals.map((path) => readTranscripts(path, problems)))).flat();
+  const transcripts = (await Promise.all(input.positionals.map((path) => readFile(path, problems)))).flat();
   const policies = [
     ...builtInPolicies(window),
     ...policyFiles(input).flatMap((path) => readPolicy(path, window, problems)),
@@ -27,7 +28,7 @@ export const run: Run = async (input, context) => {
   for (const problem of problems) context.output.note(problem);
   if (transcripts.length === 0) throw new Failure("no-transcript", "No file could be read: nothing to play.");
   const onProgress = progressOn(context);
-  const report = await runLab({ transcripts, policies, window, signal: context.signal, onProgress });
+  const report = await runLab({ transcripts, policies, window, hits, signal: context.signal, onProgress });
   const page = input.options["html"];
   if (typeof page === "string") writeFileSync(page, labPage(report));
   const rows = report.policies.map(({ timelines: _, ...row }) => row);
@@ -36,14 +37,11 @@ export const run: Run = async (input, context) => {
   return problems.length === 0 ? 0 : 1;
 };
 
-async function readTranscripts(path: string, problems: string[]): Promise<readonly Transcript[]> {
+async function readFile(path: string, problems: string[]): Promise<readonly Transcript[]> {
   try {
-    const { conversations, problems: bad } = await readConversations(readFileSync(path));
-    if (bad.length > 0) problems.push(`${path}: ${bad[0]!.place}: ${bad[0]!.message}; its other lines are played`);
-    if (conversations.length === 0) problems.push(`${path}: no message in it`);
-    return conversations.map((one, index) =>
-      transcriptOf(`${basename(path)}${conversations.length > 1 ? ` ${index + 1}` : ""}`, one),
-    );
+    const { transcripts, problems: bad } = await readTranscripts(basename(path), readFileSync(path));
+    problems.push(...bad.map((problem) => `${path}: ${problem}`));
+    return transcripts;
   } catch (error) {
     problems.push(`${path} can't be read: ${error instanceof Error ? error.message : String(error)}`);
     return [];
@@ -73,16 +71,19 @@ function readPolicy(path: string, window: number, problems: string[]): Policy[] 
 
 function tableOf(rows: readonly Omit<LabRow, "timelines">[]): string[] {
   const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
+  const asked = rows.some(({ evidence }) => evidence !== null);
   const cells = rows.map((row) => [
     row.name,
     percent(row.cost),
     percent(row.known),
     percent(row.knownWithRecall),
+    ...(asked ? [percent(row.evidence ?? 0), percent(row.evidenceWithRecall ?? 0)] : []),
     ...[row.tokens, row.compactions, row.waits, row.violations, row.overWindow].map((value) =>
       value.toLocaleString("en-US"),
     ),
   ]);
-  const head = ["policy", "cost", "known", "recall", "tokens", "compact", "waits", "invalid", "over"];
+  const evidence = asked ? ["evidence", "recall"] : [];
+  const head = ["policy", "cost", "known", "recall", ...evidence, "tokens", "compact", "waits", "invalid", "over"];
   const widths = head.map((title, column) => Math.max(title.length, ...cells.map((row) => row[column]!.length)));
   return [head, ...cells].map((row) =>
     row.map((cell, column) => (column === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[column]!))).join("  "),

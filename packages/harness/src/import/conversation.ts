@@ -6,6 +6,8 @@ export interface Conversation {
   readonly messages: readonly ImportedMessage[];
   /** What was sent beside the messages, where the file says so. */
   readonly request: { readonly system?: unknown; readonly tools?: unknown } | null;
+  /** What stands as `questions` beside the messages: read by the lab, not imported. */
+  readonly questions: readonly unknown[];
 }
 
 export interface ImportedMessage {

@@ -85,7 +85,10 @@ function conversation(draft: Draft, value: Record<string, unknown>, text: string
   });
   const { system, tools } = value;
   const request = { ...(system != null && { system }), ...(tools != null && { tools }) };
-  return { place, messages, request: Object.keys(request).length > 0 ? request : null };
+  return {
+    ...{ place, messages, request: Object.keys(request).length > 0 ? request : null },
+    questions: Array.isArray(value["questions"]) ? value["questions"] : [],
+  };
 }
 
 /** `around` is the object the file wraps the message in, or the message itself. */
@@ -114,7 +117,7 @@ function finished(draft: Draft): Reading {
     message: `holds a whole conversation, ${loose[0]!.place} a single message: put them into files of their own`,
   }));
   return {
-    conversations: [{ place: "", messages: loose, request: null }],
+    conversations: [{ place: "", messages: loose, request: null, questions: [] }],
     skipped,
     problems: [...problems, ...mixed],
   };

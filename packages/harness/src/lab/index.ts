@@ -1,8 +1,10 @@
+export { type Dialog, type DialogQuestion, type DialogTurn, dialogsIn } from "./dialogs.ts";
 export { builtInPolicies } from "./field.ts";
-export { type LabOptions, type LabReport, type LabRow, runLab } from "./lab.ts";
+export { type LabOptions, type LabReport, type LabRow, RECALL_HITS, runLab } from "./lab.ts";
 export { ours } from "./ours.ts";
 export { batchPrune, maskEachStep, neverPrune, summarizeAt } from "./policies.ts";
 export type { Policy, Prepared, View } from "./policy.ts";
+export { readTranscripts } from "./read-transcripts.ts";
 export { labPage } from "./report-page.ts";
 export { type Moment, type Played, play } from "./simulate.ts";
-export { fitTo, type Reported, type Transcript, type Turn, transcriptOf } from "./transcript.ts";
+export { fitTo, type Transcript, type Turn, transcriptOf } from "./transcript.ts";

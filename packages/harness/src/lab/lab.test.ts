@@ -68,10 +68,11 @@ function call(id: string, step = 0) {
   return { id, type: "function" as const, function: { name: "read_file", arguments: input } };
 }
 
-function conversation(messages: readonly OpenAiMessage[]): Conversation {
+function conversation(messages: readonly OpenAiMessage[], questions: readonly unknown[] = []): Conversation {
   return {
     place: "",
     request: null,
+    questions,
     messages: messages.map((message, index) => ({
       place: `line ${index + 1}`,
       body: JSON.stringify(message),

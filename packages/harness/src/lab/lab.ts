@@ -12,10 +12,14 @@ export interface LabOptions {
   readonly policies: readonly Policy[];
   readonly window: number;
   readonly prices?: Prices;
+  /** How many hits of a search count as found; 5 unless given. */
+  readonly hits?: number;
   /** After each transcript under each policy: from 0 to 1. */
   readonly onProgress?: (done: number, policy: string) => void;
   readonly signal?: AbortSignal;
 }
+
+export const RECALL_HITS = 5;
 
 export interface LabRow {
   readonly name: string;
@@ -26,6 +30,9 @@ export interface LabRow {
   /** Share of the distant uses still in the prompt, and with those that recall finds. */
   readonly known: number;
   readonly knownWithRecall: number;
+  /** Share of the evidence of the files' own questions in the last prompt, and with what recall finds; null without questions. */
+  readonly evidence: number | null;
+  readonly evidenceWithRecall: number | null;
   readonly violations: number;
   readonly compactions: number;
   /** Summarizer calls: each is a wait. */
@@ -41,19 +48,26 @@ export interface LabRow {
 
 export interface LabReport {
   readonly window: number;
-  readonly transcripts: readonly { readonly name: string; readonly messages: number; readonly repairs: number }[];
+  readonly hits: number;
+  readonly transcripts: readonly {
+    readonly name: string;
+    readonly messages: number;
+    readonly repairs: number;
+    readonly questions: number;
+    readonly unasked: number;
+  }[];
   readonly policies: readonly LabRow[];
 }
 
 export async function runLab(options: LabOptions): Promise<LabReport> {
-  const { transcripts, policies, window } = options;
+  const { transcripts, policies, window, hits = RECALL_HITS, prices = RELATIVE_PRICES } = options;
   const rows: LabRow[] = [];
   let steps = 0;
   const playAll = async (policy: Policy): Promise<Played[]> => {
     const played: Played[] = [];
     for (const transcript of transcripts) {
       options.signal?.throwIfAborted();
-      played.push(await play(transcript, policy, options.prices ?? RELATIVE_PRICES));
+      played.push(await play(transcript, policy, { prices, hits }));
       options.onProgress?.(++steps / ((policies.length + 1) * transcripts.length), policy.name);
       // Long work in one piece would leave Ctrl-C and the progress bar waiting.
       await new Promise((resolve) => setImmediate(resolve));
@@ -65,14 +79,17 @@ export async function runLab(options: LabOptions): Promise<LabReport> {
     0,
   );
   for (const policy of policies) rows.push(rowOf(policy.name, await playAll(policy), { whole, window }));
-  const named = transcripts.map(({ name, turns, repairs }) => ({ name, messages: turns.length, repairs }));
-  return { window, transcripts: named, policies: rows };
+  const named = transcripts.map(({ name, turns, repairs, questions, unasked }) => ({
+    ...{ name, messages: turns.length, repairs, questions: questions.length, unasked },
+  }));
+  return { window, hits, transcripts: named, policies: rows };
 }
 
 function rowOf(name: string, played: readonly Played[], { whole, window }: { whole: number; window: number }): LabRow {
   const total = (figure: Exclude<keyof Played, "timeline">): number =>
     played.reduce((sum, one) => sum + one[figure], 0);
   const asked = total("asked");
+  const questions = total("questions");
   const sizes = played.flatMap(({ timeline }) =>
     timeline.map(({ parts }) => Object.values(parts).reduce((a, b) => a + b, 0)),
   );
@@ -83,6 +100,8 @@ function rowOf(name: string, played: readonly Played[], { whole, window }: { who
     tokens: total("tokens"),
     known: asked === 0 ? 1 : total("known") / asked,
     knownWithRecall: asked === 0 ? 1 : (total("known") + total("recalled")) / asked,
+    evidence: questions === 0 ? null : total("evidence") / questions,
+    evidenceWithRecall: questions === 0 ? null : total("evidenceWithRecall") / questions,
     violations: total("violations"),
     compactions: total("compactions"),
     waits: total("summarizerCalls"),

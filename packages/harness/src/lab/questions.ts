@@ -1,13 +1,13 @@
 /**
- * The questions a transcript asks of every policy, and the asking: what of it the prompt at hand still answers, what a
- * search over everything said finds among its first five, and what had to be fetched again.
+ * The questions a transcript asks of every policy as it goes on, and the asking: what of it the prompt at hand still
+ * answers, what a search over everything said finds among its first hits, and what had to be fetched again.
  */
 import { inputText, messageText } from "@palimpsest/core/compaction";
 import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
 import { answersIn, findProbes, type Probe } from "@palimpsest/core/pricing";
-import { indexEntry, MemoryIndex, search } from "@palimpsest/core/recall";
 import type { View } from "./policy.ts";
 import type { Transcript, Turn } from "./transcript.ts";
+import { searchTurns } from "./turn-search.ts";
 
 interface Answers {
   /** Distant uses asked for, still in the prompt, and else found by recall. */
@@ -22,12 +22,14 @@ export interface Questions {
   ask(at: number, view: View): Promise<Answers>;
 }
 
-const RECALL_HITS = 5;
 const QUOTED_LINES = 3;
 
-export function questionsOf({ turns }: Transcript): Questions {
+export function questionsOf({ turns }: Transcript, hits: number): Questions {
   const probes = Map.groupBy(findProbes(turns.map(probed)), (probe) => probe.at);
-  const recall = recallOver(turns);
+  const { find } = searchTurns(turns);
+  /** Searches what was said before the question, with the term as the query. */
+  const recall = async ({ at, term }: Probe): Promise<boolean> =>
+    (await find(term, { end: at, hits })).some((turn) => answersOf(turns[turn]!.message).has(term));
   return {
     async ask(at, view) {
       const held = view.map(({ message }) => answersOf(message));
@@ -58,22 +60,6 @@ function probed({ message }: Turn) {
 function needsFetching(missing: readonly Probe[]): boolean {
   const quotes = missing.filter((probe) => probe.kind === "quote").length;
   return missing.length > quotes || quotes >= QUOTED_LINES;
-}
-
-/** Searches what was said before the question, with the term as the query. */
-function recallOver(turns: readonly Turn[]): (probe: Probe) => Promise<boolean> {
-  const index = new MemoryIndex();
-  let indexed = 0;
-  return async ({ at, term }) => {
-    for (; indexed < at; indexed++) {
-      const { message, at: when } = turns[indexed]!;
-      const entry = { text: messageText(message, openaiShape), speaker: openaiShape.role(message) };
-      index.put({ thread: "session", seq: indexed }, indexEntry({ ...entry, at: new Date(when).toISOString() }));
-    }
-    const result = await search(index, { kind: "thread", thread: "session" }, term, { limit: RECALL_HITS });
-    if (result.kind !== "found") return false;
-    return result.hits.some(({ doc }) => answersOf(turns[doc.seq]!.message).has(term));
-  };
 }
 
 const known = new WeakMap<OpenAiMessage, ReadonlySet<string>>();

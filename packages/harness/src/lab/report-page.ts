@@ -21,7 +21,7 @@ export function labPage(report: LabReport): string {
 <p>${count(transcripts.length, "transcript")}, ${count(messages, "message")}, a window of ${number(window)} tokens${
     repairs === 0 ? "" : `; ${count(repairs, "message")} repaired before playing`
   }. Cost is a share of never pruning, with the provider's prompt cache priced in; known is the share of distant uses still in
-the prompt.</p>
+the prompt.${questionsNote(report)}</p>
 ${table(policies)}
 <h2>Knowledge against tokens</h2>
 ${scatter(policies)}
@@ -34,12 +34,21 @@ ${policies.map((row) => `<figure><figcaption>${escaped(row.name)}</figcaption>${
 `;
 }
 
+function questionsNote({ transcripts, hits }: LabReport): string {
+  const questions = transcripts.reduce((sum, one) => sum + one.questions, 0);
+  if (questions === 0) return "";
+  return ` Evidence is the share of what ${count(questions, "question")} of the files ask for that the last prompt holds word for word;
+with recall, or that a search for the question finds among its first ${count(hits, "hit")}.`;
+}
+
 function table(rows: readonly LabRow[]): string {
+  const asked = rows.some(({ evidence }) => evidence !== null);
   const head = [
     "policy",
     "cost",
     "known",
     "with recall",
+    ...(asked ? ["evidence", "with recall"] : []),
     "tokens sent",
     "cache reuse",
     "compactions",
@@ -53,6 +62,7 @@ function table(rows: readonly LabRow[]): string {
     percent(row.cost),
     percent(row.known),
     percent(row.knownWithRecall),
+    ...(asked ? [percent(row.evidence ?? 0), percent(row.evidenceWithRecall ?? 0)] : []),
     number(row.tokens),
     percent(row.reuse),
     ...[row.compactions, row.waits, row.rereads, row.violations, row.overWindow].map(number),

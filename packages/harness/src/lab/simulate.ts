@@ -6,6 +6,7 @@
 import { messageText } from "@palimpsest/core/compaction";
 import { type OpenAiMessage, openaiRules, openaiShape, violations } from "@palimpsest/core/message";
 import { chargeRequest, costOfSideCall, isCold, type PricedRequest, type Prices } from "@palimpsest/core/pricing";
+import { askForEvidence } from "./evidence.ts";
 import type { Policy, View } from "./policy.ts";
 import { questionsOf } from "./questions.ts";
 import type { Transcript } from "./transcript.ts";
@@ -25,6 +26,10 @@ export interface Played {
   asked: number;
   known: number;
   recalled: number;
+  /** Questions asked at the end; of their evidence, the shares in the prompt, and with what recall finds, summed up. */
+  questions: number;
+  evidence: number;
+  evidenceWithRecall: number;
   /** The largest request, in tokens. */
   peak: number;
   rereads: number;
@@ -46,16 +51,23 @@ const ASKING_TOKENS = 60;
 /** Seqs of fetched messages: beyond any transcript's own. */
 const FETCHED = 1_000_000;
 
-export async function play(transcript: Transcript, policy: Policy, prices: Prices): Promise<Played> {
+export interface PlayOptions {
+  readonly prices: Prices;
+  /** How many hits of a search the agent reads. */
+  readonly hits: number;
+}
+
+export async function play(transcript: Transcript, policy: Policy, { prices, hits }: PlayOptions): Promise<Played> {
   const { turns, meter, fixedTokens } = transcript;
-  const questions = questionsOf(transcript);
+  const questions = questionsOf(transcript, hits);
   const played = nothingPlayed();
   const cashier = chargeInto(played, prices);
+  const momentAt = (sentAt: number) => ({ meter, fixedTokens, cache: cashier.cache(sentAt) });
   let view: View = [];
   for (const [index, turn] of turns.entries()) {
     if (openaiShape.role(turn.message) === "assistant" && index > 0) {
       const sentAt = turns[index - 1]!.at;
-      const prepared = policy.prepare(view, { meter, fixedTokens, cache: cashier.cache(sentAt) });
+      const prepared = policy.prepare(view, momentAt(sentAt));
       if (prepared.view !== view) played.compactions++;
       view = prepared.view;
       played.violations += violations(
@@ -79,11 +91,42 @@ export async function play(transcript: Transcript, policy: Policy, prices: Price
     }
     view = [...view, { source: "message", seq: index + 1, message: turn.message, lent: null }];
   }
+  await askAtEnd(played, transcript, {
+    hits,
+    prepare: (asked) => policy.prepare(asked, momentAt(turns.at(-1)?.at ?? 0)).view,
+    view,
+  });
   return played;
 }
 
+/** All questions are put to one prompt: the one the policy makes when the first of them is asked. Not charged. */
+async function askAtEnd(
+  played: Played,
+  transcript: Transcript,
+  { view, hits, prepare }: { view: View; hits: number; prepare: (view: View) => View },
+): Promise<void> {
+  const [first] = transcript.questions;
+  if (first === undefined) return;
+  const seq = transcript.turns.length + 1;
+  const message = openaiShape.turn("user", first.text);
+  const asked = prepare([...view, { source: "message", seq, message, lent: null }]);
+  const { questions, inPrompt, withRecall } = await askForEvidence(transcript, asked, hits);
+  Object.assign(played, { questions, evidence: inPrompt, evidenceWithRecall: withRecall });
+}
+
 function nothingPlayed(): Played {
-  const counts = { asked: 0, known: 0, recalled: 0, peak: 0, rereads: 0, breaks: 0, summarizerCalls: 0 };
+  const counts = {
+    asked: 0,
+    known: 0,
+    recalled: 0,
+    questions: 0,
+    evidence: 0,
+    evidenceWithRecall: 0,
+    peak: 0,
+    rereads: 0,
+    breaks: 0,
+    summarizerCalls: 0,
+  };
   return { cost: 0, requests: 0, tokens: 0, reused: 0, violations: 0, compactions: 0, ...counts, timeline: [] };
 }
 

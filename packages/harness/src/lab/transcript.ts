@@ -4,7 +4,7 @@
  */
 import { convert, detectDialect, type OpenAiMessage, openaiRules, openaiShape, repair } from "@palimpsest/core/message";
 import { charsPerToken, createMeter, type Meter } from "@palimpsest/core/tokens";
-import type { Conversation } from "../import/conversation.ts";
+import { type Conversation, isObject } from "../import/conversation.ts";
 
 export interface Turn {
   readonly message: OpenAiMessage;
@@ -20,10 +20,20 @@ export interface Transcript {
   /** System prompt and tools that aren't among the messages. */
   readonly fixedTokens: number;
   readonly repairs: number;
+  /** Asked when it has ended. */
+  readonly questions: readonly EvidenceQuestion[];
+  /** Questions of the file that name no message of it. */
+  readonly unasked: number;
+}
+
+/** A question and the turns that hold what it asks for, as indices; at least one. */
+export interface EvidenceQuestion {
+  readonly text: string;
+  readonly evidence: readonly number[];
 }
 
 /** A message with what the provider reported for the request that produced it. */
-export interface Reported {
+interface Reported {
   readonly message: OpenAiMessage;
   /** The whole prompt, cached part included; 0 where nothing was reported. */
   readonly input: number;
@@ -35,7 +45,7 @@ const CHARACTERS_PER_TOKEN = 3.3;
 /** Between two messages of a file without times. */
 const PACE_MS = 30_000;
 
-export function transcriptOf(name: string, { messages }: Conversation): Transcript {
+export function transcriptOf(name: string, { messages, questions }: Conversation): Transcript {
   const values = messages.map(({ value }) => value);
   const { dialect } = detectDialect(values);
   const converted = convert(values as never[], dialect, "openai");
@@ -49,7 +59,23 @@ export function transcriptOf(name: string, { messages }: Conversation): Transcri
   const reported = same
     ? valid.map((message, index) => ({ message, input: messages[index]!.usage?.input ?? 0, segment: 0 }))
     : [];
-  return { name, turns, repairs: repairs.length, ...fitTo(reported) };
+  const asked = evidenceQuestions(questions, converted, valid);
+  const unasked = questions.length - asked.length;
+  return { name, turns, repairs: repairs.length, ...fitTo(reported), questions: asked, unasked };
+}
+
+/** Messages are numbered from 1 in the file; what the repair rewrote can't be asked for. */
+function evidenceQuestions(
+  questions: Conversation["questions"],
+  given: readonly OpenAiMessage[],
+  valid: readonly OpenAiMessage[],
+): EvidenceQuestion[] {
+  const places = new Map(valid.map((message, index) => [message, index]));
+  return questions.flatMap((pair) => {
+    if (!isObject(pair) || typeof pair["question"] !== "string" || !Array.isArray(pair["evidence"])) return [];
+    const evidence = pair["evidence"].flatMap((number) => places.get(given[Number(number) - 1]!) ?? []);
+    return evidence.length === 0 ? [] : [{ text: pair["question"], evidence: [...new Set(evidence)] }];
+  });
 }
 
 /** Characters per token from the growth the provider reported, and what it counted before the first message. */

@@ -1,0 +1,60 @@
+/**
+ * Questions with known evidence, asked at the end of a transcript: how much of the evidence a prompt holds word for word,
+ * and how much a search over everything said brings back among its first hits. The search doesn't depend on the policy.
+ */
+import { messageText } from "@palimpsest/core/compaction";
+import { openaiShape } from "@palimpsest/core/message";
+import type { View } from "./policy.ts";
+import type { EvidenceQuestion, Transcript } from "./transcript.ts";
+import { searchTurns } from "./turn-search.ts";
+
+/** Sums over the questions of the share of their evidence. */
+export interface EvidenceTally {
+  readonly questions: number;
+  readonly inPrompt: number;
+  readonly withRecall: number;
+}
+
+export async function askForEvidence(transcript: Transcript, view: View, hits: number): Promise<EvidenceTally> {
+  const { questions, turns } = transcript;
+  const found = await recalled(transcript, hits);
+  const shown = view.map(({ seq, source, message }) => ({ seq, source, text: messageText(message, openaiShape) }));
+  const inPrompt = (turn: number): boolean => {
+    const said = messageText(turns[turn]!.message, openaiShape);
+    return shown.some(({ seq, source, text }) => (seq === turn + 1 || source === "summary") && text.includes(said));
+  };
+  const share = ({ evidence }: EvidenceQuestion, has: (turn: number) => boolean): number =>
+    evidence.filter(has).length / evidence.length;
+  return {
+    questions: questions.length,
+    inPrompt: sum(questions.map((question) => share(question, inPrompt))),
+    withRecall: sum(
+      questions.map((question) => share(question, (turn) => inPrompt(turn) || found.get(question)!.has(turn))),
+    ),
+  };
+}
+
+const searched = new WeakMap<Transcript, Map<number, Promise<Found>>>();
+
+/** For each question the turns a search brings back. */
+type Found = ReadonlyMap<EvidenceQuestion, ReadonlySet<number>>;
+
+function recalled(transcript: Transcript, hits: number): Promise<Found> {
+  const byHits = searched.get(transcript) ?? new Map<number, Promise<Found>>();
+  searched.set(transcript, byHits);
+  const found = byHits.get(hits) ?? searchAll(transcript, hits);
+  byHits.set(hits, found);
+  return found;
+}
+
+async function searchAll({ turns, questions }: Transcript, hits: number): Promise<Found> {
+  const { find } = searchTurns(turns);
+  const found = new Map<EvidenceQuestion, ReadonlySet<number>>();
+  for (const question of questions)
+    found.set(question, new Set(await find(question.text, { end: turns.length, hits })));
+  return found;
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}

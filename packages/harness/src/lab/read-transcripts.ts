@@ -1,0 +1,39 @@
+/**
+ * A file's bytes as transcripts to play: what `import` reads, with its `questions` where a conversation has them, and
+ * dialogs in LoCoMo's layout, which carry questions with the turns that hold their evidence.
+ */
+import type { Conversation, ImportedMessage } from "../import/conversation.ts";
+import { readConversations } from "../import/read-conversations.ts";
+import { type Dialog, dialogsIn } from "./dialogs.ts";
+import { type Transcript, transcriptOf } from "./transcript.ts";
+
+export async function readTranscripts(
+  name: string,
+  file: Buffer,
+): Promise<{ readonly transcripts: readonly Transcript[]; readonly problems: readonly string[] }> {
+  const { conversations, problems } = await readConversations(file);
+  const bad = problems.slice(0, 1).map(({ place, message }) => `${place}: ${message}; its other lines are played`);
+  const found = conversations.length > 0 || bad.length > 0 ? conversations : dialogsInText(file).map(conversationOf);
+  const transcripts = found.map((one, at) => transcriptOf(found.length > 1 ? `${name} ${at + 1}` : name, one));
+  return { transcripts, problems: found.length + bad.length === 0 ? ["no message in it"] : bad };
+}
+
+function dialogsInText(file: Buffer): Dialog[] {
+  try {
+    return dialogsIn(JSON.parse(file.toString("utf8")));
+  } catch {
+    return [];
+  }
+}
+
+/** The first to speak is the user. */
+function conversationOf({ turns, questions }: Dialog): Conversation {
+  const messages = turns.map(({ id, at, speaker, text, caption }): ImportedMessage => {
+    const role = speaker === turns[0]!.speaker ? "user" : "assistant";
+    const content = caption === "" ? text : `${text} [image: ${caption}]`;
+    const value = { role, ...(speaker === "" ? {} : { name: speaker }), content };
+    return { place: id, body: JSON.stringify(value), value, at, model: null, usage: null };
+  });
+  const asked = questions.map(({ text, evidence }) => ({ question: text, evidence }));
+  return { place: "", messages, request: null, questions: asked };
+}
