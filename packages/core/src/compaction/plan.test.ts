@@ -136,6 +136,17 @@ test("[F17] a hidden system message is hoisted", () => {
   assert.equal(thread.after(plan)[0], system);
 });
 
+test("[F30] what is less than a summary of it is not hidden to make room: the plan would promise more than it holds", () => {
+  const system: OpenAiMessage = { role: "system", content: words(2580) };
+  const groups = [20, 20, 150, 20].flatMap((size, i) => [call(`c${i}`), result(`c${i}`, words(size))]);
+  for (const before of [[system], [system, user("hi"), ai("ok")]]) {
+    const thread = open([...before, user(words(529)), ...groups]);
+    const plan = compacts(planned(thread, { window: 4000, summaryFormat: "user" }));
+    assert.equal(plan.cut, null);
+    assert.ok(thread.size(plan) < plan.tokensBefore && thread.size(plan) <= 3500, `${thread.size(plan)}`);
+  }
+});
+
 test("[F30] no new attempt before the view has grown by the minimum gain, while it fits", () => {
   const policy = { trigger: [tokens(3000)], keep: messages(20), window: 32_000 };
   assert.equal(reasonOf(planned(open(alternating(20, 100)), { ...policy, grown: 100 })), "waiting");

@@ -198,11 +198,11 @@ function preferredCuts<M>(input: PlanInput<M>, weigher: Weigher, cuts: readonly 
   return [...(turn === undefined ? [] : [turn]), ...(group === undefined || group === turn ? [] : [group])];
 }
 
-/** Never more than two thirds of what it replaces: a summary that doesn't shrink is no summary. */
+/** Never more than two thirds of what it replaces, but no summary is shorter than its stub. */
 function summaryBudget(weigher: Weigher, cut: Boundary, limits: Limits): number {
   if (cut.index <= weigher.first) return 0;
   const hidden = weigher.hidden(cut.index);
-  return Math.min(Math.max(STUB_TOKENS, Math.min(limits.maxSummary, Math.floor((hidden * 2) / 3))), hidden);
+  return Math.max(STUB_TOKENS, Math.min(limits.maxSummary, Math.floor((hidden * 2) / 3)));
 }
 
 function compactPlan<M>(input: PlanInput<M>, weigher: Weigher, choice: Choice, reason: CompactPlan["reason"]): Plan {
@@ -250,7 +250,7 @@ function makeCut<M>(
   cut: Boundary,
   budget: { summary: number; digest: number | null },
 ): Cut {
-  const hidden = view.slice(weigher.first, cut.index);
+  const hidden = view.slice(0, cut.index).filter(({ source }) => source === "message");
   const seqs = hidden.map((entry) => entry.seq ?? 0);
   const asked = weigher.request(cut);
   const systems = view

@@ -23,7 +23,7 @@ export interface TailInput<M> {
 export type Level = number;
 
 export interface Weigher {
-  /** Index of the first entry a compaction may hide. */
+  /** Index of the first entry a compaction may hide; system messages are never hidden. */
   readonly first: number;
   readonly sizes: readonly number[];
   readonly total: number;
@@ -42,7 +42,7 @@ export interface Weigher {
 export function weigh<M>({ view, shape, measure, fixed, format }: TailInput<M>): Weigher {
   const sizes = view.map((entry) => entrySize(entry, measure));
   const isSystem = view.map((entry) => shape.role(entry.message) === "system" && entry.source !== "summary");
-  const firstMessage = view.findIndex((entry) => entry.source === "message");
+  const firstMessage = view.findIndex((entry, index) => entry.source === "message" && !isSystem[index]);
   const first = firstMessage < 0 ? view.length : firstMessage;
   const total = fixed + sum(sizes);
   const base =

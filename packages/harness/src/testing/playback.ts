@@ -58,7 +58,7 @@ export interface PlaybackReport {
 export async function playback<M>(options: PlaybackOptions<M>): Promise<PlaybackReport> {
   const { messages, shape, meter, window } = options;
   const conversation: PlayedThread<M> = options.thread ?? memoryConversation(shape);
-  const tally = new Tally();
+  const tally = new Tally(window, options.policy);
   let now = options.times?.[0] ?? 0;
   const compactor = createCompactor({
     conversation,
@@ -79,7 +79,6 @@ export async function playback<M>(options: PlaybackOptions<M>): Promise<Playback
     },
     ...(options.background === undefined ? {} : { background: options.background }),
   });
-  const minGain = Math.floor(window.size * options.policy.minGain);
   for (const [index, message] of messages.entries()) {
     now = options.times?.[index] ?? now + 1000;
     if (shape.role(message) === "assistant") await request();
@@ -91,7 +90,6 @@ export async function playback<M>(options: PlaybackOptions<M>): Promise<Playback
   async function request(): Promise<void> {
     tally.requests++;
     try {
-      tally.minGain = minGain;
       await compactor.compact({ cause: "automatic" });
       await compactor.settled();
     } catch (error) {
@@ -107,7 +105,6 @@ class Tally {
   requests = 0;
   impossible = 0;
   draftsUsed = 0;
-  minGain = 0;
   #violations = 0;
   #overWindow = 0;
   #attempts = 0;
@@ -117,6 +114,14 @@ class Tally {
   #growth = Number.POSITIVE_INFINITY;
   #excused = false;
   #firstFault: string | null = null;
+  readonly #minGain: number;
+  /** What may be sent while no report has confirmed the count. */
+  readonly #usable: number;
+
+  constructor({ size, reserve }: Window, { minGain }: Policy) {
+    this.#minGain = Math.floor(size * minGain);
+    this.#usable = (size - reserve) / 1.05;
+  }
 
   grew(tokens: number): void {
     this.#growth += tokens;
@@ -125,22 +130,23 @@ class Tally {
   outcome(outcome: CompactionOutcome): void {
     if (outcome.kind === "unchanged") {
       if (outcome.reason === "below-trigger" || outcome.reason === "waiting") return;
-      this.#attempt(outcome.reason);
+      this.#attempt(outcome.reason, outcome.tokens);
       this.#count(outcome.reason, 0);
       return;
     }
     // Pruning follows the price of the cache, not the window; it has its own threshold.
     if (outcome.rung !== "prune") {
-      this.#attempt(outcome.reason);
+      this.#attempt(outcome.reason, outcome.tokensBefore);
       this.#excused = outcome.shortfall !== null;
     }
     this.#count(outcome.rung, outcome.calls);
   }
 
-  /** An attempt is hasty when the last one reached its mark and too little was said since. */
-  #attempt(reason: string): void {
+  /** After too little was said only a request that doesn't fit may try again, and only where the last one said why. */
+  #attempt(reason: string, tokens: number): void {
     this.#attempts++;
-    if (this.#growth < this.minGain && !this.#excused) {
+    const needed = this.#excused && tokens > Math.floor(this.#usable);
+    if (this.#growth < this.#minGain && !needed) {
       this.#hasty++;
       this.#fault(`an attempt (${reason}) after only ${this.#growth} tokens`);
     }
