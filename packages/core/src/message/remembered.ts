@@ -6,6 +6,7 @@ import type { Part, Shape } from "./shape.ts";
 
 export function remembered<M extends object>(shape: Shape<M>): Shape<M> {
   const known = new WeakMap<M, readonly Part[]>();
+  const called = new WeakMap<M, readonly string[]>();
   return {
     ...shape,
     parts(message) {
@@ -14,6 +15,13 @@ export function remembered<M extends object>(shape: Shape<M>): Shape<M> {
       const parts = shape.parts(message);
       known.set(message, parts);
       return parts;
+    },
+    calls(message) {
+      const seen = called.get(message);
+      if (seen !== undefined) return seen;
+      const calls = shape.calls(message);
+      called.set(message, calls);
+      return calls;
     },
   };
 }

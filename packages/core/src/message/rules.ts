@@ -147,8 +147,10 @@ function endsWithRequest<M>(messages: readonly M[], shape: Shape<M>): Finding[] 
 }
 
 function where<M>(messages: readonly M[], broken: (message: M, index: number) => string | false): Finding[] {
-  return messages.flatMap((message, index) => {
+  const found: Finding[] = [];
+  for (const [index, message] of messages.entries()) {
     const detail = broken(message, index);
-    return detail === false ? [] : [{ index, detail }];
-  });
+    if (detail !== false) found.push({ index, detail });
+  }
+  return found;
 }

@@ -4,7 +4,8 @@
  */
 import { setTimeout as wait } from "node:timers/promises";
 import type { CompactionOutcome, Keep } from "@palimpsest/core/compaction";
-import type { AiSdkMessage } from "@palimpsest/core/message";
+import { type AiSdkMessage, shapeOf } from "@palimpsest/core/message";
+import { createMeter } from "@palimpsest/core/tokens";
 import type { ToolSet } from "ai";
 import { summarizationFromOptions } from "../config/summarization.ts";
 import { knownWindow } from "../models/known-windows.ts";
@@ -127,7 +128,7 @@ function resolve(options: AgentOptions): AgentSetup {
   const known = options.contextWindow ?? knownWindow(languageModel.modelId);
   const contextWindow = known ?? compaction.settings.fallbackContextWindow;
   const model = { settings, contextWindow, baseUrl: options.baseUrl ?? null };
-  let counter: Promise<ModelCounter> | undefined;
+  let counting: ReturnType<AgentSetup["counting"]> | undefined;
   return {
     means: kit,
     model,
@@ -137,11 +138,12 @@ function resolve(options: AgentOptions): AgentSetup {
     middleware,
     chain: compose(middleware),
     drafting: new Map(),
+    open: new Map(),
     compaction,
-    counter: () => {
+    counting: () => {
       const { provider, modelId } = languageModel;
-      counter ??= remembering(options.counter ?? exactCounterFor({ provider, model: modelId }));
-      return counter;
+      counting ??= countingWith(options.counter ?? exactCounterFor({ provider, model: modelId }));
+      return counting;
     },
     maxSteps: options.maxSteps ?? 100,
     toolTimeoutMs: options.toolTimeoutMs === undefined ? TOOL_TIMEOUT_MS : options.toolTimeoutMs,
@@ -152,9 +154,10 @@ function resolve(options: AgentOptions): AgentSetup {
   };
 }
 
-async function remembering(given: ModelCounter | Promise<ModelCounter>): Promise<ModelCounter> {
-  const counter = await given;
-  return { ...counter, count: rememberCounts(counter.count) };
+async function countingWith(given: ModelCounter | Promise<ModelCounter>): ReturnType<AgentSetup["counting"]> {
+  const known = await given;
+  const counter = { ...known, count: rememberCounts(known.count) };
+  return { counter, meter: createMeter(shapeOf("ai-sdk"), { ...counter, counter: counter.count }) };
 }
 
 /** Long enough for a build or a test run; a tool that says nothing for longer has most likely hung. */

@@ -41,12 +41,13 @@ async function runOn(
   const id = checkThreadId(threadId);
   if (id.kind === "invalid") throw new AgentError("bad-thread-id", id.problem);
   const said = readIncoming(input);
-  if (said.length > 0) {
+  const attempt = () =>
+    withSession(setup, { threadId, runId, signal, emit }, (session) => runIn(session, { setup, said, progress }));
+  let leased = await attempt();
+  if (leased.kind === "missing" && said.length > 0) {
     await createThread(setup.means, { id: threadId, ...(user && { user }), ...(agent && { agent }) });
+    leased = await attempt();
   }
-  const leased = await withSession(setup, { threadId, runId, signal, emit }, (session) =>
-    runIn(session, { setup, said, progress }),
-  );
   if (leased.kind === "busy") return { kind: "busy", expiresAt: leased.expiresAt };
   if (leased.kind === "missing") throw nothingToAnswer(threadId);
   return leased.value;

@@ -5,7 +5,7 @@
 import { entrySize } from "@palimpsest/core/compaction";
 import type { UsageFlaw, ViewEntry } from "@palimpsest/core/log";
 import type { AiSdkMessage } from "@palimpsest/core/message";
-import { type Count, type Meter, type Prompt, resumeAccount, viewKey } from "@palimpsest/core/tokens";
+import { type Account, type Count, type Meter, type Prompt, resumeAccount, viewKey } from "@palimpsest/core/tokens";
 import type { Draft } from "../threads/writer.ts";
 import type { StepUsage } from "./events.ts";
 import { readUsages } from "./read-records.ts";
@@ -22,12 +22,19 @@ export interface LedgerOptions {
   readonly fixed: () => number;
   /** The messages as they would be sent, repairs included. */
   readonly render: (view: View) => readonly AiSdkMessage[];
+  /** What the thread's run before this one left, if nothing was written to the thread since. */
+  readonly before: Settled | null;
 }
 
-export interface Ledger {
-  count(view: View): Count;
+/** What the reports on a thread have come to. */
+export interface Settled {
+  readonly account: Account;
   /** When the provider was asked last, if it was. */
   readonly lastAt: number | null;
+}
+
+export interface Ledger extends Settled {
+  count(view: View): Count;
   /** Notes what is about to be sent: the next report is on it. */
   send(): void;
   /** The usage record for the message at `of`. */
@@ -47,12 +54,21 @@ export async function openLedger(run: Run, options: LedgerOptions): Promise<Ledg
     const repairs = added > 0 ? [{ seq: null, tokens: added }] : [];
     return { view: viewKey(liveView()), fixed: options.fixed(), entries: [...entries, ...repairs] };
   };
-  const usages = await readUsages(means.store, run.threadId, conversation.head());
-  let asked = promptOf(conversation.view());
-  const { factors } = conversation.head();
-  const account = resumeAccount(usages, { prompt: asked, factors, priorOf: () => prior, window: options.window() });
-  let lastAt = usages.length === 0 ? null : Date.parse(usages.at(-1)!.at);
+  let asked: Prompt | null = null;
+  const resume = async (): Promise<Settled> => {
+    const { factors } = conversation.head();
+    const usages = await readUsages(means.store, run.threadId, conversation.head());
+    const resumed = { prompt: promptOf(conversation.view()), factors, priorOf: () => prior, window: options.window() };
+    const newest = usages.at(-1);
+    return {
+      account: resumeAccount(usages, resumed),
+      lastAt: newest === undefined ? null : Date.parse(newest.at),
+    };
+  };
+  const { account, lastAt: resumedAt } = options.before ?? (await resume());
+  let lastAt = resumedAt;
   return {
+    account,
     count: (view) => account.count(promptOf(view), { model, prior }),
     get lastAt() {
       return lastAt;
@@ -61,7 +77,8 @@ export async function openLedger(run: Run, options: LedgerOptions): Promise<Ledg
       asked = promptOf(conversation.view());
     },
     report(usage, of, promptHash) {
-      const settled = account.settle({ of, ...usage }, { model, prior, prompt: asked, window: options.window() });
+      const prompt = asked ?? promptOf(conversation.view());
+      const settled = account.settle({ of, ...usage }, { model, prior, prompt, window: options.window() });
       lastAt = means.clock().getTime();
       return {
         ...{ kind: "usage", of, model, ...usage },

@@ -3,21 +3,22 @@
  * request; one count of it drives the trigger, the plan and the usage records. Calls no model.
  */
 import type { Window } from "@palimpsest/core/compaction";
-import { sent, type ViewEntry } from "@palimpsest/core/log";
-import { type AiSdkMessage, aiSdkShape, forRequest, repair, rulesOf } from "@palimpsest/core/message";
+import type { ViewEntry } from "@palimpsest/core/log";
+import { type AiSdkMessage, type RuleSet, repair, rulesOf, shapeOf } from "@palimpsest/core/message";
 import { isCold, RELATIVE_PRICES } from "@palimpsest/core/pricing";
-import { type Count, createMeter } from "@palimpsest/core/tokens";
+import type { Count, Meter } from "@palimpsest/core/tokens";
 import type { ToolSet } from "ai";
 import { type Compactor, createCompactor } from "../compaction/compactor.ts";
 import { draftTable } from "../compaction/draft-table.ts";
 import { ensureParts } from "../compaction/part-files.ts";
 import type { CachedPrefix } from "../compaction/summarize.ts";
 import type { ModelCounter } from "../models/tokenizers.ts";
+import { sentMessages } from "../threads/sent-messages.ts";
 import type { Draft } from "../threads/writer.ts";
 import { markedMessages } from "./cache-marks.ts";
 import type { StepUsage } from "./events.ts";
 import { type FixedSource, fixedDrafts, type ModelRequest, renderFixed, requestWith } from "./fixed-part.ts";
-import { type Ledger, openLedger } from "./ledger.ts";
+import { type Ledger, openLedger, type Settled } from "./ledger.ts";
 import type { CompactionSetup } from "./middleware.ts";
 import type { ModelObject, WindowBook } from "./model.ts";
 import { readMessages } from "./read-records.ts";
@@ -29,15 +30,19 @@ export type { ModelRequest } from "./fixed-part.ts";
 export interface DeskOptions extends FixedSource {
   readonly model: ModelObject;
   readonly counter: ModelCounter;
+  readonly meter: Meter<AiSdkMessage>;
   readonly book: WindowBook;
   readonly compaction: CompactionSetup;
   /** Folder of the thread's part files; null without a workspace. */
   readonly history: string | null;
   /** `no`: a draft of this thread is under way already. */
   readonly ahead: "yes" | "no";
+  /** What the thread's run before this one left in its ledger, if nothing was written since. */
+  readonly before: Settled | null;
 }
 
 export interface Desk {
+  settled(): Settled;
   readonly compactor: Compactor<AiSdkMessage>;
   readonly tools: ToolSet;
   window(): Window;
@@ -52,19 +57,22 @@ export interface Desk {
 }
 
 const RULES = rulesOf("ai-sdk");
+/** What a list that keeps all others needs to be sent. */
+const LAST_RULE: RuleSet = { name: "request", rules: ["ends-with-request"] };
+const SHAPE = shapeOf("ai-sdk");
 
 export async function openDesk(run: Run, options: DeskOptions): Promise<Desk> {
-  const { model, counter, book } = options;
+  const { model, counter, meter, book, before } = options;
   const { conversation } = run;
-  const meter = createMeter(aiSdkShape, { ...counter, counter: counter.count });
   let part = await renderFixed(run, options);
   const fixed = (): number => meter.system(part.prompt.text) + meter.tools(part.schemas);
   const window = (): Window => book.window();
   const ledger = await openLedger(run, {
-    ...{ modelId: model.modelId, prior: counter.prior, meter, fixed, render },
+    ...{ modelId: model.modelId, prior: counter.prior, meter, fixed, render, before },
     window: () => window().size,
   });
   return {
+    settled: () => ({ account: ledger.account, lastAt: ledger.lastAt }),
     get tools() {
       return part.tools;
     },
@@ -80,7 +88,7 @@ export async function openDesk(run: Run, options: DeskOptions): Promise<Desk> {
     changes: () => fixedDrafts(run, part, meter),
     request() {
       ledger.send();
-      return requestWith(part, render(conversation.view(), forRequest(RULES)));
+      return requestWith(part, repair(render(conversation.view()), SHAPE, LAST_RULE).messages);
     },
     report(usage, of) {
       const record = ledger.report(usage, of, part.hash);
@@ -90,12 +98,8 @@ export async function openDesk(run: Run, options: DeskOptions): Promise<Desk> {
   };
 }
 
-function render(view: readonly ViewEntry<AiSdkMessage>[], rules = RULES): readonly AiSdkMessage[] {
-  return repair(
-    view.map((entry) => sent(entry, aiSdkShape)),
-    aiSdkShape,
-    rules,
-  ).messages;
+function render(view: readonly ViewEntry<AiSdkMessage>[]): readonly AiSdkMessage[] {
+  return sentMessages(view, SHAPE, RULES).messages;
 }
 
 interface Asked {

@@ -2,17 +2,19 @@
  * A thread that is held: its lease, its open conversation, a run on it and the desk its requests are made at. Runs and
  * manual compactions both work inside one, so that they can never meet on the same thread.
  */
-import { type AiSdkMessage, aiSdkShape } from "@palimpsest/core/message";
+import { type AiSdkMessage, shapeOf } from "@palimpsest/core/message";
+import type { Meter } from "@palimpsest/core/tokens";
 import type { ToolSet } from "ai";
 import type { Compactor } from "../compaction/compactor.ts";
 import type { ModelCounter } from "../models/tokenizers.ts";
 import type { Leased } from "../stores/leases.ts";
 import { withWriter } from "../threads/acts.ts";
-import { openConversation } from "../threads/conversation.ts";
+import { type Conversation, openConversation } from "../threads/conversation.ts";
 import type { Means } from "../threads/writer.ts";
 import type { Asking } from "./ask.ts";
 import { LeaseLostError } from "./errors.ts";
 import type { Emit } from "./events.ts";
+import type { Settled } from "./ledger.ts";
 import type { Chain, CompactionSetup, Middleware } from "./middleware.ts";
 import { type Desk, openDesk } from "./request.ts";
 import { type ActiveRun, startRun } from "./run.ts";
@@ -25,12 +27,19 @@ export interface AgentSetup extends Omit<Asking, "desk"> {
   readonly middleware: readonly Middleware[];
   readonly chain: Chain;
   readonly compaction: CompactionSetup;
-  readonly counter: () => Promise<ModelCounter>;
+  readonly counting: () => Promise<{ readonly counter: ModelCounter; readonly meter: Meter<AiSdkMessage> }>;
   readonly maxSteps: number;
   readonly toolTimeoutMs: number | null;
   readonly history: ((threadId: string) => string) | null;
   /** By thread: who is still drafting a summary after its run has ended. */
   readonly drafting: Map<string, Compactor<AiSdkMessage>>;
+  /** By thread: what the last runs left open, so that the next one reads only what is new. */
+  readonly open: Map<string, OpenThread>;
+}
+
+interface OpenThread {
+  readonly conversation: Conversation<AiSdkMessage>;
+  readonly settled: Settled;
 }
 
 export interface Session {
@@ -56,7 +65,9 @@ export function withSession<T>(
     setup.means,
     threadId,
     async (writer, lost) => {
-      const conversation = await openConversation(writer, aiSdkShape);
+      const before = setup.open.get(threadId);
+      setup.open.delete(threadId);
+      const conversation = await openConversation(writer, shapeOf("ai-sdk"), before?.conversation);
       if (conversation === null) throw new LeaseLostError(threadId);
       const signal = stop === undefined ? lost : AbortSignal.any([stop, lost]);
       const { middleware, compaction, base, tools, book } = setup;
@@ -66,20 +77,32 @@ export function withSession<T>(
         ...{ middleware, compaction, base, tools, book },
         model: setup.model.settings.languageModel,
         ahead: setup.drafting.has(threadId) ? "no" : "yes",
-        counter: await setup.counter(),
+        ...(await setup.counting()),
+        before: before?.conversation.live() === conversation.live() ? before.settled : null,
         history: setup.history?.(threadId) ?? null,
       });
       const assertHeld = (): void => {
         if (lost.aborted) throw new LeaseLostError(threadId);
       };
       try {
-        return await work({ run, desk, assertHeld });
+        const result = await work({ run, desk, assertHeld });
+        keepOpen(setup, threadId, { conversation, settled: desk.settled() });
+        return result;
       } finally {
         letDraft(setup, threadId, desk.compactor);
       }
     },
     { runId },
   );
+}
+
+/** Whatever the number of threads, only so many stay in memory. */
+const MOST_OPEN = 8;
+
+function keepOpen({ open }: AgentSetup, threadId: string, thread: OpenThread): void {
+  open.set(threadId, thread);
+  const [oldest] = open.keys();
+  if (open.size > MOST_OPEN && oldest !== undefined) open.delete(oldest);
 }
 
 /** A draft never touches the thread, so it may go on without the lease; the next run finds it in the table. */

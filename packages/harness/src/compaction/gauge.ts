@@ -3,10 +3,11 @@
  * count (anchored on reports) sets the scale; parts and hypothetical views are weighed by the meter on that scale.
  */
 import { entrySize, type Measure, type Window } from "@palimpsest/core/compaction";
-import { sent, type ViewEntry } from "@palimpsest/core/log";
-import { type RuleSet, repair } from "@palimpsest/core/message";
+import type { ViewEntry } from "@palimpsest/core/log";
+import type { RuleSet } from "@palimpsest/core/message";
 import type { Count, CountSource, Meter } from "@palimpsest/core/tokens";
 import type { Conversation } from "../threads/conversation.ts";
+import { sentMessages } from "../threads/sent-messages.ts";
 
 export interface GaugeOptions<M> {
   readonly meter: Meter<M>;
@@ -40,12 +41,7 @@ export function gauge<M>(conversation: Conversation<M>, options: GaugeOptions<M>
   const { meter, rules } = options;
   const { shape } = conversation;
   const view = conversation.view();
-  const render = (entries: readonly ViewEntry<M>[]): readonly M[] =>
-    repair(
-      entries.map((entry) => sent(entry, shape)),
-      shape,
-      rules,
-    ).messages;
+  const render = (entries: readonly ViewEntry<M>[]): readonly M[] => sentMessages(entries, shape, rules).messages;
   const fixed = options.fixed();
   const shown = view.reduce((sum, entry) => sum + entrySize(entry, meter), 0);
   const whole = meter.messages(render(view));

@@ -2,16 +2,15 @@
  * Reports calls that never got a result: a run that was killed left them behind. The view gives each an error result, so
  * the thread stays usable; this tells a person that it did. The log is not touched.
  */
-import { sent } from "@palimpsest/core/log";
-import { aiSdkShape, repair, rulesOf } from "@palimpsest/core/message";
+import { rulesOf } from "@palimpsest/core/message";
 import type { Middleware } from "../agent/middleware.ts";
+import { sentMessages } from "../threads/sent-messages.ts";
 
 export function danglingCalls(): Middleware {
   return {
     name: "dangling-calls",
     beforeAgent({ conversation, emit }) {
-      const messages = conversation.view().map((entry) => sent(entry, aiSdkShape));
-      const { repairs } = repair(messages, aiSdkShape, rulesOf("ai-sdk"));
+      const { repairs } = sentMessages(conversation.view(), conversation.shape, rulesOf("ai-sdk"));
       const made = repairs.filter(({ kind }) => kind === "result-synthesized");
       if (made.length > 0) emit({ type: "calls-repair", repairs: made });
     },

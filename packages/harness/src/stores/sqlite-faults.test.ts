@@ -190,3 +190,13 @@ async function openOrFail(file: string) {
 function fingerprint(file: string): string {
   return createHash("sha256").update(readFileSync(file)).digest("hex");
 }
+
+test("appends wait for the disk again after a lease that didn't, also when taking it failed", () => {
+  const connection = connect({ path });
+  const level = () => connection.get("PRAGMA synchronous")?.["synchronous"];
+  assert.equal(level(), 2);
+  assert.equal(connection.unhurried(level), 1);
+  assert.throws(() => connection.unhurried(() => connection.run("nonsense")));
+  assert.equal(level(), 2);
+  connection.close();
+});

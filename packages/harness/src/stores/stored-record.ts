@@ -7,7 +7,14 @@ import type { StoredRecord } from "./store.ts";
 
 export function storedRecord(row: Omit<ChainedRecord, "at"> & { readonly redacted: boolean }): StoredRecord {
   const { redacted, ...rest } = row;
-  const chained: ChainedRecord = { ...rest, at: timeOf(row.header) };
+  let at: string | undefined;
+  const chained: ChainedRecord = {
+    ...rest,
+    get at() {
+      at ??= timeOf(row.header);
+      return at;
+    },
+  };
   let record: LogRecord | undefined;
   return {
     chained,

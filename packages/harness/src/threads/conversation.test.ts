@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
-import { openaiShape } from "@palimpsest/core/message";
+import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
 import { openSqlite } from "../stores/sqlite.ts";
 import { appendMessages, withWriter } from "./acts.ts";
-import { openConversation } from "./conversation.ts";
+import { type Conversation, openConversation } from "./conversation.ts";
 import { createThread, means } from "./writer.ts";
 
 test("a thread whose last record is gone is not gone on with, so that damage is not buried", async (t) => {
@@ -56,3 +56,33 @@ async function opened(path: string): Promise<number | undefined> {
     await kit.store.close();
   }
 }
+
+test("a thread opened again reads its log only where somebody else has written since", async (t) => {
+  const store = openSqlite({ path: await threadOfThree(t) });
+  t.after(() => store.close());
+  let loads = 0;
+  const load: typeof store.load = (thread) => {
+    loads += 1;
+    return store.load(thread);
+  };
+  const kit = means({ ...store, load });
+  let before: Conversation<OpenAiMessage> | null = null;
+  const reopen = () =>
+    withWriter(kit, "t", async (writer) => {
+      before = await openConversation(writer, openaiShape, before);
+      return before?.view().map(({ message }) => message);
+    });
+  const say = (content: string) => {
+    const body = { role: "user", content };
+    return withWriter(kit, "t", (writer) => appendMessages(writer, [{ dialect: "openai", origin: "user", body }]));
+  };
+  const first = await reopen();
+  const again = await reopen();
+  assert.equal(loads, 1);
+  assert.ok(first.kind === "done" && again.kind === "done");
+  assert.equal(again.value?.[0], first.value?.[0], "the same objects, so that counts stay known");
+  await say("four");
+  const moved = await reopen();
+  assert.equal(loads, 2);
+  assert.equal(moved.kind === "done" && moved.value?.length, 4);
+});

@@ -39,34 +39,23 @@ export interface Conversation<M> {
   reload(): Promise<void>;
 }
 
-export async function openConversation<M>(writer: Writer, shape: Shape<M>): Promise<Conversation<M> | null> {
+/** `before`: the same thread as it was opened earlier; where the log still stands as that one left it, it isn't read again. */
+export async function openConversation<M>(
+  writer: Writer,
+  shape: Shape<M>,
+  before: Conversation<M> | null = null,
+): Promise<Conversation<M> | null> {
   const { store, lease } = writer;
-  const first = await store.load(lease.thread);
-  if (first === undefined) return null;
-  assertWhole(first, lease.thread);
-  let head = first.head;
-  let live = liveRecords(
-    head,
-    first.records.map(({ record }) => record),
-  );
+  const first = (await unmoved(writer, before)) ?? (await loadWhole(writer));
+  if (first === null) return null;
+  let { head, live } = first;
   let shown: readonly ViewEntry<M>[] | null = null;
-  const messages = new Map<number, M>();
-  const original = (record: MessageRecord): M => {
-    const known = messages.get(record.seq);
-    if (known !== undefined) return known;
-    const message = readBody(record, shape);
-    messages.set(record.seq, message);
-    return message;
-  };
+  const original = live === before?.live() ? before.original : readingOnce(shape);
   const viewOf = (records: LiveRecords): readonly ViewEntry<M>[] => view(records, { shape, read: original });
   const reload = async (): Promise<void> => {
     const loaded = await store.load(lease.thread);
     if (loaded === undefined) return;
-    head = loaded.head;
-    live = liveRecords(
-      head,
-      loaded.records.map(({ record }) => record),
-    );
+    ({ head, live } = standing(loaded));
     shown = null;
   };
 
@@ -91,9 +80,46 @@ export async function openConversation<M>(writer: Writer, shape: Shape<M>): Prom
       shown = null;
       if (records.some((record) => record.kind === "undo")) await reload();
       else for (const record of records) live = liveAfter(live, record as Exclude<LogRecord, { kind: "undo" }>);
-      for (const seq of messages.keys()) if (seq <= head.hiddenThrough && !stands(live, seq)) messages.delete(seq);
       return { kind: "committed", head, seqs: records.map(({ seq }) => seq), records };
     },
+  };
+}
+
+interface Standing {
+  readonly header: ThreadHeader;
+  readonly head: Head;
+  readonly live: LiveRecords;
+}
+
+async function unmoved<M>({ store, lease }: Writer, before: Conversation<M> | null): Promise<Standing | null> {
+  if (before === null || before.head().version === 0) return null;
+  const head = await store.head(lease.thread);
+  if (head?.version !== before.head().version || head.hash !== before.head().hash) return null;
+  return { header: before.header, head, live: before.live() };
+}
+
+async function loadWhole({ store, lease }: Writer): Promise<Standing | null> {
+  const loaded = await store.load(lease.thread);
+  if (loaded === undefined) return null;
+  assertWhole(loaded, lease.thread);
+  return standing(loaded);
+}
+
+function standing({ header, head, records }: ThreadLoad): Standing {
+  const live = liveRecords(
+    head,
+    records.map(({ record }) => record),
+  );
+  return { header, head, live };
+}
+
+/** A record's message stays the same object as long as the record is held. */
+function readingOnce<M>(shape: Shape<M>): (record: MessageRecord) => M {
+  const known = new WeakMap<MessageRecord, { readonly message: M }>();
+  return (record) => {
+    const found = known.get(record) ?? { message: readBody(record, shape) };
+    known.set(record, found);
+    return found.message;
   };
 }
 
@@ -106,10 +132,6 @@ function assertWhole({ head, records }: ThreadLoad, thread: string): void {
     `thread ${thread} should end with record ${head.version} and doesn't: \`palimpsest verify ${thread}\` names the damage; ` +
       "restore a backup, or fork the thread before it.",
   );
-}
-
-function stands({ systems, request }: LiveRecords, seq: number): boolean {
-  return request?.seq === seq || systems.some((record) => record.seq === seq);
 }
 
 /** A body in another dialect than the conversation's is converted; where that takes several messages they are joined. */

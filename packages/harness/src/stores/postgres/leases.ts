@@ -1,6 +1,8 @@
 /**
  * Leases in PostgreSQL, by the database's own clock, so that processes on different machines agree. `clock_timestamp`
- * and not `now`: a statement that waited for the row must judge by the time it got it.
+ * and not `now`: a statement that waited for the row must judge by the time it got it. A lease isn't worth a wait for the
+ * disk: an append brings the lease it was made under there with it, and one that a crash of the server has forgotten
+ * is refused at its next append, because its epoch or its owner no longer stands.
  */
 import type { Lease, LeaseResult } from "../store.ts";
 import type { Connection } from "./connection.ts";
@@ -14,7 +16,7 @@ export function acquireLease(
   return run(async (query) => {
     const [taken] = await query<{ epoch: number }>(
       `UPDATE ${schema}.threads SET lease_owner = $2, lease_epoch = lease_epoch + 1, lease_until = ${UNTIL("$3")}
-      WHERE id = $1 AND (NOT ${LIVE} OR lease_owner = $2) RETURNING lease_epoch AS epoch`,
+      WHERE id = $1 AND (NOT ${LIVE} OR lease_owner = $2) AND ${UNHURRIED} RETURNING lease_epoch AS epoch`,
       [thread, owner, ttlMs],
     );
     if (taken) return { kind: "acquired", lease: { thread, owner, epoch: taken.epoch } };
@@ -40,11 +42,14 @@ export const HOLDS = (owner: string, epoch: string) => `lease_owner = ${owner} A
 /** Somebody holds the lease and it hasn't run out. */
 export const LIVE = "(lease_owner IS NOT NULL AND lease_until > clock_timestamp())";
 
+/** Always true. Its effect ends with the statement, which is its own transaction. */
+const UNHURRIED = "set_config('synchronous_commit', 'off', true) = 'off'";
+
 const UNTIL = (ms: string) => `clock_timestamp() + ${ms}::float8 * interval '1 millisecond'`;
 
 async function setExpiry({ schema, run }: Connection, lease: Lease, ttlMs: number): Promise<boolean> {
   const sql = `UPDATE ${schema}.threads SET lease_until = ${UNTIL("$4")}
-    WHERE id = $1 AND ${HOLDS("$2", "$3")} RETURNING 1 AS done`;
+    WHERE id = $1 AND ${HOLDS("$2", "$3")} AND ${UNHURRIED} RETURNING 1 AS done`;
   const done = await run((query) => query(sql, [lease.thread, lease.owner, lease.epoch, ttlMs]));
   return done.length === 1;
 }

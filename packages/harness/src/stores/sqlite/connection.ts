@@ -20,6 +20,8 @@ export interface Connection {
   exec(sql: string): void;
   /** `DEFERRED` for a consistent read, `IMMEDIATE` for a write. Rolled back when `work` throws. */
   transaction<T>(mode: "DEFERRED" | "IMMEDIATE", work: () => T): T;
+  /** Commits inside `work` reach the disk with the next one outside of it: for what may be forgotten in a power cut. */
+  unhurried<T>(work: () => T): T;
   /** Runs `work` and turns what SQLite throws into a `StoreError`. */
   guard<T>(work: () => T): Promise<T>;
   close(): void;
@@ -79,6 +81,14 @@ function wrap(path: string, database: DatabaseSync): Connection {
     run: (sql, ...values) => ({ changes: Number(statement(sql).run(...values).changes) }),
     exec: (sql) => database.exec(sql),
     transaction: (mode, work) => transaction(database, mode, work),
+    unhurried: (work) => {
+      database.exec("PRAGMA synchronous = NORMAL");
+      try {
+        return work();
+      } finally {
+        database.exec("PRAGMA synchronous = FULL");
+      }
+    },
     guard: async (work) => {
       try {
         if (!database.isOpen) throw new StoreError("closed", `${path} is closed: open the store again`);

@@ -1,6 +1,7 @@
 /**
  * Leases: who may append, by the database's own clock so that machines with different clocks agree. The epoch outlives
- * its lease: it only ever grows, which is how a late writer is told apart.
+ * its lease: it only ever grows, which is how a late writer is told apart. A lease isn't worth a wait for the disk: an
+ * append brings the lease it was made under there with it, and a power cut ends whoever held one without appending.
  */
 import type { Lease, LeaseResult } from "../store.ts";
 import type { Connection } from "./connection.ts";
@@ -9,7 +10,7 @@ import { findThread } from "./rows.ts";
 const NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 
 export function acquireLease(connection: Connection, thread: string, owner: string, ttlMs: number): LeaseResult {
-  return connection.transaction("IMMEDIATE", () => {
+  const take = (): LeaseResult => {
     const row = findThread(connection, thread);
     if (!row) return { kind: "missing" };
     const held = connection.get(`SELECT owner, expires FROM leases WHERE num = ? AND expires > ${NOW}`, row.num);
@@ -26,7 +27,8 @@ export function acquireLease(connection: Connection, thread: string, owner: stri
       ttlMs,
     );
     return { kind: "acquired", lease: { thread, owner, epoch: taken!["epoch"] as number } };
-  });
+  };
+  return connection.unhurried(() => connection.transaction("IMMEDIATE", take));
 }
 
 export function renewLease(connection: Connection, lease: Lease, ttlMs: number): "renewed" | "lost" {
@@ -49,13 +51,8 @@ export function isLeased(connection: Connection, num: number): boolean {
 }
 
 function setExpiry(connection: Connection, lease: Lease, ttlMs: number): boolean {
-  const { changes } = connection.run(
-    `UPDATE leases SET expires = ${NOW} + ?
-     WHERE num = (SELECT num FROM threads WHERE id = ?) AND owner = ? AND epoch = ?`,
-    ttlMs,
-    lease.thread,
-    lease.owner,
-    lease.epoch,
-  );
-  return changes === 1;
+  const sql = `UPDATE leases SET expires = ${NOW} + ?
+     WHERE num = (SELECT num FROM threads WHERE id = ?) AND owner = ? AND epoch = ?`;
+  const { thread, owner, epoch } = lease;
+  return connection.unhurried(() => connection.run(sql, ttlMs, thread, owner, epoch)).changes === 1;
 }

@@ -1,0 +1,31 @@
+/**
+ * A view as the provider gets it: what was lent joined to its turn, and everything made acceptable. A view is asked for
+ * several times a step (the trigger, the plan, the count, the request), and is a value: it is repaired once.
+ */
+import { sent, type ViewEntry } from "@palimpsest/core/log";
+import { type Repair, type RuleSet, repair, type Shape } from "@palimpsest/core/message";
+
+export interface SentMessages<M> {
+  readonly messages: readonly M[];
+  readonly repairs: readonly Repair[];
+}
+
+interface Known {
+  readonly rules: RuleSet;
+  readonly made: SentMessages<unknown>;
+}
+
+/** By view; one list is only ever read through one shape and, all but always, by one rule set. */
+const known = new WeakMap<readonly ViewEntry<never>[], Known>();
+
+export function sentMessages<M>(view: readonly ViewEntry<M>[], shape: Shape<M>, rules: RuleSet): SentMessages<M> {
+  const found = known.get(view as readonly ViewEntry<never>[]);
+  if (found?.rules === rules) return found.made as SentMessages<M>;
+  const made = repair(
+    view.map((entry) => sent(entry, shape)),
+    shape,
+    rules,
+  );
+  known.set(view as readonly ViewEntry<never>[], { rules, made });
+  return made;
+}
