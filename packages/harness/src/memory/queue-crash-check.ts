@@ -29,7 +29,9 @@ export function startQueueProcess(target: string, thread: string, mode: "turns" 
   // A check that fails must not leave it behind, or the test run would wait for it for ever.
   child.unref();
   (child.stdout as unknown as { unref(): void }).unref();
-  process.once("exit", () => child.kill("SIGKILL"));
+  const end = () => child.kill("SIGKILL");
+  process.once("exit", end);
+  child.once("close", () => process.off("exit", end));
   return {
     child,
     reported: () => output.split("\n").slice(0, -1).map(Number),

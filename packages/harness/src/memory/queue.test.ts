@@ -2,10 +2,14 @@ import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "node:test";
+import { after, test } from "node:test";
 import { openSqlite } from "../stores/sqlite.ts";
 import { checkQueueCrashes } from "./queue-crash-check.ts";
+import { sharing } from "./queue-suite/sharing.ts";
 import { queueSuite } from "./queue-suite.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "palimpsest-queue-"));
+after(() => rmSync(folder, { recursive: true }));
 
 queueSuite("SQLite", async () => {
   const store = openSqlite({ path: ":memory:" });
@@ -20,13 +24,10 @@ queueSuite("SQLite", async () => {
   };
 });
 
+sharing("SQLite file", () => join(folder, "shared.db"));
+
 test("[F51] kill -9 between a turn and its learning, 20 times, on SQLite: nothing lost, nothing twice", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "palimpsest-queue-"));
-  try {
-    const delays = Array.from({ length: 20 }, (_, index) => (index * 37) % 260);
-    const { turns } = await checkQueueCrashes(join(folder, "log.db"), delays);
-    assert.ok(turns >= 20, `only ${turns} turns in all`);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const delays = Array.from({ length: 20 }, (_, index) => (index * 37) % 260);
+  const { turns } = await checkQueueCrashes(join(folder, "log.db"), delays);
+  assert.ok(turns >= 20, `only ${turns} turns in all`);
 });

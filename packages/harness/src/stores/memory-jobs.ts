@@ -52,7 +52,7 @@ export interface WorkOptions {
   readonly pollMs: number;
   /** How many jobs at a time, never two of the same thread, user and agent. */
   readonly concurrency: number;
-  /** How long `stop` lets running jobs finish before it aborts them. */
+  /** How long `stop` lets running jobs finish before it aborts them and gives them back, as if they had not been taken. */
   readonly stopMs: number;
 }
 
@@ -72,4 +72,13 @@ export interface JobWorker {
 /** The pause after a failed attempt; the same on both engines. */
 export function backOffMs(attempts: number): number {
   return Math.round(Math.exp(Math.min(attempts, 10)) * 1000);
+}
+
+/** Work that doesn't listen to its signal is left behind: the job is no longer its own. */
+export function untilAborted(work: Promise<unknown>, signal: AbortSignal): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) reject(signal.reason as Error);
+    signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+    work.then(resolve, reject);
+  });
 }

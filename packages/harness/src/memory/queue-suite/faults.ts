@@ -75,6 +75,26 @@ export function givingUp({ engine, setUp }: Kit): void {
 }
 
 export function draining({ engine, setUp }: Kit): void {
+  test("a job that had failed and is given back at shutdown keeps its count and its reason", async () => {
+    let attempts = 0;
+    const { queue, turn, of, mine } = await setUp("interrupted", {
+      process: (_, signal) => {
+        attempts += 1;
+        if (attempts === 1) return Promise.reject(new Error("no credit left"));
+        return new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+      },
+    });
+    await turn("I play the cello.");
+    await queue.hurry("interrupted");
+    await queue.start();
+    await until(async () => of("job-fail").length === 1 && (await mine())[0]?.state === "waiting", "it failed once");
+    await queue.hurry("interrupted");
+    await until(async () => of("job-start").length === 2, "it runs again");
+    await queue.stop();
+    const [left] = await mine();
+    assert.deepEqual([left!.state, left!.attempts, left!.error], ["waiting", 1, "no credit left"]);
+  });
+
   test("[F51] drained on shutdown: what was queued is learned, or stays for the next worker when time is up", async () => {
     const quick = await setUp("drained");
     await quick.turn("I speak Norwegian.");
@@ -87,8 +107,10 @@ export function draining({ engine, setUp }: Kit): void {
     const drained = await slow.queue.drain(200);
     assert.equal(drained.kind, "left");
     await slow.queue.stop();
+    const [left] = await slow.mine();
+    assert.deepEqual([left!.state, left!.attempts, left!.error], ["waiting", 0, null], "given back as if never taken");
+    assert.deepEqual(slow.of("job-fail"), []);
     const next = await setUp("undrained-helper");
-    await engine().elapse(2 * MINUTE);
     await next.queue.start();
     await until(
       async () => (await learned(engine().store, "undrained")).texts.length === 1,

@@ -5,8 +5,8 @@
  */
 import { EventEmitter } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
-import type { Runner, WorkerEvents } from "graphile-worker";
-import type { JobWorker, MemoryJob, WorkOptions } from "../memory-jobs.ts";
+import type { JobHelpers, Runner, WorkerEvents } from "graphile-worker";
+import { type JobWorker, type MemoryJob, untilAborted, type WorkOptions } from "../memory-jobs.ts";
 import type { Connection } from "./connection.ts";
 
 export const MEMORY_TASK = "palimpsest-memory";
@@ -15,7 +15,10 @@ export async function startJobWorker(connection: Connection, worker: string, opt
   const { leaseMs, onEvent, pollMs, stopMs } = options;
   const stopping = new AbortController();
   let pool = "";
-  const launch = () => run(connection, worker, options, (id) => (pool = id));
+  /** Jobs that were aborted, with the attempts they had before; failed in graphile-worker's eyes, not in ours. */
+  const interrupted = new Map<string, number>();
+  const carry: Carry = (job, helpers) => carryOut(job, helpers, options, interrupted);
+  const launch = () => run(connection, worker, { ...options, carry }, (id) => (pool = id));
   const trouble = (error: unknown) => onEvent({ type: "worker-trouble", error: wordsOf(error) });
   const keepHouse = () => connection.run((query) => sweep({ query, schema: connection.schema, worker, pool, leaseMs }));
 
@@ -41,17 +44,22 @@ export async function startJobWorker(connection: Connection, worker: string, opt
     wake: () => {},
     async stop() {
       stopping.abort();
-      // Work that doesn't listen to its signal is left behind; its job is taken over when the lease has run out.
+      // A server that is away can't be told; the jobs are taken over when the lease has run out.
       const patience = pause(stopMs + 1000, undefined, { ref: false });
-      await Promise.race([Promise.allSettled([runner.stop(), watching, housekeeping]), patience]);
+      const ended = Promise.allSettled([runner.stop(), watching, housekeeping]);
+      await Promise.race([ended.then(() => giveBack(connection, worker, { pool, interrupted })), patience]).catch(
+        trouble,
+      );
     },
   };
 }
 
+type Carry = (job: MemoryJob, helpers: JobHelpers) => Promise<void>;
+
 async function run(
   connection: Connection,
   worker: string,
-  options: WorkOptions,
+  options: WorkOptions & { readonly carry: Carry },
   onPool: (id: string) => void,
 ): Promise<Runner> {
   const graphile = await import("graphile-worker");
@@ -71,21 +79,52 @@ async function run(
     logger: silent,
     events,
     taskList: {
-      [MEMORY_TASK]: async (payload, { job, abortSignal }) =>
-        carryOut(payload as MemoryJob, job.attempts, options, abortSignal ?? new AbortController().signal),
+      [MEMORY_TASK]: (payload, helpers) => options.carry(payload as MemoryJob, helpers),
     },
   });
 }
 
-async function carryOut(job: MemoryJob, attempt: number, options: WorkOptions, signal: AbortSignal): Promise<void> {
-  options.onEvent({ type: "job-start", job, attempt });
+async function carryOut(
+  job: MemoryJob,
+  { job: row, abortSignal }: JobHelpers,
+  { process, onEvent }: WorkOptions,
+  interrupted: Map<string, number>,
+): Promise<void> {
+  const attempt = row.attempts;
+  const signal = abortSignal ?? new AbortController().signal;
+  onEvent({ type: "job-start", job, attempt });
   try {
-    await options.process(job, signal);
+    await untilAborted(process(job, signal), signal);
   } catch (error) {
-    options.onEvent({ type: "job-fail", job, attempt, error: wordsOf(error) });
+    if (signal.aborted) {
+      interrupted.set(row.id, attempt - 1);
+      throw new Error(row.last_error ?? "the queue is stopping");
+    }
+    onEvent({ type: "job-fail", job, attempt, error: wordsOf(error) });
     throw error instanceof Error ? error : new Error(String(error));
   }
-  options.onEvent({ type: "job-end", job });
+  onEvent({ type: "job-end", job });
+}
+
+/**
+ * graphile-worker doesn't wait until a job that ended during its shutdown is written down, so its lock is taken here.
+ * Without a key a job was replaced while it ran: its successor does the work.
+ */
+async function giveBack(connection: Connection, worker: string, { pool, interrupted }: Interrupted): Promise<void> {
+  if (interrupted.size === 0) return;
+  await connection.run(async (query) => {
+    await query(`SELECT ${worker}.force_unlock_workers(ARRAY[$1::text])`, [pool]);
+    for (const [id, attempts] of interrupted) {
+      const sql = `SELECT ${worker}.reschedule_jobs(ARRAY[id], run_at := clock_timestamp(), attempts := $2)
+        FROM ${worker}.jobs WHERE id = $1 AND key IS NOT NULL`;
+      await query(sql, [id, attempts]);
+    }
+  });
+}
+
+interface Interrupted {
+  readonly pool: string;
+  readonly interrupted: ReadonlyMap<string, number>;
 }
 
 interface House {

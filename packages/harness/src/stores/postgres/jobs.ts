@@ -79,9 +79,11 @@ interface JobRow {
   readonly locked: boolean;
 }
 
-function statusOf({ key, attempts, max_attempts, last_error: error, run_at: runAt, locked }: JobRow): JobStatus {
+function statusOf({ key, attempts, max_attempts, last_error, run_at: runAt, locked }: JobRow): JobStatus {
   const [thread = "", user = "", agent = ""] = key.split("/").map(decodeURIComponent);
   const state = locked ? "running" : attempts >= max_attempts ? "dead" : "waiting";
+  // Given back or revived: the reason is of an attempt that no longer counts.
+  const error = attempts === 0 ? null : last_error;
   return { thread, user, agent, state, attempts, runAt: runAt.toISOString(), error };
 }
 

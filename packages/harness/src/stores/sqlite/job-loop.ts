@@ -3,7 +3,7 @@
  * trouble with the file is reported and tried again at the next poll; the loop itself never ends before `stop`.
  */
 import { randomUUID } from "node:crypto";
-import { backOffMs, type JobWorker, type WorkOptions } from "../memory-jobs.ts";
+import { backOffMs, type JobWorker, untilAborted, type WorkOptions } from "../memory-jobs.ts";
 import type { ClaimedJob, JobTable } from "./jobs.ts";
 
 export function startJobLoop(table: JobTable, options: WorkOptions): JobWorker {
@@ -69,8 +69,8 @@ async function carryOut(table: JobTable, claimed: ClaimedJob, options: WorkOptio
       () => null,
       (reason: unknown) => wordsOf(reason),
     );
+    if (error !== null && stop.aborted) return await table.giveBack(owner);
     if (error === null) await table.finish(claimed);
-    else if (stop.aborted) await table.giveBack(owner);
     else await table.fail(claimed, error, { now: now(), runAt: now() + backOffMs(attempt) });
     onEvent(error === null ? { type: "job-end", job } : { type: "job-fail", job, attempt, error });
   } catch (error) {
@@ -79,15 +79,6 @@ async function carryOut(table: JobTable, claimed: ClaimedJob, options: WorkOptio
   } finally {
     clearInterval(beat);
   }
-}
-
-/** Work that doesn't listen to its signal is left behind: the job is no longer its own. */
-function untilAborted(work: Promise<unknown>, signal: AbortSignal): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) reject(signal.reason as Error);
-    signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
-    work.then(resolve, reject);
-  });
 }
 
 function wordsOf(error: unknown): string {

@@ -69,7 +69,7 @@ export function memoryJobs(connection: Connection): MemoryJobs {
     revive: () =>
       guard(() => {
         const sql =
-          "UPDATE memory_jobs SET attempts = 0, run = 0, owner = NULL, revision = revision + 1 WHERE attempts >= max_attempts";
+          "UPDATE memory_jobs SET attempts = 0, error = NULL, run = 0, owner = NULL, revision = revision + 1 WHERE attempts >= max_attempts";
         return connection.run(sql).changes;
       }),
     work: async (options) => startJobLoop(jobTable(connection), options),

@@ -1,0 +1,53 @@
+/** What processes that share one store promise each other; every engine runs it with real processes. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { openStore } from "../../stores/open.ts";
+import { writeThread } from "../../testing/thread-writer.ts";
+import { createMemoryQueue } from "../queue.ts";
+import { startQueueProcess } from "../queue-crash-check.ts";
+import { learn, learned, takeTurn } from "../queue-learner.ts";
+import { until } from "./kit.ts";
+
+export function sharing(name: string, target: () => string): void {
+  test(`two processes on one ${name}: a burst on one key runs once`, async () => {
+    const store = await openStore(target());
+    const queue = createMemoryQueue(store, { process: (job) => learn(store, job), debounceSeconds: 3600 });
+    const writer = await writeThread(store, "shared", { user: "ada" });
+    const workers = [1, 2].map(() => startQueueProcess(target(), "shared", "work"));
+    const probe = await writeThread(store, "probe", { user: "ada" });
+    // Both are up when each has had something to do.
+    await until(async () => {
+      await takeTurn(probe, queue, "Is anybody there?");
+      await queue.hurry("probe");
+      return workers.every((worker) => worker.reported().length > 0);
+    }, "both workers run");
+    await until(async () => (await store.jobs.list()).length === 0, "the probes are done");
+    const reports = () => workers.flatMap((worker) => worker.reported());
+    const earlier = reports().length;
+    let last = 0;
+    for (let turn = 1; turn <= 20; turn++) last = await takeTurn(writer, queue, `I own book number ${turn}.`);
+    await queue.hurry("shared");
+    await until(async () => (await learned(store, "shared")).watermark === last, "the burst is learned");
+    await until(async () => (await store.jobs.list()).length === 0, "the job is gone");
+    assert.equal(reports().length - earlier, 1);
+    assert.equal((await learned(store, "shared")).texts.length, 20);
+    for (const worker of workers) await worker.kill();
+    await store.close();
+  });
+
+  test(`two processes on one ${name}: a killed worker's job is taken over`, async () => {
+    const store = await openStore(target());
+    const queue = createMemoryQueue(store, { process: (job) => learn(store, job), pollMs: 20, leaseMs: 1000 });
+    const writer = await writeThread(store, "orphaned", { user: "ada" });
+    const victim = startQueueProcess(target(), "orphaned", "hang");
+    await takeTurn(writer, queue, "I have a parrot.");
+    await queue.hurry("orphaned");
+    await until(async () => victim.reported().length === 1, "the victim has the job");
+    await queue.start();
+    await victim.kill();
+    await until(async () => (await store.jobs.list()).length === 0, "the job is taken over");
+    assert.deepEqual((await learned(store, "orphaned")).texts, ["I have a parrot."]);
+    await queue.stop();
+    await store.close();
+  });
+}
