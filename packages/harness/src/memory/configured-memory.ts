@@ -3,6 +3,7 @@
  * middleware that a run meets. The one place that names them all.
  */
 import { randomUUID } from "node:crypto";
+import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { generateText } from "ai";
 import type { Middleware } from "../agent/middleware.ts";
 import type { ConfigFile } from "../config/schema.ts";
@@ -68,8 +69,16 @@ export async function configuredMemory(options: ConfiguredMemoryOptions): Promis
 /** One request, without tools or retries: the queue tries again. */
 function extractWith(config: ConfigFile): Extract {
   return async (prompt, signal) => {
-    const model = await lightweightModel(config, config.memory.model_name);
-    const { text } = await generateText({ model: model.language, prompt, abortSignal: signal, maxRetries: 0 });
+    const { language, provider } = await lightweightModel(config, config.memory.model_name);
+    if (provider === "offline") return askDirectly(language, prompt, signal);
+    const { text } = await generateText({ model: language, prompt, abortSignal: signal, maxRetries: 0 });
     return text;
   };
+}
+
+/** The SDK's call loads Node's whole network stack, which costs a short run a tenth of its time for nothing. */
+async function askDirectly(model: LanguageModelV4, prompt: string, abortSignal: AbortSignal): Promise<string> {
+  const asked = [{ role: "user" as const, content: [{ type: "text" as const, text: prompt }] }];
+  const { content } = await model.doGenerate({ prompt: asked, abortSignal });
+  return content.map((part) => (part.type === "text" ? part.text : "")).join("");
 }

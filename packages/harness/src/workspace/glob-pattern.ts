@@ -1,28 +1,33 @@
 /**
  * File patterns (`*`, `?`, `**`, `[abc]`, `{a,b}`) and regular expressions, matched in time linear in the text whatever
- * the pattern is: both run on RE2's algorithm, which has no backtracking.
+ * the pattern is: both run on RE2's algorithm, which has no backtracking. Its tables are read at the first search: most
+ * runs never make one.
  */
-import { RE2JS } from "re2js";
+import type { RE2JS } from "re2js";
 import { ToolFailure } from "./tool-failure.ts";
 
 export type Matches = (text: string) => boolean;
 
 /** Matches paths relative to the searched folder; a pattern without a slash matches the name at any depth. */
-export function globMatcher(pattern: string): Matches {
+export async function globMatcher(pattern: string): Promise<Matches> {
+  const { RE2JS } = await import("re2js");
   const whole = pattern.includes("/") ? pattern.replace(/^\/+/, "") : `**/${pattern}`;
-  return compiled(`^(?:${globSource(whole)})$`, `the pattern ${JSON.stringify(pattern)}`, RE2JS.DOTALL);
+  const source = `^(?:${globSource(whole, RE2JS.quote)})$`;
+  return compiled(source, `the pattern ${JSON.stringify(pattern)}`, (text) => RE2JS.compile(text, RE2JS.DOTALL));
 }
 
-export function lineMatcher(pattern: string, letters: "exact" | "any-case"): Matches {
+export async function lineMatcher(pattern: string, letters: "exact" | "any-case"): Promise<Matches> {
+  const { RE2JS } = await import("re2js");
   const flags = letters === "any-case" ? RE2JS.CASE_INSENSITIVE : 0;
-  return compiled(pattern, `the pattern ${JSON.stringify(pattern.slice(0, 200))}`, flags);
+  const what = `the pattern ${JSON.stringify(pattern.slice(0, 200))}`;
+  return compiled(pattern, what, (text) => RE2JS.compile(text, flags));
 }
 
-function compiled(source: string, what: string, flags: number): Matches {
+function compiled(source: string, what: string, compile: (source: string) => RE2JS): Matches {
   if (source.length > 2000)
     throw new ToolFailure("The pattern is longer than 2000 characters: search for less at once.");
   try {
-    const expression = RE2JS.compile(source, flags);
+    const expression = compile(source);
     return (text) => expression.test(text);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
@@ -32,7 +37,7 @@ function compiled(source: string, what: string, flags: number): Matches {
   }
 }
 
-function globSource(pattern: string): string {
+function globSource(pattern: string, quote: (text: string) => string): string {
   let source = "";
   let depth = 0;
   for (let index = 0; index < pattern.length; index++) {
@@ -57,7 +62,7 @@ function globSource(pattern: string): string {
       source += ")";
       depth--;
     } else if (char === "," && depth > 0) source += "|";
-    else source += RE2JS.quote(char);
+    else source += quote(char);
   }
   return source + ")".repeat(depth);
 }

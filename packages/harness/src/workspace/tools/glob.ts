@@ -19,7 +19,7 @@ export function globTool(workspace: Workspace): Tool {
       path: z.string().default(`${VIRTUAL_ROOT}/workspace`).describe("The folder to search."),
     }),
     execute: async ({ pattern, path = `${VIRTUAL_ROOT}/workspace` }, { abortSignal }): Promise<string> => {
-      const matches = globMatcher(pattern);
+      const matches = await globMatcher(pattern);
       const found: string[] = [];
       const signal = AbortSignal.any([AbortSignal.timeout(MAX_MS), ...(abortSignal ? [abortSignal] : [])]);
       let complete = true;

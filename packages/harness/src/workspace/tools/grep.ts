@@ -22,8 +22,8 @@ export function grepTool(workspace: Workspace): Tool {
     execute: async (input, { abortSignal }): Promise<string> => {
       const { pattern, path = `${VIRTUAL_ROOT}/workspace`, glob, ignore_case = false, max_results = 100 } = input;
       const outcome = await searchFiles(workspace, path, {
-        matches: lineMatcher(pattern, ignore_case ? "any-case" : "exact"),
-        wanted: glob === undefined ? () => true : globMatcher(glob),
+        matches: await lineMatcher(pattern, ignore_case ? "any-case" : "exact"),
+        wanted: glob === undefined ? () => true : await globMatcher(glob),
         maxResults: max_results,
         signal: AbortSignal.any([AbortSignal.timeout(MAX_MS), ...(abortSignal ? [abortSignal] : [])]),
       });
