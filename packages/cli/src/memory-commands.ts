@@ -75,4 +75,11 @@ export const memoryCommands: readonly Command[] = [
     options: SCOPE,
     load: () => import("./commands/memory-import.ts"),
   },
+  {
+    name: "memory retry",
+    summary: "Learn now what waits to be learned from, and what was given up",
+    positionals: [],
+    options: {},
+    load: () => import("./commands/memory-retry.ts"),
+  },
 ];

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { desk } from "../test/binary.ts";
@@ -104,11 +104,35 @@ test("what can't be done says so: an unknown fact, nothing to undo, a useless co
 test("a memory file that can't be read is moved aside and reported", async (t) => {
   const { run, home } = desk(t);
   await run("memory", "add", "User likes tea");
-  const { writeFileSync } = await import("node:fs");
   writeFileSync(join(home, "memory.json"), "{half");
   const { code, stderr } = await run("memory", "show");
   assert.equal(code, 1);
   assert.match(stderr, /moved to .*memory\.json\.corrupt-/);
+  const { code: bad, stdout } = await run("doctor");
+  assert.equal(bad, 1);
+  assert.match(stdout, /BAD {2}memory files: .*memory\.json\.corrupt-\w+; .*repair it and move it back/);
+});
+
+test("what memory gave up is shown by doctor with the reason, and learned by memory retry when that is mended", async (t) => {
+  const { run, json, home } = desk(t);
+  assert.equal((await run("memory", "retry")).stdout, "Nothing was waiting to be learned.\n");
+  mkdirSync(home);
+  const config = join(home, "config.yaml");
+  const broken = "{name: away, provider: openai, model: away, api_key: x, base_url: 'http://127.0.0.1:9/v1'}";
+  const offline = "{name: offline, provider: offline, model: offline}";
+  writeFileSync(config, `models: [${offline}, ${broken}]\nmemory: {model_name: away}\n`);
+  assert.equal((await run("run", "I like green tea", "--thread", "one")).code, 0);
+  for (const attempts of [2, 3, 4, 5]) {
+    const { code, document } = await json("memory", "retry");
+    const [left] = document["left"] as { thread: string; attempts: number; state: string }[];
+    assert.deepEqual([code, left!.thread, left!.attempts], [1, "one", attempts]);
+    assert.equal(left!.state, attempts === 5 ? "dead" : "waiting");
+  }
+  assert.match((await run("doctor")).stdout, /BAD {2}memory jobs: .*given up: one \(5 attempts: .*memory retry/);
+  writeFileSync(config, `models: [${offline}]\n`);
+  const { code, document } = await json("memory", "retry");
+  assert.deepEqual([code, document], [0, { revived: 1, learned: ["one"], left: [] }]);
+  assert.match((await run("memory", "show")).stdout, /green tea/);
 });
 
 test("a whole story with the offline model: learn, restart, use, correct, forget, undo", async (t) => {

@@ -12,6 +12,7 @@ import { rebuildIndex } from "../recall/catch-up.ts";
 import type { Store } from "../stores/store.ts";
 import { rebuildHead, verify } from "../threads/audit.ts";
 import { sha256 } from "../threads/writer.ts";
+import { memoryFileCheck, memoryJobCheck } from "./memory-checks.ts";
 
 export interface Check {
   readonly name: string;
@@ -29,12 +30,15 @@ export interface DoctorOptions {
 }
 
 export async function examine(options: DoctorOptions): Promise<Check[]> {
-  const checks = configChecks(options);
-  if (options.open === null)
-    return [
-      ...checks,
-      { name: "home", ok: true, detail: `${options.home} is not there yet: the first import or run creates it` },
-    ];
+  const loaded = loadConfig(options);
+  const checks = configChecks(loaded);
+  const storagePath = loaded.kind === "config" ? loaded.config.memory.storage_path : "memory.json";
+  const files = memoryFileCheck({ base: options.home, storagePath });
+  if (files !== null) checks.push(files);
+  if (options.open === null) {
+    const detail = `${options.home} holds no threads yet: the first import or run creates them`;
+    return [...checks, { name: "home", ok: true, detail }];
+  }
   try {
     const store = await options.open();
     try {
@@ -52,8 +56,7 @@ export async function examine(options: DoctorOptions): Promise<Check[]> {
   return checks;
 }
 
-function configChecks({ home, cwd, env }: DoctorOptions): Check[] {
-  const loaded = loadConfig({ home, cwd, env });
+function configChecks(loaded: ReturnType<typeof loadConfig>): Check[] {
   const where = loaded.path ?? "no config.yaml, the defaults";
   if (loaded.kind === "invalid")
     return [{ name: "config", ok: false, detail: `${where}: ${loaded.problems.join("; ")}` }];
@@ -66,20 +69,6 @@ function configChecks({ home, cwd, env }: DoctorOptions): Check[] {
     { name: "config", ok: true, detail: [where, ...loaded.warnings].join("; ") },
     ...(windows.length === 0 ? [] : [{ name: "windows", ok: true, detail: windows.join("; ") }]),
   ];
-}
-
-/** What memory has still to learn, and what it has given up on. */
-export async function memoryJobCheck(store: Pick<Store, "jobs">): Promise<Check> {
-  const jobs = await store.jobs.list();
-  const dead = jobs.filter(({ state }) => state === "dead");
-  const queued = `${jobs.length - dead.length} queued`;
-  if (dead.length === 0) return { name: "memory jobs", ok: true, detail: queued };
-  const shown = dead.slice(0, 5).map(({ thread, attempts, error }) => {
-    return `${thread} (${attempts} attempts: ${error ?? "its worker ended without a word"})`;
-  });
-  const more = dead.length > shown.length ? ` and ${dead.length - shown.length} more` : "";
-  const advice = "nothing is lost: the thread's next turn tries again";
-  return { name: "memory jobs", ok: false, detail: `${queued}; given up: ${shown.join(", ")}${more}; ${advice}` };
 }
 
 const WINDOW_SOURCES = {

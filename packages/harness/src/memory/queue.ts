@@ -29,6 +29,8 @@ export interface MemoryQueue {
   start(): Promise<void>;
   /** Makes what this process has queued due, and waits until it is done or the limit has passed. */
   drain(limitMs: number): Promise<Drained>;
+  /** The same for everything that is queued, whoever queued it; what was given up gets another round of attempts. */
+  retry(limitMs: number): Promise<Drained & { readonly revived: number; readonly threads: readonly string[] }>;
   /** Lets running jobs finish for a moment; what is left stays for the next worker. */
   stop(): Promise<void>;
 }
@@ -66,16 +68,14 @@ export function createMemoryQueue(store: Store, options: MemoryQueueOptions): Me
       await start();
     },
     async drain(limitMs) {
-      const deadline = performance.now() + limitMs;
-      const { wake } = await start();
-      for (const thread of threads) await store.jobs.hurry(thread);
-      wake();
-      for (;;) {
-        const left = (await store.jobs.list()).filter(({ thread }) => threads.has(thread));
-        if (left.length === 0) return { kind: "drained" };
-        if (left.every(hasFailed) || performance.now() >= deadline) return { kind: "left", jobs: left };
-        await pause(20);
-      }
+      return settle(store, await start(), { threads, limitMs });
+    },
+    async retry(limitMs) {
+      const revived = await store.jobs.revive();
+      const before = await store.jobs.list();
+      const all = new Set(before.map(({ thread }) => thread));
+      const drained = await settle(store, await start(), { threads: all, limitMs, before });
+      return { ...drained, revived, threads: [...all] };
     },
     async stop() {
       const running = worker;
@@ -85,9 +85,37 @@ export function createMemoryQueue(store: Store, options: MemoryQueueOptions): Me
   };
 }
 
-/** It waits for its next attempt, or for a person. */
-function hasFailed({ state, error }: JobStatus): boolean {
-  return state === "dead" || (state === "waiting" && error !== null);
+interface Settling {
+  readonly threads: ReadonlySet<string>;
+  readonly limitMs: number;
+  /** Attempts that were made earlier say nothing about this one. */
+  readonly before?: readonly JobStatus[];
+}
+
+/** Makes the threads' jobs due and waits until each is done or has failed, or the time is up. */
+async function settle(
+  store: Store,
+  { wake }: JobWorker,
+  { threads, limitMs, before = [] }: Settling,
+): Promise<Drained> {
+  const deadline = performance.now() + limitMs;
+  const earlier = new Map(before.map((job) => [keyOf(job), job.attempts]));
+  /** It waits for its next attempt, or for a person. */
+  const hasFailed = (job: JobStatus) =>
+    job.state === "dead" ||
+    (job.state === "waiting" && job.error !== null && job.attempts > (earlier.get(keyOf(job)) ?? 0));
+  for (const thread of threads) await store.jobs.hurry(thread);
+  wake();
+  for (;;) {
+    const left = (await store.jobs.list()).filter(({ thread }) => threads.has(thread));
+    if (left.length === 0) return { kind: "drained" };
+    if (left.every(hasFailed) || performance.now() >= deadline) return { kind: "left", jobs: left };
+    await pause(20);
+  }
+}
+
+function keyOf({ thread, user, agent }: JobStatus): string {
+  return JSON.stringify([thread, user, agent]);
 }
 
 function tellFailure(event: JobEvent, emit: EmitMemory = () => {}): void {

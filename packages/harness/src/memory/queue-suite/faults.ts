@@ -1,7 +1,7 @@
 /** What survives: failures, shutdowns, refusals, repetition, and a person's wish to forget. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { memoryJobCheck } from "../../inspect/doctor.ts";
+import { memoryJobCheck } from "../../inspect/memory-checks.ts";
 import { backOffMs } from "../../stores/memory-jobs.ts";
 import { prepare } from "../../threads/index.ts";
 import { learn, learned, save } from "../queue-learner.ts";
