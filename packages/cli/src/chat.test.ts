@@ -39,7 +39,7 @@ test("a chat reads prompts and commands from a pipe, one a line, and prints plai
     /-- compacted · \d+ -> \d+ tokens · extract · \d+ ms -+\n {3}\d+ messages, .* are behind a summary/,
     /Record \d+ is taken back/,
     /Record \d+ is in force again/,
-    /#3 user: The \*\*mill\*\* has/,
+    /#3 user: The mill has four wheels/,
     /uploads\/wheels\.txt {2}11 B/,
     /This is mill-fork-\d+ now/,
     /\* mill-fork-\d+ +\d+ +The mill has four wheels/,

@@ -13,6 +13,7 @@ const TALK = {
   agent: { value: "A", help: "which agent's thread a new one is (default: default)" },
   user: { value: "U", help: "whose thread a new one is (default: default)" },
   model: { value: "M", help: "a name from models: (default: the first; none configured: the offline model)" },
+  wait: { value: "SECONDS", help: "how long to wait for a thread that another run holds (default: 35; 0: not at all)" },
 } as const satisfies Record<string, CommandOption>;
 
 export const commands: readonly Command[] = [

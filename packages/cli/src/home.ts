@@ -4,7 +4,8 @@ import { checkThreadId } from "@palimpsest/core/log";
 import { findConfig } from "palimpsest/config/find";
 import { openStore, type Store, storeTarget } from "palimpsest/stores";
 import { type Means, means } from "palimpsest/threads";
-import type { Context } from "./command.ts";
+import { integer } from "./arguments.ts";
+import type { Context, Input } from "./command.ts";
 import { Failure, UsageError } from "./failure.ts";
 import { loadSettings } from "./settings.ts";
 
@@ -55,12 +56,21 @@ export function requireThreadId(id: string): void {
   if (checked.kind === "invalid") throw new UsageError(`Not a thread id: ${checked.problem}.`);
 }
 
-export function busy(thread: string, expiresAt?: string): Failure {
+/** A little longer than the lease of a run that was killed. */
+const PATIENCE_SECONDS = 35;
+
+/** `--wait`, in milliseconds. */
+export function patience(input: Input): number {
+  return (integer(input, "wait", { min: 0 }) ?? PATIENCE_SECONDS) * 1000;
+}
+
+export function waitingNote(thread: string, { waitMs }: { readonly waitMs: number }): string {
+  return `Thread "${thread}" is held by another run, or by one that was killed: waiting up to ${waitMs / 1000} s (Ctrl-C stops).`;
+}
+
+export function busy(thread: string, expiresAt?: string, next = "try again when it has ended"): Failure {
   const until = expiresAt === undefined ? "" : ` (its lease ends ${expiresAt} at the latest)`;
-  return new Failure(
-    "busy",
-    `Thread "${thread}" is being written to by another run${until}: wait for it and try again.`,
-  );
+  return new Failure("busy", `Thread "${thread}" is being written to by another run${until}: ${next}.`);
 }
 
 export function missingThread({ home, store }: Context, thread: string): Failure {

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
+import { openSqlite } from "palimpsest/stores";
 import { desk } from "../test/binary.ts";
 
 test("run streams the offline model's labelled answer, makes the thread and finds what was said in an earlier process", async (t) => {
@@ -43,4 +45,21 @@ test("run refuses an empty prompt and a bad thread id as bad usage, and names th
   const { code, document } = await json("run", "Hello.", "--home", home);
   assert.equal(code, 1);
   assert.match(JSON.stringify(document["error"]), /OPENAI_API_KEY/);
+});
+
+test("run waits for a thread that a killed run still holds and says so; --wait 0 doesn't", async (t) => {
+  const { run, home } = desk(t);
+  await run("run", "Hello.", "--thread", "t");
+  const store = openSqlite({ path: join(home, "palimpsest.db") });
+  t.after(() => store.close());
+  const held = await store.acquireLease("t", "a run that was killed", 600_000);
+  const refused = await run("run", "Hello again.", "--thread", "t", "--wait", "0");
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /another run \(its lease ends .*--wait/);
+  assert.ok(held.kind === "acquired");
+  await store.renewLease(held.lease, 1_500);
+  const waited = await run("run", "Hello again.", "--thread", "t");
+  assert.equal(waited.code, 0, waited.stderr);
+  assert.match(waited.stderr, /held by another run, or by one that was killed: waiting up to 35 s/);
+  assert.equal((await run("run", "Hello.", "--wait", "soon")).code, 2);
 });

@@ -1,6 +1,7 @@
 /** What the chat's commands do to the thread: compact, undo, redo, look at it, search, pin, fork. */
 import { searchThread } from "palimpsest/recall";
 import { drawBudget } from "../budget-bar.ts";
+import { foundWords } from "../found-words.ts";
 import type { Session } from "./session.ts";
 
 const NOTHING_YET = "Nothing was said in this thread yet.";
@@ -48,8 +49,10 @@ export async function search({ means, screen, thread }: Session, words: string):
   if (words === "") return screen.aside("Say what to look for: /search WORDS");
   const found = await searchThread(means.store, thread, words, { k: 5 });
   if (found.kind === "nothing") return screen.aside("Nothing found.");
-  for (const { seq, role, snippet } of found.hits)
-    await screen.prose(`- #${seq} ${role}: ${snippet.replaceAll(/\s+/g, " ")}`);
+  for (const { seq, role, text, snippet } of found.hits) {
+    const shown = screen.color ? snippet : foundWords(text, words).snippet;
+    await screen.prose(`- #${seq} ${role}: ${shown.replaceAll(/\s+/g, " ")}`);
+  }
 }
 
 /** Without a number: the person's own last words. */

@@ -6,7 +6,7 @@ import type { AgentEvent, StepUsage } from "palimpsest/agent";
 import { budgetText } from "../budget-bar.ts";
 import type { Output } from "../output.ts";
 import { createMarkdown, type Markdown } from "./markdown.ts";
-import { brief, bytes, clip, compactionMark, duration } from "./wording.ts";
+import { brief, bytes, clip, compactionMark, duration, wrapped } from "./wording.ts";
 
 export interface ScreenOptions {
   readonly output: Output;
@@ -54,8 +54,8 @@ export class Screen {
 
   /** Something beside the conversation. */
   async aside(text: string): Promise<void> {
-    const lines = text.split("\n").map((line) => this.#painted(line, 2, 22));
-    await this.line(lines.join("\n"));
+    const lines = text.split("\n").flatMap((line) => this.#wrapped(line));
+    await this.line(lines.map((line) => this.#painted(line, 2, 22)).join("\n"));
   }
 
   /** Ends whatever line the answer is in. */
@@ -70,6 +70,10 @@ export class Screen {
   /** Shows one event of a run; await it, so that a slow reader isn't run over. */
   async event(event: AgentEvent): Promise<void> {
     switch (event.type) {
+      case "thread-wait":
+        return this.aside(
+          `  ! another run holds this thread, or one that was killed: waiting up to ${duration(event.waitMs)} (Ctrl-C stops)`,
+        );
       case "compaction-check":
         this.#budget = budgetText(event.tokens, event.window);
         return this.#pass(`${this.#budget} · thinking`);
@@ -81,7 +85,7 @@ export class Screen {
       case "compaction-end":
         if (event.outcome.kind !== "compacted") return;
         for (const text of compactionMark(event.outcome, this.#hides, this.width))
-          await this.line(this.#painted(text, 33, 39));
+          for (const line of this.#wrapped(text)) await this.line(this.#painted(line, 33, 39));
         return;
       case "text-delta":
         return this.#write(this.#markdown.push(event.text));
@@ -125,6 +129,11 @@ export class Screen {
     await this.#write(this.#painted(clip(text, this.width - 1), 2, 22));
     this.#passing = true;
     this.#lineOpen = false;
+  }
+
+  /** Elsewhere than on a terminal a line is as long as it is. */
+  #wrapped(text: string): readonly string[] {
+    return this.#terminal ? wrapped(text, this.width) : [text];
   }
 
   #freshMarkdown(): Markdown {

@@ -16,6 +16,8 @@ export interface SessionOptions {
   readonly thread: string;
   readonly user: string | undefined;
   readonly agentName: string | undefined;
+  /** For a thread that another run holds. */
+  readonly waitMs: number;
 }
 
 /** What a tool was given and what it gave. */
@@ -35,6 +37,7 @@ export class Session {
   readonly uses: ToolUse[] = [];
   /** Files the next message will mention. */
   readonly uploaded: string[] = [];
+  readonly #waitMs: number;
   #assistant: ConfiguredAgent | null = null;
   #thread: string;
   /** What the agent let the person choose from. */
@@ -44,7 +47,8 @@ export class Session {
   /** What was told outside of a stream is shown in order, before the next line is read. */
   #told: Promise<void> = Promise.resolve();
 
-  constructor({ context, means, screen, thread, user, agentName }: SessionOptions) {
+  constructor({ context, means, screen, thread, user, agentName, waitMs }: SessionOptions) {
+    this.#waitMs = waitMs;
     this.context = context;
     this.means = means;
     this.screen = screen;
@@ -127,7 +131,7 @@ export class Session {
   async #answer(prompt: string, signal: AbortSignal): Promise<RunEnd> {
     const { agent } = this.assistant;
     const who = { userId: this.user, agentName: this.agentName };
-    const stream = agent.stream({ threadId: this.thread, prompt, ...who, signal });
+    const stream = agent.stream({ threadId: this.thread, prompt, ...who, signal, waitMs: this.#waitMs });
     const inputs = new Map<string, unknown>();
     this.uses.length = 0;
     for await (const event of stream) {

@@ -17,9 +17,31 @@ export function compactionMark(
   return [
     facts + "-".repeat(Math.max(0, Math.min(width, 80) - facts.length)),
     `   ${what} (/undo)`,
-    ...(shortfall === null ? [] : [clip(`   ${shortfall}`, width)]),
+    ...(shortfall === null ? [] : [`   ${shortfall}`]),
   ];
 }
+
+/** A line that is too long goes on in the next at a word, under its own beginning. */
+export function wrapped(text: string, width: number): string[] {
+  const indent = /^ */.exec(text)![0];
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.slice(indent.length).split(" ")) {
+    const longer = line === "" ? indent + word : `${line} ${word}`;
+    if (line !== "" && columns(longer) > width) {
+      lines.push(line);
+      line = indent + word;
+    } else line = longer;
+  }
+  return [...lines, line];
+}
+
+/** Colours take no room. */
+function columns(text: string): number {
+  return text.replaceAll(COLOUR, "").length;
+}
+
+const COLOUR = /\u{1b}\[[0-9;]*m/gu;
 
 /** A call's arguments as a person would name it: the first text or number in it. */
 export function brief(input: unknown): string {

@@ -6,9 +6,11 @@ import { complete, readSlash } from "../chat/slash.ts";
 import { threadName } from "../chat/switching.ts";
 import type { Run } from "../command.ts";
 import { endingOf, UsageError } from "../failure.ts";
-import { requireThreadId, withHome } from "../home.ts";
+import { patience, requireThreadId, withHome } from "../home.ts";
 
-export const run: Run = async ({ options }, context) => {
+export const run: Run = async (input, context) => {
+  const { options } = input;
+  const waitMs = patience(input);
   if (context.format === "json") throw new UsageError('chat has no --json; "palimpsest run PROMPT --json" has.');
   const given = text(options["thread"]);
   if (given !== undefined) requireThreadId(given);
@@ -16,7 +18,7 @@ export const run: Run = async ({ options }, context) => {
   const screen = new Screen({ output: context.output, terminal, width: () => process.stdout.columns || 80 });
   return withHome(context, async (means) => {
     const who = { user: text(options["user"]), agentName: text(options["agent"]) };
-    const session = new Session({ context, means, screen, thread: given ?? threadName(new Date()), ...who });
+    const session = new Session({ context, means, screen, thread: given ?? threadName(new Date()), waitMs, ...who });
     await session.useModel(text(options["model"]));
     await greet(session);
     const leave = new AbortController();

@@ -2,10 +2,12 @@ import type { RunResult } from "palimpsest/agent";
 import { openAssistant } from "../assistant.ts";
 import type { Context, Run } from "../command.ts";
 import { Failure, UsageError } from "../failure.ts";
-import { busy, requireThreadId, withHome } from "../home.ts";
+import { busy, patience, requireThreadId, waitingNote, withHome } from "../home.ts";
 import { printable } from "../table.ts";
 
-export const run: Run = async ({ positionals, options }, context) => {
+export const run: Run = async (input, context) => {
+  const { positionals, options } = input;
+  const waitMs = patience(input);
   const prompt = positionals[0]!;
   if (prompt.trim() === "") throw new UsageError("PROMPT is empty: say what the agent should do.");
   const given = text(options["thread"]);
@@ -16,10 +18,11 @@ export const run: Run = async ({ positionals, options }, context) => {
     try {
       const stream = agent.stream({
         ...{ prompt, threadId: given, agentName: text(options["agent"]), userId: text(options["user"]) },
-        signal: context.signal,
+        ...{ signal: context.signal, waitMs },
       });
       let shown = "";
       for await (const event of stream) {
+        if (event.type === "thread-wait") context.output.note(waitingNote(stream.threadId, event));
         if (event.type === "model-retry") context.output.note(`${event.reason}; trying again in ${event.delayMs} ms`);
         if (event.type !== "text-delta" || context.format === "json") continue;
         const piece = event.text.split("\n").map(printable).join("\n");
@@ -41,7 +44,7 @@ async function report(
   { threadId: thread, end, text, usage, steps }: RunResult,
   { context, asked }: { readonly context: Context; readonly asked: string | undefined },
 ): Promise<number> {
-  if (end.kind === "busy") throw busy(thread, end.expiresAt);
+  if (end.kind === "busy") throw busy(thread, end.expiresAt, "try again then, or wait longer with --wait SECONDS");
   if (end.kind === "failed") throw new Failure(end.code, end.message);
   if (end.kind === "aborted") context.signal.throwIfAborted();
   const asks = end.kind === "asked" ? { question: end.question, options: end.options } : {};

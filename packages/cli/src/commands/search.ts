@@ -2,8 +2,8 @@ import { type SearchOutcome, searchAll, searchThread } from "palimpsest/recall";
 import { integer } from "../arguments.ts";
 import type { Context, Input, Run } from "../command.ts";
 import { UsageError } from "../failure.ts";
+import { foundWords, inBold, plain } from "../found-words.ts";
 import { missingThread, standsAlready, storeOf, withHome, withThread } from "../home.ts";
-import { printable } from "../table.ts";
 
 export const run: Run = async (input, context) => {
   const k = integer(input, "limit", { min: 1 }) ?? 10;
@@ -14,20 +14,18 @@ export const run: Run = async (input, context) => {
   if (outcome.kind === "nothing" && outcome.reason === "missing") throw missingThread(context, thread ?? "");
   const hits = outcome.kind === "found" ? outcome.hits : [];
   if (context.format === "json") {
-    const shown = hits.map(({ thread: of, seq, score, at, role, speaker, snippet }) => ({
+    const shown = hits.map(({ thread: of, seq, score, at, role, speaker, text }) => ({
       ...(all && { thread: of }),
-      ...{ seq, score, at, role, speaker, snippet },
+      ...{ seq, score, at, role, speaker, ...foundWords(text, question) },
     }));
     await context.output.json({ hits: shown, ...(outcome.kind === "nothing" && { reason: outcome.reason }) });
     return 0;
   }
-  for (const { thread: of, seq, at, role, snippet } of hits)
-    await context.output.line(
-      `${all ? `${of} ` : ""}#${seq} ${role} ${at}\n${snippet
-        .split("\n")
-        .map((line) => `  ${printable(line)}`)
-        .join("\n")}\n`,
-    );
+  for (const { thread: of, seq, at, role, text } of hits) {
+    const found = foundWords(text, question);
+    const shown = context.output.color ? inBold(found) : plain(found.snippet);
+    await context.output.line(`${all ? `${of} ` : ""}#${seq} ${role} ${at}\n${shown.replaceAll(/^/gm, "  ")}\n`);
+  }
   if (outcome.kind === "nothing") context.output.note(NOTHING[outcome.reason]);
   return 0;
 };

@@ -46,6 +46,8 @@ export interface AgentOptions extends Partial<Omit<ModelSettings, "languageModel
   readonly counter?: ModelCounter;
   /** Folder of a thread's part files. */
   readonly history?: (threadId: string) => string;
+  /** Gives a fork its own copy of its parent's files, as they are now. */
+  readonly copyFiles?: (from: string, to: string) => Promise<void>;
   readonly onEvent?: (event: AgentEvent, threadId: string) => void;
   /** Clock, ids and hash, for tests. */
   readonly means?: Partial<Omit<Means, "store">>;
@@ -106,7 +108,10 @@ export function createAgent(options: AgentOptions): Agent {
       );
       return leased.kind === "done" ? leased.value : unchanged(leased.kind);
     },
-    thread: (id) => threadHandle(id, { means: setup.means, window: () => setup.book.window().size }),
+    thread: (id) => {
+      const { copyFiles = async () => {} } = options;
+      return threadHandle(id, { means: setup.means, window: () => setup.book.window().size, copyFiles });
+    },
     async close() {
       await Promise.all([...setup.drafting.values()].map((compactor) => compactor.close()));
       if (options.store === undefined) await store.close();

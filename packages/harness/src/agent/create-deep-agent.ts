@@ -33,7 +33,7 @@ export function createDeepAgent(given: DeepAgentOptions): Agent {
   const { summarization, summarizer = "agent", subagents: delegating, files, memory, ...asked } = given;
   const compacting = summarizationWith(settingsOf(summarization), summarizer);
   const own = files === undefined ? null : deepFiles(files);
-  const options = { ...(own === null ? {} : { history: own.history }), ...asked };
+  const options = { ...(own === null ? {} : { history: own.history, copyFiles: own.copyFiles }), ...asked };
   const middleware: Middleware[] = [
     threadData(),
     ...(own?.workspace ?? []),

@@ -10,6 +10,7 @@ import { viewImage } from "../middleware/view-image.ts";
 import { type WorkspaceOptions, workspaceFiles } from "../middleware/workspace.ts";
 import { answerFiles, type KeepAnswer } from "../subagents/answer-files.ts";
 import { workspaceFor } from "../subagents/shared-workspace.ts";
+import { copyWorkspace } from "../workspace/copy-workspace.ts";
 import { VIRTUAL_ROOT } from "../workspace/virtual-path.ts";
 import { threadWorkspace, type Workspace } from "../workspace/workspace.ts";
 import type { Middleware } from "./middleware.ts";
@@ -34,6 +35,8 @@ export interface DeepFiles {
   readonly skills: readonly Middleware[];
   readonly viewImage: readonly Middleware[];
   readonly history: (threadId: string) => string;
+  /** What a fork starts with. */
+  readonly copyFiles: (from: string, to: string) => Promise<void>;
   /** For sub-agents: only the skills named. */
   readonly skillsFor: (only: readonly string[] | null) => readonly Middleware[];
   /** Where the whole answers of sub-agents are kept. */
@@ -60,6 +63,7 @@ export function deepFiles(options: DeepFilesOptions): DeepFiles {
     skills: skillsFor(null),
     skillsFor,
     viewImage: vision ? [viewImage({ workspace })] : [],
+    copyFiles: (from, to) => copyWorkspace(threadWorkspace(base, from), threadWorkspace(base, to)),
     history: (threadId) => threadWorkspace(base, threadId).roots.history.directory,
     keepAnswer: answerFiles((parent) => ({
       directory: threadWorkspace(base, parent).roots["tool-outputs"].directory,

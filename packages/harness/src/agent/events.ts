@@ -10,6 +10,8 @@ import type { AgentErrorCode } from "./errors.ts";
 
 export type AgentEvent =
   | { readonly type: "run-start"; readonly threadId: string; readonly runId: string }
+  /** Another run holds the thread: this one waits for it, since its caller allows that. */
+  | { readonly type: "thread-wait"; readonly expiresAt: string; readonly waitMs: number }
   | { readonly type: "step-start"; readonly step: number }
   /** Pieces of one text share an id. */
   | { readonly type: "text-delta"; readonly id: string; readonly text: string }

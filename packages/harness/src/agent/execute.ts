@@ -4,6 +4,7 @@
  */
 import { checkThreadId } from "@palimpsest/core/log";
 import { FloorError } from "../compaction/compactor.ts";
+import type { Leased } from "../stores/leases.ts";
 import { createThread } from "../threads/writer.ts";
 import { AgentError, messageOf } from "./errors.ts";
 import type { Emit, RunEnd, RunResult } from "./events.ts";
@@ -17,6 +18,8 @@ export interface RunInput extends Incoming {
   readonly agentName?: string | undefined;
   readonly userId?: string | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** How long to wait for a thread that another run holds; without it the run ends `busy` at once. */
+  readonly waitMs?: number | undefined;
 }
 
 export async function executeRun(
@@ -43,15 +46,38 @@ async function runOn(
   const said = readIncoming(input);
   const attempt = () =>
     withSession(setup, { threadId, runId, signal, emit }, (session) => runIn(session, { setup, said, progress }));
-  let leased = await attempt();
+  let leased = await whenFree(attempt, { setup, input, emit });
   if (leased.kind === "missing" && said.length > 0) {
     await createThread(setup.means, { id: threadId, ...(user && { user }), ...(agent && { agent }) });
-    leased = await attempt();
+    leased = await whenFree(attempt, { setup, input, emit });
   }
+  if (leased.kind === "busy" && signal?.aborted) return { kind: "aborted" };
   if (leased.kind === "busy") return { kind: "busy", expiresAt: leased.expiresAt };
   if (leased.kind === "missing") throw nothingToAnswer(threadId);
   return leased.value;
 }
+
+interface Waiting {
+  readonly setup: AgentSetup;
+  readonly input: RunInput;
+  readonly emit: Emit;
+}
+
+/** A run that was killed holds its thread until its lease ends, and nobody can tell it from one that is at work. */
+async function whenFree<T>(attempt: () => Promise<Leased<T>>, { setup, input, emit }: Waiting): Promise<Leased<T>> {
+  const { waitMs = 0, signal = new AbortController().signal } = input;
+  const { clock } = setup.means;
+  const until = clock().getTime() + waitMs;
+  for (let told = false; ; told = true) {
+    const leased = await attempt();
+    const left = until - clock().getTime();
+    if (leased.kind !== "busy" || left <= 0 || signal.aborted) return leased;
+    if (!told) emit({ type: "thread-wait", expiresAt: leased.expiresAt, waitMs });
+    await setup.sleep(Math.min(left, LOOK_AGAIN_MS), signal).catch(() => {});
+  }
+}
+
+const LOOK_AGAIN_MS = 250;
 
 async function runIn(
   { run, desk, assertHeld }: Session,

@@ -255,3 +255,28 @@ async function isWhole(kit: Kit): Promise<void> {
 async function resultIn(kit: Kit): Promise<string> {
   return textOf((await kit.said()).find(({ role }) => role === "tool")!);
 }
+
+test("a run that may wait says so, and goes on as soon as the run before it lets the thread go", async () => {
+  const kit = agentKit([{ text: "first", delayMs: 1 }, "second"], { scripted: { sleep: () => release.promise } });
+  const release = Promise.withResolvers<void>();
+  const first = kit.agent.stream({ threadId: "t", prompt: "one" });
+  for await (const event of first) if (event.type === "step-start") break;
+  const second = kit.agent.stream({ threadId: "t", prompt: "two", waitMs: 60_000 });
+  for await (const event of second) if (event.type === "thread-wait") break;
+  release.resolve();
+  assert.equal((await first.result).text, "first");
+  assert.equal((await second.result).text, "second");
+  assert.equal(kit.of("thread-wait").length, 1);
+});
+
+test("a run that waits for a thread can be stopped, and gives up when its time is over", async () => {
+  const kit = agentKit(["hello"]);
+  await kit.agent.generate({ threadId: "t", prompt: "hi" });
+  await kit.store.acquireLease("t", "somebody else", 60_000);
+  const stop = new AbortController();
+  const stopped = kit.agent.stream({ threadId: "t", prompt: "two", waitMs: 60_000, signal: stop.signal });
+  for await (const event of stopped) if (event.type === "thread-wait") stop.abort();
+  assert.equal((await stopped.result).end.kind, "aborted");
+  assert.equal((await kit.agent.stream({ threadId: "t", prompt: "two", waitMs: 10 }).result).end.kind, "busy");
+  assert.equal((await kit.said()).length, 2);
+});

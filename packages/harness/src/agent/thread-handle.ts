@@ -17,6 +17,7 @@ export interface ThreadHandle {
   undo(seq?: number): Promise<Undone | Busy>;
   redo(): Promise<Undone | Busy>;
   pin(seq: number, on?: "on" | "off"): Promise<Pinned | Busy>;
+  /** Shares the records up to `at`, by default all; its files start as a copy of what is there now. */
   fork(options: { readonly as: string; readonly at?: number }): Promise<Forked>;
   /** Title, artifacts, todos and what else middleware keeps. */
   state(): Promise<Head["state"]>;
@@ -24,10 +25,13 @@ export interface ThreadHandle {
 
 type Busy = { readonly kind: "busy" };
 
-export function threadHandle(
-  id: string,
-  { means, window }: { readonly means: Means; readonly window: () => number },
-): ThreadHandle {
+interface HandleOptions {
+  readonly means: Means;
+  readonly window: () => number;
+  readonly copyFiles: (from: string, to: string) => Promise<void>;
+}
+
+export function threadHandle(id: string, { means, window, copyFiles }: HandleOptions): ThreadHandle {
   const context = () => threadPrompt(means.store, id, { window: window() });
   const held = async <T>(work: (writer: Writer) => Promise<T>): Promise<T | Busy | { readonly kind: "missing" }> => {
     const leased = await withWriter(means, id, work);
@@ -44,7 +48,11 @@ export function threadHandle(
     undo: (seq) => held((writer) => undo(writer, seq)),
     redo: () => held(redo),
     pin: (seq, on) => held((writer) => pin(writer, seq, on)),
-    fork: (options) => fork(means, id, options),
+    async fork(options) {
+      const forked = await fork(means, id, options);
+      if (forked.kind === "forked") await copyFiles(id, forked.thread);
+      return forked;
+    },
     state: async () => (await means.store.head(id))?.state ?? {},
   };
 }

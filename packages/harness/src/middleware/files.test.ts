@@ -33,6 +33,20 @@ describe("an agent with files", () => {
   });
   after(async () => rm(base, { recursive: true, force: true }));
 
+  it("gives a fork its own copy of the files as they are now", async () => {
+    const write = (content: string) => ({
+      calls: [{ name: "write_file", input: { path: "/mnt/user-data/workspace/plan.txt", content } }],
+    });
+    const kit = deepAgentKit([write("two eggs"), "done", write("three eggs"), "done"], { files: { base } });
+    await kit.agent.generate({ threadId: "parent", prompt: "plan" });
+    assert.equal((await kit.agent.thread("parent").fork({ as: "child" })).kind, "forked");
+    await kit.agent.generate({ threadId: "parent", prompt: "again" });
+    const plan = (thread: string) =>
+      readFile(join(threadWorkspace(base, thread).roots.workspace.directory, "plan.txt"), "utf8");
+    assert.equal(await plan("child"), "two eggs");
+    assert.equal(await plan("parent"), "three eggs");
+  });
+
   it("goes on when a tool returns 1.2 MB at a window of 16k, and follows the pointer [F46] [F47] [F50]", async () => {
     assert.ok(LOG.length > 1_200_000);
     let path = "";

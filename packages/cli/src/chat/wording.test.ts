@@ -1,0 +1,24 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { wrapped } from "./wording.ts";
+
+test("a line too long for the terminal goes on at a word, under its own beginning", () => {
+  const text = "  ! the provider finds the prompt too long: it is made smaller and sent again";
+  assert.deepEqual(wrapped(text, 40), [
+    "  ! the provider finds the prompt too",
+    "  long: it is made smaller and sent",
+    "  again",
+  ]);
+  assert.deepEqual(wrapped(text, 200), [text]);
+});
+
+test("wrapping only ever breaks between words, and no line is too long that holds more than one", () => {
+  fc.assert(
+    fc.property(fc.lorem({ maxCount: 40 }), fc.integer({ min: 1, max: 100 }), (text, width) => {
+      const lines = wrapped(text, width);
+      assert.equal(lines.join(" "), text);
+      for (const line of lines) assert.ok(line.length <= width || !line.includes(" "), line);
+    }),
+  );
+});
