@@ -1,4 +1,5 @@
 /** The words of a chat's one-line reports: calls, sizes, durations, compactions. */
+import { stripVTControlCharacters } from "node:util";
 import type { AgentEvent } from "palimpsest/agent";
 import { printable } from "../table.ts";
 
@@ -38,10 +39,8 @@ export function wrapped(text: string, width: number): string[] {
 
 /** Colours take no room. */
 function columns(text: string): number {
-  return text.replaceAll(COLOUR, "").length;
+  return stripVTControlCharacters(text).length;
 }
-
-const COLOUR = /\u{1b}\[[0-9;]*m/gu;
 
 /** A call's arguments as a person would name it: the first text or number in it. */
 export function brief(input: unknown): string {
