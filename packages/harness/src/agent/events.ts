@@ -5,6 +5,7 @@
 import type { Repair } from "@palimpsest/core/message";
 import type { CompactionEvent } from "../compaction/events.ts";
 import type { MemoryEvent } from "../memory/events.ts";
+import type { Usage } from "../models/usage.ts";
 import type { SubagentEvent } from "../subagents/events.ts";
 import type { AgentErrorCode } from "./errors.ts";
 
@@ -55,13 +56,8 @@ export type AgentEvent =
 
 export type Emit = (event: AgentEvent) => void;
 
-/** What the provider reported; `input` is the whole prompt, cached part included. */
-export interface StepUsage {
-  readonly input: number;
-  readonly output: number;
-  readonly cacheRead: number;
-  readonly cacheWrite: number;
-}
+/** What the provider reported. */
+export type StepUsage = Usage;
 
 export type RunEnd =
   /** The model has answered; `finish` is the SDK's reason (`stop`, `length`, `content-filter`, ...). */

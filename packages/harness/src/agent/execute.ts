@@ -4,6 +4,7 @@
  */
 import { checkThreadId } from "@palimpsest/core/log";
 import { FloorError } from "../compaction/compactor.ts";
+import { NO_USAGE } from "../models/usage.ts";
 import type { Leased } from "../stores/leases.ts";
 import { createThread } from "../threads/writer.ts";
 import { AgentError, messageOf } from "./errors.ts";
@@ -28,7 +29,7 @@ export async function executeRun(
   emit: Emit,
 ): Promise<RunResult> {
   const { threadId, runId } = input;
-  const progress: Progress = { text: "", steps: 0, usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 } };
+  const progress: Progress = { text: "", steps: 0, usage: NO_USAGE };
   emit({ type: "run-start", threadId, runId });
   const end = await runOn(setup, input, { emit, progress }).catch(endOf);
   emit({ type: "run-end", end });

@@ -3,6 +3,7 @@
  * step is in the log before the next one starts, so that a crash at any point loses nothing and leaves a thread that can
  * go on. How a run ends is a value; only what makes writing impossible is thrown.
  */
+import { addUsage } from "../models/usage.ts";
 import { type Asking, ask } from "./ask.ts";
 import { modelError } from "./errors.ts";
 import type { RunEnd, StepUsage } from "./events.ts";
@@ -82,12 +83,5 @@ async function refreshAfterCompaction(run: Run, { desk }: LoopOptions, shownAt: 
 function note(progress: Progress, { text, usage }: Answered): void {
   progress.steps++;
   progress.text = text;
-  if (usage === null) return;
-  const { input, output, cacheRead, cacheWrite } = progress.usage;
-  progress.usage = {
-    input: input + usage.input,
-    output: output + usage.output,
-    cacheRead: cacheRead + usage.cacheRead,
-    cacheWrite: cacheWrite + usage.cacheWrite,
-  };
+  progress.usage = addUsage(progress.usage, usage);
 }

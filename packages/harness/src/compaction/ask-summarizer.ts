@@ -5,10 +5,9 @@
  */
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
+import { addUsage, NO_USAGE } from "../models/usage.ts";
 import type { DraftTable } from "./draft-table.ts";
 import {
-  addUsage,
-  NO_USAGE,
   type Summarize,
   SummarizeError,
   type SummaryAnswer,

@@ -7,21 +7,18 @@ import type { CompactionOutcome } from "@palimpsest/core/compaction";
 import {
   type CompactionRecord,
   emptyHead,
-  type Head,
   type LiveRecords,
-  type LogRecord,
   liveAfter,
   type MessageRecord,
   NOTHING_LIVE,
   type PruneRecord,
   sent,
-  type ThreadHeader,
-  view,
 } from "@palimpsest/core/log";
 import { type Dialect, detectDialect, repair, rulesOf, type Shape, shapeOf } from "@palimpsest/core/message";
 import { answerReserve, charsPerToken, createMeter } from "@palimpsest/core/tokens";
 import { type SummarizationOptions, summarizationFromOptions } from "../config/summarization.ts";
 import type { Conversation } from "../threads/conversation.ts";
+import { inMemoryConversation, NO_THREAD } from "../threads/in-memory.ts";
 import { createCompactor } from "./compactor.ts";
 import type { SummaryWriter } from "./summary-writer.ts";
 
@@ -96,29 +93,17 @@ export async function compactMessages<M extends object>(
 
 /** A record's number is the number of messages it was made after, so that both are places in the array. */
 function arrayConversation<M>(messages: readonly M[], shape: Shape<M>, state: MessagesState | null): Conversation<M> {
-  let live = liveFrom(messages.length, shape.dialect, state);
-  const original = (record: MessageRecord): M => messages[record.seq - 1]!;
-  const viewOf = (records: LiveRecords) => view(records, { shape, read: original });
-  const head = (): Head => ({
-    ...emptyHead(HEADER.createdAt),
+  const live = liveFrom(messages.length, shape.dialect, state);
+  const head = {
+    ...emptyHead(NO_THREAD.createdAt),
     version: messages.length,
     messages: messages.length,
     compaction: live.compaction?.seq ?? null,
     hiddenThrough: live.compaction?.covers[1] ?? 0,
     prunes: live.prunes.map(({ seq }) => seq),
-  });
-  return {
-    ...{ header: HEADER, shape, head, original, viewOf },
-    live: () => live,
-    view: () => viewOf(live),
-    reload: async () => {},
-    async commit(drafts) {
-      const stamp = { v: 1, seq: messages.length, at: HEADER.createdAt, runId: null };
-      const records = drafts.map((draft) => ({ ...stamp, ...draft }) as LogRecord);
-      for (const record of records) if (record.kind !== "undo") live = liveAfter(live, record);
-      return { kind: "committed", head: head(), seqs: records.map(({ seq }) => seq), records };
-    },
   };
+  const original = ({ seq }: MessageRecord): M => messages[seq - 1]!;
+  return inMemoryConversation({ header: NO_THREAD, shape, head, live, original, nextSeq: () => messages.length });
 }
 
 function liveFrom(count: number, dialect: Dialect, state: MessagesState | null): LiveRecords {
@@ -129,17 +114,6 @@ function liveFrom(count: number, dialect: Dialect, state: MessagesState | null):
 
 /** Its body is never read: the array has the message. */
 function recordOf(seq: number, dialect: Dialect): MessageRecord {
-  const common = { v: 1, seq, at: HEADER.createdAt, runId: null } as const;
+  const common = { v: 1, seq, at: NO_THREAD.createdAt, runId: null } as const;
   return { ...common, kind: "message", id: `m${seq}`, dialect, origin: "import", body: "" };
 }
-
-const HEADER: ThreadHeader = {
-  id: "array",
-  user: "default",
-  agent: "default",
-  parent: null,
-  forkedAt: null,
-  kind: "main",
-  createdAt: "1970-01-01T00:00:00.000Z",
-  memory: "off",
-};

@@ -2,6 +2,7 @@
  * The call that makes a summarizer: one prompt in, one text out. Functions are the plug-ins; what the answer is worth is
  * decided by the writer that asked, never here.
  */
+import type { Usage } from "../models/usage.ts";
 
 export interface SummaryRequest {
   readonly kind: "patch" | "prose";
@@ -34,12 +35,7 @@ export interface SummaryAnswer {
 }
 
 /** Tokens of the summarizer's calls, counted apart from the conversation's. */
-export interface SummaryUsage {
-  readonly input: number;
-  readonly output: number;
-  readonly cacheRead: number;
-  readonly cacheWrite: number;
-}
+export type SummaryUsage = Usage;
 
 export type Summarize = (request: SummaryRequest, signal: AbortSignal) => Promise<SummaryAnswer>;
 
@@ -62,16 +58,4 @@ export class SummarizeError extends Error {
     this.retry = options.retry;
     this.afterMs = options.afterMs ?? 0;
   }
-}
-
-export const NO_USAGE: SummaryUsage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
-
-export function addUsage(total: SummaryUsage, more: SummaryUsage | undefined): SummaryUsage {
-  if (more === undefined) return total;
-  return {
-    input: total.input + more.input,
-    output: total.output + more.output,
-    cacheRead: total.cacheRead + more.cacheRead,
-    cacheWrite: total.cacheWrite + more.cacheWrite,
-  };
 }

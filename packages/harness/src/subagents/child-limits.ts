@@ -7,6 +7,7 @@ import type { StepUsage } from "../agent/events.ts";
 import type { Middleware } from "../agent/middleware.ts";
 import type { ModelRequest } from "../agent/request.ts";
 import type { Answered } from "../agent/step.ts";
+import { addUsage, NO_USAGE } from "../models/usage.ts";
 
 export interface Cap {
   readonly maxTurns: number;
@@ -27,7 +28,7 @@ export interface ChildMeter {
 export function newMeter(): ChildMeter {
   return {
     turns: 0,
-    usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+    usage: NO_USAGE,
     spent: 0,
     lastText: "",
     capped: null,
@@ -93,12 +94,5 @@ function note(meter: ChildMeter, { text, usage }: Answered, took: number): void 
   meter.turns++;
   if (text.trim() !== "") meter.lastText = text;
   meter.spent += took + (usage?.output ?? text.length / 4);
-  if (usage === null) return;
-  const { input, output, cacheRead, cacheWrite } = meter.usage;
-  meter.usage = {
-    input: input + usage.input,
-    output: output + usage.output,
-    cacheRead: cacheRead + usage.cacheRead,
-    cacheWrite: cacheWrite + usage.cacheWrite,
-  };
+  meter.usage = addUsage(meter.usage, usage);
 }

@@ -7,6 +7,7 @@ import { messageOf } from "../agent/errors.ts";
 import type { Run } from "../agent/run.ts";
 import type { Answered } from "../agent/step.ts";
 import { exactCounterFor } from "../models/tokenizers.ts";
+import { NO_USAGE } from "../models/usage.ts";
 import { createThread, type Draft } from "../threads/writer.ts";
 import type { KeepAnswer } from "./answer-files.ts";
 import type { ChildMeter } from "./child-limits.ts";
@@ -147,13 +148,11 @@ async function counterOf({ model: { provider, modelId }, counter }: SubagentMode
   return (counter ?? (await exactCounterFor({ provider, model: modelId }))).count;
 }
 
-const NOTHING = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
-
 function crashed(error: unknown): ChildEnd {
-  return { status: "failed", reason: messageOf(error), text: NO_RESPONSE, turns: 0, usage: NOTHING, artifacts: [] };
+  return { status: "failed", reason: messageOf(error), text: NO_RESPONSE, turns: 0, usage: NO_USAGE, artifacts: [] };
 }
 
 function neverStarted({ threadId }: Task): SubagentResult {
   const reason = "the run was stopped while this was waiting for its turn; it was never started";
-  return { status: "cancelled", output: NO_RESPONSE, artifacts: [], usage: NOTHING, threadId, reason };
+  return { status: "cancelled", output: NO_RESPONSE, artifacts: [], usage: NO_USAGE, threadId, reason };
 }

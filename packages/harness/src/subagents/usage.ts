@@ -3,6 +3,7 @@
  * thread that made it, so every token is counted once, and each is known by thread and by model.
  */
 import type { StepUsage } from "../agent/events.ts";
+import { addUsage, NO_USAGE } from "../models/usage.ts";
 import type { Store } from "../stores/store.ts";
 
 export interface TreeUsage {
@@ -16,15 +17,15 @@ export async function treeUsage(store: Store, thread: string): Promise<TreeUsage
   const byModel = new Map<string, StepUsage>();
   const byThread: { threadId: string; usage: StepUsage }[] = [];
   for (const threadId of [thread, ...(await children(store, thread))]) {
-    let usage = NOTHING;
+    let usage = NO_USAGE;
     for await (const { record } of store.records(threadId, { kinds: ["usage"] })) {
       if (record.kind !== "usage") continue;
-      usage = sum(usage, record);
-      byModel.set(record.model, sum(byModel.get(record.model) ?? NOTHING, record));
+      usage = addUsage(usage, record);
+      byModel.set(record.model, addUsage(byModel.get(record.model) ?? NO_USAGE, record));
     }
     byThread.push({ threadId, usage });
   }
-  const total = byThread.reduce((all, { usage }) => sum(all, usage), NOTHING);
+  const total = byThread.reduce((all, { usage }) => addUsage(all, usage), NO_USAGE);
   return { total, byThread, byModel: Object.fromEntries(byModel) };
 }
 
@@ -35,15 +36,4 @@ async function children(store: Store, thread: string): Promise<ReadonlySet<strin
     if (typeof record.event["threadId"] === "string") found.add(record.event["threadId"]);
   }
   return found;
-}
-
-const NOTHING: StepUsage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
-
-function sum(a: StepUsage, b: StepUsage): StepUsage {
-  return {
-    input: a.input + b.input,
-    output: a.output + b.output,
-    cacheRead: a.cacheRead + b.cacheRead,
-    cacheWrite: a.cacheWrite + b.cacheWrite,
-  };
 }

@@ -1,0 +1,67 @@
+/**
+ * A conversation that goes on in memory only: what is committed is folded into its view and written nowhere. For dry runs,
+ * for looking at a thread through another window, for whoever keeps the messages himself, and for simulations.
+ */
+import {
+  type Head,
+  type LiveRecords,
+  type LogRecord,
+  liveAfter,
+  type MessageRecord,
+  type ThreadHeader,
+  view,
+} from "@palimpsest/core/log";
+import type { Shape } from "@palimpsest/core/message";
+import type { Conversation } from "./conversation.ts";
+
+export interface InMemoryOptions<M> {
+  readonly header: ThreadHeader;
+  readonly shape: Shape<M>;
+  /** Where it starts. */
+  readonly head: Head;
+  readonly live: LiveRecords;
+  /** A message as it was given. */
+  readonly original: (record: MessageRecord) => M;
+  /** The number of the next record; one more than the last unless told. */
+  readonly nextSeq?: (head: Head) => number;
+}
+
+export function inMemoryConversation<M>(options: InMemoryOptions<M>): Conversation<M> {
+  const { header, shape, original, nextSeq = ({ version }) => version + 1 } = options;
+  let { head, live } = options;
+  const viewOf = (records: LiveRecords) => view(records, { shape, read: original });
+  const add = (record: LogRecord): void => {
+    if (record.kind === "undo") throw new TypeError("a conversation in memory can't undo: it keeps no log");
+    live = liveAfter(live, record);
+    head = { ...head, version: record.seq };
+    if (record.kind === "compaction") head = { ...head, compaction: record.seq, hiddenThrough: record.covers[1] };
+    if (record.kind === "prune") head = { ...head, prunes: live.prunes.map(({ seq }) => seq) };
+  };
+  return {
+    ...{ header, shape, viewOf, original },
+    head: () => head,
+    live: () => live,
+    view: () => viewOf(live),
+    reload: async () => undefined,
+    async commit(drafts) {
+      const records = drafts.map((draft) => {
+        const record = { v: 1, seq: nextSeq(head), at: head.updatedAt, runId: null, ...draft } as LogRecord;
+        add(record);
+        return record;
+      });
+      return { kind: "committed", head, seqs: records.map(({ seq }) => seq), records };
+    },
+  };
+}
+
+/** For a conversation that is no stored thread. */
+export const NO_THREAD: ThreadHeader = {
+  id: "memory",
+  user: "default",
+  agent: "default",
+  parent: null,
+  forkedAt: null,
+  kind: "main",
+  createdAt: "1970-01-01T00:00:00.000Z",
+  memory: "off",
+};
