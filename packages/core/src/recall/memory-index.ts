@@ -80,7 +80,7 @@ export class MemoryIndex implements RecallIndex {
     const threads = this.#within(scope);
     const wanted = new Map<string, Uint8Array>();
     for (const seek of request.seeks) {
-      for (const row of seekRows(threads, seek, scope.kind)) {
+      for (const row of seekRows(threads, seek)) {
         const { byOrdinal } = this.#threads.get(row.thread)!;
         const marks = wanted.get(row.thread) ?? new Uint8Array(byOrdinal.length);
         wanted.set(row.thread, marks);
@@ -92,9 +92,11 @@ export class MemoryIndex implements RecallIndex {
     return [...wanted].flatMap(([name, marks]) => markedDocs(this.#threads.get(name)!, marks, request.terms));
   }
 
+  /** The thread that spoke last comes first. */
   #within(scope: Scope): Thread[] {
-    const names = scope.kind === "thread" ? [scope.thread] : [...(this.#owners.get(scope.user) ?? [])];
-    return names.map((name) => this.#threads.get(name)).filter((thread) => thread !== undefined);
+    const names = scope.kind === "thread" ? [scope.thread] : [...(this.#owners.get(scope.user) ?? [])].sort();
+    const threads = names.map((name) => this.#threads.get(name)).filter((thread) => thread !== undefined);
+    return threads.sort((a, b) => (a.newest!.at === b.newest!.at ? 0 : a.newest!.at > b.newest!.at ? -1 : 1));
   }
 }
 
@@ -119,28 +121,18 @@ function positionOf(list: readonly Row[], seq: number): number {
   return at;
 }
 
-/** Within one thread newest means the highest seq, and the lists are in that order: it can stop early. */
-function seekRows(threads: readonly Thread[], seek: Seek, kind: Scope["kind"]): Row[] {
+/** The lists are in the order of what is sought, so it can stop early. */
+function seekRows(threads: readonly Thread[], { all, limit }: Seek): Row[] {
   const found: Row[] = [];
-  for (const thread of threads) {
-    const lists = seek.all.map((term) => thread.postings.get(term) ?? []);
+  for (const { postings } of threads) {
+    const lists = all.map((term) => postings.get(term) ?? []);
     const shortest = lists.reduce((best, list) => (list.length < best.length ? list : best), lists[0] ?? []);
-    const most = kind === "thread" ? seek.limit : Number.POSITIVE_INFINITY;
-    let taken = 0;
-    for (let at = shortest.length - 1; at >= 0 && taken < most; at -= 1) {
+    for (let at = shortest.length - 1; at >= 0 && found.length < limit; at -= 1) {
       const row = shortest[at]!;
-      if (seek.all.length > 1 && !seek.all.every((term) => row.entry.terms.has(term))) continue;
-      found.push(row);
-      taken += 1;
+      if (all.length === 1 || all.every((term) => row.entry.terms.has(term))) found.push(row);
     }
   }
-  return found.length <= seek.limit ? found : found.sort(byTime).slice(0, seek.limit);
-}
-
-function byTime(a: Row, b: Row): number {
-  if (a.at !== b.at) return a.at > b.at ? -1 : 1;
-  if (a.thread !== b.thread) return a.thread < b.thread ? -1 : 1;
-  return b.seq - a.seq;
+  return found;
 }
 
 /** Frequencies are filled in from the postings: most neighbours hold none of the terms, and are never looked at for them. */

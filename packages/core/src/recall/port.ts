@@ -13,7 +13,7 @@
  *    returned under the fork's own id; in a user scope each entry is returned once, under the thread that owns it.
  * 4. `statistics` counts the entries of the scope and, per asked term, those that hold it. Exact, not estimated.
  * 5. `candidates` returns, for every seek, the entries of the scope that hold all of its terms: the newest `limit` of them
- *    (thread scope: highest seq; user scope: greatest `at`, then thread id ascending, then highest seq), and for each of
+ *    (highest seq first; in a user scope the thread whose newest entry has the greatest `at` first, then by its id), and for each of
  *    those also every entry of the same thread and session whose ordinal is at most `reach` away. Each entry once, in any
  *    order. `frequencies[i]` is the weight of `terms[i]` in it, 0 where absent; numbers as given, not rounded.
  */

@@ -29,7 +29,11 @@ interface Match {
 }
 
 function findMatches(text: string, question: string): Match[] {
-  const wanted = new Map(analyseQuery(question).terms.map(({ term, weight }) => [term, weight]));
+  if (asked?.question !== question) {
+    const terms = analyseQuery(question).terms.map(({ term, weight }) => [term, weight] as const);
+    asked = { question, wanted: new Map(terms) };
+  }
+  const { wanted } = asked;
   const matches: Match[] = [];
   for (const { term, at, end } of analyse(text)) {
     const weight = wanted.get(term);
@@ -37,6 +41,9 @@ function findMatches(text: string, question: string): Match[] {
   }
   return matches;
 }
+
+/** A pure function's memo: many texts are shown for one question. */
+let asked: { readonly question: string; readonly wanted: ReadonlyMap<string, number> } | undefined;
 
 /** The stretch of whole units that holds the most different asked words; the first of equals. */
 function bestWindow(text: string, matches: readonly Match[], limit: number): [number, number] {

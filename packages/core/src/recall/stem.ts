@@ -37,7 +37,6 @@ function porter2(given: string): string {
   return word.replaceAll("Y", "y");
 }
 
-const VOWEL = "[aeiouy]";
 const DOUBLE = /(bb|dd|ff|gg|mm|nn|pp|rr|tt)$/;
 
 const SPECIAL = new Map([
@@ -79,8 +78,8 @@ function regions(word: string): [number, number] {
 }
 
 function regionFrom(word: string, start: number): number {
-  const found = new RegExp(`${VOWEL}[^aeiouy]`).exec(word.slice(start));
-  return found ? start + found.index + 2 : word.length;
+  const found = word.slice(start).search(/[aeiouy][^aeiouy]/);
+  return found < 0 ? word.length : start + found + 2;
 }
 
 function plural(word: string): string {

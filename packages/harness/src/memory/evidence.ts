@@ -5,7 +5,7 @@
  */
 import { escapeLine, type Fact, type MemoryDocument } from "@palimpsest/core/memory";
 import { renderHits, type ShownHit } from "@palimpsest/core/recall";
-import { readTurns, type SearchHit, searchAll } from "../recall/search.ts";
+import { readTurns, refOf, type SearchHit, searchAll } from "../recall/search.ts";
 import type { Store } from "../stores/store.ts";
 import { type FactHit, searchFacts } from "./fact-index.ts";
 
@@ -97,14 +97,16 @@ async function usable(
   hits: readonly SearchHit[],
 ): Promise<SearchHit[]> {
   const fenced = new Set(document.fenced ?? []);
-  const open = new Map<string, boolean>();
-  for (const name of new Set(hits.map((hit) => hit.thread))) {
+  const open = new Set<string>();
+  const look = async (name: string): Promise<void> => {
     const header = await store.header(name);
-    open.set(name, header?.user === user && header.agent === agent && header.memory === "on" && header.kind === "main");
-  }
+    const own = header?.user === user && header.agent === agent;
+    if (own && header.memory === "on" && header.kind === "main") open.add(name);
+  };
+  await Promise.all([...new Set(hits.map((hit) => hit.thread))].map(look));
   return hits.filter(
     (hit) =>
-      open.get(hit.thread) === true &&
+      open.has(hit.thread) &&
       !(hit.thread === thread && hit.seq > visibleAfter) &&
       !fenced.has(refOf(hit)) &&
       !shown.has(refOf(hit)) &&
@@ -140,8 +142,4 @@ function layOut(facts: readonly string[], turns: string): string {
 
 function shownHit({ thread, session, seq, at, speaker, text }: SearchHit): ShownHit {
   return { thread, session, seq, at, speaker: escapeLine(speaker), text: escapeLine(text) };
-}
-
-function refOf({ thread, seq }: Pick<SearchHit, "thread" | "seq">): string {
-  return `${thread}#${seq}`;
 }

@@ -6,9 +6,9 @@
 import type { MessageRecord } from "@palimpsest/core/log";
 import { type CallPart, shapeOf } from "@palimpsest/core/message";
 import { type IndexEntry, indexableText, indexEntry, type Placement, place } from "@palimpsest/core/recall";
-import { BLOCK_SIZE, type Stretch } from "../stores/recall-tables.ts";
+import { postingWriter } from "../stores/postings.ts";
+import type { Stretch } from "../stores/recall-tables.ts";
 import type { Store, StoredRecord } from "../stores/store.ts";
-import { postingWriter } from "./postings.ts";
 
 /** After this many new messages the index is brought up to date without waiting for a search. */
 const EAGER_MESSAGES = 64;
@@ -27,7 +27,6 @@ export async function catchUp(store: Store, thread: string): Promise<readonly St
     let previous: Placement | null = null;
     let moved = false;
     for (const stretch of stretches) {
-      for (const block of stretch.stale) await repairBlock(store, stretch.thread, block);
       if (await indexStretch(store, stretch, previous)) moved = true;
       previous = await placementAt(store, stretch, previous);
       if (moved) break;
@@ -71,24 +70,8 @@ async function indexStretch(store: Store, stretch: Stretch, inherited: Placement
     postings.add(ordinal, entry.terms);
   }
   const batch = { expect: stretch.indexed, indexed: range[1], newest, entries, postings: postings.rows() };
-  // On a conflict another process has done this batch: the caller reads where the index stands now.
+  // On a conflict another process has done this batch, or erased something in it: the caller looks anew.
   return (await store.recall.write(thread, batch)) !== "missing";
-}
-
-async function repairBlock(store: Store, thread: string, block: number): Promise<void> {
-  const first = block * BLOCK_SIZE;
-  const found = await store.recall.entries([{ thread, first, last: first + BLOCK_SIZE - 1 }]);
-  const entries = [...found].sort((a, b) => a.ordinal - b.ordinal);
-  const bySeq = new Map(entries.map((entry) => [entry.seq, entry.ordinal]));
-  const postings = postingWriter();
-  const read = entryReader(store, thread);
-  const range = [entries[0]?.seq ?? 1, entries.at(-1)?.seq ?? 0] as const;
-  for await (const stored of store.records(thread, { range, kinds: ["message"] })) {
-    const entry = await read(stored);
-    const ordinal = bySeq.get(stored.chained.seq);
-    if (ordinal !== undefined && typeof entry === "object") postings.add(ordinal, entry.terms);
-  }
-  await store.recall.repair(thread, block, postings.rows());
 }
 
 /** What a message is in the index. Remembers the calls it has seen, to know which results are echoes. */

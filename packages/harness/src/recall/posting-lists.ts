@@ -1,32 +1,34 @@
-/** The posting rows of one search, decoded block by block when they are needed. Knows where a scope's stretches end. */
+/** The posting rows of one search, decoded when they are needed. Knows where a scope's stretches end. */
+
+import { readPostings } from "../stores/postings.ts";
 import { BLOCK_SIZE, type Entry, type Posting, type Stretch } from "../stores/recall-tables.ts";
-import { readPostings } from "./postings.ts";
 
 export interface BlockPlace {
   readonly thread: string;
   readonly block: number;
 }
 
-interface Block {
-  readonly place: BlockPlace;
+interface Block extends BlockPlace {
   /** By the term's place in the question. */
   readonly rows: (Posting | undefined)[];
-  /** For each term the weight by place in the block, once it was asked for. */
-  readonly columns: (Float64Array | undefined)[];
+  /** The last offset that belongs to the scope. */
+  readonly last: number;
 }
 
 export class PostingLists {
-  readonly #terms = new Map<string, number>();
+  readonly #terms: ReadonlyMap<string, number>;
   readonly #blocks = new Map<string, Block>();
-  readonly #cuts: ReadonlyMap<string, number>;
 
   constructor(terms: readonly string[], rows: readonly Posting[], stretches: readonly Stretch[]) {
-    for (const [index, term] of terms.entries()) this.#terms.set(term, index);
-    this.#cuts = new Map(stretches.map(({ thread, cut }) => [thread, cut ?? Number.MAX_SAFE_INTEGER]));
+    this.#terms = new Map(terms.map((term, index) => [term, index]));
+    const cuts = new Map(stretches.map(({ thread, cut }) => [thread, cut ?? Number.MAX_SAFE_INTEGER]));
     for (const row of rows) {
       const { thread, block } = row;
       const key = keyOf(thread, block);
-      const known = this.#blocks.get(key) ?? { place: { thread, block }, rows: [], columns: [] };
+      const known = this.#blocks.get(key) ?? {
+        ...{ thread, block, rows: new Array<Posting | undefined>(terms.length).fill(undefined) },
+        last: Math.min(cuts.get(thread)! - block * BLOCK_SIZE, BLOCK_SIZE - 1),
+      };
       this.#blocks.set(key, known);
       known.rows[this.#terms.get(row.term)!] = row;
     }
@@ -34,68 +36,64 @@ export class PostingLists {
 
   /** Every block that holds any of the terms. */
   blocks(): readonly BlockPlace[] {
-    return [...this.#blocks.values()].map(({ place }) => place);
+    return [...this.#blocks.values()];
   }
 
   /** How many entries of the scope hold each term. */
   holding(): ReadonlyMap<string, number> {
     const held = new Map([...this.#terms.keys()].map((term) => [term, 0]));
-    for (const { place, rows } of this.#blocks.values()) {
-      const cut = this.#cutOf(place);
+    for (const { rows, last } of this.#blocks.values()) {
       for (const row of rows) {
         if (!row) continue;
-        const count = cut === undefined ? row.count : countThrough(place.block, row.list, cut);
+        const count = last === BLOCK_SIZE - 1 ? row.count : countThrough(row.list, last);
         held.set(row.term, held.get(row.term)! + count);
       }
     }
     return held;
   }
 
-  /** Ordinals in the block whose entries hold all of the terms. */
+  /** Ordinals in the block whose entries hold all of the terms, ascending. */
   matches({ thread, block }: BlockPlace, terms: readonly string[]): number[] {
-    const found: number[] = [];
     const known = this.#blocks.get(keyOf(thread, block));
-    const places = terms.map((term) => this.#terms.get(term)!);
-    if (!known || places.some((place) => known.rows[place] === undefined)) return found;
-    // Walk the shortest list and look into the others.
-    const [walk, ...others] = places.sort((a, b) => known.rows[a]!.count - known.rows[b]!.count);
-    const columns = others.map((place) => this.#column(known, place)!);
+    const rows = terms.map((term) => known?.rows[this.#terms.get(term)!]);
+    if (!known || !rows.every((row) => row !== undefined)) return [];
+    const found: number[] = [];
     const first = block * BLOCK_SIZE;
-    const cut = this.#cutOf(known.place) ?? Number.MAX_SAFE_INTEGER;
-    readPostings(known.rows[walk!]!.list, (offset) => {
-      if (first + offset > cut) return;
-      for (const column of columns) if (column[offset] === 0) return;
-      found.push(first + offset);
+    const seen = rows.length > 1 ? new Uint8Array(BLOCK_SIZE) : undefined;
+    rows.forEach(({ list }, round) => {
+      readPostings(list, (offset) => {
+        if (offset > known.last) return;
+        if (round === rows.length - 1) {
+          if (seen === undefined || seen[offset] === round) found.push(first + offset);
+        } else if (seen![offset] === round) seen![offset] = round + 1;
+      });
     });
     return found;
   }
 
-  /** The weight of each term in the entry, in the order of the terms. */
-  weights({ thread, ordinal }: Entry): Float64Array {
-    const weights = new Float64Array(this.#terms.size);
-    const block = this.#blocks.get(keyOf(thread, Math.floor(ordinal / BLOCK_SIZE)));
-    if (!block) return weights;
-    for (let t = 0; t < weights.length; t += 1) weights[t] = this.#column(block, t)?.[ordinal % BLOCK_SIZE] ?? 0;
-    return weights;
-  }
-
-  #column(known: Block, term: number): Float64Array | undefined {
-    const row = known.rows[term];
-    if (!row || known.columns[term]) return known.columns[term];
-    const { block } = known.place;
-    const cut = this.#cutOf(known.place) ?? Number.MAX_SAFE_INTEGER;
-    const column = new Float64Array(BLOCK_SIZE);
-    readPostings(row.list, (offset, weight) => {
-      if (block * BLOCK_SIZE + offset <= cut) column[offset] = weight;
+  /** For each entry the weight of each term in it, in the order of the terms. Each list is walked once. */
+  weights(entries: readonly Entry[]): number[][] {
+    const width = this.#terms.size;
+    const weights = entries.map(() => new Array<number>(width).fill(0));
+    const wanted = new Int32Array(BLOCK_SIZE);
+    const byBlock = Map.groupBy(entries.keys(), (index) => {
+      const { thread, ordinal } = entries[index]!;
+      return keyOf(thread, Math.floor(ordinal / BLOCK_SIZE));
     });
-    known.columns[term] = column;
-    return column;
-  }
-
-  /** Where the scope ends inside this block, if it does. */
-  #cutOf({ thread, block }: BlockPlace): number | undefined {
-    const cut = this.#cuts.get(thread)!;
-    return cut < (block + 1) * BLOCK_SIZE - 1 ? cut : undefined;
+    for (const [key, indices] of byBlock) {
+      const block = this.#blocks.get(key);
+      if (!block) continue;
+      wanted.fill(-1);
+      for (const index of indices) wanted[entries[index]!.ordinal % BLOCK_SIZE] = index;
+      block.rows.forEach((row, term) => {
+        if (!row) return;
+        readPostings(row.list, (offset, weight) => {
+          const index = wanted[offset]!;
+          if (index >= 0) weights[index]![term] = weight;
+        });
+      });
+    }
+    return weights;
   }
 }
 
@@ -103,10 +101,10 @@ function keyOf(thread: string, block: number): string {
   return `${block} ${thread}`;
 }
 
-function countThrough(block: number, list: string, cut: number): number {
+function countThrough(list: string, last: number): number {
   let held = 0;
   readPostings(list, (offset) => {
-    if (block * BLOCK_SIZE + offset <= cut) held += 1;
+    if (offset <= last) held += 1;
   });
   return held;
 }

@@ -7,13 +7,13 @@ import { emptyHead } from "@palimpsest/core/log";
 import { indexEntry, MemoryIndex, type Placement, place, type RecallIndex, search } from "@palimpsest/core/recall";
 import { corpus, differences } from "@palimpsest/core/recall/conformance";
 import { openStore } from "../stores/open.ts";
+import { postingWriter } from "../stores/postings.ts";
 import type { IndexBatch } from "../stores/recall-tables.ts";
 import type { Store } from "../stores/store.ts";
 import { type PostgresServer, startPostgres } from "../testing/postgres-server.ts";
 import { say, writeThread } from "../testing/thread-writer.ts";
 import { commit, type Draft, fork, means, redact, undo } from "../threads/index.ts";
 import { catchUp, rebuildIndex } from "./catch-up.ts";
-import { postingWriter } from "./postings.ts";
 import { searchAll, searchThread } from "./search.ts";
 import { storedIndex } from "./stored-index.ts";
 
@@ -91,12 +91,43 @@ for (const engine of ["SQLite", "PostgreSQL"] as const) {
       assert.equal(await bestOf(store, "t", "swordfish"), 1);
       await store.releaseLease(writer.lease);
       assert.equal((await redact(means(store), "t", 1)).kind, "redacted");
-      const stale = await store.recall.postings([{ thread: "t", before: 9 }], ["swordfish", "archeri", "archery"]);
-      assert.deepEqual(stale, []);
+      const left = await store.recall.postings([{ thread: "t", before: 9 }], ["swordfish", "password", "archeri"]);
+      assert.deepEqual(
+        left.map(({ term, count }) => [term, count]),
+        [["archeri", 1]],
+      );
       assert.equal(await bestOf(store, "t", "swordfish"), undefined);
       assert.equal(await bestOf(store, "t", "archery hobby"), 3);
       await rebuildIndex(store, "t");
       assert.equal(await bestOf(store, "t", "swordfish redacted"), undefined);
+      await store.close();
+    });
+
+    test("what is redacted while it is being indexed doesn't get into the index", async () => {
+      const store = await open();
+      const writer = await writeThread(store, "t");
+      await say(writer, "my password is swordfish", "my hobby is archery");
+      const { write } = store.recall;
+      let raced = false;
+      const racing = {
+        ...store,
+        recall: {
+          ...store.recall,
+          write: async (thread: string, batch: IndexBatch) => {
+            if (!raced) assert.equal((await redact(means(store), "t", 1)).kind, "redacted");
+            raced = true;
+            return write(thread, batch);
+          },
+        },
+      };
+      await store.releaseLease(writer.lease);
+      await catchUp(racing, "t");
+      assert.equal(raced, true);
+      const left = await store.recall.postings([{ thread: "t", before: 9 }], ["swordfish", "archeri"]);
+      assert.deepEqual(
+        left.map(({ term }) => term),
+        ["archeri"],
+      );
       await store.close();
     });
 

@@ -55,7 +55,7 @@ export async function searchAll(
   settings: SearchSettings = {},
 ): Promise<SearchOutcome> {
   let stretches = await store.recall.ofUser(user);
-  const behind = stretches.filter(({ indexed, through, stale }) => indexed < through || stale.length > 0);
+  const behind = stretches.filter(({ indexed, through }) => indexed < through);
   for (const { thread } of behind) await catchUp(store, thread);
   if (behind.length > 0) stretches = await store.recall.ofUser(user);
   return run(store, { kind: "user", user }, stretches, question, settings);
@@ -70,42 +70,64 @@ async function run(
 ): Promise<SearchOutcome> {
   const result = await search(storedIndex(store.recall, stretches), scope, question, { limit: k });
   if (result.kind === "nothing") return result;
-  const hits = await Promise.all(
-    result.hits.map(async ({ doc, score }): Promise<SearchHit | null> => {
-      const { thread, seq, at, speaker, session } = doc;
-      const shown = await readMessage(store, thread, seq);
-      if (shown === null) return null;
-      const part = snippets === "whole" ? shown.text : snippet(shown.text, question);
-      return { thread, seq, score, speaker, session, ...shown, at, snippet: part };
-    }),
+  const shown = await readMessages(
+    store,
+    result.hits.map(({ doc }) => doc),
   );
-  return { kind: "found", hits: hits.filter((hit) => hit !== null) };
+  const hits = result.hits.flatMap(({ doc, score }): SearchHit[] => {
+    const { thread, seq, at, speaker, session } = doc;
+    const message = shown.get(refOf(doc));
+    if (message === undefined) return [];
+    const part = snippets === "whole" ? message.text : snippet(message.text, question);
+    return [{ thread, seq, score, speaker, session, ...message, at, snippet: part }];
+  });
+  return { kind: "found", hits };
 }
 
+type Place = Pick<SearchHit, "thread" | "seq">;
 type Shown = Pick<SearchHit, "role" | "text" | "at">;
 
-/** The words of a message as they were indexed. */
-async function readMessage(store: Store, thread: string, seq: number): Promise<Shown | null> {
-  for await (const { record } of store.records(thread, { range: [seq, seq], kinds: ["message"] })) {
-    const { dialect, body, origin, at } = record as MessageRecord;
-    const shape = shapeOf(dialect);
-    const message = JSON.parse(body) as never;
-    return { role: shape.role(message), at, text: indexableText(message, shape as never, { origin })?.text ?? "" };
-  }
-  return null;
+export function refOf({ thread, seq }: Place): string {
+  return `${thread}#${seq}`;
+}
+
+/** The words of messages as they were indexed, by `refOf`; one read for each thread. */
+async function readMessages(store: Store, places: readonly Place[]): Promise<Map<string, Shown>> {
+  const found = new Map<string, Shown>();
+  const read = async (thread: string, seqs: readonly number[]): Promise<void> => {
+    const range = [Math.min(...seqs), Math.max(...seqs)] as const;
+    for await (const { record } of store.records(thread, { range, seqs, kinds: ["message"] })) {
+      const { dialect, body, origin, at, seq } = record as MessageRecord;
+      const shape = shapeOf(dialect);
+      const message = JSON.parse(body) as never;
+      const text = indexableText(message, shape as never, { origin })?.text ?? "";
+      found.set(refOf({ thread, seq }), { role: shape.role(message), at, text });
+    }
+  };
+  const byThread = Map.groupBy(places, ({ thread }) => thread);
+  await Promise.all(
+    [...byThread].map(([thread, own]) =>
+      read(
+        thread,
+        own.map(({ seq }) => seq),
+      ),
+    ),
+  );
+  return found;
 }
 
 /** Messages by address (`thread#seq`), as hits that no search found; those that aren't there are left out. */
 export async function readTurns(store: Store, refs: readonly string[]): Promise<SearchHit[]> {
-  const found: SearchHit[] = [];
-  for (const ref of refs) {
+  const places = refs.map((ref) => {
     const [thread = "", seq = ""] = ref.split("#");
-    if (!/^\d+$/.test(seq)) continue;
-    const shown = await readMessage(store, thread, Number(seq));
+    return { thread, seq: Number(seq) };
+  });
+  const shown = await readMessages(store, places);
+  return places.flatMap((place): SearchHit[] => {
+    const message = shown.get(refOf(place));
+    if (message === undefined) return [];
     // Its sitting isn't known without the index; the day stands for it.
-    const session = shown === null ? 0 : -Math.floor(Date.parse(shown.at) / 86_400_000);
-    const hit = { thread, seq: Number(seq), score: 0, session };
-    if (shown !== null) found.push({ ...hit, ...shown, speaker: shown.role, snippet: shown.text });
-  }
-  return found;
+    const session = -Math.floor(Date.parse(message.at) / 86_400_000);
+    return [{ ...place, score: 0, session, ...message, speaker: message.role, snippet: message.text }];
+  });
 }

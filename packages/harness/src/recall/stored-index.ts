@@ -4,8 +4,8 @@
  */
 import type { CandidateRequest, IndexedDoc, RecallIndex, Scope, ScopeStatistics } from "@palimpsest/core/recall";
 import { BLOCK_SIZE, type Entry, type OrdinalRange, type RecallTables, type Stretch } from "../stores/recall-tables.ts";
-import { newestBlocks, newestInThread, newestOfUser } from "./newest.ts";
-import { PostingLists } from "./posting-lists.ts";
+import { newestBlocks, newestMatches } from "./newest.ts";
+import { type BlockPlace, PostingLists } from "./posting-lists.ts";
 
 /** For one search: `stretches` are those of its scope, and the postings of its terms are read once. */
 export function storedIndex(tables: RecallTables, stretches: readonly Stretch[]): RecallIndex {
@@ -19,27 +19,28 @@ export function storedIndex(tables: RecallTables, stretches: readonly Stretch[])
     statistics: async (_scope, terms) => statistics(tables, stretches, await listsOf(terms)),
     candidates: async (scope, request) => {
       const lists = await listsOf(request.terms);
-      const matches = await seekAll(tables, stretches, scope, request, lists);
+      const matches = seekAll(lists, newestBlocks(lists, stretches, scope), request.seeks);
       const entries = await withNeighbours(tables, stretches, scope, matches, request.reach);
       // In a thread scope what a fork inherited is its own.
-      return entries.map((entry) => document(entry, scope.kind === "thread" ? scope.thread : entry.thread, lists));
+      const weights = lists.weights(entries);
+      return entries.map((entry, index) =>
+        document(entry, scope.kind === "thread" ? scope.thread : entry.thread, weights[index]!),
+      );
     },
   };
 }
 
 /** Spelled out: there are thousands of them, and a spread costs more than the rest of the work on each. */
-function document(entry: Entry, thread: string, lists: PostingLists): IndexedDoc {
+function document(entry: Entry, thread: string, frequencies: readonly number[]): IndexedDoc {
   const { seq, ordinal, session, at, speaker, length, asks } = entry;
-  return { thread, seq, ordinal, session, at, speaker, length, asks, frequencies: lists.weights(entry) };
+  return { thread, seq, ordinal, session, at, speaker, length, asks, frequencies };
 }
 
-const EVERY_BLOCK = 2 ** 31 - 1;
-
 async function readLists(tables: RecallTables, stretches: readonly Stretch[], terms: readonly string[]) {
-  const spans = stretches.map(({ thread, cut }) => ({
-    thread,
-    before: cut === null ? EVERY_BLOCK : Math.floor(cut / BLOCK_SIZE) + 1,
-  }));
+  const spans = stretches.map(({ thread, cut, newest }) => {
+    const last = Math.min(newest?.ordinal ?? -1, cut ?? Number.MAX_SAFE_INTEGER);
+    return { thread, before: Math.floor(last / BLOCK_SIZE) + 1 };
+  });
   return new PostingLists(terms, await tables.postings(spans, terms), stretches);
 }
 
@@ -60,19 +61,11 @@ async function statistics(
 /** Ordinals of the matches, by the thread that wrote them. */
 type Matches = ReadonlyMap<string, ReadonlySet<number>>;
 
-async function seekAll(
-  tables: RecallTables,
-  stretches: readonly Stretch[],
-  scope: Scope,
-  request: CandidateRequest,
-  lists: PostingLists,
-): Promise<Matches> {
-  const blocks = await newestBlocks(tables, stretches, scope, lists);
+function seekAll(lists: PostingLists, blocks: readonly BlockPlace[], seeks: CandidateRequest["seeks"]): Matches {
   const matches = new Map<string, Set<number>>();
-  for (const seek of request.seeks) {
-    const found =
-      scope.kind === "thread" ? newestInThread(lists, blocks, seek) : await newestOfUser(tables, lists, blocks, seek);
-    for (const { thread, ordinal } of found) matches.set(thread, (matches.get(thread) ?? new Set()).add(ordinal));
+  for (const seek of seeks) {
+    for (const { thread, ordinal } of newestMatches(lists, blocks, seek))
+      matches.set(thread, (matches.get(thread) ?? new Set()).add(ordinal));
   }
   return matches;
 }

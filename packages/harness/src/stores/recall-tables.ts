@@ -1,21 +1,20 @@
 /**
  * What a store keeps for search: an inverted index in plain tables, and nothing that knows what a term means. Entries of
- * a thread are numbered (`ordinal`), 256 of them make a block, and one posting row holds a term's places in one block.
+ * a thread are numbered (`ordinal`), 4,096 of them make a block, and one posting row holds a term's places in one block.
  * Filling and reading it is `recall/`; a driver stores rows and forgets them with the records they came from.
  */
 import type { Placement } from "@palimpsest/core/recall";
 
-export const BLOCK_SIZE = 256;
+/** As many as two digits of base 64 tell apart. */
+export const BLOCK_SIZE = 4096;
 
 export interface RecallTables {
   /** The thread and, for a fork, those it reads from, oldest first. Nothing for a missing thread. */
   lineage(thread: string): Promise<readonly Stretch[]>;
   /** Every thread of a user, each with its own entries only. */
   ofUser(user: string): Promise<readonly Stretch[]>;
-  /** All of the batch or nothing, if the index still stands at `expect`. */
+  /** All of the batch or nothing, if the index still stands at `expect` and none of the entries was erased meanwhile. */
   write(thread: string, batch: IndexBatch): Promise<"written" | "conflict" | "missing">;
-  /** Postings of a block that lost an entry to a redaction, made anew. */
-  repair(thread: string, block: number, postings: readonly NewPosting[]): Promise<void>;
   /** Forgets the thread's index; it is filled again when it is next needed. */
   clear(thread: string): Promise<void>;
   postings(spans: readonly Span[], terms: readonly string[]): Promise<readonly Posting[]>;
@@ -23,8 +22,6 @@ export interface RecallTables {
   totals(thread: string, through: number): Promise<{ readonly entries: number; readonly length: number }>;
   /** Each entry of the ranges; they don't overlap. */
   entries(ranges: readonly OrdinalRange[]): Promise<readonly Entry[]>;
-  /** Newest time of each block, to look at the newest first. */
-  blocks(threads: readonly string[]): Promise<readonly { thread: string; block: number; newest: string }[]>;
 }
 
 /** One thread's part of a scope, and how far its index has come. */
@@ -41,8 +38,6 @@ export interface Stretch {
   /** Own entries, and the sum of their lengths. */
   readonly entries: number;
   readonly length: number;
-  /** Blocks that wait for `repair`. */
-  readonly stale: readonly number[];
 }
 
 export interface OrdinalRange {
@@ -90,15 +85,4 @@ export interface Entry {
   readonly speaker: string;
   readonly length: number;
   readonly asks: boolean;
-}
-
-/** For each block the entries fall into, the newest of their times. */
-export function newestByBlock(entries: IndexBatch["entries"]): { readonly block: number; readonly newest: string }[] {
-  const times = new Map<number, string>();
-  for (const { ordinal, at } of entries) {
-    const block = Math.floor(ordinal / BLOCK_SIZE);
-    const known = times.get(block);
-    if (known === undefined || known < at) times.set(block, at);
-  }
-  return [...times].map(([block, newest]) => ({ block, newest }));
 }

@@ -74,6 +74,8 @@ export interface RecordQuery {
   /** Inclusive; without it the whole log. */
   readonly range?: Range;
   readonly kinds?: readonly LogRecord["kind"][];
+  /** Only these, in one read however far they lie apart. */
+  readonly seqs?: readonly number[];
   readonly order?: "ascending" | "descending";
 }
 

@@ -3,12 +3,13 @@
  * threads: lists travel as arrays.
  */
 import type { QueryResultRow } from "pg";
+import { withoutEntry } from "../postings.ts";
 import {
   BLOCK_SIZE,
   type Entry,
   type IndexBatch,
   type NewPosting,
-  newestByBlock,
+  type Posting,
   type RecallTables,
   type Span,
   type Stretch,
@@ -21,7 +22,7 @@ export function recallTables(connection: Connection): RecallTables {
   const rows = <R extends QueryResultRow>(sql: string, ...values: unknown[]) => run((query) => query<R>(sql, values));
   return {
     async lineage(thread) {
-      const sql = `${lineage(schema)} SELECT ${STRETCH(schema)}, line.through AS line_through, line.depth,
+      const sql = `${lineage(schema)} SELECT ${STRETCH}, line.through AS line_through, line.depth,
           CASE WHEN line.depth > 0 THEN coalesce((SELECT e.ordinal FROM ${schema}.recall_entries e
             WHERE e.thread = t.id AND e.seq <= line.through ORDER BY e.seq DESC LIMIT 1), -1) END AS cut
         FROM line JOIN ${schema}.threads t ON t.id = line.thread ${STATE(schema)}`;
@@ -29,25 +30,22 @@ export function recallTables(connection: Connection): RecallTables {
       return found.sort((a, b) => b.depth! - a.depth!).map(stretch);
     },
     async ofUser(user) {
-      const sql = `SELECT ${STRETCH(schema)}, NULL AS line_through, NULL AS cut FROM ${schema}.threads t ${STATE(schema)} WHERE t.owner = $1`;
+      const sql = `SELECT ${STRETCH}, NULL AS line_through, NULL AS cut FROM ${schema}.threads t ${STATE(schema)} WHERE t.owner = $1`;
       return (await rows<StretchRow>(sql, user)).map(stretch);
     },
     write: (thread, batch) => transaction((query) => writeBatch(query, schema, thread, batch)),
-    repair: (thread, block, postings) => transaction((query) => repair(query, schema, thread, block, postings)),
     clear: (thread) => transaction((query) => forgetIndex(query, schema, thread)),
-    // Rows come as one JSON text each: what a row costs to hand over is most of what it costs.
-    async postings(spans, terms) {
+    postings: (spans, terms) =>
       // OFFSET 0 keeps the planner from joining whole tables where a few index ranges are asked for.
-      const sql = `SELECT s.thread, p.term, json_agg(json_build_array(p.block, p.count, p.list)) AS rows
-        FROM ${SPANS} CROSS JOIN unnest($3::text[]) AS t (term) CROSS JOIN LATERAL (
+      rows<Posting & QueryResultRow>(
+        `SELECT p.thread, p.term, p.block, p.count, p.list
+        FROM ${SPANS} CROSS JOIN generate_series(0, s.before - 1) AS b (block) CROSS JOIN unnest($3::text[]) AS t (term) CROSS JOIN LATERAL (
           SELECT * FROM ${schema}.recall_postings
-          WHERE thread = s.thread AND term = t.term AND block < s.before OFFSET 0
-        ) p GROUP BY s.thread, p.term`;
-      const found = await rows<PostingRow>(sql, ...columns(spans), terms);
-      return found.flatMap(({ thread, term, rows }) =>
-        rows.map(([block, count, list]) => ({ thread, term, block, count, list })),
-      );
-    },
+          WHERE thread = s.thread AND block = b.block AND term = t.term OFFSET 0
+        ) p`,
+        ...columns(spans),
+        terms,
+      ),
     async totals(thread, through) {
       const sql = `SELECT count(*) AS entries, coalesce(sum(length), 0)::float8 AS length
         FROM ${schema}.recall_entries WHERE thread = $1 AND ordinal <= $2`;
@@ -68,11 +66,6 @@ export function recallTables(connection: Connection): RecallTables {
         }),
       );
     },
-    blocks: (threads) =>
-      rows<{ thread: string; block: number; newest: string }>(
-        `SELECT thread, block, newest FROM ${schema}.recall_blocks WHERE thread = ANY ($1)`,
-        threads,
-      ),
   };
 }
 
@@ -80,12 +73,6 @@ const SPANS = "unnest($1::text[], $2::int[]) AS s (thread, before)";
 
 function columns(spans: readonly Span[]): [string[], number[]] {
   return [spans.map(({ thread }) => thread), spans.map(({ before }) => before)];
-}
-
-interface PostingRow extends QueryResultRow {
-  readonly thread: string;
-  readonly term: string;
-  readonly rows: readonly [block: number, count: number, list: string][];
 }
 
 interface EntryRow extends QueryResultRow {
@@ -103,16 +90,12 @@ interface StretchRow extends QueryResultRow {
   readonly at: string | null;
   readonly entries: number | null;
   readonly length: number | null;
-  readonly stale: number[];
   readonly cut: number | null;
   readonly line_through: number | null;
   readonly depth?: number;
 }
 
-const STRETCH = (
-  schema: string,
-) => `t.id AS thread, t.base_at, t.version, i.indexed, i.ordinal, i.session, i.at, i.entries,
-  i.length, ARRAY(SELECT block FROM ${schema}.recall_stale s WHERE s.thread = t.id) AS stale`;
+const STRETCH = "t.id AS thread, t.base_at, t.version, i.indexed, i.ordinal, i.session, i.at, i.entries, i.length";
 const STATE = (schema: string) => `LEFT JOIN ${schema}.recall_threads i ON i.thread = t.id`;
 
 function stretch(row: StretchRow): Stretch {
@@ -125,20 +108,25 @@ function stretch(row: StretchRow): Stretch {
     newest: ordinal === null ? null : { ordinal, session: session!, at: at! },
     entries: row.entries ?? 0,
     length: row.length ?? 0,
-    stale: row.stale,
   };
 }
 
 async function writeBatch(query: Query, schema: string, thread: string, batch: IndexBatch) {
-  // The row is made first if need be, so that there is something to lock: two fillers of one thread take turns.
+  // The row is made first if need be, so that there is something to lock: two fillers of one thread take turns, and a
+  // redaction waits for the batch or is seen by it.
   const there = await query(
     `INSERT INTO ${schema}.recall_threads (thread, indexed, entries, length)
-    SELECT id, base_at, 0, 0 FROM ${schema}.threads WHERE id = $1 FOR KEY SHARE
+    SELECT id, base_at, 0, 0 FROM ${schema}.threads WHERE id = $1 FOR SHARE
     ON CONFLICT (thread) DO UPDATE SET indexed = recall_threads.indexed RETURNING indexed`,
     [thread],
   );
   if (there.length === 0) return "missing" as const;
   if ((there[0] as { indexed: number }).indexed !== batch.expect) return "conflict" as const;
+  const erased = await query(
+    `SELECT 1 AS found FROM ${schema}.records WHERE thread = $1 AND seq = ANY ($2::bigint[]) AND redacted LIMIT 1`,
+    [thread, batch.entries.map(({ seq }) => seq)],
+  );
+  if (erased.length > 0) return "conflict" as const;
   const column = <K extends keyof IndexBatch["entries"][number]>(name: K) => batch.entries.map((entry) => entry[name]);
   await query(
     `INSERT INTO ${schema}.recall_entries (thread, ordinal, seq, session, at, speaker, length, asks)
@@ -149,12 +137,6 @@ async function writeBatch(query: Query, schema: string, thread: string, batch: I
     ],
   );
   await addPostings(query, schema, thread, batch.postings);
-  const newest = newestByBlock(batch.entries);
-  await query(
-    `INSERT INTO ${schema}.recall_blocks AS b (thread, block, newest) SELECT $1, * FROM unnest($2::int[], $3::text[])
-    ON CONFLICT (thread, block) DO UPDATE SET newest = greatest(b.newest, excluded.newest)`,
-    [thread, newest.map(({ block }) => block), newest.map((one) => one.newest)],
-  );
   const length = batch.entries.reduce((sum, entry) => sum + entry.length, 0);
   const place = [batch.newest?.ordinal ?? null, batch.newest?.session ?? null, batch.newest?.at ?? null];
   await query(
@@ -174,7 +156,7 @@ async function addPostings(
   await query(
     `INSERT INTO ${schema}.recall_postings AS p (thread, term, block, count, list)
     SELECT $1, * FROM unnest($2::text[], $3::int[], $4::int[], $5::text[])
-    ON CONFLICT (thread, term, block) DO UPDATE SET count = p.count + excluded.count, list = p.list || excluded.list`,
+    ON CONFLICT (thread, block, term) DO UPDATE SET count = p.count + excluded.count, list = p.list || excluded.list`,
     [
       thread,
       postings.map(({ term }) => term),
@@ -185,20 +167,13 @@ async function addPostings(
   );
 }
 
-/** Only if it still waits: another process may have made it anew. */
-async function repair(query: Query, schema: string, thread: string, block: number, postings: readonly NewPosting[]) {
-  const sql = `DELETE FROM ${schema}.recall_stale WHERE thread = $1 AND block = $2 RETURNING 1 AS done`;
-  const waiting = await query(sql, [thread, block]);
-  if (waiting.length > 0) await addPostings(query, schema, thread, postings);
-}
-
 /** Everything the index knows of a thread. */
 export async function forgetIndex(query: Query, schema: string, thread: string): Promise<void> {
-  for (const table of ["threads", "entries", "postings", "blocks", "stale"])
+  for (const table of ["threads", "entries", "postings"])
     await query(`DELETE FROM ${schema}.recall_${table} WHERE thread = $1`, [thread]);
 }
 
-/** The words of an erased message leave the index with it: its block's postings go, and are made anew without it. */
+/** The words of an erased message leave the index with it. */
 export async function forgetEntry(query: Query, schema: string, thread: string, seq: number): Promise<void> {
   const [gone] = await query<{ thread: string; ordinal: number; length: number }>(
     `${lineage(schema)} DELETE FROM ${schema}.recall_entries e USING line
@@ -207,8 +182,17 @@ export async function forgetEntry(query: Query, schema: string, thread: string, 
   );
   if (!gone) return;
   const block = [gone.thread, Math.floor(gone.ordinal / BLOCK_SIZE)];
-  await query(`DELETE FROM ${schema}.recall_postings WHERE thread = $1 AND block = $2`, block);
-  await query(`INSERT INTO ${schema}.recall_stale (thread, block) VALUES ($1, $2) ON CONFLICT DO NOTHING`, block);
+  const rows = await query<{ term: string; list: string }>(
+    `SELECT term, list FROM ${schema}.recall_postings WHERE thread = $1 AND block = $2`,
+    block,
+  );
+  const held = rows.filter(({ list }) => withoutEntry(list, gone.ordinal) !== list);
+  await query(
+    `UPDATE ${schema}.recall_postings p SET list = new.list, count = p.count - 1
+    FROM unnest($3::text[], $4::text[]) AS new (term, list) WHERE p.thread = $1 AND p.block = $2 AND p.term = new.term`,
+    [...block, held.map(({ term }) => term), held.map(({ list }) => withoutEntry(list, gone.ordinal))],
+  );
+  await query(`DELETE FROM ${schema}.recall_postings WHERE thread = $1 AND block = $2 AND count = 0`, block);
   await query(`UPDATE ${schema}.recall_threads SET entries = entries - 1, length = length - $2 WHERE thread = $1`, [
     gone.thread,
     gone.length,

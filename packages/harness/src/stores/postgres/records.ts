@@ -156,10 +156,10 @@ export function readPage(query: Query, schema: string, thread: string, page: Pag
     `${lineage(schema)} SELECT page.* FROM line CROSS JOIN LATERAL (
       SELECT ${RECORD_COLUMNS} FROM ${schema}.records r
       WHERE r.thread = line.thread AND r.seq BETWEEN $2 AND LEAST($3, line.through)
-        ${page.kinds ? "AND r.kind = ANY ($5)" : ""} ${rare}
+        ${page.kinds ? "AND r.kind = ANY ($5)" : ""} ${rare} ${page.seqs ? `AND r.seq = ANY ($${page.kinds ? 6 : 5}::bigint[])` : ""}
       ORDER BY r.seq ${direction} LIMIT $4
     ) page ORDER BY page.seq ${direction} LIMIT $4`,
-    [thread, ...page.range, page.size, ...(page.kinds ? [page.kinds] : [])],
+    [thread, ...page.range, page.size, ...(page.kinds ? [page.kinds] : []), ...(page.seqs ? [page.seqs] : [])],
   );
 }
 

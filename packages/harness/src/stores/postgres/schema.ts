@@ -143,6 +143,20 @@ const STEPS: readonly Step[] = [
   (schema) => [
     `ALTER FUNCTION ${schema}.queue_memory(text, text, float8, int) SET plan_cache_mode = force_generic_plan`,
   ],
+  // Postings by block before term: what is indexed together lies together. The index is derived and fills itself anew.
+  (schema) => [
+    `DROP TABLE ${schema}.recall_postings`,
+    `CREATE TABLE ${schema}.recall_postings (
+      thread text COLLATE "C" NOT NULL,
+      block int NOT NULL,
+      term text COLLATE "C" NOT NULL,
+      count int NOT NULL,
+      list text NOT NULL,
+      PRIMARY KEY (thread, block, term)
+    ) WITH (fillfactor = 80)`,
+    ...["stale", "blocks"].map((table) => `DROP TABLE ${schema}.recall_${table}`),
+    ...["threads", "entries"].map((table) => `TRUNCATE ${schema}.recall_${table}`),
+  ],
 ];
 
 /**

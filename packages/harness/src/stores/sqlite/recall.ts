@@ -1,4 +1,6 @@
 /** The search index's rows in SQLite. Terms travel as JSON, so that a question of any length is one bound value. */
+
+import { withoutEntry } from "../postings.ts";
 import type {
   Entry,
   IndexBatch,
@@ -9,7 +11,7 @@ import type {
   Span,
   Stretch,
 } from "../recall-tables.ts";
-import { BLOCK_SIZE, newestByBlock } from "../recall-tables.ts";
+import { BLOCK_SIZE } from "../recall-tables.ts";
 import type { Connection, Row } from "./connection.ts";
 import { findThread } from "./rows.ts";
 
@@ -20,13 +22,12 @@ export function recallTables(connection: Connection): RecallTables {
     lineage: (thread) => guard(() => lineage(connection, thread)),
     ofUser: (user) => guard(() => ofUser(connection, user)),
     write: (thread, batch) => write(() => writeBatch(connection, thread, batch)),
-    repair: (thread, block, postings) => write(() => repair(connection, thread, block, postings)),
     clear: (thread) =>
       write(() => {
         const row = findThread(connection, thread);
         if (row) forgetIndex(connection, row.num);
       }),
-    postings: (spans, terms) => guard(() => spans.flatMap((span) => postings(connection, span, terms))),
+    postings: (spans, terms) => guard(() => postings(connection, spans, terms)),
     totals: (thread, through) =>
       guard(() => {
         const row = connection.get(
@@ -38,19 +39,10 @@ export function recallTables(connection: Connection): RecallTables {
         return { entries: row["entries"] as number, length: row["length"] as number };
       }),
     entries: (ranges) => guard(() => entries(connection, ranges)),
-    blocks: (threads) =>
-      guard(() =>
-        threads.flatMap((thread) =>
-          connection
-            .all("SELECT block, newest FROM recall_blocks WHERE num = (SELECT num FROM threads WHERE id = ?)", thread)
-            .map((row) => ({ thread, block: row["block"] as number, newest: row["newest"] as string })),
-        ),
-      ),
   };
 }
 
-const STRETCH = `t.id, t.num, t.base, t.base_seq, h.version, i.indexed, i.ordinal, i.session, i.at, i.entries, i.length,
-  (SELECT json_group_array(block) FROM recall_stale s WHERE s.num = t.num) AS stale
+const STRETCH = `t.id, t.num, t.base, t.base_seq, h.version, i.indexed, i.ordinal, i.session, i.at, i.entries, i.length
   FROM threads t JOIN heads h USING (num) LEFT JOIN recall_threads i USING (num)`;
 
 function lineage(connection: Connection, thread: string): Stretch[] {
@@ -80,7 +72,6 @@ function stretch(connection: Connection, row: Row, through: number | null): Stre
     newest: ordinal == null ? null : { ordinal: ordinal as number, session: session as number, at: at as string },
     entries: (row["entries"] ?? 0) as number,
     length: (row["length"] ?? 0) as number,
-    stale: JSON.parse(row["stale"] as string) as number[],
   };
 }
 
@@ -94,19 +85,13 @@ function writeBatch(connection: Connection, thread: string, batch: IndexBatch): 
   if (!row) return "missing";
   const { num } = row;
   const stands = connection.get("SELECT indexed FROM recall_threads WHERE num = ?", num)?.["indexed"] ?? row.baseSeq;
-  if (stands !== batch.expect) return "conflict";
+  if (stands !== batch.expect || erasedMeanwhile(connection, num, batch)) return "conflict";
   for (const { ordinal, seq, session, at, speaker, length, asks } of batch.entries)
     connection.run(
       "INSERT INTO recall_entries (num, ordinal, seq, session, at, speaker, length, asks) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
       ...[num, ordinal, seq, session, at, speaker, length, asks ? 1 : 0],
     );
   addPostings(connection, num, batch.postings);
-  for (const { block, newest } of newestByBlock(batch.entries))
-    connection.run(
-      `INSERT INTO recall_blocks (num, block, newest) VALUES (?, ?, ?)
-       ON CONFLICT (num, block) DO UPDATE SET newest = max(newest, excluded.newest)`,
-      ...[num, block, newest],
-    );
   const { newest } = batch;
   connection.run(
     `INSERT INTO recall_threads (num, indexed, ordinal, session, at, entries, length) VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -119,44 +104,36 @@ function writeBatch(connection: Connection, thread: string, batch: IndexBatch): 
   return "written";
 }
 
+/** What was read before a redaction must not be written after it. */
+function erasedMeanwhile(connection: Connection, num: number, { entries }: IndexBatch): boolean {
+  const sql = `SELECT 1 FROM records
+    WHERE num = ? AND seq IN (SELECT value FROM json_each(?)) AND redacted = 1 LIMIT 1`;
+  return connection.get(sql, num, JSON.stringify(entries.map(({ seq }) => seq))) !== undefined;
+}
+
 function addPostings(connection: Connection, num: number, postings: readonly NewPosting[]): void {
-  for (const { term, block, count, list } of postings) {
-    const { changes } = connection.run(
-      "UPDATE recall_postings SET count = count + ?, list = list || ? WHERE num = ? AND term = ? AND block = ?",
-      ...[count, list, num, term, block],
-    );
-    if (changes > 0) continue;
+  for (const { term, block, count, list } of postings)
     connection.run(
-      "INSERT INTO recall_postings (num, term, block, count, list) VALUES (?, ?, ?, ?, ?)",
-      ...[num, term, block, count, list],
+      `INSERT INTO recall_postings (num, block, term, count, list) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET count = count + excluded.count, list = list || excluded.list`,
+      ...[num, block, term, count, list],
     );
-  }
 }
 
-/** Only if it still waits: another process may have made it anew. */
-function repair(connection: Connection, thread: string, block: number, postings: readonly NewPosting[]): void {
-  const num = findThread(connection, thread)?.num;
-  if (num === undefined) return;
-  const { changes } = connection.run("DELETE FROM recall_stale WHERE num = ? AND block = ?", num, block);
-  if (changes > 0) addPostings(connection, num, postings);
-}
-
-/** Rows come as one JSON text each: what a row costs to hand over is most of what it costs. */
-function postings(connection: Connection, { thread, before }: Span, terms: readonly string[]): Posting[] {
+function postings(connection: Connection, spans: readonly Span[], terms: readonly string[]): Posting[] {
+  const blocks = spans.flatMap(({ thread, before }) => Array.from({ length: before }, (_, block) => [thread, block]));
   const rows = connection.all(
-    `SELECT p.term, json_group_array(json_array(p.block, p.count, p.list)) AS rows
-     FROM json_each(?) t CROSS JOIN recall_postings p
-     ON p.num = (SELECT num FROM threads WHERE id = ?) AND p.term = t.value AND p.block < ? GROUP BY t.key`,
+    `SELECT h.id AS thread, p.term, p.block, p.count, p.list
+     FROM json_each(?) b CROSS JOIN threads h ON h.id = b.value ->> 0
+     CROSS JOIN json_each(?) t CROSS JOIN recall_postings p
+     ON p.num = h.num AND p.block = b.value ->> 1 AND p.term = t.value`,
+    JSON.stringify(blocks),
     JSON.stringify(terms),
-    thread,
-    before,
   );
-  return rows.flatMap((row) => {
-    const list = JSON.parse(row["rows"] as string) as [number, number, string][];
-    return list.map(([block, count, list]) => ({ thread, term: row["term"] as string, block, count, list }));
-  });
+  return rows as unknown as Posting[];
 }
 
+/** Rows come as one JSON text: what a row costs to hand over is most of what it costs. */
 function entries(connection: Connection, ranges: readonly OrdinalRange[]): Entry[] {
   return [...Map.groupBy(ranges, ({ thread }) => thread)].flatMap(([thread, own]) => {
     const row = connection.get(
@@ -175,18 +152,26 @@ function entries(connection: Connection, ranges: readonly OrdinalRange[]): Entry
 
 /** Everything the index knows of a thread. */
 export function forgetIndex(connection: Connection, num: number): void {
-  for (const table of ["recall_threads", "recall_entries", "recall_postings", "recall_blocks", "recall_stale"])
+  for (const table of ["recall_threads", "recall_entries", "recall_postings"])
     connection.run(`DELETE FROM ${table} WHERE num = ?`, num);
 }
 
-/** The words of an erased message leave the index with it: its block's postings go, and are made anew without it. */
+/** The words of an erased message leave the index with it. */
 export function forgetEntry(connection: Connection, num: number, seq: number): void {
   const entry = connection.get("SELECT ordinal, length FROM recall_entries WHERE num = ? AND seq = ?", num, seq);
   if (!entry) return;
-  const block = Math.floor((entry["ordinal"] as number) / BLOCK_SIZE);
+  const ordinal = entry["ordinal"] as number;
+  const block = Math.floor(ordinal / BLOCK_SIZE);
   connection.run("DELETE FROM recall_entries WHERE num = ? AND seq = ?", num, seq);
-  connection.run("DELETE FROM recall_postings WHERE num = ? AND block = ?", num, block);
-  connection.run("INSERT OR IGNORE INTO recall_stale (num, block) VALUES (?, ?)", num, block);
+  for (const row of connection.all("SELECT term, list FROM recall_postings WHERE num = ? AND block = ?", num, block)) {
+    const list = withoutEntry(row["list"] as string, ordinal);
+    if (list === row["list"]) continue;
+    const sql =
+      list === ""
+        ? "DELETE FROM recall_postings WHERE ? = '' AND num = ? AND block = ? AND term = ?"
+        : "UPDATE recall_postings SET list = ?, count = count - 1 WHERE num = ? AND block = ? AND term = ?";
+    connection.run(sql, list, num, block, row["term"] as string);
+  }
   connection.run(
     "UPDATE recall_threads SET entries = entries - 1, length = length - ? WHERE num = ?",
     entry["length"] as number,

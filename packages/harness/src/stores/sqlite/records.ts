@@ -54,8 +54,9 @@ const PAGE = { rows: 256, characters: 1_000_000 };
 export async function* records(
   connection: Connection,
   thread: string,
-  { range = [1, Number.MAX_SAFE_INTEGER], kinds, order = "ascending" }: RecordQuery = {},
+  query: RecordQuery = {},
 ): AsyncGenerator<StoredRecord> {
+  const { range = [1, Number.MAX_SAFE_INTEGER], order = "ascending" } = query;
   const found = await connection.guard(() => {
     const row = findThread(connection, thread);
     return row ? segments(connection, row, range[0], range[1]) : [];
@@ -63,7 +64,7 @@ export async function* records(
   for (const segment of order === "ascending" ? found : found.reverse()) {
     let rest: Segment | undefined = segment;
     while (rest) {
-      const page: StoredRecord[] = await connection.guard(() => readPage(connection, rest!, kinds, order));
+      const page: StoredRecord[] = await connection.guard(() => readPage(connection, rest!, query));
       yield* page;
       const last = page.at(-1)?.chained.seq;
       if (last === undefined) break;
@@ -72,13 +73,15 @@ export async function* records(
   }
 }
 
-function readPage(connection: Connection, segment: Segment, kinds: RecordQuery["kinds"], order: string) {
+function readPage(connection: Connection, segment: Segment, { kinds, seqs, order = "ascending" }: RecordQuery) {
   const filter = kinds ? `AND kind IN (${kinds.map(() => "?").join(", ")})` : "";
-  const sql = `SELECT ${RECORD_COLUMNS} FROM records ${structureOnly(kinds) ?? "WHERE TRUE"}
-    AND num = ? AND seq BETWEEN ? AND ? ${filter} ORDER BY seq ${order === "ascending" ? "ASC" : "DESC"} LIMIT ${PAGE.rows}`;
+  const listed = seqs ? "AND seq IN (SELECT value FROM json_each(?))" : "";
+  const sql = `SELECT ${RECORD_COLUMNS} FROM records ${structureOnly(kinds) ?? "WHERE TRUE"} AND num = ? AND seq BETWEEN ? AND ?
+    ${filter} ${listed} ORDER BY seq ${order === "ascending" ? "ASC" : "DESC"} LIMIT ${PAGE.rows}`;
+  const values = [segment.num, segment.first, segment.last, ...(kinds ?? []), ...(seqs ? [JSON.stringify(seqs)] : [])];
   const page: StoredRecord[] = [];
   let characters = 0;
-  for (const row of connection.each(sql, segment.num, segment.first, segment.last, ...(kinds ?? []))) {
+  for (const row of connection.each(sql, ...values)) {
     page.push(recordOf(row));
     characters += (row["body"] as string | null)?.length ?? 0;
     if (characters >= PAGE.characters) break;

@@ -84,6 +84,15 @@ const MIGRATIONS: readonly string[] = [
   ) STRICT;
   CREATE UNIQUE INDEX memory_jobs_key ON memory_jobs (num, user, agent);
   `,
+  `
+  -- Postings by block before term: what is indexed together lies together. The index is derived and fills itself anew.
+  DROP TABLE recall_postings;
+  CREATE TABLE recall_postings (
+    num INTEGER NOT NULL, block INTEGER NOT NULL, term TEXT NOT NULL, count INTEGER NOT NULL, list TEXT NOT NULL,
+    PRIMARY KEY (num, block, term)
+  ) STRICT, WITHOUT ROWID;
+  DELETE FROM recall_threads; DELETE FROM recall_entries; DROP TABLE recall_blocks; DROP TABLE recall_stale;
+  `,
 ];
 
 /** Refuses a database that isn't ours or is newer, before anything in it is changed. */
