@@ -9,7 +9,7 @@ import { BINARY, type Desk, desk } from "../test/binary.ts";
 
 const said = ["Which river runs through Vienna?", "The Danube.", "And through Prague?", "The Vltava."];
 
-/** A thread `a` of four messages: records 1 to 4, and the import's receipt as record 5. */
+/** A thread `a` of four messages: records 1 to 4, its title as record 5, the import's receipt as record 6. */
 async function deskWithThread(t: TestContext): Promise<Desk> {
   const at = desk(t);
   const lines = said.map((content, index) => JSON.stringify({ role: index % 2 ? "assistant" : "user", content }));
@@ -24,7 +24,7 @@ test("threads lists what is there, the newest first, with a fork's parent", asyn
   const { document } = await at.json("threads");
   const threads = document["threads"] as { id: string; messages: number; parent: string | null; title: unknown }[];
   assert.deepEqual(threads.map(({ id, messages, parent, title }) => [id, messages, parent, title]).sort(), [
-    ["a", 4, null, null],
+    ["a", 4, null, "Which river runs through Vienna?"],
     ["b", 2, "a", null],
   ]);
   assert.match((await at.run("threads")).stdout, /^thread +messages +changed/);
@@ -75,7 +75,7 @@ test("context draws a bar of 80 columns without colour when nobody looks", async
 test("verify names a changed body, a deleted last record and two swapped records; a redaction passes and is reported", async (t) => {
   const tampering = {
     1: "UPDATE records SET body = replace(body, 'Vienna', 'Berlin') WHERE body LIKE '%Vienna%'",
-    5: "DELETE FROM records WHERE rowid = (SELECT max(rowid) FROM records)",
+    6: "DELETE FROM records WHERE rowid = (SELECT max(rowid) FROM records)",
     2: `UPDATE records SET (header, body, body_hash, hash) = (SELECT header, body, body_hash, hash FROM records o
         WHERE o.rowid = 5 - records.rowid) WHERE rowid IN (2, 3)`,
   };
@@ -95,6 +95,7 @@ test("verify names a changed body, a deleted last record and two swapped records
   const verified = await at.json("verify", "a");
   assert.deepEqual([verified.code, verified.document["ok"], verified.document["redacted"]], [0, true, [1]]);
   assert.ok(!(await at.run("replay", "a", "--raw")).stdout.includes("Vienna"));
+  assert.ok(!(await at.run("threads")).stdout.includes("Vienna"), "the title was made of the erased words");
   assert.equal((await at.run("redact", "a", "1")).code, 1);
 });
 
@@ -252,3 +253,27 @@ function shell(at: Desk, script: string): Promise<{ code: number | null; stdout:
     child.on("close", (code) => resolve({ code, stdout, stderr }));
   });
 }
+
+test("view and context of a thread with a hole name it and end with 1; view still shows what is left", async (t) => {
+  const at = await deskWithThread(t);
+  const database = new DatabaseSync(join(at.home, "palimpsest.db"));
+  database.prepare("delete from records where seq = 2").run();
+  database.close();
+  const shown = await at.run("view", "a");
+  assert.equal(shown.code, 1);
+  assert.match(shown.stderr, /record 2 is missing.*verify a/);
+  assert.match(shown.stdout, /And through Prague/);
+  const { code, document } = await at.json("context", "a");
+  assert.equal(code, 1);
+  assert.equal((document["damage"] as { seq: number }).seq, 2);
+});
+
+test("a home that is a file is named as one, by commands that read and by those that write", async (t) => {
+  const at = desk(t);
+  const home = at.file("notes.txt", "not a folder");
+  for (const args of [["threads"], ["view", "a"], ["run", "Hello."], ["search", "a", "river"], ["doctor"]]) {
+    const { code, stderr, stdout } = await at.run(...args, "--home", home);
+    assert.equal(code, 1, args[0]);
+    assert.match(stderr + stdout, /notes\.txt is a file, not a directory/, args[0]);
+  }
+});

@@ -37,12 +37,12 @@ test("compact hides the older part behind a summary, undo takes it back exactly,
   assert.ok(messagesOf(compacted)[0]!.content.startsWith("Record of the earlier conversation"));
   assert.deepEqual(messagesOf((await at.json("replay", "a")).document), said);
 
-  assert.deepEqual((await at.json("undo", "a")).document, { thread: "a", undone: 82, seq: 83 });
+  assert.deepEqual((await at.json("undo", "a")).document, { thread: "a", undone: 83, seq: 84 });
   assert.deepEqual(messagesOf((await at.json("view", "a")).document), messagesOf(before));
   assert.deepEqual(readdirSync(join(at.home, "threads", "a", "history")), []);
   assert.equal((await at.run("undo", "a")).code, 1);
 
-  assert.deepEqual((await at.json("undo", "a", "--redo")).document, { thread: "a", redone: 83, seq: 84 });
+  assert.deepEqual((await at.json("undo", "a", "--redo")).document, { thread: "a", redone: 84, seq: 85 });
   assert.deepEqual(messagesOf((await at.json("view", "a")).document), messagesOf(compacted));
   assert.equal(parts(at, "a").length, 74);
   assert.match((await at.run("redo", "a")).stderr, /Nothing to redo/);
@@ -158,4 +158,12 @@ test("doctor --rebuild finds part files that are missing, changed or strange, an
   rmSync(join(folder, name));
   assert.match((await at.run("doctor", "--rebuild")).stdout, /\(missing\)/);
   assert.equal((await at.run("doctor", "--rebuild")).code, 0);
+});
+
+test("compact says which records of the hidden range still stand", async (t) => {
+  const at = desk(t);
+  await importMessages(at, "a", [{ role: "system", content: "Be brief." }, ...exchanges(40)]);
+  const { code, stdout } = await at.run("compact", "a");
+  assert.equal(code, 0);
+  assert.match(stdout, /records 1 to \d+ are behind a summary, except 1, which still stands\./);
 });

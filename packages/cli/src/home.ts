@@ -1,5 +1,5 @@
 /** The home directory and the store that belongs to it: opened for one command and closed whatever happens. */
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { checkThreadId } from "@palimpsest/core/log";
 import { findConfig } from "palimpsest/config/find";
 import { openStore, type Store, storeTarget } from "palimpsest/stores";
@@ -11,6 +11,8 @@ import { loadSettings } from "./settings.ts";
 
 /** A URL, or the path of a SQLite file. Without a configuration file none is read. */
 export async function storeOf(context: Context): Promise<string> {
+  if (statSync(context.home, { throwIfNoEntry: false })?.isDirectory() === false)
+    throw new Failure("home-not-a-directory", `${context.home} is a file, not a directory: choose another --home.`);
   if (context.store !== null) return namedStore(context.store);
   if (findConfig(context.home, process.cwd()) === null) return storeTarget(null, context.home);
   const { store } = await loadSettings(context);

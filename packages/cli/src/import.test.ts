@@ -146,7 +146,7 @@ test("an import that is killed leaves all of a thread or nothing of it, and can 
     assert.ok([undefined, 0, 5000].includes(found?.messages), JSON.stringify(found));
     const again = await at.run("import", file, "--thread", thread);
     assert.equal(again.code, found?.messages === 5000 ? 1 : 0, again.stderr);
-    assert.equal((await at.json("verify", thread)).document["records"], 5001);
+    assert.equal((await at.json("verify", thread)).document["records"], 5002);
   }
 });
 
@@ -211,3 +211,15 @@ async function refused(at: Desk, args: readonly string[], said: RegExp): Promise
   assert.doesNotMatch(stderr, /^\s+at /m);
   assert.equal(stdout, "");
 }
+
+test("an imported thread has the title the agent would have given it", async (t) => {
+  const at = desk(t);
+  const messages = [
+    { role: "system", content: "Be brief." },
+    { role: "user", content: "Which river runs through Vienna? And how long is it?" },
+  ];
+  const path = at.file("a.jsonl", messages.map((message) => JSON.stringify(message)).join("\n"));
+  await at.run("import", path, "--thread", "a");
+  const { document } = await at.json("threads");
+  assert.equal((document["threads"] as { title: string }[])[0]?.title, "Which river runs through Vienna?");
+});

@@ -51,8 +51,9 @@ const FAILED: ReadonlySet<string> = new Set(["busy", "no-history", "summarizer-f
 
 function described(thread: string, outcome: Exclude<ThreadOutcome, { kind: "missing" }>, dryRun: boolean): string {
   if (outcome.kind === "unchanged") return `${thread} is as it was (${outcome.reason}): ${outcome.detail}.`;
-  const { hidden, rung, tokensBefore, tokensAfter, messages, archivePath, shortfall, ms } = outcome;
-  const what = hidden === null ? "shortened" : `records ${hidden[0]} to ${hidden[1]} are behind a summary`;
+  const { hidden, standing, rung, tokensBefore, tokensAfter, messages, archivePath, shortfall, ms } = outcome;
+  const what =
+    hidden === null ? "shortened" : `records ${hidden[0]} to ${hidden[1]} are behind a summary${but(standing)}`;
   return [
     `${dryRun ? "Would compact" : "Compacted"} ${thread} (${rung}): ${tokensBefore} -> ${tokensAfter} tokens, ${messages.length} messages, ${ms} ms; ${what}.`,
     ...(archivePath === null || dryRun
@@ -60,6 +61,11 @@ function described(thread: string, outcome: Exclude<ThreadOutcome, { kind: "miss
       : [`Word for word in ${archivePath}. "palimpsest undo ${thread}" takes it back.`]),
     ...(shortfall === null ? [] : [`Note: ${shortfall}.`]),
   ].join("\n");
+}
+
+function but(standing: readonly number[]): string {
+  if (standing.length === 0) return "";
+  return `, except ${standing.join(" and ")}, which still ${standing.length === 1 ? "stands" : "stand"}`;
 }
 
 /** What takes long is the summarizer's work; without a model there is hardly time to read it. */

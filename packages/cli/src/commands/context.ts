@@ -15,13 +15,15 @@ export const run: Run = async (input, context) => {
       : { window: given, squeeze: await squeezePolicy(context) };
   const prompt = await withThread(context, thread, ({ store }) => threadPrompt(store, thread, options));
   if (prompt.kind === "missing") throw missingThread(context, thread);
-  const { breakdown, simulated } = prompt;
-  if (context.format === "json") await context.output.json({ thread, ...breakdown, simulated });
+  const { breakdown, simulated, damage } = prompt;
+  if (damage !== null) context.output.note(`palimpsest: ${damage.message}`);
+  if (context.format === "json")
+    await context.output.json({ thread, ...breakdown, simulated, ...(damage !== null && { damage }) });
   else {
     await context.output.line(drawBudget(breakdown, { title: thread, color: context.output.color }));
     if (simulated) context.output.note(`As a window of ${given} would force it; nothing was written.`);
     if (given === undefined && (known === null || known.source === "fallback"))
       context.output.note(`The model's window is not known: ${breakdown.window} tokens are assumed. Pass --window N.`);
   }
-  return 0;
+  return damage === null ? 0 : 1;
 };

@@ -12,7 +12,8 @@ export const run: Run = async (input, context) => {
   const options = window === undefined ? {} : { window, squeeze: await squeezePolicy(context) };
   const prompt = await withThread(context, thread, ({ store }) => threadPrompt(store, thread, options));
   if (prompt.kind === "missing") throw missingThread(context, thread);
-  const { dialect, count, messages, simulated, system, tools, repairs } = prompt;
+  const { dialect, count, messages, simulated, system, tools, repairs, damage } = prompt;
+  if (damage !== null) context.output.note(`palimpsest: ${damage.message}`);
   if (context.format === "json") {
     await context.output.json({
       thread,
@@ -24,13 +25,14 @@ export const run: Run = async (input, context) => {
       tools,
       repairs,
       messages,
+      ...(damage !== null && { damage }),
     });
-    return 0;
+    return damage === null ? 0 : 1;
   }
   for (const { kind, detail } of repairs) context.output.note(`repaired: ${kind}, ${detail}`);
   for (const [index, message] of messages.entries())
     await context.output.line(writeMessage(message, shapeOf(dialect) as never, `${index + 1}`));
   const made = simulated ? `, as a window of ${window} would force it; nothing was written` : "";
   context.output.note(`${messages.length} messages, ${count.tokens} tokens (${count.source})${made}`);
-  return 0;
+  return damage === null ? 0 : 1;
 };

@@ -17,7 +17,7 @@ import {
   renderState,
   type Window,
 } from "@palimpsest/core/compaction";
-import { type Head, type LogRecord, liveAfter } from "@palimpsest/core/log";
+import { type Head, type LogRecord, liveAfter, type ViewEntry } from "@palimpsest/core/log";
 import type { Conversation } from "../threads/conversation.ts";
 import { type Background, type BackgroundOptions, createBackground } from "./background.ts";
 import { suffices } from "./draft-plan.ts";
@@ -161,6 +161,7 @@ async function carryOut<M>(plan: Plan, request: CompactRequest, context: Context
     tokensBefore: plan.tokensBefore,
     tokensAfter,
     hidden: cut === null ? null : [1, cut.covers[1]],
+    standing: cut === null ? [] : standing(after, cut.covers[1]),
     archivePath: made.archive,
     messages: measured.render(after),
     calls: made.calls,
@@ -168,6 +169,10 @@ async function carryOut<M>(plan: Plan, request: CompactRequest, context: Context
     ms: clock().getTime() - started,
     shortfall: made.reaches === "low-water" ? null : SHORTFALL[made.reaches],
   };
+}
+
+function standing<M>(view: readonly ViewEntry<M>[], last: number): number[] {
+  return view.flatMap(({ source, seq }) => (source !== "message" && seq !== null && seq <= last ? [seq] : []));
 }
 
 /** With a draft that is ready and reaches far enough no model is asked and nobody waits. */

@@ -42,9 +42,10 @@ test("records stand in the order a live thread would have written them", async (
   const at = place(t);
   const request = { system: "Be brief.", tools: [{ name: "look" }] };
   await at.import("a", JSON.stringify({ ...request, messages: [{ role: "user", content: "x" }] }));
-  const [state, message, receipt] = await at.records("a");
+  const [state, message, title, receipt] = await at.records("a");
   assert.deepEqual(state?.kind === "state" && state.patch, { request });
   assert.deepEqual(message?.kind === "message" && [message.origin, message.dialect], ["import", "openai"]);
+  assert.deepEqual(title?.kind === "state" && title.patch, { title: "x" });
   assert.equal(receipt?.kind === "event" && receipt.event.type, "imported");
 });
 

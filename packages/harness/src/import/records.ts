@@ -1,6 +1,7 @@
 /** Turns a conversation into the records of a new thread, in the order a live one would have written them. */
 import type { UsageRecord } from "@palimpsest/core/log";
-import type { Dialect } from "@palimpsest/core/message";
+import { type Dialect, type Shape, shapeOf } from "@palimpsest/core/message";
+import { titleOf } from "../threads/title.ts";
 import type { Draft } from "../threads/writer.ts";
 import type { Conversation, ImportedUsage } from "./conversation.ts";
 
@@ -30,8 +31,22 @@ export function recordsOf(conversation: Conversation, { dialect, ids, receipt }:
         flaw: flawOf(usage),
       });
   }
+  const title = titleOf(firstWords(conversation, dialect));
+  if (title !== "") drafts.push({ kind: "state", patch: { title } });
   drafts.push({ kind: "event", event: receipt });
   return drafts;
+}
+
+/** What the user said first, in words. */
+function firstWords({ messages }: Conversation, dialect: Dialect): string {
+  // One table of functions per dialect; the file was checked to be in this one.
+  const shape = shapeOf(dialect) as Shape<unknown>;
+  for (const { value } of messages) {
+    if (shape.role(value) !== "user") continue;
+    const words = shape.parts(value).map((part) => (part.kind === "text" ? part.text : ""));
+    if (words.join("").trim() !== "") return words.join(" ");
+  }
+  return "";
 }
 
 /**

@@ -7,6 +7,7 @@ import { sent, type ViewEntry } from "@palimpsest/core/log";
 import { type Dialect, type Repair, repair } from "@palimpsest/core/message";
 import { answerReserve, type Breakdown, breakdown, type Count, type PartName } from "@palimpsest/core/tokens";
 import type { Store } from "../stores/store.ts";
+import { type Damage, damageOf } from "../threads/damage.ts";
 import { squeeze } from "./squeeze.ts";
 import { repairTokens, type ThreadScale, threadScale } from "./thread-scale.ts";
 
@@ -22,6 +23,8 @@ export interface ThreadPrompt {
   readonly breakdown: Breakdown;
   /** The window forced something that the log doesn't say: this is what a run would send, not what stands there. */
   readonly simulated: boolean;
+  /** Records that should stand in it are missing: this is what is left. */
+  readonly damage: Damage | null;
 }
 
 export interface PromptOptions {
@@ -59,7 +62,8 @@ export async function threadPrompt(
   );
   const count = squeezed ?? standing;
   const parts = breakdown(promptParts(entries, scale), { count, budget });
-  return { kind: "prompt", dialect, ...request, ...prompt, count, breakdown: parts, simulated: squeezed !== null };
+  const simulated = squeezed !== null;
+  return { kind: "prompt", dialect, ...request, ...prompt, count, breakdown: parts, simulated, damage: damageOf(load) };
 }
 
 function promptParts(

@@ -1,15 +1,13 @@
-/**
- * Names a thread after its first exchange, from the user's own first words and without a model: the name must cost
- * nothing and be there at once.
- */
+/** Names a thread after its first exchange, from the user's own first words. */
 import { aiSdkShape } from "@palimpsest/core/message";
 import type { Middleware } from "../agent/middleware.ts";
+import { titleOf } from "../threads/title.ts";
 
 export interface TitleOptions {
   readonly maxCharacters?: number;
 }
 
-export function title({ maxCharacters = 60 }: TitleOptions = {}): Middleware {
+export function title({ maxCharacters }: TitleOptions = {}): Middleware {
   return {
     name: "title",
     async afterAgent(run, end) {
@@ -25,15 +23,4 @@ export function title({ maxCharacters = 60 }: TitleOptions = {}): Middleware {
       run.emit({ type: "title-set", title: text });
     },
   };
-}
-
-/** The first sentence or line, on one line, cut at a word. */
-function titleOf(text: string, maxCharacters: number): string {
-  const flat = text.replace(/\s+/g, " ").trim();
-  const sentence = /^.{12,}?[.!?。！？](?=\s|$)/u.exec(flat)?.[0].replace(/[.。]$/u, "") ?? flat;
-  const points = [...sentence];
-  if (points.length <= maxCharacters) return sentence;
-  const cut = points.slice(0, maxCharacters - 1).join("");
-  const space = cut.lastIndexOf(" ");
-  return `${space > maxCharacters / 2 ? cut.slice(0, space) : cut}…`;
 }

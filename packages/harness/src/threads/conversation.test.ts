@@ -16,7 +16,7 @@ test("a thread whose last record is gone is not gone on with, so that damage is 
   const table = database.prepare("select max(rowid) as last from records").get() as { last: number };
   database.prepare("delete from records where rowid = ?").run(table.last);
   database.close();
-  await assert.rejects(opened(path), { code: "corrupt", message: /should end with record 3.*verify t/ });
+  await assert.rejects(opened(path), { code: "corrupt", message: /record 3 is missing.*verify t/ });
 });
 
 test("a whole thread opens where it ended", async (t) => {
@@ -85,4 +85,12 @@ test("a thread opened again reads its log only where somebody else has written s
   const moved = await reopen();
   assert.equal(loads, 2);
   assert.equal(moved.kind === "done" && moved.value?.length, 4);
+});
+
+test("a thread with a hole in what it would send is not gone on with either", async (t) => {
+  const path = await threadOfThree(t);
+  const database = new DatabaseSync(path);
+  database.prepare("delete from records where seq = 2").run();
+  database.close();
+  await assert.rejects(opened(path), { code: "corrupt", message: /record 2 is missing.*fork the thread at 1/ });
 });

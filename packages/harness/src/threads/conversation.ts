@@ -18,6 +18,7 @@ import {
 import { convert, type Shape } from "@palimpsest/core/message";
 import type { AppendBatch, ThreadLoad } from "../stores/store.ts";
 import { StoreError } from "../stores/store-error.ts";
+import { damageOf } from "./damage.ts";
 import { type Committed, type Draft, prepare, type Writer } from "./writer.ts";
 
 export interface Conversation<M> {
@@ -101,7 +102,7 @@ async function unmoved<M>({ store, lease }: Writer, before: Conversation<M> | nu
 async function loadWhole({ store, lease }: Writer): Promise<Standing | null> {
   const loaded = await store.load(lease.thread);
   if (loaded === undefined) return null;
-  assertWhole(loaded, lease.thread);
+  assertWhole(loaded);
   return standing(loaded);
 }
 
@@ -123,15 +124,10 @@ function readingOnce<M>(shape: Shape<M>): (record: MessageRecord) => M {
   };
 }
 
-/** Going on from a log whose end is gone would bury the damage under new records. */
-function assertWhole({ head, records }: ThreadLoad, thread: string): void {
-  const last = records.at(-1)?.chained;
-  if (head.version === 0 || (last?.seq === head.version && last.hash === head.hash)) return;
-  throw new StoreError(
-    "corrupt",
-    `thread ${thread} should end with record ${head.version} and doesn't: \`palimpsest verify ${thread}\` names the damage; ` +
-      "restore a backup, or fork the thread before it.",
-  );
+/** Going on from a log with a hole would bury the damage under new records. */
+function assertWhole(loaded: ThreadLoad): void {
+  const damage = damageOf(loaded);
+  if (damage !== null) throw new StoreError("corrupt", damage.message);
 }
 
 /** A body in another dialect than the conversation's is converted; where that takes several messages they are joined. */

@@ -6,6 +6,7 @@ import {
   type CompactionRecord,
   type Erasure,
   erase,
+  type Head,
   type MessageRecord,
   type StoredSummary,
   skeleton,
@@ -14,7 +15,8 @@ import { type Part, type Shape, shapeOf } from "@palimpsest/core/message";
 import { withLease } from "../stores/leases.ts";
 import type { Lease, RedactRequest } from "../stores/store.ts";
 import { settleReceipts } from "./receipts.ts";
-import { type Means, prepare, type Writer } from "./writer.ts";
+import { titleOf } from "./title.ts";
+import { type Draft, type Means, prepare, type Writer } from "./writer.ts";
 
 export interface RedactOptions {
   /** How a summary that covers the message is rewritten; by default nothing of it stays. */
@@ -69,7 +71,8 @@ async function carryOut(
     const head = await means.store.head(lease.thread);
     if (!head) return { kind: "missing" };
     const event = { type: "redacted", target: message.seq, bodies: receipt };
-    batches.push({ thread: lease.thread, batch: await prepare(writer, head, [{ kind: "event", event }]) });
+    const drafts: Draft[] = [{ kind: "event", event }, ...titleErased(head, erasure)];
+    batches.push({ thread: lease.thread, batch: await prepare(writer, head, drafts) });
     bodies.push(...own);
   }
   // What is being prepared may quote it.
@@ -82,6 +85,11 @@ async function carryOut(
     bodies: batches[0] ? bodies.filter((one) => one.thread === leases[0]!.thread).length : 0,
     threads: leases.map((lease) => lease.thread),
   };
+}
+
+/** A title is made of the user's first words, so it may be made of these. */
+function titleErased({ state }: Head, { texts }: Erasure): Draft[] {
+  return state["title"] === titleOf(texts.join(" ")) ? [{ kind: "state", patch: { title: "[redacted]" } }] : [];
 }
 
 function planErasure(message: MessageRecord, options: RedactOptions): { erasure: Erasure; body: string } {
