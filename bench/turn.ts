@@ -32,7 +32,7 @@ const turn: Bench = async (_args, options) => {
   for (const name of asked) {
     const place = await open(name);
     try {
-      for (const size of sizes) await seed(place.store, size);
+      for (const size of sizes) await fill(place.store, size);
       rows.push(...(await measure(place, sizes, turns)).map((row) => ({ who: "palimpsest", store: name, ...row })));
     } finally {
       await place.close();
@@ -126,7 +126,7 @@ function idOf(messages: number): string {
 }
 
 /** A thread of this many messages, all but the tail behind a summary. */
-async function seed(store: Store, messages: number): Promise<void> {
+async function fill(store: Store, messages: number): Promise<void> {
   const own = means(store);
   const id = idOf(messages);
   await createThread(own, { id });

@@ -96,7 +96,7 @@ test("view and context with --window show what that window would force, fit it, 
   assert.equal((await at.run("verify", "a")).stdout, before);
 });
 
-test("the debug lines speak the seeds' words, under --verbose and where log_level asks for them", async (t) => {
+test("the debug lines speak DeerFlow's words, under --verbose and where log_level asks for them", async (t) => {
   const at = desk(t);
   await importMessages(at, "a", exchanges(40));
   const words = [

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { clampConfidence, emptyDocument, parseDocument, readDocument, writeDocument } from "./document.ts";
 
-const SEED = `{
+const DOCUMENT = `{
   "userContext": {
     "workContext": "Software engineer at a startup building AI agents",
     "personalContext": "Prefers Python and functional programming",
@@ -28,13 +28,13 @@ const SEED = `{
 `;
 
 test("a documented file loads and is written back byte for byte", () => {
-  const read = parseDocument(SEED);
+  const read = parseDocument(DOCUMENT);
   assert.equal(read.kind, "document");
-  if (read.kind === "document") assert.equal(writeDocument(read.document), SEED);
+  if (read.kind === "document") assert.equal(writeDocument(read.document), DOCUMENT);
 });
 
 test("fields that other tools added stay", () => {
-  const given = { version: "1.0", ...JSON.parse(SEED), extra: { a: [1] } };
+  const given = { version: "1.0", ...JSON.parse(DOCUMENT), extra: { a: [1] } };
   given.facts[0].weight = 3;
   const read = readDocument(given);
   assert.ok(read.kind === "document");
@@ -65,7 +65,7 @@ test("the layout with user and summary objects is read too", () => {
 });
 
 test("an empty, half-written or foreign text is unreadable, never an empty memory", () => {
-  for (const text of ["", "  \n", SEED.slice(0, 200), "[]", "null", "7", '{"facts": {"a": 1}}']) {
+  for (const text of ["", "  \n", DOCUMENT.slice(0, 200), "[]", "null", "7", '{"facts": {"a": 1}}']) {
     assert.equal(parseDocument(text).kind, "unreadable", JSON.stringify(text));
   }
 });

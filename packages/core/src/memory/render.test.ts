@@ -9,7 +9,7 @@ import { renderMemory } from "./render.ts";
 const count = charsPerToken(4);
 const roomy = { tokens: 100_000, count };
 
-const SEED = {
+const DOCUMENT = {
   userContext: {
     workContext: "Software engineer at a startup building AI agents",
     personalContext: "Prefers Python and functional programming",
@@ -39,8 +39,8 @@ Recent: Implemented authentication system in March 2024
 - User's project uses PostgreSQL for checkpointing (confidence: 0.90)`;
 
 test("the documented example is rendered line by line as documented", () => {
-  assert.equal(renderMemory(SEED, roomy).text, BLOCK);
-  assert.deepEqual(renderMemory(SEED, roomy).factIds, ["fact-1", "fact-2"]);
+  assert.equal(renderMemory(DOCUMENT, roomy).text, BLOCK);
+  assert.deepEqual(renderMemory(DOCUMENT, roomy).factIds, ["fact-1", "fact-2"]);
 });
 
 test("an empty memory renders nothing, and an empty part has no heading", () => {
@@ -68,7 +68,7 @@ test("under a budget facts go first from the lowest confidence, then history, th
   const end = "\n...\n(Memory truncated to fit token limit)";
   const seen: string[] = [];
   for (let tokens = count(BLOCK); tokens > 0; tokens -= 1) {
-    const { text, truncated } = renderMemory(SEED, { tokens, count });
+    const { text, truncated } = renderMemory(DOCUMENT, { tokens, count });
     assert.ok(count(text) <= tokens, `${count(text)} > ${tokens}`);
     if (truncated && text !== "") assert.ok(text.endsWith(end));
     if (text !== seen.at(-1)) seen.push(text);

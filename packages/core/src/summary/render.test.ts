@@ -44,7 +44,7 @@ for (const [format, beginning] of [
   ["user", "Here is a summary of the conversation to date:\n\nRecord of"],
   ["system", "Summary: Record of"],
 ] as const)
-  test(`format ${format} begins as the seeds say`, () => {
+  test(`format ${format} begins as DeerFlow and DeepAgents word it`, () => {
     assert.ok(renderSummary(stateOf(project), { maxTokens: 2000, count, format }).text.startsWith(beginning));
     assert.ok(
       count(stubSummary(99_999_999, "/mnt/user-data/history/", format)) * (4 / 3) <= 128,

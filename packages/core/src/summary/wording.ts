@@ -1,6 +1,6 @@
 /**
  * The fixed words around a summary: its opening, the stub that remains when nothing else fits, and what each
- * `summary_format` begins with. Wording the seeds prescribe is kept to the letter.
+ * `summary_format` begins with. What DeerFlow and DeepAgents document is kept to the letter.
  */
 import type { SummaryFormat } from "../log/record.ts";
 

@@ -236,7 +236,7 @@ test("[F32] a floor above the window is a typed error before any provider is cal
   });
 });
 
-test("the debug log tells a compaction in the seeds' words", async () => {
+test("the debug log tells a compaction in DeerFlow's words", async () => {
   await inThread(async (thread) => {
     await thread.say(...turns(0, 25));
     const compactor = thread.compactor({ policy: { ...POLICY, keep: { type: "messages", value: 20 } } });

@@ -1,5 +1,5 @@
 /**
- * Everything a compaction tells the outside, as one union, and the seeds' words for it in the debug log.
+ * Everything a compaction tells the outside, as one union, and DeerFlow's words for it in the debug log.
  */
 import type { CompactionOutcome, CompactPlan } from "@palimpsest/core/compaction";
 import type { Range } from "@palimpsest/core/log";

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { SEED_BLOCKS } from "./fixtures/seed-blocks.ts";
+import { DOCUMENTED_BLOCKS } from "./fixtures/documented-blocks.ts";
 import { loadConfig } from "./load.ts";
 import { parseConfig } from "./parse.ts";
 import { SettingsError, summarizationFromFile, summarizationFromOptions } from "./summarization.ts";
@@ -21,8 +21,8 @@ function problems(text: string): string {
   return parsed.kind === "invalid" ? parsed.problems.join("\n") : assert.fail(`${text} loaded`);
 }
 
-for (const { from, text, under } of SEED_BLOCKS) {
-  test(`the seeds' block loads unchanged: ${from}`, () => {
+for (const { from, text, under } of DOCUMENTED_BLOCKS) {
+  test(`DeerFlow's documented block loads unchanged: ${from}`, () => {
     const parsed = parseConfig(text, under === undefined ? { env: {} } : { env: {}, under });
     assert.equal(parsed.kind, "config", JSON.stringify(parsed));
     if (parsed.kind === "config") summarizationFromFile(parsed.config.summarization);

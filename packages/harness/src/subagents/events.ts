@@ -1,4 +1,4 @@
-/** What a child tells its parent's consumer, as one union, and the seeds' words for it in the debug log. */
+/** What a child tells its parent's consumer, as one union, and DeerFlow's words for it in the debug log. */
 import type { StepUsage } from "../agent/events.ts";
 import type { SubagentStatus } from "./result.ts";
 

@@ -25,7 +25,7 @@ test("the structured prompt, version 1, reads like this", () => {
     ),
   );
   assert.ok(prompt.endsWith("\n\nPay special attention to: the API"));
-  // What seed 003 asks a summary to preserve.
+  // What DeepAgents asks a summary to preserve.
   for (const asked of [
     "the user's goals and constraints",
     "key decisions, each with its reason",
@@ -38,7 +38,7 @@ test("the structured prompt, version 1, reads like this", () => {
   assert.deepEqual(knownIds, new Set(["g1", "f2"]));
 });
 
-test("the built-in prose prompt, version 1, asks for what seed 001 lists", () => {
+test("the built-in prose prompt, version 1, asks for what DeerFlow's lists", () => {
   assert.equal(PROSE_PROMPT_VERSION, 1);
   const prompt = prosePrompt({ template: null, transcript: "[#1 user]\nhi\n", prior: "Earlier: x", focus: null });
   for (const asked of [
