@@ -51,7 +51,7 @@ async function recover(
   { overflow, reason }: { readonly overflow: Overflow; readonly reason: string },
 ): Promise<boolean> {
   const counted = desk.count().tokens;
-  if (overflow.kind === "tokens") book.learn(overflow.limit ?? counted);
+  if (overflow.kind === "tokens") book.learn(overflow.limit ?? counted, overflow.limit === null ? "guessed" : "stated");
   const { size, reserve } = book.window();
   const window = Math.min(fittingSize(overflow, { counted, size }), Math.floor(counted * SHRINK) + reserve);
   run.emit({ type: "overflow-recover", reason, stated: overflow.limit, window });

@@ -9,6 +9,7 @@ import { createMeter } from "@palimpsest/core/tokens";
 import type { ToolSet } from "ai";
 import { summarizationFromOptions } from "../config/summarization.ts";
 import { knownWindow } from "../models/known-windows.ts";
+import type { LimitsShelf } from "../models/learned-limits.ts";
 import { exactCounterFor, type ModelCounter } from "../models/tokenizers.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { Store } from "../stores/store.ts";
@@ -37,6 +38,8 @@ export interface AgentOptions extends Partial<Omit<ModelSettings, "languageModel
   readonly contextWindow?: number;
   /** Tells providers apart that serve a model of the same name, for limits learned from them. */
   readonly baseUrl?: string;
+  /** Keeps limits that the provider states for the next process; without it they are known as long as the agent. */
+  readonly limits?: LimitsShelf;
   /** Model calls of one run. */
   readonly maxSteps?: number;
   /** A tool that takes longer is left alone and the model is told; null: no limit. */
@@ -137,7 +140,7 @@ function resolve(options: AgentOptions): AgentSetup {
   return {
     means: kit,
     model,
-    book: windowBook(model, kit.clock),
+    book: windowBook(model, { clock: kit.clock, shelf: options.limits ?? null }),
     base: options.instructions ?? BASE_PROMPT,
     tools: options.tools ?? {},
     middleware,

@@ -3,12 +3,13 @@
  * the chat and the demo all start here, so that a thread meets the same agent whoever opens it. The middleware every
  * assistant has is named in `create-deep-agent.ts`; here is only what a configuration decides.
  */
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { configuredWriter } from "../compaction/configured-writer.ts";
 import type { ConfigFile } from "../config/schema.ts";
 import { type Summarization, summarizationForThreads } from "../config/summarization.ts";
 import { type ConfiguredMemory, configuredMemory } from "../memory/configured-memory.ts";
 import type { EmitMemory } from "../memory/events.ts";
+import { limitsIn } from "../models/learned-limits.ts";
 import { type ResolvedModel, resolveModel } from "../models/resolve-model.ts";
 import type { Store } from "../stores/store.ts";
 import { subagentsFromConfig } from "../subagents/from-config.ts";
@@ -49,6 +50,7 @@ export async function createAgentFromConfig(options: ConfiguredAgentOptions): Pr
     ...(model.baseUrl !== null && { baseUrl: model.baseUrl }),
     ...(onEvent !== undefined && { onEvent }),
     ...(tools !== undefined && { tools }),
+    limits: limitsIn(join(home, "learned-limits.json")),
     files: filesOf(home, config, model),
     subagents: subagentsFromConfig(config, model.name),
     ...(memory !== null && { memory: memory.middleware }),

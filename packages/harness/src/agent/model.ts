@@ -5,6 +5,7 @@
 import type { Window } from "@palimpsest/core/compaction";
 import { answerReserve, effectiveWindow, type LearnedLimits, learnLimit } from "@palimpsest/core/tokens";
 import type { LanguageModel, streamText } from "ai";
+import type { LimitsShelf } from "../models/learned-limits.ts";
 
 /** A model object. A bare name would send the conversation to a hosted router. */
 export type ModelObject = Exclude<LanguageModel, string>;
@@ -36,16 +37,22 @@ export function settingsFor(languageModel: ModelObject, given: Omit<ModelSetting
 
 export interface WindowBook {
   window(): Window;
-  /** The provider refused: it takes no more than this. Not believed when it has taken more before. */
-  learn(tokens: number): void;
+  /**
+   * The provider refused: it takes no more than this. Not believed when it has taken more before. What it stated is kept
+   * for the next process; a guess from the size it refused is not.
+   */
+  learn(tokens: number, from: "stated" | "guessed"): void;
   /** The provider took a prompt of this size. */
   accept(tokens: number): void;
 }
 
-export function windowBook({ settings, contextWindow, baseUrl }: AgentModel, clock: () => Date): WindowBook {
+export function windowBook(
+  { settings, contextWindow, baseUrl }: AgentModel,
+  { clock, shelf }: { readonly clock: () => Date; readonly shelf: LimitsShelf | null },
+): WindowBook {
   const { provider, modelId } = settings.languageModel;
   const endpoint = { provider, baseUrl, model: modelId };
-  let limits: LearnedLimits = {};
+  let limits: LearnedLimits = shelf?.read() ?? {};
   let accepted = 0;
   return {
     window() {
@@ -56,9 +63,12 @@ export function windowBook({ settings, contextWindow, baseUrl }: AgentModel, clo
     accept(tokens) {
       accepted = Math.max(accepted, tokens);
     },
-    learn(tokens) {
+    learn(tokens, from) {
       if (tokens < accepted) return;
-      limits = learnLimit(limits, endpoint, { tokens, learnedAt: clock().getTime() });
+      const limit = { tokens, learnedAt: clock().getTime() };
+      limits = learnLimit(limits, endpoint, limit);
+      // Others may have learned since.
+      if (from === "stated") shelf?.keep(learnLimit(shelf.read(), endpoint, limit));
     },
   };
 }

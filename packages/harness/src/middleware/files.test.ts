@@ -85,6 +85,29 @@ describe("an agent with files", () => {
     assert.equal(await readFile(stored, "utf8"), LOG);
   });
 
+  it("makes a stored output again from the log when its file is gone and a call names it", async () => {
+    let path = "";
+    const kit = deepAgentKit(
+      ({ index, prompt }) => {
+        path ||= /read_file\(\{\\*"path\\*": \\*"([^"\\]+)/.exec(JSON.stringify(prompt))?.[1] ?? "";
+        const calls = [
+          { name: "fetch_log", input: {} },
+          null,
+          { name: "read_file", input: { path, offset: 9877, limit: 1 } },
+          { name: "bash", input: { command: `wc -l < ${path}` } },
+        ];
+        return calls[index] == null ? "done" : { calls: [calls[index]] };
+      },
+      { files: { base }, tools: { fetch_log: tool({ inputSchema: z.object({}), execute: async () => LOG }) } },
+    );
+    await kit.agent.generate({ threadId: "gone", prompt: "what failed?" });
+    const stored = join(base, "threads", "gone", "tool-outputs", path.split("/").at(-1)!);
+    await rm(stored);
+    await kit.agent.generate({ threadId: "gone", prompt: "show me the line" });
+    assert.match(lastResults(kit.model.calls[3]!), /checksum mismatch in block 4411/);
+    assert.equal(await readFile(stored, "utf8"), LOG);
+  });
+
   it("keeps exempt tools and per-tool limits", async () => {
     const long = (name: string) => tool({ inputSchema: z.object({}), execute: async () => `${name} `.repeat(3000) });
     const kit = deepAgentKit([{ calls: ["free", "tight", "plain"].map((name) => ({ name, input: {} })) }, "done"], {

@@ -1,13 +1,18 @@
 /**
  * Keeps long tool results out of the prompt. The log keeps the result whole; the prompt shows its short form and a
  * pointer to a file that `read_file` can follow. Only results the model hasn't seen yet are touched, so what the
- * provider has cached stays as it is. It reads the log, so a run that was killed in between is made good by the next.
+ * provider has cached stays as it is. It reads the log, so a run that was killed in between is made good by the next,
+ * and a file that was deleted is made again when a call names it.
  */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { type AiSdkMessage, aiSdkShape, type ResultPart } from "@palimpsest/core/message";
 import { type CountText, charsPerToken } from "@palimpsest/core/tokens";
 import type { Middleware } from "../agent/middleware.ts";
+import { readMessages } from "../agent/read-records.ts";
 import type { Run } from "../agent/run.ts";
-import { storeOutput } from "../tool-output/stored-output.ts";
+import { readBody } from "../threads/conversation.ts";
+import { restoreOutput, storedNames, storeOutput } from "../tool-output/stored-output.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
 export interface ToolOutputOptions {
@@ -39,7 +44,27 @@ export function toolOutput(options: ToolOutputOptions): Middleware {
         },
       ]);
     },
+    async wrapTool(call, next, run) {
+      const workspace = options.workspace(run);
+      const { directory } = workspace.roots["tool-outputs"];
+      const named = storedNames(JSON.stringify(call.input) ?? "");
+      // The tool that finds no file says so better than we could.
+      for (const name of named)
+        if (!existsSync(join(directory, name))) await restore(name, run, workspace).catch(() => {});
+      return next(call);
+    },
   };
+}
+
+/** The prune that put the file in the result's place says which result it was. */
+async function restore(name: string, { means, threadId }: Run, workspace: Workspace): Promise<void> {
+  for await (const { record } of means.store.records(threadId, { kinds: ["prune"], order: "descending" })) {
+    const entry = record.kind === "prune" && record.entries.find(({ replacement }) => replacement.includes(name));
+    if (!entry) continue;
+    const [message] = await readMessages(means.store, threadId, [entry.target]);
+    const part = message && aiSdkShape.parts(readBody(message, aiSdkShape))[entry.part];
+    if (part?.kind === "result" && (await restoreOutput(workspace, name, part.text))) return;
+  }
 }
 
 interface Unseen {

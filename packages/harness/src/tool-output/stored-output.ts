@@ -33,8 +33,7 @@ export async function storeOutput(workspace: Workspace, output: OutputToStore, m
   const text = inLines(output.text);
   const short = preview(text, { maxChars });
   const size = `${text.length} characters in ${short.lines} ${short.lines === 1 ? "line" : "lines"}`;
-  const name = `${createHash("sha256").update(text).digest("hex").slice(0, 32)}.${EXTENSIONS[short.kind]}`;
-  const place: Place = { root: "tool-outputs", segments: [name] };
+  const place = placeOf(`${digestOf(text)}.${EXTENSIONS[short.kind]}`);
   const pointer = await writeWhole(workspace, place, text).then(
     () => pointerTo(virtualPath(place), short.lines),
     (error: unknown) => {
@@ -43,6 +42,27 @@ export async function storeOutput(workspace: Workspace, output: OutputToStore, m
     },
   );
   return `[The result of ${tool} is too long to show whole: ${size}. ${pointer} In short:]\n\n${short.text}`;
+}
+
+/** The names of stored outputs that a text mentions, such as a call's arguments. */
+export function storedNames(text: string): string[] {
+  return [...new Set(text.match(/(?<=tool-outputs\/)[0-9a-f]{32}\.[a-z]+/g))];
+}
+
+/** Writes a stored output again if this is the one with that name. */
+export async function restoreOutput(workspace: Workspace, name: string, original: string): Promise<boolean> {
+  const text = inLines(original);
+  if (!name.startsWith(`${digestOf(text)}.`)) return false;
+  await writeWhole(workspace, placeOf(name), text);
+  return true;
+}
+
+function digestOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 32);
+}
+
+function placeOf(name: string): Place {
+  return { root: "tool-outputs", segments: [name] };
 }
 
 /** JSON on one long line can't be read by lines or searched well: it is stored indented where that loses nothing. */

@@ -1,0 +1,42 @@
+/**
+ * Where limits that providers stated outlive the process: a small file of the home. A convenience: a file that can't be
+ * read or written costs one refused request a process, never a run.
+ */
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import type { LearnedLimits } from "@palimpsest/core/tokens";
+
+export interface LimitsShelf {
+  read(): LearnedLimits;
+  keep(limits: LearnedLimits): void;
+}
+
+export function limitsIn(path: string): LimitsShelf {
+  return {
+    read() {
+      try {
+        return sound(JSON.parse(readFileSync(path, "utf8")));
+      } catch {
+        return {};
+      }
+    },
+    keep(limits) {
+      const temporary = `${path}.${process.pid}.tmp`;
+      try {
+        mkdirSync(dirname(path), { recursive: true });
+        writeFileSync(temporary, `${JSON.stringify(limits, null, 1)}\n`);
+        renameSync(temporary, path);
+      } catch {}
+    },
+  };
+}
+
+/** The entries that are limits; a file is anybody's to edit. */
+function sound(value: unknown): LearnedLimits {
+  if (typeof value !== "object" || value === null) return {};
+  const entries = Object.entries(value as Record<string, unknown>).filter(([, limit]) => {
+    const { tokens, learnedAt } = (limit ?? {}) as { tokens?: unknown; learnedAt?: unknown };
+    return Number.isSafeInteger(tokens) && Number(tokens) > 0 && Number.isFinite(learnedAt);
+  });
+  return Object.fromEntries(entries) as LearnedLimits;
+}
