@@ -1,4 +1,4 @@
-import { copyStore } from "palimpsest/stores";
+import { type CopyProgress, copyStore } from "palimpsest/stores";
 import type { Context, Run } from "../command.ts";
 import { Failure, UsageError } from "../failure.ts";
 import { namedStore, standsAlready, withStore } from "../home.ts";
@@ -12,23 +12,30 @@ export const run: Run = async ({ positionals }, context) => {
   const report = await withStore(from, (source) =>
     withStore(to, (target) => copyStore(source, target, { onProgress, signal })),
   );
-  const { copied, present, records, failed } = report;
+  const { copied, present, records, failed, memories } = report;
   for (const { thread, reason, detail } of failed) context.output.note(`${thread} (${reason}): ${detail}`);
+  for (const { user, agent, reason, detail } of memories.failed)
+    context.output.note(`memory of ${user}${agent === "" ? "" : `/${agent}`} (${reason}): ${detail}`);
   if (context.format === "json") await context.output.json(report);
   else
     await context.output.line(
       `Copied ${copied} threads with ${records} records, verified by their hash chains; ${present} were there already${failed.length === 0 ? "" : `; ${failed.length} failed`}.`,
     );
-  return failed.length === 0 ? 0 : 1;
+  if (context.format === "text" && memories.copied + memories.present + memories.failed.length > 0)
+    await context.output.line(
+      `Copied ${memories.copied} memories; ${memories.present} were there already${memories.failed.length === 0 ? "" : `; ${memories.failed.length} failed`}.`,
+    );
+  return failed.length + memories.failed.length === 0 ? 0 : 1;
 };
 
 /** At a terminal at once, elsewhere only when it takes long. */
 function reporter({ output }: Context) {
   let last = Date.now();
-  return ({ thread, records, of }: { readonly thread: string; readonly records: number; readonly of: number }) => {
+  return (progress: CopyProgress) => {
     const now = Date.now();
     if (now - last < (process.stderr.isTTY ? 200 : 5000)) return;
     last = now;
-    output.progress(`${thread}: ${records} of ${of} records`);
+    if ("memories" in progress) output.progress(`${progress.memories} memories`);
+    else output.progress(`${progress.thread}: ${progress.records} of ${progress.of} records`);
   };
 }

@@ -5,7 +5,15 @@
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { LEASE_TTL_MS } from "../stores/leases.ts";
-import type { JobEvent, JobStatus, JobWorker, MemoryJob, NewMemoryJob, WorkOptions } from "../stores/memory-jobs.ts";
+import {
+  type JobEvent,
+  type JobStatus,
+  type JobWorker,
+  MAX_ATTEMPTS,
+  type MemoryJob,
+  type NewMemoryJob,
+  type WorkOptions,
+} from "../stores/memory-jobs.ts";
 import type { Store } from "../stores/store.ts";
 import type { EmitMemory } from "./events.ts";
 import type { UpdateOutcome } from "./updater.ts";
@@ -39,8 +47,6 @@ export type Drained =
   | { readonly kind: "drained" }
   /** They stay queued: `waiting` came too late or failed and will be tried again, `dead` were given up. */
   | { readonly kind: "left"; readonly jobs: readonly JobStatus[] };
-
-const MAX_ATTEMPTS = 5;
 
 export function createMemoryQueue(store: Store, options: MemoryQueueOptions): MemoryQueue {
   const { debounceSeconds = 30, maxAttempts = MAX_ATTEMPTS, clock = () => new Date() } = options;

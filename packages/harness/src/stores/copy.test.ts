@@ -24,6 +24,7 @@ after(async () => {
   rmSync(folder, { recursive: true });
 });
 
+const NONE = { copied: 0, present: 0, failed: [] };
 const file = (name: string) => join(folder, `${name}.db`);
 const schema = (name: string) => `${server.url()}&schema=${name}`;
 
@@ -35,10 +36,10 @@ for (const [title, source, target] of [
     const [from, to] = [await openStore(source()), await openStore(target())];
     await family(from);
     const report = await copyStore(from, to);
-    assert.deepEqual({ ...report, records: 0 }, { copied: 4, present: 0, records: 0, failed: [] });
+    assert.deepEqual({ ...report, records: 0 }, { copied: 4, present: 0, records: 0, failed: [], memories: NONE });
     await assertSame(from, to);
     assert.deepEqual(await to.sharers("parent", 2), ["parent", "fork", "fork-of-fork"]);
-    assert.deepEqual(await copyStore(from, to), { copied: 0, present: 4, records: 0, failed: [] });
+    assert.deepEqual(await copyStore(from, to), { copied: 0, present: 4, records: 0, failed: [], memories: NONE });
     await Promise.all([from.close(), to.close()]);
   });
 
@@ -58,7 +59,7 @@ for (const [title, source, target] of [
       kills += 1;
     }
     const report = await copyStore(from, to);
-    assert.deepEqual(report, { copied: 0, present: 2, records: 0, failed: [] });
+    assert.deepEqual(report, { copied: 0, present: 2, records: 0, failed: [], memories: NONE });
     await assertSame(from, to);
     await Promise.all([from.close(), to.close()]);
   });

@@ -1,10 +1,13 @@
 /**
- * Copies every thread of one store into another: the same records, hashes, forks and heads. It may be interrupted at any
- * moment and run again: a thread goes on from its last copied record. Each is verified by its hash chain where it
- * arrived. Nothing in the target is overwritten: a thread that stands there with another history is reported.
+ * Copies every thread of one store into another: the same records, hashes, forks and heads; and the memories that are
+ * kept there, with what they have still to learn from. It may be interrupted at any moment and run again: a thread goes on
+ * from its last copied record. Each is verified by its hash chain where it arrived. Nothing in the target is overwritten: a
+ * thread that stands there with another history is reported.
  */
 import { advance, emptyHead, type Head, type Structural, structural, type ThreadHeader } from "@palimpsest/core/log";
 import { headAt, sha256, verify } from "../threads/index.ts";
+import { copyMemories, type MemoryCopyReport } from "./copy-memories.ts";
+import { type JobStatus, MAX_ATTEMPTS, type NewMemoryJob } from "./memory-jobs.ts";
 import type { AppendBatch, AppendResult, Lease, Store, StoredRecord, ThreadSummary } from "./store.ts";
 
 export interface CopyOptions {
@@ -12,12 +15,11 @@ export interface CopyOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface CopyProgress {
-  readonly thread: string;
+export type CopyProgress =
   /** Records of this thread that stand in the target, out of how many. */
-  readonly records: number;
-  readonly of: number;
-}
+  | { readonly thread: string; readonly records: number; readonly of: number }
+  /** Memories that were looked at, after the threads. */
+  | { readonly memories: number };
 
 export interface CopyReport {
   readonly copied: number;
@@ -25,6 +27,7 @@ export interface CopyReport {
   readonly present: number;
   readonly records: number;
   readonly failed: readonly { readonly thread: string; readonly reason: CopyFailure; readonly detail: string }[];
+  readonly memories: MemoryCopyReport;
 }
 
 export type CopyFailure = "different" | "busy" | "broken";
@@ -37,16 +40,28 @@ const BATCH = { records: 500, characters: 4_000_000 };
 export async function copyStore(from: Store, to: Store, options: CopyOptions = {}): Promise<CopyReport> {
   const failed: CopyReport["failed"][number][] = [];
   let [copied, present, records] = [0, 0, 0];
+  const queued = await from.jobs.list();
   for await (const { header } of allThreads(from)) {
     const head = await from.head(header.id);
     if (!head) continue;
-    const result = await copyThread({ from, to, header, head, options });
+    const jobs = queued.filter(({ thread }) => thread === header.id).map((job) => anew(job, head.version));
+    const result = await copyThread({ from, to, header, head, jobs, options });
     if (result.kind === "failed") failed.push({ thread: header.id, reason: result.reason, detail: result.detail });
     else if (result.records > 0 || result.created) copied += 1;
     else present += 1;
     records += result.kind === "done" ? result.records : 0;
   }
-  return { copied, present, records, failed };
+  const { onProgress, signal } = options;
+  const memories = await copyMemories(from, to, {
+    ...(onProgress !== undefined && { onProgress: (done) => onProgress({ memories: done }) }),
+    ...(signal !== undefined && { signal }),
+  });
+  return { copied, present, records, failed, memories };
+}
+
+/** What waits to be learned from in the source waits in the target, through where the thread was copied. */
+function anew({ user, agent }: JobStatus, throughSeq: number): NewMemoryJob {
+  return { user, agent, throughSeq, delayMs: 0, maxAttempts: MAX_ATTEMPTS, now: Date.now() };
 }
 
 interface Job {
@@ -54,6 +69,8 @@ interface Job {
   readonly to: Store;
   readonly header: ThreadHeader;
   readonly head: Head;
+  /** For the target's queue, with the last record. */
+  readonly jobs: readonly NewMemoryJob[];
   readonly options: CopyOptions;
 }
 
@@ -112,7 +129,7 @@ async function hashAt(store: Store, thread: string, seq: number): Promise<string
 }
 
 async function copyRecords(
-  { from, to, header, head: end, options }: Job,
+  { from, to, header, head: end, jobs, options }: Job,
   start: Head,
   lease: Lease,
 ): Promise<AppendResult> {
@@ -124,7 +141,8 @@ async function copyRecords(
   let erased: StoredRecord[] = [];
   const flush = async () => {
     options.signal?.throwIfAborted();
-    const batch = nextBatch(head, waiting, structure, lease);
+    const next = nextBatch(head, waiting, structure, lease);
+    const batch = next.head.version === end.version ? { ...next, jobs } : next;
     const bodies = [...erased, ...waiting.filter((one) => one.redacted)].map(({ chained }) => ({
       thread: header.id,
       seq: chained.seq,

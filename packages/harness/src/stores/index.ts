@@ -1,5 +1,6 @@
 export type { CopyFailure, CopyOptions, CopyProgress, CopyReport } from "./copy.ts";
 export { copyStore } from "./copy.ts";
+export type { MemoryCopyReport } from "./copy-memories.ts";
 export type { Leased, LeaseOptions } from "./leases.ts";
 export { HEARTBEAT_MS, LEASE_TTL_MS, withLease } from "./leases.ts";
 export type {

@@ -23,6 +23,7 @@ export interface NewMemoryJob extends Omit<MemoryJob, "thread"> {
 }
 
 export const MAX_DELAYS = 10;
+export const MAX_ATTEMPTS = 5;
 
 export interface MemoryJobs {
   /** Makes the thread's waiting jobs due; how many there were. */

@@ -39,7 +39,10 @@ export async function openPostgres(url: string, options: ConnectionOptions = {})
     fork: (request) => fork(connection, request),
     sharers: (thread, seq) => sharers(connection, thread, seq),
     deleteThread: (thread) => deleteThread(connection, thread),
-    redact: (request) => redact(connection, request),
+    redact: async (request) => {
+      if (request.batches.some(({ batch }) => batch.jobs?.length)) await jobsInstalled();
+      return redact(connection, request);
+    },
     acquireLease: (thread, owner, ttlMs) => acquireLease(connection, thread, owner, ttlMs),
     renewLease: (lease, ttlMs) => renewLease(connection, lease, ttlMs),
     releaseLease: (lease) => releaseLease(connection, lease),

@@ -150,6 +150,14 @@ export interface MemoryRows {
   get(user: string, agent: string): Promise<MemoryRow | undefined>;
   /** Written if the row still has the revision `expect`; 0 says that there is none. */
   put(user: string, agent: string, row: MemoryRow, expect: number): Promise<"saved" | "conflict">;
+  /** Whose there are, by user and agent, some hundred after the given one; none: that was the last. */
+  list(after?: MemoryKey): Promise<readonly MemoryKey[]>;
+}
+
+/** An empty agent is the user's own memory. */
+export interface MemoryKey {
+  readonly user: string;
+  readonly agent: string;
 }
 
 export interface MemoryRow {

@@ -1,5 +1,5 @@
 /** Memory documents in PostgreSQL: one row each, written by compare-and-set on the revision. */
-import type { MemoryRow, MemoryRows } from "../store.ts";
+import type { MemoryKey, MemoryRow, MemoryRows } from "../store.ts";
 import type { Connection } from "./connection.ts";
 
 export function memoryRows(connection: Connection): MemoryRows {
@@ -37,6 +37,12 @@ export function memoryRows(connection: Connection): MemoryRows {
           [user, agent],
         );
         return now[0]?.document === row.document ? "saved" : "conflict";
+      }),
+    list: (after) =>
+      connection.run((query) => {
+        const beyond = after === undefined ? "" : "WHERE (owner, agent) > ($1, $2)";
+        const sql = `SELECT owner AS "user", agent FROM ${table} ${beyond} ORDER BY owner, agent LIMIT 500`;
+        return query<MemoryKey>(sql, after === undefined ? [] : [after.user, after.agent]);
       }),
   };
 }

@@ -23,5 +23,13 @@ export function memoryRows(connection: Connection): MemoryRows {
               );
         return changes === 1 ? "saved" : "conflict";
       }),
+    list: (after) =>
+      connection.guard(() => {
+        const beyond = after === undefined ? "" : "WHERE (user, agent) > (?, ?)";
+        const sql = `SELECT user, agent FROM memories ${beyond} ORDER BY user, agent LIMIT 500`;
+        return connection
+          .all(sql, ...(after === undefined ? [] : [after.user, after.agent]))
+          .map(({ user, agent }) => ({ user: user as string, agent: agent as string }));
+      }),
   };
 }
