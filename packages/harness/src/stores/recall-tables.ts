@@ -86,3 +86,16 @@ export interface Entry {
   readonly length: number;
   readonly asks: boolean;
 }
+
+/** An entry as the one text that a store keeps of it: what taking a row apart costs is most of what reading it costs. */
+export function packEntry({ ordinal, seq, session, at, speaker, length, asks }: Omit<Entry, "thread">): string {
+  return JSON.stringify([ordinal, seq, session, at, speaker, length, asks]);
+}
+
+/** Packed entries of one thread, with commas between them. */
+export function unpackEntries(thread: string, packed: string): Entry[] {
+  const rows = JSON.parse(`[${packed}]`) as [number, number, number, string, string, number, boolean][];
+  return rows.map(([ordinal, seq, session, at, speaker, length, asks]) => {
+    return { thread, ordinal, seq, session, at, speaker, length, asks };
+  });
+}

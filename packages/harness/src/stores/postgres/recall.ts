@@ -6,13 +6,14 @@ import type { QueryResultRow } from "pg";
 import { withoutEntry } from "../postings.ts";
 import {
   BLOCK_SIZE,
-  type Entry,
   type IndexBatch,
   type NewPosting,
   type Posting,
+  packEntry,
   type RecallTables,
   type Span,
   type Stretch,
+  unpackEntries,
 } from "../recall-tables.ts";
 import type { Connection, Query } from "./connection.ts";
 import { lineage } from "./lineage.ts";
@@ -53,18 +54,14 @@ export function recallTables(connection: Connection): RecallTables {
       return row!;
     },
     async entries(ranges) {
-      const sql = `SELECT e.thread, json_agg(json_build_array(
-          e.ordinal, e.seq, e.session, e.at, e.speaker, e.length, e.asks)) AS rows
+      const sql = `SELECT e.thread, string_agg(e.packed, ',') AS packed
         FROM unnest($1::text[], $2::int[], $3::int[]) AS w (thread, first, last) CROSS JOIN LATERAL (
-          SELECT * FROM ${schema}.recall_entries
+          SELECT thread, packed FROM ${schema}.recall_entries
           WHERE thread = w.thread AND ordinal BETWEEN w.first AND w.last OFFSET 0
         ) e GROUP BY e.thread`;
       const values = (["thread", "first", "last"] as const).map((name) => ranges.map((range) => range[name]));
-      return (await rows<EntryRow>(sql, ...values)).flatMap(({ thread, rows }) =>
-        rows.map(([ordinal, seq, session, at, speaker, length, asks]): Entry => {
-          return { thread, ordinal, seq, session, at, speaker, length, asks };
-        }),
-      );
+      const found = await rows<{ thread: string; packed: string }>(sql, ...values);
+      return found.flatMap(({ thread, packed }) => unpackEntries(thread, packed));
     },
   };
 }
@@ -73,11 +70,6 @@ const SPANS = "unnest($1::text[], $2::int[]) AS s (thread, before)";
 
 function columns(spans: readonly Span[]): [string[], number[]] {
   return [spans.map(({ thread }) => thread), spans.map(({ before }) => before)];
-}
-
-interface EntryRow extends QueryResultRow {
-  readonly thread: string;
-  readonly rows: readonly [number, number, number, string, string, number, boolean][];
 }
 
 interface StretchRow extends QueryResultRow {
@@ -127,13 +119,12 @@ async function writeBatch(query: Query, schema: string, thread: string, batch: I
     [thread, batch.entries.map(({ seq }) => seq)],
   );
   if (erased.length > 0) return "conflict" as const;
-  const column = <K extends keyof IndexBatch["entries"][number]>(name: K) => batch.entries.map((entry) => entry[name]);
   await query(
-    `INSERT INTO ${schema}.recall_entries (thread, ordinal, seq, session, at, speaker, length, asks)
-    SELECT $1, * FROM unnest($2::int[], $3::bigint[], $4::int[], $5::text[], $6::text[], $7::int[], $8::boolean[])`,
+    `INSERT INTO ${schema}.recall_entries (thread, ordinal, seq, length, packed)
+    SELECT $1, * FROM unnest($2::int[], $3::bigint[], $4::int[], $5::text[])`,
     [
-      ...[thread, column("ordinal"), column("seq"), column("session"), column("at"), column("speaker")],
-      ...[column("length"), column("asks")],
+      ...[thread, batch.entries.map(({ ordinal }) => ordinal), batch.entries.map(({ seq }) => seq)],
+      ...[batch.entries.map(({ length }) => length), batch.entries.map(packEntry)],
     ],
   );
   await addPostings(query, schema, thread, batch.postings);

@@ -154,8 +154,19 @@ const STEPS: readonly Step[] = [
       list text NOT NULL,
       PRIMARY KEY (thread, block, term)
     ) WITH (fillfactor = 80)`,
+    // An entry is one text, taken apart by its reader.
+    `DROP TABLE ${schema}.recall_entries`,
+    `CREATE TABLE ${schema}.recall_entries (
+      thread text COLLATE "C" NOT NULL,
+      ordinal int NOT NULL,
+      seq bigint NOT NULL,
+      length int NOT NULL,
+      packed text NOT NULL,
+      PRIMARY KEY (thread, ordinal)
+    )`,
+    `CREATE INDEX recall_entries_seq ON ${schema}.recall_entries (thread, seq)`,
     ...["stale", "blocks"].map((table) => `DROP TABLE ${schema}.recall_${table}`),
-    ...["threads", "entries"].map((table) => `TRUNCATE ${schema}.recall_${table}`),
+    `TRUNCATE ${schema}.recall_threads`,
   ],
 ];
 

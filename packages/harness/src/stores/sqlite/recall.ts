@@ -11,7 +11,7 @@ import type {
   Span,
   Stretch,
 } from "../recall-tables.ts";
-import { BLOCK_SIZE } from "../recall-tables.ts";
+import { BLOCK_SIZE, packEntry, unpackEntries } from "../recall-tables.ts";
 import type { Connection, Row } from "./connection.ts";
 import { findThread } from "./rows.ts";
 
@@ -86,10 +86,10 @@ function writeBatch(connection: Connection, thread: string, batch: IndexBatch): 
   const { num } = row;
   const stands = connection.get("SELECT indexed FROM recall_threads WHERE num = ?", num)?.["indexed"] ?? row.baseSeq;
   if (stands !== batch.expect || erasedMeanwhile(connection, num, batch)) return "conflict";
-  for (const { ordinal, seq, session, at, speaker, length, asks } of batch.entries)
+  for (const entry of batch.entries)
     connection.run(
-      "INSERT INTO recall_entries (num, ordinal, seq, session, at, speaker, length, asks) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-      ...[num, ordinal, seq, session, at, speaker, length, asks ? 1 : 0],
+      "INSERT INTO recall_entries (num, ordinal, seq, length, packed) VALUES (?, ?, ?, ?, ?)",
+      ...[num, entry.ordinal, entry.seq, entry.length, packEntry(entry)],
     );
   addPostings(connection, num, batch.postings);
   const { newest } = batch;
@@ -133,20 +133,15 @@ function postings(connection: Connection, spans: readonly Span[], terms: readonl
   return rows as unknown as Posting[];
 }
 
-/** Rows come as one JSON text: what a row costs to hand over is most of what it costs. */
 function entries(connection: Connection, ranges: readonly OrdinalRange[]): Entry[] {
   return [...Map.groupBy(ranges, ({ thread }) => thread)].flatMap(([thread, own]) => {
     const row = connection.get(
-      `SELECT json_group_array(json_array(e.ordinal, e.seq, e.session, e.at, e.speaker, e.length, e.asks)) AS rows
-       FROM json_each(?) o CROSS JOIN recall_entries e
+      `SELECT group_concat(e.packed) AS packed FROM json_each(?) o CROSS JOIN recall_entries e
        ON e.num = (SELECT num FROM threads WHERE id = ?) AND e.ordinal BETWEEN o.value ->> 0 AND o.value ->> 1`,
       JSON.stringify(own.map(({ first, last }) => [first, last])),
       thread,
     );
-    const rows = JSON.parse(row!["rows"] as string) as [number, number, number, string, string, number, number][];
-    return rows.map(([ordinal, seq, session, at, speaker, length, asks]) => {
-      return { thread, ordinal, seq, session, at, speaker, length, asks: asks === 1 };
-    });
+    return unpackEntries(thread, (row!["packed"] ?? "") as string);
   });
 }
 

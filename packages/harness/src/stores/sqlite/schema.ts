@@ -91,7 +91,14 @@ const MIGRATIONS: readonly string[] = [
     num INTEGER NOT NULL, block INTEGER NOT NULL, term TEXT NOT NULL, count INTEGER NOT NULL, list TEXT NOT NULL,
     PRIMARY KEY (num, block, term)
   ) STRICT, WITHOUT ROWID;
-  DELETE FROM recall_threads; DELETE FROM recall_entries; DROP TABLE recall_blocks; DROP TABLE recall_stale;
+  -- An entry is one text, taken apart by its reader.
+  DROP TABLE recall_entries;
+  CREATE TABLE recall_entries (
+    num INTEGER NOT NULL, ordinal INTEGER NOT NULL, seq INTEGER NOT NULL, length INTEGER NOT NULL, packed TEXT NOT NULL,
+    PRIMARY KEY (num, ordinal)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX recall_entries_seq ON recall_entries (num, seq);
+  DELETE FROM recall_threads; DROP TABLE recall_blocks; DROP TABLE recall_stale;
   `,
 ];
 
