@@ -62,11 +62,11 @@ test("lines pasted together are one message; what is typed can be edited, and no
   chat.type("\u001b[200~The mill has\nfour wheels\nof oak.\u001b[201~");
   await chat.until(/four wheels⏎of oak\./);
   chat.type("\r");
-  await chat.until(/\[offline\][^]*context \d+ %/);
+  await chat.until(/\[offline\].*context \d+ %/s);
   chat.type(`The miler${LEFT}${LEFT}l`);
   await chat.until(/^> The miller$/m);
   chat.type("\r");
-  await chat.until(/The miller[^]*\[offline\][^]*context \d+ %/);
+  await chat.until(/The miller.*\[offline\].*context \d+ %/s);
   chat.type(CTRL_D);
   assert.equal(await chat.exit(), 0);
   assert.ok(!chat.screen().includes("thinking"), chat.screen());

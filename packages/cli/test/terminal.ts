@@ -52,7 +52,7 @@ export function openTerminal(t: TestContext, home: string, ...args: readonly str
 const PATIENCE_MS = 60_000;
 
 async function exitOf(child: ChildProcess): Promise<number | null> {
-  if (child.exitCode === null) await once(child, "exit");
+  if (child.exitCode === null) await once(child, "exit", { signal: AbortSignal.timeout(PATIENCE_MS) });
   return child.exitCode;
 }
 
@@ -82,4 +82,4 @@ function draw(written: string): string {
 
 const ESCAPE = String.fromCharCode(27);
 const CONTROL = new RegExp(`^${ESCAPE}\\[\\??(\\d*)([A-Za-z])$`);
-const SEQUENCE = new RegExp(`${ESCAPE}\\[\\??[\\d;]*[A-Za-z]|[^]`, "gu");
+const SEQUENCE = new RegExp(`${ESCAPE}\\[\\??[\\d;]*[A-Za-z]|.`, "gsu");
