@@ -65,7 +65,7 @@ export function entrySize<M>({ message, lent }: ViewEntry<M>, measure: Measure<M
 const JOIN_TOKENS = 4;
 
 /** At most `most` tokens of `text`: its beginning, its end, and between them the pointer. */
-export function clampText(text: string, most: number, count: (text: string) => number, pointer: string): string {
+function clampText(text: string, most: number, count: (text: string) => number, pointer: string): string {
   const tokens = count(text);
   if (tokens <= most) return text;
   const room = Math.max(0, most - count(pointer) - 4);

@@ -1,5 +1,5 @@
 export { type Boundary, boundaries } from "./boundaries.ts";
-export { clampText, entrySize, type Measure } from "./clamp.ts";
+export { entrySize, type Measure } from "./clamp.ts";
 export type { CompactionOutcome } from "./outcome.ts";
 export {
   type CompactPlan,

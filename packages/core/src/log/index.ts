@@ -7,7 +7,6 @@ export { checkThreadId } from "./ids.ts";
 export { liveAfter, liveRecords, NOTHING_LIVE } from "./live.ts";
 export { parseRecord, RecordError } from "./parse.ts";
 export type * from "./record.ts";
-export { FORMAT_VERSION } from "./record.ts";
 export type { Erasure } from "./redact.ts";
 export { erase, skeleton } from "./redact.ts";
 export type { LiveStructure, Structural, UndoPlan } from "./structure.ts";
@@ -15,4 +14,4 @@ export { planRedo, planUndo, STRUCTURAL_KINDS, structural } from "./structure.ts
 export type { ChainFlaw, ChainVerifier, RedactedEvent, Verdict } from "./verify.ts";
 export { chainVerifier } from "./verify.ts";
 export type { LiveRecords, ViewEntry, ViewOptions, ViewSource } from "./view.ts";
-export { ACKNOWLEDGEMENT, applyPrune, sent, view } from "./view.ts";
+export { applyPrune, sent, view } from "./view.ts";

@@ -4,14 +4,14 @@
  */
 import { type Fact, liveFacts, type MemoryDocument } from "./document.ts";
 
-export interface FactScore {
+interface FactScore {
   readonly score: number;
   /** Where it comes from, for the audit. */
   readonly why: string;
 }
 
 /** Confidence; a whole point for a person's own; a tenth for what was confirmed; up to three tenths off for a year's age. */
-export function scoreFact(fact: Fact, now: string): FactScore {
+function scoreFact(fact: Fact, now: string): FactScore {
   const days = Math.max(0, (Date.parse(now) - Date.parse(fact.confirmedAt ?? fact.createdAt)) / 86_400_000);
   const age = Number.isFinite(days) ? Math.min(1, days / 365) * 0.3 : 0.3;
   const manual = fact.source === "manual" ? 1 : 0;

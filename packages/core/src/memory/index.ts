@@ -1,4 +1,3 @@
-export { type FactScore, overCapacity, scoreFact } from "./capacity.ts";
 export {
   applyChanges,
   type Change,
@@ -24,17 +23,11 @@ export {
   writeDocument,
 } from "./document.ts";
 export { escapeLine, visible } from "./escape.ts";
-export {
-  type ExtractInput,
-  type ExtractOptions,
-  extractInput,
-  type SourceTurn,
-  stripInjected,
-} from "./extract-input.ts";
+export { type ExtractInput, type ExtractOptions, extractInput, type SourceTurn } from "./extract-input.ts";
 export { MAX_FACT_CHARACTERS, type Refusal, type RefusalReason } from "./gates.ts";
-export { contradicts, meaning, saysTheSame } from "./likeness.ts";
+export { saysTheSame } from "./likeness.ts";
 export { type MergedUpdate, type MergeRules, mergeUpdate } from "./merge.ts";
 export { EXTRACTION_PROMPT_VERSION, type ExtractionPrompt, extractionPrompt } from "./prompt.ts";
 export { type RedactedText, redactSecrets, type SecretKind } from "./redact.ts";
-export { type RenderedMemory, type RenderMemoryOptions, renderMemory, SHOWN_FACTS, topFacts } from "./render.ts";
+export { type RenderedMemory, type RenderMemoryOptions, renderMemory } from "./render.ts";
 export { type MemoryUpdate, type ParsedUpdate, parseUpdate } from "./update.ts";

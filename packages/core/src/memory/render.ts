@@ -20,7 +20,7 @@ export interface RenderedMemory {
 }
 
 /** The most facts that are shown, whatever the budget. */
-export const SHOWN_FACTS = 15;
+const SHOWN_FACTS = 15;
 
 const TRUNCATED = "\n...\n(Memory truncated to fit token limit)";
 
@@ -46,7 +46,7 @@ export function renderMemory(document: MemoryDocument, { tokens, count }: Render
 }
 
 /** The facts that hold, best first: by confidence, and of equals the newest. One pass, however many there are. */
-export function topFacts(document: MemoryDocument): Fact[] {
+function topFacts(document: MemoryDocument): Fact[] {
   const top: Fact[] = [];
   for (const fact of liveFacts(document)) {
     const last = top[SHOWN_FACTS - 1];

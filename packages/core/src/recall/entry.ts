@@ -38,7 +38,7 @@ export function indexEntry(source: EntrySource): IndexEntry {
 }
 
 /** A pause longer than this begins a new session. */
-export const SESSION_GAP_MS = 4 * 60 * 60 * 1000;
+const SESSION_GAP_MS = 4 * 60 * 60 * 1000;
 
 /** The place after `previous`, the thread's newest entry; null for the first. */
 export function place(previous: Placement | null, at: string): Placement {

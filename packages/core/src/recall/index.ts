@@ -1,6 +1,6 @@
 export { analyse, type Term } from "./analyse.ts";
-export { type EntrySource, indexEntry, place, SESSION_GAP_MS } from "./entry.ts";
-export { INDEXED_CHARACTERS, type Indexable, type IndexableOptions, indexableText, isEcho } from "./indexable.ts";
+export { type EntrySource, indexEntry, place } from "./entry.ts";
+export { type Indexable, type IndexableOptions, indexableText } from "./indexable.ts";
 export { MemoryIndex } from "./memory-index.ts";
 export type {
   CandidateRequest,

@@ -1,10 +1,9 @@
 export { type Chunk, type Chunked, type ChunkOptions, chunkMessages } from "./chunk.ts";
-export { digest } from "./digest.ts";
 export { type ExtractOptions, extractSummary } from "./extract.ts";
-export { exitCode, failingLines, isFailingLine } from "./failing-lines.ts";
+export { failingLines, isFailingLine } from "./failing-lines.ts";
 export { type Entry, extendLedger } from "./ledger.ts";
 export { LEDGER_FILE, ledgerText } from "./ledger-lines.ts";
-export { type CommandEntry, type CommitEntry, emptyLedger, type FileEntry, type Ledger } from "./ledger-state.ts";
+export type { CommandEntry, CommitEntry, FileEntry, Ledger } from "./ledger-state.ts";
 export { createLocator, type Locate } from "./locate.ts";
 export { type DropReason, type Merged, type MergeOptions, mergePatch } from "./merge.ts";
 export { type ParsedPatch, parsePatch, type SummaryPatch } from "./patch.ts";
@@ -22,14 +21,12 @@ export { type RenderedSummary, type RenderOptions, renderSummary } from "./rende
 export {
   emptyState,
   type ItemStatus,
-  itemIds,
   readState,
   SECTIONS,
   type Section,
   type SummaryItem,
   type SummaryState,
 } from "./state.ts";
-export { type Probe, probes, terms } from "./terms.ts";
+export { probes, terms } from "./terms.ts";
 export { renderTranscript } from "./transcript.ts";
 export { type InvalidReason, type SummaryVerdict, type ValidateOptions, validateSummary } from "./validate.ts";
-export { stubSummary } from "./wording.ts";

@@ -3,7 +3,7 @@ export { createAccount, viewKey } from "./account.ts";
 export type { Breakdown, Group, PartName } from "./breakdown.ts";
 export { breakdown } from "./breakdown.ts";
 export type { Budget, Fit } from "./budget.ts";
-export { answerReserve, fit, utf8Bytes } from "./budget.ts";
+export { answerReserve, fit } from "./budget.ts";
 export type { ImpossibleReport } from "./calibrate.ts";
 export { type CountText, charsPerToken } from "./chars.ts";
 export type { Frame, Measure, Meter, MeterOptions } from "./counter.ts";

@@ -37,7 +37,7 @@ export interface PromptOptions {
 }
 
 /** Where a model's window isn't known. */
-export const FALLBACK_WINDOW = 32_768;
+const FALLBACK_WINDOW = 32_768;
 
 /** Throws a `FloorError` when it must fit a window that nothing can fit. */
 export async function threadPrompt(

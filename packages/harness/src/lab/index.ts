@@ -7,4 +7,4 @@ export type { Policy, Prepared, View } from "./policy.ts";
 export { readTranscripts } from "./read-transcripts.ts";
 export { labPage } from "./report-page.ts";
 export { type Moment, type Played, play } from "./simulate.ts";
-export { fitTo, type Transcript, type Turn, transcriptOf } from "./transcript.ts";
+export { fitTo, type Transcript, type Turn } from "./transcript.ts";

@@ -5,7 +5,7 @@ export { type ForgottenEverywhere, forgetEverywhere } from "./forget-everywhere.
 export { type OpenStorageOptions, openStorage } from "./open-storage.ts";
 export { createMemoryQueue, type Drained, type MemoryQueue, type MemoryQueueOptions } from "./queue.ts";
 export { type Changed, type Edit, openRepository, type Repository } from "./repository.ts";
-export { checkScope, type MemoryPlace, type MemoryScope, memoryPath, type ScopeCheck } from "./scope.ts";
+export { checkScope, type MemoryPlace, type MemoryScope, type ScopeCheck } from "./scope.ts";
 export {
   type Added,
   type Edited,

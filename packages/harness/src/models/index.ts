@@ -1,7 +1,7 @@
 export type { ModelEntry, ModelsConfig } from "./entry.ts";
 export { knownWindow } from "./known-windows.ts";
 export { ModelError } from "./model-error.ts";
-export { OFFLINE_LABEL, offlineModel } from "./offline/offline-model.ts";
+export { offlineModel } from "./offline/offline-model.ts";
 export type { Surroundings } from "./providers.ts";
 export type { ModelFallback, ResolvedModel } from "./resolve-model.ts";
 export { lightweightModel, resolveModel } from "./resolve-model.ts";

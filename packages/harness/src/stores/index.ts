@@ -2,7 +2,7 @@ export type { CopyFailure, CopyOptions, CopyProgress, CopyReport } from "./copy.
 export { copyStore } from "./copy.ts";
 export type { MemoryCopyReport } from "./copy-memories.ts";
 export type { Leased, LeaseOptions } from "./leases.ts";
-export { HEARTBEAT_MS, LEASE_TTL_MS, withLease } from "./leases.ts";
+export { withLease } from "./leases.ts";
 export type {
   JobEvent,
   JobStatus,
@@ -18,4 +18,3 @@ export { openSqlite } from "./sqlite.ts";
 export type * from "./store.ts";
 export type { StoreErrorCode } from "./store-error.ts";
 export { StoreError } from "./store-error.ts";
-export { storedRecord } from "./stored-record.ts";

@@ -5,7 +5,7 @@
 import type { Lease, Store } from "./store.ts";
 
 export const LEASE_TTL_MS = 30_000;
-export const HEARTBEAT_MS = 10_000;
+const HEARTBEAT_MS = 10_000;
 
 export type Leased<T> =
   | { readonly kind: "done"; readonly value: T }
