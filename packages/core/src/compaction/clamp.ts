@@ -5,6 +5,7 @@
 import type { PruneEntry } from "../log/record.ts";
 import { applyPrune, type ViewEntry } from "../log/view.ts";
 import type { Part, Shape } from "../message/shape.ts";
+import { perMessage } from "./per-message.ts";
 
 export interface Measure<M> {
   /** Tokens of a whole message, everything in it counted. */
@@ -34,16 +35,22 @@ export function clampEntry<M>(entry: ViewEntry<M>, most: number, shape: Shape<M>
 /** What each part that can be shortened weighs, images included; 0 for the others. */
 export function clampableTokens<M>(entry: ViewEntry<M>, shape: Shape<M>, measure: Measure<M>): readonly number[] {
   if (entry.seq === null) return [];
-  const parts = shape.parts(entry.message);
+  return counted(entry.message, measure, () => countClampable(entry.message, shape, measure));
+}
+
+const counted = perMessage<readonly number[]>();
+
+function countClampable<M>(message: M, shape: Shape<M>, measure: Measure<M>): readonly number[] {
+  const parts = shape.parts(message);
   const signed = isSigned(parts);
   const texts = parts.map((part) => clampableText(part, signed));
-  const counted = texts.map((text) => (text === null ? 0 : measure.text(text)));
+  const sizes = texts.map((text) => (text === null ? 0 : measure.text(text)));
   // Whatever the texts don't explain is pictures and files, if there are any: they go whole.
   const pictures = parts.map((part) => part.kind === "image" || part.kind === "file");
   const share = pictures.filter(Boolean).length;
-  if (share === 0) return counted;
-  const unexplained = Math.max(0, measure.message(entry.message) - counted.reduce((sum, tokens) => sum + tokens, 0));
-  return counted.map((tokens, index) => (pictures[index] ? Math.floor(unexplained / share) : tokens));
+  if (share === 0) return sizes;
+  const unexplained = Math.max(0, measure.message(message) - sizes.reduce((sum, tokens) => sum + tokens, 0));
+  return sizes.map((tokens, index) => (pictures[index] ? Math.floor(unexplained / share) : tokens));
 }
 
 function clampableText(part: Part, signed: boolean): string | null {

@@ -47,9 +47,16 @@ interface StoredState {
 
 const REMEMBERED_TURNS = 60;
 
+const summaries = new WeakMap<CompactionRecord, SummaryState | null>();
+
 /** The typed summary a compaction stored; null when there is none, or it was erased. */
 export function storedSummary(compaction: CompactionRecord | null): SummaryState | null {
-  return readState((compaction?.summary.state as Partial<StoredState> | null | undefined)?.summary);
+  if (compaction === null) return null;
+  const known = summaries.get(compaction);
+  if (known !== undefined) return known;
+  const summary = readState((compaction.summary.state as Partial<StoredState> | null)?.summary);
+  summaries.set(compaction, summary);
+  return summary;
 }
 
 function storedState(live: LiveRecords): { prior: SummaryState | null; userTurns: readonly number[] } {

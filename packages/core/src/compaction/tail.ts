@@ -50,7 +50,7 @@ export function weigh<M>({ view, shape, measure, fixed, format }: TailInput<M>):
     sum(sizes.filter((_, index) => isSystem[index])) +
     (format === "pair" ? measure.message(shape.turn("assistant", ACKNOWLEDGEMENT)) : 0);
 
-  const parts = memoizeOne((index: number) => clampableTokens(view[index]!, shape, measure));
+  const parts = (index: number): readonly number[] => clampableTokens(view[index]!, shape, measure);
   const clamped = (level: Level, index: number): Clamped => clampEntry(view[index]!, level, shape, measure);
   /** Estimated from the parts' sizes: shortening every long text at every level just to weigh it would cost too much. */
   const weight = (level: Level, index: number): number => {

@@ -14,7 +14,11 @@ export const other = (block: { readonly type?: unknown }): OtherPart => ({
 
 export const result = (answer: Answer): ResultPart => ({ kind: "result", images: [], ...answer });
 
-export const samePart = (a: Part, b: Part): boolean => JSON.stringify(a) === JSON.stringify(b);
+/** The words are compared first: writing out a long part just to see that it was cut would cost too much. */
+export const samePart = (a: Part, b: Part): boolean =>
+  wordsOf(a) === wordsOf(b) && JSON.stringify(a) === JSON.stringify(b);
+
+const wordsOf = (part: Part): string => ("text" in part ? part.text : "input" in part ? part.input : "");
 
 /** Whether an edited result says what it said, so that the provider's own spelling of it can stay. */
 export const sameContent = (a: ResultPart, b: ResultPart): boolean =>

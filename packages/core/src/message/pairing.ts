@@ -24,7 +24,7 @@ export function unpaired<M>(messages: readonly M[], shape: Shape<M>): Finding[] 
     if (shape.role(message) !== "tool") {
       close();
       calls = shape.calls(message);
-      open = new Set(calls);
+      open = calls.length === 0 ? NONE : new Set(calls);
       caller = index;
       interrupted = false;
       if (open.size < calls.length) found.push({ index, detail: "two calls share an id" });
@@ -39,6 +39,8 @@ export function unpaired<M>(messages: readonly M[], shape: Shape<M>): Finding[] 
   close();
   return found;
 }
+
+const NONE = new Set<string>();
 
 /** Blocks we don't interpret, such as an approval, may stand between results. */
 export const interrupts = (part: Part): boolean =>

@@ -124,9 +124,10 @@ export function sameTurn<M>(first: M, second: M, shape: Shape<M>): boolean {
 
 function reasoningFirst<M>(messages: readonly M[], shape: Shape<M>): Finding[] {
   return where(messages, (message) => {
-    const kinds = shape.parts(message).map((part) => part.kind);
-    const call = kinds.indexOf("call");
-    return call >= 0 && kinds.indexOf("reasoning", call) >= 0 && "reasoning stands after the call it led to";
+    const parts = shape.parts(message);
+    const call = parts.findIndex(({ kind }) => kind === "call");
+    const late = call >= 0 && parts.findLastIndex(({ kind }) => kind === "reasoning") > call;
+    return late && "reasoning stands after the call it led to";
   });
 }
 

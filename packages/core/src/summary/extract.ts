@@ -154,10 +154,11 @@ function nameItems(
     .sort((a, b) => b.sum - a.sum || a.seq - b.seq);
   for (const home of homes) {
     if (left < 12) break;
-    const fresh = home.names.filter((name) => worth(name) > 0).sort((a, b) => worth(b) - worth(a));
+    const weighed = home.names.map((name) => ({ name, worth: worth(name) }));
+    const fresh = weighed.filter((item) => item.worth > 0).sort((a, b) => b.worth - a.worth);
     const listed: string[] = [];
     let length = 0;
-    for (const name of fresh) {
+    for (const { name } of fresh) {
       if (listed.length >= 24 || length + name.length > MAX_ITEM_CHARS - 120) break;
       listed.push(name);
       length += name.length + 2;

@@ -57,6 +57,7 @@ const RANK = {
 } as const;
 
 type BlockName = keyof typeof RANK;
+const RANKED = Object.keys(RANK) as readonly BlockName[];
 
 /** The order of reading, which is not the order of importance. */
 const ORDER: readonly BlockName[] = [
@@ -85,11 +86,12 @@ export function renderSummary(state: SummaryState, options: RenderOptions): Rend
   const format = options.format ?? "pair";
   const opening = formatPrefix(format) + openingLines(state.through, archive);
   const blocks = blocksOf(state, options);
+  const costs = new Map(blocks.flatMap(({ lines }) => lines.map((line) => [line, count(`- ${line}\n`)] as const)));
   let room = maxTokens - count(opening) - 8;
   // Counts of lines don't add up exactly to the count of the text, so the last word has the whole text.
   for (let attempt = 0; attempt < 6 && room >= 40; attempt++) {
     const pins = choosePins(options.pins ?? [], { maxTokens: room * 0.3, count });
-    const chosen = fill(withoutQuoted(blocks, pins.shown), room - pins.tokens, count);
+    const chosen = fill(withoutQuoted(blocks, pins.shown), room - pins.tokens, { count, costs });
     const text = compose(opening, pins.text, chosen, archive);
     const tokens = count(text);
     if (tokens <= maxTokens) return { text, tokens, shed: shedCounts(chosen) };
@@ -220,9 +222,12 @@ function withoutQuoted(blocks: readonly Block[], pins: readonly Pin[]): Block[] 
   });
 }
 
-function fill(blocks: readonly Block[], room: number, count: (text: string) => number): Filled[] {
-  const ranked = [...blocks].sort((a, b) => rankOf(a.name) - rankOf(b.name)).filter((block) => block.lines.length > 0);
-  const costs = new Map(ranked.map((block) => [block, block.lines.map((line) => count(`- ${line}\n`))]));
+function fill(
+  blocks: readonly Block[],
+  room: number,
+  { count, costs }: { count: (text: string) => number; costs: ReadonlyMap<string, number> },
+): Filled[] {
+  const ranked = RANKED.flatMap((name) => blocks.filter((block) => block.name === name && block.lines.length > 0));
   const kept = new Map(ranked.map((block) => [block.name, new Set<number>()]));
   let left = room;
   const take = (block: Block, limit: number) => {
@@ -231,7 +236,7 @@ function fill(blocks: readonly Block[], room: number, count: (text: string) => n
     const fixed = chosen.size > 0 ? 0 : count(`\n## ${RANK[block.name].heading}\n${block.note ?? ""}\n`) + 14;
     let used = fixed;
     for (const index of block.priority) {
-      const cost = costs.get(block)![index]!;
+      const cost = costs.get(block.lines[index]!)!;
       if (chosen.has(index) || used + cost > Math.min(limit, left)) continue;
       chosen.add(index);
       used += cost;
@@ -271,8 +276,4 @@ function shedCounts(blocks: readonly Filled[]): Partial<Record<BlockName, number
     if (missing > 0) counts[block.name] = missing;
   }
   return counts;
-}
-
-function rankOf(name: BlockName): number {
-  return Object.keys(RANK).indexOf(name);
 }

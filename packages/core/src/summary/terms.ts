@@ -9,20 +9,57 @@ export interface Probe {
   readonly text: string;
 }
 
-const TOKEN = /[A-Za-z0-9_$@~#./-]+(?:[:%+][A-Za-z0-9_$@~#./-]+)*/g;
 const MAX_TOKEN = 200;
 
 /** Paths, identifiers and numbers in order, repeats included. */
 export function probes(text: string): Probe[] {
   const found: Probe[] = [];
-  for (const match of text.matchAll(TOKEN)) {
-    if (match[0].length > MAX_TOKEN) continue;
-    // `./a.js`, `../a.js` and `a.js` are the same name to whoever looks for it; ends of sentences belong to nobody.
-    const token = match[0].replace(/^(?:\.{0,2}\/(?=\.)|\.{1,2}\/|[.-](?![\w/]))+/, "").replace(/[./#-]+$/, "");
+  for (const given of tokensIn(text)) {
+    const token = trimmed(given);
     const kind = kindOf(token);
     if (kind !== null) found.push({ kind, text: token });
   }
   return found;
+}
+
+const LOWER = 1;
+const UPPER = 2;
+const TELLING = 3;
+/** Belongs to a token only between two other characters of it. */
+const JOINT = 4;
+const CHARACTERS = Uint8Array.from({ length: 128 }, (_, code) => {
+  const char = String.fromCharCode(code);
+  if (/[a-z]/.test(char)) return LOWER;
+  if (/[A-Z]/.test(char)) return UPPER;
+  return /[0-9_$@~#./-]/.test(char) ? TELLING : /[:%+]/.test(char) ? JOINT : 0;
+});
+
+/** Runs of characters that could be a probe: no plain words, which are most of any text. By hand: it reads all of it. */
+function tokensIn(text: string): string[] {
+  const found: string[] = [];
+  for (let at = 0; at < text.length; at++) {
+    const start = at;
+    let telling = false;
+    for (let kind = kindAt(text, at); kind !== 0; kind = kindAt(text, ++at)) {
+      if (kind === JOINT && (at === start || kindAt(text, at + 1) % JOINT === 0)) break;
+      telling ||= kind >= TELLING || (kind === UPPER && at > start);
+    }
+    if (telling && at - start <= MAX_TOKEN) found.push(text.slice(start, at));
+  }
+  return found;
+}
+
+function kindAt(text: string, at: number): number {
+  const code = at < text.length ? text.charCodeAt(at) : 0;
+  return code < 128 ? CHARACTERS[code]! : 0;
+}
+
+/** `./a.js`, `../a.js` and `a.js` are the same name to whoever looks for it; ends of sentences belong to nobody. */
+function trimmed(token: string): string {
+  const start = /^[./-]/.test(token) ? token.replace(/^(?:\.{0,2}\/(?=\.)|\.{1,2}\/|[.-](?![\w/]))+/, "") : token;
+  let end = start.length;
+  while (end > 0 && "./#-".includes(start[end - 1]!)) end--;
+  return start.slice(0, end);
 }
 
 /** Every term of a text, lower case, each once: probes (and the last step of paths), words, CJK bigrams. */

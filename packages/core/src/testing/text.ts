@@ -21,8 +21,16 @@ export function output(random: Random, length: number): string {
 /** One of few paths, so that files are read again and again. */
 export const path = (random: Random): string => `src/${random.pick(FILES)}.ts`;
 
-export const hash = (random: Random): string =>
-  Array.from({ length: 5 }, () => random.int(0, 0xffffffff).toString(16).padStart(8, "0")).join("");
+export function hash(random: Random): string {
+  let digits = "";
+  while (digits.length < 40) {
+    const drawn = random.int(0, 0xffffffff);
+    for (let shift = 24; shift >= 0; shift -= 8) digits += HEX[(drawn >>> shift) & 255]!;
+  }
+  return digits;
+}
+
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 
 /** A PNG's first bytes, with real dimensions and nothing to see. */
 export function picture(random: Random): ImagePart {
@@ -34,9 +42,9 @@ export function picture(random: Random): ImagePart {
 }
 
 function fill(length: number, separator: string, piece: () => string): string {
-  const pieces: string[] = [];
-  for (let size = 0; size < length || pieces.length === 0; size += pieces.at(-1)!.length + 1) pieces.push(piece());
-  return pieces.join(separator);
+  let filled = piece();
+  while (filled.length + 1 < length) filled += separator + piece();
+  return filled;
 }
 
 const FILES = ["main", "loop", "store", "plan", "view", "shape", "render", "parse", "index", "config"];

@@ -34,11 +34,11 @@ function denser(text: string): Denser {
   let hash = 0;
   let run = 0;
   let switches = 0;
-  let last = "";
+  let last = 0;
   for (let at = 0; at <= text.length; at += 1) {
     const code = at < text.length ? text.charCodeAt(at) : 0;
-    const kind = kindOf(code);
-    if (kind === "letter" || kind === "digit") {
+    const kind = code < 128 ? KINDS[code]! : 0;
+    if (kind !== 0) {
       if (run > 0 && kind !== last) switches += 1;
       run += 1;
       last = kind;
@@ -54,7 +54,8 @@ function denser(text: string): Denser {
   return { script, wide, hash };
 }
 
-function kindOf(code: number): "letter" | "digit" | "" {
-  if (code >= 48 && code <= 57) return "digit";
-  return (code >= 97 && code <= 122) || (code >= 65 && code <= 90) ? "letter" : "";
-}
+/** By character code: 1 for a letter, 2 for a digit, 0 for the rest. A table, because this runs for every character. */
+const KINDS = Uint8Array.from({ length: 128 }, (_, code) => {
+  const char = String.fromCharCode(code);
+  return /[a-z]/i.test(char) ? 1 : /\d/.test(char) ? 2 : 0;
+});

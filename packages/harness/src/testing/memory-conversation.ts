@@ -9,6 +9,8 @@ import type { PlayedThread } from "./playback.ts";
 
 export function memoryConversation<M>(shape: Shape<M>): PlayedThread<M> {
   const messages = new Map<number, M>();
+  /** As they were said: whoever edits a message in place is found out. */
+  const said: string[] = [];
   const conversation = inMemoryConversation<M>({
     ...{ header: NO_THREAD, shape, head: emptyHead(NO_THREAD.createdAt), live: NOTHING_LIVE },
     original: ({ seq }) => messages.get(seq)!,
@@ -18,10 +20,11 @@ export function memoryConversation<M>(shape: Shape<M>): PlayedThread<M> {
     async say(message) {
       const seq = conversation.head().version + 1;
       messages.set(seq, message);
+      said.push(JSON.stringify(message));
       await conversation.commit([
         { kind: "message", id: `m${seq}`, dialect: shape.dialect, origin: "import", body: "" },
       ]);
     },
-    said: async () => [...messages.values()].map((message) => JSON.stringify(message)),
+    said: async () => said,
   };
 }

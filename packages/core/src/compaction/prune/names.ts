@@ -15,8 +15,7 @@ const MAX_NAME = 160;
 /** Names in order of first appearance, each with how often it occurs. */
 export function namesIn(text: string): Map<string, number> {
   const found = new Map<string, number>();
-  for (const match of text.matchAll(NAME)) {
-    const name = match[0];
+  for (const name of text.match(NAME) ?? []) {
     if (!isTelling(name)) continue;
     found.set(name, (found.get(name) ?? 0) + 1);
     // Who has seen a path has seen the name of its file.

@@ -6,7 +6,7 @@
  */
 import type { PruneEntry } from "../../log/record.ts";
 import { applyPrune } from "../../log/view.ts";
-import type { Shape } from "../../message/shape.ts";
+import type { Part, Shape } from "../../message/shape.ts";
 import { type Prices, RELATIVE_PRICES } from "../../pricing/prices.ts";
 import type { Measure } from "../clamp.ts";
 import { type BatchPolicy, bestBatch, type PricedPart } from "./batch.ts";
@@ -48,6 +48,8 @@ export interface PruneOptions<M> {
   readonly cache: "warm" | "cold";
   /** `pays`: when the prices say so. `must`: the window is full, take what can be taken. */
   readonly when?: "pays" | "must";
+  /** With `must`: less than this is no help. */
+  readonly atLeast?: number;
 }
 
 export type PruneDecision =
@@ -78,6 +80,8 @@ export function decidePrune<M>(view: readonly PrunableEntry<M>[], options: Prune
   // Cheap look first: rendering replacements reads every word of the view.
   const rough = candidates.map((candidate) => ({ candidate, saved: candidate.tokens * (1 - policy.nameShare) - 40 }));
   if (!must && bestBatch(rough, terms).length === 0) return { kind: "none", reason: "does-not-pay" };
+  const most = candidates.reduce((sum, { tokens }) => sum + tokens, 0);
+  if (must && most < (options.atLeast ?? 0)) return { kind: "none", reason: "min-gain" };
 
   const rendered = render(view, candidates, { shape, measure, policy });
   const chosen = must ? rendered : bestBatch(rendered, terms);
@@ -140,7 +144,18 @@ function namesHeld<M>(
   for (const [index, { message }] of view.entries())
     for (const [position, part] of shape.parts(message).entries()) {
       if (going.has(`${index}:${position}`)) continue;
-      for (const name of namesIn(partText(part)).keys()) held.add(name);
+      for (const name of namesOf(part)) held.add(name);
     }
   return held;
+}
+
+const named = new WeakMap<Part, readonly string[]>();
+
+/** Read once per part: the same view is looked at again with every message that follows. */
+function namesOf(part: Part): readonly string[] {
+  const known = named.get(part);
+  if (known !== undefined) return known;
+  const names = [...namesIn(partText(part)).keys()];
+  named.set(part, names);
+  return names;
 }

@@ -24,6 +24,7 @@ export function planPruning<M>(input: PlanInput<M>, weigher: Weigher, limits: Li
     shape,
     measure,
     when: must ? "must" : "pays",
+    atLeast: weigher.total - limits.goal,
   });
   if (decision.kind === "none") return null;
   const tokensAfter = weigher.total - (decision.tokensBefore - decision.tokensAfter);
