@@ -5,7 +5,15 @@
 import type { Shape } from "./shape.ts";
 
 export function remembered<M extends object>(shape: Shape<M>): Shape<M> {
-  return { ...shape, parts: once(shape.parts), calls: once(shape.calls), answers: once(shape.answers) };
+  return {
+    ...shape,
+    parts: once(shape.parts),
+    calls: once(shape.calls),
+    answers: once(shape.answers),
+    // What a repair makes of the same messages stays the same object, so that it is counted once and not at every step.
+    join: lastWith(shape.join, (a, b) => a === b),
+    select: lastWith(shape.select, (a, b) => a.length === b.length && a.every((index, at) => index === b[at])),
+  };
 }
 
 function once<M extends object, T>(read: (message: M) => T): (message: M) => T {
@@ -16,5 +24,20 @@ function once<M extends object, T>(read: (message: M) => T): (message: M) => T {
     const found = read(message);
     known.set(message, found);
     return found;
+  };
+}
+
+/** Remembers for each message what was last made of it, and with what. */
+function lastWith<M extends object, W>(
+  make: (message: M, other: W) => M,
+  same: (a: W, b: W) => boolean,
+): (message: M, other: W) => M {
+  const known = new WeakMap<M, { readonly other: W; readonly made: M }>();
+  return (message, other) => {
+    const last = known.get(message);
+    if (last !== undefined && same(last.other, other)) return last.made;
+    const made = make(message, other);
+    known.set(message, { other, made });
+    return made;
   };
 }

@@ -42,9 +42,9 @@ export function picture(random: Random): ImagePart {
 }
 
 function fill(length: number, separator: string, piece: () => string): string {
-  let filled = piece();
-  while (filled.length + 1 < length) filled += separator + piece();
-  return filled;
+  const pieces = [piece()];
+  for (let size = pieces[0]!.length + 1; size < length; size += pieces.at(-1)!.length + 1) pieces.push(piece());
+  return pieces.join(separator);
 }
 
 const FILES = ["main", "loop", "store", "plan", "view", "shape", "render", "parse", "index", "config"];

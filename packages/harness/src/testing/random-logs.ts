@@ -7,12 +7,14 @@ import { anthropicRules, googleRules, openaiRules, type Shape, shapeOf } from "@
 import { randomConversation, render } from "@palimpsest/core/testing";
 import { charsPerToken, createMeter } from "@palimpsest/core/tokens";
 import type { DraftTable } from "../compaction/draft-table.ts";
+import { onEveryCore } from "./on-every-core.ts";
 import { type PlaybackReport, playback } from "./playback.ts";
 import { misbehavingWriter } from "./summarizers.ts";
 
 export interface RandomLogsReport {
   readonly logs: number;
-  readonly over200Messages: number;
+  /** Logs by how many messages they have. */
+  readonly sizes: Readonly<Record<string, number>>;
   readonly requests: number;
   readonly invalid: number;
   readonly overWindow: number;
@@ -28,13 +30,37 @@ export interface RandomLogsReport {
 /** `drafted`: a summarizer writes them ahead of the trigger; else they are extracted without one. */
 export type Summaries = "extracted" | "drafted";
 
-export async function randomLogs(
-  from: number,
-  to: number,
-  summaries: Summaries = "extracted",
+/** The logs of these seeds, `to` excluded. */
+export interface LogRange {
+  readonly from: number;
+  readonly to: number;
+  readonly summaries: Summaries;
+}
+
+/** So many logs, on every core; `onProgress` hears of the logs played so far. */
+export async function manyRandomLogs(
+  logs: number,
+  summaries: Summaries,
+  onProgress?: (total: RandomLogsReport) => void,
 ): Promise<RandomLogsReport> {
-  const counts = { requests: 0, invalid: 0, overWindow: 0, impossible: 0, hasty: 0, changed: 0, draftsUsed: 0 };
-  const total = { ...counts, over200Messages: 0 };
+  const ranges = Array.from({ length: Math.ceil(logs / RANGE) }, (_, index): LogRange => {
+    return { from: 1 + index * RANGE, to: 1 + Math.min(logs, (index + 1) * RANGE), summaries };
+  });
+  let total = NO_LOGS;
+  await onEveryCore({ module: import.meta.url, name: "randomLogs" }, ranges, (report: RandomLogsReport) => {
+    total = sumOf(total, report);
+    onProgress?.(total);
+  });
+  return total;
+}
+
+const RANGE = 100;
+const COUNTS = { requests: 0, invalid: 0, overWindow: 0, impossible: 0, hasty: 0, changed: 0, draftsUsed: 0 };
+const NO_LOGS: RandomLogsReport = { logs: 0, sizes: {}, ...COUNTS, rungs: {}, faults: [] };
+
+export async function randomLogs({ from, to, summaries }: LogRange): Promise<RandomLogsReport> {
+  const total = { ...COUNTS };
+  const sizes: Record<string, number> = {};
   const rungs: Record<string, number> = {};
   const faults: string[] = [];
   for (let seed = from; seed < to; seed++) {
@@ -46,11 +72,28 @@ export async function randomLogs(
     total.hasty += report.hasty;
     total.changed += report.replayIdentical ? 0 : 1;
     total.draftsUsed += report.draftsUsed;
-    total.over200Messages += messages > 200 ? 1 : 0;
+    const size = messages > 200 ? "over 200" : messages > 50 ? "51 to 200" : messages > 10 ? "11 to 50" : "1 to 10";
+    sizes[size] = (sizes[size] ?? 0) + 1;
     for (const rung of Object.keys(report.rungs)) rungs[rung] = (rungs[rung] ?? 0) + 1;
     if (report.firstFault !== null && faults.length < 10) faults.push(`log ${seed}: ${report.firstFault}`);
   }
-  return { logs: to - from, ...total, rungs, faults };
+  return { logs: to - from, sizes, ...total, rungs, faults };
+}
+
+function sumOf(a: RandomLogsReport, b: RandomLogsReport): RandomLogsReport {
+  const counts = Object.keys(COUNTS) as readonly (keyof typeof COUNTS)[];
+  return {
+    logs: a.logs + b.logs,
+    sizes: sumBy(a.sizes, b.sizes),
+    ...(Object.fromEntries(counts.map((name) => [name, a[name] + b[name]])) as typeof COUNTS),
+    rungs: sumBy(a.rungs, b.rungs),
+    faults: [...a.faults, ...b.faults].slice(0, 10),
+  };
+}
+
+function sumBy(a: Readonly<Record<string, number>>, b: Readonly<Record<string, number>>): Record<string, number> {
+  const names = Object.keys({ ...a, ...b });
+  return Object.fromEntries(names.map((name) => [name, (a[name] ?? 0) + (b[name] ?? 0)]));
 }
 
 const KEEPS: readonly Keep[] = [
