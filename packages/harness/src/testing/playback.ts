@@ -3,13 +3,13 @@
  * request it would have sent: the provider's rules, the window, how often compaction was tried.
  */
 import type { CompactionOutcome, Policy, PruneRung, Window } from "@palimpsest/core/compaction";
-import { sent } from "@palimpsest/core/log";
-import { forRequest, type RuleSet, repair, type Shape, violations } from "@palimpsest/core/message";
+import { forRequest, type RuleSet, type Shape, violations } from "@palimpsest/core/message";
 import type { Meter } from "@palimpsest/core/tokens";
 import type { BackgroundOptions } from "../compaction/background.ts";
 import { createCompactor, FloorError } from "../compaction/compactor.ts";
 import type { SummaryWriter } from "../compaction/summary-writer.ts";
 import type { Conversation } from "../threads/conversation.ts";
+import { sentMessages } from "../threads/sent-messages.ts";
 import { memoryConversation } from "./memory-conversation.ts";
 
 /** A conversation that messages are played into, and what it can give back of them. */
@@ -59,11 +59,12 @@ export async function playback<M>(options: PlaybackOptions<M>): Promise<Playback
   const { messages, shape, meter, window } = options;
   const conversation: PlayedThread<M> = options.thread ?? memoryConversation(shape);
   const tally = new Tally(window, options.policy);
+  const rules = forRequest(options.rules);
   let now = options.times?.[0] ?? 0;
   const compactor = createCompactor({
     conversation,
     meter,
-    rules: forRequest(options.rules),
+    rules,
     window: () => window,
     fixed: () => 0,
     count: null,
@@ -97,7 +98,7 @@ export async function playback<M>(options: PlaybackOptions<M>): Promise<Playback
       tally.impossible++;
       return;
     }
-    tally.judge(conversation, options);
+    tally.judge(conversation, { ...options, rules });
   }
 }
 
@@ -160,9 +161,8 @@ class Tally {
   }
 
   judge<M>(conversation: PlayedThread<M>, options: PlaybackOptions<M>): void {
-    const { shape, meter, window } = options;
-    const rules = forRequest(options.rules);
-    const sent = repaired(conversation, rules);
+    const { shape, meter, window, rules } = options;
+    const sent = sentMessages(conversation.view(), shape, rules).messages;
     const tokens = meter.messages(sent);
     const broken = violations(sent, shape, rules);
     this.#violations += broken.length;
@@ -195,9 +195,4 @@ class Tally {
       firstFault: this.#firstFault,
     };
   }
-}
-
-function repaired<M>(conversation: PlayedThread<M>, rules: RuleSet): readonly M[] {
-  const shown = conversation.view().map((entry) => sent(entry, conversation.shape));
-  return repair(shown, conversation.shape, rules).messages;
 }

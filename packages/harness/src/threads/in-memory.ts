@@ -9,6 +9,7 @@ import {
   liveAfter,
   type MessageRecord,
   type ThreadHeader,
+  type ViewEntry,
   view,
 } from "@palimpsest/core/log";
 import type { Shape } from "@palimpsest/core/message";
@@ -29,10 +30,12 @@ export interface InMemoryOptions<M> {
 export function inMemoryConversation<M>(options: InMemoryOptions<M>): Conversation<M> {
   const { header, shape, original, nextSeq = ({ version }) => version + 1 } = options;
   let { head, live } = options;
+  let shown: readonly ViewEntry<M>[] | null = null;
   const viewOf = (records: LiveRecords) => view(records, { shape, read: original });
   const add = (record: LogRecord): void => {
     if (record.kind === "undo") throw new TypeError("a conversation in memory can't undo: it keeps no log");
     live = liveAfter(live, record);
+    shown = null;
     head = { ...head, version: record.seq };
     if (record.kind === "compaction") head = { ...head, compaction: record.seq, hiddenThrough: record.covers[1] };
     if (record.kind === "prune") head = { ...head, prunes: live.prunes.map(({ seq }) => seq) };
@@ -41,7 +44,10 @@ export function inMemoryConversation<M>(options: InMemoryOptions<M>): Conversati
     ...{ header, shape, viewOf, original },
     head: () => head,
     live: () => live,
-    view: () => viewOf(live),
+    view() {
+      shown ??= viewOf(live);
+      return shown;
+    },
     reload: async () => undefined,
     async commit(drafts) {
       const records = drafts.map((draft) => {
