@@ -3,7 +3,7 @@
  * because it is made from the document and from nothing else.
  */
 import { type Fact, liveFacts, type MemoryDocument } from "@palimpsest/core/memory";
-import { indexEntry, MemoryIndex, search } from "@palimpsest/core/recall";
+import { type IndexEntry, indexEntry, MemoryIndex, search } from "@palimpsest/core/recall";
 
 export interface FactHit {
   readonly fact: Fact;
@@ -25,15 +25,23 @@ function indexOf(document: MemoryDocument) {
   if (known !== undefined) return known;
   const facts = liveFacts(document);
   const index = new MemoryIndex();
-  for (const [at, { content, createdAt }] of facts.entries()) {
+  for (const [at, fact] of facts.entries()) {
     // Neighbours in the list have nothing to do with each other: a session each keeps them apart.
-    const entry = indexEntry({ text: content, speaker: "user", at: createdAt });
-    index.put({ thread: FACTS, seq: at + 1 }, { ...entry, at: apart(at) });
+    index.put({ thread: FACTS, seq: at + 1 }, { ...entryOf(fact), at: apart(at) });
   }
   const made = { index, facts };
   built.set(document, made);
   return made;
 }
+
+/** A fact that stays as it is from one document to the next is read once. */
+function entryOf(fact: Fact): IndexEntry {
+  const entry = entries.get(fact) ?? indexEntry({ text: fact.content, speaker: "user", at: fact.createdAt });
+  entries.set(fact, entry);
+  return entry;
+}
+
+const entries = new WeakMap<Fact, IndexEntry>();
 
 function apart(at: number): string {
   return new Date(at * 86_400_000).toISOString();

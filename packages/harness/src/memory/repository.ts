@@ -58,7 +58,12 @@ export function openRepository(storage: MemoryStorage, clock: () => Date): Repos
 
 const ATTEMPTS = 100;
 
-/** Facts and fences come along; the audit and the watermarks are the other document's own. */
-function copyOf({ changes, watermarks, revision, ...rest }: MemoryDocument): MemoryDocument {
-  return { ...rest, copiedFrom: "global" };
+/** Facts and fences come along; the audit and the watermarks are the other document's own. The same copy each time. */
+function copyOf(document: MemoryDocument): MemoryDocument {
+  const { changes, watermarks, revision, ...rest } = document;
+  const copy = copies.get(document) ?? { ...rest, copiedFrom: "global" };
+  copies.set(document, copy);
+  return copy;
 }
+
+const copies = new WeakMap<MemoryDocument, MemoryDocument>();

@@ -49,6 +49,16 @@ for (const kind of ["file", "sqlite", "postgres"] as const) {
       return { first: one(0), second: one(1), close };
     };
 
+    test("a document is read once while it stands, and anew when somebody else has saved it", async () => {
+      const { first, second, close } = await open();
+      await first.save(named("one", 1), { scope: OWN, expectRevision: 0 });
+      const known = await second.load(OWN);
+      assert.equal(await second.load(OWN), known);
+      await first.save(named("two", 2), { scope: OWN, expectRevision: 1 });
+      assert.deepEqual(await second.load(OWN), named("two", 2));
+      await close();
+    });
+
     test("a document is read back as it was saved, by others too, and nobody else's", async () => {
       const { first, second, close } = await open();
       assert.equal(await first.load(OWN), null);

@@ -1,4 +1,7 @@
-/** Memory as rows beside the threads, in SQLite or PostgreSQL: compare-and-set is the database's. */
+/**
+ * Memory as rows beside the threads, in SQLite or PostgreSQL: compare-and-set is the database's. A document that was read
+ * is kept while its revision stands: reading it anew for every turn costs more than all else a turn asks of memory.
+ */
 import { type MemoryDocument, parseDocument } from "@palimpsest/core/memory";
 import type { Store } from "../stores/store.ts";
 import type { MemoryScope } from "./scope.ts";
@@ -6,6 +9,12 @@ import { type MemoryStorage, MemoryStorageError, scopeKey } from "./storage.ts";
 
 export function storeStorage(store: Pick<Store, "memories">, name: "sqlite" | "postgres"): MemoryStorage {
   const { memories } = store;
+  const cache = new Map<string, MemoryDocument>();
+  const keep = (scope: MemoryScope, document: MemoryDocument): void => {
+    cache.delete(scopeKey(scope));
+    cache.set(scopeKey(scope), document);
+    if (cache.size > KEPT) cache.delete(cache.keys().next().value!);
+  };
   const place = (scope: MemoryScope): string => `${name}:memories/${scopeKey(scope)}`;
   const read = async (scope: MemoryScope): Promise<MemoryDocument | null> => {
     const row = await memories.get(scope.user, scope.agent ?? "");
@@ -17,15 +26,26 @@ export function storeStorage(store: Pick<Store, "memories">, name: "sqlite" | "p
         `${place(scope)} can't be read as memory: ${parsed.reason}. It was left as it is: restore a backup.`,
       );
     }
-    return { ...parsed.document, revision: row.revision };
+    const document = { ...parsed.document, revision: row.revision };
+    keep(scope, document);
+    return document;
   };
   return {
     place,
-    load: read,
+    async load(scope) {
+      const known = cache.get(scopeKey(scope));
+      const stands = known && (await memories.revision(scope.user, scope.agent ?? "")) === known.revision;
+      return stands ? known : read(scope);
+    },
     reload: read,
     async save(document, { scope, expectRevision }) {
       const row = { revision: document.revision ?? expectRevision + 1, document: JSON.stringify(document) };
-      return { kind: await memories.put(scope.user, scope.agent ?? "", row, expectRevision) };
+      const kind = await memories.put(scope.user, scope.agent ?? "", row, expectRevision);
+      if (kind === "saved") keep(scope, { ...document, revision: row.revision });
+      return { kind };
     },
   };
 }
+
+/** Documents of the scopes that were used last. */
+const KEPT = 100;

@@ -148,6 +148,8 @@ export interface Draft {
 
 export interface MemoryRows {
   get(user: string, agent: string): Promise<MemoryRow | undefined>;
+  /** Of the row, without reading the document; 0 when there is none. */
+  revision(user: string, agent: string): Promise<number>;
   /** Written if the row still has the revision `expect`; 0 says that there is none. */
   put(user: string, agent: string, row: MemoryRow, expect: number): Promise<"saved" | "conflict">;
   /** Whose there are, by user and agent, some hundred after the given one; none: that was the last. */

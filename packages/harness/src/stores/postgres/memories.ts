@@ -14,6 +14,11 @@ export function memoryRows(connection: Connection): MemoryRows {
       );
       return row && { revision: Number(row.revision), document: row.document };
     },
+    async revision(user, agent) {
+      const sql = `SELECT revision FROM ${table} WHERE owner = $1 AND agent = $2`;
+      const [row] = await connection.run((query) => query<{ revision: number }>(sql, [user, agent]));
+      return row?.revision ?? 0;
+    },
     put: (user, agent, row, expect) =>
       connection.run(async (query, again) => {
         const values = [user, agent, row.revision, row.document];

@@ -9,6 +9,11 @@ export function memoryRows(connection: Connection): MemoryRows {
         const row = connection.get("SELECT revision, document FROM memories WHERE user = ? AND agent = ?", user, agent);
         return row && { revision: Number(row["revision"]), document: row["document"] as string };
       }),
+    revision: (user, agent) =>
+      connection.guard(() => {
+        const row = connection.get("SELECT revision FROM memories WHERE user = ? AND agent = ?", user, agent);
+        return Number(row?.["revision"] ?? 0);
+      }),
     put: (user, agent, { revision, document }, expect) =>
       connection.guard(() => {
         const { changes } =

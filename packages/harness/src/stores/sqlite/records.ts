@@ -63,7 +63,7 @@ export async function* records(
   });
   for (const segment of order === "ascending" ? found : found.reverse()) {
     let rest: Segment | undefined = segment;
-    while (rest) {
+    while (rest && rest.first <= rest.last) {
       const page: StoredRecord[] = await connection.guard(() => readPage(connection, rest!, query));
       yield* page;
       const last = page.at(-1)?.chained.seq;
