@@ -1,48 +1,56 @@
 /**
  * Runs every bench of the plan, each in a process of its own, writes `bench/results/*.json` and renders
- * `docs/benchmarks.md` from them: `npm run bench [-- all DATA_FOLDER] [--only NAME,NAME]`. A bench that needs a data file and
+ * `docs/benchmarks.md` and the table of the README from them: `npm run bench -- all [--data FOLDER] [--only NAME,NAME]`. A bench that needs a data file and
  * doesn't find it, or fails, leaves a result that says so; `--only` keeps the other results of earlier runs.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { cpus, totalmem } from "node:os";
+import { cpus, loadavg, totalmem } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Bench } from "./bench.ts";
-import { type Result, renderPage } from "./report/page.ts";
+import { type Bench, BenchInputError } from "./bench.ts";
+import { type Result, renderPage, renderReadme } from "./report/page.ts";
 import { commandOf, STEPS, type Step } from "./report/plan.ts";
 
 const RESULTS = fileURLToPath(new URL("results/", import.meta.url));
 const PAGE = fileURLToPath(new URL("../docs/benchmarks.md", import.meta.url));
+const README = fileURLToPath(new URL("../README.md", import.meta.url));
 const RUNNER = fileURLToPath(new URL("run.ts", import.meta.url));
-const LIMIT_MS = 300_000;
+const LIMIT_MS = 900_000;
 
-const bench: Bench = async ([folder], options) => {
+const bench: Bench = async (args, options) => {
+  if (args.length > 0 || options["data"] === true)
+    throw new BenchInputError("Name the folder of the data files: npm run bench -- all --data FOLDER");
+  const folder = options["data"];
   const only = typeof options["only"] === "string" ? options["only"].split(",") : null;
   mkdirSync(RESULTS, { recursive: true });
   const rows = [];
   for (const step of STEPS) {
     if (only !== null && !only.includes(step.id)) continue;
-    const start = performance.now();
+    process.stderr.write(`${step.id} ... `);
     const result = run(step, folder);
     writeFileSync(join(RESULTS, `${step.id}.json`), `${JSON.stringify(result, null, 2)}\n`);
     const outcome = result.outcome.kind;
-    process.stderr.write(`${step.id}: ${outcome}\n`);
-    rows.push({ bench: step.id, outcome, seconds: Math.round((performance.now() - start) / 1000) });
+    process.stderr.write(`${outcome}, ${result.seconds} s\n`);
+    rows.push({ bench: step.id, outcome, seconds: result.seconds });
   }
-  writeFileSync(PAGE, renderPage(STEPS.map(readResult)));
+  const results = STEPS.map(readResult);
+  writeFileSync(PAGE, renderPage(results));
+  writeFileSync(README, renderReadme(readFileSync(README, "utf8"), results));
   return { ok: rows.every(({ outcome }) => outcome !== "failed"), rows };
 };
 
 export default bench;
 
 function run(step: Step, folder: string | undefined): Result {
-  const result = { id: step.id, command: commandOf(step), machine: machine(), versions: versions() };
-  const data = step.data === undefined ? [] : [join(folder ?? "", step.data)];
-  if (step.data !== undefined && (folder === undefined || !existsSync(data[0]!)))
-    return { ...result, outcome: { kind: "no-data", file: step.data } };
+  const about = { id: step.id, command: commandOf(step), machine: machine(), versions: versions() };
+  const missing = (step.data ?? []).find((file) => folder === undefined || !existsSync(join(folder, file)));
+  if (missing !== undefined) return { ...about, seconds: 0, outcome: { kind: "no-data", file: missing } };
+  const data = (step.data ?? []).map((file) => join(folder!, file));
   const args = ["--conditions=palimpsest-source", RUNNER, step.bench, ...data, ...(step.options ?? []), "--json"];
+  const start = performance.now();
   const done = spawnSync(process.execPath, args, { encoding: "utf8", maxBuffer: 1e8, timeout: LIMIT_MS });
+  const result = { ...about, seconds: Math.round((performance.now() - start) / 1000) };
   if (done.status === 0) return { ...result, outcome: { kind: "measured", figures: JSON.parse(done.stdout) } };
   // A stack names files of this machine; its first line says enough.
   const why = done.status === null ? `not done after ${LIMIT_MS / 1000} s` : "it ended with an error; run the command";
@@ -53,12 +61,12 @@ function readResult(step: Step): Result {
   const path = join(RESULTS, `${step.id}.json`);
   if (existsSync(path)) return JSON.parse(readFileSync(path, "utf8")) as Result;
   const about = { id: step.id, command: commandOf(step), machine: machine(), versions: versions() };
-  return { ...about, outcome: { kind: "failed", why: "never run" } };
+  return { ...about, seconds: 0, outcome: { kind: "failed", why: "never run" } };
 }
 
 function machine(): Result["machine"] {
   const memory = `${Math.round(totalmem() / 2 ** 30)} GiB`;
-  return { cores: cpus().length, memory, node: process.version, system: process.platform };
+  return { cores: cpus().length, memory, node: process.version, system: process.platform, load: loadavg()[0]! };
 }
 
 /** Ours and the peers', as installed. */

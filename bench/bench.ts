@@ -29,3 +29,14 @@ export function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.max(0, Math.ceil(share * sorted.length) - 1))]!;
 }
+
+/** Keeps the counts of short texts: the same lines are counted for many questions. */
+export function remembering(count: (text: string) => number): (text: string) => number {
+  const known = new Map<string, number>();
+  return (text) => {
+    if (text.length > 2_000) return count(text);
+    const found = known.get(text) ?? count(text);
+    known.set(text, found);
+    return found;
+  };
+}

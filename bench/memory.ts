@@ -16,7 +16,7 @@ import { type EvidenceRequest, gatherEvidence, openRepository, storeStorage } fr
 import { exactCounter } from "palimpsest/models";
 import { openSqlite, type Store } from "palimpsest/stores";
 import { appendMessages, createThread, means, withWriter } from "palimpsest/threads";
-import { type Bench, quantile } from "./bench.ts";
+import { type Bench, quantile, remembering } from "./bench.ts";
 import { type Dialog, FIELDS, type Question, readDialogs, type Turn } from "./locomo.ts";
 
 const BUDGETS = [500, 1_000, 2_000, 4_000] as const;
@@ -186,15 +186,4 @@ async function timeLarge(store: Store, dialogs: readonly Dialog[], count: Count)
   }
   const warm = times.slice(20);
   return { turns: 100_000, facts: facts.length, msP50: quantile(warm, 0.5), msP95: quantile(warm, 0.95) };
-}
-
-/** The same lines are counted for many questions. */
-function remembering(count: Count): Count {
-  const known = new Map<string, number>();
-  return (text) => {
-    if (text.length > 2_000) return count(text);
-    const found = known.get(text) ?? count(text);
-    known.set(text, found);
-    return found;
-  };
 }

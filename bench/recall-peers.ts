@@ -1,10 +1,11 @@
 /**
- * Two search libraries on the same turns and questions: with their defaults, and once more with our terms (stems, no stop words),
- * which is the better of the two for them and leaves only the ranking to compare. They are dependencies of `bench/`
- * alone; where they aren't installed the bench says how to get them.
+ * Two search libraries and mem0 on the same turns and questions: the libraries with their defaults, and once more with our terms
+ * (stems, no stop words), which is the better of the two for them and leaves only the ranking to compare. They are
+ * dependencies of `bench/` alone; where they aren't installed the bench says how to get them.
  */
 import { analyse } from "@palimpsest/core/recall";
 import type { Dialog, Turn } from "./locomo.ts";
+import { loadMem0, mem0 } from "./peers/mem0.ts";
 
 /** Turn seqs, best first. */
 export type Searcher = (question: string) => Promise<number[]> | number[];
@@ -16,13 +17,17 @@ export type Peer = {
 export async function loadPeers(): Promise<{ peers: Peer[]; missing: string[] }> {
   const peers: Peer[] = [];
   const missing: string[] = [];
-  for (const [name, load] of [
-    ["minisearch", miniSearch],
-    ["@orama/orama", orama],
-  ] as const) {
+  const both = (load: (library: never, terms: Terms) => Peer, library: unknown): Peer[] => [
+    load(library as never, "defaults"),
+    load(library as never, "our-terms"),
+  ];
+  for (const [name, load] of Object.entries({
+    minisearch: async () => both(miniSearch, await import("minisearch" as string)),
+    "@orama/orama": async () => both(orama, await import("@orama/orama" as string)),
+    mem0ai: async () => [mem0(await loadMem0())],
+  })) {
     try {
-      const library = await import(name);
-      peers.push(load(library, "defaults"), load(library, "our-terms"));
+      peers.push(...(await load()));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
       missing.push(`${name} is not installed; npm ci --prefix bench`);

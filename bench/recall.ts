@@ -10,7 +10,7 @@
 import { indexEntry, MemoryIndex, renderHits, search } from "@palimpsest/core/recall";
 import { exactCounter } from "palimpsest/models";
 import type { Bench } from "./bench.ts";
-import { quantile } from "./bench.ts";
+import { quantile, remembering } from "./bench.ts";
 import { type Dialog, FIELDS, type Question, readDialogs, type Turn } from "./locomo.ts";
 import { loadPeers, type Searcher } from "./recall-peers.ts";
 
@@ -28,8 +28,9 @@ const bench: Bench = async ([path], options) => {
   const { peers, missing } = alone ? { peers: [], missing: [] } : await loadPeers();
   const rows = [];
   for (const peer of peers) {
-    const scores = await measure(dialogs, count, (dialog) => peer.build(dialog, (turn) => plainText(turn, facts)));
-    rows.push({ who: peer.name, ...summary(scores) });
+    const own: number[] = [];
+    const build = async (dialog: Dialog) => timed(await peer.build(dialog, (turn) => plainText(turn, facts)), own);
+    rows.push({ who: peer.name, ...summary(await measure(dialogs, count, build)), msP95: quantile(own, 0.95) });
   }
   return {
     ...summary(ours),
@@ -147,15 +148,4 @@ function groups(scores: readonly Score[], keyOf: (score: Score) => string) {
       return [key, { questions: own.length, ...summary(own) }];
     }),
   );
-}
-
-/** The same lines are counted for many questions. */
-function remembering(count: (text: string) => number): (text: string) => number {
-  const known = new Map<string, number>();
-  return (text) => {
-    if (text.length > 2_000) return count(text);
-    const found = known.get(text) ?? count(text);
-    known.set(text, found);
-    return found;
-  };
 }

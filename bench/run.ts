@@ -10,8 +10,9 @@ import { BenchInputError } from "./bench.ts";
 
 const NOT_A_BENCH = new Set(["run", "bench", "session", "locomo", "recall-peers"]);
 
-const [name = "all", ...rest] = process.argv.slice(2);
-process.exitCode = await main(name, rest);
+const words = process.argv.slice(2);
+const named = words[0] !== undefined && !words[0].startsWith("--");
+process.exitCode = await main(named ? words[0]! : "all", named ? words.slice(1) : words);
 
 async function main(name: string, rest: readonly string[]): Promise<number> {
   const known = benchNames();
@@ -40,11 +41,11 @@ function benchNames(): string[] {
     .sort();
 }
 
-/** `--flag` alone is true; `--flag value` and `--flag=value` carry a string. `--json`, `--facts` and `--update` never take one. */
+/** `--flag` alone is true; `--flag value` and `--flag=value` carry a string. `--json`, `--facts`, `--large` and `--update` never take one. */
 function parse(rest: readonly string[]): { args: string[]; options: BenchOptions } {
   const args: string[] = [];
   const options: Record<string, string | true> = {};
-  const bare = new Set(["json", "facts", "update"]);
+  const bare = new Set(["json", "facts", "update", "large"]);
   for (let i = 0; i < rest.length; i += 1) {
     const word = rest[i]!;
     if (!word.startsWith("--")) {

@@ -1,15 +1,15 @@
 // The page of benchmarks: measured rows have their command, and what was not measured says so.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Result, renderPage } from "../bench/report/page.ts";
+import { type Result, renderPage, renderReadme } from "../bench/report/page.ts";
 import { commandOf, STEPS } from "../bench/report/plan.ts";
 
-const MACHINE = { cores: 2, memory: "8 GiB", node: "v24.0.0", system: "linux" };
+const MACHINE = { cores: 2, memory: "8 GiB", node: "v24.0.0", system: "linux", load: 1 };
 
 function results(outcomeOf: (id: string) => Result["outcome"]): Result[] {
   return STEPS.map((step) => {
     const about = { id: step.id, command: commandOf(step), machine: MACHINE, versions: { palimpsest: "0.1.0" } };
-    return { ...about, outcome: outcomeOf(step.id) };
+    return { ...about, seconds: 30, outcome: outcomeOf(step.id) };
   });
 }
 
@@ -18,8 +18,21 @@ test("a bench without its data, or that failed, is one row that says why and kee
     results((id) => (id === "turn" ? { kind: "failed", why: "too slow" } : { kind: "no-data", file: "x.jsonl" })),
   );
   assert.match(page, /not measured: too slow \| \| \| \| `npm run bench -- turn /);
-  assert.equal(page.match(/not measured: x\.jsonl was not there/g)?.length, STEPS.length - 1);
+  const told = /not measured: x\.jsonl was not there; name its folder: `npm run bench -- all --data FOLDER`/g;
+  assert.equal(page.match(told)?.length, STEPS.length - 1);
   for (const step of STEPS) assert.ok(page.includes(`\`${commandOf(step)}\``), step.id);
+});
+
+test("a comparison without its peers says how to install them", () => {
+  const page = renderPage(
+    results((id) =>
+      id === "peer-playback" ? { kind: "measured", figures: { rows: [] } } : { kind: "no-data", file: "x" },
+    ),
+  );
+  assert.match(
+    page,
+    /not compared: no peer is installed; `npm ci --prefix bench` \| \| \| \| `npm run bench -- peer-playback/,
+  );
 });
 
 test("a measured peer stands beside ours with the ratio, also where the peer is better", () => {
@@ -35,3 +48,27 @@ test("a measured peer stands beside ours with the ratio, also where the peer is 
     /\| 100 messages, Peer, memory \| 20 ms, 10\.0 kB \| 10 ms, 1\.0 MB \| 0\.50x time, 100x bytes \|/,
   );
 });
+
+test("a run beside other work says so", () => {
+  const quiet = results(() => ({ kind: "failed", why: "x" }));
+  const [first, ...rest] = quiet;
+  const loud = [{ ...first!, machine: { ...MACHINE, load: 9 } }, ...rest];
+  assert.doesNotMatch(renderPage(quiet), /other work/);
+  assert.match(renderPage(loud), /other work/);
+});
+
+test("the README's table is written anew between its marks, from what was measured", () => {
+  const figures = { anchored: SPREAD, delta: SPREAD, afterChange: SPREAD, charsOver4: { ...SPREAD, p95: 0.3 } };
+  const measured = results((id) =>
+    id === "tokens" ? { kind: "measured", figures } : { kind: "no-data", file: "x.jsonl" },
+  );
+  const text = renderReadme("before\n<!-- measured -->\nold\n<!-- end -->\nafter\n", measured);
+  assert.match(text, /^before\n<!-- measured -->\n\| what [\s\S]*\n<!-- end -->\nafter\n$/);
+  assert.match(
+    text,
+    /\| error of the token count.* \| 0\.10 % \| 30\.0 % \| {2}\| `npm run bench -- tokens DATA\/coding-session\.jsonl` \|/,
+  );
+  assert.doesNotMatch(text, /old/);
+});
+
+const SPREAD = { p50: 0, p95: 0.001, max: 0.1 };

@@ -1,6 +1,6 @@
 /**
- * The page of results as Markdown: one table per subject, each row with ours, theirs, the ratio and the command. What was
- * not measured says why; nothing is filled in from elsewhere.
+ * The page of results as Markdown: one table per subject, each row with ours, theirs, the ratio and the command, and the
+ * few of them that stand in the README. What was not measured says why; nothing is filled in from elsewhere.
  */
 import { SUBJECTS } from "./subjects.ts";
 import type { Row } from "./write.ts";
@@ -8,7 +8,15 @@ import type { Row } from "./write.ts";
 export interface Result {
   readonly id: string;
   readonly command: string;
-  readonly machine: { readonly cores: number; readonly memory: string; readonly node: string; readonly system: string };
+  readonly seconds: number;
+  readonly machine: {
+    readonly cores: number;
+    readonly memory: string;
+    readonly node: string;
+    readonly system: string;
+    /** Processes that ran or waited when the bench began. */
+    readonly load: number;
+  };
   readonly versions: Readonly<Record<string, string>>;
   readonly outcome:
     | { readonly kind: "measured"; readonly figures: unknown }
@@ -17,28 +25,96 @@ export interface Result {
 }
 
 export function renderPage(results: readonly Result[]): string {
-  const { machine, versions } = results[0]!;
+  const { machine } = results[0]!;
+  const versions: Result["versions"] = Object.assign({}, ...results.map((result) => result.versions));
   const tables = SUBJECTS.map((subject) => {
     const result = results.find(({ id }) => id === subject.id)!;
     return `## ${subject.title}\n${subject.about}\n\n${table(rowsOf(result, subject.rows))}\n`;
   });
   const peers = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
   return `${INTRODUCTION}
-Each table was measured in one run, on ${machine.cores} cores, ${machine.memory} of memory, ${machine.system}, Node ${machine.node}, while other work was
-running on the same machine: compare the figures of one table with each other, not with another machine's.
+Each table was measured in one run, on ${machine.cores} cores, ${machine.memory} of memory, ${machine.system}, Node ${machine.node}${busy(results) ? ", while other work was\nrunning on the same machine" : ""}: compare the figures of one table with each other, not with another machine's.
 Versions: ${peers.join(", ")}.
 
 ${tables.join("\n")}
 ${NOT_MEASURED}`;
 }
 
+/** Each subject's own command leaves a load of about the number of cores behind for the next. */
+function busy(results: readonly Result[]): boolean {
+  return results.some(({ machine }) => !(machine.load <= machine.cores + 1));
+}
+
+/** `text` with the table between its marks written anew. */
+export function renderReadme(text: string, results: readonly Result[]): string {
+  const rows = HEADLINES.flatMap(({ id, what, says }) => {
+    const { outcome, command } = results.find((result) => result.id === id)!;
+    const subject = SUBJECTS.find((one) => one.id === id)!;
+    if (outcome.kind !== "measured") return [];
+    const found = subject.rows(outcome.figures as never).find((row) => row.what.startsWith(what));
+    return found === undefined ? [] : [line({ ...found, what: says }, command)];
+  });
+  return text.replace(/(<!-- measured -->\n)[\s\S]*?(<!-- end -->)/, `$1${table(rows)}\n$2`);
+}
+
+const HEADLINES = [
+  {
+    id: "turn",
+    what: "10,000 messages, LangChain createAgent, SqliteSaver",
+    says: "one turn on a thread of 10,000 messages, time and bytes written; LangChain `createAgent` with its SQLite saver",
+  },
+  {
+    id: "turn",
+    what: "100 messages, LangChain createAgent, SqliteSaver",
+    says: "the same on 100 messages",
+  },
+  {
+    id: "cost",
+    what: "summarize at 85 %",
+    says: "cost of a coding session as a share of never pruning (what the agent used again and still had); summarizing at 85 %",
+  },
+  {
+    id: "recall",
+    what: "first 10 hits; within 2,000 tokens; time of a search, p95: MiniSearch, our-terms",
+    says: "evidence for LoCoMo questions among the first 10 hits; within 2,000 tokens; time; MiniSearch with our stems",
+  },
+  {
+    id: "tokens",
+    what: "the whole prompt",
+    says: "error of the token count, p95; characters / 4",
+  },
+  {
+    id: "peer-playback",
+    what: "LangChain, best settings, failing summarizer",
+    says: "with a failing summarizer: broken rules / over the window / failed / messages lost; LangChain's middleware, best settings",
+  },
+  {
+    id: "summarize",
+    what: "",
+    says: "5 million tokens through a summarizer of 8,000: words of people and model never read; calls; calls repeated",
+  },
+  {
+    id: "startup",
+    what: "LangChain with LangGraph",
+    says: "import time and install size; LangChain with LangGraph",
+  },
+] as const;
+
+function line({ what, ours, theirs, ratio }: Row, command: string): string {
+  return `| ${what} | ${ours} | ${theirs ?? ""} | ${ratio ?? ""} | \`${command}\` |`;
+}
+
 function rowsOf({ outcome, command }: Result, rows: (figures: never) => readonly Row[]): string[] {
-  if (outcome.kind === "measured")
-    return rows(outcome.figures as never).map(
-      ({ what, ours, theirs, ratio }) => `| ${what} | ${ours} | ${theirs ?? ""} | ${ratio ?? ""} | \`${command}\` |`,
-    );
+  if (outcome.kind === "measured") {
+    const lines = rows(outcome.figures as never).map((row) => line(row, command));
+    return lines.length > 0
+      ? lines
+      : [`| not compared: no peer is installed; \`npm ci --prefix bench\` | | | | \`${command}\` |`];
+  }
   const why =
-    outcome.kind === "no-data" ? `not measured: ${outcome.file} was not there` : `not measured: ${outcome.why}`;
+    outcome.kind === "no-data"
+      ? `not measured: ${outcome.file} was not there; name its folder: \`npm run bench -- all --data FOLDER\``
+      : `not measured: ${outcome.why}`;
   return [`| ${why} | | | | \`${command}\` |`];
 }
 
@@ -47,15 +123,13 @@ function table(rows: readonly string[]): string {
 }
 
 const INTRODUCTION = `# Benchmarks
-Written by \`npm run bench -- all DATA_FOLDER\`; edit \`bench/report/\`, not this page. Install the peers first: \`npm ci --prefix bench\`.
-They run as published. In the commands \`DATA\` is the folder of the data files, which are not part of this repository. A ratio
-says how many times better ours is; below 1 the peer is better.
+Written by \`npm run bench -- all --data DATA\`; edit \`bench/report/\`, not this page. Install the peers first: \`npm ci --prefix bench\`.
+They run as published. In the commands \`DATA\` is the folder of the data files, which are not part of this repository; without
+it the rows that need one say so. A ratio says how many times better ours is; below 1 the peer is better.
 `;
 
 const NOT_MEASURED = `## Not measured here
-- mem0's retrieval: it needs an embedding model, and nothing here calls a network.
+- mem0 with an embedding model: none can run here without a network. Its own retrieval runs with words hashed into a vector.
 - The SQLite saver of LangGraph with its own native addon: it would have to be compiled. It runs on Node's own SQLite instead.
-- Peers' turns on threads of 100,000 messages: they take too long; ours is \`npm run bench -- turn --peer-turns 0\`.
-- PostgreSQL (\`npm run bench -- turn\`, \`search\`, \`queue\` without \`--store\`) and memory's two lanes
-  (\`npm run bench -- memory DATA/locomo-dev.json\`): one command away, not part of this run.
+- Peers' turns on PostgreSQL, and on threads of 100,000 messages: they take too long; ours is \`npm run bench -- turn --peer-turns 0\`.
 `;

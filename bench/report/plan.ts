@@ -6,7 +6,8 @@ export interface Step {
   /** Name of the result file. */
   readonly id: string;
   readonly bench: string;
-  readonly data?: string;
+  /** Files of the data folder. */
+  readonly data?: readonly string[];
   readonly options?: readonly string[];
 }
 
@@ -16,24 +17,33 @@ export const STEPS: readonly Step[] = [
     bench: "turn",
     options: ["--store", "sqlite", "--sizes", "100,1000,10000", "--turns", "40", "--peer-turns", "3"],
   },
+  {
+    id: "turn-postgres",
+    bench: "turn",
+    options: ["--store", "postgres", "--sizes", "100,1000,10000", "--turns", "40", "--peer-turns", "0"],
+  },
   { id: "append", bench: "append", options: ["--messages", "10000", "--rounds", "60"] },
   {
     id: "peer-playback",
     bench: "peer-playback",
-    data: "airline-tool-dialogs.jsonl",
+    data: ["airline-tool-dialogs.jsonl"],
     options: ["--window", "8000"],
   },
-  { id: "tokens", bench: "tokens", data: "coding-session.jsonl" },
-  { id: "recall", bench: "recall", data: "locomo-dev.json" },
-  { id: "recall-facts", bench: "recall", data: "locomo-dev.json", options: ["--facts", "--only", "ours"] },
-  { id: "cost", bench: "cost", data: "coding-session.jsonl" },
-  { id: "search", bench: "search", options: ["--store", "sqlite", "--messages", "10000", "--rounds", "100"] },
+  { id: "tokens", bench: "tokens", data: ["coding-session.jsonl"] },
+  { id: "recall", bench: "recall", data: ["locomo-dev.json"] },
+  { id: "recall-facts", bench: "recall", data: ["locomo-dev.json"], options: ["--facts", "--only", "ours"] },
+  { id: "memory", bench: "memory", data: ["locomo-dev.json"], options: ["--large"] },
+  { id: "cost", bench: "cost", data: ["coding-session.jsonl"] },
+  { id: "lab", bench: "lab", data: ["coding-session.jsonl", "airline-tool-dialogs.jsonl"] },
+  { id: "lab-questions", bench: "lab", data: ["locomo-dev.json"], options: ["--window", "8000"] },
+  { id: "search", bench: "search", options: ["--messages", "10000", "--rounds", "100"] },
+  { id: "queue", bench: "queue", options: ["--rounds", "200"] },
   { id: "count", bench: "count" },
   { id: "summarize", bench: "summarize", options: ["--tokens", "5000000", "--window", "8000"] },
   { id: "startup", bench: "startup" },
 ];
 
 /** As a reader would type it; `DATA` stands for the folder of the data files. */
-export function commandOf({ bench, data, options = [] }: Step): string {
-  return ["npm run bench --", bench, ...(data === undefined ? [] : [`DATA/${data}`]), ...options].join(" ");
+export function commandOf({ bench, data = [], options = [] }: Step): string {
+  return ["npm run bench --", bench, ...data.map((file) => `DATA/${file}`), ...options].join(" ");
 }

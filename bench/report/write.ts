@@ -1,4 +1,11 @@
-/** How figures are written on the page. */
+/** What the page is made of, and how figures are written on it. */
+export interface Subject {
+  readonly id: string;
+  readonly title: string;
+  readonly about: string;
+  rows(figures: never): readonly Row[];
+}
+
 export interface Row {
   readonly what: string;
   readonly ours: string;

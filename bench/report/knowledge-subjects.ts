@@ -1,0 +1,192 @@
+/** The page's subjects about what an agent is sent and still knows: playback, tokens, recall, memory, cost, the lab. */
+import { ms, percent, type Subject, times, whole } from "./write.ts";
+
+interface Playback {
+  readonly who: string;
+  readonly summarizer: string;
+  readonly requests: number;
+  readonly violations: number;
+  readonly overWindow: number;
+  readonly failed: number;
+  readonly unread?: number;
+  readonly hollow: number;
+}
+
+export const playback: Subject = {
+  id: "peer-playback",
+  title: "Transcripts played through summarization",
+  about:
+    'Real dialogs with tools in a window of 8,000 tokens, the same summarizer for all and the same trigger (85 %), the published middleware of each. "Best settings" of LangChain: an exact token count, a share of the window kept, a summarizer that may read everything. Cells: broken provider rules / requests over the window / requests that failed before they were sent / messages replaced by a summary that says nothing of them. DeepAgents notices a request that is too long and tries again with less; it also keeps what it hides in a file.',
+  rows({ rows }: { rows: readonly Playback[] }) {
+    const cell = (row: Playback): string =>
+      [row.violations, row.overWindow, row.failed, row.hollow].map(whole).join(" / ");
+    return rows
+      .filter(({ who }) => who !== "Palimpsest")
+      .map((peer) => ({
+        what: `${peer.who}, ${peer.summarizer} summarizer, ${whole(peer.requests)} requests`,
+        ours: cell(rows.find(({ who, summarizer }) => who === "Palimpsest" && summarizer === peer.summarizer)!),
+        theirs: cell(peer),
+      }));
+  },
+};
+
+interface Spread {
+  readonly p50: number;
+  readonly p95: number;
+  readonly max: number;
+}
+
+export const tokens: Subject = {
+  id: "tokens",
+  title: "Token count against the provider's report",
+  about:
+    "Error on a recorded coding session. Theirs is characters / 4, the usual estimate, for what was added since the first report, so the two are not quite the same question and there is no ratio.",
+  rows(figures: { anchored: Spread; delta: Spread; afterChange: Spread; charsOver4: Spread }) {
+    const { anchored, delta, afterChange, charsOver4 } = figures;
+    return [
+      {
+        what: "the whole prompt, p95",
+        ours: percent(anchored.p95, 2),
+        theirs: percent(charsOver4.p95, 1),
+      },
+      { what: "what was added since the last report, p50", ours: percent(delta.p50) },
+      {
+        what: "first prompt after a compaction, p50 and worst",
+        ours: `${percent(afterChange.p50)}, ${percent(afterChange.max)}`,
+      },
+    ];
+  },
+};
+
+interface Recall {
+  readonly at: Readonly<Record<string, number>>;
+  readonly atTokens: Readonly<Record<string, number>>;
+}
+
+export const recall: Subject = {
+  id: "recall",
+  title: "Recall",
+  about:
+    'Share of the evidence turns of LoCoMo questions that a search brings back; no model. "our-terms": the peer with our stemming. mem0 stores the turns as they are; its embedding is a stand-in of hashed words.',
+  rows(
+    figures: Recall & {
+      msP95At10000: number;
+      msP95: number;
+      peers: readonly (Recall & { who: string; msP95: number })[];
+    },
+  ) {
+    const cell = ({ at, atTokens, msP95 }: Recall & { msP95: number }): string =>
+      `${percent(at["10"]!)}; ${percent(atTokens["2000"]!)}; ${ms(msP95)}`;
+    const rows = figures.peers.map((peer) => ({
+      what: `first 10 hits; within 2,000 tokens; time of a search, p95: ${peer.who}`,
+      ours: cell(figures),
+      theirs: cell(peer),
+      ratio: `${times(figures.at["10"]! / peer.at["10"]!)}; ${times(figures.atTokens["2000"]! / peer.atTokens["2000"]!)}; ${times(peer.msP95 / figures.msP95)}`,
+    }));
+    const what = "first 10 hits; within 2,000 tokens; time of a search, p95 (peers not installed)";
+    const alone = rows.length > 0 ? [] : [{ what, ours: cell(figures) }];
+    return [...rows, ...alone, { what: "one search over 10,000 turns, p95", ours: ms(figures.msP95At10000) }];
+  },
+};
+
+export const recallWithFacts: Subject = {
+  id: "recall-facts",
+  title: "Recall with facts as extra keys",
+  about: "The same, with turns also indexed under the dataset's own facts.",
+  rows: ({ at, atTokens }: Recall) => [
+    { what: "first 10 hits; within 2,000 tokens", ours: `${percent(at["10"]!)}; ${percent(atTokens["2000"]!)}` },
+  ],
+};
+
+export const memory: Subject = {
+  id: "memory",
+  title: "Memory's lanes",
+  about:
+    "Share of the evidence of LoCoMo questions that memory puts beside a question, with the dataset's own facts as its facts; and how long that takes.",
+  rows(figures: {
+    atTokens: Readonly<Record<string, number>>;
+    both: Readonly<Record<string, number>>;
+    stable: { share: number; tokens: number };
+    large: { turns: number; facts: number; msP50: number; msP95: number };
+  }) {
+    const { atTokens, both, stable, large } = figures;
+    return [
+      {
+        what: "evidence within 1,000; 2,000 tokens, chosen for the question; theirs: the best 15 facts for every question",
+        ours: `${percent(atTokens["1000"]!)}; ${percent(atTokens["2000"]!)}`,
+        theirs: `${percent(stable.share)} in ${whole(stable.tokens)} tokens`,
+      },
+      { what: "both lanes within 2,000 tokens", ours: percent(both["2000"]!) },
+      {
+        what: `injection into one request, ${whole(large.facts)} facts and ${whole(large.turns)} turns, p50 and p95`,
+        ours: `${ms(large.msP50)}, ${ms(large.msP95)}`,
+      },
+    ];
+  },
+};
+
+interface Policy {
+  readonly name: string;
+  readonly cost: number;
+  readonly known: number;
+  readonly peak: number;
+}
+
+export const cost: Subject = {
+  id: "cost",
+  title: "Cost of a coding session",
+  about:
+    "With the provider's prompt cache, as a share of never pruning; in brackets the share of what the agent used again that was still in the prompt. The policies of others are re-implemented from their documented rules.",
+  rows({ policies }: { policies: readonly Policy[] }) {
+    const own = policies.find(({ name }) => name === "ours")!;
+    const cell = (one: Policy): string => `${percent(one.cost, 0)} (${percent(one.known, 0)})`;
+    return policies
+      .filter(({ name }) => name !== "ours")
+      .map((one) => ({ what: one.name, ours: cell(own), theirs: cell(one), ratio: times(one.cost / own.cost) }));
+  },
+};
+
+interface LabPolicy {
+  readonly name: string;
+  readonly cost: number;
+  readonly known: number;
+  readonly evidence: number | null;
+  readonly evidenceWithRecall: number | null;
+  readonly overWindow: number;
+}
+
+export const lab: Subject = {
+  id: "lab",
+  title: "The lab",
+  about:
+    "A coding session and 100 dialogs with tools under every built-in policy, a window of 200,000 tokens: cost with the provider's prompt cache as a share of doing nothing, in brackets what the agent used again and still had; requests over the window. Others' policies by their documented rules.",
+  rows({ policies, seconds }: { policies: readonly LabPolicy[]; seconds: number }) {
+    const own = policies.find(({ name }) => name === "ours")!;
+    const cell = (one: LabPolicy): string =>
+      `${percent(one.cost, 0)} (${percent(one.known, 0)}), ${whole(one.overWindow)} over`;
+    return [
+      ...policies
+        .filter((one) => one !== own)
+        .map((one) => ({ what: one.name, ours: cell(own), theirs: cell(one), ratio: times(one.cost / own.cost) })),
+      { what: "the whole replay", ours: `${whole(seconds)} s` },
+    ];
+  },
+};
+
+export const labQuestions: Subject = {
+  id: "lab-questions",
+  title: "The lab, with questions",
+  about:
+    "LoCoMo's dialogs in a window of 8,000 tokens: share of the questions' evidence that the last prompt still holds word for word; and with the first five hits of a search, which any of them could have.",
+  rows({ policies }: { policies: readonly LabPolicy[] }) {
+    const own = policies.find(({ name }) => name === "ours")!;
+    const cell = (one: LabPolicy): string =>
+      `${percent(one.evidence ?? 0)}; ${percent(one.evidenceWithRecall ?? 0)}${one.overWindow > 0 ? `, ${whole(one.overWindow)} requests over the window` : ""}`;
+    return policies
+      .filter((one) => one !== own)
+      .map((one) => ({
+        ...{ what: one.name, ours: cell(own), theirs: cell(one) },
+        ratio: times((own.evidence ?? 0) / (one.evidence || 1)),
+      }));
+  },
+};
