@@ -17,20 +17,27 @@ export const GLOBAL_OPTIONS: Readonly<Record<string, CommandOption>> = {
 };
 
 export type CommandLine =
-  | { readonly kind: "help"; readonly command: Command | null }
+  /** Of one command, of those that share a first word, or of all. */
+  | { readonly kind: "help"; readonly command: Command | null; readonly group: readonly Command[] }
   | { readonly kind: "run"; readonly command: Command; readonly input: Input };
 
 export function readCommandLine(args: readonly string[], commands: readonly Command[]): CommandLine {
   const words = positionalIndexes(args);
   const first = words[0];
   if (first === undefined) return readGlobals(args);
-  if (args[first] === "help")
-    return { kind: "help", command: words[1] === undefined ? null : find(args, words.slice(1), commands).command };
+  if (args[first] === "help") {
+    const group = words.length === 2 ? groupOf(args[words[1]!]!, commands) : [];
+    if (words[1] === undefined || group.length > 0) return { kind: "help", command: null, group };
+    return { kind: "help", command: find(args, words.slice(1), commands).command, group: [] };
+  }
+  const group =
+    words.length === 1 && args.some((arg) => arg === "--help" || arg === "-h") ? groupOf(args[first]!, commands) : [];
+  if (group.length > 0) return { kind: "help", command: null, group };
   const { command, length } = find(args, words, commands);
   const taken = new Set(words.slice(0, length));
   const rest = args.filter((_, index) => !taken.has(index));
   const { values, positionals } = parse(rest, { ...GLOBAL_OPTIONS, ...command.options }, `palimpsest ${command.name}`);
-  if (values["help"]) return { kind: "help", command };
+  if (values["help"]) return { kind: "help", command, group: [] };
   checkPositionals(command, positionals);
   return { kind: "run", command, input: { positionals, options: values } };
 }
@@ -51,7 +58,12 @@ export function wholeNumber(text: string, name: string, min: number): number {
 /** Only the global options: `palimpsest --help`, or nothing at all. */
 function readGlobals(args: readonly string[]): CommandLine {
   parse(args, GLOBAL_OPTIONS, "palimpsest");
-  return { kind: "help", command: null };
+  return { kind: "help", command: null, group: [] };
+}
+
+/** The commands that begin with this word, where it is none itself: `memory`. */
+function groupOf(word: string, commands: readonly Command[]): readonly Command[] {
+  return commands.some(({ name }) => name === word) ? [] : commands.filter(({ name }) => name.startsWith(`${word} `));
 }
 
 /** Where the words stand that are neither options nor the values of global ones. */
@@ -66,7 +78,7 @@ function find(args: readonly string[], words: readonly number[], commands: reado
   if (double) return { command: double, length: 2 };
   const single = commands.find(({ name }) => name === one);
   if (single) return { command: single, length: 1 };
-  const inside = commands.filter(({ name }) => name.startsWith(`${one} `)).map(({ name }) => name);
+  const inside = groupOf(one!, commands).map(({ name }) => name);
   if (inside.length > 0) throw new UsageError(`"${one}" needs one of: ${inside.join(", ")}.`);
   const known = [...new Set(commands.map(({ name }) => name.split(" ")[0]!))];
   throw new UsageError(`Unknown command "${one}"; "palimpsest --help" lists all.`, { word: one!, known });
@@ -114,7 +126,8 @@ function checkPositionals(command: Command, given: readonly string[]): void {
   if (missing !== undefined) throw new UsageError(`${missing.replace("...", "")} is missing. ${usage}`);
   const open = command.positionals.some((name) => name.endsWith("..."));
   const extra = open ? undefined : given[command.positionals.length];
-  if (extra !== undefined) throw new UsageError(`"${extra}" is one argument too many. ${usage}`);
+  if (extra !== undefined)
+    throw new UsageError(`"${extra}" is one argument too many; put words that belong together in quotes. ${usage}`);
 }
 
 function config(options: Readonly<Record<string, CommandOption>>): ParseArgsOptionsConfig {

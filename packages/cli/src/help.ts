@@ -17,6 +17,18 @@ export function generalHelp(commands: readonly Command[]): string {
   ].join("\n");
 }
 
+/** Of the commands that share their first word. */
+export function groupHelp(group: readonly Command[]): string {
+  const word = group[0]!.name.split(" ")[0];
+  return [
+    `Usage: palimpsest ${word} COMMAND [options]`,
+    "",
+    ...columns(group.map((command) => [usage(command), command.summary] as const)),
+    "",
+    `"palimpsest ${word} COMMAND --help" tells more.`,
+  ].join("\n");
+}
+
 export function commandHelp(command: Command): string {
   return [
     `Usage: palimpsest ${usage(command)} [options]`,

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { readCommandLine } from "./arguments.ts";
 import { commands } from "./commands.ts";
 import { endingOf } from "./failure.ts";
-import { commandHelp, generalHelp } from "./help.ts";
+import { commandHelp, generalHelp, groupHelp } from "./help.ts";
 import { createOutput, type Output } from "./output.ts";
 
 export async function main(args: readonly string[]): Promise<number> {
@@ -19,7 +19,8 @@ export async function main(args: readonly string[]): Promise<number> {
   try {
     const line = readCommandLine(args, commands);
     if (line.kind === "help") {
-      await output.line(line.command ? commandHelp(line.command) : generalHelp(commands));
+      const { command, group } = line;
+      await output.line(command ? commandHelp(command) : group.length > 0 ? groupHelp(group) : generalHelp(commands));
       return 0;
     }
     const { run } = await line.command.load();

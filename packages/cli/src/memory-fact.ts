@@ -1,7 +1,8 @@
-/** What `memory add` and `memory edit` share: a fact's options, and what to say when it is refused. */
+/** What the commands on facts share: which one is meant, its options, and what to say when it is refused. */
 import type { NewFact } from "palimpsest/memory";
 import type { Input } from "./command.ts";
-import { UsageError } from "./failure.ts";
+import { Failure, UsageError } from "./failure.ts";
+import type { OpenMemory } from "./memory-home.ts";
 
 export function factOptions({ options }: Input): Pick<NewFact, "category" | "confidence"> {
   const { category, confidence } = options;
@@ -17,3 +18,14 @@ export const REFUSED = {
   empty: "There is no word in it: say what is to be remembered.",
   "too-long": "A fact has at most 500 characters: say it shorter, or as several facts.",
 } as const;
+
+/** Ids are long: a beginning will do, from four characters on, where only one fact has it. */
+export async function factId({ service, scope }: OpenMemory, given: string): Promise<string> {
+  const { facts } = await service.show(scope);
+  if (facts.some(({ id }) => id === given)) return given;
+  const meant = given.length < 4 ? [] : facts.filter(({ id }) => id.startsWith(given));
+  if (meant.length === 1) return meant[0]!.id;
+  if (meant.length > 1)
+    throw new Failure("ambiguous", `${meant.length} facts begin with "${given}": give more of the id.`);
+  throw new Failure("unknown-fact", `There is no fact "${given}": "palimpsest memory show" lists them.`);
+}

@@ -99,6 +99,27 @@ test("what can't be done says so: an unknown fact, nothing to undo, a useless co
   assert.equal((await run("memory", "add", "...")).code, 1);
   assert.equal((await run("memory", "add", "x ".repeat(400))).code, 1);
   assert.match((await run("memory")).stderr, /"memory" needs one of: memory show/);
+  assert.match((await run("memory", "edit", "userContext.topOfMin", "x")).stderr, /there are .*userContext\.topOfMind/);
+  assert.match((await run("memory", "add", "User", "likes", "tea")).stderr, /"likes" is one argument too many.*quotes/);
+});
+
+test("help on memory lists its commands, and a fact is named by the beginning of its id where only one has it", async (t) => {
+  const { run, file } = desk(t);
+  for (const asked of [
+    ["memory", "--help"],
+    ["help", "memory"],
+  ]) {
+    const { code, stdout } = await run(...asked);
+    assert.equal(code, 0);
+    assert.match(stdout, /memory forget ID\.\.\. +Forget facts/);
+    assert.doesNotMatch(stdout, /threads delete/);
+  }
+  const facts = ["fact_10", "fact_11", "other_1"].map((id) => ({ id, content: `Likes ${id}`, confidence: 1 }));
+  await run("memory", "import", file("facts.json", JSON.stringify({ facts })));
+  assert.match((await run("memory", "forget", "fact_1")).stderr, /2 facts begin with "fact_1"/);
+  assert.match((await run("memory", "forget", "oth")).stderr, /no fact "oth"/);
+  assert.match((await run("memory", "edit", "othe", "Likes rye")).stdout, /Changed other_1: Likes rye/);
+  assert.match((await run("memory", "forget", "other", "fact_10")).stdout, /Forgot fact_10[\s\S]*Forgot other_1/);
 });
 
 test("a memory file that can't be read is moved aside and reported", async (t) => {

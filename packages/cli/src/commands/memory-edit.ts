@@ -1,16 +1,19 @@
 import { SECTION_PATHS } from "@palimpsest/core/memory";
 import type { Run } from "../command.ts";
 import { Failure, UsageError } from "../failure.ts";
-import { factOptions, REFUSED } from "../memory-fact.ts";
+import { factId, factOptions, REFUSED } from "../memory-fact.ts";
 import { withMemory } from "../memory-home.ts";
 import { printable } from "../table.ts";
 
 export const run: Run = (input, context) =>
-  withMemory(input, context, async ({ service, scope }) => {
-    const [id = "", text] = input.positionals;
-    const section = SECTION_PATHS.find((path) => path === id);
+  withMemory(input, context, async (memory) => {
+    const { service, scope } = memory;
+    const [given = "", text] = input.positionals;
+    const section = SECTION_PATHS.find((path) => path === given);
+    if (section === undefined && /^(?:userContext|history)\b/.test(given))
+      throw new UsageError(`There is no section "${given}": there are ${SECTION_PATHS.join(", ")}.`);
     if (section !== undefined) {
-      if (text === undefined) throw new UsageError(`TEXT is missing. Usage: palimpsest memory edit ${id} TEXT`);
+      if (text === undefined) throw new UsageError(`TEXT is missing. Usage: palimpsest memory edit ${given} TEXT`);
       await service.rewrite(scope, section, text);
       if (context.format === "json") await context.output.json({ kind: "edited", section });
       else await context.output.line(`Rewrote ${section}.`);
@@ -19,6 +22,7 @@ export const run: Run = (input, context) =>
     const change = { ...(text !== undefined && { content: text }), ...factOptions(input) };
     if (Object.keys(change).length === 0)
       throw new UsageError("Nothing to change: give a new TEXT, --category or --confidence.");
+    const id = await factId(memory, given);
     const edited = await service.edit(scope, id, change);
     if (edited.kind === "refused") {
       if (edited.reason === "unknown-fact")

@@ -1,12 +1,15 @@
 import { forgetEverywhere } from "palimpsest/memory";
 import type { Run } from "../command.ts";
 import { Failure } from "../failure.ts";
+import { factId } from "../memory-fact.ts";
 import { withMemory } from "../memory-home.ts";
 import { printable } from "../table.ts";
 
 export const run: Run = (input, context) =>
-  withMemory(input, context, async ({ service, scope, means }) => {
-    const ids = input.positionals;
+  withMemory(input, context, async (memory) => {
+    const { service, scope, means } = memory;
+    const ids: string[] = [];
+    for (const given of input.positionals) ids.push(await factId(memory, given));
     const turns = input.options["redact"] === true ? "redact" : "keep";
     const nowhere = { evidence: [], redacted: [], busy: [] };
     const done =
