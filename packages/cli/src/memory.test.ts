@@ -37,6 +37,7 @@ test("memory is added, shown, searched, edited, forgotten and brought back from 
     [shown.facts[0]!.content, shown.userContext["topOfMind"]],
     ["User likes black tea", "Writing a book"],
   );
+  assert.match((await run("memory", "show")).stdout, /^userContext\.topOfMind: Writing a book$/m);
   assert.deepEqual((await json("memory", "forget", id)).document["forgotten"], [id]);
   assert.deepEqual(((await json("memory", "show")).document as unknown as Shown).facts, []);
   assert.equal((await run("memory", "undo")).code, 0);

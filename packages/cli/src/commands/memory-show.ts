@@ -1,3 +1,4 @@
+import { SECTION_PATHS, sectionText } from "@palimpsest/core/memory";
 import type { Run } from "../command.ts";
 import { withMemory } from "../memory-home.ts";
 import { printable } from "../table.ts";
@@ -9,8 +10,11 @@ export const run: Run = (input, context) =>
       await context.output.json(document);
       return 0;
     }
-    const sections = [...Object.entries(document.userContext), ...Object.entries(document.history)];
-    const lines = sections.flatMap(([name, text]) => (text === "" ? [] : [`${name}: ${printable(text)}`]));
+    // By the name that `memory edit` takes.
+    const lines = SECTION_PATHS.flatMap((path) => {
+      const text = sectionText(document, path);
+      return text === "" ? [] : [`${path}: ${printable(text)}`];
+    });
     const facts = document.facts.map(({ id, content, category, confidence, validTo }) => {
       const ended = validTo === undefined ? "" : `, until ${validTo.slice(0, 10)}`;
       return `${id}  ${printable(content)} (${printable(category)}, ${confidence.toFixed(2)}${ended})`;

@@ -39,24 +39,33 @@ export async function gatherEvidence(
     searchAll(store, request.user, question, { k: turnsFor(request.tokens), snippets: "whole" }),
     searchFacts(document, question, FACTS),
   ]);
-  const frame = count(layOut(["-"], "x"));
-  const factLines = chooseFacts(facts, { ...request, tokens: request.tokens - frame });
-  const said = new Set(factLines.flatMap(({ fact }) => fact.sourceMessageIds ?? []));
-  const others = facts.filter(({ fact }) => !factLines.some((one) => one.fact.id === fact.id));
-  const hits = await fuse(store, found.kind === "found" ? found.hits : [], others);
-  const turns = (await usable(store, document, request, hits)).filter((hit) => !said.has(refOf(hit)));
-  const spent = factLines.reduce((sum, { line }) => sum + count(`${line}\n`), 0);
-  const room = request.tokens - frame - spent;
-  const rendered = renderHits(turns.map(shownHit), { tokens: room, count, question });
-  if (rendered.text === "" && factLines.length === 0) return null;
-  const text = layOut(
-    factLines.map(({ line }) => line),
-    rendered.text,
+  const hits = await fuse(store, found.kind === "found" ? found.hits : [], facts);
+  const turns = await usable(store, document, request, hits);
+  const room = request.tokens - count(layOut(["-"], "x"));
+  // A fact that no turn can stand for comes first; one whose turn is shown would say it twice.
+  const unsaid = chooseFacts(
+    facts.filter(isUnsaid(turns, hits)),
+    request,
+    Math.min(room, Math.max(room * FACT_SHARE, ONE_FACT)),
   );
+  const rendered = renderHits(turns.map(shownHit), { tokens: room - unsaid.tokens, count, question });
+  const refs = rendered.shown.map(refOf);
+  const rest = facts.filter(
+    ({ fact }) => !unsaid.facts.includes(fact) && !fact.sourceMessageIds?.some((ref) => refs.includes(ref)),
+  );
+  const more = chooseFacts(rest, request, room - unsaid.tokens - rendered.tokens);
+  const lines = [...unsaid.lines, ...more.lines];
+  if (rendered.text === "" && lines.length === 0) return null;
+  const text = layOut(lines, rendered.text);
   const tokens = count(text);
   if (tokens > request.tokens) return null;
-  const ids = [...factLines.map(({ fact }) => fact.id), ...rendered.shown.map(({ thread, seq }) => `${thread}#${seq}`)];
-  return { text, tokens, ids };
+  return { text, tokens, ids: [...[...unsaid.facts, ...more.facts].map(({ id }) => id), ...refs] };
+}
+
+/** Added by a person, or drawn from a turn that was found and may not be lent: it stands in the prompt, or was fenced. */
+function isUnsaid(turns: readonly SearchHit[], hits: readonly SearchHit[]): (hit: FactHit) => boolean {
+  const [lendable, found] = [new Set(turns.map(refOf)), new Set(hits.map(refOf))];
+  return ({ fact }) => !fact.sourceMessageIds?.some((ref) => lendable.has(ref) || !found.has(ref));
 }
 
 /** More than will fit, as some are left out. */
@@ -69,7 +78,9 @@ const FACTS = 60;
 const READ = 8;
 /** What a fact's score adds to the turn it was drawn from, both as shares of the best. */
 const FACT_WEIGHT = 0.3;
-/** The most of the budget that facts take. A turn whose fact is shown is left out: the room is for another. */
+/** What such a turn is worth by itself, as its own words were not weighed. */
+const UNWEIGHED = 0.2;
+/** The most of the budget for facts that no turn can stand for; all others take what the turns leave. */
 const FACT_SHARE = 0.2;
 /** However small the budget is, a fact comes first. */
 const ONE_FACT = 60;
@@ -84,7 +95,11 @@ async function fuse(store: Store, hits: readonly SearchHit[], facts: readonly Fa
   const known = new Set(hits.map(refOf));
   const missing = [...lent.keys()].filter((ref) => !known.has(ref)).slice(0, READ);
   const top = hits[0]?.score ?? 1;
-  const all = [...hits.map((hit) => ({ ...hit, score: hit.score / top })), ...(await readTurns(store, missing))];
+  const read = await readTurns(store, missing);
+  const all = [
+    ...hits.map((hit) => ({ ...hit, score: hit.score / top })),
+    ...read.map((hit) => ({ ...hit, score: UNWEIGHED })),
+  ];
   return all
     .map((hit) => ({ ...hit, score: hit.score + FACT_WEIGHT * (lent.get(refOf(hit)) ?? 0) }))
     .sort((a, b) => b.score - a.score);
@@ -114,21 +129,26 @@ async function usable(
   );
 }
 
-function chooseFacts(
-  facts: readonly FactHit[],
-  { shown, tokens, count }: EvidenceRequest,
-): { fact: Fact; line: string }[] {
-  let left = Math.floor(Math.max(tokens * FACT_SHARE, Math.min(tokens, ONE_FACT)));
-  const chosen: { fact: Fact; line: string }[] = [];
-  for (const { fact } of facts) {
-    if (shown.has(fact.id)) continue;
+interface Chosen {
+  readonly facts: readonly Fact[];
+  readonly lines: readonly string[];
+  readonly tokens: number;
+}
+
+/** The best that fit and that the prompt doesn't show already, by themselves or by the turn they were drawn from. */
+function chooseFacts(hits: readonly FactHit[], { shown, count }: EvidenceRequest, room: number): Chosen {
+  const [facts, lines]: [Fact[], string[]] = [[], []];
+  let tokens = 0;
+  for (const { fact } of hits) {
+    if (shown.has(fact.id) || fact.sourceMessageIds?.some((ref) => shown.has(ref))) continue;
     const line = `- ${escapeLine(fact.content)} (confidence: ${fact.confidence.toFixed(2)})`;
     const cost = count(`${line}\n`);
-    if (cost > left) continue;
-    left -= cost;
-    chosen.push({ fact, line });
+    if (tokens + cost > room) continue;
+    tokens += cost;
+    facts.push(fact);
+    lines.push(line);
   }
-  return chosen;
+  return { facts, lines, tokens };
 }
 
 /** The block says what it is: a record that was looked up, not the user's words. */

@@ -81,6 +81,19 @@ test("past turns of other threads are lent too, but not another agent's, another
   assert.doesNotMatch(last, /Olaf|Astrid|Sven/);
 });
 
+test("a turn is lent itself instead of the fact drawn from it", async () => {
+  const kit = open();
+  await kit.ask("two", "hello there friend");
+  await kit.ask("one", "The vault code of the summer house is kept by Ingrid");
+  kit.extraction =
+    '{"additions": [{"content": "Ingrid keeps the vault code", "confidence": 0.9, "quote": "The vault code of the summer house is kept by Ingrid"}]}';
+  await kit.learn();
+  assert.equal((await kit.service.show(OWN)).facts.length, 1);
+  await kit.ask("two", "Who keeps the vault code?");
+  assert.match(kit.prompts.at(-1)!.last, /user: The vault code of the summer house is kept by Ingrid/);
+  assert.doesNotMatch(kit.prompts.at(-1)!.last, /Facts:/);
+});
+
 test("in a small window questions are lent less, and nothing twice that the prompt still shows", async () => {
   const kit = open("on", { contextWindow: 8000 });
   const places = ["lamp room", "north stair", "engine shed", "kitchen", "oil store", "slipway", "watch room", "cellar"];
