@@ -177,7 +177,7 @@ function newestFirst(items: readonly SummaryItem[]): number[] {
  * as names get shown, so a score that still leads after being taken anew is the best one.
  */
 function byNews(items: readonly SummaryItem[]): number[] {
-  const news = items.map((item) => newsOf(item.text));
+  const news = items.map(newsIn);
   const shown = new Set<string>();
   const score = (index: number) => {
     const fresh = news[index]!.reduce((sum, name) => sum + (shown.has(name) ? 0 : 1), 0);
@@ -200,6 +200,15 @@ function byNews(items: readonly SummaryItem[]): number[] {
     for (const name of news[best.index]!) shown.add(name);
   }
   return order;
+}
+
+const newsOfItems = new WeakMap<SummaryItem, readonly string[]>();
+
+/** Read once per item: most of them stand in one summary after the other. */
+function newsIn(item: SummaryItem): readonly string[] {
+  const known = newsOfItems.get(item) ?? newsOf(item.text);
+  newsOfItems.set(item, known);
+  return known;
 }
 
 /** The user's words stand once: a goal that a shown pin quotes is left out. */
