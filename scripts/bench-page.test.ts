@@ -1,5 +1,6 @@
 // The page of benchmarks: measured rows have their command, and what was not measured says so.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { type Result, renderPage, renderReadme } from "../bench/report/page.ts";
 import { commandOf, STEPS } from "../bench/report/plan.ts";
@@ -57,18 +58,26 @@ test("a run beside other work says so", () => {
   assert.match(renderPage(loud), /other work/);
 });
 
-test("the README's table is written anew between its marks, from what was measured", () => {
-  const figures = { anchored: SPREAD, delta: SPREAD, afterChange: SPREAD, charsOver4: { ...SPREAD, p95: 0.3 } };
-  const measured = results((id) =>
-    id === "tokens" ? { kind: "measured", figures } : { kind: "no-data", file: "x.jsonl" },
-  );
-  const text = renderReadme("before\n<!-- measured -->\nold\n<!-- end -->\nafter\n", measured);
-  assert.match(text, /^before\n<!-- measured -->\n\| what [\s\S]*\n<!-- end -->\nafter\n$/);
+test("the README's table is written anew between its marks, and left alone when a row of it was not measured", () => {
+  const text = "before\n<!-- measured -->\nold\n<!-- end -->\nafter\n";
+  const whole = renderReadme(text, committed);
+  assert.match(whole, /^before\n<!-- measured -->\n\| what [\s\S]*\n<!-- end -->\nafter\n$/);
   assert.match(
-    text,
-    /\| error of the token count.* \| 0\.10 % \| 30\.0 % \| {2}\| `npm run bench -- tokens DATA\/coding-session\.jsonl` \|/,
+    whole,
+    /\| error of the token count.* \| [\d.]+ % \| [\d.]+ % \| {2}\| `npm run bench -- tokens DATA\/coding-session\.jsonl` \|/,
   );
-  assert.doesNotMatch(text, /old/);
+  const partly = committed.map((one) =>
+    one.id === "tokens" ? { ...one, outcome: { kind: "no-data" as const, file: "x" } } : one,
+  );
+  assert.equal(renderReadme(text, partly), text);
 });
 
-const SPREAD = { p50: 0, p95: 0.001, max: 0.1 };
+test("the published page and the README's table are those of the committed results", () => {
+  const read = (path: string) => readFileSync(new URL(path, import.meta.url), "utf8");
+  assert.equal(renderPage(committed), read("../docs/benchmarks.md"));
+  assert.equal(renderReadme(read("../README.md"), committed), read("../README.md"));
+});
+
+const committed = STEPS.map(
+  ({ id }) => JSON.parse(readFileSync(new URL(`../bench/results/${id}.json`, import.meta.url), "utf8")) as Result,
+);

@@ -45,7 +45,7 @@ function busy(results: readonly Result[]): boolean {
   return results.some(({ machine }) => !(machine.load <= machine.cores + 1));
 }
 
-/** `text` with the table between its marks written anew. */
+/** `text` with the table between its marks written anew; as it is when a row of it was not measured. */
 export function renderReadme(text: string, results: readonly Result[]): string {
   const rows = HEADLINES.flatMap(({ id, what, says }) => {
     const { outcome, command } = results.find((result) => result.id === id)!;
@@ -54,6 +54,7 @@ export function renderReadme(text: string, results: readonly Result[]): string {
     const found = subject.rows(outcome.figures as never).find((row) => row.what.startsWith(what));
     return found === undefined ? [] : [line({ ...found, what: says }, command)];
   });
+  if (rows.length < HEADLINES.length) return text;
   return text.replace(/(<!-- measured -->\n)[\s\S]*?(<!-- end -->)/, `$1${table(rows)}\n$2`);
 }
 
