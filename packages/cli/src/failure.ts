@@ -36,6 +36,7 @@ export async function endingOf(error: unknown): Promise<Ending> {
     return { exitCode: 2, code: "usage", message: `${error.message}${await suggestion(error)}` };
   if (!(error instanceof Error)) return unexpected(String(error));
   if (error.name === "AbortError") return { exitCode: 130, code: "interrupted", message: "Interrupted." };
+  if (error instanceof Failure) return { exitCode: 1, code: error.code, message: error.message };
   const code = "code" in error && typeof error.code === "string" ? error.code : null;
   if (code !== null && Object.hasOwn(SYSTEM, code))
     return { exitCode: 1, code, message: `${SYSTEM[code]} (${error.message})` };
@@ -53,7 +54,7 @@ async function suggestion({ unknown }: UsageError): Promise<string> {
 }
 
 /** A first word that is a file's name or a key stays as it is. */
-function sentence(text: string): string {
+export function sentence(text: string): string {
   return text.replace(/^[a-z](?=[a-z']*[ ,])/, (letter) => letter.toUpperCase());
 }
 

@@ -154,6 +154,7 @@ test("missing, empty and message-less files and directories are one clear senten
   const at = desk(t);
   for (const [path, said] of [
     [at.file("nowhere"), /nowhere does not exist/],
+    ["nowhere", /^palimpsest: nowhere does not exist/],
     [at.file("empty", ""), /empty is empty/],
     [at.file("blank", "\n \n"), /blank holds no message/],
     [at.file("none", '{"event":1}\n'), /none holds no message \(1 lines skipped\)/],

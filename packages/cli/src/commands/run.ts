@@ -1,7 +1,7 @@
 import type { RunResult } from "palimpsest/agent";
 import { openAssistant } from "../assistant.ts";
 import type { Context, Run } from "../command.ts";
-import { Failure, UsageError } from "../failure.ts";
+import { Failure, sentence, UsageError } from "../failure.ts";
 import { busy, patience, requireThreadId, waitingNote, withHome } from "../home.ts";
 import { printable } from "../table.ts";
 
@@ -45,7 +45,7 @@ async function report(
   { context, asked }: { readonly context: Context; readonly asked: string | undefined },
 ): Promise<number> {
   if (end.kind === "busy") throw busy(thread, end.expiresAt, "try again then, or wait longer with --wait SECONDS");
-  if (end.kind === "failed") throw new Failure(end.code, end.message);
+  if (end.kind === "failed") throw new Failure(end.code, sentence(end.message));
   if (end.kind === "aborted") context.signal.throwIfAborted();
   const asks = end.kind === "asked" ? { question: end.question, options: end.options } : {};
   if (context.format === "json") await context.output.json({ thread, text, usage, steps, end: end.kind, ...asks });

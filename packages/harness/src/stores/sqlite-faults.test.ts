@@ -200,3 +200,7 @@ test("appends wait for the disk again after a lease that didn't, also when takin
   assert.equal(level(), 2);
   connection.close();
 });
+
+test("a folder that can't be made is refused, also where the system says that what is there isn't", () => {
+  assertFails(() => openSqlite({ path: "/proc/nope/deep/log.db" }), "unwritable", /can't be created/);
+});
