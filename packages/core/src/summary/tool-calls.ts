@@ -1,12 +1,14 @@
 /**
  * Reads a tool call by its name and arguments, across the spellings agents use: which files it touches, or which shell
- * command it runs. A call it doesn't know is `other`; broken argument JSON is searched for the same keys.
+ * command it runs. A call it doesn't know is `other`, or guessed from the verb in its name; broken argument JSON is searched
+ * for the same keys.
  */
 import type { CallPart } from "../message/shape.ts";
 import { type FileAct, shellEffects } from "./shell-effects.ts";
 
 export type CallMeaning =
-  | { readonly kind: "files"; readonly acts: readonly FileAct[] }
+  /** `range`: whether only some lines are asked for. */
+  | { readonly kind: "files"; readonly acts: readonly FileAct[]; readonly range: "whole" | "some" }
   | { readonly kind: "shell"; readonly command: string }
   | { readonly kind: "other" };
 
@@ -52,18 +54,34 @@ const FROM_KEYS = ["source", "from", "old_path", "oldPath", "src", "source_path"
 const TO_KEYS = ["destination", "to", "new_path", "newPath", "dest", "target", "destination_path", "target_path"];
 const LIST_KEYS = ["paths", "files", "file_paths", "filePaths", "edits", "changes"];
 const COMMAND_KEYS = ["command", "cmd", "script", "code", "commands", "input"];
+const SLICE_KEYS = ["offset", "limit", "start_line", "end_line", "view_range", "startLine", "endLine", "start", "end"];
 const PATCH_KEYS = ["patch", "input", "diff", "patchText", "patch_text", "command"];
 
-export function readCall(call: CallPart): CallMeaning {
-  const meaning = MEANING.get(plainName(call.name));
-  if (meaning === undefined) return { kind: "other" };
+/** Agents bring their own tools, so no list of names is complete. Who may be wrong about one asks to `guess`. */
+export function readCall(call: Pick<CallPart, "name" | "input">, unknown: "other" | "guess" = "other"): CallMeaning {
+  const known = MEANING.get(plainName(call.name));
+  if (known === undefined && unknown === "other") return { kind: "other" };
   const args = argumentsOf(call.input);
+  const meaning = known ?? guessed(call.name, args);
+  if (meaning === null) return { kind: "other" };
   if (meaning === "shell") {
     const command = commandText(args);
     return command === "" ? { kind: "other" } : { kind: "shell", command };
   }
   const acts = fileActs(meaning, args);
-  return acts.length === 0 ? { kind: "other" } : { kind: "files", acts };
+  const range = SLICE_KEYS.every((key) => args[key] == null) ? "whole" : "some";
+  return acts.length === 0 ? { kind: "other" } : { kind: "files", acts, range };
+}
+
+function guessed(name: string, args: Record<string, unknown>): "read" | "write" | "edit" | "shell" | null {
+  const command = firstString(args, ["command", "cmd", "script"]);
+  if (firstString(args, PATH_KEYS) === "") return command === "" ? null : "shell";
+  // A tool may do both (`text_editor` with a `command`): the verb in its arguments decides.
+  const verb = `${name} ${command}`;
+  if (/write|create/i.test(verb)) return "write";
+  if (/edit|replace|patch|insert|append|update|delete/i.test(verb) && !/^view|read/i.test(command)) return "edit";
+  if (/read|view|open|cat|show|get_file|fetch/i.test(verb)) return "read";
+  return command === "" ? null : "shell";
 }
 
 function fileActs(meaning: "read" | "write" | "edit" | "delete" | "move", args: Record<string, unknown>): FileAct[] {

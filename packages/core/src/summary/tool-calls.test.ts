@@ -1,0 +1,29 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { readCall } from "./tool-calls.ts";
+
+const file = (act: string, path: string, range = "whole") => ({ kind: "files", acts: [{ act, path }], range });
+
+for (const [name, args, meaning] of [
+  ["read_file", { path: "a.ts" }, file("read", "a.ts")],
+  ["mcp__fs__Read_File", { file_path: "a.ts", offset: 10, limit: null }, file("read", "a.ts", "some")],
+  ["text_editor", { command: "view", path: "a.ts" }, { kind: "other" }],
+  ["str_replace_editor", { command: "create", path: "a.ts" }, file("write", "a.ts")],
+  ["bash", { command: ["bash", "-lc", "npm test"] }, { kind: "shell", command: "npm test" }],
+  ["load_chart", { path: "a.ts" }, { kind: "other" }],
+] as const)
+  test(`what ${name} ${JSON.stringify(args)} does is read from its name and arguments`, () => {
+    assert.deepEqual(readCall({ name, input: JSON.stringify(args) }), meaning);
+  });
+
+for (const [name, args, meaning] of [
+  ["text_editor", { command: "view", path: "a.ts" }, file("read", "a.ts")],
+  ["fetch_sheet", { path: "a.ts" }, file("read", "a.ts")],
+  ["update_cells", { path: "a.ts" }, file("edit", "a.ts")],
+  ["create_sheet", { path: "a.ts" }, file("write", "a.ts")],
+  ["runner", { cmd: "make" }, { kind: "shell", command: "make" }],
+  ["load_chart", { path: "a.ts" }, { kind: "other" }],
+] as const)
+  test(`what the unknown ${name} ${JSON.stringify(args)} does can be guessed, for those who may be wrong`, () => {
+    assert.deepEqual(readCall({ name, input: JSON.stringify(args) }, "guess"), meaning);
+  });
