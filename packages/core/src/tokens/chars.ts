@@ -32,22 +32,23 @@ function denser(text: string): Denser {
   let script = 0;
   let wide = 0;
   let hash = 0;
-  let run = 0;
+  let start = 0;
   let switches = 0;
   let last = 0;
   for (let at = 0; at <= text.length; at += 1) {
     const code = at < text.length ? text.charCodeAt(at) : 0;
     const kind = code < 128 ? KINDS[code]! : 0;
     if (kind !== 0) {
-      if (run > 0 && kind !== last) switches += 1;
-      run += 1;
+      if (kind !== last) switches += 1;
       last = kind;
       continue;
     }
     // Letters and digits in turn, and no word in between: nothing a tokenizer has a long token for.
-    if (run >= SHORTEST_HASH && switches * 8 >= run) hash += run;
-    run = 0;
+    const run = at - start;
+    if (run >= SHORTEST_HASH && (switches - 1) * 8 >= run) hash += run;
+    start = at + 1;
     switches = 0;
+    last = 0;
     if (code >= 0x2e80) wide += 1;
     else if (code >= 0x370) script += 1;
   }

@@ -9,8 +9,6 @@ import type { PlayedThread } from "./playback.ts";
 
 export function memoryConversation<M>(shape: Shape<M>): PlayedThread<M> {
   const messages = new Map<number, M>();
-  /** As they were said: whoever edits a message in place is found out. */
-  const said: string[] = [];
   const conversation = inMemoryConversation<M>({
     ...{ header: NO_THREAD, shape, head: emptyHead(NO_THREAD.createdAt), live: NOTHING_LIVE },
     original: ({ seq }) => messages.get(seq)!,
@@ -19,12 +17,18 @@ export function memoryConversation<M>(shape: Shape<M>): PlayedThread<M> {
     ...conversation,
     async say(message) {
       const seq = conversation.head().version + 1;
-      messages.set(seq, message);
-      said.push(JSON.stringify(message));
+      messages.set(seq, frozen(message));
       await conversation.commit([
         { kind: "message", id: `m${seq}`, dialect: shape.dialect, origin: "import", body: "" },
       ]);
     },
-    said: async () => said,
+    said: async () => [...messages.values()],
   };
+}
+
+/** Whoever edits a message in place fails on the spot: what was said stays as it was said. */
+function frozen<T>(value: T): T {
+  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value) || Object.isFrozen(value)) return value;
+  for (const inner of Object.values(value)) frozen(inner);
+  return Object.freeze(value);
 }

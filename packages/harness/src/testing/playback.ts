@@ -15,8 +15,8 @@ import { memoryConversation } from "./memory-conversation.ts";
 /** A conversation that messages are played into, and what it can give back of them. */
 export interface PlayedThread<M> extends Conversation<M> {
   say(message: M): Promise<void>;
-  /** Everything ever said, in order, as JSON text. */
-  said(): Promise<readonly string[]>;
+  /** Everything ever said, in order: the very objects, or their JSON text. */
+  said(): Promise<readonly (M | string)[]>;
 }
 
 export interface PlaybackOptions<M> {
@@ -180,7 +180,8 @@ class Tally {
 
   async report<M>(conversation: PlayedThread<M>, messages: readonly M[]): Promise<PlaybackReport> {
     const said = await conversation.said();
-    const identical = said.length === messages.length && said.every((body, i) => body === JSON.stringify(messages[i]));
+    const same = (body: M | string, given: M | undefined) => body === given || body === JSON.stringify(given);
+    const identical = said.length === messages.length && said.every((body, index) => same(body, messages[index]));
     return {
       requests: this.requests,
       violations: this.#violations,
