@@ -6,8 +6,8 @@
 
 import { type FileData, type FileFields, viewFile, writeFile, writeImage } from "./ai-sdk-files.ts";
 import {
-  assertReplaceable,
   blocksOf,
+  editingBlocks,
   imagesIn,
   inputText,
   inputValue,
@@ -15,7 +15,6 @@ import {
   other,
   result,
   sameContent,
-  samePart,
   text,
   textIn,
 } from "./blocks.ts";
@@ -66,21 +65,7 @@ export const aiSdkShape: Shape<AiSdkMessage> = {
   role: (message) => message.role,
   wireRole: (message) => message.role,
   parts,
-  withPart(message, index, replacement) {
-    const part = parts(message)[index];
-    assertReplaceable(part, replacement);
-    if (samePart(part, replacement)) return message;
-    if (typeof message.content === "string" && replacement.kind === "text") {
-      return { ...message, content: replacement.text };
-    }
-    const all = blocks(message);
-    return { ...message, content: all.with(index, edit(all[index]!, replacement)) };
-  },
-  select(message, indices) {
-    if (typeof message.content === "string") return { ...message, content: indices.length > 0 ? message.content : "" };
-    const all = blocks(message);
-    return { ...message, content: indices.flatMap((index) => all[index] ?? []) };
-  },
+  ...editingBlocks({ parts, blocks: (message) => blocks(message), edit }),
   calls: (message) => parts(message).flatMap((part) => (part.kind === "call" ? [part.id] : [])),
   answers: (message) => parts(message).flatMap((part) => (part.kind === "result" ? [part.id] : [])),
   make,

@@ -3,8 +3,8 @@
  * the system prompt apart from the messages; here it is a leading `system` message, which adapters lift out again.
  */
 import {
-  assertReplaceable,
   blocksOf,
+  editingBlocks,
   file,
   image,
   imagesIn,
@@ -14,7 +14,6 @@ import {
   other,
   result,
   sameContent,
-  samePart,
   text,
   textIn,
 } from "./blocks.ts";
@@ -55,21 +54,7 @@ export const anthropicShape: Shape<AnthropicMessage> = {
   role,
   wireRole: (message) => message.role,
   parts,
-  withPart(message, index, replacement) {
-    const part = parts(message)[index];
-    assertReplaceable(part, replacement);
-    if (samePart(part, replacement)) return message;
-    if (typeof message.content === "string" && replacement.kind === "text") {
-      return { ...message, content: replacement.text };
-    }
-    const all = blocks(message);
-    return { ...message, content: all.with(index, edit(all[index]!, replacement)) };
-  },
-  select(message, indices) {
-    if (typeof message.content === "string") return { ...message, content: indices.length > 0 ? message.content : "" };
-    const all = blocks(message);
-    return { ...message, content: indices.flatMap((index) => all[index] ?? []) };
-  },
+  ...editingBlocks({ parts, blocks: (message) => blocks(message), edit }),
   calls: (message) =>
     message.role === "assistant"
       ? blocks(message).flatMap((block) => (block.type === "tool_use" ? [block.id] : []))

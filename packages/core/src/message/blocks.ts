@@ -2,7 +2,7 @@
  * What the shapes share: parts built from plain values, content that is either a string or a list of blocks, data URLs,
  * and a call's input as JSON text. Nothing here knows a provider.
  */
-import type { Answer, FilePart, ImagePart, OtherPart, Part, ResultPart, TextPart } from "./shape.ts";
+import type { Answer, FilePart, ImagePart, OtherPart, Part, ResultPart, Shape, TextPart } from "./shape.ts";
 
 export const text = (value: string): TextPart => ({ kind: "text", text: value });
 
@@ -46,6 +46,33 @@ export function joinContent<B>(
 ): string | readonly B[] {
   if (typeof first === "string" && typeof second === "string") return [first, second].filter(Boolean).join("\n\n");
   return [...blocksOf(first, textBlock), ...blocksOf(second, textBlock)];
+}
+
+/** The two edits of a shape whose messages hold a string or blocks, one part to a block. */
+export function editingBlocks<B, M extends { readonly content: string | readonly B[] }>(reader: {
+  parts(message: M): readonly Part[];
+  blocks(message: M): readonly B[];
+  edit(block: B, replacement: Part): B;
+}): Pick<Shape<M>, "withPart" | "select"> {
+  const { parts, blocks, edit } = reader;
+  return {
+    withPart(message, index, replacement) {
+      const part = parts(message)[index];
+      assertReplaceable(part, replacement);
+      if (samePart(part, replacement)) return message;
+      if (typeof message.content === "string" && replacement.kind === "text") {
+        return { ...message, content: replacement.text };
+      }
+      const all = blocks(message);
+      return { ...message, content: all.with(index, edit(all[index]!, replacement)) };
+    },
+    select(message, indices) {
+      if (typeof message.content === "string")
+        return { ...message, content: indices.length > 0 ? message.content : "" };
+      const all = blocks(message);
+      return { ...message, content: indices.flatMap((index) => all[index] ?? []) };
+    },
+  };
 }
 
 /** Throws where a replacement would tear a message apart: that is a caller's mistake, never a matter of data. */
