@@ -82,7 +82,7 @@ function tableOf(rows: readonly Omit<LabRow, "timelines">[]): string[] {
       value.toLocaleString("en-US"),
     ),
   ]);
-  const evidence = asked ? ["evidence", "recall"] : [];
+  const evidence = asked ? ["evidence", "ev+recall"] : [];
   const head = ["policy", "cost", "known", "recall", ...evidence, "tokens", "compact", "waits", "invalid", "over"];
   const widths = head.map((title, column) => Math.max(title.length, ...cells.map((row) => row[column]!.length)));
   return [head, ...cells].map((row) =>

@@ -48,7 +48,7 @@ function table(rows: readonly LabRow[]): string {
     "cost",
     "known",
     "with recall",
-    ...(asked ? ["evidence", "with recall"] : []),
+    ...(asked ? ["evidence", "evidence with recall"] : []),
     "tokens sent",
     "cache reuse",
     "compactions",
