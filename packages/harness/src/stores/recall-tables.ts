@@ -1,12 +1,12 @@
 /**
  * What a store keeps for search: an inverted index in plain tables, and nothing that knows what a term means. Entries of
- * a thread are numbered (`ordinal`), 4,096 of them make a block, and one posting row holds a term's places in one block.
+ * a thread are numbered (`ordinal`), 1,024 of them make a block, and one posting row holds a term's places in one block.
  * Filling and reading it is `recall/`; a driver stores rows and forgets them with the records they came from.
  */
 import type { Placement } from "@palimpsest/core/recall";
 
-/** As many as two digits of base 64 tell apart. */
-export const BLOCK_SIZE = 4096;
+/** Larger ones are read faster and written slower: a batch writes each of its terms' rows anew. Two digits of base 64 at most. */
+export const BLOCK_SIZE = 1024;
 
 export interface RecallTables {
   /** The thread and, for a fork, those it reads from, oldest first. Nothing for a missing thread. */
