@@ -58,7 +58,7 @@ async function measureAppends(path: string, long: Writer, short: Writer, rounds:
     ratio: quantile(cost.long, 0.5) / quantile(cost.short, 0.5),
     walBytes: {
       p50: quantile(bytes.growth, 0.5),
-      /** With the search index, which one append in 64 brings up to date. */
+      /** With the search index, which one append in 128 brings up to date. */
       mean: bytes.growth.reduce((sum, growth) => sum + growth, 0) / bytes.growth.length,
       max: Math.max(...bytes.growth),
     },

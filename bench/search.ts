@@ -9,10 +9,9 @@ import { join } from "node:path";
 import { catchUp, searchThread } from "palimpsest/recall";
 import { openStore, type Store } from "palimpsest/stores";
 import { createThread, means, prepare, type Writer } from "palimpsest/threads";
+import { EAGER_MESSAGES } from "../packages/harness/src/recall/catch-up.ts";
 import { startPostgres } from "../packages/harness/src/testing/postgres-server.ts";
 import { type Bench, quantile } from "./bench.ts";
-
-const EVERY = 64;
 
 const search: Bench = async (_args, options) => {
   const messages = Number(options["messages"] ?? 100_000);
@@ -82,7 +81,7 @@ async function measureIndexing(writer: Writer, random: () => number, count: numb
     const start = performance.now();
     await append(writer, [text]);
     appending += performance.now() - start;
-    if (round % EVERY !== 0) continue;
+    if (round % EAGER_MESSAGES !== 0) continue;
     const due = performance.now();
     await catchUp(writer.store, "long");
     indexing += performance.now() - due;

@@ -36,7 +36,11 @@ export function analyse(text: string): Term[] {
       const term = holdable(raw);
       if (term !== "" && term.length <= MAX_TERM) terms.push({ term, kind, weight, at, end });
     };
-    if (found[1] !== undefined) grams(chunk, at, terms);
+    // Most words of most texts, without the detours that the others need.
+    if (LOWER_WORD.test(chunk)) {
+      if (!STOP_WORDS.has(chunk) && chunk.length <= MAX_TERM)
+        terms.push({ term: stem(chunk), kind: "word", weight: 1, at, end });
+    } else if (found[1] !== undefined) grams(chunk, at, terms);
     else if (found[2] !== undefined) emit(fold(chunk), "word", 1);
     else if (PLAIN_WORD.test(chunk)) word(fold(chunk), emit);
     else compound(fold(chunk, "keep-case"), emit);
@@ -60,6 +64,7 @@ type Emit = (term: string, kind: Term["kind"], weight: number) => void;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the ASCII range begins at 0
 const ASCII = /^[\x00-\x7f]*$/;
+const LOWER_WORD = /^[a-z]+$/;
 const PLAIN_TERM = /^[\w\-./:\\@#]*$/;
 const NOT_IN_TERMS = /[^\p{L}\p{M}\p{N}\p{Extended_Pictographic}_\-./:\\@#]+/gu;
 const DROPPED_MARKS = /[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]/gu;

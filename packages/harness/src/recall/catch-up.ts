@@ -11,7 +11,7 @@ import type { Stretch } from "../stores/recall-tables.ts";
 import type { Store, StoredRecord } from "../stores/store.ts";
 
 /** After this many new messages the index is brought up to date without waiting for a search. */
-const EAGER_MESSAGES = 64;
+export const EAGER_MESSAGES = 128;
 const BATCH_RECORDS = 256;
 
 /** To be called after an append: does nothing most of the time. `before` and `after` are the thread's message counts. */
@@ -54,7 +54,7 @@ async function indexStretch(store: Store, stretch: Stretch, inherited: Placement
   if (stretch.indexed >= stretch.through) return false;
   const { thread } = stretch;
   const range = [stretch.indexed + 1, Math.min(stretch.through, stretch.indexed + BATCH_RECORDS)] as const;
-  const postings = postingWriter();
+  const postings = postingWriter(store.recall.blockSize);
   const entries = [];
   let newest = stretch.newest ?? inherited;
   const read = entryReader(store, thread);

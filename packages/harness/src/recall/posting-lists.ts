@@ -1,7 +1,7 @@
 /** The posting rows of one search, decoded when they are needed. Knows where a scope's stretches end. */
 
 import { readPostings } from "../stores/postings.ts";
-import { BLOCK_SIZE, type Entry, type Posting, type Stretch } from "../stores/recall-tables.ts";
+import type { Entry, Posting, Stretch } from "../stores/recall-tables.ts";
 
 export interface BlockPlace {
   readonly thread: string;
@@ -16,10 +16,12 @@ interface Block extends BlockPlace {
 }
 
 export class PostingLists {
+  readonly #blockSize: number;
   readonly #terms: ReadonlyMap<string, number>;
   readonly #blocks = new Map<string, Block>();
 
-  constructor(terms: readonly string[], rows: readonly Posting[], stretches: readonly Stretch[]) {
+  constructor(blockSize: number, terms: readonly string[], rows: readonly Posting[], stretches: readonly Stretch[]) {
+    this.#blockSize = blockSize;
     this.#terms = new Map(terms.map((term, index) => [term, index]));
     const cuts = new Map(stretches.map(({ thread, cut }) => [thread, cut ?? Number.MAX_SAFE_INTEGER]));
     for (const row of rows) {
@@ -27,7 +29,7 @@ export class PostingLists {
       const key = keyOf(thread, block);
       const known = this.#blocks.get(key) ?? {
         ...{ thread, block, rows: new Array<Posting | undefined>(terms.length).fill(undefined) },
-        last: Math.min(cuts.get(thread)! - block * BLOCK_SIZE, BLOCK_SIZE - 1),
+        last: Math.min(cuts.get(thread)! - block * blockSize, blockSize - 1),
       };
       this.#blocks.set(key, known);
       known.rows[this.#terms.get(row.term)!] = row;
@@ -45,7 +47,7 @@ export class PostingLists {
     for (const { rows, last } of this.#blocks.values()) {
       for (const row of rows) {
         if (!row) continue;
-        const count = last === BLOCK_SIZE - 1 ? row.count : countThrough(row.list, last);
+        const count = last === this.#blockSize - 1 ? row.count : countThrough(row.list, last);
         held.set(row.term, held.get(row.term)! + count);
       }
     }
@@ -58,8 +60,8 @@ export class PostingLists {
     const rows = terms.map((term) => known?.rows[this.#terms.get(term)!]);
     if (!known || !rows.every((row) => row !== undefined)) return [];
     const found: number[] = [];
-    const first = block * BLOCK_SIZE;
-    const seen = rows.length > 1 ? new Uint8Array(BLOCK_SIZE) : undefined;
+    const first = block * this.#blockSize;
+    const seen = rows.length > 1 ? new Uint8Array(this.#blockSize) : undefined;
     rows.forEach(({ list }, round) => {
       readPostings(list, (offset) => {
         if (offset > known.last) return;
@@ -75,16 +77,16 @@ export class PostingLists {
   weights(entries: readonly Entry[]): number[][] {
     const width = this.#terms.size;
     const weights = entries.map(() => new Array<number>(width).fill(0));
-    const wanted = new Int32Array(BLOCK_SIZE);
+    const wanted = new Int32Array(this.#blockSize);
     const byBlock = Map.groupBy(entries.keys(), (index) => {
       const { thread, ordinal } = entries[index]!;
-      return keyOf(thread, Math.floor(ordinal / BLOCK_SIZE));
+      return keyOf(thread, Math.floor(ordinal / this.#blockSize));
     });
     for (const [key, indices] of byBlock) {
       const block = this.#blocks.get(key);
       if (!block) continue;
       wanted.fill(-1);
-      for (const index of indices) wanted[entries[index]!.ordinal % BLOCK_SIZE] = index;
+      for (const index of indices) wanted[entries[index]!.ordinal % this.#blockSize] = index;
       block.rows.forEach((row, term) => {
         if (!row) return;
         readPostings(row.list, (offset, weight) => {

@@ -192,10 +192,10 @@ for (const engine of ["SQLite", "PostgreSQL"] as const) {
       const store = await open();
       const writer = await writeThread(store, "t");
       const indexed = async () => (await store.recall.lineage("t"))[0]!.indexed;
-      await say(writer, ...Array.from({ length: 63 }, (_, index) => `message ${index}`));
+      await say(writer, ...Array.from({ length: 127 }, (_, index) => `message ${index}`));
       assert.equal(await indexed(), 0);
       await say(writer, "one more");
-      assert.equal(await indexed(), 64);
+      assert.equal(await indexed(), 128);
       await store.close();
     });
 
@@ -257,7 +257,7 @@ async function fill(store: Store): Promise<void> {
     await store.createThread({ ...header, kind: "main", createdAt: at, memory: "on" }, emptyHead(at));
     let newest: Placement | null = null;
     for (let first = 0, size = 1; first < entries.length; first += size, size = ((size * 7) % 50) + 1) {
-      const postings = postingWriter();
+      const postings = postingWriter(store.recall.blockSize);
       const rows = entries.slice(first, first + size).map(({ seq, entry }) => {
         newest = place(newest, entry.at);
         postings.add(newest.ordinal, entry.terms);

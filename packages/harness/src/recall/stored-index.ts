@@ -3,7 +3,7 @@
  * It expects an index that is up to date (`catch-up.ts`) and never ranks.
  */
 import type { CandidateRequest, IndexedDoc, RecallIndex, Scope, ScopeStatistics } from "@palimpsest/core/recall";
-import { BLOCK_SIZE, type Entry, type OrdinalRange, type RecallTables, type Stretch } from "../stores/recall-tables.ts";
+import type { Entry, OrdinalRange, RecallTables, Stretch } from "../stores/recall-tables.ts";
 import { newestBlocks, newestMatches } from "./newest.ts";
 import { type BlockPlace, PostingLists } from "./posting-lists.ts";
 
@@ -39,9 +39,9 @@ function document(entry: Entry, thread: string, frequencies: readonly number[]):
 async function readLists(tables: RecallTables, stretches: readonly Stretch[], terms: readonly string[]) {
   const spans = stretches.map(({ thread, cut, newest }) => {
     const last = Math.min(newest?.ordinal ?? -1, cut ?? Number.MAX_SAFE_INTEGER);
-    return { thread, before: Math.floor(last / BLOCK_SIZE) + 1 };
+    return { thread, before: Math.floor(last / tables.blockSize) + 1 };
   });
-  return new PostingLists(terms, await tables.postings(spans, terms), stretches);
+  return new PostingLists(tables.blockSize, terms, await tables.postings(spans, terms), stretches);
 }
 
 async function statistics(

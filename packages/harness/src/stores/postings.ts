@@ -3,15 +3,15 @@
  * a sign from `!` on for 2, 3, ..., or hundredths between `:` and `;`. `0c0e"0g:150;` says entry 38 with weight 1,
  * entry 40 with weight 3, entry 42 with weight 1.5. Text, because appending to it is one concatenation in every engine.
  */
-import { BLOCK_SIZE, type NewPosting } from "./recall-tables.ts";
+import type { NewPosting } from "./recall-tables.ts";
 
 /** Collects the postings of entries, in ascending ordinal. */
-export function postingWriter() {
+export function postingWriter(blockSize: number) {
   const rows = new Map<string, { term: string; block: number; count: number; list: string }>();
   return {
     add(ordinal: number, terms: ReadonlyMap<string, number>): void {
-      const block = Math.floor(ordinal / BLOCK_SIZE);
-      const place = spellPlace(ordinal % BLOCK_SIZE);
+      const block = Math.floor(ordinal / blockSize);
+      const place = spellPlace(ordinal % blockSize);
       for (const [term, weight] of terms) {
         const key = `${block} ${term}`;
         const row = rows.get(key) ?? { term, block, count: 0, list: "" };
@@ -43,9 +43,8 @@ function spellWeight(hundredths: number): string {
   return `:${hundredths};`;
 }
 
-/** The list without one entry; the very same text when it doesn't hold it. */
-export function withoutEntry(list: string, ordinal: number): string {
-  const wanted = ordinal % BLOCK_SIZE;
+/** The list without the entry at one place of its block; the very same text when it doesn't hold it. */
+export function withoutEntry(list: string, wanted: number): string {
   let left = "";
   readPostings(list, (offset, weight) => {
     if (offset !== wanted) left += spellPlace(offset) + spellWeight(Math.round(weight * 100));

@@ -1,14 +1,16 @@
 /**
  * What a store keeps for search: an inverted index in plain tables, and nothing that knows what a term means. Entries of
- * a thread are numbered (`ordinal`), 1,024 of them make a block, and one posting row holds a term's places in one block.
+ * a thread are numbered (`ordinal`), a fixed number of them makes a block, and one posting row holds a term's places in one block.
  * Filling and reading it is `recall/`; a driver stores rows and forgets them with the records they came from.
  */
 import type { Placement } from "@palimpsest/core/recall";
 
-/** Larger ones are read faster and written slower: a batch writes each of its terms' rows anew. Two digits of base 64 at most. */
-export const BLOCK_SIZE = 1024;
-
 export interface RecallTables {
+  /**
+   * Entries in a block, at most 4,096. Larger ones are read faster and written slower, as a batch writes the rows of its
+   * terms anew; each engine has its own best.
+   */
+  readonly blockSize: number;
   /** The thread and, for a fork, those it reads from, oldest first. Nothing for a missing thread. */
   lineage(thread: string): Promise<readonly Stretch[]>;
   /** Every thread of a user, each with its own entries only. */

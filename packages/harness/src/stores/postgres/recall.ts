@@ -5,7 +5,6 @@
 import type { QueryResultRow } from "pg";
 import { withoutEntry } from "../postings.ts";
 import {
-  BLOCK_SIZE,
   type IndexBatch,
   type NewPosting,
   type Posting,
@@ -18,11 +17,19 @@ import {
 import type { Connection, Query } from "./connection.ts";
 import { lineage } from "./lineage.ts";
 
+/** A row costs more to reach here than to write. */
+const BLOCK_SIZE = 4096;
+
 export function recallTables(connection: Connection): RecallTables {
   const { schema, run, transaction } = connection;
   const rows = <R extends QueryResultRow>(sql: string, ...values: unknown[]) => run((query) => query<R>(sql, values));
   return {
+    blockSize: BLOCK_SIZE,
     async lineage(thread) {
+      // Most threads are no forks, and planning the walk through a lineage takes longer than reading one row.
+      const [own] = await rows<StretchRow & { base: string | null }>(`${WHOLE(schema)} WHERE t.id = $1`, thread);
+      if (!own) return [];
+      if (own.base === null) return [stretch(own)];
       const sql = `${lineage(schema)} SELECT ${STRETCH}, line.through AS line_through, line.depth,
           CASE WHEN line.depth > 0 THEN coalesce((SELECT e.ordinal FROM ${schema}.recall_entries e
             WHERE e.thread = t.id AND e.seq <= line.through ORDER BY e.seq DESC LIMIT 1), -1) END AS cut
@@ -31,8 +38,7 @@ export function recallTables(connection: Connection): RecallTables {
       return found.sort((a, b) => b.depth! - a.depth!).map(stretch);
     },
     async ofUser(user) {
-      const sql = `SELECT ${STRETCH}, NULL AS line_through, NULL AS cut FROM ${schema}.threads t ${STATE(schema)} WHERE t.owner = $1`;
-      return (await rows<StretchRow>(sql, user)).map(stretch);
+      return (await rows<StretchRow>(`${WHOLE(schema)} WHERE t.owner = $1`, user)).map(stretch);
     },
     write: (thread, batch) => transaction((query) => writeBatch(query, schema, thread, batch)),
     clear: (thread) => transaction((query) => forgetIndex(query, schema, thread)),
@@ -54,11 +60,11 @@ export function recallTables(connection: Connection): RecallTables {
       return row!;
     },
     async entries(ranges) {
-      const sql = `SELECT e.thread, string_agg(e.packed, ',') AS packed
+      const sql = `SELECT w.thread, e.packed
         FROM unnest($1::text[], $2::int[], $3::int[]) AS w (thread, first, last) CROSS JOIN LATERAL (
-          SELECT thread, packed FROM ${schema}.recall_entries
-          WHERE thread = w.thread AND ordinal BETWEEN w.first AND w.last OFFSET 0
-        ) e GROUP BY e.thread`;
+          SELECT string_agg(packed, ',') AS packed FROM ${schema}.recall_entries
+          WHERE thread = w.thread AND ordinal BETWEEN w.first AND w.last
+        ) e WHERE e.packed IS NOT NULL`;
       const values = (["thread", "first", "last"] as const).map((name) => ranges.map((range) => range[name]));
       const found = await rows<{ thread: string; packed: string }>(sql, ...values);
       return found.flatMap(({ thread, packed }) => unpackEntries(thread, packed));
@@ -88,6 +94,8 @@ interface StretchRow extends QueryResultRow {
 }
 
 const STRETCH = "t.id AS thread, t.base_at, t.version, i.indexed, i.ordinal, i.session, i.at, i.entries, i.length";
+const WHOLE = (schema: string) =>
+  `SELECT ${STRETCH}, t.base, NULL AS line_through, NULL AS cut FROM ${schema}.threads t ${STATE(schema)}`;
 const STATE = (schema: string) => `LEFT JOIN ${schema}.recall_threads i ON i.thread = t.id`;
 
 function stretch(row: StretchRow): Stretch {
@@ -104,6 +112,8 @@ function stretch(row: StretchRow): Stretch {
 }
 
 async function writeBatch(query: Query, schema: string, thread: string, batch: IndexBatch) {
+  // Derived: what a crash of the server takes of it is made again from the log.
+  await query("SELECT set_config('synchronous_commit', 'off', true)");
   // The row is made first if need be, so that there is something to lock: two fillers of one thread take turns, and a
   // redaction waits for the batch or is seen by it.
   const there = await query(
@@ -177,11 +187,12 @@ export async function forgetEntry(query: Query, schema: string, thread: string, 
     `SELECT term, list FROM ${schema}.recall_postings WHERE thread = $1 AND block = $2`,
     block,
   );
-  const held = rows.filter(({ list }) => withoutEntry(list, gone.ordinal) !== list);
+  const place = gone.ordinal % BLOCK_SIZE;
+  const held = rows.filter(({ list }) => withoutEntry(list, place) !== list);
   await query(
     `UPDATE ${schema}.recall_postings p SET list = new.list, count = p.count - 1
     FROM unnest($3::text[], $4::text[]) AS new (term, list) WHERE p.thread = $1 AND p.block = $2 AND p.term = new.term`,
-    [...block, held.map(({ term }) => term), held.map(({ list }) => withoutEntry(list, gone.ordinal))],
+    [...block, held.map(({ term }) => term), held.map(({ list }) => withoutEntry(list, place))],
   );
   await query(`DELETE FROM ${schema}.recall_postings WHERE thread = $1 AND block = $2 AND count = 0`, block);
   await query(`UPDATE ${schema}.recall_threads SET entries = entries - 1, length = length - $2 WHERE thread = $1`, [

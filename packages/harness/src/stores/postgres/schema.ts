@@ -144,6 +144,7 @@ const STEPS: readonly Step[] = [
     `ALTER FUNCTION ${schema}.queue_memory(text, text, float8, int) SET plan_cache_mode = force_generic_plan`,
   ],
   // Postings by block before term: what is indexed together lies together. The index is derived and fills itself anew.
+  // A list stays in its row: to fetch the long ones of common words from elsewhere would be most of a search.
   (schema) => [
     `DROP TABLE ${schema}.recall_postings`,
     `CREATE TABLE ${schema}.recall_postings (
@@ -151,9 +152,9 @@ const STEPS: readonly Step[] = [
       block int NOT NULL,
       term text COLLATE "C" NOT NULL,
       count int NOT NULL,
-      list text NOT NULL,
+      list text STORAGE EXTERNAL NOT NULL,
       PRIMARY KEY (thread, block, term)
-    ) WITH (fillfactor = 80)`,
+    ) WITH (fillfactor = 80, toast_tuple_target = 8160)`,
     // An entry is one text, taken apart by its reader.
     `DROP TABLE ${schema}.recall_entries`,
     `CREATE TABLE ${schema}.recall_entries (
