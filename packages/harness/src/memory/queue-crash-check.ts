@@ -13,8 +13,8 @@ const PROCESS = fileURLToPath(new URL("./queue-process.ts", import.meta.url));
 
 export interface QueueProcess {
   readonly child: ChildProcess;
-  /** The numbers it has reported, only whole lines. */
-  reported(): number[];
+  /** The numbers it has reported, of one thread or of all; only whole lines. */
+  reported(thread?: string): number[];
   kill(): Promise<void>;
 }
 
@@ -34,7 +34,13 @@ export function startQueueProcess(target: string, thread: string, mode: "turns" 
   child.once("close", () => process.off("exit", end));
   return {
     child,
-    reported: () => output.split("\n").slice(0, -1).map(Number),
+    reported: (thread) =>
+      output
+        .split("\n")
+        .slice(0, -1)
+        .map((line) => line.split(" "))
+        .filter(([, of]) => thread === undefined || of === thread)
+        .map(([number]) => Number(number)),
     async kill() {
       child.kill("SIGKILL");
       assert.deepEqual(await closed, [null, "SIGKILL"], "it must die by our hand");

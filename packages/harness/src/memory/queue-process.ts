@@ -18,7 +18,7 @@ const queue = createMemoryQueue(store, {
   // Workers that share a server must not take each other for dead on a busy machine.
   leaseMs: mode === "work" ? 30_000 : 500,
   onEvent: (event) => {
-    if (event.type === "job-start" && mode !== "turns") writeSync(1, `${event.job.throughSeq}\n`);
+    if (event.type === "job-start" && mode !== "turns") writeSync(1, `${event.job.throughSeq} ${event.job.thread}\n`);
   },
   process: (job) => (mode === "hang" ? new Promise(() => {}) : learn(store, job, () => pause(3))),
 });

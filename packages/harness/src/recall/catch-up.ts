@@ -14,10 +14,13 @@ import type { Store, StoredRecord } from "../stores/store.ts";
 export const EAGER_MESSAGES = 128;
 const BATCH_RECORDS = 256;
 
-/** To be called after an append: does nothing most of the time. `before` and `after` are the thread's message counts. */
+/**
+ * To be called after an append: does nothing most of the time. `before` and `after` are the thread's message counts. The
+ * index is derived: trouble with it is no trouble of the append's.
+ */
 export async function keepIndexed(store: Store, thread: string, before: number, after: number): Promise<void> {
   if (Math.floor(before / EAGER_MESSAGES) === Math.floor(after / EAGER_MESSAGES)) return;
-  await catchUp(store, thread);
+  await catchUp(store, thread).catch(() => {});
 }
 
 /** Returns the stretches of the thread, indexed to their end. */

@@ -94,3 +94,17 @@ test("a thread with a hole in what it would send is not gone on with either", as
   database.close();
   await assert.rejects(opened(path), { code: "corrupt", message: /record 2 is missing.*fork the thread at 1/ });
 });
+
+test("the search index follows a conversation as it grows", async (t) => {
+  const store = openSqlite({ path: await threadOfThree(t) });
+  t.after(() => store.close());
+  const turn = (content: string) => {
+    const body = JSON.stringify({ role: "user", content });
+    return { kind: "message", id: content, dialect: "openai", origin: "user", body } as const;
+  };
+  await withWriter(means(store), "t", async (writer) => {
+    const conversation = await openConversation(writer, openaiShape);
+    for (let number = 4; number <= 128; number += 1) await conversation!.commit([turn(`message ${number}`)]);
+  });
+  assert.equal((await store.recall.lineage("t"))[0]?.indexed, 128);
+});

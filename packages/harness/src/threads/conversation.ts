@@ -16,6 +16,7 @@ import {
   view,
 } from "@palimpsest/core/log";
 import { convert, type Shape } from "@palimpsest/core/message";
+import { keepIndexed } from "../recall/catch-up.ts";
 import type { AppendBatch, ThreadLoad } from "../stores/store.ts";
 import { StoreError } from "../stores/store-error.ts";
 import { damageOf } from "./damage.ts";
@@ -76,11 +77,13 @@ export async function openConversation<M>(
       const batch = { ...(await prepare(writer, head, drafts)), ...also };
       const result = await store.append(lease.thread, batch);
       if (result.kind !== "appended") return result;
+      const before = head.messages;
       const records = batch.records.map(parseRecord);
       head = batch.head;
       shown = null;
       if (records.some((record) => record.kind === "undo")) await reload();
       else for (const record of records) live = liveAfter(live, record as Exclude<LogRecord, { kind: "undo" }>);
+      await keepIndexed(store, lease.thread, before, head.messages);
       return { kind: "committed", head, seqs: records.map(({ seq }) => seq), records };
     },
   };

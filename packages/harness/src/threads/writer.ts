@@ -59,8 +59,7 @@ export async function commit(writer: Writer, drafts: readonly Draft[]): Promise<
   const batch = await prepare(writer, head, drafts);
   const result = await store.append(lease.thread, batch);
   if (result.kind !== "appended") return result;
-  // The search index follows every so often. It is derived: trouble with it is no trouble of the append's.
-  await keepIndexed(store, lease.thread, head.messages, batch.head.messages).catch(() => {});
+  await keepIndexed(store, lease.thread, head.messages, batch.head.messages);
   return { kind: "committed", head: batch.head, seqs: batch.records.map((record) => record.seq) };
 }
 
