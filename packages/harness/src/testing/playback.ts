@@ -132,6 +132,8 @@ class Tally {
     if (outcome.kind === "unchanged") {
       if (outcome.reason === "below-trigger" || outcome.reason === "waiting") return;
       this.#attempt(outcome.reason, outcome.tokens);
+      // It asked for no summary: what it found is that keep, or an open tool group, leaves nothing to hide.
+      this.#excused = outcome.reason === "nothing-to-cut";
       this.#count(outcome.reason, 0);
       return;
     }
