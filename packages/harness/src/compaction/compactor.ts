@@ -92,12 +92,12 @@ export function createCompactor<M>(options: CompactorOptions<M>): Compactor<M> {
       : createBackground({ ...options, background: options.background }, summarise);
   /** Where the log stood when an attempt changed nothing: the next one waits for growth. */
   let attempted = 0;
-  const plan = (request: CompactRequest, measured: Gauge<M>): Plan =>
+  const plan = (request: CompactRequest, measured: Gauge<M>, unforeseen = 0): Plan =>
     planCompaction({
       view: measured.view,
       shape: conversation.shape,
       measure: measured.measure,
-      fixed: measured.fixed,
+      fixed: measured.fixed + unforeseen,
       window: request.window ?? measured.window,
       policy: request.keep === undefined ? options.policy : { ...options.policy, keep: request.keep },
       cause: request.cause,
@@ -110,7 +110,8 @@ export function createCompactor<M>(options: CompactorOptions<M>): Compactor<M> {
       const measured = gauge(conversation, options);
       on({ type: "compaction-check", tokens: measured.tokens, source: measured.source, window: measured.window.size });
       const planned = plan(request, measured);
-      const outcome = await carryOut(planned, request, { options, measured, summarise, background });
+      const replan = (unforeseen: number): Plan => plan(request, measured, unforeseen);
+      const outcome = await carryOut(planned, request, { options, measured, summarise, background, replan });
       if (outcome.kind === "unchanged") {
         if (outcome.reason !== "below-trigger") attempted = conversation.head().version;
         else if (request.cause === "automatic") background?.consider(measured);
@@ -128,6 +129,8 @@ interface Context<M> {
   readonly measured: Gauge<M>;
   readonly summarise: Summariser;
   readonly background: Background<M> | null;
+  /** The plan if the request had so many tokens more that no message of the view accounts for. */
+  readonly replan: (unforeseen: number) => Plan;
 }
 
 async function carryOut<M>(plan: Plan, request: CompactRequest, context: Context<M>): Promise<CompactionOutcome<M>> {
@@ -138,7 +141,7 @@ async function carryOut<M>(plan: Plan, request: CompactRequest, context: Context
   if (plan.kind === "none") return unchanged(plan.reason, plan.tokens);
   on({ type: "compaction-trigger", reason: plan.reason });
 
-  const made = (await fromDraft(plan, request, context)) ?? (await make(plan, request, context, null));
+  const made = (await fromDraft(plan, request, context)) ?? (await makeFitting(plan, request, context));
   if (request.signal?.aborted) return unchanged("aborted", plan.tokensBefore);
   const { after, tokensAfter, cut } = made;
   if (tokensAfter >= measured.tokens) {
@@ -193,6 +196,25 @@ async function fromDraft<M>(plan: CompactPlan, request: CompactRequest, context:
   const made = await make({ ...plan, rung: "hide", cut, entries: [] }, request, context, ready.summarised);
   if (!enough(made.tokensAfter, made.after.length)) return null;
   options.on({ type: "draft-used", covers: cut.covers });
+  return made;
+}
+
+/**
+ * What repairs add to a view is known only when it is made: an orphan that was shortened saves less by being left out. A
+ * plan that they lead over the window is made again with them in mind.
+ */
+async function makeFitting<M>(plan: CompactPlan, request: CompactRequest, context: Context<M>) {
+  const { size, reserve } = request.window ?? context.measured.window;
+  let made = await make(plan, request, context, null);
+  let planned = plan;
+  let unforeseen = 0;
+  for (let again = 0; again < 3 && made.tokensAfter > size - reserve; again++) {
+    unforeseen += Math.max(1, made.tokensAfter - planned.tokensAfter);
+    const next = context.replan(unforeseen);
+    if (next.kind !== "compact") break;
+    planned = next;
+    made = await make(next, request, context, null);
+  }
   return made;
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { manyRandomLogs } from "./random-logs.ts";
+import { manyRandomLogs, randomLogs } from "./random-logs.ts";
 
 test("[F13] [F14] [F30] random logs in three shapes: every request is valid and fits, nothing said is changed", async (t) => {
   const report = await manyRandomLogs(2000, "extracted");
@@ -25,3 +25,13 @@ test("random logs with summaries drafted ahead of the trigger: every request is 
   );
   assert.ok(report.draftsUsed >= 10, `${report.draftsUsed} drafts used`);
 });
+
+for (const [seed, why] of [
+  [5909, "a summary longer than the one message it hides"],
+  [10_815, "an open group of more messages than the trigger allows, then a full window"],
+  [25_911, "an orphan that saves less by being left out once it is shortened"],
+] as const) {
+  test(`a log that failed once is played without a fault: ${why}`, async () => {
+    assert.deepEqual((await randomLogs({ from: seed, to: seed + 1, summaries: "extracted" })).faults, []);
+  });
+}
