@@ -5,7 +5,7 @@ import { type ChainedRecord, chain } from "./chain.ts";
 import { advance, emptyHead, type Head, headFold } from "./head.ts";
 import { checkThreadId } from "./ids.ts";
 import { parseRecord, RecordError } from "./parse.ts";
-import type { NewRecord } from "./record.ts";
+import { FORMAT_VERSION, type NewRecord } from "./record.ts";
 import { chainVerifier, type Verdict } from "./verify.ts";
 
 const hash = (text: string) => createHash("sha256").update(text).digest("hex");
@@ -85,7 +85,7 @@ test("every kind of record comes back as it was given", () => {
   const back = records.map((one) => parseRecord(one));
   assert.deepEqual(
     back,
-    SAMPLES.map((record, index) => ({ ...record, v: 1, seq: index + 1 })),
+    SAMPLES.map((record, index) => ({ ...record, v: FORMAT_VERSION, seq: index + 1 })),
   );
 });
 
@@ -94,15 +94,15 @@ test("a header is spelled in a fixed order whatever order its fields came in", (
   const shuffled = Object.fromEntries(Object.entries(record).reverse()) as unknown as NewRecord;
   const [one, other] = [record, shuffled].map((given) => chain(emptyHead(at), [given], hash)[0]!);
   assert.equal(one!.header, other!.header);
-  assert.match(one!.header, /^\{"v":1,"seq":1,"kind":"usage","at":.*"later":"a field of tomorrow"\}$/);
+  assert.match(one!.header, /^\{"v":2,"seq":1,"kind":"usage","at":.*"later":"a field of tomorrow"\}$/);
 });
 
 test("what may be erased stands in the body and not in the header", () => {
   for (const record of log(SAMPLES).records) {
-    const erasable = ["message", "prune", "compaction", "evidence"].includes(record.kind);
+    const erasable = ["message", "prune", "compaction", "evidence", "state"].includes(record.kind);
     assert.equal(record.body !== null, erasable, record.kind);
     assert.equal(record.bodyHash !== null, erasable, record.kind);
-    assert.ok(!/"(body|entries|summary|text)":/.test(record.header), record.header);
+    assert.ok(!/"(body|entries|summary|text|patch)":/.test(record.header), record.header);
   }
 });
 
@@ -115,7 +115,7 @@ test("appending in two batches gives the same chain as in one", () => {
 
 test("[F45] a record of a newer format is refused by name, with the way out", () => {
   const [record] = log(SAMPLES).records;
-  const newer = { ...record!, header: record!.header.replace('"v":1', '"v":2') };
+  const newer = { ...record!, header: record!.header.replace('"v":2', '"v":3') };
   assert.throws(
     () => parseRecord(newer),
     (error: unknown) =>

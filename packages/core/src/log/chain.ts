@@ -60,7 +60,7 @@ const SPELLING = {
     body: null,
   },
   evidence: { header: ["of", "ids", "hash"], body: "text" },
-  state: { header: ["patch"], body: null },
+  state: { header: [], body: "patch" },
   event: { header: ["event"], body: null },
 } as const satisfies Record<LogRecord["kind"], { header: readonly string[]; body: string | null }>;
 
@@ -92,6 +92,8 @@ function bodyText(record: NewRecord): string | null {
       return JSON.stringify(record.summary);
     case "evidence":
       return JSON.stringify(record.text);
+    case "state":
+      return JSON.stringify(record.patch);
     default:
       return null;
   }

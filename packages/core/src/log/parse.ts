@@ -35,7 +35,7 @@ export function parseRecord(chained: RecordText): LogRecord {
   if (!isRecordKind(kind)) {
     throw unreadable(chained.seq, `its kind ${JSON.stringify(kind)} is unknown`);
   }
-  const field = bodyField(kind);
+  const field = v === 1 && kind === "state" ? null : bodyField(kind);
   // A message's body is kept as text, byte for byte; the other bodies are values of our own.
   if (field !== null) fields[field] = kind === "message" ? chained.body : readJson(chained.seq, chained.body);
   return fields as unknown as LogRecord;

@@ -5,7 +5,8 @@
  */
 import type { Dialect } from "../message/shape.ts";
 
-export const FORMAT_VERSION = 1;
+/** 2: the patch of a state record is its body, so that a title can be erased with the words it is made of. */
+export const FORMAT_VERSION = 2;
 
 export type Origin = "user" | "model" | "tool" | "file" | "web" | "import" | "injected" | "aborted";
 

@@ -8,6 +8,7 @@ import {
   erase,
   type Head,
   type MessageRecord,
+  type StateRecord,
   type StoredSummary,
   skeleton,
 } from "@palimpsest/core/log";
@@ -15,7 +16,7 @@ import { type Part, type Shape, shapeOf } from "@palimpsest/core/message";
 import { withLease } from "../stores/leases.ts";
 import type { Lease, RedactRequest } from "../stores/store.ts";
 import { settleReceipts } from "./receipts.ts";
-import { titleOf } from "./title.ts";
+import { isTitleOf } from "./title.ts";
 import { type Draft, type Means, prepare, type Writer } from "./writer.ts";
 
 export interface RedactOptions {
@@ -63,8 +64,10 @@ async function carryOut(
   for (const lease of leases) {
     const writer: Writer = { ...means, lease, runId: null };
     const own = [{ thread: lease.thread, seq: message.seq, body }];
-    for await (const { record } of means.store.records(lease.thread, { kinds: ["compaction", "prune", "evidence"] })) {
-      const rewritten = erase(record, erasure);
+    for await (const { record, chained } of means.store.records(lease.thread, { kinds: QUOTING })) {
+      // Before format 2 a title stood in the header, which is chained word for word.
+      if (chained.body === null) continue;
+      const rewritten = record.kind === "state" ? eraseTitle(record.patch, erasure) : erase(record, erasure);
       if (rewritten !== null) own.push({ thread: lease.thread, seq: record.seq, body: rewritten });
     }
     const receipt = own.map((one) => ({ seq: one.seq, hash: means.hash(one.body) }));
@@ -87,9 +90,16 @@ async function carryOut(
   };
 }
 
+const ERASED = "[redacted]";
+const QUOTING = ["compaction", "prune", "evidence", "state"] as const;
+
 /** A title is made of the user's first words, so it may be made of these. */
 function titleErased({ state }: Head, { texts }: Erasure): Draft[] {
-  return state["title"] === titleOf(texts.join(" ")) ? [{ kind: "state", patch: { title: "[redacted]" } }] : [];
+  return isTitleOf(state["title"], texts.join(" ")) ? [{ kind: "state", patch: { title: ERASED } }] : [];
+}
+
+function eraseTitle(patch: StateRecord["patch"], { texts }: Erasure): string | null {
+  return isTitleOf(patch["title"], texts.join(" ")) ? JSON.stringify({ ...patch, title: ERASED }) : null;
 }
 
 function planErasure(message: MessageRecord, options: RedactOptions): { erasure: Erasure; body: string } {

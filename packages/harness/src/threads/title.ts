@@ -12,3 +12,10 @@ export function titleOf(text: string, maxCharacters = MOST_CHARACTERS): string {
   const space = cut.lastIndexOf(" ");
   return `${space > maxCharacters / 2 ? cut.slice(0, space) : cut}…`;
 }
+
+/** However short it was cut: a title that begins a text says what the text says. */
+export function isTitleOf(title: unknown, text: string): boolean {
+  if (typeof title !== "string") return false;
+  const words = title.replace(/…$/u, "");
+  return words !== "" && text.replace(/\s+/g, " ").trim().startsWith(words);
+}
