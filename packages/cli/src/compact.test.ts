@@ -67,6 +67,20 @@ test("one undo takes back all of a compaction that also had to shorten what stay
   assert.equal((await at.run("doctor", "--rebuild")).code, 0);
 });
 
+test("a thread with reports weighs the same in view, context and compact", async (t) => {
+  const at = desk(t);
+  const lines = exchanges(40).map((message, index) => {
+    const usage = { model: "gpt-4o", usage: { prompt_tokens: 120 + 31 * index, completion_tokens: 9 } };
+    return { message, ...(message.role === "assistant" && usage) };
+  });
+  await importMessages(at, "a", lines);
+  const { tokens, source } = (await at.json("view", "a")).document;
+  assert.equal(source, "anchored");
+  assert.equal((await at.json("context", "a")).document["total"], tokens);
+  assert.equal((await at.json("compact", "a", "--dry-run")).document["tokensBefore"], tokens);
+  assert.equal((await at.json("compact", "a")).document["tokensBefore"], tokens);
+});
+
 test("a dry run says what would come of it and writes nothing, even while another run holds the thread", async (t) => {
   const at = desk(t);
   await importMessages(at, "a", exchanges(40));

@@ -72,6 +72,7 @@ export interface Cut {
 /** What can't be shed, part by part; larger than the window means that no prompt exists. */
 export interface Floor {
   readonly fixed: number;
+  /** System messages, and the acknowledgement after the summary. */
   readonly systems: number;
   readonly reserve: number;
   readonly request: number;

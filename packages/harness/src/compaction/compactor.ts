@@ -75,7 +75,7 @@ export class FloorError extends Error {
     const { fixed, systems, reserve, request, summary, total, window } = floor;
     super(
       `the smallest possible prompt needs ${total} tokens and the window has ${window}: system prompt and tools ${fixed}, ` +
-        `system messages ${systems}, reserved for the answer ${reserve}, the request ${request}, the summary ${summary}. ` +
+        `system messages and the acknowledgement ${systems}, reserved for the answer ${reserve}, the request ${request}, the summary ${summary}. ` +
         "Use a model with a larger window, fewer tools or a shorter system prompt.",
     );
     this.name = "FloorError";
@@ -138,21 +138,23 @@ async function carryOut<M>(plan: Plan, request: CompactRequest, context: Context
   const { conversation, clock, on } = options;
   const started = clock().getTime();
   if (plan.kind === "impossible") throw new FloorError(plan.floor);
-  if (plan.kind === "none") return unchanged(plan.reason, plan.tokens);
+  if (plan.kind === "none") return unchanged(plan.reason, measured.tokens);
   on({ type: "compaction-trigger", reason: plan.reason });
 
   const made = (await fromDraft(plan, request, context)) ?? (await makeFitting(plan, request, context));
-  if (request.signal?.aborted) return unchanged("aborted", plan.tokensBefore);
+  if (request.signal?.aborted) return unchanged("aborted", measured.tokens);
   const { after, tokensAfter, cut } = made;
   if (tokensAfter >= measured.tokens) {
-    return unchanged("no-shrink", plan.tokensBefore);
+    return unchanged("no-shrink", measured.tokens);
   }
   if (!request.dryRun) {
     // A long extract keeps the process busy: whoever asked to stop meanwhile is heard before anything is written.
     await setImmediate();
-    if (request.signal?.aborted) return unchanged("aborted", plan.tokensBefore);
-    const committed = await conversation.commit(made.drafts.map((draft) => ({ ...draft, tokensAfter })));
-    if (committed.kind !== "committed") return unchanged("conflict", plan.tokensBefore);
+    if (request.signal?.aborted) return unchanged("aborted", measured.tokens);
+    const committed = await conversation.commit(
+      made.drafts.map((draft) => ({ ...draft, tokensBefore: measured.tokens, tokensAfter })),
+    );
+    if (committed.kind !== "committed") return unchanged("conflict", measured.tokens);
     if (cut !== null) await context.background?.clear();
     // The parts are a cache of the log; whatever is missing is made before the next model call.
     await options.archive?.().catch(() => undefined);
@@ -161,7 +163,7 @@ async function carryOut<M>(plan: Plan, request: CompactRequest, context: Context
     kind: "compacted",
     rung: made.rung,
     reason: reasonText(plan.reason),
-    tokensBefore: plan.tokensBefore,
+    tokensBefore: measured.tokens,
     tokensAfter,
     hidden: cut === null ? null : [1, cut.covers[1]],
     standing: cut === null ? [] : standing(after, cut.covers[1]),
