@@ -1,5 +1,6 @@
 /** Draws what fills the window: one bar, and one line per part. 80 columns, readable without colour. */
 import type { Breakdown } from "@palimpsest/core/tokens";
+import { grouped } from "./grouped.ts";
 
 export interface DrawOptions {
   readonly title: string;
@@ -14,13 +15,13 @@ export function drawBudget(budget: Breakdown, { title, color }: DrawOptions): st
   const share = Math.round((budget.total / budget.window) * 100);
   const over = budget.total > budget.window ? ", more than the window" : "";
   return [
-    `${title}: ${number(budget.total)} of ${number(budget.window)} tokens (${share} %${over}; ${budget.source})`,
+    `${title}: ${grouped(budget.total)} of ${grouped(budget.window)} tokens (${share} %${over}; ${budget.source})`,
     `[${bar}]`,
     ...budget.groups.flatMap((group) => [
-      `${group.name.padEnd(22)}${number(group.tokens).padStart(12)}`,
+      `${group.name.padEnd(22)}${grouped(group.tokens).padStart(12)}`,
       ...Object.entries(group.parts).map(
         ([name, tokens]) =>
-          `  ${painted(look.get(name)!, color)} ${(NAMES[name] ?? name).padEnd(18)}${number(tokens).padStart(12)}${percent(tokens, budget.window)}`,
+          `  ${painted(look.get(name)!, color)} ${(NAMES[name] ?? name).padEnd(18)}${grouped(tokens).padStart(12)}${percent(tokens, budget.window)}`,
       ),
     ]),
   ].join("\n");
@@ -83,10 +84,6 @@ function cells(slices: readonly { name: string; tokens: number }[], whole: numbe
 
 function painted({ mark, paint }: Look, color: boolean): string {
   return color ? `\u001b[${paint}m${mark}\u001b[0m` : mark;
-}
-
-function number(tokens: number): string {
-  return tokens.toLocaleString("en-US");
 }
 
 function percent(tokens: number, window: number): string {

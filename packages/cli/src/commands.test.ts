@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
 import { BINARY, type Desk, desk } from "../test/binary.ts";
+import { importMessages } from "../test/conversations.ts";
 
 const said = ["Which river runs through Vienna?", "The Danube.", "And through Prague?", "The Vltava."];
 
@@ -39,6 +40,20 @@ test("view shows what would be sent, and says that nothing was simulated", async
     (document["messages"] as { content: string }[]).map(({ content }) => content),
     said,
   );
+});
+
+test("view says once what it repaired, and how often", async (t) => {
+  const at = desk(t);
+  const turns = Array.from({ length: 1200 }, (_, n) => ({ role: "user", content: `Word ${n} of a long list` }));
+  await importMessages(at, "a", [
+    ...turns.slice(0, 1199),
+    ...Array(3).fill({ role: "user", content: "" }),
+    turns[1199]!,
+  ]);
+  const { stderr } = await at.run("view", "a");
+  assert.match(stderr, /^repaired: empty-dropped, a message with nothing in it \(3 times\)$/m);
+  assert.equal(stderr.match(/empty-dropped/g)?.length, 1);
+  assert.match(stderr, /\d+,\d{3} tokens \(estimated\)/);
 });
 
 test("[F23] context's parts sum exactly to its total, which is the view's count, system prompt and tools included", async (t) => {

@@ -39,3 +39,10 @@ export function inBold({ snippet: text, marks }: FoundWords): string {
 export function plain(text: string): string {
   return text.split("\n").map(printable).join("\n");
 }
+
+/** Why a search has nothing to show. */
+export const NOTHING_FOUND = {
+  missing: "There is no such thread.",
+  "no-terms": "The question has no word that could be looked for: name something that was said.",
+  "no-match": "Nothing found.",
+} as const;

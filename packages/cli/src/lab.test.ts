@@ -47,3 +47,11 @@ test("an own policy is played; a missing file and a broken policy are named, the
   const names = (document["policies"] as { name: string }[]).map(({ name }) => name);
   assert.ok(names.includes("early") && names.includes("ours"));
 });
+
+test("a file that holds no JSON is named without a promise to play the rest of it", async (t) => {
+  const at = desk(t);
+  const { code, stderr } = await at.run("lab", at.file("notes.md", "# Notes\n\nNot a transcript.\n"));
+  assert.equal(code, 1);
+  assert.match(stderr, /notes\.md: not valid JSON/);
+  assert.ok(!/other lines|: :/.test(stderr), stderr);
+});

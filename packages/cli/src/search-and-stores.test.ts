@@ -95,6 +95,7 @@ test("a store that isn't there, can't be reached or has no driver is named witho
   const at = desk(t);
   const nowhere = at.file("nowhere.db");
   assert.match((await at.run("store", "copy", nowhere, at.file("b.db"))).stderr, /no database at .*nowhere\.db/);
+  assert.match((await at.run("threads", "--store", nowhere)).stderr, /^No threads in that store yet\.$/m);
   assert.ok(!existsSync(nowhere));
   assert.equal((await at.run("store", "copy", nowhere, nowhere)).code, 2);
   for (const url of ["postgres://me:hidden-word@127.0.0.1:1/none", "mysql://me:hidden-word@127.0.0.1/none"]) {

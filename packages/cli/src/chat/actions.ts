@@ -1,7 +1,7 @@
 /** What the chat's commands do to the thread: compact, undo, redo, look at it, search, pin, fork. */
 import { searchThread } from "palimpsest/recall";
 import { drawBudget } from "../budget-bar.ts";
-import { foundWords } from "../found-words.ts";
+import { foundWords, NOTHING_FOUND } from "../found-words.ts";
 import type { Session } from "./session.ts";
 
 const NOTHING_YET = "Nothing was said in this thread yet.";
@@ -48,7 +48,7 @@ export async function context({ assistant, screen, thread }: Session): Promise<v
 export async function search({ means, screen, thread }: Session, words: string): Promise<void> {
   if (words === "") return screen.aside("Say what to look for: /search WORDS");
   const found = await searchThread(means.store, thread, words, { k: 5 });
-  if (found.kind === "nothing") return screen.aside("Nothing found.");
+  if (found.kind === "nothing") return screen.aside(NOTHING_FOUND[found.reason]);
   for (const { seq, role, text, snippet } of found.hits) {
     const shown = screen.color ? snippet : foundWords(text, words).snippet;
     await screen.prose(`- #${seq} ${role}: ${shown.replaceAll(/\s+/g, " ")}`);

@@ -3,6 +3,7 @@ import { constants } from "node:fs";
 import { copyFile, readdir, stat } from "node:fs/promises";
 import { basename, extname, join, resolve } from "node:path";
 import { prepareWorkspace, threadWorkspace, VIRTUAL_ROOT } from "palimpsest/workspace";
+import { grouped } from "../grouped.ts";
 import { printable } from "../table.ts";
 import type { Session } from "./session.ts";
 
@@ -15,7 +16,7 @@ export async function files({ context, screen, thread }: Session): Promise<void>
       const path = join(entry.parentPath, entry.name);
       const { size } = await stat(path).catch(() => ({ size: 0 }));
       const inside = path.slice(roots[name].directory.length + 1);
-      await screen.line(`  ${printable(`${VIRTUAL_ROOT}/${name}/${inside}`)}  ${size.toLocaleString("en-US")} B`);
+      await screen.line(`  ${printable(`${VIRTUAL_ROOT}/${name}/${inside}`)}  ${grouped(size)} B`);
       shown += 1;
     }
   }

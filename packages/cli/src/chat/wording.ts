@@ -1,6 +1,7 @@
 /** The words of a chat's one-line reports: calls, sizes, durations, compactions. */
 import { stripVTControlCharacters } from "node:util";
 import type { AgentEvent } from "palimpsest/agent";
+import { grouped } from "../grouped.ts";
 import { printable } from "../table.ts";
 
 type Compacted = Extract<Extract<AgentEvent, { type: "compaction-end" }>["outcome"], { kind: "compacted" }>;
@@ -10,7 +11,7 @@ export function compactionMark(
   { hide, keep }: { readonly hide: number; readonly keep: number },
   width: number,
 ): string[] {
-  const facts = `-- compacted · ${tokensBefore} -> ${tokensAfter} tokens · ${rung} · ${duration(ms)} `;
+  const facts = `-- compacted · ${grouped(tokensBefore)} -> ${grouped(tokensAfter)} tokens · ${rung} · ${duration(ms)} `;
   const what =
     hidden === null
       ? "old tool output is shortened"

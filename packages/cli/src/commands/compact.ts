@@ -3,6 +3,7 @@ import { requestWindow, summarizationForThreads } from "palimpsest/config";
 import { integer } from "../arguments.ts";
 import type { Context, Run } from "../command.ts";
 import { compactionLog } from "../compaction-log.ts";
+import { grouped } from "../grouped.ts";
 import { missingThread, withThread } from "../home.ts";
 import { loadSettings } from "../settings.ts";
 
@@ -55,7 +56,7 @@ function described(thread: string, outcome: Exclude<ThreadOutcome, { kind: "miss
   const what =
     hidden === null ? "shortened" : `records ${hidden[0]} to ${hidden[1]} are behind a summary${but(standing)}`;
   return [
-    `${dryRun ? "Would compact" : "Compacted"} ${thread} (${rung}): ${tokensBefore} -> ${tokensAfter} tokens, ${messages.length} messages, ${ms} ms; ${what}.`,
+    `${dryRun ? "Would compact" : "Compacted"} ${thread} (${rung}): ${grouped(tokensBefore)} -> ${grouped(tokensAfter)} tokens, ${messages.length} messages, ${ms} ms; ${what}.`,
     ...(archivePath === null || dryRun
       ? []
       : [`Word for word in ${archivePath}. "palimpsest undo ${thread}" takes it back.`]),
@@ -72,7 +73,7 @@ function but(standing: readonly number[]): string {
 function reporter({ output, verbose }: Context): (event: CompactionEvent) => void {
   return (event) => {
     if (verbose || (!process.stderr.isTTY && event.type !== "summary-progress")) return;
-    if (event.type === "compaction-check") output.progress(`${event.tokens} tokens ...`);
+    if (event.type === "compaction-check") output.progress(`${grouped(event.tokens)} tokens ...`);
     if (event.type === "compaction-start") output.progress(`summarizing ${event.hide} messages ...`);
     if (event.type === "summary-progress") output.progress(`summarized ${event.done} of ${event.of}`);
   };

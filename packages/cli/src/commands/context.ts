@@ -2,6 +2,7 @@ import { threadPrompt } from "palimpsest/inspect";
 import { integer } from "../arguments.ts";
 import { drawBudget } from "../budget-bar.ts";
 import type { Run } from "../command.ts";
+import { grouped } from "../grouped.ts";
 import { missingThread, withThread } from "../home.ts";
 import { configuredWindow, squeezePolicy } from "../settings.ts";
 
@@ -23,7 +24,9 @@ export const run: Run = async (input, context) => {
     await context.output.line(drawBudget(breakdown, { title: thread, color: context.output.color }));
     if (simulated) context.output.note(`As a window of ${given} would force it; nothing was written.`);
     if (given === undefined && (known === null || known.source === "fallback"))
-      context.output.note(`The model's window is not known: ${breakdown.window} tokens are assumed. Pass --window N.`);
+      context.output.note(
+        `The model's window is not known: ${grouped(breakdown.window)} tokens are assumed. Pass --window N.`,
+      );
   }
   return damage === null ? 0 : 1;
 };

@@ -15,6 +15,7 @@ import {
 import { integer } from "../arguments.ts";
 import type { Context, Input, Run } from "../command.ts";
 import { Failure } from "../failure.ts";
+import { grouped } from "../grouped.ts";
 
 export const run: Run = async (input, context) => {
   const window = integer(input, "window", { min: 1000 }) ?? 200_000;
@@ -78,9 +79,7 @@ function tableOf(rows: readonly Omit<LabRow, "timelines">[]): string[] {
     percent(row.known),
     percent(row.knownWithRecall),
     ...(asked ? [percent(row.evidence ?? 0), percent(row.evidenceWithRecall ?? 0)] : []),
-    ...[row.tokens, row.compactions, row.waits, row.violations, row.overWindow].map((value) =>
-      value.toLocaleString("en-US"),
-    ),
+    ...[row.tokens, row.compactions, row.waits, row.violations, row.overWindow].map(grouped),
   ]);
   const evidence = asked ? ["evidence", "ev+recall"] : [];
   const head = ["policy", "cost", "known", "recall", ...evidence, "tokens", "compact", "waits", "invalid", "over"];

@@ -2,7 +2,7 @@ import { type SearchOutcome, searchAll, searchThread } from "palimpsest/recall";
 import { integer } from "../arguments.ts";
 import type { Context, Input, Run } from "../command.ts";
 import { UsageError } from "../failure.ts";
-import { foundWords, inBold, plain } from "../found-words.ts";
+import { foundWords, inBold, NOTHING_FOUND, plain } from "../found-words.ts";
 import { missingThread, standsAlready, storeOf, withHome, withThread } from "../home.ts";
 
 export const run: Run = async (input, context) => {
@@ -26,15 +26,9 @@ export const run: Run = async (input, context) => {
     const shown = context.output.color ? inBold(found) : plain(found.snippet);
     await context.output.line(`${all ? `${of} ` : ""}#${seq} ${role} ${at}\n${shown.replaceAll(/^/gm, "  ")}\n`);
   }
-  if (outcome.kind === "nothing") context.output.note(NOTHING[outcome.reason]);
+  if (outcome.kind === "nothing") context.output.note(NOTHING_FOUND[outcome.reason]);
   return 0;
 };
-
-const NOTHING = {
-  missing: "There is no such thread.",
-  "no-terms": "The question has no word that could be looked for: name something that was said.",
-  "no-match": "Nothing found.",
-} as const;
 
 /** The thread (null: all of them) and what is asked. */
 function words({ positionals }: Input, all: boolean): [string | null, string] {

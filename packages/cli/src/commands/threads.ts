@@ -24,7 +24,8 @@ export const run: Run = async (input, context) => {
   }));
   const rows = input.options["tree"] === true ? inTree(flat) : flat.map((row) => ({ ...row, depth: 0 }));
   if (context.format === "json") await context.output.json({ threads: input.options["tree"] === true ? rows : flat });
-  else if (rows.length === 0) context.output.note(`No threads in ${context.home} yet.`);
+  else if (rows.length === 0)
+    context.output.note(`No threads in ${context.store === null ? context.home : "that store"} yet.`);
   else
     await context.output.line(
       table(

@@ -2,6 +2,7 @@ import { shapeOf } from "@palimpsest/core/message";
 import { threadPrompt } from "palimpsest/inspect";
 import { integer } from "../arguments.ts";
 import type { Run } from "../command.ts";
+import { grouped } from "../grouped.ts";
 import { missingThread, withThread } from "../home.ts";
 import { writeMessage } from "../message-text.ts";
 import { squeezePolicy } from "../settings.ts";
@@ -29,10 +30,11 @@ export const run: Run = async (input, context) => {
     });
     return damage === null ? 0 : 1;
   }
-  for (const { kind, detail } of repairs) context.output.note(`repaired: ${kind}, ${detail}`);
+  for (const [what, all] of Map.groupBy(repairs, ({ kind, detail }) => `${kind}, ${detail}`))
+    context.output.note(`repaired: ${what}${all.length > 1 ? ` (${all.length} times)` : ""}`);
   for (const [index, message] of messages.entries())
     await context.output.line(writeMessage(message, shapeOf(dialect) as never, `${index + 1}`));
   const made = simulated ? `, as a window of ${window} would force it; nothing was written` : "";
-  context.output.note(`${messages.length} messages, ${count.tokens} tokens (${count.source})${made}`);
+  context.output.note(`${messages.length} messages, ${grouped(count.tokens)} tokens (${count.source})${made}`);
   return damage === null ? 0 : 1;
 };

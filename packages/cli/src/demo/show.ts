@@ -1,4 +1,6 @@
 /** How the demo looks: 80 columns, readable without colour, a moving bar only at a terminal. Decides nothing. */
+
+import { grouped } from "../grouped.ts";
 import type { Output } from "../output.ts";
 import { table } from "../table.ts";
 import type { CompactionSeen, Played, Turn } from "./play.ts";
@@ -52,20 +54,20 @@ export function createShow(output: Output, { window, turns, json }: ShowOptions)
   let count = 0;
   return {
     async opening(first) {
-      await line(bold(`A conversation of ${turns} turns in a window of ${number(window)} tokens`));
+      await line(bold(`A conversation of ${turns} turns in a window of ${grouped(window)} tokens`));
       await line("Real agent, store, tools and files; the model is the offline one: no key needed.\n");
       await line(`you  ${first}\n`);
     },
     progress({ turn, messages, largest }) {
       if (json || (!moving && turn % Math.ceil(turns / 8) !== 0 && turn !== turns)) return;
       output.progress(
-        `${bar(turn / turns)} turn ${turn}/${turns} · ${messages} said · largest prompt ${number(largest)}`,
+        `${bar(turn / turns)} turn ${turn}/${turns} · ${messages} said · largest prompt ${grouped(largest)}`,
       );
     },
     compaction({ turn, tokensBefore, tokensAfter, rung, ms, hidden }) {
       count += 1;
       const hides = hidden === null ? "shortens tool output" : `hides 1-${hidden[1]}`;
-      const size = `${number(tokensBefore)} -> ${number(tokensAfter)}`;
+      const size = `${grouped(tokensBefore)} -> ${grouped(tokensAfter)}`;
       void line(`-- compaction ${count} · turn ${turn} · ${size} · ${rung} · ${ms} ms · ${hides}`);
     },
     async recall({ question, calls, text, found }) {
@@ -106,11 +108,11 @@ function rows(closing: Closing, window: number): string[][] {
   const { compactions, messages, toolCalls, modelCalls, largest, tokens, identical, chain, seconds } = closing;
   const slowest = Math.max(0, ...compactions.map(({ ms }) => ms));
   return [
-    ["messages said, tool results included", number(messages)],
-    ["tool calls", number(toolCalls)],
-    ["model calls, none of them refused", number(modelCalls)],
-    ["everything said", `about ${number(tokens)} tokens, ${(tokens / window).toFixed(1)} windows full`],
-    ["largest prompt / window", `${number(largest)} / ${number(window)} tokens`],
+    ["messages said, tool results included", grouped(messages)],
+    ["tool calls", grouped(toolCalls)],
+    ["model calls, none of them refused", grouped(modelCalls)],
+    ["everything said", `about ${grouped(tokens)} tokens, ${(tokens / window).toFixed(1)} windows full`],
+    ["largest prompt / window", `${grouped(largest)} / ${grouped(window)} tokens`],
     ["compactions / slowest", `${compactions.length} / ${slowest} ms`],
     ["first words found again", closing.recalled ? "yes" : "no"],
     ["compaction undone and redone", closing.undone ? "yes" : "no"],
@@ -129,8 +131,4 @@ function bar(share: number): string {
 
 function wrapped(text: string): string {
   return text.replaceAll(/(.{1,74})(?:\s+|$)/g, "$1\n     ").trimEnd();
-}
-
-function number(value: number): string {
-  return value.toLocaleString("en-US");
 }

@@ -12,7 +12,8 @@ export async function readTranscripts(
   file: Buffer,
 ): Promise<{ readonly transcripts: readonly Transcript[]; readonly problems: readonly string[] }> {
   const { conversations, problems } = await readConversations(file);
-  const bad = problems.slice(0, 1).map(({ place, message }) => `${place}: ${message}; its other lines are played`);
+  const rest = conversations.length > 0 ? "; its other lines are played" : "";
+  const bad = problems.slice(0, 1).map(({ place, message }) => `${place === "" ? "" : `${place}: `}${message}${rest}`);
   const found = conversations.length > 0 || bad.length > 0 ? conversations : dialogsInText(file).map(conversationOf);
   const transcripts = found.map((one, at) => transcriptOf(found.length > 1 ? `${name} ${at + 1}` : name, one));
   return { transcripts, problems: found.length + bad.length === 0 ? ["no message in it"] : bad };
