@@ -14,7 +14,7 @@ import { type PostgresServer, startPostgres } from "../testing/postgres-server.t
 import { say, writeThread } from "../testing/thread-writer.ts";
 import { commit, type Draft, fork, means, redact, undo } from "../threads/index.ts";
 import { catchUp, rebuildIndex } from "./catch-up.ts";
-import { searchAll, searchThread } from "./search.ts";
+import { readTurns, searchAll, searchThread } from "./search.ts";
 import { storedIndex } from "./stored-index.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "palimpsest-search-"));
@@ -100,6 +100,21 @@ for (const engine of ["SQLite", "PostgreSQL"] as const) {
       assert.equal(await bestOf(store, "t", "archery hobby"), 3);
       await rebuildIndex(store, "t");
       assert.equal(await bestOf(store, "t", "swordfish redacted"), undefined);
+      await store.close();
+    });
+
+    test("turns are read by their addresses; what was erased, isn't there or is no address is left out", async () => {
+      const store = await open();
+      const writer = await writeThread(store, "t");
+      await say(writer, "my password is swordfish", "my hobby is archery");
+      await store.releaseLease(writer.lease);
+      assert.equal((await redact(means(store), "t", 1)).kind, "redacted");
+      const refs = ["t#1", "t#2", "t#9", "nobody#1", "t", "t#", "t#two", "t#1.5", "t#-1", "t#9e99", "message-12", "#"];
+      const turns = await readTurns(store, refs);
+      assert.deepEqual(
+        turns.map(({ seq, text }) => [seq, text]),
+        [[2, "my hobby is archery"]],
+      );
       await store.close();
     });
 

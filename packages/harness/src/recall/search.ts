@@ -96,7 +96,8 @@ async function readMessages(store: Store, places: readonly Place[]): Promise<Map
   const found = new Map<string, Shown>();
   const read = async (thread: string, seqs: readonly number[]): Promise<void> => {
     const range = [Math.min(...seqs), Math.max(...seqs)] as const;
-    for await (const { record } of store.records(thread, { range, seqs, kinds: ["message"] })) {
+    for await (const { record, redacted } of store.records(thread, { range, seqs, kinds: ["message"] })) {
+      if (redacted) continue;
       const { dialect, body, origin, at, seq } = record as MessageRecord;
       const shape = shapeOf(dialect);
       const message = JSON.parse(body) as never;
@@ -116,11 +117,14 @@ async function readMessages(store: Store, places: readonly Place[]): Promise<Map
   return found;
 }
 
-/** Messages by address (`thread#seq`), as hits that no search found; those that aren't there are left out. */
+/**
+ * Messages by address (`thread#seq`), as hits that no search found. Those that aren't there or were erased are left out,
+ * and so is what is no address: a memory that came from elsewhere names its sources as it likes.
+ */
 export async function readTurns(store: Store, refs: readonly string[]): Promise<SearchHit[]> {
-  const places = refs.map((ref) => {
-    const [thread = "", seq = ""] = ref.split("#");
-    return { thread, seq: Number(seq) };
+  const places = refs.flatMap((ref) => {
+    const [, thread, seq] = /^([^#]+)#(\d{1,15})$/.exec(ref) ?? [];
+    return thread === undefined ? [] : [{ thread, seq: Number(seq) }];
   });
   const shown = await readMessages(store, places);
   return places.flatMap((place): SearchHit[] => {
