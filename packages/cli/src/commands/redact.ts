@@ -16,8 +16,15 @@ export const run: Run = async ({ positionals }, context) => {
   switch (result.kind) {
     case "redacted":
       if (context.format === "json")
-        await context.output.json({ thread, redacted: seq, bodies: result.bodies, threads: result.threads });
-      else await context.output.line(`Redacted message ${seq} of ${result.threads.join(", ")}.`);
+        await context.output.json({
+          ...{ thread, redacted: seq, bodies: result.bodies },
+          ...{ threads: result.threads, lentTo: result.lentTo },
+        });
+      else {
+        await context.output.line(`Redacted message ${seq} of ${result.threads.join(", ")}.`);
+        if (result.lentTo.length > 0)
+          await context.output.line(`Erased what was lent of it as evidence in ${result.lentTo.join(", ")}.`);
+      }
       return 0;
     case "already-redacted":
       throw new Failure("already-redacted", `Message ${seq} of "${thread}" is redacted already.`);

@@ -18,6 +18,8 @@ export function skeleton<M>(shape: Shape<M>, message: M): M {
 export interface Erasure {
   readonly seq: number;
   readonly id: string;
+  /** Its addresses, one for each thread that shows it: evidence names by them what it lends. */
+  readonly refs: readonly string[];
   /** The texts being erased, to find who quotes them. */
   readonly texts: readonly string[];
   /** How a summary that covers the erased message is rewritten; by default nothing of it stays. */
@@ -55,8 +57,9 @@ function eraseSummary(record: CompactionRecord, { seq, rewriteSummary }: Erasure
   return JSON.stringify(rewriteSummary?.(record) ?? { ...record.summary, text: gone, digest: null, state: null });
 }
 
-function eraseEvidence(record: EvidenceRecord, { seq, id, texts }: Erasure): string | null {
-  const cites = record.of === seq || record.ids.includes(id) || quotes(record.text, texts);
+function eraseEvidence(record: EvidenceRecord, { seq, id, refs, texts }: Erasure): string | null {
+  const named = record.ids.some((lent) => lent === id || refs.includes(lent));
+  const cites = record.of === seq || named || quotes(record.text, texts);
   return cites ? JSON.stringify(REDACTED) : null;
 }
 

@@ -40,7 +40,7 @@ export async function forgetEverywhere(
     const [thread = "", seq = ""] = ref.split("#");
     const result = await redact(means, thread, Number(seq));
     if (result.kind === "redacted" || result.kind === "already-redacted") redacted.push(ref);
-    else if (result.kind === "busy") busy.add(thread);
+    else if (result.kind === "busy") busy.add(result.thread);
   }
   return { ...forgotten, evidence, redacted, busy: [...busy] };
 }

@@ -1,10 +1,11 @@
-// What a title took from a message goes with the message: from the log, its forks and the database's files.
+// What titles and evidence took from a message goes with it: from the logs, their forks and the database's files.
 import assert from "node:assert/strict";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { freshThread, say } from "../stores/conformance/kit.ts";
+import type { EvidenceRecord } from "@palimpsest/core/log";
+import { collect, freshThread, say } from "../stores/conformance/kit.ts";
 import { openSqlite } from "../stores/index.ts";
 import { commit, fork, rebuildHead, redact, verify } from "./index.ts";
 import { titleOf } from "./title.ts";
@@ -38,3 +39,42 @@ for (const length of [60, 24]) {
     for (const file of readdirSync(folder)) assert.ok(!readFileSync(join(folder, file)).includes("My password"), file);
   });
 }
+
+test("redacting a message erases the evidence that lent it, cut and escaped as it may be, in every thread of its user", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "palimpsest-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const store = openSqlite({ path: join(folder, "log.db") });
+  const [home, other, third] = [await freshThread(store), await freshThread(store), await freshThread(store)];
+  const [from, to, apart] = [home, other, third].map(({ lease }) => lease.thread) as [string, string, string];
+  await say(home, "The password:\nhunter2-and-more\n".repeat(3), "I see", "What was it?");
+  await say(other, "Which password?", "And now?");
+  await say(third, "Which weather?");
+  const lent = (of: number, text: string, ids: string[]) => ({ kind: "evidence", of, text, ids, hash: "h" }) as const;
+  await commit(home, [lent(3, "password: hunter2-and…", [`${from}#1`])]);
+  await commit(other, [lent(1, "password: hunter2-and…", ["fact-1", `${from}#1`]), lent(2, "Soup.", [`${from}#2`])]);
+  await commit(third, [lent(1, "It rains.", [`${apart}#1`])]);
+  await fork(other, to, { as: "branch", at: 4 });
+  const before = (await store.head(apart))!.version;
+  for (const { lease } of [home, other, third]) await store.releaseLease(lease);
+
+  const outcome = await redact(home, from, 1);
+  assert.deepEqual(outcome.kind === "redacted" && outcome.threads, [from]);
+  assert.deepEqual(outcome.kind === "redacted" && outcome.lentTo.toSorted(), [to, "branch"].toSorted());
+  for (const [thread, gone] of [
+    [from, [1, 4]],
+    [to, [3]],
+    ["branch", [3]],
+  ] as const) {
+    const verdict = await verify(home, thread);
+    assert.deepEqual([verdict.kind, verdict.kind === "whole" && verdict.redacted], ["whole", gone]);
+    assert.equal((await rebuildHead(home, thread)).kind, "equal");
+  }
+  assert.equal((await store.head(apart))!.version, before, "what doesn't quote it is left alone");
+  const kept = await collect(store.records(to, { kinds: ["evidence"] }));
+  assert.deepEqual(
+    kept.map(({ record }) => (record as EvidenceRecord).text),
+    ["[redacted]", "Soup."],
+  );
+  await store.close();
+  for (const file of readdirSync(folder)) assert.ok(!readFileSync(join(folder, file)).includes("hunter2"), file);
+});

@@ -26,7 +26,15 @@ export interface RedactOptions {
 }
 
 export type Redacted =
-  | { readonly kind: "redacted"; readonly seq: number; readonly bodies: number; readonly threads: readonly string[] }
+  | {
+      readonly kind: "redacted";
+      readonly seq: number;
+      readonly bodies: number;
+      /** Every thread that shows the message. */
+      readonly threads: readonly string[];
+      /** Other threads of the user, in which it was lent as evidence; that is erased, too. */
+      readonly lentTo: readonly string[];
+    }
   | { readonly kind: "already-redacted" | "no-message"; readonly seq: number }
   | { readonly kind: "busy"; readonly thread: string; readonly owner: string; readonly expiresAt: string }
   | { readonly kind: "missing" | "lease-lost" | "conflict" };
@@ -42,8 +50,10 @@ export async function redact(
   if (!found) return { kind: "no-message", seq };
   if (found.redacted) return { kind: "already-redacted", seq };
   const threads = await means.store.sharers(thread, seq);
-  const result = await holding(means, threads, options.owner ?? means.ids(), (leases) =>
-    carryOut(means, leases, found.record, options),
+  const refs = threads.map((sharer) => `${sharer}#${seq}`);
+  const lentTo = (await borrowers(means, thread, refs)).filter((one) => !threads.includes(one));
+  const result = await holding(means, [...threads, ...lentTo], options.owner ?? means.ids(), (leases) =>
+    carryOut(means, leases, planErasure(found.record, refs, options), { threads, lentTo }),
   );
   // A fork made meanwhile shares the erased record and was not among those that got a receipt.
   for (const late of await means.store.sharers(thread, seq)) {
@@ -52,30 +62,45 @@ export async function redact(
   return result;
 }
 
+/** Threads of the same user with evidence that names one of the addresses. */
+async function borrowers({ store }: Means, thread: string, refs: readonly string[]): Promise<string[]> {
+  const found: string[] = [];
+  const { user } = (await store.header(thread))!;
+  for (let after: string | undefined; ; ) {
+    const page = await store.threads({ user, limit: 200, order: "created", ...(after !== undefined && { after }) });
+    for (const { header } of page.threads) {
+      for await (const { record } of store.records(header.id, { kinds: ["evidence"] })) {
+        if (record.kind !== "evidence" || !record.ids.some((id) => refs.includes(id))) continue;
+        found.push(header.id);
+        break;
+      }
+    }
+    if (page.next === null) return found;
+    after = page.next;
+  }
+}
+
 async function carryOut(
   means: Means,
   leases: readonly Lease[],
-  message: MessageRecord,
-  options: RedactOptions,
+  { erasure, body }: ReturnType<typeof planErasure>,
+  { threads, lentTo }: { readonly threads: readonly string[]; readonly lentTo: readonly string[] },
 ): Promise<Redacted> {
-  const { erasure, body } = planErasure(message, options);
+  const { seq } = erasure;
   const bodies: RedactRequest["bodies"][number][] = [];
   const batches: RedactRequest["batches"][number][] = [];
   for (const lease of leases) {
-    const writer: Writer = { ...means, lease, runId: null };
-    const own = [{ thread: lease.thread, seq: message.seq, body }];
-    for await (const { record, chained } of means.store.records(lease.thread, { kinds: QUOTING })) {
-      // Before format 2 a title stood in the header, which is chained word for word.
-      if (chained.body === null) continue;
-      const rewritten = record.kind === "state" ? eraseTitle(record.patch, erasure) : erase(record, erasure);
-      if (rewritten !== null) own.push({ thread: lease.thread, seq: record.seq, body: rewritten });
-    }
+    const { thread } = lease;
+    const shares = threads.includes(thread);
+    const quoting = await quotingBodies(means, thread, shares ? erasure : { ...erasure, seq: NOT_HERE });
+    const own = shares ? [{ thread, seq, body }, ...quoting] : quoting;
     const receipt = own.map((one) => ({ seq: one.seq, hash: means.hash(one.body) }));
-    const head = await means.store.head(lease.thread);
+    const head = await means.store.head(thread);
     if (!head) return { kind: "missing" };
-    const event = { type: "redacted", target: message.seq, bodies: receipt };
-    const drafts: Draft[] = [{ kind: "event", event }, ...titleErased(head, erasure)];
-    batches.push({ thread: lease.thread, batch: await prepare(writer, head, drafts) });
+    if (own.length === 0) continue;
+    const event = { type: "redacted", target: own[0]!.seq, bodies: receipt };
+    const drafts: Draft[] = [{ kind: "event", event }, ...(shares ? titleErased(head, erasure) : [])];
+    batches.push({ thread, batch: await prepare({ ...means, lease, runId: null } satisfies Writer, head, drafts) });
     bodies.push(...own);
   }
   // What is being prepared may quote it.
@@ -84,10 +109,26 @@ async function carryOut(
   if (result.kind !== "appended") return { kind: result.kind };
   return {
     kind: "redacted",
-    seq: message.seq,
-    bodies: batches[0] ? bodies.filter((one) => one.thread === leases[0]!.thread).length : 0,
-    threads: leases.map((lease) => lease.thread),
+    seq,
+    bodies: bodies.filter(({ thread }) => thread === threads[0]).length,
+    threads,
+    lentTo,
   };
+}
+
+/** In a thread that was only lent the message its number says nothing. */
+const NOT_HERE = 0;
+
+async function quotingBodies({ store }: Means, thread: string, erasure: Erasure): Promise<RedactRequest["bodies"]> {
+  const found: RedactRequest["bodies"][number][] = [];
+  const kinds = erasure.seq === NOT_HERE ? (["evidence"] as const) : QUOTING;
+  for await (const { record, chained } of store.records(thread, { kinds })) {
+    // Before format 2 a title stood in the header, which is chained word for word.
+    if (chained.body === null) continue;
+    const rewritten = record.kind === "state" ? eraseTitle(record.patch, erasure) : erase(record, erasure);
+    if (rewritten !== null) found.push({ thread, seq: record.seq, body: rewritten });
+  }
+  return found;
 }
 
 const ERASED = "[redacted]";
@@ -102,7 +143,11 @@ function eraseTitle(patch: StateRecord["patch"], { texts }: Erasure): string | n
   return isTitleOf(patch["title"], texts.join(" ")) ? JSON.stringify({ ...patch, title: ERASED }) : null;
 }
 
-function planErasure(message: MessageRecord, options: RedactOptions): { erasure: Erasure; body: string } {
+function planErasure(
+  message: MessageRecord,
+  refs: readonly string[],
+  options: RedactOptions,
+): { erasure: Erasure; body: string } {
   const shape = shapeOf(message.dialect) as Shape<unknown>;
   const value: unknown = JSON.parse(message.body);
   const parts = shape.parts(value);
@@ -112,6 +157,7 @@ function planErasure(message: MessageRecord, options: RedactOptions): { erasure:
     erasure: {
       seq: message.seq,
       id: message.id,
+      refs,
       texts: parts.flatMap(textsOf),
       ...(rewriteSummary ? { rewriteSummary } : {}),
     },

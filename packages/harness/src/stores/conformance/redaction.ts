@@ -17,7 +17,7 @@ export const redactionCases: Cases = {
     await say(writer, "2");
     await store.releaseLease(writer.lease);
     const result = await redact(writer, thread, 1);
-    assert.deepEqual(result, { kind: "redacted", seq: 1, bodies: 1, threads: [thread] });
+    assert.deepEqual(result, { kind: "redacted", seq: 1, bodies: 1, threads: [thread], lentTo: [] });
     const [first, second] = await collect(store.records(thread));
     assert.deepEqual([first!.redacted, second!.redacted], [true, false]);
     const body = JSON.parse((first!.record as { body: string }).body);
