@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { tool } from "ai";
 import { z } from "zod";
 import { agentKit } from "../testing/agent-kit.ts";
 import type { AgentEvent } from "./events.ts";
+import type { Middleware } from "./middleware.ts";
+import type { Run } from "./run.ts";
 
 const echo = tool({ inputSchema: z.object({ text: z.string() }), execute: ({ text }) => `echo ${text}` });
 const STORY = "Once upon a time there was a log that nobody ever edited, and it kept every word that was said to it.";
@@ -67,4 +70,21 @@ async function expireLease(store: {
   const busy = await store.acquireLease("t", "asks", 1);
   assert.equal(busy.kind, "busy");
   if (busy.kind === "busy") await store.releaseLease({ thread: "t", owner: busy.owner, epoch: 1 });
+}
+
+for (const hook of ["beforeAgent", "beforeModel"] as const) {
+  test(`stopped while a middleware waits on the run's signal in ${hook}: it was aborted, it didn't fail`, async () => {
+    const stop = new AbortController();
+    const waiting: Middleware = {
+      name: "waiting",
+      async [hook](run: Run) {
+        queueMicrotask(() => stop.abort());
+        await sleep(10_000, undefined, { signal: run.signal });
+      },
+    };
+    const kit = agentKit([STORY], { middleware: [waiting] });
+    const { end } = await kit.agent.stream({ threadId: "t", prompt: "tell me", signal: stop.signal }).result;
+    assert.deepEqual(end, { kind: "aborted" });
+    assert.deepEqual(await kit.origins(), ["user"]);
+  });
 }

@@ -94,11 +94,16 @@ async function runIn(
     await chain.beforeAgent(run);
     end = await runLoop(run, { ...setup, desk }, progress);
   } catch (error) {
-    end = endOf(error);
+    // Whoever waits on the run's signal throws when it is stopped; a thread that was taken over is told apart below.
+    end = isAbort(error, run.signal) ? { kind: "aborted" } : endOf(error);
   }
   assertHeld();
   await chain.afterAgent(run, end);
   return end;
+}
+
+function isAbort(error: unknown, { aborted, reason }: AbortSignal): boolean {
+  return aborted && (error === reason || (error instanceof Error && error.name === "AbortError"));
 }
 
 function nothingToAnswer(threadId: string): AgentError {
