@@ -36,6 +36,16 @@ export async function settleReceipts(means: Means, fork: string): Promise<void> 
     for await (const { record } of means.store.records(fork, { range, kinds: ["event"] }))
       if (record.kind === "event") known.add(JSON.stringify(record.event));
     const missing = due.filter((draft) => draft.kind === "event" && !known.has(JSON.stringify(draft.event)));
-    if (missing.length > 0) await commit({ ...means, lease, runId: null }, missing);
+    if (missing.length === 0) return;
+    await commit({ ...means, lease, runId: null }, [...missing, ...(await titleAsLogged(means, fork))]);
   });
+}
+
+/** The fork's head was made of what stood there before; a title that was erased since must leave it, too. */
+async function titleAsLogged({ store }: Pick<Means, "store">, fork: string): Promise<Draft[]> {
+  let title: unknown = null;
+  for await (const { record } of store.records(fork, { kinds: ["state"] }))
+    if (record.kind === "state" && record.patch["title"] !== undefined) title = record.patch["title"];
+  const shown = (await store.head(fork))?.state["title"] ?? null;
+  return title === shown ? [] : [{ kind: "state", patch: { title } }];
 }

@@ -55,15 +55,23 @@ test("redacting a message erases the evidence that lent it, cut and escaped as i
   await commit(third, [lent(1, "It rains.", [`${apart}#1`])]);
   await fork(other, to, { as: "branch", at: 4 });
   const before = (await store.head(apart))!.version;
+  const crossed: typeof store = {
+    ...store,
+    redact: async (request) => {
+      await fork(other, to, { as: "crossing", at: 4 });
+      return store.redact(request);
+    },
+  };
   for (const { lease } of [home, other, third]) await store.releaseLease(lease);
 
-  const outcome = await redact(home, from, 1);
+  const outcome = await redact({ ...home, store: crossed }, from, 1);
   assert.deepEqual(outcome.kind === "redacted" && outcome.threads, [from]);
   assert.deepEqual(outcome.kind === "redacted" && outcome.lentTo.toSorted(), [to, "branch"].toSorted());
   for (const [thread, gone] of [
     [from, [1, 4]],
     [to, [3]],
     ["branch", [3]],
+    ["crossing", [3]],
   ] as const) {
     const verdict = await verify(home, thread);
     assert.deepEqual([verdict.kind, verdict.kind === "whole" && verdict.redacted], ["whole", gone]);
@@ -77,4 +85,25 @@ test("redacting a message erases the evidence that lent it, cut and escaped as i
   );
   await store.close();
   for (const file of readdirSync(folder)) assert.ok(!readFileSync(join(folder, file)).includes("hunter2"), file);
+});
+
+test("a fork made while its title is being erased shows what its log says", async () => {
+  const store = openSqlite({ path: ":memory:" });
+  const writer = await freshThread(store);
+  const { thread } = writer.lease;
+  await say(writer, SECRET);
+  await commit(writer, [{ kind: "state", patch: { title: titleOf(SECRET) } }]);
+  await store.releaseLease(writer.lease);
+  const crossed: typeof store = {
+    ...store,
+    redact: async (request) => {
+      await fork(writer, thread, { as: "crossing", at: 2 });
+      return store.redact(request);
+    },
+  };
+  assert.equal((await redact({ ...writer, store: crossed }, thread, 1)).kind, "redacted");
+  assert.equal((await store.head("crossing"))!.state["title"], "[redacted]");
+  assert.equal((await verify(writer, "crossing")).kind, "whole");
+  assert.equal((await rebuildHead(writer, "crossing")).kind, "equal");
+  await store.close();
 });

@@ -45,27 +45,27 @@ export async function redact(
   seq: number,
   options: RedactOptions = {},
 ): Promise<Redacted> {
-  if (!(await means.store.header(thread))) return { kind: "missing" };
+  const header = await means.store.header(thread);
+  if (!header) return { kind: "missing" };
   const found = await findMessage(means, thread, seq);
   if (!found) return { kind: "no-message", seq };
   if (found.redacted) return { kind: "already-redacted", seq };
   const threads = await means.store.sharers(thread, seq);
   const refs = threads.map((sharer) => `${sharer}#${seq}`);
-  const lentTo = (await borrowers(means, thread, refs)).filter((one) => !threads.includes(one));
+  const lentTo = (await borrowers(means, header.user, refs)).filter((one) => !threads.includes(one));
   const result = await holding(means, [...threads, ...lentTo], options.owner ?? means.ids(), (leases) =>
     carryOut(means, leases, planErasure(found.record, refs, options), { threads, lentTo }),
   );
-  // A fork made meanwhile shares the erased record and was not among those that got a receipt.
-  for (const late of await means.store.sharers(thread, seq)) {
-    if (result.kind === "redacted" && !threads.includes(late)) await settleReceipts(means, late);
-  }
+  if (result.kind !== "redacted") return result;
+  // A fork made meanwhile shares the erased records and was not among those that got a receipt.
+  const now = new Set([...(await means.store.sharers(thread, seq)), ...(await borrowers(means, header.user, refs))]);
+  for (const late of now) if (![...threads, ...lentTo].includes(late)) await settleReceipts(means, late);
   return result;
 }
 
-/** Threads of the same user with evidence that names one of the addresses. */
-async function borrowers({ store }: Means, thread: string, refs: readonly string[]): Promise<string[]> {
+/** Threads of the user with evidence that names one of the addresses. */
+async function borrowers({ store }: Means, user: string, refs: readonly string[]): Promise<string[]> {
   const found: string[] = [];
-  const { user } = (await store.header(thread))!;
   for (let after: string | undefined; ; ) {
     const page = await store.threads({ user, limit: 200, order: "created", ...(after !== undefined && { after }) });
     for (const { header } of page.threads) {
