@@ -13,7 +13,7 @@ interface SeekLimits {
   readonly pairs: number;
 }
 
-const SEEK_LIMITS: SeekLimits = { matches: 200, pairMatches: 40, pairs: 4 };
+const SEEK_LIMITS: SeekLimits = { matches: 250, pairMatches: 40, pairs: 4 };
 
 export function planSeeks(terms: readonly QueryTerm[], statistics: ScopeStatistics, limits = SEEK_LIMITS): Seek[] {
   const held = (term: string): number => statistics.holding.get(term) ?? 0;
