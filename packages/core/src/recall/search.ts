@@ -11,6 +11,8 @@ export interface SearchOptions {
   /** How many hits at most; 20 unless told. */
   readonly limit?: number;
   readonly ranking?: RankOptions;
+  /** How many entries that hold a rare term are looked at; 200 unless told. More find a little more and cost time. */
+  readonly matches?: number;
 }
 
 export type SearchResult =
@@ -29,7 +31,7 @@ export async function search(
   if (query.terms.length === 0) return { kind: "nothing", reason: "no-terms" };
   const terms = query.terms.map(({ term }) => term);
   const statistics = await index.statistics(scope, terms);
-  const seeks = planSeeks(query.terms, statistics);
+  const seeks = planSeeks(query.terms, statistics, options.matches);
   if (seeks.length === 0) return { kind: "nothing", reason: "no-match" };
   const candidates = await index.candidates(scope, { terms, seeks, reach: ranking.lend.length });
   const limit = Math.max(1, options.limit ?? 20);

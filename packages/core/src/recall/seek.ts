@@ -5,17 +5,13 @@
 import type { ScopeStatistics, Seek } from "./port.ts";
 import type { QueryTerm } from "./query.ts";
 
-interface SeekLimits {
-  /** Terms are sought alone while the entries that hold them add up to this. */
-  readonly matches: number;
-  /** The newest of those that hold two common terms, and how many such pairs. */
-  readonly pairMatches: number;
-  readonly pairs: number;
-}
+/** Terms are sought alone while the entries that hold them add up to this. */
+const MATCHES = 200;
+/** The newest of those that hold two common terms, and how many such pairs. */
+const PAIR_MATCHES = 40;
+const PAIRS = 4;
 
-const SEEK_LIMITS: SeekLimits = { matches: 250, pairMatches: 40, pairs: 4 };
-
-export function planSeeks(terms: readonly QueryTerm[], statistics: ScopeStatistics, limits = SEEK_LIMITS): Seek[] {
+export function planSeeks(terms: readonly QueryTerm[], statistics: ScopeStatistics, most = MATCHES): Seek[] {
   const held = (term: string): number => statistics.holding.get(term) ?? 0;
   const rarestFirst = terms
     .map(({ term }) => term)
@@ -25,17 +21,16 @@ export function planSeeks(terms: readonly QueryTerm[], statistics: ScopeStatisti
   let matches = 0;
   let alone = 0;
   for (const term of rarestFirst) {
-    if (matches + held(term) > limits.matches) break;
+    if (matches + held(term) > most) break;
     matches += held(term);
     alone += 1;
-    seeks.push({ all: [term], limit: limits.matches });
+    seeks.push({ all: [term], limit: most });
   }
-  if (alone === 0 && rarestFirst[0] !== undefined)
-    seeks.push({ all: [rarestFirst[0]], limit: Math.floor(limits.matches / 2) });
+  if (alone === 0 && rarestFirst[0] !== undefined) seeks.push({ all: [rarestFirst[0]], limit: Math.floor(most / 2) });
   let pairs = 0;
   for (let second = Math.max(alone, 1); second < rarestFirst.length; second += 1) {
-    for (let first = alone; first < second && pairs < limits.pairs; first += 1) {
-      seeks.push({ all: [rarestFirst[first]!, rarestFirst[second]!], limit: limits.pairMatches });
+    for (let first = alone; first < second && pairs < PAIRS; first += 1) {
+      seeks.push({ all: [rarestFirst[first]!, rarestFirst[second]!], limit: PAIR_MATCHES });
       pairs += 1;
     }
   }

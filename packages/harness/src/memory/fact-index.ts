@@ -12,12 +12,15 @@ export interface FactHit {
 
 export async function searchFacts(document: MemoryDocument, query: string, limit: number): Promise<FactHit[]> {
   const { index, facts } = indexOf(document);
-  const found = await search(index, { kind: "thread", thread: FACTS }, query, { limit: Math.max(1, limit) });
+  const options = { limit: Math.max(1, limit), matches: MATCHES };
+  const found = await search(index, { kind: "thread", thread: FACTS }, query, options);
   if (found.kind === "nothing") return [];
   return found.hits.map(({ doc, score }) => ({ fact: facts[doc.seq - 1]!, score })).filter(({ score }) => score > 0);
 }
 
 const FACTS = "facts";
+/** Facts are in memory: looking at more of them costs little. */
+const MATCHES = 250;
 const built = new WeakMap<MemoryDocument, { readonly index: MemoryIndex; readonly facts: readonly Fact[] }>();
 
 function indexOf(document: MemoryDocument) {
