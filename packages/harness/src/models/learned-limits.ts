@@ -3,6 +3,7 @@
  * read or written costs one refused request a process, never a run.
  */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { LearnedLimits } from "@palimpsest/core/tokens";
 
@@ -26,7 +27,10 @@ export function limitsIn(path: string): LimitsShelf {
         mkdirSync(dirname(path), { recursive: true });
         writeFileSync(temporary, `${JSON.stringify(limits, null, 1)}\n`);
         renameSync(temporary, path);
-      } catch {}
+      } catch {
+        // The next process learns it again; what was begun isn't left lying about.
+        void rm(temporary, { force: true }).catch(() => undefined);
+      }
     },
   };
 }

@@ -1,7 +1,8 @@
 /** Reading: ranges as a stream, the load of a view, readers beside a writer. */
 import assert from "node:assert/strict";
-import { commit, pin } from "../../threads/index.ts";
-import { assertSound, type Cases, collect, compact, freshThread, prune, say, seqOf } from "./kit.ts";
+import { commit, fork, pin } from "../../threads/index.ts";
+import type { RecordQuery } from "../store.ts";
+import { assertSound, type Cases, collect, compact, freshId, freshThread, prune, say, seqOf, writerOf } from "./kit.ts";
 
 const seqs = (records: readonly { chained: { seq: number } }[]) => records.map(({ chained }) => chained.seq);
 
@@ -21,6 +22,22 @@ export const readCases: Cases = {
       [5, 3, 2, 1],
     );
     assert.deepEqual(seqs(await collect(store.records(thread, { range: [6, 9] }))), []);
+  },
+
+  "listed records are read from a fork and its past, within the range and in either order": async (suite) => {
+    const writer = await freshThread(suite.store());
+    const { store } = writer;
+    await say(writer, "1", "2", "3", "4");
+    const child = freshId();
+    await fork(writer, writer.lease.thread, { as: child, at: 3 });
+    await say(await writerOf(writer, child), "4 of the child", "5 of the child");
+    const read = async (query: RecordQuery) => seqs(await collect(store.records(child, query)));
+    assert.deepEqual(await read({ seqs: [5, 1, 3, 99] }), [1, 3, 5]);
+    assert.deepEqual(await read({ seqs: [5, 1, 3], order: "descending", kinds: ["message"] }), [5, 3, 1]);
+    assert.deepEqual(await read({ seqs: [5, 1, 3], range: [2, 4] }), [3]);
+    assert.deepEqual(await read({ seqs: [] }), []);
+    const [own] = await collect(store.records(child, { seqs: [4] }));
+    assert.match(own!.chained.body ?? "", /4 of the child/);
   },
 
   "a long range is streamed, and stopping early is fine": async (suite) => {
