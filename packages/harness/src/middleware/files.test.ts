@@ -52,8 +52,7 @@ describe("an agent with files", () => {
     let path = "";
     const kit = deepAgentKit(
       ({ index, prompt }) => {
-        // The model knows the file only by what the preview says.
-        path ||= /read_file\(\{\\*"path\\*": \\*"([^"\\]+)/.exec(JSON.stringify(prompt))?.[1] ?? "";
+        path ||= fileNamedIn(prompt);
         const calls = [
           { name: "fetch_log", input: {} },
           { name: "grep", input: { pattern: "ERROR", path } },
@@ -89,7 +88,7 @@ describe("an agent with files", () => {
     let path = "";
     const kit = deepAgentKit(
       ({ index, prompt }) => {
-        path ||= /read_file\(\{\\*"path\\*": \\*"([^"\\]+)/.exec(JSON.stringify(prompt))?.[1] ?? "";
+        path ||= fileNamedIn(prompt);
         const calls = [
           { name: "fetch_log", input: {} },
           null,
@@ -287,3 +286,8 @@ describe("an agent with files", () => {
     assert.equal((await warned).code, "PALIMPSEST_HOST_BASH");
   });
 });
+
+/** The model knows the file only by what the preview says. */
+function fileNamedIn(prompt: unknown): string {
+  return /read_file\(\{\\*"path\\*": \\*"([^"\\]+)/.exec(JSON.stringify(prompt))?.[1] ?? "";
+}
