@@ -280,3 +280,18 @@ test("a run that waits for a thread can be stopped, and gives up when its time i
   assert.equal((await kit.agent.stream({ threadId: "t", prompt: "two", waitMs: 10 }).result).end.kind, "busy");
   assert.equal((await kit.said()).length, 2);
 });
+
+test("a tool is given its call, the messages and a signal, and nothing of the run's own objects", async () => {
+  let given: Record<string, unknown> = {};
+  const spy = tool({
+    inputSchema: z.object({}),
+    execute: (_, options) => {
+      given = options as never;
+      return "seen";
+    },
+  });
+  const kit = agentKit([call("spy"), "done"], { tools: { spy } });
+  await kit.agent.generate({ threadId: "t", prompt: "go" });
+  assert.deepEqual(Object.keys(given).sort(), ["abortSignal", "context", "messages", "toolCallId"]);
+  assert.deepEqual(given["context"], {});
+});

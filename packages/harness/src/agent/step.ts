@@ -4,6 +4,7 @@
  */
 import type { AiSdkMessage } from "@palimpsest/core/message";
 import { type ModelMessage, streamText, type ToolSet } from "ai";
+import { untilAborted } from "../abort.ts";
 import { markedInstructions, markedMessages } from "./cache-marks.ts";
 import { AgentError, messageOf } from "./errors.ts";
 import type { Emit, StepUsage } from "./events.ts";
@@ -53,7 +54,7 @@ export async function callModel(request: ModelRequest, context: StepContext): Pr
       onError: () => {},
     });
     // Promises that nobody awaits must not end the process when the call fails.
-    for await (const part of untilAborted(result.stream, signal)) seen.take(part as StreamPart);
+    for await (const part of untilStopped(result.stream, signal)) seen.take(part as StreamPart);
     if (signal.aborted) return seen.aborted();
     if (seen.error !== undefined) return seen.failed(seen.error.value);
     const [done] = await result.steps;
@@ -169,23 +170,11 @@ function withoutExecute(tools: ToolSet): ToolSet {
 }
 
 /** Ends at the abort, also when the model's stream does not. */
-async function* untilAborted<T>(stream: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
+async function* untilStopped<T>(stream: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
   const iterator = stream[Symbol.asyncIterator]();
-  const stopped = Promise.withResolvers<"aborted">();
-  const stop = (): void => stopped.resolve("aborted");
-  signal.addEventListener("abort", stop, { once: true });
-  try {
-    for (;;) {
-      const next = iterator.next();
-      const first = await Promise.race([next, stopped.promise]);
-      if (first === "aborted") {
-        next.catch(() => {});
-        return;
-      }
-      if (first.done) return;
-      yield first.value;
-    }
-  } finally {
-    signal.removeEventListener("abort", stop);
+  for (;;) {
+    const next = await untilAborted(signal, () => iterator.next());
+    if (next.done) return;
+    yield next.value;
   }
 }

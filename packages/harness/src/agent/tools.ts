@@ -5,6 +5,7 @@
  */
 import type { AiSdkMessage, AiSdkOutput } from "@palimpsest/core/message";
 import type { Tool, ToolSet } from "ai";
+import { within } from "../abort.ts";
 import { bodyOf, jsonOf } from "./body.ts";
 import { messageOf } from "./errors.ts";
 import type { Chain } from "./middleware.ts";
@@ -57,24 +58,21 @@ async function runCall(call: ToolCall, run: Run, bench: ToolBench): Promise<Call
 async function settle(call: ToolCall, run: Run, bench: ToolBench): Promise<CallOutcome> {
   if (call.invalid !== null) return failed(call.invalid);
   if (run.signal.aborted) return failed(STOPPED);
-  const limit = new AbortController();
-  const signal = AbortSignal.any([run.signal, limit.signal]);
-  const timeoutMs = bench.chain.ownTimeouts.has(call.name) ? null : bench.timeoutMs;
-  // A tool that ignores its signal goes on alone: its late result has no place in the log any more.
-  const stopped = new Promise<CallOutcome>((resolve) => {
-    const stop = (): void => resolve(failed(run.signal.aborted ? STOPPED : tooSlow(call.name, timeoutMs ?? 0)));
-    signal.addEventListener("abort", stop, { once: true });
-  });
-  const timer = timeoutMs === null ? undefined : setTimeout(() => limit.abort(), timeoutMs);
+  const ms = bench.chain.ownTimeouts.has(call.name) ? null : bench.timeoutMs;
+  const tooLong = (): TooSlow => new TooSlow(tooSlow(call.name, ms ?? 0));
   try {
-    const carriedOut = bench.chain.tool(call, (given) => execute(given, run, { tools: bench.tools, signal }), run);
-    return await Promise.race([carriedOut, stopped]);
+    // A tool that ignores its signal goes on alone: its late result has no place in the log any more.
+    return await within({ ms, signal: run.signal, tooLong }, (signal) =>
+      bench.chain.tool(call, (given) => execute(given, run, { tools: bench.tools, signal }), run),
+    );
   } catch (error) {
+    if (run.signal.aborted) return failed(STOPPED);
+    if (error instanceof TooSlow) return failed(error.message);
     return failed(`${call.name} failed: ${messageOf(error)}`);
-  } finally {
-    clearTimeout(timer);
   }
 }
+
+class TooSlow extends Error {}
 
 interface Execution {
   readonly tools: ToolSet;
@@ -88,7 +86,8 @@ async function execute(call: ToolCall, run: Run, { tools, signal }: Execution): 
     toolCallId: call.id,
     messages: run.conversation.view().map(({ message }) => message) as never,
     abortSignal: signal,
-    context: run as never,
+    // What a tool asks for by `contextSchema` can't be given yet; it never gets this run's own objects.
+    context: {} as never,
   };
   const made: unknown = await tool.execute(call.input as never, options);
   const value = isStream(made) ? await lastOf(made, call, run) : made;

@@ -5,6 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
+import { within } from "../abort.ts";
 import { addUsage, NO_USAGE } from "../models/usage.ts";
 import type { DraftTable } from "./draft-table.ts";
 import {
@@ -59,7 +60,8 @@ export function createAsker({ summarize, drafts, timeoutMs, sleep }: AskerOption
 
   const call = async (request: SummaryRequest, signal: AbortSignal): Promise<SummaryAnswer> => {
     calls++;
-    const answer = await within(timeoutMs, signal, (limited) => summarize(request, limited));
+    const tooLong = (): TooSlow => new TooSlow(`no answer within ${Math.round(timeoutMs / 1000)} s`);
+    const answer = await within({ ms: timeoutMs, signal, tooLong }, (limited) => summarize(request, limited));
     usage = addUsage(usage, answer.usage);
     return answer;
   };
@@ -137,26 +139,6 @@ async function attemptOnce<T>(
 }
 
 class TooSlow extends Error {}
-
-/** Ends when the time is up or the caller stops, also for work that ignores its signal. */
-async function within<T>(ms: number, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const own = new AbortController();
-  const stop = (): void => own.abort(signal.reason);
-  signal.addEventListener("abort", stop, { once: true });
-  const timer = setTimeout(() => own.abort(new TooSlow(`no answer within ${Math.round(ms / 1000)} s`)), ms);
-  const stopped = new Promise<never>((_, reject) => {
-    own.signal.addEventListener("abort", () => reject(own.signal.reason), { once: true });
-  });
-  try {
-    return await Promise.race([work(own.signal), stopped]);
-  } catch (error) {
-    // A model stopped by its signal throws an error of its own; ours says why it was stopped.
-    throw own.signal.aborted ? own.signal.reason : error;
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", stop);
-  }
-}
 
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   if (ms > 0) await delay(ms, undefined, { signal });

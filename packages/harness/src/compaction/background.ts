@@ -5,6 +5,7 @@
  */
 import type { Cut } from "@palimpsest/core/compaction";
 import { readState } from "@palimpsest/core/summary";
+import { untilAborted } from "../abort.ts";
 import { fingerprint, planDraft } from "./draft-plan.ts";
 import type { DraftTable } from "./draft-table.ts";
 import type { OnCompactionEvent } from "./events.ts";
@@ -96,7 +97,9 @@ class Drafting<M> implements Background<M> {
     const serves = (cut: Cut): boolean => begins(cut, wanted) && enough(cut);
     // What will be of no use is stopped: its finished parts serve the summary that is written now.
     if (wait === "yes") {
-      await (this.#covering === null || serves(this.#covering) ? until(signal, this.settled()) : this.close());
+      await (this.#covering === null || serves(this.#covering)
+        ? untilAborted(signal, () => this.settled()).catch(() => {})
+        : this.close());
     }
     const draft = await this.#current();
     return draft !== null && serves(draft.cut) ? draft : null;
@@ -164,17 +167,6 @@ class Drafting<M> implements Background<M> {
 /** The same beginning, and nothing hidden that should stay. */
 function begins({ covers: [first, last] }: Cut, { covers }: Cut): boolean {
   return first === covers[0] && last <= covers[1];
-}
-
-async function until(signal: AbortSignal, work: Promise<void>): Promise<void> {
-  if (signal.aborted) return;
-  let stop = (): void => undefined;
-  const stopped = new Promise<void>((resolve) => {
-    stop = resolve;
-  });
-  signal.addEventListener("abort", stop, { once: true });
-  await Promise.race([work, stopped]);
-  signal.removeEventListener("abort", stop);
 }
 
 function readDraft(stored: string | null): Draft | null {

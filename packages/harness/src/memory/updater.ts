@@ -14,6 +14,7 @@ import {
   type Refusal,
   type SourceTurn,
 } from "@palimpsest/core/memory";
+import { within } from "../abort.ts";
 import type { MemoryJob as QueuedJob } from "../stores/memory-jobs.ts";
 import type { Store } from "../stores/store.ts";
 import type { EmitMemory } from "./events.ts";
@@ -140,25 +141,17 @@ async function ask(
   prompt: string,
   signal: AbortSignal,
 ): Promise<{ kind: "answered"; text: string } | Failed> {
-  const timeout = AbortSignal.timeout(timeoutMs);
-  const stop = AbortSignal.any([signal, timeout]);
+  const tooLong = (): TooSlow => new TooSlow(`the extraction model took longer than ${timeoutMs} ms`);
   try {
-    stop.throwIfAborted();
-    const stopped = new Promise<never>((_, reject) => {
-      stop.addEventListener("abort", () => reject(stop.reason), { once: true });
-    });
-    return { kind: "answered", text: await Promise.race([extract(prompt, stop), stopped]) };
+    return { kind: "answered", text: await within({ ms: timeoutMs, signal, tooLong }, (own) => extract(prompt, own)) };
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error);
-    if (timeout.aborted)
-      return {
-        kind: "failed",
-        reason: "model-timeout",
-        detail: `the extraction model took longer than ${timeoutMs} ms`,
-      };
+    if (error instanceof TooSlow) return { kind: "failed", reason: "model-timeout", detail };
     return { kind: "failed", reason: "model-failed", detail: `the extraction model failed: ${detail}` };
   }
 }
+
+class TooSlow extends Error {}
 
 type Failed = UpdateOutcome & { kind: "failed" };
 

@@ -74,12 +74,3 @@ export interface JobWorker {
 export function backOffMs(attempts: number): number {
   return Math.round(Math.exp(Math.min(attempts, 10)) * 1000);
 }
-
-/** Work that doesn't listen to its signal is left behind: the job is no longer its own. */
-export function untilAborted(work: Promise<unknown>, signal: AbortSignal): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) reject(signal.reason as Error);
-    signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
-    work.then(resolve, reject);
-  });
-}

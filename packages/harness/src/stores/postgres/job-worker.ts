@@ -6,7 +6,8 @@
 import { EventEmitter } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import type { JobHelpers, Runner, WorkerEvents } from "graphile-worker";
-import { type JobWorker, type MemoryJob, untilAborted, type WorkOptions } from "../memory-jobs.ts";
+import { untilAborted } from "../../abort.ts";
+import type { JobWorker, MemoryJob, WorkOptions } from "../memory-jobs.ts";
 import type { Connection } from "./connection.ts";
 
 export const MEMORY_TASK = "palimpsest-memory";
@@ -94,7 +95,7 @@ async function carryOut(
   const signal = abortSignal ?? new AbortController().signal;
   onEvent({ type: "job-start", job, attempt });
   try {
-    await untilAborted(process(job, signal), signal);
+    await untilAborted(signal, () => process(job, signal));
   } catch (error) {
     if (signal.aborted) {
       interrupted.set(row.id, attempt - 1);

@@ -3,7 +3,8 @@
  * trouble with the file is reported and tried again at the next poll; the loop itself never ends before `stop`.
  */
 import { randomUUID } from "node:crypto";
-import { backOffMs, type JobWorker, untilAborted, type WorkOptions } from "../memory-jobs.ts";
+import { untilAborted } from "../../abort.ts";
+import { backOffMs, type JobWorker, type WorkOptions } from "../memory-jobs.ts";
 import type { ClaimedJob, JobTable } from "./jobs.ts";
 
 export function startJobLoop(table: JobTable, options: WorkOptions): JobWorker {
@@ -65,7 +66,7 @@ async function carryOut(table: JobTable, claimed: ClaimedJob, options: WorkOptio
   onEvent({ type: "job-start", job, attempt });
   const signal = AbortSignal.any([stop, lost.signal]);
   try {
-    const error = await untilAborted(options.process(job, signal), signal).then(
+    const error = await untilAborted(signal, () => options.process(job, signal)).then(
       () => null,
       (reason: unknown) => wordsOf(reason),
     );
