@@ -20,7 +20,7 @@ import type { StepUsage } from "./events.ts";
 import { type FixedSource, fixedDrafts, type ModelRequest, renderFixed, requestWith } from "./fixed-part.ts";
 import { type Ledger, openLedger, type Settled } from "./ledger.ts";
 import type { CompactionSetup } from "./middleware.ts";
-import type { ModelObject, WindowBook } from "./model.ts";
+import type { ModelObject, ModelSettings, WindowBook } from "./model.ts";
 import { readMessages } from "./read-records.ts";
 import type { Run } from "./run.ts";
 import { summarizerLabel, type WriterPlace, writerFor } from "./summarizer.ts";
@@ -29,6 +29,7 @@ export type { ModelRequest } from "./fixed-part.ts";
 
 export interface DeskOptions extends FixedSource {
   readonly model: ModelObject;
+  readonly providerOptions: ModelSettings["providerOptions"];
   readonly counter: ModelCounter;
   readonly meter: Meter<AiSdkMessage>;
   readonly book: WindowBook;
@@ -111,7 +112,7 @@ interface Asked {
 /** What a compactor needs beside the view and its weight. */
 function effects(run: Run, options: DeskOptions, { ledger, request }: Asked) {
   const { means, threadId, conversation } = run;
-  const { compaction, history, model, book, ahead } = options;
+  const { compaction, history, model, providerOptions, book, ahead } = options;
   const { settings, summarizer } = compaction;
   const { enabled, from, protectTokens, minGainTokens } = settings.prune;
   const policy = { protectTokens, minGainTokens, ...(from === null ? {} : { from }) };
@@ -120,7 +121,7 @@ function effects(run: Run, options: DeskOptions, { ledger, request }: Asked) {
   const { count, prior } = options.counter;
   const place: WriterPlace = {
     count: (text) => Math.ceil(count(text) * prior),
-    ...{ settings, model, drafts: table, window: () => book.window().size },
+    ...{ settings, model, providerOptions, drafts: table, window: () => book.window().size },
     prefix: () =>
       cache() === "cold" ? null : prefixOf(request(), model.provider, ledger.count(conversation.view()).tokens),
   };

@@ -76,6 +76,7 @@ export function withSession<T>(
       const desk = await openDesk(run, {
         ...{ middleware, compaction, base, tools, book },
         model: setup.model.settings.languageModel,
+        providerOptions: setup.model.settings.providerOptions,
         ahead: setup.drafting.has(threadId) ? "no" : "yes",
         ...(await setup.counting()),
         before: before?.conversation.live() === conversation.live() ? before.settled : null,

@@ -3,8 +3,9 @@
  * comes back as a value: answered, failed or aborted, with the text that was shown until then. Writes nothing.
  */
 import type { AiSdkMessage } from "@palimpsest/core/message";
-import { type ModelMessage, streamText, type ToolSet } from "ai";
+import { type ModelMessage, streamText } from "ai";
 import { untilAborted } from "../abort.ts";
+import { withoutExecute } from "../models/without-execute.ts";
 import { markedInstructions, markedMessages } from "./cache-marks.ts";
 import { AgentError, messageOf } from "./errors.ts";
 import type { Emit, StepUsage } from "./events.ts";
@@ -161,12 +162,6 @@ function usageOf(usage: {
     cacheRead: usage.inputTokenDetails.cacheReadTokens ?? 0,
     cacheWrite: usage.inputTokenDetails.cacheWriteTokens ?? 0,
   };
-}
-
-/** The SDK must not run them: the answer is in the log before a tool starts. */
-function withoutExecute(tools: ToolSet): ToolSet {
-  const bare = Object.entries(tools).map(([name, { execute: _, ...tool }]) => [name, tool]);
-  return Object.fromEntries(bare) as ToolSet;
 }
 
 /** Ends at the abort, also when the model's stream does not. */

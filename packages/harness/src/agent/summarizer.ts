@@ -10,7 +10,8 @@ import type { CachedPrefix } from "../compaction/summarize.ts";
 import type { SummaryWriter } from "../compaction/summary-writer.ts";
 import type { Summarization } from "../config/summarization.ts";
 import { knownWindow } from "../models/known-windows.ts";
-import type { ModelObject } from "./model.ts";
+import { withoutThinking } from "../models/without-thinking.ts";
+import { type ModelObject, type ModelSettings, settingsFor } from "./model.ts";
 
 /** `agent`: the agent's own model. Null: no model, summaries are extracted. */
 export type Summarizer = "agent" | ModelObject | SummaryWriter | null;
@@ -19,6 +20,8 @@ export interface WriterPlace {
   readonly settings: Summarization;
   /** The agent's own model, its window, and what it was sent last while its cache may still hold it. */
   readonly model: ModelObject;
+  /** What the agent's own calls carry: a summary on their cached prefix is the same kind of call. */
+  readonly providerOptions: ModelSettings["providerOptions"];
   readonly window: () => number;
   readonly prefix: () => CachedPrefix | null;
   readonly drafts: DraftTable;
@@ -31,9 +34,10 @@ export function writerFor(summarizer: Summarizer, place: WriterPlace): SummaryWr
   const { settings, drafts, count } = place;
   const own = summarizer === "agent" || summarizer === place.model;
   const model = summarizer === "agent" ? place.model : summarizer;
+  const { providerOptions } = own ? place : settingsFor(model, {});
   return createModelWriter({
     // The SDK adapts models of older versions itself.
-    summarize: modelSummarize(model as LanguageModelV4),
+    summarize: modelSummarize(model as LanguageModelV4, providerOptions === undefined ? {} : { providerOptions }),
     window: own ? place.window() : (knownWindow(model.modelId) ?? settings.fallbackContextWindow),
     reservedOutputTokens: settings.reservedOutputTokens,
     trimTokensToSummarize: settings.trimTokensToSummarize,
@@ -41,8 +45,14 @@ export function writerFor(summarizer: Summarizer, place: WriterPlace): SummaryWr
     summaryPrompt: settings.summaryPrompt,
     drafts,
     count,
-    ...(own ? { prefix: place.prefix } : {}),
+    ...(own && keepsCache(place) ? { prefix: place.prefix } : {}),
   });
+}
+
+/** Anthropic reads the messages anew when thinking is turned off, so that a call on the whole prefix would cost it whole. */
+function keepsCache({ model, providerOptions }: WriterPlace): boolean {
+  const { reasoning } = withoutThinking(model, providerOptions);
+  return reasoning === undefined || !/anthropic|claude/i.test(`${model.provider} ${model.modelId}`);
 }
 
 /** What a draft depends on beside the conversation. */

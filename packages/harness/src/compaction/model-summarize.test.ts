@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { APICallError } from "@ai-sdk/provider";
 import { PATCH_SCHEMA } from "@palimpsest/core/summary";
 import { jsonSchema, tool } from "ai";
+import { withSettings } from "../models/with-settings.ts";
 import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
 import { modelSummarize } from "./model-summarize.ts";
 import { SummarizeError, type SummaryRequest } from "./summarize.ts";
@@ -104,6 +105,54 @@ test("[F10] on a cached prefix the request begins exactly as the conversation's 
   );
   assert.equal(prompt[0]!.content, "Be an agent.");
   assert.deepEqual([options.tools?.map(({ name }) => name), options.responseFormat?.type ?? "text"], [["ls"], "text"]);
+});
+
+test("a tool that the model calls instead of summing up is not run", async () => {
+  const { ask } = summarizer([{ calls: [{ name: "rm", input: {} }] }]);
+  const runs: unknown[] = [];
+  const tools = {
+    rm: tool({ inputSchema: jsonSchema({ type: "object" }), execute: (input) => void runs.push(input) }),
+  };
+  const messages = [{ role: "user", content: "hello" }];
+  const prefix = { instructions: "Be an agent.", messages, tools, tokens: 10 };
+  assert.equal((await ask({ ...REQUEST, system: "", schema: null, prefix })).text, "");
+  assert.deepEqual(runs, []);
+});
+
+for (const [name, options, expected] of [
+  ["openai", { reasoningEffort: "high", store: false }, { store: false }],
+  ["anthropic", { thinking: { type: "enabled", budgetTokens: 4000 } }, {}],
+  ["google", { thinkingConfig: { thinkingBudget: 1000 }, labels: { a: "b" } }, { labels: { a: "b" } }],
+] as const) {
+  test(`thinking is off for a summary: the options of ${name}'s other calls without what they say about it`, async () => {
+    const model = scriptedModel(["{}"]);
+    await modelSummarize(model, { providerOptions: { [name]: options } })(REQUEST, signal);
+    const { reasoning, providerOptions } = model.calls[0]!.options;
+    assert.deepEqual([reasoning, providerOptions], ["none", { [name]: expected }]);
+  });
+}
+
+test("a model that was not told to think is told nothing about it", async () => {
+  const model = scriptedModel(["{}"]);
+  await modelSummarize(model, { providerOptions: { openai: { store: false } } })(REQUEST, signal);
+  const { reasoning, providerOptions } = model.calls[0]!.options;
+  assert.deepEqual([reasoning, providerOptions], [undefined, { openai: { store: false } }]);
+});
+
+test("a model with thinking built in does without it for a summary", async () => {
+  const inner = scriptedModel(["{}", "{}"]);
+  const model = withSettings(inner, { reasoning: "medium" }, []);
+  await modelSummarize(model)(REQUEST, signal);
+  assert.equal(inner.calls[0]!.options.reasoning, "none");
+});
+
+test("a model that knows no schemas is asked for JSON without one, so that it has nothing to warn of", async () => {
+  const inner = Object.assign(scriptedModel(["{}", "{}"]), { supportsStructuredOutputs: false });
+  for (const model of [inner, withSettings(inner, {}, [])]) await modelSummarize(model)(REQUEST, signal);
+  assert.deepEqual(
+    inner.calls.map(({ options }) => options.responseFormat),
+    [{ type: "json" }, { type: "json" }],
+  );
 });
 
 function summarizer(script: readonly ScriptedStep[]) {

@@ -13,6 +13,9 @@ import {
   Output,
   type ToolSet,
 } from "ai";
+import { structuredOutputs } from "../models/with-settings.ts";
+import { withoutExecute } from "../models/without-execute.ts";
+import { type QuietCall, withoutThinking } from "../models/without-thinking.ts";
 import {
   type Summarize,
   SummarizeError,
@@ -22,24 +25,25 @@ import {
 } from "./summarize.ts";
 
 export interface ModelSummarizeOptions {
-  /** For example thinking turned off. */
-  readonly providerOptions?: Parameters<typeof generateText>[0]["providerOptions"];
+  /** As for the model's other calls. What they say about thinking is left out: a summary needs none. */
+  readonly providerOptions?: QuietCall["providerOptions"];
   /** `never`: the provider is known to have none. */
   readonly structuredOutput?: "where-it-works" | "never";
 }
 
 export function modelSummarize(model: LanguageModelV4, options: ModelSummarizeOptions = {}): Summarize {
   let structured = (options.structuredOutput ?? "where-it-works") === "where-it-works";
+  const quiet = withoutThinking(model, options.providerOptions);
   return async (request, signal) => {
     const schema = structured ? request.schema : null;
     try {
-      return await ask(model, { ...request, schema }, { ...options, signal });
+      return await ask(model, { ...request, schema }, { ...quiet, signal });
     } catch (error) {
       if (schema === null || !refusesSchema(error)) throw asSummarizeError(error);
       structured = false;
     }
     try {
-      return await ask(model, { ...request, schema: null }, { ...options, signal });
+      return await ask(model, { ...request, schema: null }, { ...quiet, signal });
     } catch (error) {
       // Both ways were refused, so the schema was not what it minded.
       if (refusesSchema(error)) structured = true;
@@ -51,18 +55,18 @@ export function modelSummarize(model: LanguageModelV4, options: ModelSummarizeOp
 async function ask(
   model: LanguageModelV4,
   { system, prompt, prefix, schema, maxOutputTokens }: SummaryRequest,
-  { providerOptions, signal }: ModelSummarizeOptions & { readonly signal: AbortSignal },
+  { signal, ...quiet }: QuietCall & { readonly signal: AbortSignal },
 ): Promise<SummaryAnswer> {
   const instructions = prefix === null ? system : prefix.instructions;
   const before = (prefix?.messages ?? []) as readonly ModelMessage[];
-  const output = schema === null ? {} : { output: Output.object({ schema: jsonSchema(strict(schema) as object) }) };
+  const output = schema === null ? {} : { output: outputFor(model, schema) };
   try {
     const result = await generateText({
       model,
       ...(instructions === "" ? {} : { instructions }),
       messages: [...before, { role: "user", content: prompt }],
-      ...(prefix === null ? {} : { tools: prefix.tools as ToolSet }),
-      ...(providerOptions === undefined ? {} : { providerOptions }),
+      ...(prefix === null ? {} : { tools: withoutExecute(prefix.tools as ToolSet) }),
+      ...quiet,
       ...output,
       maxOutputTokens,
       maxRetries: 0,
@@ -75,6 +79,12 @@ async function ask(
     const usage = error.usage === undefined ? {} : { usage: usageOf(error.usage) };
     return { text: error.text ?? "", finish: finishOf(error.finishReason), ...usage };
   }
+}
+
+/** A model that knows no schemas is asked for JSON of any form; the prompt says which. */
+function outputFor(model: LanguageModelV4, schema: object) {
+  if (structuredOutputs(model) === false) return Output.json();
+  return Output.object({ schema: jsonSchema(strict(schema) as object) });
 }
 
 function finishOf(reason: string | undefined): SummaryAnswer["finish"] {

@@ -57,6 +57,40 @@ test("unknown items and impossible sources are dropped and named", async () => {
   ]);
 });
 
+for (const [what, patch] of Object.entries({
+  "every item from messages that weren't shown": { add: { facts: [{ text: "From zebra-9000", seqs: [9000] }] } },
+  "only items that nobody knows": { update: [{ id: "f77", text: "x", seqs: [1] }], resolve: [{ id: "g88" }] },
+  "words that can't stand, and something to close": {
+    add: { now: [{ text: "At zebra-9000", seqs: [9000] }] },
+    resolve: [{ id: "g1", status: "done", why: "said so" }],
+  },
+})) {
+  test(`a patch with ${what} is no summary: it counts as empty`, async () => {
+    const prior = written(await write(says({ add: { goals: [{ text: "Ship the importer", seqs: [1] }] } }))).state;
+    const result = failed(await write(says(patch), { prior }));
+    assert.equal(result.reason, "empty");
+    assert.match(result.detail, /nothing of the answer can stand/);
+  });
+}
+
+test("a patch that only closes what is open is a summary", async () => {
+  const prior = written(
+    await write(
+      says({
+        add: {
+          goals: [
+            { text: "Ship the importer", seqs: [1] },
+            { text: "Test it", seqs: [3] },
+          ],
+        },
+      }),
+    ),
+  ).state;
+  const patch = { resolve: [{ id: prior.sections.goals[0]!.id, status: "done", why: "it is shipped" }] };
+  const { state } = written(await write(says(patch), { prior }));
+  assert.equal(state.sections.goals[0]!.status, "done");
+});
+
 test("a patch that tries to delete everything deletes nothing, however many parts say so", async () => {
   let prior: SummaryState = emptyState();
   const facts = Array.from({ length: 12 }, (_, index) => ({ text: `Fact number ${index}`, seqs: [1] }));

@@ -137,15 +137,27 @@ function settle<M>(desk: Desk<M>, sections: readonly Section[], digested: number
     return failedResult(desk, "no-shrink", `${said} tokens would stand for ${job.hiddenTokens}`);
   }
   const merged = mergeAll(desk, sections);
+  if (merged.stands === "nothing") {
+    const why = [...new Set(merged.corrected.map(({ why }) => why))].join(", ");
+    return failedResult(desk, "empty", `nothing of the answer can stand (${why})`);
+  }
   const ledger = extendLedger(merged.state.ledger, job.input.entries, job.shape);
   const ignored = sections.flatMap(({ read }) => read.ignored);
   const corrected = [...merged.corrected, ...ignored.map((what) => ({ what, why: "not-understood" as const }))];
   return { kind: "written", state: { ...merged.state, ledger }, digested, corrected, ...asker.spent() };
 }
 
+interface MergedSections {
+  readonly state: SummaryState;
+  readonly corrected: readonly Correction[];
+  /** `nothing`: what was said of the hidden part was dropped, so that the state says nothing of it. */
+  readonly stands: "something" | "nothing";
+}
+
 /** Resolutions of all parts count as one patch's: many small ones may not close more than one large one could. */
-function mergeAll<M>({ job }: Desk<M>, sections: readonly Section[]): { state: SummaryState; corrected: Correction[] } {
-  let state = job.input.prior ?? emptyState();
+function mergeAll<M>({ job }: Desk<M>, sections: readonly Section[]): MergedSections {
+  const prior = job.input.prior ?? emptyState();
+  let state = prior;
   const corrected: Correction[] = [];
   const locators = locatorsFor(job);
   for (const { first, last, knownIds, read } of sections) {
@@ -159,7 +171,11 @@ function mergeAll<M>({ job }: Desk<M>, sections: readonly Section[]): { state: S
   const range = [sections[0]!.first, sections.at(-1)!.last] as const;
   const { knownIds } = sections[0]!;
   const closed = mergePatch(state, { add: {}, update: [], resolve }, { coveredRange: range, knownIds });
-  return { state: closed.state, corrected: [...corrected, ...closed.dropped] };
+  // A merge that changes nothing leaves the sections as they are, the same object.
+  const worded = sections.some(({ read }) => wordsOf(read).length > 0);
+  const changed = (worded ? state : closed.state).sections !== prior.sections;
+  const stands = changed ? "something" : "nothing";
+  return { state: closed.state, corrected: [...corrected, ...closed.dropped], stands };
 }
 
 /** Finds sources among a part's own messages. A message that spans many parts is indexed once. */

@@ -16,7 +16,13 @@ export interface BuiltIn {
   readonly reasoning?: NonNullable<LanguageModelV4CallOptions["reasoning"]>;
 }
 
-export function withSettings(model: LanguageModelV4, builtIn: BuiltIn, secrets: readonly string[]): LanguageModelV4 {
+/** Says what was built in, and what the model itself says about structured output. */
+interface SettledModel extends LanguageModelV4 {
+  readonly reasoning: BuiltIn["reasoning"];
+  readonly supportsStructuredOutputs: boolean | undefined;
+}
+
+export function withSettings(model: LanguageModelV4, builtIn: BuiltIn, secrets: readonly string[]): SettledModel {
   const safely = async <T>(call: () => PromiseLike<T>): Promise<T> => {
     try {
       return await call();
@@ -28,6 +34,8 @@ export function withSettings(model: LanguageModelV4, builtIn: BuiltIn, secrets: 
     specificationVersion: "v4",
     provider: model.provider,
     modelId: model.modelId,
+    reasoning: builtIn.reasoning,
+    supportsStructuredOutputs: structuredOutputs(model),
     get supportedUrls() {
       return model.supportedUrls;
     },
@@ -37,6 +45,16 @@ export function withSettings(model: LanguageModelV4, builtIn: BuiltIn, secrets: 
       return { ...result, stream: secrets.length === 0 ? result.stream : clean(result.stream, secrets) };
     },
   };
+}
+
+/** How much a model of ours thinks unless a call says otherwise; undefined for any other model. */
+export function builtInReasoning(model: object): BuiltIn["reasoning"] {
+  return (model as Partial<SettledModel>).reasoning;
+}
+
+/** Undefined where the model doesn't say. Models that take no schema drop it and warn at every call. */
+export function structuredOutputs(model: object): boolean | undefined {
+  return (model as Partial<SettledModel>).supportsStructuredOutputs;
 }
 
 function merged(options: LanguageModelV4CallOptions, builtIn: BuiltIn): LanguageModelV4CallOptions {
