@@ -7,6 +7,7 @@ export { checkThreadId } from "./ids.ts";
 export { liveAfter, liveRecords, NOTHING_LIVE } from "./live.ts";
 export { parseRecord, RecordError } from "./parse.ts";
 export type * from "./record.ts";
+export { FORMAT_VERSION } from "./record.ts";
 export type { Erasure } from "./redact.ts";
 export { erase, skeleton } from "./redact.ts";
 export type { LiveStructure, Structural, UndoPlan } from "./structure.ts";

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { FORMAT_VERSION } from "@palimpsest/core/log";
 import { type Dialect, rulesOf, type Shape, shapeOf, violations } from "@palimpsest/core/message";
 import { randomConversation, render } from "@palimpsest/core/testing";
 import fc from "fast-check";
@@ -48,6 +49,15 @@ test("with its state, the prompt only grows until the next compaction: its begin
   }
   assert.ok(compactions >= 2 && compactions <= 6, `${compactions} compactions`);
   assert.match(JSON.stringify(last[0]), /Message 0/);
+});
+
+test("what a caller keeps says in which format it was written", async () => {
+  const messages = Array.from({ length: 40 }, (_, index) => ({
+    role: index % 2 === 0 ? "user" : "assistant",
+    content: `Message ${index}: ${"the tide comes in. ".repeat(30)}`,
+  }));
+  const { state } = await compactMessages(messages, { window: 4000 });
+  assert.equal(state.compaction?.v, FORMAT_VERSION);
 });
 
 test("below the trigger nothing is touched", async () => {

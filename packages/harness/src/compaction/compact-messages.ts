@@ -7,6 +7,7 @@ import type { CompactionOutcome } from "@palimpsest/core/compaction";
 import {
   type CompactionRecord,
   emptyHead,
+  FORMAT_VERSION,
   type LiveRecords,
   liveAfter,
   type MessageRecord,
@@ -114,6 +115,6 @@ function liveFrom(count: number, dialect: Dialect, state: MessagesState | null):
 
 /** Its body is never read: the array has the message. */
 function recordOf(seq: number, dialect: Dialect): MessageRecord {
-  const common = { v: 1, seq, at: NO_THREAD.createdAt, runId: null } as const;
+  const common = { v: FORMAT_VERSION, seq, at: NO_THREAD.createdAt, runId: null } as const;
   return { ...common, kind: "message", id: `m${seq}`, dialect, origin: "import", body: "" };
 }

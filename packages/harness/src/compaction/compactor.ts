@@ -17,7 +17,7 @@ import {
   renderState,
   type Window,
 } from "@palimpsest/core/compaction";
-import { type Head, type LogRecord, liveAfter, type ViewEntry } from "@palimpsest/core/log";
+import { FORMAT_VERSION, type Head, type LogRecord, liveAfter, type ViewEntry } from "@palimpsest/core/log";
 import type { Conversation } from "../threads/conversation.ts";
 import { type Background, type BackgroundOptions, createBackground } from "./background.ts";
 import { suffices } from "./draft-plan.ts";
@@ -261,7 +261,7 @@ async function makeDrafts<M>(
 
 /** The live records as they would be with these drafts appended; nothing is written. */
 function withDrafts<M>(conversation: Conversation<M>, drafts: ReturnType<typeof draftsOf<M>>) {
-  const stamp = { v: 1, at: "", runId: null } as const;
+  const stamp = { v: FORMAT_VERSION, at: "", runId: null } as const;
   let seq = conversation.head().version;
   return drafts.reduce(
     (live, draft) => liveAfter(live, { ...stamp, ...draft, seq: ++seq } as Exclude<LogRecord, { kind: "undo" }>),

@@ -3,6 +3,7 @@
  * for looking at a thread through another window, for whoever keeps the messages himself, and for simulations.
  */
 import {
+  FORMAT_VERSION,
   type Head,
   type LiveRecords,
   type LogRecord,
@@ -51,7 +52,13 @@ export function inMemoryConversation<M>(options: InMemoryOptions<M>): Conversati
     reload: async () => undefined,
     async commit(drafts) {
       const records = drafts.map((draft) => {
-        const record = { v: 1, seq: nextSeq(head), at: head.updatedAt, runId: null, ...draft } as LogRecord;
+        const record = {
+          v: FORMAT_VERSION,
+          seq: nextSeq(head),
+          at: head.updatedAt,
+          runId: null,
+          ...draft,
+        } as LogRecord;
         add(record);
         return record;
       });
