@@ -2,15 +2,18 @@ import { type ImportOutcome, type ImportProgress, importFile, type Problem } fro
 import type { Context, Run } from "../command.ts";
 import { Failure, UsageError } from "../failure.ts";
 import { busy, requireThreadId, withHome } from "../home.ts";
+import { loadSettings } from "../settings.ts";
 
 export const run: Run = async ({ positionals, options }, context) => {
   const path = positionals[0]!;
   const thread = options["thread"];
   if (typeof thread !== "string") throw new UsageError("--thread is missing. Usage: palimpsest import FILE --thread T");
   requireThreadId(thread);
+  const { title } = await loadSettings(context);
   const outcome = await withHome(context, (means) =>
     importFile(means, path, {
       thread,
+      title: title.enabled ? { maxWords: title.max_words } : null,
       ...(typeof options["user"] === "string" && { user: options["user"] }),
       ...(typeof options["agent"] === "string" && { agent: options["agent"] }),
       onInvalid: options["skip-invalid"] ? "skip" : "refuse",

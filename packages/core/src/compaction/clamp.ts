@@ -4,6 +4,7 @@
  */
 import type { PruneEntry } from "../log/record.ts";
 import { applyPrune, type ViewEntry } from "../log/view.ts";
+import { isNestedTooDeeply } from "../message/nesting.ts";
 import type { Part, Shape } from "../message/shape.ts";
 import { perMessage } from "./per-message.ts";
 
@@ -116,6 +117,7 @@ function clampPart(part: Part, { most, seq, signed, count }: ClampOptions): stri
 /** A call's input with its long strings shortened, keys kept; when that isn't enough, an object with just the pointer. */
 function clampInput(input: string, most: number, count: (text: string) => number, pointer: string): string {
   const fallback = JSON.stringify({ clamped: pointer });
+  if (isNestedTooDeeply(input)) return fallback;
   let value: unknown;
   try {
     value = JSON.parse(input);

@@ -2,6 +2,7 @@
  * What the shapes share: parts built from plain values, content that is either a string or a list of blocks, data URLs,
  * and a call's input as JSON text. Nothing here knows a provider.
  */
+import { isNestedTooDeeply } from "./nesting.ts";
 import type { Answer, FilePart, ImagePart, OtherPart, Part, ResultPart, Shape, TextPart } from "./shape.ts";
 
 export const text = (value: string): TextPart => ({ kind: "text", text: value });
@@ -119,9 +120,10 @@ export const imageUrl = ({ source, mediaType }: ImagePart): string =>
 /** A call's input as JSON text. */
 export const inputText = (input: unknown): string => JSON.stringify(input) ?? "{}";
 
-/** The value behind a call's JSON text; text that isn't JSON is kept as it is. */
+/** The value behind a call's JSON text; text that isn't JSON, or is nested beyond use, is kept as it is. */
 export function inputValue(input: string): unknown {
   if (input.trim() === "") return {};
+  if (isNestedTooDeeply(input)) return input;
   try {
     return JSON.parse(input);
   } catch {

@@ -5,6 +5,7 @@ export { anthropicShape } from "./anthropic.ts";
 export { convert } from "./convert.ts";
 export type { Detection } from "./detect.ts";
 export { detectDialect } from "./detect.ts";
+export { isNestedTooDeeply } from "./nesting.ts";
 export type { OpenAiCall, OpenAiMessage } from "./openai.ts";
 export { openaiShape } from "./openai.ts";
 export type { OpenAiBlock } from "./openai-blocks.ts";

@@ -8,7 +8,7 @@ import { recall } from "../middleware/recall.ts";
 import { type SubagentsOptions, subagents } from "../middleware/subagents.ts";
 import { summarizationWith } from "../middleware/summarization.ts";
 import { threadData } from "../middleware/thread-data.ts";
-import { title } from "../middleware/title.ts";
+import { type TitleOptions, title } from "../middleware/title.ts";
 import { todos } from "../middleware/todos.ts";
 import type { SubagentModel } from "../subagents/spec.ts";
 import { type Agent, type AgentOptions, createAgent } from "./create-agent.ts";
@@ -23,6 +23,8 @@ export interface DeepAgentOptions extends AgentOptions {
   readonly summarizer?: Summarizer;
   /** Null: no `task` tool. Children have the agent's tools, files and model unless told otherwise. */
   readonly subagents?: Omit<SubagentsOptions, keyof SubagentModel> | null;
+  /** Null: threads get no title. */
+  readonly title?: TitleOptions | null;
   /** What it remembers of its user, made by `memory(...)`; without it nothing is learned or recalled across threads. */
   readonly memory?: Middleware;
   /** Folders, a shell, stored tool outputs and skills; without it the agent has no files. */
@@ -30,7 +32,7 @@ export interface DeepAgentOptions extends AgentOptions {
 }
 
 export function createDeepAgent(given: DeepAgentOptions): Agent {
-  const { summarization, summarizer = "agent", subagents: delegating, files, memory, ...asked } = given;
+  const { summarization, summarizer = "agent", subagents: delegating, files, memory, title: naming, ...asked } = given;
   const compacting = summarizationWith(settingsOf(summarization), summarizer);
   const own = files === undefined ? null : deepFiles(files);
   const options = { ...(own === null ? {} : { history: own.history, copyFiles: own.copyFiles }), ...asked };
@@ -46,7 +48,7 @@ export function createDeepAgent(given: DeepAgentOptions): Agent {
     recall(),
     todos(),
     ...(own?.viewImage ?? []),
-    title(),
+    ...(naming === null ? [] : [title(naming)]),
     clarification(),
     loopGuard(),
     ...(options.middleware ?? []),

@@ -54,6 +54,7 @@ export async function createAgentFromConfig(options: ConfiguredAgentOptions): Pr
     files: filesOf(home, config, model),
     subagents: subagentsFromConfig(config, model.name),
     ...(memory !== null && { memory: memory.middleware }),
+    title: config.title.enabled ? { maxWords: config.title.max_words } : null,
     middleware: options.middleware ?? [],
     summarization: { ...settings, automatic },
     summarizer: summarizerOf(config, settings),

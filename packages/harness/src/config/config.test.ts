@@ -162,3 +162,25 @@ test("each problem is one line in plain words: what is missing, what is allowed"
   const broken = parseConfig("models: [\n", { env: {} });
   assert.ok(broken.kind === "invalid" && broken.problems.every((problem) => !problem.includes("\n")));
 });
+
+test("aliases that multiply without bound, or hold themselves, are a problem with a sentence", () => {
+  const bomb = ["a: &a [x, x, x, x, x, x, x, x, x]"];
+  for (const [from, to] of ["ab", "bc", "cd", "de", "ef", "fg", "gh"])
+    bomb.push(`${to}: &${to} [${Array(9).fill(`*${from}`).join(", ")}]`);
+  assert.match(problems(bomb.join("\n")), /aliases can't be followed/);
+  assert.match(problems("memory: &m { storage_path: *m }"), /alias stands inside of what it stands for/);
+  assert.match(problems("models: &m [ { name: a, deeper: { again: *m } } ]"), /alias stands inside/);
+});
+
+test("a variable's value is shown in no problem and no warning, whatever the key", () => {
+  const env = { SECRET: "hunter2hunter2" };
+  for (const text of ["log_level: $SECRET", "memory: { max_facts: $SECRET }", "models: $SECRET", "title: [$SECRET]"]) {
+    const parsed = parse(text, env);
+    assert.equal(parsed.kind, "invalid", text);
+    assert.doesNotMatch(JSON.stringify(parsed), /hunter2/, text);
+  }
+  assert.match(JSON.stringify(parse("log_level: $SECRET", env)), /log_level is .{2}\$SECRET/);
+  const warned = config("memory: { model_name: $SECRET }", env);
+  assert.match(warned.warnings.join(), /memory\.model_name is "\$SECRET"/);
+  assert.doesNotMatch(warned.warnings.join(), /hunter2/);
+});

@@ -4,9 +4,9 @@
  */
 import type { z } from "zod";
 import { nearest } from "./nearest.ts";
+import { readYaml } from "./read-yaml.ts";
 import { type ConfigFile, configSchema } from "./schema.ts";
 import { upgradeConfig } from "./upgrade.ts";
-import { yaml } from "./yaml.ts";
 
 export interface ParseOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -19,11 +19,9 @@ export type ParsedConfig =
   | { readonly kind: "invalid"; readonly problems: readonly string[] };
 
 export function parseConfig(text: string, { env, under }: ParseOptions): ParsedConfig {
-  const document = text.trim() === "" ? null : yaml().parseDocument(text, { prettyErrors: true });
-  if (document !== null && document.errors.length > 0) {
-    return { kind: "invalid", problems: document.errors.map((error) => `not valid YAML: ${firstLine(error.message)}`) };
-  }
-  const raw: unknown = document?.toJS() ?? {};
+  const read = readYaml(text);
+  if (read.kind === "invalid") return read;
+  const raw = read.value ?? {};
   const rooted = under === undefined ? raw : { [under]: raw };
   if (!isRecord(rooted)) {
     return {
@@ -36,11 +34,12 @@ export function parseConfig(text: string, { env, under }: ParseOptions): ParsedC
   const missing: string[] = [];
   const expanded = expandEnv(upgraded.value, env, missing);
   const result = configSchema.safeParse(expanded);
-  if (!result.success) return { kind: "invalid", problems: describeIssues(result.error.issues, expanded) };
+  // Shown as the file has it: what a variable holds may be a secret, whatever the key.
+  if (!result.success) return { kind: "invalid", problems: describeIssues(result.error.issues, upgraded.value) };
   const warnings = [
     ...upgraded.warnings,
     ...missing.map((name) => `$${name} is not set in the environment; the key that names it counts as absent`),
-    ...unknownModels(result.data),
+    ...unknownModels(result.data, upgraded.value),
   ];
   return { kind: "config", config: result.data, warnings };
 }
@@ -91,11 +90,6 @@ function allowed(message: string): string {
   return words === "Invalid input" ? "not a form that is allowed here; see docs/configuration.md" : words;
 }
 
-/** The parser draws the place below its sentence, which names it already. */
-function firstLine(message: string): string {
-  return message.split("\n", 1)[0]!.replace(/:$/, "");
-}
-
 function unknownKey(path: string, key: string): string {
   const known = knownKeys(path);
   const meant = nearest(key, known);
@@ -136,17 +130,14 @@ function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
 }
 
 /** A name that isn't in `models` may still be meant: it falls back at first use, so it loads with a warning. */
-function unknownModels(config: ConfigFile): string[] {
+function unknownModels(config: ConfigFile, written: unknown): string[] {
   const names = new Set(config.models.map((model) => model.name));
-  const used = {
-    "summarization.model_name": config.summarization.model_name,
-    "memory.model_name": config.memory.model_name,
-  };
-  return Object.entries(used).flatMap(([key, name]) =>
-    name === null || names.has(name)
-      ? []
-      : [`${key} is "${name}", which is not in models; the default model will stand in`],
-  );
+  return (["summarization", "memory"] as const).flatMap((section) => {
+    const name = config[section].model_name;
+    if (name === null || names.has(name)) return [];
+    const shown = JSON.stringify(valueAt(written, [section, "model_name"]));
+    return [`${section}.model_name is ${shown}, which is not in models; the default model will stand in`];
+  });
 }
 
 function isSecret(path: string): boolean {

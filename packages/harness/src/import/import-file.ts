@@ -9,17 +9,20 @@ import { basename } from "node:path";
 import { checkThreadId } from "@palimpsest/core/log";
 import { type Dialect, detectDialect } from "@palimpsest/core/message";
 import { withWriter } from "../threads/acts.ts";
+import type { TitleLimits } from "../threads/title.ts";
 import { commit, createThread, type Means } from "../threads/writer.ts";
 import type { Conversation, Problem } from "./conversation.ts";
 import { type Reading, readConversations } from "./read-conversations.ts";
 import { recordsOf } from "./records.ts";
-import { messageProblem, strayResults } from "./validate.ts";
+import { messageProblem, nestingProblem, strayResults } from "./validate.ts";
 
 export interface ImportOptions {
   readonly thread: string;
   readonly user?: string;
   readonly agent?: string;
   readonly onInvalid: "refuse" | "skip";
+  /** How threads are named by their first words; null: not at all. */
+  readonly title?: TitleLimits | null;
   readonly onProgress?: (progress: ImportProgress) => void;
   readonly signal?: AbortSignal;
 }
@@ -81,8 +84,8 @@ function check(reading: Reading): Checked {
   const invalid = [...reading.problems];
   const conversations = reading.conversations.map((conversation) => ({
     ...conversation,
-    messages: conversation.messages.filter(({ value, place }) => {
-      const problem = messageProblem(value, dialect);
+    messages: conversation.messages.filter(({ value, body, place }) => {
+      const problem = nestingProblem(body) ?? messageProblem(value, dialect);
       if (problem !== null) invalid.push({ place, message: problem });
       return problem === null;
     }),
@@ -125,7 +128,8 @@ async function writeAll(
   }
   if (missing.length === 0) return { kind: "exists", thread: jobs[0]!.thread };
   for (const [index, job] of missing.entries()) {
-    const drafts = recordsOf(job.conversation, { dialect, ids: means.ids, receipt: job.receipt });
+    const { title = {} } = options;
+    const drafts = recordsOf(job.conversation, { dialect, ids: means.ids, title, receipt: job.receipt });
     const written = await writeThread(means, job.thread, drafts, options);
     if (written !== "written") return { kind: written, thread: job.thread };
     options.onProgress?.({ phase: "writing", done: (index + 1) / missing.length });

@@ -1,18 +1,23 @@
 /** Turns a conversation into the records of a new thread, in the order a live one would have written them. */
 import type { UsageRecord } from "@palimpsest/core/log";
 import { type Dialect, type Shape, shapeOf } from "@palimpsest/core/message";
-import { titleOf } from "../threads/title.ts";
+import { type TitleLimits, titleOf } from "../threads/title.ts";
 import type { Draft } from "../threads/writer.ts";
 import type { Conversation, ImportedUsage } from "./conversation.ts";
 
 export interface RecordsOptions {
   readonly dialect: Dialect;
   readonly ids: () => string;
+  /** Null: no title. */
+  readonly title: TitleLimits | null;
   /** The receipt that ends the thread's import. */
   readonly receipt: { readonly type: "imported"; readonly [detail: string]: unknown };
 }
 
-export function recordsOf(conversation: Conversation, { dialect, ids, receipt }: RecordsOptions): Draft[] {
+export function recordsOf(
+  conversation: Conversation,
+  { dialect, ids, title: naming, receipt }: RecordsOptions,
+): Draft[] {
   const drafts: Draft[] = [];
   if (conversation.request !== null) drafts.push({ kind: "state", patch: { request: conversation.request } });
   const flawOf = reportJudge();
@@ -31,7 +36,7 @@ export function recordsOf(conversation: Conversation, { dialect, ids, receipt }:
         flaw: flawOf(usage),
       });
   }
-  const title = titleOf(firstWords(conversation, dialect));
+  const title = naming === null ? "" : titleOf(firstWords(conversation, dialect), naming);
   if (title !== "") drafts.push({ kind: "state", patch: { title } });
   drafts.push({ kind: "event", event: receipt });
   return drafts;

@@ -3,7 +3,7 @@
  * running conversation carries unknown blocks along; a file with one is more likely damaged or of another dialect, and
  * whoever imports it should hear so. Judges one message at a time: how they stand together the view repairs.
  */
-import { type Dialect, readMessage, shapeOf } from "@palimpsest/core/message";
+import { type Dialect, isNestedTooDeeply, readMessage, shapeOf } from "@palimpsest/core/message";
 import { type ImportedMessage, isObject, type Problem } from "./conversation.ts";
 
 /** Null when the message is fine. */
@@ -12,8 +12,13 @@ export function messageProblem(message: Readonly<Record<string, unknown>>, diale
   if (read.kind === "problem") return read.detail;
   const blocks = Array.isArray(message["content"]) ? message["content"].map(typeOf) : [];
   const strange = blocks.findIndex((type) => !isKnown(type, dialect));
-  if (strange === -1) return isWritable(message) ? null : "it is nested too deeply to be written again";
+  if (strange === -1) return null;
   return `content[${strange}] has the unknown type "${blocks[strange]}"; ${dialect} knows ${BLOCKS[dialect].join(", ")}`;
+}
+
+/** Whoever sends or shows a message walks it recursively: one that overflows the stack would stop its thread for good. */
+export function nestingProblem(body: string): string | null {
+  return isNestedTooDeeply(body) ? "it is nested too deeply to be sent or shown" : null;
 }
 
 /** Tool results without a call: they are kept, and the view repairs them. */
@@ -63,15 +68,6 @@ const BLOCKS: Readonly<Record<Dialect, readonly string[]>> = {
     "tool-approval-response",
   ],
 };
-
-/** Whoever sends or shows the message has to spell it as JSON again, which is recursive. */
-function isWritable(message: object): boolean {
-  try {
-    return JSON.stringify(message) !== undefined;
-  } catch {
-    return false;
-  }
-}
 
 function typeOf(block: unknown): string {
   return isObject(block) ? String(block["type"]) : "";

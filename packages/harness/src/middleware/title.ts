@@ -1,13 +1,11 @@
 /** Names a thread after its first exchange, from the user's own first words. */
 import { aiSdkShape } from "@palimpsest/core/message";
 import type { Middleware } from "../agent/middleware.ts";
-import { titleOf } from "../threads/title.ts";
+import { type TitleLimits, titleOf } from "../threads/title.ts";
 
-export interface TitleOptions {
-  readonly maxCharacters?: number;
-}
+export type TitleOptions = TitleLimits;
 
-export function title({ maxCharacters }: TitleOptions = {}): Middleware {
+export function title(limits: TitleOptions = {}): Middleware {
   return {
     name: "title",
     async afterAgent(run, end) {
@@ -17,7 +15,7 @@ export function title({ maxCharacters }: TitleOptions = {}): Middleware {
       const first = conversation.view().find(({ source, message }) => source === "message" && message.role === "user");
       if (first === undefined) return;
       const words = aiSdkShape.parts(first.message);
-      const text = titleOf(words.map((part) => (part.kind === "text" ? part.text : "")).join(" "), maxCharacters);
+      const text = titleOf(words.map((part) => (part.kind === "text" ? part.text : "")).join(" "), limits);
       if (text === "") return;
       await run.commit([{ kind: "state", patch: { title: text } }]);
       run.emit({ type: "title-set", title: text });

@@ -20,7 +20,9 @@ for (const length of [60, 24]) {
     const writer = await freshThread(store);
     const { thread } = writer.lease;
     await say(writer, SECRET, "I will");
-    await commit(writer, [{ kind: "state", patch: { title: titleOf(SECRET, length), todos: ["water the plants"] } }]);
+    await commit(writer, [
+      { kind: "state", patch: { title: titleOf(SECRET, { maxCharacters: length }), todos: ["water the plants"] } },
+    ]);
     await commit(writer, [{ kind: "state", patch: { title: "Renamed later" } }]);
     await fork(writer, thread, { as: "branch", at: 3 });
     await store.releaseLease(writer.lease);

@@ -2,6 +2,7 @@
  * What is left behind when a part is pruned: what it was (path or command, exit code), its failing lines, the names
  * nothing else in the prompt holds, and how to get it back. The input of a call stays JSON with the same keys.
  */
+import { isNestedTooDeeply } from "../../message/nesting.ts";
 import type { CallPart, ImagePart, ResultPart } from "../../message/shape.ts";
 import { exitCode, failingLines } from "../../summary/failing-lines.ts";
 import type { PruneCandidate } from "./candidates.ts";
@@ -54,6 +55,7 @@ function forImage(candidate: PruneCandidate, part: ImagePart): string {
 }
 
 function forInput(candidate: PruneCandidate, part: CallPart, options: ReplacementOptions): string | null {
+  if (isNestedTooDeeply(part.input)) return null;
   let input: unknown;
   try {
     input = JSON.parse(part.input);
