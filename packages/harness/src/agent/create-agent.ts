@@ -18,6 +18,7 @@ import { type AgentStream, startStream } from "./agent-stream.ts";
 import { AgentError } from "./errors.ts";
 import type { AgentEvent, RunResult } from "./events.ts";
 import { executeRun, type RunInput } from "./execute.ts";
+import { createLifetime } from "./lifetime.ts";
 import { compose, type Middleware } from "./middleware.ts";
 import { type ModelObject, type ModelSettings, settingsFor, windowBook } from "./model.ts";
 import { rememberCounts } from "./remember-counts.ts";
@@ -76,22 +77,28 @@ export interface Agent {
   /** Compacts whatever the size. */
   compact(threadId: string, options?: CompactOptions): Promise<CompactionOutcome<AiSdkMessage>>;
   thread(id: string): ThreadHandle;
-  /** Stops summaries being drafted ahead, and closes the store if the agent opened it. */
-  close(): Promise<void>;
+  /**
+   * Refuses new runs and stops those under way: they end `aborted`, with what was said so far in the log. Stops drafts and
+   * the memory queue it was given. Whatever hasn't stopped within the time (5 s) loses its thread. Closes the store only
+   * if the agent opened it.
+   */
+  close(options?: { readonly withinMs?: number }): Promise<void>;
 }
 
 export function createAgent(options: AgentOptions): Agent {
   const setup = resolve(options);
+  const { lifetime } = setup;
   const { store, ids } = setup.means;
   const tell = (event: AgentEvent, threadId: string): void => options.onEvent?.(event, threadId);
   const stream = (input: RunInput): AgentStream => {
     const threadId = input.threadId ?? `thread-${ids()}`;
-    return startStream(threadId, (emit) =>
-      executeRun(setup, { ...input, threadId, runId: ids() }, (event) => {
+    return startStream(threadId, (emit) => {
+      const run = executeRun(setup, { ...input, threadId, runId: ids() }, (event) => {
         emit(event);
         tell(event, threadId);
-      }),
-    );
+      });
+      return lifetime.track(run);
+    });
   };
   return {
     store,
@@ -105,9 +112,11 @@ export function createAgent(options: AgentOptions): Agent {
       return result;
     },
     async compact(threadId, { signal, ...request } = {}) {
+      lifetime.closing.throwIfAborted();
       const emit = (event: AgentEvent): void => tell(event, threadId);
-      const leased = await withSession(setup, { threadId, runId: ids(), signal, emit }, ({ run }) =>
-        run.compact({ cause: "manual", ...request, signal: run.signal }),
+      const session = { threadId, runId: ids(), signal: lifetime.signalWith(signal), emit };
+      const leased = await lifetime.track(
+        withSession(setup, session, ({ run }) => run.compact({ cause: "manual", ...request, signal: run.signal })),
       );
       return leased.kind === "done" ? leased.value : unchanged(leased.kind);
     },
@@ -115,8 +124,11 @@ export function createAgent(options: AgentOptions): Agent {
       const { copyFiles = async () => {} } = options;
       return threadHandle(id, { means: setup.means, window: () => setup.book.window().size, copyFiles });
     },
-    async close() {
-      await Promise.all([...setup.drafting.values()].map((compactor) => compactor.close()));
+    async close({ withinMs = CLOSING_MS } = {}) {
+      await lifetime.end(withinMs, () => [
+        ...[...setup.drafting.values()].map((compactor) => compactor.close()),
+        setup.chain.close(),
+      ]);
       if (options.store === undefined) await store.close();
     },
   };
@@ -157,6 +169,7 @@ function resolve(options: AgentOptions): AgentSetup {
     toolTimeoutMs: options.toolTimeoutMs === undefined ? TOOL_TIMEOUT_MS : options.toolTimeoutMs,
     retry: { ...RETRY_DEFAULTS, ...options.retry },
     history: options.history ?? null,
+    lifetime: createLifetime(),
     sleep: options.sleep ?? (async (ms, signal) => void (await wait(ms, undefined, { signal }))),
     random: options.random ?? Math.random,
   };
@@ -167,6 +180,8 @@ async function countingWith(given: ModelCounter | Promise<ModelCounter>): Return
   const counter = { ...known, count: rememberCounts(known.count) };
   return { counter, meter: createMeter(shapeOf("ai-sdk"), { ...counter, counter: counter.count }) };
 }
+
+const CLOSING_MS = 5_000;
 
 /** Long enough for a build or a test run; a tool that says nothing for longer has most likely hung. */
 const TOOL_TIMEOUT_MS = 10 * 60_000;

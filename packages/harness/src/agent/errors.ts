@@ -20,6 +20,7 @@ export type AgentErrorCode =
   | "too-long"
   | "floor-exceeds-window"
   | "loop"
+  | "closed"
   | "failed";
 
 export class AgentError extends Error {

@@ -10,6 +10,7 @@ import { createThread } from "../threads/writer.ts";
 import { AgentError, messageOf } from "./errors.ts";
 import type { Emit, RunEnd, RunResult } from "./events.ts";
 import { type Incoming, readIncoming, type Said } from "./incoming.ts";
+import { CLOSED } from "./lifetime.ts";
 import { type Progress, runLoop } from "./loop.ts";
 import { type AgentSetup, type Session, withSession } from "./session.ts";
 
@@ -31,7 +32,9 @@ export async function executeRun(
   const { threadId, runId } = input;
   const progress: Progress = { text: "", steps: 0, usage: NO_USAGE };
   emit({ type: "run-start", threadId, runId });
-  const end = await runOn(setup, input, { emit, progress }).catch(endOf);
+  const end = await runOn(setup, input, { emit, progress }).catch((error: unknown): RunEnd => {
+    return isAbort(error, setup.lifetime.over) ? { kind: "aborted" } : endOf(error);
+  });
   emit({ type: "run-end", end });
   return { threadId, runId, end, ...progress };
 }
@@ -41,18 +44,20 @@ async function runOn(
   input: RunInput & { readonly threadId: string; readonly runId: string },
   { emit, progress }: { readonly emit: Emit; readonly progress: Progress },
 ): Promise<RunEnd> {
-  const { threadId, runId, signal, userId: user, agentName: agent } = input;
+  const { threadId, runId, userId: user, agentName: agent } = input;
+  if (setup.lifetime.closing.aborted) throw new AgentError("closed", CLOSED);
+  const signal = setup.lifetime.signalWith(input.signal);
   const id = checkThreadId(threadId);
   if (id.kind === "invalid") throw new AgentError("bad-thread-id", id.problem);
   const said = readIncoming(input);
   const attempt = () =>
     withSession(setup, { threadId, runId, signal, emit }, (session) => runIn(session, { setup, said, progress }));
-  let leased = await whenFree(attempt, { setup, input, emit });
+  let leased = await whenFree(attempt, { setup, signal, waitMs: input.waitMs ?? 0, emit });
   if (leased.kind === "missing" && said.length > 0) {
     await createThread(setup.means, { id: threadId, ...(user && { user }), ...(agent && { agent }) });
-    leased = await whenFree(attempt, { setup, input, emit });
+    leased = await whenFree(attempt, { setup, signal, waitMs: input.waitMs ?? 0, emit });
   }
-  if (leased.kind === "busy" && signal?.aborted) return { kind: "aborted" };
+  if (leased.kind === "busy" && signal.aborted) return { kind: "aborted" };
   if (leased.kind === "busy") return { kind: "busy", expiresAt: leased.expiresAt };
   if (leased.kind === "missing") throw nothingToAnswer(threadId);
   return leased.value;
@@ -60,13 +65,14 @@ async function runOn(
 
 interface Waiting {
   readonly setup: AgentSetup;
-  readonly input: RunInput;
+  readonly signal: AbortSignal;
+  readonly waitMs: number;
   readonly emit: Emit;
 }
 
 /** A run that was killed holds its thread until its lease ends, and nobody can tell it from one that is at work. */
-async function whenFree<T>(attempt: () => Promise<Leased<T>>, { setup, input, emit }: Waiting): Promise<Leased<T>> {
-  const { waitMs = 0, signal = new AbortController().signal } = input;
+async function whenFree<T>(attempt: () => Promise<Leased<T>>, waiting: Waiting): Promise<Leased<T>> {
+  const { setup, signal, waitMs, emit } = waiting;
   const { clock } = setup.means;
   const until = clock().getTime() + waitMs;
   for (let told = false; ; told = true) {

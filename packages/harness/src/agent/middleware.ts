@@ -37,6 +37,8 @@ export interface Middleware {
   readonly jobs?: (run: Run, throughSeq: number) => readonly NewMemoryJob[];
   /** Once per run, however it ended, while the thread is still held. */
   readonly afterAgent?: (run: Run, end: RunEnd) => void | Promise<void>;
+  /** When the agent is closed: ends what this one has running beside the runs. */
+  readonly close?: () => void | Promise<void>;
 }
 
 export interface CompactionSetup {
@@ -58,6 +60,7 @@ export interface Chain {
   afterModel(run: Run, answer: Answered): Promise<void>;
   jobs(run: Run, throughSeq: number): readonly NewMemoryJob[];
   afterAgent(run: Run, end: RunEnd): Promise<void>;
+  close(): Promise<void>;
 }
 
 export function compose(list: readonly Middleware[]): Chain {
@@ -88,6 +91,9 @@ export function compose(list: readonly Middleware[]): Chain {
     jobs: (run, throughSeq) => list.flatMap((one) => one.jobs?.(run, throughSeq) ?? []),
     async afterAgent(run, end) {
       for (const one of inner) await one.afterAgent?.(run, end);
+    },
+    async close() {
+      await Promise.allSettled(list.map(async (one) => one.close?.()));
     },
   };
 }

@@ -15,6 +15,7 @@ import type { Asking } from "./ask.ts";
 import { LeaseLostError } from "./errors.ts";
 import type { Emit } from "./events.ts";
 import type { Settled } from "./ledger.ts";
+import type { Lifetime } from "./lifetime.ts";
 import type { Chain, CompactionSetup, Middleware } from "./middleware.ts";
 import { type Desk, openDesk } from "./request.ts";
 import { type ActiveRun, startRun } from "./run.ts";
@@ -31,6 +32,7 @@ export interface AgentSetup extends Omit<Asking, "desk"> {
   readonly maxSteps: number;
   readonly toolTimeoutMs: number | null;
   readonly history: ((threadId: string) => string) | null;
+  readonly lifetime: Lifetime;
   /** By thread: who is still drafting a summary after its run has ended. */
   readonly drafting: Map<string, Compactor<AiSdkMessage>>;
   /** By thread: what the last runs left open, so that the next one reads only what is new. */
@@ -90,10 +92,11 @@ export function withSession<T>(
         keepOpen(setup, threadId, { conversation, settled: desk.settled() });
         return result;
       } finally {
-        letDraft(setup, threadId, desk.compactor);
+        if (setup.lifetime.closing.aborted) await desk.compactor.close();
+        else letDraft(setup, threadId, desk.compactor);
       }
     },
-    { runId },
+    { runId, abandon: setup.lifetime.over },
   );
 }
 

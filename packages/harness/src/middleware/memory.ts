@@ -25,7 +25,7 @@ export interface MemoryMiddlewareOptions {
   readonly evidenceTokens?: number;
   readonly count?: (text: string) => number;
   /** Takes turns for learning; without it nothing is learned. */
-  readonly queue?: Pick<MemoryQueue, "job" | "queued" | "hurry">;
+  readonly queue?: Pick<MemoryQueue, "job" | "queued" | "hurry"> & Partial<Pick<MemoryQueue, "stop">>;
 }
 
 export function memory(options: MemoryMiddlewareOptions): Middleware {
@@ -46,6 +46,7 @@ export function memory(options: MemoryMiddlewareOptions): Middleware {
       if (queue === undefined || !remembers(run) || turnOf(run).worth === "trivial") return [];
       return [queue.job({ user: run.userId, agent: run.agentName, throughSeq })];
     },
+    close: async () => queue?.stop?.(),
     async afterAgent(run, end) {
       if (queue === undefined || !remembers(run) || end.kind !== "answered") return;
       const { turns, worth } = turnOf(run);

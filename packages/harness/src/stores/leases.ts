@@ -2,6 +2,7 @@
  * Holding a lease while some work runs: taken before, renewed by a heartbeat, given back after. The work learns through
  * its signal that the lease was lost; the store refuses its late appends either way.
  */
+import { untilAborted } from "../abort.ts";
 import type { Lease, Store } from "./store.ts";
 
 export const LEASE_TTL_MS = 30_000;
@@ -16,12 +17,14 @@ export interface LeaseOptions {
   readonly owner: string;
   readonly ttlMs?: number;
   readonly heartbeatMs?: number;
+  /** Once it aborts the lease is given back at once: work that goes on all the same can write nothing more. */
+  readonly abandon?: AbortSignal | undefined;
 }
 
 export async function withLease<T>(
   store: Store,
   thread: string,
-  { owner, ttlMs = LEASE_TTL_MS, heartbeatMs = HEARTBEAT_MS }: LeaseOptions,
+  { owner, ttlMs = LEASE_TTL_MS, heartbeatMs = HEARTBEAT_MS, abandon }: LeaseOptions,
   work: (lease: Lease, signal: AbortSignal) => Promise<T>,
 ): Promise<Leased<T>> {
   const taken = await store.acquireLease(thread, owner, ttlMs);
@@ -34,7 +37,8 @@ export async function withLease<T>(
   }, heartbeatMs);
   beat.unref();
   try {
-    return { kind: "done", value: await work(taken.lease, lost.signal) };
+    const held = (): Promise<T> => work(taken.lease, lost.signal);
+    return { kind: "done", value: await (abandon === undefined ? held() : untilAborted(abandon, held)) };
   } finally {
     clearInterval(beat);
     await store.releaseLease(taken.lease).catch(() => {});

@@ -13,7 +13,7 @@ import {
   type UsageRecord,
 } from "@palimpsest/core/log";
 import type { Dialect } from "@palimpsest/core/message";
-import { type Leased, withLease } from "../stores/leases.ts";
+import { type Leased, type LeaseOptions, withLease } from "../stores/leases.ts";
 import { receiptsSince, settleReceipts } from "./receipts.ts";
 import { assertThreadId, type Committed, commit, extend, type Means, readStructure, type Writer } from "./writer.ts";
 
@@ -22,9 +22,15 @@ export function withWriter<T>(
   means: Means,
   thread: string,
   work: (writer: Writer, signal: AbortSignal) => Promise<T>,
-  { owner = means.ids(), runId = null }: { readonly owner?: string; readonly runId?: string | null } = {},
+  { owner = means.ids(), runId = null, abandon }: WriterOptions = {},
 ): Promise<Leased<T>> {
-  return withLease(means.store, thread, { owner }, (lease, signal) => work({ ...means, lease, runId }, signal));
+  return withLease(means.store, thread, { owner, abandon }, (lease, signal) =>
+    work({ ...means, lease, runId }, signal),
+  );
+}
+
+interface WriterOptions extends Partial<Pick<LeaseOptions, "owner" | "abandon">> {
+  readonly runId?: string | null;
 }
 
 export interface NewMessage {
