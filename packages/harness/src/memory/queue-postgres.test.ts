@@ -6,7 +6,6 @@ import { queueSuite } from "./queue-suite.ts";
 queueSuite("PostgreSQL", async () => {
   const server = await startPostgres();
   const store = await openPostgres(server.url());
-  await store.jobs.hurry("nothing-yet");
   const own = new pg.Client(server.url());
   await own.connect();
   return {
@@ -16,11 +15,10 @@ queueSuite("PostgreSQL", async () => {
     async elapse(ms) {
       const shift = `$1::float8 * interval '1 millisecond'`;
       await own.query(
-        `UPDATE palimpsest_worker._private_jobs SET run_at = run_at - ${shift}, created_at = created_at - ${shift},
-          updated_at = updated_at - ${shift}, locked_at = locked_at - ${shift}`,
+        `UPDATE palimpsest.memory_jobs SET run = run - ${shift}, first = first - ${shift}, queued = queued - ${shift},
+          leased = leased - ${shift}, until = until - ${shift}`,
         [ms],
       );
-      await own.query(`UPDATE palimpsest.memory_workers SET seen = seen - ${shift}`, [ms]);
     },
     async close() {
       await own.end();

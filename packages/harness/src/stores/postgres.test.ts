@@ -7,7 +7,7 @@ import { type PostgresServer, startPostgres } from "../testing/postgres-server.t
 import { say, writeThread } from "../testing/thread-writer.ts";
 import { prepare } from "../threads/index.ts";
 import { connectPostgres } from "./postgres/connection.ts";
-import { migrate } from "./postgres/schema.ts";
+import { migrate, STEPS } from "./postgres/schema.ts";
 import { openPostgres } from "./postgres.ts";
 import { StoreError } from "./store-error.ts";
 
@@ -43,6 +43,40 @@ test("an older schema is brought up to date with its data, by whichever of two p
   await Promise.all(connections.map((connection) => migrate(connection, [first, second])));
   assert.deepEqual(await sql("SELECT * FROM aged.things"), [{ name: "old", size: 3 }]);
   await Promise.all(connections.map((connection) => connection.close()));
+});
+
+test("jobs that wait in the queue of an older program are carried over, and its tables go", async () => {
+  const old = await connectPostgres(inSchema("handed"));
+  await migrate(old, STEPS.slice(0, 6));
+  await old.close();
+  await sql(`INSERT INTO handed.threads (id, owner, kind, header, version, messages, updated_at, head, state)
+    SELECT id, 'ada', 'main', '{"id":"' || id || '","user":"ada"}', 2, 2, '', '{}', '{}'
+    FROM unnest(ARRAY['quiet', 'failed', 'running']) AS id`);
+  // As graphile-worker 0.18 made them, as far as they are read.
+  await sql(`CREATE SCHEMA handed_worker;
+    CREATE TABLE handed_worker._private_tasks (id int, identifier text);
+    CREATE TABLE handed_worker._private_jobs (task_id int, payload json, run_at timestamptz, attempts smallint,
+      max_attempts smallint, last_error text, created_at timestamptz DEFAULT now(), key text, locked_at timestamptz);
+    INSERT INTO handed_worker._private_tasks VALUES (1, 'palimpsest-memory');
+    INSERT INTO handed_worker._private_jobs (task_id, payload, run_at, attempts, max_attempts, last_error, key, locked_at)
+    SELECT 1, json_build_object('thread', thread, 'user', 'ada', 'agent', 'default', 'throughSeq', 2),
+      '2026-11-15T12:00:00Z', attempts, 5, error, key, locked FROM (VALUES
+        ('quiet', 0, NULL, 'quiet/ada/default', NULL), ('failed', 5, 'no credit left', 'failed/ada/default', NULL),
+        ('running', 1, NULL, 'running/ada/default', now()), ('running', 1, NULL, NULL, now()),
+        ('deleted', 0, NULL, 'deleted/ada/default', NULL)) AS job (thread, attempts, error, key, locked)`);
+  const store = await openPostgres(inSchema("handed"));
+  const jobs = await store.jobs.list();
+  await store.close();
+  assert.deepEqual(
+    jobs.map(({ thread, user, state, attempts, error }) => [thread, user, state, attempts, error]),
+    [
+      ["quiet", "ada", "waiting", 0, null],
+      ["failed", "ada", "dead", 5, "no credit left"],
+      ["running", "ada", "waiting", 0, null],
+    ],
+  );
+  assert.equal(jobs[0]!.runAt, "2026-11-15T12:00:00.000Z");
+  assert.deepEqual(await sql("SELECT 1 FROM pg_namespace WHERE nspname = 'handed_worker'"), []);
 });
 
 test("a schema written by a newer program is refused and left alone", async () => {

@@ -4,7 +4,7 @@
  */
 import { type ConnectionOptions, connectPostgres } from "./postgres/connection.ts";
 import { drafts } from "./postgres/drafts.ts";
-import { jobInstaller, memoryJobs } from "./postgres/jobs.ts";
+import { memoryJobs } from "./postgres/jobs.ts";
 import { acquireLease, releaseLease, renewLease } from "./postgres/leases.ts";
 import { load } from "./postgres/load.ts";
 import { memoryRows } from "./postgres/memories.ts";
@@ -24,25 +24,18 @@ export async function openPostgres(url: string, options: ConnectionOptions = {})
     throw error;
   }
   const { schema } = connection;
-  const jobsInstalled = jobInstaller(connection);
   return {
     createThread: (header, head) => createThread(connection, header, head),
     header: (thread) => header(connection, thread),
     head: (thread) => head(connection, thread),
-    append: async (thread, batch) => {
-      if (batch.jobs?.length) await jobsInstalled();
-      return append(connection, thread, batch);
-    },
+    append: (thread, batch) => append(connection, thread, batch),
     records: (thread, query) => records(connection, thread, query),
     load: (thread) => load(connection, thread),
     threads: (query) => threads(connection, query),
     fork: (request) => fork(connection, request),
     sharers: (thread, seq) => sharers(connection, thread, seq),
     deleteThread: (thread) => deleteThread(connection, thread),
-    redact: async (request) => {
-      if (request.batches.some(({ batch }) => batch.jobs?.length)) await jobsInstalled();
-      return redact(connection, request);
-    },
+    redact: (request) => redact(connection, request),
     acquireLease: (thread, owner, ttlMs) => acquireLease(connection, thread, owner, ttlMs),
     renewLease: (lease, ttlMs) => renewLease(connection, lease, ttlMs),
     releaseLease: (lease) => releaseLease(connection, lease),
@@ -50,7 +43,7 @@ export async function openPostgres(url: string, options: ConnectionOptions = {})
     drafts: drafts(connection),
     recall: recallTables(connection),
     memories: memoryRows(connection),
-    jobs: memoryJobs(connection, jobsInstalled),
+    jobs: memoryJobs(connection),
     async check() {
       const sql = `SELECT current_setting('server_version') AS version, count(*) AS threads FROM ${schema}.threads`;
       const [row] = await connection.run((query) => query<{ version: string; threads: number }>(sql));

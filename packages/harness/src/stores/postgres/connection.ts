@@ -15,8 +15,6 @@ export type Query = <R extends QueryResultRow>(text: string, values?: readonly u
 type Work<T> = (query: Query, again: boolean) => Promise<T>;
 
 export interface Connection {
-  /** For a library that keeps connections of its own. Holds the password: never to be shown. */
-  readonly url: string;
   /** Quoted name of the schema that holds our tables. */
   readonly schema: string;
   /** One or more statements, each its own transaction. */
@@ -72,7 +70,6 @@ export async function connectPostgres(url: string, options: ConnectionOptions = 
     }
   };
   return {
-    url: target.connectionString,
     schema: target.schema,
     run: (work) => retrying((client, again) => work(queryOn(client), again)),
     transaction: (work) => retrying((client, again) => inTransaction(client, (query) => work(query, again))),

@@ -1,113 +1,146 @@
 /**
- * The queue in PostgreSQL: graphile-worker's tables in a schema of their own beside ours, so that a graphile-worker which
- * the database already has, of whatever version, is left alone. Jobs are added by `queue_memory` (schema.ts) inside the
- * append's statement. Only its public functions and its `jobs` view are used; what a person needs to know is in the key.
+ * The queue in PostgreSQL: the same rows and rules as in SQLite (sqlite/jobs.ts), by the server's own clock, for any number
+ * of processes. A job is taken with `SKIP LOCKED`, so workers never wait for each other. Each statement may be repeated
+ * after its connection was lost: a claim is known by its owner, and nothing depends on an answer that never came.
  */
-import type { JobStatus, MemoryJobs, NewMemoryJob } from "../memory-jobs.ts";
+import { type Claim, type ClaimedJob, type JobTable, startJobLoop } from "../job-loop.ts";
+import { type JobStatus, MAX_DELAYS, type MemoryJobs, type NewMemoryJob } from "../memory-jobs.ts";
 import type { Connection } from "./connection.ts";
-import { startJobWorker } from "./job-worker.ts";
 
-/** Quoted. A long name is cut, as the server would. */
-export function workerSchema(schema: string): string {
-  return `"${schema.slice(1, -1).slice(0, 63 - "_worker".length)}_worker"`;
-}
-
-/** The columns of `queue_memory`'s arguments, one array each, for the append's statement. */
-export function jobColumns(thread: string, jobs: readonly NewMemoryJob[]): readonly unknown[] {
+/** The columns of `QUEUED`, one array each, for the append's statement. */
+export function jobColumns(jobs: readonly NewMemoryJob[]): readonly unknown[] {
+  // One statement writes a row once.
+  const each = [...new Map(jobs.map((job) => [JSON.stringify([job.user, job.agent]), job])).values()];
   return [
-    jobs.map(({ user, agent }) => keyOf(thread, user, agent)),
-    jobs.map(({ user, agent, throughSeq }) => JSON.stringify({ thread, user, agent, throughSeq })),
-    jobs.map(({ delayMs }) => delayMs),
-    jobs.map(({ maxAttempts }) => maxAttempts),
+    each.map(({ user }) => user),
+    each.map(({ agent }) => agent),
+    each.map(({ throughSeq }) => throughSeq),
+    each.map(({ delayMs }) => delayMs),
+    each.map(({ maxAttempts }) => maxAttempts),
   ];
 }
 
-/** Whoever never queues a job never gets the tables, nor loads the library. */
-export function jobInstaller(connection: Connection): () => Promise<void> {
-  let installed: Promise<void> | undefined;
-  return () => {
-    installed ??= install(connection).catch((error: unknown) => {
-      installed = undefined;
-      throw error;
-    });
-    return installed;
+/** Part of the append's statement: queued if the append stands. `first`: the number of its first parameter. */
+export function QUEUED(schema: string, first: number): string {
+  const fresh = "waiting.holder IS NULL AND waiting.attempts = 0 AND waiting.first <= excluded.first";
+  const types = ["text", "text", "bigint", "float8", "int"].map((type, index) => `$${first + index}::${type}[]`);
+  return `queued AS (
+    INSERT INTO ${schema}.memory_jobs AS waiting (place, owner, agent, through, first, queued, run, max_attempts)
+    SELECT moved.place, job.owner, job.agent, job.through, at, at, at + job.delay * interval '1 millisecond', job.tries
+    FROM moved, unnest(${types.join(", ")}) AS job (owner, agent, through, delay, tries), clock_timestamp() AS at
+    ON CONFLICT (place, owner, agent) DO UPDATE SET
+      through = greatest(waiting.through, excluded.through), queued = excluded.queued,
+      max_attempts = excluded.max_attempts, revision = waiting.revision + 1, attempts = 0, error = NULL,
+      first = CASE WHEN ${fresh} THEN waiting.first ELSE excluded.first END,
+      run = CASE WHEN NOT (${fresh}) THEN excluded.run
+        WHEN waiting.run <= excluded.queued THEN waiting.run
+        ELSE least(excluded.run, waiting.first + ${MAX_DELAYS} * (excluded.run - excluded.queued)) END
+  )`;
+}
+
+export function memoryJobs(connection: Connection): MemoryJobs {
+  const { schema, run } = connection;
+  const jobs = `${schema}.memory_jobs`;
+  return {
+    async hurry(thread) {
+      // Also while it runs: what came meanwhile is due when it ends.
+      const sql = `UPDATE ${jobs} SET run = ${NOW} WHERE attempts < max_attempts
+        AND place = (SELECT place FROM ${schema}.threads WHERE id = $1) RETURNING 1`;
+      return (await run((query) => query(sql, [thread]))).length;
+    },
+    async list() {
+      const sql = `SELECT t.id AS thread, j.owner AS user, j.agent, j.attempts, j.error, j.run, ${STATE} AS state
+        FROM ${jobs} j JOIN ${schema}.threads t USING (place) ORDER BY j.run, j.place`;
+      return (await run((query) => query<StatusRow>(sql))).map(statusOf);
+    },
+    async revive() {
+      const sql = `UPDATE ${jobs} SET attempts = 0, error = NULL, run = ${NOW}, holder = NULL, revision = revision + 1
+        WHERE attempts >= max_attempts AND (holder IS NULL OR ${EXPIRED}) RETURNING 1`;
+      return (await run((query) => query(sql))).length;
+    },
+    work: async (options) => startJobLoop(jobTable(connection), options),
   };
 }
 
-export function memoryJobs(connection: Connection, installed: () => Promise<void>): MemoryJobs {
-  const worker = workerSchema(connection.schema);
-  const ask = async <R extends object>(sql: string, values: readonly unknown[] = []): Promise<R[]> => {
-    await installed();
-    return connection.run((query) => query<R>(sql, values));
-  };
+/** Not `now()`: a statement that waited must judge by the time it got its row. */
+const NOW = "clock_timestamp()";
+/** A row from the future says that the clock was set back. */
+const AHEAD = (time: string) => `${time} > ${NOW} + interval '1 second'`;
+const EXPIRED = `(until <= ${NOW} OR ${AHEAD("leased")})`;
+const STATE = `CASE WHEN holder IS NOT NULL AND NOT ${EXPIRED} THEN 'running'
+  WHEN attempts >= max_attempts THEN 'dead' ELSE 'waiting' END`;
+const UNTIL = (ms: string) => `${NOW} + ${ms}::float8 * interval '1 millisecond'`;
+
+function jobTable({ schema, run }: Connection): JobTable {
+  const jobs = `${schema}.memory_jobs`;
   return {
-    async hurry(thread) {
-      const rows = await ask(
-        `SELECT (${worker}.reschedule_jobs(array_agg(id), run_at := clock_timestamp())).id FROM ${worker}.jobs
-        WHERE starts_with(key, $1) AND locked_at IS NULL AND attempts < max_attempts HAVING count(*) > 0`,
-        [keyOf(thread)],
-      );
-      return rows.length;
+    claim: (claim) => run((query, again) => take({ query, schema, again }, claim)),
+    async renew(owner, leaseMs) {
+      const sql = `UPDATE ${jobs} SET leased = ${NOW}, until = ${UNTIL("$2")} WHERE holder = $1 RETURNING 1`;
+      return (await run((query) => query(sql, [owner, leaseMs]))).length === 1 ? "renewed" : "lost";
     },
-    async list() {
-      if (!(await isInstalled(connection))) return [];
-      // Without a key it was replaced while it ran: the one that replaced it stands for it.
-      const sql = `SELECT key, attempts, max_attempts, last_error, run_at, locked_at IS NOT NULL AS locked FROM ${worker}.jobs
-        WHERE key IS NOT NULL ORDER BY run_at, id`;
-      return (await ask<JobRow>(sql)).map(statusOf);
+    async finish({ owner, revision }) {
+      const sql = `WITH done AS (DELETE FROM ${jobs} WHERE holder = $1 AND revision = $2)
+        UPDATE ${jobs} SET holder = NULL WHERE holder = $1 AND revision <> $2`;
+      await run((query) => query(sql, [owner, revision]));
     },
-    async revive() {
-      const rows = await ask(
-        `SELECT (${worker}.reschedule_jobs(array_agg(id), run_at := clock_timestamp(), attempts := 0)).id
-        FROM ${worker}.jobs WHERE key IS NOT NULL AND locked_at IS NULL AND attempts >= max_attempts HAVING count(*) > 0`,
-      );
-      return rows.length;
+    async fail({ owner, revision }, error, pauseMs) {
+      const sql = `UPDATE ${jobs} SET holder = NULL, error = $3,
+          queued = CASE revision WHEN $2 THEN ${NOW} ELSE queued END,
+          run = CASE revision WHEN $2 THEN ${UNTIL("$4")} ELSE run END WHERE holder = $1`;
+      await run((query) => query(sql, [owner, revision, error, pauseMs]));
     },
-    async work(options) {
-      await installed();
-      return startJobWorker(connection, worker, options);
+    async giveBack(owner) {
+      const sql = `UPDATE ${jobs} SET holder = NULL, attempts = greatest(0, attempts - 1) WHERE holder = $1`;
+      await run((query) => query(sql, [owner]));
     },
   };
+}
+
+interface Taking {
+  readonly query: Parameters<Parameters<Connection["run"]>[0]>[0];
+  readonly schema: string;
+  readonly again: boolean;
+}
+
+async function take({ query, schema, again }: Taking, claim: Claim): Promise<ClaimedJob | undefined> {
+  const { owner, leaseMs, alive } = claim;
+  const columns = `t.id AS thread, j.owner AS user, j.agent, j.through, j.attempts, j.revision`;
+  const joined = `${schema}.memory_jobs j JOIN ${schema}.threads t USING (place)`;
+  // The claim whose connection broke may stand.
+  const [held] = again ? await query<JobRow>(`SELECT ${columns} FROM ${joined} WHERE holder = $1`, [owner]) : [];
+  if (held !== undefined) return claimedOf(held, owner);
+  const sql = `WITH due AS (
+      SELECT j.place, j.owner, j.agent FROM ${joined}
+      WHERE attempts < max_attempts AND (run <= ${NOW} OR ${AHEAD("queued")})
+        AND (holder IS NULL OR (${EXPIRED} AND holder <> ALL ($3::text[])))
+      ORDER BY run LIMIT 1 FOR UPDATE OF j SKIP LOCKED
+    )
+    UPDATE ${schema}.memory_jobs j SET holder = $1, leased = ${NOW}, until = ${UNTIL("$2")}, attempts = attempts + 1
+    FROM due, ${schema}.threads t
+    WHERE (j.place, j.owner, j.agent) = (due.place, due.owner, due.agent) AND t.place = j.place RETURNING ${columns}`;
+  const [taken] = await query<JobRow>(sql, [owner, leaseMs, alive]);
+  return taken && claimedOf(taken, owner);
 }
 
 interface JobRow {
-  readonly key: string;
+  readonly thread: string;
+  readonly user: string;
+  readonly agent: string;
+  readonly through: number;
   readonly attempts: number;
-  readonly max_attempts: number;
-  readonly last_error: string | null;
-  readonly run_at: Date;
-  readonly locked: boolean;
+  readonly revision: number;
 }
 
-function statusOf({ key, attempts, max_attempts, last_error, run_at: runAt, locked }: JobRow): JobStatus {
-  const [thread = "", user = "", agent = ""] = key.split("/").map(decodeURIComponent);
-  const state = locked ? "running" : attempts >= max_attempts ? "dead" : "waiting";
-  // Given back or revived: the reason is of an attempt that no longer counts.
-  const error = attempts === 0 ? null : last_error;
-  return { thread, user, agent, state, attempts, runAt: runAt.toISOString(), error };
+function claimedOf(row: JobRow, owner: string): ClaimedJob {
+  const { thread, user, agent, through: throughSeq, attempts: attempt, revision } = row;
+  return { job: { thread, user, agent, throughSeq }, attempt, owner, revision };
 }
 
-/** Of a thread alone: what all its keys start with. */
-function keyOf(thread: string, ...rest: readonly string[]): string {
-  const key = [thread, ...rest].map(encodeURIComponent).join("/");
-  return rest.length === 0 ? `${key}/` : key;
+interface StatusRow extends Omit<JobStatus, "runAt"> {
+  readonly run: Date;
 }
 
-async function isInstalled(connection: Connection): Promise<boolean> {
-  const sql = "SELECT to_regclass($1) IS NOT NULL AS there";
-  const [row] = await connection.run((query) =>
-    query<{ there: boolean }>(sql, [`${workerSchema(connection.schema)}.jobs`]),
-  );
-  return row!.there;
-}
-
-async function install(connection: Connection): Promise<void> {
-  if (await isInstalled(connection)) return;
-  const worker = workerSchema(connection.schema);
-  const { runMigrations } = await import("graphile-worker");
-  await connection.transaction(async (query) => {
-    // One process at a time; the migration itself runs on a connection of its own.
-    await query("SELECT pg_advisory_xact_lock(hashtext('palimpsest worker'), hashtext($1))", [worker]);
-    await runMigrations({ connectionString: connection.url, schema: worker.slice(1, -1) });
-  });
+function statusOf({ run, ...status }: StatusRow): JobStatus {
+  return { ...status, runAt: run.toISOString() };
 }

@@ -8,7 +8,7 @@ import type { AppendBatch, AppendResult, RecordQuery, RedactRequest, StoredRecor
 import { storedRecord } from "../stored-record.ts";
 import type { Connection, Query } from "./connection.ts";
 import { headValues, stateValues } from "./head.ts";
-import { jobColumns } from "./jobs.ts";
+import { jobColumns, QUEUED } from "./jobs.ts";
 import { HOLDS } from "./leases.ts";
 import { lineage } from "./lineage.ts";
 import { forgetEntry } from "./recall.ts";
@@ -38,28 +38,22 @@ async function write(query: Query, schema: string, request: Append): Promise<App
       UPDATE ${schema}.threads SET version = $3, messages = $4, updated_at = $5, head = $6,
         state = coalesce($7, state), title = CASE WHEN $7 IS NULL THEN title ELSE $8 END
       WHERE id = $1 AND version = $2 AND ${HOLDS("$9", "$10")}
-      RETURNING id
+      RETURNING id, place
     ), written AS (
       INSERT INTO ${schema}.records (thread, seq, kind, header, body, body_hash, hash)
       SELECT moved.id, new.* FROM moved,
         unnest($11::bigint[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[]) AS new
-    )${jobs.length > 0 ? `, ${QUEUED(schema)}` : ""}
-    SELECT count(*) AS moved ${jobs.length > 0 ? ", (SELECT count(id) FROM queued) AS queued" : ""} FROM moved`,
+    )${jobs.length > 0 ? `, ${QUEUED(schema, 17)}` : ""}
+    SELECT count(*) AS moved FROM moved`,
     [
       ...[thread, expect, ...headValues(head), state, title, lease.owner, lease.epoch],
       ...[column("seq"), column("kind"), column("header")],
       ...[column("body"), column("bodyHash"), column("hash")],
-      ...(jobs.length > 0 ? jobColumns(thread, jobs) : []),
+      ...(jobs.length > 0 ? jobColumns(jobs) : []),
     ],
   );
   return done!.moved === 1 ? { kind: "appended", version: head.version } : refusal(query, schema, request);
 }
-
-/** Only if the append stands; the outer statement reads it, or it would never be run. */
-const QUEUED = (schema: string) => `queued AS (
-  SELECT ${schema}.queue_memory(job.key, job.payload, job.delay, job.tries) AS id
-  FROM moved, unnest($17::text[], $18::text[], $19::float8[], $20::int[]) AS job (key, payload, delay, tries)
-)`;
 
 async function refusal(query: Query, schema: string, { thread, batch, again }: Append): Promise<AppendResult> {
   const { lease } = batch;

@@ -3,11 +3,9 @@
  * step at a time, in one transaction, by one process at a time (advisory lock); a newer one is refused untouched.
  */
 
-import { MAX_DELAYS } from "../memory-jobs.ts";
 import { StoreError } from "../store-error.ts";
 import type { Connection, Query } from "./connection.ts";
-import { MEMORY_TASK } from "./job-worker.ts";
-import { workerSchema } from "./jobs.ts";
+import { carryOver, oldQueueFunction } from "./old-queue.ts";
 
 export async function migrate(connection: Connection, steps = STEPS): Promise<void> {
   const { schema } = connection;
@@ -39,7 +37,7 @@ type Step = (schema: string) => readonly string[];
  * `base` says whose records a fork reads before its own, through `base_at`. `state` stands apart from the head: an append
  * that leaves it alone doesn't write it again.
  */
-const STEPS: readonly Step[] = [
+export const STEPS: readonly Step[] = [
   (schema) => [
     `CREATE TABLE ${schema}.threads (
       id text COLLATE "C" PRIMARY KEY,
@@ -134,10 +132,10 @@ const STEPS: readonly Step[] = [
       PRIMARY KEY (owner, agent)
     )`,
   ],
-  // The queue. The worker's own tables come with its first job (jobs.ts); the function's body is only read when it is called.
+  // The first queue, whose other tables were a library's (old-queue.ts).
   (schema) => [
     `CREATE TABLE ${schema}.memory_workers (id text PRIMARY KEY, seen timestamptz NOT NULL)`,
-    queueMemory(schema, workerSchema(schema)),
+    oldQueueFunction(schema),
   ],
   // graphile-worker's statements would be planned anew for every turn, which takes longer than running them.
   (schema) => [
@@ -169,38 +167,30 @@ const STEPS: readonly Step[] = [
     ...["stale", "blocks"].map((table) => `DROP TABLE ${schema}.recall_${table}`),
     `TRUNCATE ${schema}.recall_threads`,
   ],
+  // What memory has still to learn from: one row for each thread, user and agent. `place` is the thread's.
+  (schema) => [
+    `CREATE TABLE ${schema}.memory_jobs (
+      place bigint NOT NULL,
+      owner text COLLATE "C" NOT NULL,
+      agent text COLLATE "C" NOT NULL,
+      through bigint NOT NULL,
+      first timestamptz NOT NULL,
+      queued timestamptz NOT NULL,
+      run timestamptz NOT NULL,
+      revision bigint NOT NULL DEFAULT 1,
+      attempts int NOT NULL DEFAULT 0,
+      max_attempts int NOT NULL,
+      error text,
+      holder text,
+      leased timestamptz,
+      until timestamptz,
+      PRIMARY KEY (place, owner, agent)
+    ) WITH (fillfactor = 70)`,
+    carryOver(schema),
+    `DROP FUNCTION ${schema}.queue_memory(text, text, float8, int)`,
+    `DROP TABLE ${schema}.memory_workers`,
+  ],
 ];
-
-/**
- * Debounced: the job that waits under the same key is replaced, and runs a delay after the last turn but no more than
- * `MAX_DELAYS` after the first; one that is already due stays due. Jobs of one key share a lane, so that two of them never
- * run at once. A job that a worker takes between the two steps of `add_job` makes it add nothing: then it is asked again.
- */
-function queueMemory(schema: string, worker: string): string {
-  return `CREATE FUNCTION ${schema}.queue_memory(of_key text, payload text, delay float8, tries int) RETURNS bigint
-    LANGUAGE plpgsql AS $$
-    DECLARE
-      one CONSTANT interval := delay * interval '1 millisecond';
-      now CONSTANT timestamptz := clock_timestamp();
-      due timestamptz := now + one;
-      lane CONSTANT text := 'memory-' || (hashtext(of_key) & 63);
-      waiting record;
-      added bigint;
-    BEGIN
-      SELECT created_at, run_at INTO waiting FROM ${worker}.jobs
-        WHERE key = of_key AND locked_at IS NULL AND attempts = 0 AND created_at <= now;
-      IF FOUND THEN
-        due := CASE WHEN waiting.run_at <= now THEN waiting.run_at
-          ELSE least(due, waiting.created_at + ${MAX_DELAYS} * one) END;
-      END IF;
-      LOOP
-        SELECT id INTO added FROM ${worker}.add_job('${MEMORY_TASK}', payload::json, queue_name := lane, run_at := due,
-          max_attempts := tries, job_key := of_key);
-        EXIT WHEN added IS NOT NULL;
-      END LOOP;
-      RETURN added;
-    END $$`;
-}
 
 async function schemaVersion(query: Query, schema: string): Promise<number> {
   // Asks the catalogue's tables: `to_regclass` may answer from a cache that is older than the lock we waited for.

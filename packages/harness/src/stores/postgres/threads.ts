@@ -98,8 +98,8 @@ export function deleteThread(
   thread: string,
 ): Promise<"deleted" | "missing" | "busy"> {
   return transaction(async (query, again) => {
-    const [row] = await query<Family & { live: boolean }>(
-      `SELECT ${LIVE} AS live, id, header, base, base_at FROM ${schema}.threads WHERE id = $1 FOR UPDATE`,
+    const [row] = await query<Family & { live: boolean; place: number }>(
+      `SELECT ${LIVE} AS live, place, id, header, base, base_at FROM ${schema}.threads WHERE id = $1 FOR UPDATE`,
       [thread],
     );
     if (!row) return again ? "deleted" : "missing";
@@ -112,6 +112,7 @@ export function deleteThread(
     await forgetIndex(query, schema, thread);
     for (const table of ["records", "drafts"])
       await query(`DELETE FROM ${schema}.${table} WHERE thread = $1`, [thread]);
+    await query(`DELETE FROM ${schema}.memory_jobs WHERE place = $1`, [row.place]);
     await query(`DELETE FROM ${schema}.threads WHERE id = $1`, [thread]);
     return "deleted";
   });

@@ -3,35 +3,9 @@
  * milliseconds; a row from the future says that the clock was set back, and is due. A turn that comes while its job runs
  * raises the revision, so the running one can't take the new turn's row with it when it ends.
  */
-import { type JobStatus, MAX_DELAYS, type MemoryJob, type MemoryJobs, type NewMemoryJob } from "../memory-jobs.ts";
+import { type Claim, type ClaimedJob, type JobTable, startJobLoop } from "../job-loop.ts";
+import { type JobStatus, MAX_DELAYS, type MemoryJobs, type NewMemoryJob } from "../memory-jobs.ts";
 import type { Connection, Row } from "./connection.ts";
-import { startJobLoop } from "./job-loop.ts";
-
-export interface ClaimedJob {
-  readonly job: MemoryJob;
-  readonly attempt: number;
-  /** Names this claim and no other. */
-  readonly owner: string;
-  readonly revision: number;
-}
-
-interface Claim {
-  readonly owner: string;
-  readonly now: number;
-  readonly leaseMs: number;
-  /** Claims that this process knows to be alive, whatever the clock says. */
-  readonly alive: readonly string[];
-}
-
-/** What the worker's loop does with the rows. */
-export interface JobTable {
-  claim(claim: Claim): Promise<ClaimedJob | undefined>;
-  renew(owner: string, now: number, leaseMs: number): Promise<"renewed" | "lost">;
-  finish(claimed: ClaimedJob): Promise<void>;
-  fail(claimed: ClaimedJob, error: string, times: { readonly now: number; readonly runAt: number }): Promise<void>;
-  /** As if it hadn't been taken. */
-  giveBack(owner: string): Promise<void>;
-}
 
 /** Inside the append's transaction. */
 export function queueJob(connection: Connection, num: number, job: NewMemoryJob): void {
@@ -72,24 +46,26 @@ export function memoryJobs(connection: Connection): MemoryJobs {
           "UPDATE memory_jobs SET attempts = 0, error = NULL, run = 0, owner = NULL, revision = revision + 1 WHERE attempts >= max_attempts";
         return connection.run(sql).changes;
       }),
-    work: async (options) => startJobLoop(jobTable(connection), options),
+    work: async (options) => startJobLoop(jobTable(connection, options.now), options),
   };
 }
 
 const JOINED = "FROM memory_jobs j JOIN threads t USING (num)";
 
-function jobTable(connection: Connection): JobTable {
+function jobTable(connection: Connection, now: () => number): JobTable {
   const { guard } = connection;
   return {
     // Looks before it locks: an idle worker must not stand in the way of those who write.
     claim: (claim) =>
       guard(() =>
-        mayTake(connection, claim.now) ? connection.transaction("IMMEDIATE", () => take(connection, claim)) : undefined,
+        mayTake(connection, now())
+          ? connection.transaction("IMMEDIATE", () => take(connection, claim, now()))
+          : undefined,
       ),
-    renew: (owner, now, leaseMs) =>
+    renew: (owner, leaseMs) =>
       guard(() => {
         const sql = "UPDATE memory_jobs SET leased = ?, until = ? WHERE owner = ?";
-        return connection.run(sql, now, now + leaseMs, owner).changes === 1 ? "renewed" : "lost";
+        return connection.run(sql, now(), now() + leaseMs, owner).changes === 1 ? "renewed" : "lost";
       }),
     finish: ({ owner, revision }) =>
       guard(() =>
@@ -98,12 +74,12 @@ function jobTable(connection: Connection): JobTable {
           connection.run("UPDATE memory_jobs SET owner = NULL WHERE owner = ?", owner);
         }),
       ),
-    fail: ({ owner, revision }, error, { now, runAt }) =>
+    fail: ({ owner, revision }, error, pauseMs) =>
       guard(() => {
         connection.run(
           `UPDATE memory_jobs SET owner = NULL, error = ?, queued = CASE revision WHEN ? THEN ? ELSE queued END,
              run = CASE revision WHEN ? THEN ? ELSE run END WHERE owner = ?`,
-          ...[error, revision, now, revision, runAt, owner],
+          ...[error, revision, now(), revision, now() + pauseMs, owner],
         );
       }),
     giveBack: (owner) =>
@@ -121,7 +97,7 @@ function mayTake(connection: Connection, now: number): boolean {
   return connection.get(sql, now, now, now, now) !== undefined;
 }
 
-function take(connection: Connection, { owner, now, leaseMs, alive }: Claim): ClaimedJob | undefined {
+function take(connection: Connection, { owner, leaseMs, alive }: Claim, now: number): ClaimedJob | undefined {
   connection.run(
     `UPDATE memory_jobs SET owner = NULL WHERE ${EXPIRED} AND owner NOT IN (SELECT value FROM json_each(?))`,
     ...[now, now, JSON.stringify(alive)],
