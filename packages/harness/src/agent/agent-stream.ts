@@ -4,7 +4,7 @@
  */
 import type { UIMessageChunk } from "ai";
 import type { AgentEvent, Emit, RunResult } from "./events.ts";
-import { uiMessageStream } from "./ui-stream.ts";
+import { type UIStreamOptions, uiMessageStream } from "./ui-stream.ts";
 
 export interface AgentStream extends AsyncIterable<AgentEvent> {
   readonly threadId: string;
@@ -13,7 +13,7 @@ export interface AgentStream extends AsyncIterable<AgentEvent> {
   /** The pieces of text as they come. */
   readonly textStream: AsyncIterable<string>;
   /** For `createUIMessageStreamResponse`, so that `useChat` shows text, tool calls and compactions. */
-  toUIMessageStream(): ReadableStream<UIMessageChunk>;
+  toUIMessageStream(options?: UIStreamOptions): ReadableStream<UIMessageChunk>;
 }
 
 export function startStream(threadId: string, work: (emit: Emit) => Promise<RunResult>): AgentStream {
@@ -49,6 +49,6 @@ export function startStream(threadId: string, work: (emit: Emit) => Promise<RunR
     result,
     [Symbol.asyncIterator]: read,
     textStream: { [Symbol.asyncIterator]: texts },
-    toUIMessageStream: () => uiMessageStream(read()),
+    toUIMessageStream: (options) => uiMessageStream(read(), options),
   };
 }

@@ -17,3 +17,4 @@ export type { Summarizer } from "./summarizer.ts";
 export type { Section } from "./system-prompt.ts";
 export type { ThreadHandle } from "./thread-handle.ts";
 export type { CallOutcome, ToolCall } from "./tools.ts";
+export type { UIStreamOptions } from "./ui-stream.ts";

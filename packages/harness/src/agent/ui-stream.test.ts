@@ -7,10 +7,12 @@ import {
   readUIMessageStream,
   tool,
   type UIMessage,
+  type UIMessageChunk,
 } from "ai";
 import { z } from "zod";
 import { agentKit, deepAgentKit } from "../testing/agent-kit.ts";
 import type { AgentStream } from "./agent-stream.ts";
+import { AgentError } from "./errors.ts";
 
 const WORDS = "the parser reads tokens one by one and keeps a stack of what is open ".repeat(12);
 const add = tool({ inputSchema: z.object({ a: z.number() }), execute: ({ a }) => ({ sum: a + 1 }) });
@@ -62,6 +64,70 @@ test("a failing tool is a tool error, a failing run an error chunk, an abort an 
   assert.equal((await chunkTypes(aborted)).at(-1), "abort");
 });
 
+const SECRET = "ECONNREFUSED postgres://svc:hunter2@10.0.0.5/prod";
+const leaking = {
+  tools: {
+    bad: tool({
+      inputSchema: z.object({}),
+      execute: (): string => {
+        throw new Error(SECRET);
+      },
+    }),
+  },
+};
+const leak = [{ calls: [{ name: "bad", input: {} }] }, { error: new Error(SECRET) }];
+
+test("what a browser is told of an error names nothing of the server, unless onError says so", async () => {
+  const masked = await chunks(agentKit(leak, leaking).agent.stream({ threadId: "t", prompt: "x" }).toUIMessageStream());
+  assert.ok(!JSON.stringify(masked).includes("10.0.0.5"));
+  assert.deepEqual(errorTexts(masked), ["An error occurred.", "An error occurred."]);
+
+  const codes: unknown[] = [];
+  const onError = (error: Error): string => {
+    codes.push(error instanceof AgentError ? error.code : error.message.includes(SECRET));
+    return "Sorry!";
+  };
+  const told = agentKit(leak, leaking).agent.stream({ threadId: "t", prompt: "x" }).toUIMessageStream({ onError });
+  assert.deepEqual(errorTexts(await chunks(told)), ["Sorry!", "Sorry!"]);
+  assert.deepEqual(codes, [true, "model-failed"]);
+});
+
+test("a child that failed tells a browser no more than its parent would", async () => {
+  const kit = deepAgentKit(
+    ({ index }) => {
+      const input = { description: "look", prompt: "Look.", subagent_type: "general-purpose" };
+      if (index === 0) return { calls: [{ name: "task", input }] };
+      return index === 1 ? { error: new Error(SECRET) } : "It failed.";
+    },
+    { tools: {} },
+  );
+  const seen = await chunks(kit.agent.stream({ threadId: "t", prompt: "x" }).toUIMessageStream());
+  const [end] = seen.flatMap((chunk) =>
+    chunk.type === "data-subagent" && (chunk.data as { type: string }).type === "subagent-end" ? [chunk.data] : [],
+  );
+  assert.equal((end as { reason: string }).reason, "An error occurred.");
+  assert.ok(!JSON.stringify(seen).includes("10.0.0.5"));
+});
+
+test("reasoning can be left out, and metadata goes with the message", async () => {
+  const kit = agentKit([{ text: "Hello.", reasoning: "hm" }]);
+  const seen = await chunks(
+    kit.agent.stream({ threadId: "t", prompt: "x" }).toUIMessageStream({
+      sendReasoning: false,
+      messageMetadata: ({ event }) => {
+        if (event.type === "run-start") return { thread: event.threadId };
+        if (event.type === "step-end") return { step: event.step };
+        return event.type === "run-end" ? { end: event.end.kind } : undefined;
+      },
+    }),
+  );
+  assert.ok(!seen.some(({ type }) => type.startsWith("reasoning")));
+  assert.deepEqual(
+    seen.flatMap((chunk) => ("messageMetadata" in chunk ? [chunk.messageMetadata] : [])),
+    [{ thread: "t" }, { step: 1 }, { end: "answered" }],
+  );
+});
+
 test("any number of readers see the same run from its beginning, also after its end", async () => {
   const kit = agentKit(["hello there, this is an answer of some length"]);
   const stream = kit.agent.stream({ threadId: "t", prompt: "x" });
@@ -89,6 +155,15 @@ async function shown(stream: AgentStream): Promise<UIMessage> {
 
 const texts = (message: UIMessage): string[] =>
   message.parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
+
+async function chunks(stream: ReadableStream<UIMessageChunk>): Promise<UIMessageChunk[]> {
+  const all: UIMessageChunk[] = [];
+  for await (const chunk of stream) all.push(chunk);
+  return all;
+}
+
+const errorTexts = (all: readonly UIMessageChunk[]): string[] =>
+  all.flatMap((chunk) => ("errorText" in chunk ? [chunk.errorText] : []));
 
 async function chunkTypes(stream: AgentStream): Promise<string[]> {
   const types: string[] = [];

@@ -3,10 +3,27 @@
  * call, compaction and sub-agent. A compaction is a `data-compaction` part; the summarizer's own words are never in here.
  */
 import type { UIMessageChunk } from "ai";
+import type { SubagentEvent } from "../subagents/events.ts";
+import { AgentError } from "./errors.ts";
 import type { AgentEvent, RunEnd } from "./events.ts";
 
-export function uiMessageStream(events: AsyncIterable<AgentEvent>): ReadableStream<UIMessageChunk> {
-  const chunks = chunksOf(events);
+export interface UIStreamOptions {
+  /**
+   * What a browser is told of an error: an `AgentError` that ended the run, or a tool's. By default "An error occurred.",
+   * since errors name hosts, paths and worse.
+   */
+  readonly onError?: (error: Error) => string;
+  /** True unless given. */
+  readonly sendReasoning?: boolean;
+  /** Asked with every event; what isn't undefined becomes the message's metadata. */
+  readonly messageMetadata?: (options: { readonly event: AgentEvent }) => unknown;
+}
+
+export function uiMessageStream(
+  events: AsyncIterable<AgentEvent>,
+  options: UIStreamOptions = {},
+): ReadableStream<UIMessageChunk> {
+  const chunks = chunksOf(events, options);
   return new ReadableStream<UIMessageChunk>({
     async pull(controller) {
       const next = await chunks.next();
@@ -19,20 +36,40 @@ export function uiMessageStream(events: AsyncIterable<AgentEvent>): ReadableStre
   });
 }
 
-async function* chunksOf(events: AsyncIterable<AgentEvent>): AsyncGenerator<UIMessageChunk, undefined> {
+async function* chunksOf(
+  events: AsyncIterable<AgentEvent>,
+  { onError = () => "An error occurred.", sendReasoning = true, messageMetadata }: UIStreamOptions,
+): AsyncGenerator<UIMessageChunk, undefined> {
   const parts = new OpenParts();
   for await (const event of events) {
+    if (event.type === "reasoning-delta" && !sendReasoning) continue;
     if (event.type !== "text-delta" && event.type !== "reasoning-delta") yield* parts.close();
-    yield* chunksFor(event, parts);
+    const metadata = messageMetadata?.({ event });
+    yield* withMetadata(chunksFor(event, parts, onError), metadata);
   }
   return undefined;
 }
+
+/** Start and finish carry metadata themselves. */
+function* withMetadata(chunks: Iterable<UIMessageChunk>, messageMetadata: unknown): Generator<UIMessageChunk> {
+  let open = messageMetadata !== undefined;
+  for (const chunk of chunks) {
+    const carries = open && (chunk.type === "start" || chunk.type === "finish");
+    yield carries ? { ...chunk, messageMetadata } : chunk;
+    if (carries) open = false;
+  }
+  if (open) yield { type: "message-metadata", messageMetadata };
+}
+
+type TellError = NonNullable<UIStreamOptions["onError"]>;
 
 /** A part of text is open from its first piece until something else comes. */
 class OpenParts {
   #open: { readonly kind: "text" | "reasoning"; readonly id: string } | null = null;
   compactions = 0;
   stepOpen = false;
+  /** By the call that asked for them: what is told of children that failed, instead of the reason itself. */
+  readonly childErrors = new Map<string, string>();
 
   *piece(kind: "text" | "reasoning", id: string, delta: string): Generator<UIMessageChunk> {
     if (this.#open?.id !== id) {
@@ -49,7 +86,7 @@ class OpenParts {
   }
 }
 
-function* chunksFor(event: AgentEvent, parts: OpenParts): Generator<UIMessageChunk> {
+function* chunksFor(event: AgentEvent, parts: OpenParts, onError: TellError): Generator<UIMessageChunk> {
   switch (event.type) {
     case "run-start":
       return yield { type: "start", messageId: event.runId };
@@ -68,7 +105,7 @@ function* chunksFor(event: AgentEvent, parts: OpenParts): Generator<UIMessageChu
         input: event.input,
       };
     case "tool-end":
-      return yield toolOutput(event);
+      return yield toolOutput(event, parts, onError);
     case "compaction-end":
       if (event.outcome.kind === "unchanged") return;
       return yield { type: "data-compaction", id: `compaction-${++parts.compactions}`, data: compactionData(event) };
@@ -76,7 +113,7 @@ function* chunksFor(event: AgentEvent, parts: OpenParts): Generator<UIMessageChu
     case "subagent-step":
     case "subagent-end":
       // One part per child, replaced as it goes on.
-      return yield { type: "data-subagent", id: event.threadId, data: event };
+      return yield { type: "data-subagent", id: event.threadId, data: childData(event, parts, onError) };
     case "title-set":
       return yield { type: "data-title", data: { title: event.title } };
     case "question-ask":
@@ -85,15 +122,30 @@ function* chunksFor(event: AgentEvent, parts: OpenParts): Generator<UIMessageChu
       parts.stepOpen = false;
       return yield { type: "finish-step" };
     case "run-end":
-      return yield* endChunks(event.end, parts);
+      return yield* endChunks(event.end, parts, onError);
     default:
       return;
   }
 }
 
-function toolOutput({ callId, output, isError }: AgentEvent & { type: "tool-end" }): UIMessageChunk {
-  if (!isError) return { type: "tool-output-available", toolCallId: callId, output };
-  return { type: "tool-output-error", toolCallId: callId, errorText: String(output) };
+function toolOutput(
+  { callId, output, isError }: AgentEvent & { type: "tool-end" },
+  parts: OpenParts,
+  onError: TellError,
+): UIMessageChunk {
+  const toolCallId = callId;
+  if (isError) return { type: "tool-output-error", toolCallId, errorText: onError(new Error(String(output))) };
+  const reason = parts.childErrors.get(callId);
+  const safe = reason === undefined ? output : { ...(output as object), reason };
+  return { type: "tool-output-available", toolCallId, output: safe };
+}
+
+/** Why a child failed is an error like any other; the other reasons are sentences of ours. */
+function childData(event: SubagentEvent, parts: OpenParts, onError: TellError): SubagentEvent {
+  if (event.type !== "subagent-end" || event.status !== "failed" || event.reason === null) return event;
+  const reason = onError(new Error(event.reason));
+  parts.childErrors.set(event.callId, reason);
+  return { ...event, reason };
 }
 
 /** The numbers of a compaction; not the messages, which the browser already shows. */
@@ -103,7 +155,7 @@ function compactionData({ outcome }: AgentEvent & { type: "compaction-end" }) {
   return { rung, reason, tokensBefore, tokensAfter, hidden, ms };
 }
 
-function* endChunks(end: RunEnd, parts: OpenParts): Generator<UIMessageChunk> {
+function* endChunks(end: RunEnd, parts: OpenParts, onError: TellError): Generator<UIMessageChunk> {
   if (parts.stepOpen) yield { type: "finish-step" };
   switch (end.kind) {
     case "answered":
@@ -117,6 +169,6 @@ function* endChunks(end: RunEnd, parts: OpenParts): Generator<UIMessageChunk> {
     case "busy":
       return yield { type: "error", errorText: "another run holds this thread" };
     case "failed":
-      return yield { type: "error", errorText: end.message };
+      return yield { type: "error", errorText: onError(new AgentError(end.code, end.message)) };
   }
 }
