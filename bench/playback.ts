@@ -1,6 +1,6 @@
 /**
  * Plays transcripts message by message through automatic compaction, in a real SQLite store, and judges every request:
- * `npm run bench -- playback FILE... [--window N] [--dialect D] [--summarizer S] [--dump OUT] [--json]`.
+ * `npm run bench -- playback FILE... [--window N] [--dialect D] [--summarizer S] [--reasoning bound] [--dump OUT] [--json]`.
  */
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,7 +22,8 @@ import { createThread, means, openConversation, replay, withWriter } from "palim
 import { type Bench, BenchInputError } from "./bench.ts";
 import { transcripts } from "./playback/transcripts.ts";
 
-const USAGE = "playback FILE... [--window N] [--dialect openai|anthropic|ai-sdk] [--summarizer NAME] [--dump OUT]";
+const USAGE =
+  "playback FILE... [--window N] [--dialect openai|anthropic|ai-sdk] [--summarizer NAME] [--reasoning bound|free] [--dump OUT]";
 
 const bench: Bench = async (files, options) => {
   if (files.length === 0) throw new BenchInputError(`This bench needs transcripts: npm run bench -- ${USAGE}`);
@@ -35,11 +36,13 @@ const bench: Bench = async (files, options) => {
   if (!(name in SUMMARIZERS))
     throw new BenchInputError(`--summarizer ${name}: one of ${Object.keys(SUMMARIZERS).join(", ")}.`);
   const summarizer = name as SummarizerName;
+  const reasoning = options["reasoning"] ?? "free";
+  if (reasoning !== "bound" && reasoning !== "free") throw new BenchInputError(`--reasoning ${reasoning}: ${USAGE}`);
   const dump = typeof options["dump"] === "string" ? openSync(options["dump"], "w") : null;
   const reports: PlaybackReport[] = [];
   for (const file of files) {
     for (const messages of await transcripts(file, dialect))
-      reports.push(await play(messages, { dialect, window, summarizer, dump }));
+      reports.push(await play(messages, { dialect, window, summarizer, reasoning, dump }));
   }
   if (dump !== null) closeSync(dump);
   return { threads: reports.length, window, dialect, summarizer, ...sum(reports) };
@@ -51,12 +54,13 @@ interface Setting {
   readonly dialect: Dialect;
   readonly window: number;
   readonly summarizer: SummarizerName;
+  readonly reasoning: "bound" | "free";
   readonly dump: number | null;
 }
 
 async function play(
   messages: readonly object[],
-  { dialect, window, summarizer, dump }: Setting,
+  { dialect, window, summarizer, reasoning, dump }: Setting,
 ): Promise<PlaybackReport> {
   const shape = shapeOf(dialect) as Shape<object>;
   const counter = await exactCounterFor({ model: "gpt-4o" });
@@ -66,6 +70,7 @@ async function play(
       thread,
       messages,
       shape,
+      reasoning,
       rules: dialect === "ai-sdk" ? googleRules : rulesOf(dialect),
       meter: createMeter(shape, { ...counter, counter: counter.count }),
       window: { size: window, reserve: answerReserve(window, null) },
@@ -125,6 +130,8 @@ function sum(reports: readonly PlaybackReport[]) {
     hasty: add((report) => report.hasty),
     summarizerCalls: add((report) => report.summarizerCalls),
     rungs,
+    thoughts: add((report) => report.thoughts),
+    misplaced: add((report) => report.misplaced),
     faults: reports.flatMap((report) => report.firstFault ?? []).slice(0, 5),
   };
 }

@@ -26,6 +26,8 @@ export interface MessageRecord extends Common {
   readonly id: string;
   readonly dialect: Dialect;
   readonly origin: Origin;
+  /** Of an answer by a model that binds its reasoning: the hash of the request it answers (message/bound-reasoning.ts). */
+  readonly prefix?: string;
   /** The message as JSON text, exactly as given. Erased by a redaction: then it is a skeleton with the same role and calls. */
   readonly body: string;
 }

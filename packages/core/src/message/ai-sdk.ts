@@ -105,6 +105,7 @@ function view(block: AiSdkPart, role: Role): Part {
 /** Where each provider's adapter keeps its proof. */
 const SIGNATURES = [
   ["anthropic", "signature"],
+  ["bedrock", "signature"],
   ["google", "thoughtSignature"],
   ["vertex", "thoughtSignature"],
   ["openai", "reasoningEncryptedContent"],

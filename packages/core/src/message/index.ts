@@ -2,6 +2,8 @@ export type { AiSdkMessage, AiSdkOutput, AiSdkPart } from "./ai-sdk.ts";
 export { aiSdkShape } from "./ai-sdk.ts";
 export type { AnthropicBlock, AnthropicMessage, AnthropicSource } from "./anthropic.ts";
 export { anthropicShape } from "./anthropic.ts";
+export type { BoundMessages, BoundOptions } from "./bound-reasoning.ts";
+export { boundReasoning, signaturesOf } from "./bound-reasoning.ts";
 export { convert } from "./convert.ts";
 export type { Detection } from "./detect.ts";
 export { detectDialect } from "./detect.ts";

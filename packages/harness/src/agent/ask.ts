@@ -6,7 +6,7 @@ import { messageOf, modelError } from "./errors.ts";
 import type { Chain } from "./middleware.ts";
 import type { AgentModel, WindowBook } from "./model.ts";
 import { type Overflow, overflowOf } from "./overflow.ts";
-import type { Desk } from "./request.ts";
+import type { Desk, ModelRequest } from "./request.ts";
 import { type RetryPolicy, retryDelay } from "./retry.ts";
 import type { Run } from "./run.ts";
 import { callModel, type StepOutcome } from "./step.ts";
@@ -26,7 +26,11 @@ export async function ask(run: Run, asking: Asking): Promise<StepOutcome> {
   const context = { step: run.step, settings: model.settings, signal: run.signal, emit: run.emit };
   let recovered = false;
   for (let attempt = 1; ; ) {
-    const outcome = await chain.model(desk.request(), (request) => callModel(request, context), run);
+    const call = (given: ModelRequest): Promise<StepOutcome> => {
+      const { request, prefix } = desk.bind(given);
+      return callModel(request, { ...context, prefix });
+    };
+    const outcome = await chain.model(desk.request(), call, run);
     if (outcome.kind !== "failed" || outcome.shown || run.signal.aborted) return outcome;
     const overflow = overflowOf(outcome.error);
     if (overflow !== null) {

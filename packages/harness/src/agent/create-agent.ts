@@ -8,6 +8,7 @@ import { type AiSdkMessage, shapeOf } from "@palimpsest/core/message";
 import { createMeter } from "@palimpsest/core/tokens";
 import type { ToolSet } from "ai";
 import { summarizationFromOptions } from "../config/summarization.ts";
+import { bindsReasoning } from "../models/binds-reasoning.ts";
 import { knownWindow } from "../models/known-windows.ts";
 import type { LimitsShelf } from "../models/learned-limits.ts";
 import { exactCounterFor, type ModelCounter } from "../models/tokenizers.ts";
@@ -39,6 +40,8 @@ export interface AgentOptions extends Partial<Omit<ModelSettings, "languageModel
   readonly contextWindow?: number;
   /** Tells providers apart that serve a model of the same name, for limits learned from them. */
   readonly baseUrl?: string;
+  /** Whether the model takes its thoughts back only behind the prompt they were made under; by default told by its name. */
+  readonly bindsReasoning?: boolean;
   /** Keeps limits that the provider states for the next process; without it they are known as long as the agent. */
   readonly limits?: LimitsShelf;
   /** Model calls of one run. */
@@ -147,7 +150,12 @@ function resolve(options: AgentOptions): AgentSetup {
   });
   const known = options.contextWindow ?? knownWindow(languageModel.modelId);
   const contextWindow = known ?? compaction.settings.fallbackContextWindow;
-  const model = { settings, contextWindow, baseUrl: options.baseUrl ?? null };
+  const model = {
+    settings,
+    contextWindow,
+    baseUrl: options.baseUrl ?? null,
+    bindsReasoning: options.bindsReasoning ?? bindsReasoning(languageModel.modelId),
+  };
   let counting: ReturnType<AgentSetup["counting"]> | undefined;
   return {
     means: kit,

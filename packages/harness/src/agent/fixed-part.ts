@@ -16,6 +16,7 @@ export interface FixedPart {
   readonly tools: ToolSet;
   readonly schemas: readonly ToolSchema[];
   readonly hash: string;
+  readonly date: string;
 }
 
 export interface FixedSource {
@@ -34,11 +35,28 @@ export interface ModelRequest {
 export async function renderFixed(run: Run, { base, tools: own, middleware }: FixedSource): Promise<FixedPart> {
   const sections: Section[] = [];
   for (const { prompt } of middleware) sections.push(...((await prompt?.(run)) ?? []));
-  const date = run.means.clock().toISOString().slice(0, 10);
+  const date = dateFor(run);
   const prompt = systemPrompt(base, sections, date);
   const tools = await gatherTools(own, middleware, run);
   const schemas = await schemasOf(tools);
-  return { prompt, tools, schemas, hash: run.means.hash(JSON.stringify([prompt.text, schemas])) };
+  return { prompt, tools, schemas, date, hash: run.means.hash(JSON.stringify([prompt.text, schemas])) };
+}
+
+/** As it stands in the thread's state: what it last sent beside its messages. */
+interface SentBefore {
+  readonly hash: string;
+  readonly parts: Readonly<Record<string, number>>;
+  readonly date?: string;
+  readonly compaction?: number | null;
+}
+
+const sentBefore = ({ conversation }: Run) => conversation.head().state["request"] as SentBefore | undefined;
+
+/** Where a new date would cost the model its thoughts, a thread's date is that of its last compaction. */
+function dateFor(run: Run): string {
+  const before = sentBefore(run);
+  const kept = run.bindsReasoning && before?.compaction === run.conversation.head().compaction;
+  return (kept ? before.date : undefined) ?? run.means.clock().toISOString().slice(0, 10);
 }
 
 /** A leading system message of the view (a summary in `system` format, one that was imported) joins the instructions. */
@@ -53,15 +71,16 @@ export function requestWith({ prompt, tools }: FixedPart, messages: readonly AiS
  * When it differs from what the thread last sent: once in the log, whole, as a receipt, and its sizes in the state, so
  * that a context can be broken down without the agent. The head is written with every append, so it holds no texts.
  */
-export function fixedDrafts(run: Run, { prompt, schemas, hash }: FixedPart, meter: Meter<AiSdkMessage>): Draft[] {
-  const known = run.conversation.head().state["request"] as { hash?: unknown } | undefined;
-  if (known?.hash === hash) return [];
+export function fixedDrafts(run: Run, part: FixedPart, meter: Meter<AiSdkMessage>): Draft[] {
+  const { prompt, schemas, hash, date } = part;
+  const { compaction } = run.conversation.head();
+  const before = sentBefore(run);
+  if (before?.hash === hash && (!run.bindsReasoning || before.compaction === compaction)) return [];
   const { instructions, memory, skills } = prompt.parts;
   const others = { instructions: meter.text(instructions), memory: meter.text(memory), skills: meter.text(skills) };
   const rest = others.instructions + others.memory + others.skills;
   const parts = { base: meter.system(prompt.text) - rest, ...others, definitions: meter.tools(schemas) };
-  return [
-    { kind: "event", event: { type: "request", hash, system: prompt.text, tools: schemas } },
-    { kind: "state", patch: { request: { hash, parts } } },
-  ];
+  const state: Draft = { kind: "state", patch: { request: { hash, parts, date, compaction } } };
+  if (before?.hash === hash) return [state];
+  return [{ kind: "event", event: { type: "request", hash, system: prompt.text, tools: schemas } }, state];
 }

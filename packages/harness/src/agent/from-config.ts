@@ -46,6 +46,7 @@ export async function createAgentFromConfig(options: ConfiguredAgentOptions): Pr
   const memory = await configuredMemory({ home, config, store, emit: options.onMemory ?? (() => {}) });
   const agent = createDeepAgent({
     ...{ model: model.language, store, contextWindow: model.window.tokens },
+    bindsReasoning: model.bindsReasoning,
     ...(model.maxOutputTokens !== null && { maxOutputTokens: model.maxOutputTokens }),
     ...(model.baseUrl !== null && { baseUrl: model.baseUrl }),
     ...(onEvent !== undefined && { onEvent }),

@@ -53,10 +53,13 @@ export async function runLoop(run: ActiveRun, options: LoopOptions, progress: Pr
 
 /** The answer, what the provider reported for it and, when it is the last, what it asks of the queue: in one commit. */
 async function logAnswer(run: Run, { chain, desk }: LoopOptions, answer: Answered): Promise<void> {
-  const { message, usage, finish, calls } = answer;
+  const { message, usage, finish, calls, prefix = null } = answer;
   if (message === null) return run.emit({ type: "answer-empty", step: run.step, finish });
-  const report = (seq: number) => (usage === null ? [] : [desk.report(usage, seq)]);
-  await run.say(message, "model", report, (seq) => (calls.length === 0 ? chain.jobs(run, seq) : []));
+  await run.say(message, "model", {
+    prefix,
+    drafts: (seq) => (usage === null ? [] : [desk.report(usage, seq)]),
+    jobs: (seq) => (calls.length === 0 ? chain.jobs(run, seq) : []),
+  });
 }
 
 /** What was shown of an answer that did not end stays, marked as such; calls in it were never complete and are dropped. */

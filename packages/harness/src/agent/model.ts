@@ -25,6 +25,8 @@ export interface AgentModel {
   /** Configured, or the fallback. */
   readonly contextWindow: number;
   readonly baseUrl: string | null;
+  /** It takes a thought of its own back only while all that stands before it is unchanged. */
+  readonly bindsReasoning: boolean;
 }
 
 export function settingsFor(languageModel: ModelObject, given: Omit<ModelSettings, "languageModel">): ModelSettings {

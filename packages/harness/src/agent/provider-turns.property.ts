@@ -30,36 +30,53 @@ export interface TurnsOptions {
   readonly window: number;
   /** Every so many requests one is refused as too long although it isn't. */
   readonly refuseEvery?: number;
+  /** The model thinks, and the provider refuses a thought behind any other prompt than its own. */
+  readonly thinking?: "bound";
 }
 
 export interface TurnsReport {
   readonly requests: number;
   readonly refused: number;
   readonly compactions: number;
+  /** Thoughts that the provider was sent again, over all requests. */
+  readonly thoughts: number;
 }
 
 export async function playTurns(
   modelOf: (server: ProviderServer) => ModelObject,
-  { turns, window, refuseEvery }: TurnsOptions,
+  { turns, window, refuseEvery, thinking }: TurnsOptions,
 ): Promise<TurnsReport> {
+  let thoughts = 0;
   const isRefused = (index: number): boolean => refuseEvery !== undefined && index % refuseEvery === refuseEvery - 1;
   const server = await startProviderServer({
     window,
-    respond,
+    respond: (request) => {
+      thoughts += request.turns.flatMap(({ parts }) => parts).filter(({ kind }) => kind === "reasoning").length;
+      const answer = respond(request);
+      return thinking === undefined
+        ? answer
+        : { ...answer, reasoning: `Thought ${request.index}: ${words(request.index)}` };
+    },
+    binding: thinking === undefined ? "off" : "prefix",
     faults: ({ index }) => (isRefused(index) ? { kind: "overflow" } : undefined),
     record: "verdicts",
   });
   const store = openSqlite({ path: ":memory:" });
+  // Some hours pass between two turns: the date changes all the time.
+  let hours = 0;
   const events: AgentEvent[] = [];
   const agent = createDeepAgent({
     ...{ model: modelOf(server), store, contextWindow: window, tools: { lookup }, counter: plainCounter },
     maxOutputTokens: 1_000,
     summarizer: null,
+    bindsReasoning: thinking !== undefined,
+    means: { clock: () => new Date(Date.UTC(2026, 0, 1, hours)) },
     onEvent: (event) => event.type === "compaction-end" && events.push(event),
   });
   try {
     const expected: string[] = [];
     for (let turn = 0; turn < turns; turn++) {
+      hours += 5;
       const prompt = `Question ${turn}: ${words(turn)}`;
       expected.push(prompt);
       const { end } = await agent.stream({ threadId: "t", prompt }).result;
@@ -71,7 +88,7 @@ export async function playTurns(
     assert.equal((await verify(means(store), "t")).kind, "whole");
     const compacted = events.filter((event) => event.type === "compaction-end" && event.outcome.kind === "compacted");
     const refused = server.requests.filter(({ verdict }) => verdict.kind !== "answered").length;
-    return { requests: server.requests.length, refused, compactions: compacted.length };
+    return { requests: server.requests.length, refused, compactions: compacted.length, thoughts };
   } finally {
     await server.close();
     await store.close();
@@ -86,7 +103,7 @@ const lookup = tool({
 
 /** One to three calls for a question, a text once they are answered. */
 function respond({ turns, index }: ProviderRequest) {
-  if (turns.at(-1)?.role === "tool" || index % 3 === 0) return `Answer: ${words(index)}`;
+  if (turns.at(-1)?.role === "tool" || index % 3 === 0) return { text: `Answer: ${words(index)}` };
   const calls = Array.from({ length: 1 + (index % 3) }, (_, at) => ({
     name: "lookup",
     input: { word: `word-${index}-${at}`, size: index + at },

@@ -15,6 +15,7 @@ import type { CachedPrefix } from "../compaction/summarize.ts";
 import type { ModelCounter } from "../models/tokenizers.ts";
 import { sentMessages } from "../threads/sent-messages.ts";
 import type { Draft } from "../threads/writer.ts";
+import { type BoundRequest, bindRequest } from "./bound-request.ts";
 import { markedMessages } from "./cache-marks.ts";
 import type { StepUsage } from "./events.ts";
 import { type FixedSource, fixedDrafts, type ModelRequest, renderFixed, requestWith } from "./fixed-part.ts";
@@ -53,6 +54,8 @@ export interface Desk {
   /** What to write when system prompt or tools differ from what the thread last sent. */
   changes(): readonly Draft[];
   request(): ModelRequest;
+  /** The last thing that happens to a request before it is sent. */
+  bind(request: ModelRequest): BoundRequest;
   /** The usage record for the message at `of`, whose request was the last one made here. */
   report(usage: StepUsage, of: number): Draft;
 }
@@ -68,6 +71,7 @@ export async function openDesk(run: Run, options: DeskOptions): Promise<Desk> {
   let part = await renderFixed(run, options);
   const fixed = (): number => meter.system(part.prompt.text) + meter.tools(part.schemas);
   const window = (): Window => book.window();
+  const bind = (request: ModelRequest): BoundRequest => bindRequest(request, part, run);
   const ledger = await openLedger(run, {
     ...{ modelId: model.modelId, prior: counter.prior, meter, fixed, render, before },
     window: () => window().size,
@@ -81,7 +85,7 @@ export async function openDesk(run: Run, options: DeskOptions): Promise<Desk> {
     count: () => ledger.count(conversation.view()),
     compactor: createCompactor({
       ...{ conversation, meter, rules: RULES, fixed, window, count: ledger.count },
-      ...effects(run, options, { ledger, request: () => requestWith(part, render(conversation.view())) }),
+      ...effects(run, options, { ledger, request: () => bind(requestWith(part, render(conversation.view()))).request }),
     }),
     async refresh() {
       part = await renderFixed(run, options);
@@ -91,6 +95,7 @@ export async function openDesk(run: Run, options: DeskOptions): Promise<Desk> {
       ledger.send();
       return requestWith(part, repair(render(conversation.view()), SHAPE, LAST_RULE).messages);
     },
+    bind,
     report(usage, of) {
       const record = ledger.report(usage, of, part.hash);
       if (record.flaw === null) book.accept(usage.input);

@@ -33,22 +33,30 @@ export interface Run {
    * Commits of tools that run side by side take turns; as a function, the drafts are made when their turn has come.
    */
   commit(drafts: Drafts, also?: Pick<AppendBatch, "jobs">): Promise<readonly number[]>;
-  say(
-    message: AiSdkMessage,
-    origin: MessageRecord["origin"],
-    also?: (seq: number) => readonly Draft[],
-    jobs?: (throughSeq: number) => readonly NewMemoryJob[],
-  ): Promise<number>;
+  say(message: AiSdkMessage, origin: MessageRecord["origin"], beside?: SaidBeside): Promise<number>;
   compact(request: CompactRequest): Promise<CompactionOutcome<AiSdkMessage>>;
+  /** The model refuses a thought of its own once anything before it has changed: system prompt and tools stay as they are. */
+  readonly bindsReasoning: boolean;
   /** How many tokens the model takes, as far as is known now. */
   window(): number;
   /** The run ends after the step that is under way. */
   finish(end: RunEnd): void;
 }
 
+/** What goes into the log together with a message. */
+export interface SaidBeside {
+  readonly drafts?: (seq: number) => readonly Draft[];
+  readonly jobs?: (throughSeq: number) => readonly NewMemoryJob[];
+  /** The hash of the request it answers, where its reasoning is bound to it. */
+  readonly prefix?: string | null;
+}
+
 type Drafts = readonly Draft[] | (() => readonly Draft[]);
 
-export type RunOptions = Pick<Run, "runId" | "means" | "conversation" | "signal" | "emit" | "compact" | "window">;
+export type RunOptions = Pick<
+  Run,
+  "runId" | "means" | "conversation" | "signal" | "emit" | "compact" | "window" | "bindsReasoning"
+>;
 
 export interface ActiveRun extends Run {
   step: number;
@@ -85,12 +93,12 @@ export function startRun(options: RunOptions): ActiveRun {
     get ending() {
       return ending;
     },
-    async say(message, origin, also = () => [], jobs = () => []) {
-      const body = bodyOf(message);
+    async say(message, origin, { drafts = () => [], jobs = () => [], prefix = null } = {}) {
+      const said = { kind: "message", id: means.ids(), dialect: "ai-sdk", origin, body: bodyOf(message) } as const;
+      const first: Draft = prefix === null ? said : { ...said, prefix };
       return inOrder(async () => {
         const seq = conversation.head().version + 1;
-        const drafts: Draft[] = [{ kind: "message", id: means.ids(), dialect: "ai-sdk", origin, body }, ...also(seq)];
-        await write(drafts, { jobs: jobs(seq) });
+        await write([first, ...drafts(seq)], { jobs: jobs(seq) });
         emit({ type: "message-append", seq, role: message.role });
         return seq;
       });

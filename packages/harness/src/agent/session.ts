@@ -73,7 +73,9 @@ export function withSession<T>(
       if (conversation === null) throw new LeaseLostError(threadId);
       const signal = stop === undefined ? lost : AbortSignal.any([stop, lost]);
       const { middleware, compaction, base, tools, book } = setup;
-      const common = { runId, means: setup.means, conversation, signal, emit, window: () => book.window().size };
+      const { bindsReasoning } = setup.model;
+      const window = (): number => book.window().size;
+      const common = { runId, means: setup.means, conversation, signal, emit, window, bindsReasoning };
       const run: ActiveRun = startRun({ ...common, compact: (request) => desk.compactor.compact(request) });
       const desk = await openDesk(run, {
         ...{ middleware, compaction, base, tools, book },

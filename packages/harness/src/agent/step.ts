@@ -22,6 +22,8 @@ export interface Answered {
   readonly calls: readonly ToolCall[];
   readonly finish: string;
   readonly usage: StepUsage | null;
+  /** Where the model binds its reasoning: the hash of the request that this answers. */
+  readonly prefix?: string | null;
 }
 
 export type StepOutcome =
@@ -35,6 +37,7 @@ export interface StepContext {
   readonly settings: ModelSettings;
   readonly signal: AbortSignal;
   readonly emit: Emit;
+  readonly prefix: string | null;
 }
 
 export async function callModel(request: ModelRequest, context: StepContext): Promise<StepOutcome> {
@@ -73,6 +76,7 @@ export async function callModel(request: ModelRequest, context: StepContext): Pr
       calls: seen.calls,
       finish: finishReason,
       usage: usageOf(usage),
+      prefix: context.prefix,
     };
   } catch (error) {
     return signal.aborted ? seen.aborted() : seen.failed(error);

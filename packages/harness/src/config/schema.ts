@@ -152,6 +152,10 @@ const modelSchema = z.strictObject({
   lightweight: z.boolean().default(false).describe("Use it for summaries and memory."),
   supports_vision: z.boolean().default(false),
   thinking: z.boolean().default(false),
+  binds_reasoning: z
+    .boolean()
+    .optional()
+    .describe("It refuses its own thoughts once the prompt before them changed; by default told by the model's name."),
   pricing: z
     .strictObject({
       input: z.number().min(0),

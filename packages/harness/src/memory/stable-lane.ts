@@ -18,6 +18,8 @@ export interface FrozenMemory {
 
 export interface StableOptions {
   readonly now: Date;
+  /** `keep` where a changed prompt costs the model its thoughts: an hour idle is no reason to render it anew. */
+  readonly whenIdle: "render" | "keep";
   readonly tokens: number;
   readonly count: (text: string) => number;
 }
@@ -26,11 +28,15 @@ export type StableLane =
   | { readonly kind: "kept"; readonly frozen: FrozenMemory }
   | { readonly kind: "rendered"; readonly frozen: FrozenMemory };
 
-export function stableLane(head: Head, document: MemoryDocument, { now, ...options }: StableOptions): StableLane {
+export function stableLane(
+  head: Head,
+  document: MemoryDocument,
+  { now, whenIdle, ...options }: StableOptions,
+): StableLane {
   // A thread that began with an empty memory has no record of that; its block is nothing, and stays so.
   const before = frozenIn(head) ?? (head.messages > 0 ? NOTHING : null);
   const manual = document.changes?.findLast(({ by }) => by !== "conversation")?.id ?? null;
-  const idle = now.getTime() - Date.parse(head.updatedAt) > IDLE_MS;
+  const idle = whenIdle === "render" && now.getTime() - Date.parse(head.updatedAt) > IDLE_MS;
   const fresh = before === null || idle || before.compaction !== head.compaction || before.manual !== manual;
   if (!fresh) return { kind: "kept", frozen: before };
   const { text, factIds, tokens } = renderMemory(document, options);

@@ -68,6 +68,20 @@ test("the block is rendered again after a person's edit, at a compaction and aft
   assert.match(kit.prompts.at(-1)!.system, /blue boat/);
 });
 
+test("for a model that binds its reasoning to the prompt the block stands still when idle, and obeys a person at once", async () => {
+  const kit = open("on", { bindsReasoning: true });
+  await kit.service.add(OWN, { content: "User is a baker" });
+  await kit.ask("t", "I like green tea");
+  kit.extraction = TEA;
+  await kit.learn();
+  kit.time += 61 * 60_000;
+  await kit.ask("t", "hello there again");
+  assert.doesNotMatch(kit.prompts.at(-1)!.system, /green tea/);
+  await kit.service.add(OWN, { content: "User lives in Bergen" });
+  await kit.ask("t", "and once more");
+  assert.match(kit.prompts.at(-1)!.system, /Bergen/);
+});
+
 test("past turns of other threads are lent too, but not another agent's, another user's, or a thread's without memory", async () => {
   const kit = open();
   await kit.ask("one", "The vault code of the summer house is kept by Ingrid");
@@ -157,7 +171,10 @@ test("a memory that can't be read is reported, and the run goes on without it", 
 
 let count = 0;
 
-function open(injection: "on" | "off" = "on", window: { readonly contextWindow?: number } = {}) {
+function open(
+  injection: "on" | "off" = "on",
+  model: { readonly contextWindow?: number; readonly bindsReasoning?: boolean } = {},
+) {
   count += 1;
   const store = openSqlite({ path: ":memory:" });
   const storage = fileStorage({ base: join(folder, String(count)), storagePath: "memory.json" });
@@ -167,7 +184,7 @@ function open(injection: "on" | "off" = "on", window: { readonly contextWindow?:
   const repository = openRepository(storage, clock);
   const prompts: { system: string; last: string }[] = [];
   const events: AgentEvent[] = [];
-  const model = scriptedModel(({ prompt }) => {
+  const scripted = scriptedModel(({ prompt }) => {
     const text = ({ content }: { content: unknown }): string =>
       typeof content === "string"
         ? content
@@ -178,7 +195,7 @@ function open(injection: "on" | "off" = "on", window: { readonly contextWindow?:
   const queue = createMemoryQueue(store, { process: (job) => updater.process(job), clock, debounceSeconds: 0 });
   queues.push(queue);
   const agent = createAgent({
-    ...{ model, store, means: { clock }, ...window },
+    ...{ model: scripted, store, means: { clock }, ...model },
     middleware: [memory({ repository, injection, queue })],
     onEvent: (event) => events.push(event),
   });

@@ -77,7 +77,12 @@ async function stableSection(run: Run, options: MemoryMiddlewareOptions): Promis
   const { conversation, means, threadId } = run;
   const { maxInjectionTokens: tokens = 2000, count = charsPerToken(4) } = options;
   const document = await readDocument(run, options);
-  const lane = stableLane(conversation.head(), document, { now: means.clock(), tokens, count });
+  const lane = stableLane(conversation.head(), document, {
+    now: means.clock(),
+    whenIdle: run.bindsReasoning ? "keep" : "render",
+    tokens,
+    count,
+  });
   const { text, factIds, tokens: spent } = lane.frozen;
   if (lane.kind === "rendered") {
     await run.commit([{ kind: "state", patch: { memory: lane.frozen } }]);

@@ -3,6 +3,7 @@
  * configuration must not stop a conversation, nor pass unseen. The default is the first entry, else the offline model.
  */
 import type { LanguageModelV4 } from "@ai-sdk/provider";
+import { bindsReasoning } from "./binds-reasoning.ts";
 import { type ModelEntry, type ModelsConfig, OFFLINE } from "./entry.ts";
 import { secretsOf } from "./hide-secrets.ts";
 import { keyOf, loadLanguageModel, type Surroundings } from "./providers.ts";
@@ -22,6 +23,8 @@ export interface ResolvedModel {
   readonly maxOutputTokens: number | null;
   readonly thinking: boolean;
   readonly supportsVision: boolean;
+  /** It takes a thought of its own back only while all that stands before it is unchanged. */
+  readonly bindsReasoning: boolean;
   readonly pricing: NonNullable<ModelEntry["pricing"]> | null;
   /** Another model stands in for the one asked for. */
   readonly fallback: ModelFallback | null;
@@ -92,6 +95,7 @@ async function load(config: ModelsConfig, entry: ModelEntry, options: LoadOption
     maxOutputTokens: entry.max_output_tokens ?? null,
     thinking: entry.thinking,
     supportsVision: entry.supports_vision,
+    bindsReasoning: entry.binds_reasoning ?? bindsReasoning(entry.model),
     pricing: entry.pricing ?? null,
     fallback: options.fallback,
   };

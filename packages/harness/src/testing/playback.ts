@@ -10,6 +10,7 @@ import { createCompactor, FloorError } from "../compaction/compactor.ts";
 import type { SummaryWriter } from "../compaction/summary-writer.ts";
 import type { Conversation } from "../threads/conversation.ts";
 import { sentMessages } from "../threads/sent-messages.ts";
+import { boundPlayback } from "./bound-playback.ts";
 import { memoryConversation } from "./memory-conversation.ts";
 
 /** A conversation that messages are played into, and what it can give back of them. */
@@ -34,6 +35,8 @@ export interface PlaybackOptions<M> {
   readonly background?: BackgroundOptions;
   /** Time of each message in milliseconds; without it a second passes between two. */
   readonly times?: readonly number[];
+  /** `bound`: as for a model that takes a thought back only behind the prompt it was made under. */
+  readonly reasoning?: "bound" | "free";
   readonly onRequest?: (messages: readonly M[], tokens: number) => void;
 }
 
@@ -51,15 +54,19 @@ export interface PlaybackReport {
   /** Compactions that found their summary drafted. */
   readonly draftsUsed: number;
   readonly rungs: Readonly<Record<string, number>>;
+  /** With bound reasoning: thoughts sent again, and those sent behind another prompt than their own. */
+  readonly thoughts: number;
+  readonly misplaced: number;
   /** The first thing that went wrong, for a person. */
   readonly firstFault: string | null;
 }
 
-export async function playback<M>(options: PlaybackOptions<M>): Promise<PlaybackReport> {
+export async function playback<M extends object>(options: PlaybackOptions<M>): Promise<PlaybackReport> {
   const { messages, shape, meter, window } = options;
   const conversation: PlayedThread<M> = options.thread ?? memoryConversation(shape);
   const tally = new Tally(window, options.policy);
   const rules = forRequest(options.rules);
+  const bound = options.reasoning === "bound" ? boundPlayback(shape) : null;
   let now = options.times?.[0] ?? 0;
   const compactor = createCompactor({
     conversation,
@@ -82,7 +89,10 @@ export async function playback<M>(options: PlaybackOptions<M>): Promise<Playback
   });
   for (const [index, message] of messages.entries()) {
     now = options.times?.[index] ?? now + 1000;
-    if (shape.role(message) === "assistant") await request();
+    if (shape.role(message) === "assistant") {
+      await request();
+      bound?.answered(message);
+    }
     await conversation.say(message);
     tally.grew(meter.message(message));
   }
@@ -98,7 +108,10 @@ export async function playback<M>(options: PlaybackOptions<M>): Promise<Playback
       tally.impossible++;
       return;
     }
-    tally.judge(conversation, { ...options, rules });
+    const { messages: sent } = sentMessages(conversation.view(), shape, rules);
+    const shown = bound?.send(sent);
+    if (shown !== undefined) tally.thoughts(shown);
+    tally.judge(shown?.messages ?? sent, { ...options, rules });
   }
 }
 
@@ -111,6 +124,8 @@ class Tally {
   #attempts = 0;
   #hasty = 0;
   #calls = 0;
+  #thoughts = 0;
+  #misplaced = 0;
   #rungs: Record<string, number> = {};
   #growth = Number.POSITIVE_INFINITY;
   #excused = false;
@@ -162,9 +177,14 @@ class Tally {
     this.#calls += calls;
   }
 
-  judge<M>(conversation: PlayedThread<M>, options: PlaybackOptions<M>): void {
+  thoughts({ thoughts, misplaced }: { readonly thoughts: number; readonly misplaced: number }): void {
+    this.#thoughts += thoughts;
+    this.#misplaced += misplaced;
+    if (misplaced > 0) this.#fault(`request ${this.requests}: a thought behind another prompt than its own`);
+  }
+
+  judge<M>(sent: readonly M[], options: PlaybackOptions<M>): void {
     const { shape, meter, window, rules } = options;
-    const sent = sentMessages(conversation.view(), shape, rules).messages;
     const tokens = meter.messages(sent);
     const broken = violations(sent, shape, rules);
     this.#violations += broken.length;
@@ -195,6 +215,8 @@ class Tally {
       summarizerCalls: this.#calls,
       draftsUsed: this.draftsUsed,
       rungs: this.#rungs,
+      thoughts: this.#thoughts,
+      misplaced: this.#misplaced,
       firstFault: this.#firstFault,
     };
   }

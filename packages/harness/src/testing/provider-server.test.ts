@@ -242,3 +242,24 @@ test("closing ends a stalled request and leaves nothing open", async () => {
   await assert.rejects(silent);
   await assert.rejects(reader.read());
 });
+
+test("anthropic: thinking goes back behind the conversation it was made in, and behind no other; cache marks don't count", async (t) => {
+  const { send } = await started(t, { binding: "prefix", respond: () => ({ reasoning: "hm", text: "yes" }) });
+  const ask = { role: "user", content: [{ type: "text", text: "really?" }] };
+  const asked = { ...HELLO.anthropic, system: "Be brief.", messages: [ask] };
+  const { content } = (await send("anthropic", asked)).json;
+  const [answer, next] = [
+    { role: "assistant", content },
+    { role: "user", content: "and now?" },
+  ];
+  const status = async (body: Body): Promise<number> => (await send("anthropic", { ...asked, ...body })).status;
+
+  assert.equal(await status({ messages: [ask, answer, next] }), 200);
+  const marked = { ...ask, content: [{ ...ask.content[0], cache_control: { type: "ephemeral" } }] };
+  assert.equal(await status({ messages: [marked, answer, next] }), 200);
+  assert.equal(await status({ messages: [ask, answer, next], system: "Be long." }), 400);
+  assert.equal(await status({ messages: [ask, answer, next], tools: [{ name: "x", input_schema: {} }] }), 400);
+  const other = await send("anthropic", { ...asked, messages: [{ ...ask, content: "really" }, answer, next] });
+  assert.equal(other.status, 400);
+  assert.match(String(errorOf(other.json)["message"]), /messages\.1.*bound to a different conversation/);
+});

@@ -9,6 +9,7 @@ import type { AddressInfo } from "node:net";
 import { type CountText, charsPerToken } from "@palimpsest/core/tokens";
 import type { PlayedAnswer } from "../models/played-answer.ts";
 import { anthropicMessages } from "./provider/anthropic.ts";
+import { boundSignature, misplacedThought } from "./provider/binding.ts";
 import { type Piece, sharedTokens, type Turn } from "./provider/conversation.ts";
 import { deliver, deliverFailure } from "./provider/deliver.ts";
 import { type Fault, failureOf } from "./provider/fault.ts";
@@ -35,6 +36,8 @@ export interface ProviderServerOptions {
   /** How a request over the window is refused; the protocol's own way when not given. */
   readonly overflow?: OverflowStyle;
   readonly rules?: "strict" | "off";
+  /** `prefix`: thinking is refused behind any other prompt than the one it was made under, as by newer Claude models. */
+  readonly binding?: "prefix" | "off";
   readonly count?: CountText;
   /** Faults by the number of the request, from 0, or by looking at it. */
   readonly faults?: Readonly<Record<number, Fault>> | ((request: ProviderRequest) => Fault | undefined);
@@ -160,7 +163,9 @@ function rule(
   const { window = Infinity, maxBytes = 32_000_000, rules = "strict", apiKey } = options;
   const style = options.overflow ?? protocol.overflow;
   if (apiKey !== undefined && keyOf(incoming) !== apiKey) return { style, failure: { kind: "unauthorized" } };
-  const failure = read.kind === "malformed" ? read : judge(read, request, { window, maxBytes, rules, overflow: style });
+  const misplaced = () => (isBound(request, options) ? misplacedThought(request.body) : null);
+  const law = { window, maxBytes, rules, overflow: style, misplaced };
+  const failure = read.kind === "malformed" ? read : judge(read, request, law);
   return { style, failure };
 }
 
@@ -170,9 +175,15 @@ async function answer(request: ProviderRequest, read: Readable, pieces: readonly
   const cached = promptCache === "off" ? 0 : sharedTokens(pieces, state.earlier.get(key) ?? []);
   if (promptCache === "prefix") state.earlier.set(key, pieces);
   const given = await respond(request);
-  const named = { id: `fake${request.index}`, model: request.model, reportsUsage: read.reportsUsage };
+  const id = `fake${request.index}`;
+  const signature = isBound(request, state.options) ? boundSignature(request.body, id) : `signed-${id}`;
+  const named = { id, signature, model: request.model, reportsUsage: read.reportsUsage };
   const limits = { input: request.tokens, cached, window, maxOutputTokens: read.maxOutputTokens };
   return replyOf(typeof given === "string" ? { text: given } : given, named, limits, state.count);
+}
+
+function isBound({ protocol }: ProviderRequest, { binding = "off" }: ProviderServerOptions): boolean {
+  return binding === "prefix" && protocol === "anthropic";
 }
 
 function describe(

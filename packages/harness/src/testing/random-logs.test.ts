@@ -26,6 +26,14 @@ test("random logs with summaries drafted ahead of the trigger: every request is 
   assert.ok(report.draftsUsed >= 10, `${report.draftsUsed} drafts used`);
 });
 
+test("random logs of a model that binds its reasoning: no thought is sent behind another prompt than its own", async (t) => {
+  const report = await randomLogs({ from: 1, to: 61, summaries: "extracted", reasoning: "bound" });
+  t.diagnostic(JSON.stringify(report));
+  const { invalid, overWindow, misplaced, faults } = report;
+  assert.deepEqual({ invalid, overWindow, misplaced }, { invalid: 0, overWindow: 0, misplaced: 0 }, faults.join("\n"));
+  assert.ok(report.thoughts > 300, `${report.thoughts} thoughts`);
+});
+
 for (const [seed, why] of [
   [5909, "a summary longer than the one message it hides"],
   [10_815, "an open group of more messages than the trigger allows, then a full window"],

@@ -22,6 +22,9 @@ export interface RandomLogsReport {
   readonly hasty: number;
   readonly changed: number;
   readonly draftsUsed: number;
+  /** Where reasoning is bound: thoughts sent again, and those sent behind another prompt than their own. */
+  readonly thoughts: number;
+  readonly misplaced: number;
   /** Logs in which each rung was taken at least once. */
   readonly rungs: Readonly<Record<string, number>>;
   readonly faults: readonly string[];
@@ -35,6 +38,7 @@ export interface LogRange {
   readonly from: number;
   readonly to: number;
   readonly summaries: Summaries;
+  readonly reasoning?: "bound" | "free";
 }
 
 /** So many logs, on every core; `onProgress` hears of the logs played so far. */
@@ -55,16 +59,26 @@ export async function manyRandomLogs(
 }
 
 const RANGE = 100;
-const COUNTS = { requests: 0, invalid: 0, overWindow: 0, impossible: 0, hasty: 0, changed: 0, draftsUsed: 0 };
+const COUNTS = {
+  requests: 0,
+  invalid: 0,
+  overWindow: 0,
+  impossible: 0,
+  hasty: 0,
+  changed: 0,
+  draftsUsed: 0,
+  thoughts: 0,
+  misplaced: 0,
+};
 const NO_LOGS: RandomLogsReport = { logs: 0, sizes: {}, ...COUNTS, rungs: {}, faults: [] };
 
-export async function randomLogs({ from, to, summaries }: LogRange): Promise<RandomLogsReport> {
+export async function randomLogs({ from, to, summaries, reasoning = "free" }: LogRange): Promise<RandomLogsReport> {
   const total = { ...COUNTS };
   const sizes: Record<string, number> = {};
   const rungs: Record<string, number> = {};
   const faults: string[] = [];
   for (let seed = from; seed < to; seed++) {
-    const { report, messages } = await playRandomLog(seed, summaries);
+    const { report, messages } = await playRandomLog(seed, { summaries, reasoning });
     total.requests += report.requests;
     total.invalid += report.violations;
     total.overWindow += report.overWindow;
@@ -72,6 +86,8 @@ export async function randomLogs({ from, to, summaries }: LogRange): Promise<Ran
     total.hasty += report.hasty;
     total.changed += report.replayIdentical ? 0 : 1;
     total.draftsUsed += report.draftsUsed;
+    total.thoughts += report.thoughts;
+    total.misplaced += report.misplaced;
     const size = messages > 200 ? "over 200" : messages > 50 ? "51 to 200" : messages > 10 ? "11 to 50" : "1 to 10";
     sizes[size] = (sizes[size] ?? 0) + 1;
     for (const rung of Object.keys(report.rungs)) rungs[rung] = (rungs[rung] ?? 0) + 1;
@@ -116,7 +132,7 @@ const FORMATS: readonly Policy["summaryFormat"][] = ["pair", "pair", "user", "sy
 /** Independent choices from one seed: each divides out what the one before has used. */
 async function playRandomLog(
   seed: number,
-  summaries: Summaries,
+  { summaries, reasoning }: { readonly summaries: Summaries; readonly reasoning: "bound" | "free" },
 ): Promise<{ report: PlaybackReport; messages: number }> {
   let left = Math.abs(Math.imul(seed, 0x9e3779b1)) >>> 1;
   const pick = <T>(options: readonly T[]): T => {
@@ -139,6 +155,7 @@ async function playRandomLog(
     messages,
     shape,
     rules,
+    reasoning,
     meter: createMeter(shape, { counter: charsPerToken(4) }),
     window: { size, reserve: size / 8 },
     policy: {

@@ -83,7 +83,7 @@ function badCallId(messages: readonly AnthropicMessage[]): string | null {
 type Block = Record<string, unknown>;
 
 function blocksOf(reply: Reply): Block[] {
-  const thinking = { type: "thinking", thinking: reply.reasoning, signature: `signed-${reply.id}` };
+  const thinking = { type: "thinking", thinking: reply.reasoning, signature: reply.signature };
   return [
     ...(reply.reasoning === "" ? [] : [thinking]),
     ...(reply.text === "" ? [] : [{ type: "text", text: reply.text }]),

@@ -8,6 +8,8 @@ export interface Law {
   readonly maxBytes: number;
   readonly overflow: OverflowStyle;
   readonly rules: "strict" | "off";
+  /** What a thought that stands in another conversation than its own is refused with; null where none does. */
+  readonly misplaced: () => Failure | null;
 }
 
 export function judge(
@@ -23,6 +25,8 @@ export function judge(
       return { kind: "rules", index: first.index, detail: `${first.detail} (${first.rule}${more})` };
     }
   }
+  const misplaced = law.misplaced();
+  if (misplaced !== null) return misplaced;
   if (size.tokens <= law.window || law.overflow === "stop-reason") return null;
   return {
     kind: "overflow",

@@ -44,6 +44,8 @@ export interface Reply {
   readonly model: string;
   readonly text: string;
   readonly reasoning: string;
+  /** What the provider signs its thinking with, where it does. */
+  readonly signature: string;
   readonly calls: readonly { readonly id: string; readonly name: string; readonly input: string }[];
   readonly stop: "stop" | "tool-calls" | "length" | "window" | "content-filter";
   /** The provider's own word for the stop, when the answer names one. */

@@ -13,6 +13,7 @@ export interface Limits {
 export interface Named {
   readonly id: string;
   readonly model: string;
+  readonly signature: string;
   readonly reportsUsage: boolean;
 }
 
