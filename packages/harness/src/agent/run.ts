@@ -44,7 +44,7 @@ export interface Run {
 }
 
 /** What goes into the log together with a message. */
-export interface SaidBeside {
+interface SaidBeside {
   readonly drafts?: (seq: number) => readonly Draft[];
   readonly jobs?: (throughSeq: number) => readonly NewMemoryJob[];
   /** The hash of the request it answers, where its reasoning is bound to it. */
