@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { configSchema } from "palimpsest/config";
-import { blank } from "./architecture/source-text.ts";
+import { withoutComments } from "./architecture/syntax.ts";
 import { isTest, loadWorkspace } from "./architecture/workspace.ts";
 
 /** Read by nobody yet, each with its reason. */
@@ -19,7 +19,7 @@ const sources = loadWorkspace(join(dirname(fileURLToPath(import.meta.url)), ".."
   ({ path, package: owner }) =>
     owner !== null && !isTest(path) && !/config\/(?:schema|fixtures)|\/testing\//.test(path),
 );
-const texts = sources.map(({ text }) => blank(text, { strings: "keep" }));
+const texts = sources.map(({ text }) => withoutComments(text));
 
 test("every key of the configuration has a reader, or is listed with the reason why not", () => {
   const keys = leavesOf(configSchema);

@@ -1,8 +1,8 @@
 /**
- * Finds what a source file imports and exports. Relies on the formatter's regular spelling (one statement, double
- * quotes, a semicolon); `import { type A }` counts as a runtime import, because Node's type stripping keeps it one.
+ * What a source file imports and exports. `import { type A }` counts as a runtime import, because Node's type stripping
+ * keeps it one.
  */
-import { blank, lineOf } from "./source-text.ts";
+import { lineOf, parse } from "./syntax.ts";
 
 export interface Import {
   readonly specifier: string;
@@ -17,39 +17,40 @@ export interface Exports {
   readonly everythingFrom: readonly { readonly specifier: string; readonly as: "values" | "types" }[];
 }
 
-export function importsOf(source: string): Import[] {
-  const text = blank(source, { strings: "keep" });
-  const found: Import[] = [];
-  const add = (pattern: RegExp, read: (match: RegExpExecArray) => Omit<Import, "line">) => {
-    for (const match of text.matchAll(pattern)) found.push({ ...read(match), line: lineOf(text, match.index) });
-  };
-  add(/^(?:import|export)\s+(type\s+)?(?:[\w$]+|[^;"'`=()]*[*}][^;"'`=()]*?)\s+from\s+"([^"]+)"/gm, (match) => ({
-    specifier: match[2]!,
-    when: match[1] ? "types" : "runtime",
-  }));
-  add(/^import\s+"([^"]+)"/gm, (match) => ({ specifier: match[1]!, when: "runtime" }));
-  add(/(?<![\w$.])import\(\s*"([^"]+)"\s*\)(?!\.)/g, (match) => ({ specifier: match[1]!, when: "runtime" }));
-  return found.sort((a, b) => a.line - b.line);
+export function importsOf(text: string): Import[] {
+  const { module } = parse(text);
+  const typesOnly = (start: number): boolean => /^(?:import|export)\s+type\b/.test(text.slice(start, start + 30));
+  const found = (specifier: string, start: number): Import => ({
+    specifier,
+    when: typesOnly(start) ? "types" : "runtime",
+    line: lineOf(text, start),
+  });
+  const imports = module.staticImports.map(({ moduleRequest, start }) => found(moduleRequest.value, start));
+  const exports = module.staticExports.flatMap(({ entries, start, end }) => {
+    const from = entries[0]?.moduleRequest;
+    // `export { a }` of an imported name is listed at the import; only what stands in the statement itself counts here.
+    return from == null || from.start < start || from.end > end ? [] : [found(from.value, start)];
+  });
+  const dynamic = module.dynamicImports.flatMap(({ moduleRequest, start }) => {
+    const specifier = /^["'](.+)["']$/.exec(text.slice(moduleRequest.start, moduleRequest.end))?.[1];
+    return specifier === undefined ? [] : [found(specifier, start)];
+  });
+  const unique = new Map([...imports, ...exports, ...dynamic].map((one) => [`${one.line} ${one.specifier}`, one]));
+  return [...unique.values()].sort((a, b) => a.line - b.line);
 }
 
-export function exportsOf(source: string): Exports {
-  const text = blank(source, { strings: "keep" });
+export function exportsOf(text: string): Exports {
   const values = new Set<string>();
   const types = new Set<string>();
-  for (const match of text.matchAll(
-    /^export\s+(?:declare\s+)?(?:async\s+)?(?:abstract\s+)?(const|let|function\*?|class)\s+([\w$]+)/gm,
-  ))
-    values.add(match[2]!);
-  for (const match of text.matchAll(/^export\s+(?:type|interface)\s+([\w$]+)/gm)) types.add(match[1]!);
-  for (const match of text.matchAll(/^export\s+(type\s+)?\{([^}]*)\}/gm)) {
-    for (const item of match[2]!.split(",")) {
-      const [, ownType, name] = /^\s*(type\s+)?(?:[\w$]+\s+as\s+)?([\w$]+)\s*$/.exec(item) ?? [];
-      if (name) (match[1] || ownType ? types : values).add(name);
+  const everythingFrom: { specifier: string; as: "values" | "types" }[] = [];
+  for (const { entries } of parse(text).module.staticExports) {
+    for (const { exportName, importName, moduleRequest, isType } of entries) {
+      if (importName.kind === "AllButDefault" && moduleRequest !== null) {
+        everythingFrom.push({ specifier: moduleRequest.value, as: isType ? "types" : "values" });
+      } else if (exportName.kind === "Name" && exportName.name !== null) {
+        (isType ? types : values).add(exportName.name);
+      }
     }
   }
-  const everythingFrom = [...text.matchAll(/^export\s+(type\s+)?\*\s+from\s+"([^"]+)"/gm)].map((match) => ({
-    specifier: match[2]!,
-    as: match[1] ? ("types" as const) : ("values" as const),
-  }));
   return { values: [...values].sort(), types: [...types].sort(), everythingFrom };
 }

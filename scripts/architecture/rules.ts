@@ -5,7 +5,7 @@
 import { posix } from "node:path";
 import { functionsOf } from "./functions.ts";
 import { type Import, importsOf } from "./imports.ts";
-import { blank, lineOf } from "./source-text.ts";
+import { lineOf, parse, walk } from "./syntax.ts";
 import { isTest, type Package, type SourceFile, type Workspace } from "./workspace.ts";
 
 const MAX_FILE_LINES = 300;
@@ -75,14 +75,14 @@ export function longFunctions(workspace: Workspace): string[] {
     );
 }
 
-/** Where a type stands: after `:`, `<`, `|`, `&`, `as`, `extends`, in an alias, or as `any[]`. A variable may have the name. */
-const ANY_TYPE =
-  /(?:[:<|&]|\b(?:as|extends|satisfies)|\btype\s+\w+\s*=)\s+?any\b(?!\s*[(.])|[:<|&]any\b|\bany(?=\[\]|>)/g;
-
 export function anyTypes(workspace: Workspace): string[] {
   return workspace.files.flatMap((file) => {
-    const code = blank(file.text, { strings: "blank" });
-    return [...code.matchAll(ANY_TYPE)].map(({ index }) => `${file.path}:${lineOf(code, index)} uses \`any\``);
+    const found: string[] = [];
+    walk(parse(file.text).program.body, null, (node) => {
+      if (node.type === "TSAnyKeyword") found.push(`${file.path}:${lineOf(file.text, node.start)} uses \`any\``);
+      return null;
+    });
+    return found;
   });
 }
 
