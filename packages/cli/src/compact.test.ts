@@ -1,6 +1,6 @@
 // Compacting, taking back and looking through another window, through the real binary.
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { type Desk, desk } from "../test/binary.ts";
@@ -149,6 +149,20 @@ test("a redaction also leaves the part files, and a deleted thread leaves none",
   assert.equal((await at.run("redact", "a", "7")).code, 0);
   assert.ok(!parts(at, "a").join().includes("parse-3.ts"));
   assert.equal(parts(at, "a").length, 74);
+  // As a redaction leaves it that was killed between the log and the files.
+  const folder = join(at.home, "threads", "a", "history");
+  const name = readdirSync(folder).find((one) => one.startsWith("part-"))!;
+  const [clean, left] = [readFileSync(join(folder, name), "utf8"), `{"role":"user","content":"parse-3.ts"}\n`];
+  rmSync(join(folder, name));
+  writeFileSync(join(folder, name), left + clean);
+  writeFileSync(join(folder, `.${name}.tmp`), left);
+  const again = await at.run("redact", "a", "7");
+  assert.deepEqual([again.code, again.stdout], [0, "Redacted already, and nothing is left of it: message 7 of a.\n"]);
+  assert.equal(readFileSync(join(folder, name), "utf8"), clean);
+  assert.deepEqual(
+    readdirSync(folder).filter((one) => one.includes("part-")),
+    [name],
+  );
   assert.equal((await at.run("threads", "delete", "a")).code, 0);
   assert.deepEqual(readdirSync(join(at.home, "threads")), []);
 });
@@ -161,7 +175,6 @@ test("doctor --rebuild finds part files that are missing, changed or strange, an
   const name = readdirSync(folder).find((one) => one.startsWith("part-"))!;
   const whole = readFileSync(join(folder, name), "utf8");
   assert.equal((await at.run("doctor", "--rebuild")).code, 0);
-  const { rmSync, chmodSync } = await import("node:fs");
   chmodSync(join(folder, name), 0o644);
   writeFileSync(join(folder, name), whole.slice(0, -20));
   writeFileSync(join(folder, "stray.jsonl"), "{}");

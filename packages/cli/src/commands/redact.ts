@@ -10,24 +10,25 @@ export const run: Run = async ({ positionals }, context) => {
   const seq = wholeNumber(positionals[1]!, "SEQ", 1);
   const result = await withThread(context, thread, async (means) => {
     const redacted = await redact(means, thread, seq);
-    if (redacted.kind === "redacted") await cleanParts(context, means, redacted.threads);
+    // Also when it was redacted before: whoever was killed in between may have left the words in a file.
+    if ("threads" in redacted) await cleanParts(context, means, redacted.threads);
     return redacted;
   });
   switch (result.kind) {
     case "redacted":
+    case "already-redacted":
       if (context.format === "json")
         await context.output.json({
           ...{ thread, redacted: seq, bodies: result.bodies },
           ...{ threads: result.threads, lentTo: result.lentTo },
         });
       else {
-        await context.output.line(`Redacted message ${seq} of ${result.threads.join(", ")}.`);
+        const told = result.kind === "redacted" ? "Redacted" : "Redacted already, and nothing is left of it:";
+        await context.output.line(`${told} message ${seq} of ${result.threads.join(", ")}.`);
         if (result.lentTo.length > 0)
           await context.output.line(`Erased what was lent of it as evidence in ${result.lentTo.join(", ")}.`);
       }
       return 0;
-    case "already-redacted":
-      throw new Failure("already-redacted", `Message ${seq} of "${thread}" is redacted already.`);
     case "no-message":
       throw new Failure(
         "no-message",

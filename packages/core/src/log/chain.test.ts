@@ -178,6 +178,30 @@ test("a replaced body passes only under a receipt that names its hash", () => {
   assert.deepEqual(firstBad(another, head), [2, "changed-body"]);
 });
 
+test("a replaced header passes only under a receipt that names its hash, and beside no body", () => {
+  const receipt = (seq: number, header: string): NewRecord => ({
+    kind: "event",
+    at,
+    runId: null,
+    event: { type: "redacted", target: seq, bodies: [], headers: [{ seq, hash: hash(header) }] },
+  });
+  const said: NewRecord = { kind: "event", at, runId: null, event: { type: "request", system: "secret" } };
+  const blank = (header: string) => header.replace("secret", "[redacted]");
+  const before = log([message("one"), said, message("two")]);
+  const header = blank(before.records[1]!.header);
+  const { records, head } = log([message("one"), said, message("two"), receipt(2, header)]);
+  const erased = records.with(1, { ...records[1]!, header });
+  assert.deepEqual(verdict(erased, head), { kind: "whole", records: 4, redacted: [2] });
+  assert.deepEqual(firstBad(records.with(1, { ...records[1]!, header: `${header} ` }), head), [2, "broken-link"]);
+  assert.deepEqual(firstBad(erased.with(1, { ...erased[1]!, hash: "0" }), head), [3, "broken-link"]);
+  const forged = records[0]!.header.replace('"user"', '"model"');
+  const other = log([message("one"), receipt(1, forged)]);
+  assert.deepEqual(firstBad(other.records.with(0, { ...other.records[0]!, header: forged }), other.head), [
+    1,
+    "broken-link",
+  ]);
+});
+
 test("half a surrogate pair in a body is chained as its escape", () => {
   const [record] = chain(emptyHead(at), [{ ...message("x"), body: '"a\udc00b\ud83d\ude00"' } as NewRecord], hash);
   assert.equal(record!.body, '"a\\udc00b\ud83d\ude00"');

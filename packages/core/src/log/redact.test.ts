@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { aiSdkShape, anthropicShape, openaiShape, type Shape } from "../message/index.ts";
-import { skeleton } from "./redact.ts";
+import { chain } from "./chain.ts";
+import { emptyHead } from "./head.ts";
+import { parseRecord } from "./parse.ts";
+import type { NewRecord } from "./record.ts";
+import { type Erasure, erase, erasedState, skeleton } from "./redact.ts";
 
 const SECRET = "swordfish-4711";
 
@@ -101,3 +105,86 @@ for (const [name, shape, given] of CASES) {
     assert.ok(shape.parts(erased).length > 0);
   });
 }
+
+const AT = "2026-11-15T10:00:00.000Z";
+const NOTHING: Erasure = { message: null, names: new Set(), texts: [], blocks: "named" };
+
+function rewritten(record: Record<string, unknown>, erasure: Partial<Erasure>, body?: null): string | null {
+  const [made] = chain(emptyHead(AT), [{ at: AT, runId: null, ...record } as unknown as NewRecord], (text) => text);
+  const chained = body === null ? { ...made!, header: withPatch(made!.header, record), body } : made!;
+  const result = erase(parseRecord(chained), chained, { ...NOTHING, ...erasure });
+  return result === null ? null : "body" in result ? `body ${result.body}` : `header ${result.header}`;
+}
+
+/** A state as format 1 spelled it: the patch in the header. */
+function withPatch(header: string, { patch }: Record<string, unknown>): string {
+  return JSON.stringify({ ...(JSON.parse(header) as object), v: 1, patch });
+}
+
+test("a memory block goes when it shows a fact that goes, by its id or its words, or any section", () => {
+  const block = (text: string) => ({
+    kind: "state",
+    patch: { memory: { text, factIds: ["f1"], tokens: 9 }, title: "x" },
+  });
+  const shown = block("- lives in Zebrafish city");
+  const gone = 'body {"memory":{"text":"[redacted]","factIds":["f1"],"tokens":9},"title":"x"}';
+  assert.equal(rewritten(shown, { names: new Set(["f1"]) }), gone);
+  assert.equal(rewritten(shown, { texts: ["lives in Zebrafish city"] }), gone);
+  assert.equal(rewritten(shown, { blocks: "all" }), gone);
+  assert.equal(rewritten(shown, { names: new Set(["f2"]), texts: ["lives in Oslo"] }), null);
+  assert.equal(rewritten(block("[redacted]"), { names: new Set(["f1"]), blocks: "all" }), null, "nothing left to do");
+  assert.match(rewritten(shown, { blocks: "all" }, null)!, /^header .*"v":1.*"text":"\[redacted\]"/);
+});
+
+test("a recorded system prompt goes when it holds the words, and a receipt of a redaction never does", () => {
+  const texts = ["- lives in Zebrafish city"];
+  const request = {
+    kind: "event",
+    event: { type: "request", hash: "h", system: `Be kind.\n\n${texts[0]}`, tools: [] },
+  };
+  assert.match(rewritten(request, { texts })!, /^header .*"hash":"h","system":"\[redacted\]","tools":\[\]/);
+  assert.equal(rewritten(request, { texts: ["lives in Oslo since May"] }), null);
+  const receipt = { kind: "event", event: { type: "redacted", target: 1, bodies: [], note: texts[0] } };
+  assert.equal(rewritten(receipt, { texts }), null);
+});
+
+test("what a state repeats of a message goes, whatever keeps it; ids, states and other words stay", () => {
+  const message = { seq: 3, id: "m" };
+  const texts = [
+    '{"todos":[{"content":"Call the Zebrafish clinic","status":"pending"}]}',
+    "Call the Zebrafish clinic",
+    "pending",
+  ];
+  const state = {
+    todos: [
+      { content: "Call the Zebrafish clinic", status: "pending" },
+      { content: "Water the plants", status: "pending" },
+    ],
+    delegations: [{ description: "the Zebrafish clinic", threadId: "t-1", answer: null }],
+    artifacts: ["outputs/report.md"],
+  };
+  assert.deepEqual(erasedState(state, { ...NOTHING, message, texts }), {
+    todos: [
+      { content: "[redacted]", status: "pending" },
+      { content: "Water the plants", status: "pending" },
+    ],
+    delegations: [{ description: "[redacted]", threadId: "t-1", answer: null }],
+    artifacts: ["outputs/report.md"],
+  });
+  assert.equal(erasedState(state, { ...NOTHING, message, texts: ["something quite different"] }), null);
+});
+
+test("evidence goes by what it names, a summary of other messages when it quotes the words", () => {
+  const lent = { kind: "evidence", of: 2, text: "in short: zebra", ids: ["f1", "t#4"], hash: "h" };
+  assert.equal(rewritten(lent, { names: new Set(["t#4"]) }), 'body "[redacted]"');
+  assert.equal(rewritten(lent, { names: new Set(["t#5"]) }), null);
+  const summary = { format: "pair", text: "They live in Zebrafish city.", digest: null, state: { facts: ["x"] } };
+  const record = {
+    ...{ kind: "compaction", covers: [1, 2], folds: null, request: null, systems: [], summary },
+    ...{ rung: "summarize", reason: "", tokensBefore: 9, tokensAfter: 3, archive: null },
+  };
+  assert.match(rewritten(record, { texts: ["live in Zebrafish city"] })!, /was erased with a redacted message/);
+  assert.equal(rewritten(record, { texts: ["lives in Oslo since May"] }), null);
+  assert.match(rewritten(record, { message: { seq: 2, id: "m" } })!, /was erased/);
+  assert.equal(rewritten(record, { message: { seq: 3, id: "m" } }), null);
+});

@@ -1,9 +1,10 @@
 /**
  * What an erased record looks like. A message keeps its role and the ids of its calls, so the prompt stays valid; every
- * text in it is gone. What quotes it (summaries, replacements, evidence) is rewritten too. Only bodies change here:
- * headers are chained word for word.
+ * text in it is gone. What quotes it (summaries, replacements, evidence, states, receipts) is rewritten too: its body, or
+ * its header where the words stand there.
  */
 import type { Part, ReasoningPart, Shape } from "../message/shape.ts";
+import type { ChainedRecord } from "./chain.ts";
 import type { CompactionRecord, EvidenceRecord, LogRecord, PruneRecord, StoredSummary } from "./record.ts";
 
 const REDACTED = "[redacted]";
@@ -15,19 +16,29 @@ export function skeleton<M>(shape: Shape<M>, message: M): M {
   return made.slice(1).reduce<M>((first, next) => shape.join(first, next), made[0]!);
 }
 
+/** What goes, as one thread sees it. */
 export interface Erasure {
-  readonly seq: number;
-  readonly id: string;
-  /** Its addresses, one for each thread that shows it: evidence names by them what it lends. */
-  readonly refs: readonly string[];
-  /** The texts being erased, to find who quotes them. */
+  /** The message, where this thread holds it. */
+  readonly message: { readonly seq: number; readonly id: string } | null;
+  /** What evidence and memory blocks call the things they show: addresses of the message, ids of facts. */
+  readonly names: ReadonlySet<string>;
+  /** The words being erased, to find who quotes them. */
   readonly texts: readonly string[];
+  /** `all`: sections of a memory go, too, and a block doesn't say which ones it shows. */
+  readonly blocks: "named" | "all";
   /** How a summary that covers the erased message is rewritten; by default nothing of it stays. */
   readonly rewriteSummary?: (record: CompactionRecord) => StoredSummary;
 }
 
-/** The new body text of a record that cites the erased message; null when it doesn't. */
-export function erase(record: LogRecord, erasure: Erasure): string | null {
+/** What takes a record's place: a new body, or a new header where the words stand there. */
+export type Rewrite = { readonly body: string } | { readonly header: string };
+
+/** Null when the record says nothing of what goes. */
+export function erase(
+  record: LogRecord,
+  chained: Pick<ChainedRecord, "header" | "body">,
+  erasure: Erasure,
+): Rewrite | null {
   switch (record.kind) {
     case "prune":
       return erasePrune(record, erasure);
@@ -35,32 +46,111 @@ export function erase(record: LogRecord, erasure: Erasure): string | null {
       return eraseSummary(record, erasure);
     case "evidence":
       return eraseEvidence(record, erasure);
+    case "state": {
+      const patch = erasedState(record.patch, erasure);
+      if (patch === null) return null;
+      // Before format 2 a patch stood in the header.
+      return chained.body === null ? inHeader(chained, "patch", patch) : { body: JSON.stringify(patch) };
+    }
+    case "event": {
+      // A receipt of a redaction holds hashes only, and must stay word for word: it is what vouches for the rest.
+      const event = record.event.type === "redacted" ? record.event : withoutEchoes(record.event, erasure.texts);
+      return event === record.event ? null : inHeader(chained, "event", event);
+    }
     default:
       return null;
   }
 }
 
+/** A state, or a patch to one, without what it says of what goes; null when it says nothing. */
+export function erasedState(
+  state: Readonly<Record<string, unknown>>,
+  erasure: Erasure,
+): Readonly<Record<string, unknown>> | null {
+  const entries = Object.entries(state).map(([key, value]) => [key, erasedValue(key, value, erasure)] as const);
+  return entries.every(([key, value]) => value === state[key]) ? null : Object.fromEntries(entries);
+}
+
+function erasedValue(key: string, value: unknown, erasure: Erasure): unknown {
+  const { texts, message } = erasure;
+  if (key === "title" && message !== null && isTitleOf(value, texts.join(" "))) return REDACTED;
+  const block = memoryBlock(value);
+  if (key !== "memory" || block === null) return withoutEchoes(value, texts);
+  return showsAny(block, erasure) ? { ...block, text: REDACTED } : value;
+}
+
+/** The text of a memory block that a state holds, if it holds one. */
+export function memoryText(state: Readonly<Record<string, unknown>>): string | null {
+  return memoryBlock(state["memory"])?.text ?? null;
+}
+
+function memoryBlock(value: unknown): { readonly text: string; readonly factIds?: unknown } | null {
+  if (typeof value !== "object" || value === null || !("text" in value) || typeof value.text !== "string") return null;
+  return value as { readonly text: string };
+}
+
+function showsAny({ text, factIds }: { text: string; factIds?: unknown }, { names, texts, blocks }: Erasure): boolean {
+  if (text === "" || text === REDACTED) return false;
+  const named = Array.isArray(factIds) && factIds.some((id) => names.has(id));
+  return blocks === "all" || named || quotes(text, texts);
+}
+
+/** However short it was cut: a title that begins a text says what the text says. */
+function isTitleOf(title: unknown, text: string): boolean {
+  if (typeof title !== "string") return false;
+  const words = title.replace(/\u2026$/u, "");
+  return words !== "" && flat(text).startsWith(words);
+}
+
+/** The same value where nothing in it repeats the words; else a copy with a mark in place of each text that does. */
+function withoutEchoes<T>(value: T, texts: readonly string[]): T {
+  if (typeof value === "string") return (isEcho(value, texts) ? REDACTED : value) as T;
+  if (typeof value !== "object" || value === null) return value;
+  const old = Object.values(value);
+  const made = old.map((one) => withoutEchoes(one, texts));
+  if (made.every((one, index) => one === old[index])) return value;
+  if (Array.isArray(value)) return made as T;
+  return Object.fromEntries(Object.keys(value).map((key, index) => [key, made[index]])) as T;
+}
+
+/** It is prose, and it stands in the words or they stand in it. Ids, states and other single words carry no sense of their own. */
+function isEcho(text: string, texts: readonly string[]): boolean {
+  const said = flat(text).replace(/\u2026$/u, "");
+  if (said.length < SHORTEST_QUOTE && !said.includes(" ")) return false;
+  return texts.some((source) => {
+    const words = flat(source);
+    return words === said || (said.includes(" ") && words.includes(said)) || quotes(said, [words]);
+  });
+}
+
+function inHeader({ header }: Pick<ChainedRecord, "header">, field: string, value: unknown): Rewrite {
+  return { header: JSON.stringify({ ...(JSON.parse(header) as object), [field]: value }) };
+}
+
 /** The entry stays, so that the prune reaches as far as before, but no longer replaces anything. */
 const NO_PART = -1;
 
-function erasePrune(record: PruneRecord, { seq, texts }: Erasure): string | null {
-  const cites = (entry: PruneRecord["entries"][number]) => entry.target === seq || quotes(entry.replacement, texts);
+function erasePrune(record: PruneRecord, { message, texts }: Erasure): Rewrite | null {
+  const cites = ({ target, part, replacement }: PruneRecord["entries"][number]) =>
+    part !== NO_PART && (target === message?.seq || quotes(replacement, texts));
   if (!record.entries.some(cites)) return null;
   const blanked = { part: NO_PART, replacement: REDACTED };
-  return JSON.stringify(record.entries.map((entry) => (cites(entry) ? { ...entry, ...blanked } : entry)));
+  return { body: JSON.stringify(record.entries.map((entry) => (cites(entry) ? { ...entry, ...blanked } : entry))) };
 }
 
 /** A summary that hides the message may paraphrase it, so its place in the range decides and not a search for words. */
-function eraseSummary(record: CompactionRecord, { seq, rewriteSummary }: Erasure): string | null {
-  if (seq > record.covers[1]) return null;
+function eraseSummary(record: CompactionRecord, { message, texts, rewriteSummary }: Erasure): Rewrite | null {
+  const covers = message !== null && message.seq <= record.covers[1];
+  if (!covers && withoutEchoes(record.summary, texts) === record.summary) return null;
   const gone = `[This summary of everything up to message ${record.covers[1]} was erased with a redacted message; the other originals are in the history.]`;
-  return JSON.stringify(rewriteSummary?.(record) ?? { ...record.summary, text: gone, digest: null, state: null });
+  const summary = rewriteSummary?.(record) ?? { ...record.summary, text: gone, digest: null, state: null };
+  return JSON.stringify(summary) === JSON.stringify(record.summary) ? null : { body: JSON.stringify(summary) };
 }
 
-function eraseEvidence(record: EvidenceRecord, { seq, id, refs, texts }: Erasure): string | null {
-  const named = record.ids.some((lent) => lent === id || refs.includes(lent));
-  const cites = record.of === seq || named || quotes(record.text, texts);
-  return cites ? JSON.stringify(REDACTED) : null;
+function eraseEvidence(record: EvidenceRecord, { message, names, texts }: Erasure): Rewrite | null {
+  if (record.text === REDACTED) return null;
+  const cites = record.of === message?.seq || record.ids.some((lent) => names.has(lent)) || quotes(record.text, texts);
+  return cites ? { body: JSON.stringify(REDACTED) } : null;
 }
 
 /** Words shorter than this are no quotation. */
@@ -68,6 +158,10 @@ const SHORTEST_QUOTE = 12;
 
 function quotes(text: string, sources: readonly string[]): boolean {
   return sources.some((source) => source.length >= SHORTEST_QUOTE && text.includes(source));
+}
+
+function flat(text: string): string {
+  return text.replace(/\s+/g, " ").trim();
 }
 
 function blank(part: Exclude<Part, ReasoningPart>): Part {

@@ -1,16 +1,18 @@
 /**
  * Checks a log record by record, in constant memory: every body against its hash, every link against the one before,
- * the end against the head. A body that was replaced passes only if a `redacted` event in the same chain names it with
- * the hash of what stands there now. Reports the first bad record; repairs nothing.
+ * the end against the head. A body or a header that was replaced passes only if a `redacted` event in the same chain names
+ * it with the hash of what stands there now; such a record's own hash is vouched for by the link of the next. Reports the
+ * first bad record; repairs nothing.
  */
 import { type ChainedRecord, type Hash, link } from "./chain.ts";
 import type { Head } from "./head.ts";
 
-/** The receipt of a redaction: which bodies were replaced, and the hash of what replaced each. */
+/** The receipt of a redaction: which bodies and headers were replaced, and the hash of what replaced each. */
 export interface RedactedEvent {
   readonly type: "redacted";
   readonly target: number;
   readonly bodies: readonly { readonly seq: number; readonly hash: string }[];
+  readonly headers?: readonly { readonly seq: number; readonly hash: string }[];
   readonly [detail: string]: unknown;
 }
 
@@ -44,20 +46,33 @@ export function chainVerifier(hash: Hash): ChainVerifier {
   /** Bodies that are not what was chained, until a redaction explains them: seq to the hash found. */
   const replaced = new Map<number, string>();
   const explained = new Map<number, string>();
+  /** Headers that don't give their record's hash, until a redaction explains them. */
+  const rewritten = new Map<number, { readonly now: string; readonly flaw: Bad }>();
+  const explainedHeaders = new Map<number, string>();
 
   return {
     add(record) {
       count += 1;
       const body = record.body === null ? null : hash(record.body);
       if (body !== record.bodyHash && body !== null && record.bodyHash !== null) replaced.set(record.seq, body);
-      for (const [seq, now] of redactions(record)) explained.set(seq, now);
-      broken ??= linkFlaw(record, count, previous, hash);
+      const { bodies, headers } = redactions(record);
+      for (const { seq, hash: now } of bodies) explained.set(seq, now);
+      for (const { seq, hash: now } of headers) explainedHeaders.set(seq, now);
+      const flaw = linkFlaw(record, count, previous, hash);
+      // Only records without a body are ever given another header: beside a body the link must hold.
+      if (flaw?.flaw === "broken-link" && record.bodyHash === null)
+        rewritten.set(flaw.seq, { now: hash(record.header), flaw });
+      else broken ??= flaw;
       previous = record.hash;
     },
     finish(head) {
-      const redacted = [...replaced.keys()].filter((seq) => explained.get(seq) === replaced.get(seq));
+      const gone = [...replaced.keys()].filter((seq) => explained.get(seq) === replaced.get(seq));
       const changed = [...replaced.keys()].filter((seq) => explained.get(seq) !== replaced.get(seq));
       const flaws = changed.map((seq): Bad => bad(seq, "changed-body", "its body is not the one that was appended"));
+      const others = [...rewritten].filter(([seq, { now }]) => explainedHeaders.get(seq) !== now);
+      const erased = [...rewritten.keys()].filter((seq) => !others.some(([other]) => other === seq));
+      const redacted = [...new Set([...gone, ...erased])].sort((a, b) => a - b);
+      flaws.push(...others.map(([, { flaw }]) => flaw));
       if (broken) flaws.push(broken);
       else flaws.push(...endFlaws(head, count, previous));
       const first = flaws.sort((a, b) => a.seq - b.seq)[0];
@@ -96,11 +111,13 @@ function endFlaws(head: Pick<Head, "version" | "hash">, count: number, last: str
   return [];
 }
 
-function redactions(record: ChainedRecord): (readonly [number, string])[] {
-  if (record.kind !== "event" || !record.header.includes('"redacted"')) return [];
+function redactions(record: ChainedRecord): Pick<Required<RedactedEvent>, "bodies" | "headers"> {
+  const nothing = { bodies: [], headers: [] };
+  if (record.kind !== "event" || !record.header.includes('"redacted"')) return nothing;
   const event = headerFields(record.header)?.["event"] as Partial<RedactedEvent> | undefined;
-  if (event?.type !== "redacted" || !Array.isArray(event.bodies)) return [];
-  return event.bodies.map((body) => [body.seq, body.hash] as const);
+  if (event?.type !== "redacted") return nothing;
+  const { bodies, headers } = event;
+  return { bodies: Array.isArray(bodies) ? bodies : [], headers: Array.isArray(headers) ? headers : [] };
 }
 
 function headerFields(header: string): Record<string, unknown> | null {

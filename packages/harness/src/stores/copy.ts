@@ -4,7 +4,15 @@
  * from its last copied record. Each is verified by its hash chain where it arrived. Nothing in the target is overwritten: a
  * thread that stands there with another history is reported.
  */
-import { advance, emptyHead, type Head, type Structural, structural, type ThreadHeader } from "@palimpsest/core/log";
+import {
+  advance,
+  type ChainedRecord,
+  emptyHead,
+  type Head,
+  type Structural,
+  structural,
+  type ThreadHeader,
+} from "@palimpsest/core/log";
 import { headAt, sha256, verify } from "../threads/index.ts";
 import { copyMemories, type MemoryCopyReport } from "./copy-memories.ts";
 import { type JobStatus, MAX_ATTEMPTS, type NewMemoryJob } from "./memory-jobs.ts";
@@ -51,6 +59,8 @@ export async function copyStore(from: Store, to: Store, options: CopyOptions = {
     else present += 1;
     records += result.kind === "done" ? result.records : 0;
   }
+  // Bodies that were erased in the source may have stood in the target in full.
+  await to.scrub();
   const { onProgress, signal } = options;
   const memories = await copyMemories(from, to, {
     ...(onProgress !== undefined && { onProgress: (done) => onProgress({ memories: done }) }),
@@ -143,13 +153,12 @@ async function copyRecords(
     options.signal?.throwIfAborted();
     const next = nextBatch(head, waiting, structure, lease);
     const batch = next.head.version === end.version ? { ...next, jobs } : next;
-    const bodies = [...erased, ...waiting.filter((one) => one.redacted)].map(({ chained }) => ({
-      thread: header.id,
-      seq: chained.seq,
-      body: chained.body!,
-    }));
+    const gone = [...erased, ...waiting.filter((one) => one.redacted)].map(({ chained }) => chained);
+    const place = ({ seq }: ChainedRecord) => ({ thread: header.id, seq });
+    const bodies = gone.flatMap((one) => (one.body === null ? [] : [{ ...place(one), body: one.body }]));
+    const headers = gone.flatMap((one) => (one.body === null ? [{ ...place(one), header: one.header }] : []));
     const batches = [{ thread: header.id, batch }];
-    result = bodies.length > 0 ? await to.redact({ bodies, batches }) : await to.append(header.id, batch);
+    result = gone.length > 0 ? await to.redact({ bodies, headers, batches }) : await to.append(header.id, batch);
     if (result.kind !== "appended") return;
     [head, waiting, erased] = [batch.head, [], []];
     await to.renewLease(lease, LEASE_MS);

@@ -34,8 +34,10 @@ export async function openPostgres(url: string, options: ConnectionOptions = {})
     threads: (query) => threads(connection, query),
     fork: (request) => fork(connection, request),
     sharers: (thread, seq) => sharers(connection, thread, seq),
-    deleteThread: (thread) => deleteThread(connection, thread),
+    deleteThread: (thread, held) => deleteThread(connection, thread, held),
     redact: (request) => redact(connection, request),
+    // Freed rows and the server's own log are the server's to clean (docs/stores.md).
+    scrub: async () => ({ kind: "clean" }),
     acquireLease: (thread, owner, ttlMs) => acquireLease(connection, thread, owner, ttlMs),
     renewLease: (lease, ttlMs) => renewLease(connection, lease, ttlMs),
     releaseLease: (lease) => releaseLease(connection, lease),

@@ -9,7 +9,7 @@ import { memoryJobs } from "./sqlite/jobs.ts";
 import { acquireLease, releaseLease, renewLease } from "./sqlite/leases.ts";
 import { memoryRows } from "./sqlite/memories.ts";
 import { recallTables } from "./sqlite/recall.ts";
-import { append, load, records, redact } from "./sqlite/records.ts";
+import { append, load, records, redact, scrub } from "./sqlite/records.ts";
 import { findHead, findThread } from "./sqlite/rows.ts";
 import { createThread, deleteThread, fork, sharers, threads, writeHead } from "./sqlite/threads.ts";
 import type { Store } from "./store.ts";
@@ -32,8 +32,9 @@ export function openSqlite(options: SqliteOptions): Store {
     threads: (query) => guard(() => threads(connection, query)),
     fork: (request) => guard(() => fork(connection, request)),
     sharers: (thread, seq) => guard(() => sharers(connection, thread, seq)),
-    deleteThread: (thread) => guard(() => deleteThread(connection, thread)),
+    deleteThread: (thread, held) => guard(() => deleteThread(connection, thread, held)),
     redact: (request) => guard(() => redact(connection, request)),
+    scrub: () => guard(() => scrub(connection)),
     acquireLease: (thread, owner, ttlMs) => guard(() => acquireLease(connection, thread, owner, ttlMs)),
     renewLease: (lease, ttlMs) => guard(() => renewLease(connection, lease, ttlMs)),
     releaseLease: (lease) => guard(() => releaseLease(connection, lease)),

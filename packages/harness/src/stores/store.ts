@@ -24,10 +24,12 @@ export interface Store {
   fork(request: ForkRequest): Promise<"created" | "exists" | "missing" | "beyond-end">;
   /** Every thread that shows this very record: the one that wrote it and the forks that share it. */
   sharers(thread: string, seq: number): Promise<readonly string[]>;
-  /** Forks keep their own copy of what they shared. */
-  deleteThread(thread: string): Promise<"deleted" | "missing" | "busy">;
+  /** Forks keep their own copy of what they shared. A thread that is held is `busy`, but not to who holds it. */
+  deleteThread(thread: string, held?: Lease): Promise<"deleted" | "missing" | "busy">;
   /** Replaces bodies for good and appends the receipts, one batch per thread that shows them, in one transaction. */
   redact(request: RedactRequest): Promise<AppendResult>;
+  /** After something was erased or deleted: takes what the engine itself still keeps of it out of its files. */
+  scrub(): Promise<Scrubbed>;
   acquireLease(thread: string, owner: string, ttlMs: number): Promise<LeaseResult>;
   renewLease(lease: Lease, ttlMs: number): Promise<"renewed" | "lost">;
   releaseLease(lease: Lease): Promise<void>;
@@ -119,8 +121,13 @@ export interface ForkRequest {
 
 export interface RedactRequest {
   readonly bodies: readonly { readonly thread: string; readonly seq: number; readonly body: string }[];
+  /** Of records whose words stand in their header. */
+  readonly headers?: readonly { readonly thread: string; readonly seq: number; readonly header: string }[];
   readonly batches: readonly { readonly thread: string; readonly batch: AppendBatch }[];
 }
+
+/** `held`: another process reads the database as it was, so that `file` still holds the words until it has ended. */
+export type Scrubbed = { readonly kind: "clean" } | { readonly kind: "held"; readonly file: string };
 
 /** The right to append to a thread. Each new owner gets a higher epoch; an append with an older one is refused. */
 export interface Lease {

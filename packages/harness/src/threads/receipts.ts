@@ -2,7 +2,7 @@
  * Receipts of redactions, for forks. A fork shares its parent's records as they are now, erased ones included, but not
  * the receipts that came after it left; without them its log would look tampered with. So it gets receipts of its own.
  */
-import type { RedactedEvent } from "@palimpsest/core/log";
+import { headFold, type RedactedEvent } from "@palimpsest/core/log";
 import { withLease } from "../stores/leases.ts";
 import { commit, type Draft, type Means } from "./writer.ts";
 
@@ -16,7 +16,10 @@ export async function receiptsSince({ store }: Pick<Means, "store">, thread: str
     if (record.kind !== "event" || record.event.type !== "redacted") continue;
     const event = record.event as unknown as RedactedEvent;
     const bodies = event.bodies.filter(({ seq }) => seq <= at);
-    if (bodies.length > 0) receipts.push({ kind: "event", event: { ...event, bodies } });
+    const headers = event.headers?.filter(({ seq }) => seq <= at) ?? [];
+    if (bodies.length + headers.length === 0) continue;
+    const { headers: _, ...rest } = event;
+    receipts.push({ kind: "event", event: { ...rest, bodies, ...(headers.length > 0 && { headers }) } });
   }
   return receipts;
 }
@@ -37,15 +40,18 @@ export async function settleReceipts(means: Means, fork: string): Promise<void> 
       if (record.kind === "event") known.add(JSON.stringify(record.event));
     const missing = due.filter((draft) => draft.kind === "event" && !known.has(JSON.stringify(draft.event)));
     if (missing.length === 0) return;
-    await commit({ ...means, lease, runId: null }, [...missing, ...(await titleAsLogged(means, fork))]);
+    await commit({ ...means, lease, runId: null }, [...missing, ...(await stateAsLogged(means, fork))]);
   });
 }
 
-/** The fork's head was made of what stood there before; a title that was erased since must leave it, too. */
-async function titleAsLogged({ store }: Pick<Means, "store">, fork: string): Promise<Draft[]> {
-  let title: unknown = null;
-  for await (const { record } of store.records(fork, { kinds: ["state"] }))
-    if (record.kind === "state" && record.patch["title"] !== undefined) title = record.patch["title"];
-  const shown = (await store.head(fork))?.state["title"] ?? null;
-  return title === shown ? [] : [{ kind: "state", patch: { title } }];
+/** The fork's head was made of what stood there before; what was erased of its state since must leave it, too. */
+async function stateAsLogged({ store }: Pick<Means, "store">, fork: string): Promise<Draft[]> {
+  const fold = headFold("");
+  for await (const { chained } of store.records(fork, { kinds: ["state"] })) fold.add(chained);
+  const [logged, shown] = [fold.head().state, (await store.head(fork))?.state ?? {}];
+  const changed = Object.keys(shown).filter((key) => JSON.stringify(logged[key]) !== JSON.stringify(shown[key]));
+  if (changed.length === 0) return [];
+  // An erased memory block is rendered anew with the next turn.
+  const patch = Object.fromEntries(changed.map((key) => [key, key === "memory" ? null : (logged[key] ?? null)]));
+  return [{ kind: "state", patch }];
 }

@@ -1,14 +1,17 @@
 /**
- * Erasing one message for good: its body becomes a skeleton, what quotes it is rewritten, and a receipt goes into the
- * log of every thread that shows the record, forks included. The chain stays whole because it never held the body.
+ * Erasing for good what was said: a message's body becomes a skeleton, what quotes it is rewritten in every thread of its
+ * user, and each of their logs gets a receipt, so that its chain stays whole. Facts of a memory leave the logs the same
+ * way. Everything here can be run again, and then does what is still to be done.
  */
 import {
   type CompactionRecord,
   type Erasure,
   erase,
+  erasedState,
   type Head,
+  type LogRecord,
   type MessageRecord,
-  type StateRecord,
+  memoryText,
   type StoredSummary,
   skeleton,
 } from "@palimpsest/core/log";
@@ -16,7 +19,6 @@ import { type Part, type Shape, shapeOf } from "@palimpsest/core/message";
 import { withLease } from "../stores/leases.ts";
 import type { Lease, RedactRequest } from "../stores/store.ts";
 import { settleReceipts } from "./receipts.ts";
-import { isTitleOf } from "./title.ts";
 import { type Draft, type Means, prepare, type Writer } from "./writer.ts";
 
 export interface RedactOptions {
@@ -27,7 +29,8 @@ export interface RedactOptions {
 
 export type Redacted =
   | {
-      readonly kind: "redacted";
+      /** `already-redacted`: the message itself was; what was left of it elsewhere is erased now. */
+      readonly kind: "redacted" | "already-redacted";
       readonly seq: number;
       readonly bodies: number;
       /** Every thread that shows the message. */
@@ -35,10 +38,14 @@ export type Redacted =
       /** Other threads of the user, in which it was lent as evidence; that is erased, too. */
       readonly lentTo: readonly string[];
     }
-  | { readonly kind: "already-redacted" | "no-message"; readonly seq: number }
+  | { readonly kind: "no-message"; readonly seq: number }
+  | Refused;
+
+type Refused =
   | { readonly kind: "busy"; readonly thread: string; readonly owner: string; readonly expiresAt: string }
   | { readonly kind: "missing" | "lease-lost" | "conflict" };
 
+/** The log's part of it: `eraseMessage` (memory) also erases what was learned from it, and files. */
 export async function redact(
   means: Means,
   thread: string,
@@ -49,119 +56,161 @@ export async function redact(
   if (!header) return { kind: "missing" };
   const found = await findMessage(means, thread, seq);
   if (!found) return { kind: "no-message", seq };
-  if (found.redacted) return { kind: "already-redacted", seq };
   const threads = await means.store.sharers(thread, seq);
-  const refs = threads.map((sharer) => `${sharer}#${seq}`);
-  const lentTo = (await borrowers(means, header.user, refs)).filter((one) => !threads.includes(one));
+  const names = new Set([found.record.id, ...threads.map((sharer) => `${sharer}#${seq}`)]);
+  const lentTo = (await borrowers(means, header.user, names)).filter((one) => !threads.includes(one));
+  const { texts, body } = takenApart(found.record);
+  const message = { seq, id: found.record.id };
+  const { rewriteSummary } = options;
+  const erasure = { names, texts: found.redacted ? [] : texts, blocks: "named" as const };
+  const inThread = (one: string): Erasure =>
+    threads.includes(one)
+      ? { ...erasure, message, ...(rewriteSummary && { rewriteSummary }) }
+      : { ...erasure, message: null };
+  const own = found.redacted ? null : { seq, body };
   const result = await holding(means, [...threads, ...lentTo], options.owner ?? means.ids(), (leases) =>
-    carryOut(means, leases, planErasure(found.record, refs, options), { threads, lentTo }),
+    rewriteAll(means, leases, inThread, (one) => (threads.includes(one) ? own : null)),
   );
-  if (result.kind !== "redacted") return result;
+  if (result.kind !== "rewritten") return result;
   // A fork made meanwhile shares the erased records and was not among those that got a receipt.
-  const now = new Set([...(await means.store.sharers(thread, seq)), ...(await borrowers(means, header.user, refs))]);
+  const now = new Set([...(await means.store.sharers(thread, seq)), ...(await borrowers(means, header.user, names))]);
   for (const late of now) if (![...threads, ...lentTo].includes(late)) await settleReceipts(means, late);
-  return result;
+  await means.store.scrub();
+  const bodies = result.counts.get(threads[0]!) ?? 0;
+  return { kind: found.redacted ? "already-redacted" : "redacted", seq, bodies, threads, lentTo };
+}
+
+export interface ErasedFacts {
+  /** Threads that showed them and no longer do, and those in use, where that is still to be done. */
+  readonly threads: readonly string[];
+  readonly busy: readonly string[];
+}
+
+/** Takes facts out of the logs of their user's threads: evidence, memory blocks, recorded system prompts. */
+export async function eraseFacts(means: Means, user: string, facts: Omit<Erasure, "message">): Promise<ErasedFacts> {
+  const erasure: Erasure = { ...facts, message: null };
+  const done = new Set<string>();
+  const busy = new Set<string>();
+  for await (const thread of threadsOf(means, user)) {
+    if (done.has(thread)) continue;
+    const found = await quoting(means, thread, erasure);
+    const family = new Set([thread]);
+    for (const { seq } of found) for (const sharer of await means.store.sharers(thread, seq)) family.add(sharer);
+    if (found.length === 0 && !(await stateShows(means, thread, erasure))) continue;
+    const result = await holding(means, [...family], means.ids(), (leases) => rewriteAll(means, leases, () => erasure));
+    if (result.kind === "busy") busy.add(result.thread);
+    else if (result.kind === "rewritten") for (const one of family) done.add(one);
+    for (const { seq } of found)
+      for (const sharer of await means.store.sharers(thread, seq))
+        if (!family.has(sharer)) await settleReceipts(means, sharer);
+  }
+  return { threads: [...done], busy: [...busy] };
+}
+
+async function stateShows({ store }: Means, thread: string, erasure: Erasure): Promise<boolean> {
+  const head = await store.head(thread);
+  return head !== undefined && erasedState(head.state, erasure) !== null;
 }
 
 /** Threads of the user with evidence that names one of the addresses. */
-async function borrowers({ store }: Means, user: string, refs: readonly string[]): Promise<string[]> {
+async function borrowers(means: Means, user: string, names: ReadonlySet<string>): Promise<string[]> {
   const found: string[] = [];
-  for (let after: string | undefined; ; ) {
-    const page = await store.threads({ user, limit: 200, order: "created", ...(after !== undefined && { after }) });
-    for (const { header } of page.threads) {
-      for await (const { record } of store.records(header.id, { kinds: ["evidence"] })) {
-        if (record.kind !== "evidence" || !record.ids.some((id) => refs.includes(id))) continue;
-        found.push(header.id);
-        break;
-      }
+  for await (const thread of threadsOf(means, user)) {
+    for await (const { record } of means.store.records(thread, { kinds: ["evidence"] })) {
+      if (record.kind !== "evidence" || !record.ids.some((id) => names.has(id))) continue;
+      found.push(thread);
+      break;
     }
-    if (page.next === null) return found;
-    after = page.next;
-  }
-}
-
-async function carryOut(
-  means: Means,
-  leases: readonly Lease[],
-  { erasure, body }: ReturnType<typeof planErasure>,
-  { threads, lentTo }: { readonly threads: readonly string[]; readonly lentTo: readonly string[] },
-): Promise<Redacted> {
-  const { seq } = erasure;
-  const bodies: RedactRequest["bodies"][number][] = [];
-  const batches: RedactRequest["batches"][number][] = [];
-  for (const lease of leases) {
-    const { thread } = lease;
-    const shares = threads.includes(thread);
-    const quoting = await quotingBodies(means, thread, shares ? erasure : { ...erasure, seq: NOT_HERE });
-    const own = shares ? [{ thread, seq, body }, ...quoting] : quoting;
-    const receipt = own.map((one) => ({ seq: one.seq, hash: means.hash(one.body) }));
-    const head = await means.store.head(thread);
-    if (!head) return { kind: "missing" };
-    if (own.length === 0) continue;
-    const event = { type: "redacted", target: own[0]!.seq, bodies: receipt };
-    const drafts: Draft[] = [{ kind: "event", event }, ...(shares ? titleErased(head, erasure) : [])];
-    batches.push({ thread, batch: await prepare({ ...means, lease, runId: null } satisfies Writer, head, drafts) });
-    bodies.push(...own);
-  }
-  // What is being prepared may quote it.
-  for (const { thread } of leases) await means.store.drafts.drop(thread);
-  const result = await means.store.redact({ bodies, batches });
-  if (result.kind !== "appended") return { kind: result.kind };
-  return {
-    kind: "redacted",
-    seq,
-    bodies: bodies.filter(({ thread }) => thread === threads[0]).length,
-    threads,
-    lentTo,
-  };
-}
-
-/** In a thread that was only lent the message its number says nothing. */
-const NOT_HERE = 0;
-
-async function quotingBodies({ store }: Means, thread: string, erasure: Erasure): Promise<RedactRequest["bodies"]> {
-  const found: RedactRequest["bodies"][number][] = [];
-  const kinds = erasure.seq === NOT_HERE ? (["evidence"] as const) : QUOTING;
-  for await (const { record, chained } of store.records(thread, { kinds })) {
-    // Before format 2 a title stood in the header, which is chained word for word.
-    if (chained.body === null) continue;
-    const rewritten = record.kind === "state" ? eraseTitle(record.patch, erasure) : erase(record, erasure);
-    if (rewritten !== null) found.push({ thread, seq: record.seq, body: rewritten });
   }
   return found;
 }
 
-const ERASED = "[redacted]";
-const QUOTING = ["compaction", "prune", "evidence", "state"] as const;
-
-/** A title is made of the user's first words, so it may be made of these. */
-function titleErased({ state }: Head, { texts }: Erasure): Draft[] {
-  return isTitleOf(state["title"], texts.join(" ")) ? [{ kind: "state", patch: { title: ERASED } }] : [];
+async function* threadsOf({ store }: Means, user: string): AsyncGenerator<string> {
+  for (let after: string | null | undefined; after !== null; ) {
+    const page = await store.threads({ user, limit: 200, order: "created", ...(after !== undefined && { after }) });
+    for (const { header } of page.threads) yield header.id;
+    after = page.next;
+  }
 }
 
-function eraseTitle(patch: StateRecord["patch"], { texts }: Erasure): string | null {
-  return isTitleOf(patch["title"], texts.join(" ")) ? JSON.stringify({ ...patch, title: ERASED }) : null;
+type Rewritten = { readonly kind: "rewritten"; readonly counts: ReadonlyMap<string, number> } | Refused;
+
+/** In one transaction, with a receipt in each thread that had anything to rewrite. */
+async function rewriteAll(
+  means: Means,
+  leases: readonly Lease[],
+  erasureIn: (thread: string) => Erasure,
+  ownIn: (thread: string) => { readonly seq: number; readonly body: string } | null = () => null,
+): Promise<Rewritten> {
+  const [bodies, headers]: [Bodies[number][], Headers[number][]] = [[], []];
+  const batches: RedactRequest["batches"][number][] = [];
+  const counts = new Map<string, number>();
+  for (const lease of leases) {
+    const { thread } = lease;
+    const head = await means.store.head(thread);
+    if (!head) return { kind: "missing" };
+    const own = ownIn(thread);
+    const rewrites = [...(own ? [own] : []), ...(await quoting(means, thread, erasureIn(thread)))];
+    const drafts = [...receipts(means, rewrites), ...stateErased(head, erasureIn(thread))];
+    if (drafts.length === 0) continue;
+    counts.set(thread, rewrites.length);
+    batches.push({ thread, batch: await prepare({ ...means, lease, runId: null } satisfies Writer, head, drafts) });
+    for (const one of rewrites) {
+      if ("body" in one) bodies.push({ thread, ...one });
+      else headers.push({ thread, ...one });
+    }
+  }
+  // What is being prepared may quote it.
+  for (const { thread } of leases) await means.store.drafts.drop(thread);
+  if (batches.length === 0) return { kind: "rewritten", counts };
+  const result = await means.store.redact({ bodies, headers, batches });
+  return result.kind === "appended" ? { kind: "rewritten", counts } : { kind: result.kind };
 }
 
-function planErasure(
-  message: MessageRecord,
-  refs: readonly string[],
-  options: RedactOptions,
-): { erasure: Erasure; body: string } {
+type Bodies = RedactRequest["bodies"];
+type Headers = NonNullable<RedactRequest["headers"]>;
+type SeqRewrite = { readonly seq: number } & ({ readonly body: string } | { readonly header: string });
+
+function receipts({ hash }: Means, rewrites: readonly SeqRewrite[]): Draft[] {
+  const [first] = rewrites;
+  if (first === undefined) return [];
+  const bodies = rewrites.flatMap((one) => ("body" in one ? [{ seq: one.seq, hash: hash(one.body) }] : []));
+  const headers = rewrites.flatMap((one) => ("header" in one ? [{ seq: one.seq, hash: hash(one.header) }] : []));
+  const event = { type: "redacted", target: first.seq, bodies, ...(headers.length > 0 && { headers }) };
+  return [{ kind: "event", event }];
+}
+
+async function quoting({ store }: Means, thread: string, erasure: Erasure): Promise<SeqRewrite[]> {
+  const found: SeqRewrite[] = [];
+  const look = async (kinds: readonly LogRecord["kind"][], within: Erasure): Promise<string[]> => {
+    const blocks: string[] = [];
+    for await (const { record, chained } of store.records(thread, { kinds })) {
+      const rewritten = erase(record, chained, within);
+      if (rewritten === null) continue;
+      found.push({ seq: record.seq, ...rewritten });
+      if (record.kind === "state") blocks.push(memoryText(record.patch) ?? "");
+    }
+    return blocks.filter((text) => text !== "");
+  };
+  const blocks = await look(["compaction", "prune", "evidence", "state"], erasure);
+  // A system prompt that was recorded holds the blocks themselves, and doesn't say which facts they show.
+  await look(["event"], { ...erasure, texts: [...erasure.texts, ...blocks.map((text) => text.trim())] });
+  return found.sort((a, b) => a.seq - b.seq);
+}
+
+/** What the state says now of what goes; a memory block is rendered anew with the next turn. */
+function stateErased({ state }: Head, erasure: Erasure): Draft[] {
+  const erased = erasedState(state, erasure);
+  if (erased === null) return [];
+  const changed = Object.entries(erased).filter(([key, value]) => value !== state[key]);
+  const patch = Object.fromEntries(changed.map(([key, value]) => [key, key === "memory" ? null : value]));
+  return [{ kind: "state", patch }];
+}
+
+function takenApart(message: MessageRecord): { readonly texts: readonly string[]; readonly body: string } {
   const shape = shapeOf(message.dialect) as Shape<unknown>;
   const value: unknown = JSON.parse(message.body);
-  const parts = shape.parts(value);
-  const { rewriteSummary } = options;
-  return {
-    body: JSON.stringify(skeleton(shape, value)),
-    erasure: {
-      seq: message.seq,
-      id: message.id,
-      refs,
-      texts: parts.flatMap(textsOf),
-      ...(rewriteSummary ? { rewriteSummary } : {}),
-    },
-  };
+  return { texts: shape.parts(value).flatMap(textsOf), body: JSON.stringify(skeleton(shape, value)) };
 }
 
 function textsOf(part: Part): string[] {
@@ -171,9 +220,23 @@ function textsOf(part: Part): string[] {
     case "result":
       return [part.text];
     case "call":
-      return [part.input];
+      return [part.input, ...leaves(parsed(part.input))];
     default:
       return [];
+  }
+}
+
+/** What a call says is spelled with escapes in its input; tools keep it as it was meant. */
+function leaves(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(leaves) : [];
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return null;
   }
 }
 
@@ -185,13 +248,13 @@ async function findMessage({ store }: Means, thread: string, seq: number) {
 }
 
 /** Takes the leases one inside the other, so that all are given back whatever happens. */
-async function holding(
+async function holding<T>(
   means: Means,
   threads: readonly string[],
   owner: string,
-  work: (leases: readonly Lease[]) => Promise<Redacted>,
+  work: (leases: readonly Lease[]) => Promise<T>,
   held: readonly Lease[] = [],
-): Promise<Redacted> {
+): Promise<T | Refused> {
   const [next, ...rest] = threads;
   if (next === undefined) return work(held);
   const result = await withLease(means.store, next, { owner }, (lease) =>

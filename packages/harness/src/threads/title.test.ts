@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isTitleOf, titleOf } from "./title.ts";
+import { erasedState } from "@palimpsest/core/log";
+import { titleOf } from "./title.ts";
+
+/** Whether it goes with the message it is made of. */
+function isTitleOf(title: string, text: string): boolean {
+  const message = { seq: 1, id: "m" };
+  return erasedState({ title }, { message, names: new Set(), texts: [text], blocks: "named" }) !== null;
+}
 
 for (const [name, text, limits, expected] of [
   ["its first sentence", "Fix the parser, please. Then rest.", {}, "Fix the parser, please"],

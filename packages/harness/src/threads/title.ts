@@ -23,10 +23,3 @@ export function titleOf(
 }
 
 const READ_CHARACTERS = 10_000;
-
-/** However short it was cut: a title that begins a text says what the text says. */
-export function isTitleOf(title: unknown, text: string): boolean {
-  if (typeof title !== "string") return false;
-  const words = title.replace(/…$/u, "");
-  return words !== "" && text.replace(/\s+/g, " ").trim().startsWith(words);
-}

@@ -71,8 +71,9 @@ async function refusal(query: Query, schema: string, { thread, batch, again }: A
   return { kind: "conflict", version: row.version };
 }
 
-export async function redact(connection: Connection, { bodies, batches }: RedactRequest): Promise<AppendResult> {
+export async function redact(connection: Connection, request: RedactRequest): Promise<AppendResult> {
   const { schema } = connection;
+  const { bodies, headers = [], batches } = request;
   // Everyone locks the threads in the same order, so two redactions can't wait for each other.
   const ordered = [...batches].sort((a, b) => (a.thread < b.thread ? -1 : 1));
   let refused: AppendResult | undefined;
@@ -91,6 +92,13 @@ export async function redact(connection: Connection, { bodies, batches }: Redact
           [thread, body, seq],
         );
         await forgetEntry(query, schema, thread, seq);
+      }
+      for (const { thread, seq, header } of headers) {
+        await query(
+          `${lineage(schema)} UPDATE ${schema}.records r SET header = $2, redacted = true
+          FROM line WHERE r.thread = line.thread AND r.seq = $3 AND r.seq <= line.through`,
+          [thread, header, seq],
+        );
       }
     });
   } catch (error) {

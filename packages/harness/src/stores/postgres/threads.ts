@@ -3,10 +3,10 @@
  * (`lineage.ts`). Deleting a base hands each fork its own copy first, in the same transaction.
  */
 import type { ChainedRecord, Head, ThreadHeader } from "@palimpsest/core/log";
-import type { ForkRequest, Store, ThreadPage, ThreadQuery } from "../store.ts";
+import type { ForkRequest, Lease, Store, ThreadPage, ThreadQuery } from "../store.ts";
 import type { Connection, Query } from "./connection.ts";
 import { HEAD_COLUMNS, type HeadRow, headValues, readHead, stateValues } from "./head.ts";
-import { LIVE } from "./leases.ts";
+import { HOLDS, LIVE } from "./leases.ts";
 import { lineage } from "./lineage.ts";
 import { forgetIndex } from "./recall.ts";
 
@@ -96,11 +96,13 @@ export async function sharers({ schema, run }: Connection, thread: string, seq: 
 export function deleteThread(
   { schema, transaction }: Connection,
   thread: string,
+  held?: Lease,
 ): Promise<"deleted" | "missing" | "busy"> {
   return transaction(async (query, again) => {
     const [row] = await query<Family & { live: boolean; place: number }>(
-      `SELECT ${LIVE} AS live, place, id, header, base, base_at FROM ${schema}.threads WHERE id = $1 FOR UPDATE`,
-      [thread],
+      `SELECT ${LIVE} AND NOT (${HOLDS("$2", "$3")}) AS live, place, id, header, base, base_at
+      FROM ${schema}.threads WHERE id = $1 FOR UPDATE`,
+      [thread, held?.owner ?? "", held?.epoch ?? -1],
     );
     if (!row) return again ? "deleted" : "missing";
     if (row.live) return "busy";

@@ -3,7 +3,15 @@
  * together happens in one transaction.
  */
 import { type ChainedRecord, type Head, STRUCTURAL_KINDS } from "@palimpsest/core/log";
-import type { AppendBatch, AppendResult, RecordQuery, RedactRequest, StoredRecord, ThreadLoad } from "../store.ts";
+import type {
+  AppendBatch,
+  AppendResult,
+  RecordQuery,
+  RedactRequest,
+  Scrubbed,
+  StoredRecord,
+  ThreadLoad,
+} from "../store.ts";
 import type { Connection, Row } from "./connection.ts";
 import { queueJob } from "./jobs.ts";
 import { holdsLease } from "./leases.ts";
@@ -28,24 +36,32 @@ export function append(connection: Connection, thread: string, batch: AppendBatc
   });
 }
 
-export function redact(connection: Connection, { bodies, batches }: RedactRequest): AppendResult {
-  const result = connection.transaction("IMMEDIATE", (): AppendResult => {
+export function redact(connection: Connection, { bodies, headers = [], batches }: RedactRequest): AppendResult {
+  return connection.transaction("IMMEDIATE", (): AppendResult => {
     for (const { thread, batch } of batches) {
       const refused = refusal(connection, thread, batch);
       if (refused) return refused;
     }
     // Records first: a copy brings bodies that were erased where they came from.
     for (const { thread, batch } of batches) write(connection, thread, batch);
+    const owner = (thread: string, seq: number) => segments(connection, findThread(connection, thread)!, seq, seq)[0]!;
     for (const { thread, seq, body } of bodies) {
-      const owner = segments(connection, findThread(connection, thread)!, seq, seq)[0]!;
-      connection.run("UPDATE records SET body = ?, redacted = 1 WHERE num = ? AND seq = ?", body, owner.num, seq);
-      forgetEntry(connection, owner.num, seq);
+      const { num } = owner(thread, seq);
+      connection.run("UPDATE records SET body = ?, redacted = 1 WHERE num = ? AND seq = ?", body, num, seq);
+      forgetEntry(connection, num, seq);
+    }
+    for (const { thread, seq, header } of headers) {
+      const { num } = owner(thread, seq);
+      connection.run("UPDATE records SET header = ?, redacted = 1 WHERE num = ? AND seq = ?", header, num, seq);
     }
     return { kind: "appended", version: batches[0]?.batch.head.version ?? 0 };
   });
-  // The write-ahead log still holds the old pages until it is folded into the file and cut.
-  if (result.kind === "appended") connection.all("PRAGMA wal_checkpoint(TRUNCATE)");
-  return result;
+}
+
+/** The write-ahead log holds the old pages until it is folded into the file and cut, which a reader can stand in the way of. */
+export function scrub(connection: Connection): Scrubbed {
+  const busy = connection.get("PRAGMA wal_checkpoint(TRUNCATE)")?.["busy"];
+  return busy === 1 ? { kind: "held", file: `${connection.path}-wal` } : { kind: "clean" };
 }
 
 /** Bounds what one step of a stream holds in memory: rows, or the bytes of their bodies, whichever ends first. */

@@ -3,9 +3,9 @@
  * copies the records its forks share into each of them.
  */
 import type { Head, ThreadHeader } from "@palimpsest/core/log";
-import type { ForkRequest, Store, ThreadPage, ThreadQuery } from "../store.ts";
+import type { ForkRequest, Lease, Store, ThreadPage, ThreadQuery } from "../store.ts";
 import type { Connection, Row } from "./connection.ts";
-import { isLeased } from "./leases.ts";
+import { holdsLease, isLeased } from "./leases.ts";
 import { forgetIndex } from "./recall.ts";
 import { insertRecord, updateHead, writeState } from "./records.ts";
 import { findHead, findThread, segments, type ThreadRow, threadRow } from "./rows.ts";
@@ -66,11 +66,12 @@ export function sharers(connection: Connection, thread: string, seq: number): st
     .map((found) => found["id"] as string);
 }
 
-export function deleteThread(connection: Connection, id: string): "deleted" | "missing" | "busy" {
+export function deleteThread(connection: Connection, id: string, held?: Lease): "deleted" | "missing" | "busy" {
   return connection.transaction("IMMEDIATE", () => {
     const thread = findThread(connection, id);
     if (!thread) return "missing";
-    if (isLeased(connection, thread.num)) return "busy";
+    const own = held !== undefined && holdsLease(connection, thread.num, held);
+    if (!own && isLeased(connection, thread.num)) return "busy";
     for (const child of connection.all("SELECT num, header, base, base_seq FROM threads WHERE base = ?", thread.num))
       inherit(connection, thread, threadRow(child));
     forgetIndex(connection, thread.num);
