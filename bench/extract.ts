@@ -9,6 +9,7 @@ import {
   extractSummary,
   failingLines,
   probes,
+  RECALL,
   renderSummary,
   SECTIONS,
   type SummaryState,
@@ -40,7 +41,7 @@ function measure(entries: readonly Entry<OpenAiMessage>[], { maxTokens, rolls }:
     const block = entries.slice((roll * entries.length) / rolls, ((roll + 1) * entries.length) / rolls);
     state = extractSummary(state, block, openaiShape, { maxTokens, count });
   }
-  const { text, tokens } = renderSummary(state!, { maxTokens, count });
+  const { text, tokens } = renderSummary(state!, { maxTokens, count, originals: { ...RECALL, folder: "history/" } });
   const ms = performance.now() - started;
   const texts = entries.map(({ message }) => textOf(message));
   const all = probesOf(entries, texts);

@@ -6,6 +6,7 @@ import type { PruneEntry } from "../log/record.ts";
 import { applyPrune, type ViewEntry } from "../log/view.ts";
 import { isNestedTooDeeply } from "../message/nesting.ts";
 import type { Part, Shape } from "../message/shape.ts";
+import { type Originals, whereMessage } from "../summary/index.ts";
 import { perMessage } from "./per-message.ts";
 
 export interface Measure<M> {
@@ -19,14 +20,21 @@ export interface Clamped {
   readonly entries: readonly PruneEntry[];
 }
 
+export interface ClampContext<M> {
+  readonly shape: Shape<M>;
+  readonly measure: Measure<M>;
+  readonly originals: Originals;
+}
+
 /** The entry with every part over `most` tokens shortened to it, as far as its parts allow. */
-export function clampEntry<M>(entry: ViewEntry<M>, most: number, shape: Shape<M>, measure: Measure<M>): Clamped {
+export function clampEntry<M>(entry: ViewEntry<M>, most: number, context: ClampContext<M>): Clamped {
+  const { shape, measure, originals } = context;
   const seq = entry.seq;
   if (seq === null) return { tokens: entrySize(entry, measure), entries: [] };
   const parts = shape.parts(entry.message);
   const signed = isSigned(parts);
   const entries = parts.flatMap((part, index): PruneEntry[] => {
-    const replacement = clampPart(part, { most, seq, signed, count: measure.text });
+    const replacement = clampPart(part, { most, where: whereMessage(seq, originals), signed, count: measure.text });
     return replacement === null ? [] : [{ target: seq, part: index, replacement, reason: "clamped" }];
   });
   const message = entries.reduce((clamped, prune) => applyPrune(clamped, prune, shape), entry.message);
@@ -88,13 +96,14 @@ function clampText(text: string, most: number, count: (text: string) => number, 
 
 interface ClampOptions {
   readonly most: number;
-  readonly seq: number;
+  /** Where the whole is; "" when the model can't get at it. */
+  readonly where: string;
   readonly signed: boolean;
   readonly count: (text: string) => number;
 }
 
-function clampPart(part: Part, { most, seq, signed, count }: ClampOptions): string | null {
-  const pointer = `[... cut here; recall_read ${seq} has all of it ...]`;
+function clampPart(part: Part, { most, where, signed, count }: ClampOptions): string | null {
+  const pointer = where === "" ? "[... cut here ...]" : `[... cut here; ${where} has all of it ...]`;
   switch (part.kind) {
     case "text":
     case "result": {
@@ -108,7 +117,7 @@ function clampPart(part: Part, { most, seq, signed, count }: ClampOptions): stri
       return signed || count(part.input) <= most ? null : clampInput(part.input, most, count, pointer);
     case "image":
     case "file":
-      return `[${part.kind} left out; recall_read ${seq} has it]`;
+      return `[${part.kind} left out${where === "" ? "" : `; ${where} has it`}]`;
     case "other":
       return null;
   }

@@ -3,16 +3,21 @@
  * call is named as long as there is room; failures first, because they decide what happens next.
  */
 import type { Shape } from "../message/shape.ts";
-import type { Entry } from "../summary/index.ts";
+import { type Entry, type Originals, whereMessage } from "../summary/index.ts";
 
 export function openGroupDigest<M>(
   entries: readonly Entry<M>[],
   shape: Shape<M>,
-  { maxTokens, count }: { readonly maxTokens: number; readonly count: (text: string) => number },
+  {
+    maxTokens,
+    count,
+    originals,
+  }: { readonly maxTokens: number; readonly count: (text: string) => number; readonly originals: Originals },
 ): string {
   const group = openGroup(entries, shape);
   const last = entries.at(-1)?.seq ?? 0;
-  const heading = `So far ${group.length} tool calls were made for this; the whole results are messages up to ${last} (recall_read).`;
+  const where = whereMessage(last, originals);
+  const heading = `So far ${group.length} tool calls were made for this; the whole results are messages up to ${last}${where === "" ? "" : ` (${where})`}.`;
   let left = maxTokens - count(heading) - 16;
   const lines: string[] = [];
   for (const { line } of group.toSorted((a, b) => Number(b.failed) - Number(a.failed))) {

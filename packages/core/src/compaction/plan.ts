@@ -6,6 +6,7 @@
 import type { PruneEntry } from "../log/record.ts";
 import type { ViewEntry } from "../log/view.ts";
 import type { Shape } from "../message/shape.ts";
+import type { Originals } from "../summary/index.ts";
 import { type Boundary, boundaries } from "./boundaries.ts";
 import type { Measure } from "./clamp.ts";
 import { keepFrom } from "./keep.ts";
@@ -28,6 +29,8 @@ export interface PlanInput<M> {
   readonly grown: number | null;
   /** Null: nothing is pruned. */
   readonly prune: PruneRung | null;
+  /** How the model can read what is shortened; when absent, nothing is said about it. */
+  readonly originals?: Originals;
 }
 
 export type Plan =

@@ -14,7 +14,15 @@ import type {
 } from "../log/record.ts";
 import type { LiveRecords } from "../log/view.ts";
 import type { Shape } from "../message/shape.ts";
-import { type Entry, extractSummary, type Pin, readState, renderSummary, type SummaryState } from "../summary/index.ts";
+import {
+  type Entry,
+  extractSummary,
+  type Originals,
+  type Pin,
+  readState,
+  renderSummary,
+  type SummaryState,
+} from "../summary/index.ts";
 import { openGroupDigest } from "./digest.ts";
 import type { CompactPlan, Cut } from "./plan.ts";
 
@@ -28,8 +36,8 @@ export interface SummaryInput<M> {
   /** Seqs of user turns hidden so far, ascending: what the next compaction quotes again from the log. */
   readonly userTurns: readonly number[];
   readonly lines: StateLines;
-  /** The directory with the originals; null without a workspace. */
-  readonly archive: string | null;
+  /** How the model can read them. */
+  readonly originals: Originals;
 }
 
 /** State that is rendered into the summary and frozen there. */
@@ -92,7 +100,7 @@ export function renderState<M>(
   input: SummaryInput<M>,
   options: { readonly maxTokens: number; readonly count: (text: string) => number; readonly format: SummaryFormat },
 ): { readonly text: string; readonly tokens: number } {
-  return renderSummary(state, { ...options, pins: input.pins, archive: input.archive, ...input.lines });
+  return renderSummary(state, { ...options, pins: input.pins, originals: input.originals, ...input.lines });
 }
 
 export function extractState<M>(
@@ -138,8 +146,11 @@ function compactionDraft<M>(
   context: Parameters<typeof draftsOf<M>>[1] & { readonly input: SummaryInput<M>; readonly written: WrittenSummary },
 ): CompactionDraft {
   const { live, input, written, shape, count, format, archive } = context;
+  const { originals } = input;
   const digest =
-    cut.digestTokens === null ? null : openGroupDigest(input.entries, shape, { maxTokens: cut.digestTokens, count });
+    cut.digestTokens === null
+      ? null
+      : openGroupDigest(input.entries, shape, { maxTokens: cut.digestTokens, count, originals });
   const state: StoredState = { summary: written.state, userTurns: input.userTurns };
   const summary: StoredSummary = { format, text: written.text, digest, state };
   return {

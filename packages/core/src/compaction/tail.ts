@@ -6,6 +6,7 @@
 import type { PruneEntry } from "../log/record.ts";
 import { ACKNOWLEDGEMENT, type ViewEntry } from "../log/view.ts";
 import type { Shape } from "../message/shape.ts";
+import { NOWHERE, type Originals } from "../summary/index.ts";
 import { type Boundary, requestBefore } from "./boundaries.ts";
 import { type Clamped, clampableTokens, clampEntry, entrySize, type Measure } from "./clamp.ts";
 import type { Policy } from "./policy.ts";
@@ -17,6 +18,7 @@ export interface TailInput<M> {
   /** Everything in the request that isn't a message of the view: system prompt, tool schemas, repairs. */
   readonly fixed: number;
   readonly format: Policy["summaryFormat"];
+  readonly originals?: Originals;
 }
 
 /** No clamp at all is `Infinity`. */
@@ -39,7 +41,7 @@ export interface Weigher {
   request(cut: Boundary): number;
 }
 
-export function weigh<M>({ view, shape, measure, fixed, format }: TailInput<M>): Weigher {
+export function weigh<M>({ view, shape, measure, fixed, format, originals = NOWHERE }: TailInput<M>): Weigher {
   const sizes = view.map((entry) => entrySize(entry, measure));
   const isSystem = view.map((entry) => shape.role(entry.message) === "system" && entry.source !== "summary");
   const firstMessage = view.findIndex((entry, index) => entry.source === "message" && !isSystem[index]);
@@ -51,7 +53,8 @@ export function weigh<M>({ view, shape, measure, fixed, format }: TailInput<M>):
     (format === "pair" ? measure.message(shape.turn("assistant", ACKNOWLEDGEMENT)) : 0);
 
   const parts = (index: number): readonly number[] => clampableTokens(view[index]!, shape, measure);
-  const clamped = (level: Level, index: number): Clamped => clampEntry(view[index]!, level, shape, measure);
+  const clamped = (level: Level, index: number): Clamped =>
+    clampEntry(view[index]!, level, { shape, measure, originals });
   /** Estimated from the parts' sizes: shortening every long text at every level just to weigh it would cost too much. */
   const weight = (level: Level, index: number): number => {
     const size = sizes[index]!;

@@ -3,6 +3,8 @@
  * first under a token limit. They are read anew from the log at every compaction, so they can't drift.
  */
 
+import { type Originals, whereMessage } from "./originals.ts";
+
 export interface Pin {
   readonly seq: number;
   readonly text: string;
@@ -22,9 +24,13 @@ const LONG_SHARE = 0.4;
 
 export function choosePins(
   pins: readonly Pin[],
-  options: { readonly maxTokens: number; readonly count: (text: string) => number },
+  options: {
+    readonly maxTokens: number;
+    readonly count: (text: string) => number;
+    readonly originals: Originals;
+  },
 ): ChosenPins {
-  const { count } = options;
+  const { count, originals } = options;
   let left = options.maxTokens - count(`${HEADING}\n\n`);
   const quotes: { seq: number; text: string }[] = [];
   const shown: Pin[] = [];
@@ -40,7 +46,8 @@ export function choosePins(
       shown.push(pin);
     } else if (left >= 60) {
       // One long paste must not silence all others.
-      const cut = beginning(pin, Math.min(left, Math.max(60, options.maxTokens * LONG_SHARE)), count);
+      const maxTokens = Math.min(left, Math.max(60, options.maxTokens * LONG_SHARE));
+      const cut = beginning(pin, { maxTokens, count, originals });
       if (cut === null) continue;
       left -= count(`${cut}\n`);
       quotes.push({ seq: pin.seq, text: cut });
@@ -52,10 +59,12 @@ export function choosePins(
 }
 
 /** The first words of a quote too long to stand whole, and where the rest is. */
-function beginning(pin: Pin, maxTokens: number, count: (text: string) => number): string | null {
+function beginning(pin: Pin, { maxTokens, count, originals }: Parameters<typeof choosePins>[1]): string | null {
+  const where = whereMessage(pin.seq, originals);
+  const after = `(cut here, ${pin.text.length} characters in all${where === "" ? "" : `; the whole: ${where}`})`;
   for (let chars = Math.min(pin.text.length, Math.floor(maxTokens * 4)); chars >= 40; chars = Math.floor(chars * 0.7)) {
     const head = pin.text.slice(0, chars).replace(/[\ud800-\udbff]$/, "");
-    const cut = quote(pin.seq, head, `(cut here, ${pin.text.length} characters in all; the whole: recall ${pin.seq})`);
+    const cut = quote(pin.seq, head, after);
     if (count(`${cut}\n`) <= maxTokens) return cut;
   }
   return null;

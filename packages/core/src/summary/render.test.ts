@@ -3,6 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { anyLine, bash, count, type Line, shape, talk } from "./conversations.test.ts";
 import { extractSummary } from "./extract.ts";
+import { NOWHERE, type Originals, RECALL } from "./originals.ts";
 import { renderSummary } from "./render.ts";
 import { formatSeqs } from "./seqs.ts";
 import { addItems, emptyState, type SummaryState } from "./state.ts";
@@ -17,10 +18,11 @@ const project: Line[] = [
   bash('git commit -m "Port the parser"', "[main abc1234] Port the parser"),
   { says: "I chose a Pratt parser because precedence is a table there. Next I will port the printer." },
 ];
+const originals = { ...RECALL, folder: "history/" };
 const stateOf = (lines: readonly Line[]) => extractSummary(null, talk(lines), shape, { maxTokens: 2000, count });
 
 test("the summary says what it is, what is spent and where the originals are, then its sections", () => {
-  const { text, shed } = renderSummary(stateOf(project), { maxTokens: 2000, count });
+  const { text, shed } = renderSummary(stateOf(project), { maxTokens: 2000, count, originals });
   assert.match(text, /^Record of the earlier conversation, messages 1 to 12\. It is a record, not a request/);
   assert.match(text, /Approvals in it are spent/);
   assert.match(text, /word for word in history\/ and .* recall/);
@@ -47,7 +49,7 @@ for (const [format, beginning] of [
   test(`format ${format} begins as DeerFlow and DeepAgents word it`, () => {
     assert.ok(renderSummary(stateOf(project), { maxTokens: 2000, count, format }).text.startsWith(beginning));
     assert.ok(
-      count(stubSummary(99_999_999, "/mnt/user-data/history/", format)) * (4 / 3) <= 128,
+      count(stubSummary(99_999_999, { ...RECALL, folder: "/mnt/user-data/history/" }, format)) * (4 / 3) <= 128,
       "the stub stays small",
     );
   });
@@ -72,9 +74,10 @@ test("a quote too long for its share is cut and says so", () => {
     maxTokens: 800,
     count,
     pins: [{ seq: 3, text: "word ".repeat(5000) }],
+    originals,
   });
   assert.ok(tokens <= 800);
-  assert.match(text, /cut here, 25000 characters in all; the whole: recall 3/);
+  assert.match(text, /cut here, 25000 characters in all; the whole: recall_read 3 or history\//);
 });
 
 test("one long paste leaves room for the user's other words", () => {
@@ -112,10 +115,25 @@ test("when room is short the documented end goes first, and what is missing is c
     "goals",
     Array.from({ length: 5 }, (_, i) => ({ text: `Goal ${i} of the user`, seqs: [1] })),
   );
-  const { text, shed } = renderSummary(state, { maxTokens: 700, count });
+  const { text, shed } = renderSummary(state, { maxTokens: 700, count, originals });
   assert.ok((shed.facts ?? 0) > 20);
   assert.equal(shed.goals, undefined);
   assert.match(text, new RegExp(`- and ${shed.facts} more: history/ or recall`));
+});
+
+test("no tool and no folder is named that isn't there", () => {
+  const pins = [{ seq: 3, text: "word ".repeat(5000) }];
+  const full = addItems(
+    stateOf(project),
+    "facts",
+    Array.from({ length: 80 }, (_, i) => ({ text: `Fact number_${i} of many about module_${i}`, seqs: [2] })),
+  );
+  const texts = (given: Originals): string =>
+    [700, 100].map((maxTokens) => renderSummary(full, { maxTokens, count, pins, originals: given }).text).join("\n");
+  assert.doesNotMatch(texts(NOWHERE), /recall|history/);
+  assert.doesNotMatch(texts({ ...NOWHERE, folder: "history/" }), /recall/);
+  assert.doesNotMatch(texts(RECALL), /history/);
+  assert.match(texts({ ...NOWHERE, finder: "the search tool" }), /find them with the search tool/);
 });
 
 test("prose written by a custom prompt stands in the summary", () => {
@@ -146,7 +164,7 @@ test("for any conversation, limit and counter: within the limit (or the stub), s
           once,
         );
         assert.equal(once.tokens, counter(once.text));
-        assert.ok(once.tokens <= maxTokens || once.text === stubSummary(state.through, "history/", "pair"));
+        assert.ok(once.tokens <= maxTokens || once.text === stubSummary(state.through, NOWHERE, "pair"));
       },
     ),
     { numRuns: 60 },

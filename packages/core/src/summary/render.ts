@@ -8,6 +8,7 @@
 import type { SummaryFormat } from "../log/record.ts";
 import { newsOf } from "./choose.ts";
 import { LEDGER_FILE, ledgerLines } from "./ledger-lines.ts";
+import { NOWHERE, type Originals, whereMore } from "./originals.ts";
 import { choosePins, type Pin } from "./pins.ts";
 import { formatSeqs } from "./seqs.ts";
 import { isResolved, type Section, type SummaryItem, type SummaryState } from "./state.ts";
@@ -22,8 +23,8 @@ export interface RenderOptions {
   readonly todos?: readonly string[];
   readonly delegations?: readonly string[];
   readonly skills?: readonly string[];
-  /** The directory with the originals; null when there is no workspace. */
-  readonly archive?: string | null;
+  /** How the model can read what the summary stands for; when absent, nothing is said about it. */
+  readonly originals?: Originals;
   /** What the text begins with; `pair` when absent. */
   readonly format?: SummaryFormat;
 }
@@ -81,23 +82,22 @@ const ORDER: readonly BlockName[] = [
 ];
 
 export function renderSummary(state: SummaryState, options: RenderOptions): RenderedSummary {
-  const { maxTokens, count } = options;
-  const archive = options.archive === undefined ? "history/" : options.archive;
+  const { maxTokens, count, originals = NOWHERE } = options;
   const format = options.format ?? "pair";
-  const opening = formatPrefix(format) + openingLines(state.through, archive);
+  const opening = formatPrefix(format) + openingLines(state.through, originals);
   const blocks = blocksOf(state, options);
   const costs = new Map(blocks.flatMap(({ lines }) => lines.map((line) => [line, count(`- ${line}\n`)] as const)));
   let room = maxTokens - count(opening) - 8;
   // Counts of lines don't add up exactly to the count of the text, so the last word has the whole text.
   for (let attempt = 0; attempt < 6 && room >= 40; attempt++) {
-    const pins = choosePins(options.pins ?? [], { maxTokens: room * 0.3, count });
+    const pins = choosePins(options.pins ?? [], { maxTokens: room * 0.3, count, originals });
     const chosen = fill(withoutQuoted(blocks, pins.shown), room - pins.tokens, { count, costs });
-    const text = compose(opening, pins.text, chosen, archive);
+    const text = compose(opening, pins.text, chosen, originals);
     const tokens = count(text);
     if (tokens <= maxTokens) return { text, tokens, shed: shedCounts(chosen) };
     room -= tokens - maxTokens + 16;
   }
-  const text = stubSummary(state.through, archive, format);
+  const text = stubSummary(state.through, originals, format);
   return {
     text,
     tokens: count(text),
@@ -261,18 +261,18 @@ function fill(
 /** Blocks whose every line stands in the ledger's file. */
 const LEDGER_BLOCKS: ReadonlySet<BlockName> = new Set(["changed", "failing", "commits", "tests", "read", "commands"]);
 
-function compose(opening: string, pins: string, blocks: readonly Filled[], archive: string | null): string {
+function compose(opening: string, pins: string, blocks: readonly Filled[], originals: Originals): string {
   const parts = [opening];
   if (pins !== "") parts.push(pins);
-  const where = archive === null ? "recall" : `${archive} or recall`;
+  const { folder } = originals;
   for (const name of ORDER) {
     const block = blocks.find((candidate) => candidate.name === name);
     if (block === undefined || block.kept.size === 0) continue;
     const lines = block.lines.filter((_, index) => block.kept.has(index));
     const missing = block.lines.length - lines.length;
     const shown = name === "prose" ? lines : lines.map((line) => `- ${line}`);
-    const rest = archive !== null && LEDGER_BLOCKS.has(name) ? `${archive}${LEDGER_FILE}` : where;
-    if (missing > 0) shown.push(`- and ${missing} more: ${rest}`);
+    const rest = folder !== null && LEDGER_BLOCKS.has(name) ? `${folder}${LEDGER_FILE}` : whereMore(originals);
+    if (missing > 0) shown.push(`- and ${missing} more${rest === "" ? "" : `: ${rest}`}`);
     parts.push([`## ${RANK[name].heading}`, ...(block.note === undefined ? [] : [block.note]), ...shown].join("\n"));
   }
   return parts.join("\n\n");

@@ -6,6 +6,7 @@ import { tool } from "ai";
 import { z } from "zod";
 import type { SummaryWriter } from "../compaction/summary-writer.ts";
 import { SettingsError } from "../config/summarization.ts";
+import { summarization } from "../middleware/summarization.ts";
 import { agentKit, deepAgentKit, type Kit, textOf } from "../testing/agent-kit.ts";
 import type { ScriptedCall } from "../testing/scripted-model.ts";
 
@@ -44,6 +45,22 @@ test("[F15] [F18] one long turn of 227 tool calls compacts inside the turn and k
   assertRequests(kit, 7_000);
   for (const call of kit.model.calls) assert.ok(messages(call).some((message) => textOf(message).includes(request)));
   assert.equal((await kit.said()).length, 1 + 227 * 2 + 1);
+});
+
+test("what stands for hidden and shortened messages names only tools that the agent has", async () => {
+  const shown = async (kit: Kit): Promise<string> => {
+    for (let turn = 0; turn < 30; turn++)
+      await kit.agent.generate({
+        threadId: "t",
+        prompt: `Question ${turn}: ${WORDS}${turn % 9 ? "" : WORDS.repeat(8)}`,
+      });
+    assert.ok(kit.of("compaction-end").some(({ outcome }) => outcome.kind === "compacted"));
+    return kit.model.calls.flatMap((call) => messages(call).map(textOf)).join("\n");
+  };
+  const alone = agentKit(() => WORDS, { contextWindow: 6_000, middleware: [summarization({ summarizer: null })] });
+  assert.doesNotMatch(await shown(alone), /recall|history\//);
+  const whole = deepAgentKit(() => WORDS, { contextWindow: 6_000 });
+  assert.match(await shown(whole), /kept word for word: find them with recall\./);
 });
 
 test("[F22] the system prompt stands before every request, also after compactions, with the date as its last line", async () => {

@@ -6,11 +6,12 @@ import type { Window } from "@palimpsest/core/compaction";
 import type { ViewEntry } from "@palimpsest/core/log";
 import { type AiSdkMessage, type RuleSet, repair, rulesOf, shapeOf } from "@palimpsest/core/message";
 import { isCold, RELATIVE_PRICES } from "@palimpsest/core/pricing";
+import { type Originals, RECALL } from "@palimpsest/core/summary";
 import type { Count, Meter } from "@palimpsest/core/tokens";
 import type { ToolSet } from "ai";
 import { type Compactor, createCompactor } from "../compaction/compactor.ts";
 import { draftTable } from "../compaction/draft-table.ts";
-import { ensureParts } from "../compaction/part-files.ts";
+import { ensureParts, homeOriginals } from "../compaction/part-files.ts";
 import type { CachedPrefix } from "../compaction/summarize.ts";
 import type { ModelCounter } from "../models/tokenizers.ts";
 import { sentMessages } from "../threads/sent-messages.ts";
@@ -86,6 +87,7 @@ export async function openDesk(run: Run, options: DeskOptions): Promise<Desk> {
     compactor: createCompactor({
       ...{ conversation, meter, rules: RULES, fixed, window, count: ledger.count },
       ...effects(run, options, { ledger, request: () => bind(requestWith(part, render(conversation.view()))).request }),
+      originals: () => originalsFor(part.tools, options.history),
     }),
     async refresh() {
       part = await renderFixed(run, options);
@@ -141,6 +143,13 @@ function effects(run: Run, options: DeskOptions, { ledger, request }: Asked) {
     clock: means.clock,
     on: run.emit,
   };
+}
+
+/** What the run's own tools can reach of the hidden messages: a middleware or a child's list may have left some out. */
+function originalsFor(tools: ToolSet, history: string | null): Originals {
+  const given = (name: string | null): string | null => (name !== null && name in tools ? name : null);
+  const folder = history === null ? null : homeOriginals.folder;
+  return { folder, finder: given(RECALL.finder), reader: given(RECALL.reader) };
 }
 
 /** What the provider has in its cache: the request up to the last answer, so that a question of ours may follow. */

@@ -60,6 +60,26 @@ test("what a caller keeps says in which format it was written", async () => {
   assert.equal(state.compaction?.v, FORMAT_VERSION);
 });
 
+test("no tool is named that the caller doesn't have", async () => {
+  const messages = [
+    { role: "user", content: `Read this: ${"the tide comes in. ".repeat(2000)}` },
+    ...Array.from({ length: 60 }, (_, index) => ({
+      role: index % 2 === 0 ? "assistant" : "user",
+      content: `Message ${index}: ${"the tide comes in. ".repeat(20)}`,
+    })),
+  ];
+  const shown = async (originals?: string): Promise<string> => {
+    const { messages: view } = await compactMessages(messages, {
+      window: 2000,
+      keep: { type: "messages", value: 200 },
+      ...(originals !== undefined && { originals }),
+    });
+    return JSON.stringify(view);
+  };
+  assert.doesNotMatch(await shown(), /recall|history\//);
+  assert.match(await shown("the search_notes tool"), /find them with the search_notes tool/);
+});
+
 test("below the trigger nothing is touched", async () => {
   const messages = [{ role: "user", content: "Hello." }];
   const result = await compactMessages(messages, { window: 4000 });

@@ -16,6 +16,7 @@ import {
   sent,
 } from "@palimpsest/core/log";
 import { type Dialect, detectDialect, repair, rulesOf, type Shape, shapeOf } from "@palimpsest/core/message";
+import { NOWHERE } from "@palimpsest/core/summary";
 import { answerReserve, charsPerToken, createMeter } from "@palimpsest/core/tokens";
 import { type SummarizationOptions, summarizationFromOptions } from "../config/summarization.ts";
 import type { Conversation } from "../threads/conversation.ts";
@@ -34,6 +35,8 @@ export interface CompactMessagesOptions extends SummarizationOptions {
   readonly state?: MessagesState | null;
   /** Counts a text's tokens; by default four characters are one. */
   readonly countTokens?: (text: string) => number;
+  /** What finds the hidden messages again, if your agent has it: `find them with ...` says the summary. */
+  readonly originals?: string | null;
   /** Writes the summaries; by default they are extracted without a model. */
   readonly writer?: SummaryWriter | null;
   /** Whose messages they are; by default found out. */
@@ -73,6 +76,7 @@ export async function compactMessages<M extends object>(
     ...{ conversation, meter, rules, writer, archive: null, count: null },
     window: () => ({ size, reserve }),
     fixed: () => fixed,
+    originals: () => ({ ...NOWHERE, finder: options.originals ?? null }),
     policy: summarizationFromOptions(options).policy,
     prune: null,
     quotes: async (seqs) => seqs.filter((seq) => seq <= messages.length).map((seq) => recordOf(seq, dialect)),

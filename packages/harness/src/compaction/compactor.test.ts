@@ -15,7 +15,7 @@ import { openConversation } from "../threads/conversation.ts";
 import { createThread, means, type Writer } from "../threads/writer.ts";
 import { type Compactor, type CompactorOptions, createCompactor } from "./compactor.ts";
 import { type CompactionEvent, logLine } from "./events.ts";
-import { ensureParts } from "./part-files.ts";
+import { ensureParts, homeOriginals } from "./part-files.ts";
 import type { SummaryWriter } from "./summary-writer.ts";
 
 const folders: string[] = [];
@@ -335,6 +335,7 @@ async function makeThread(folder: string, store: Store, writer: Writer) {
         return found;
       },
       archive,
+      originals: () => homeOriginals,
       clock: () => new Date(now),
       on: (event) => events.push(event),
       ...settings,

@@ -18,6 +18,7 @@ import {
   type Window,
 } from "@palimpsest/core/compaction";
 import { FORMAT_VERSION, type Head, type LogRecord, liveAfter, type ViewEntry } from "@palimpsest/core/log";
+import { NOWHERE, type Originals } from "@palimpsest/core/summary";
 import type { Conversation } from "../threads/conversation.ts";
 import { type Background, type BackgroundOptions, createBackground } from "./background.ts";
 import { suffices } from "./draft-plan.ts";
@@ -39,6 +40,8 @@ export interface CompactorOptions<M> extends GaugeOptions<M> {
   readonly quotes: QuoteSource;
   /** Makes the part files of the live compactions; null without a workspace. */
   readonly archive: (() => Promise<unknown>) | null;
+  /** How the model can read what is hidden, by the tools it has now; when absent, nothing is said about it. */
+  readonly originals?: () => Originals;
   readonly clock: () => Date;
   readonly on: OnCompactionEvent;
   /** Drafts the next summary ahead of the trigger; without it every summary is written when it is needed. */
@@ -103,6 +106,7 @@ export function createCompactor<M>(options: CompactorOptions<M>): Compactor<M> {
       cause: request.cause,
       grown: measured.grownSince(Math.max(attempted, lastAct(conversation))),
       prune: options.prune?.() ?? null,
+      originals: options.originals?.() ?? NOWHERE,
     });
   return {
     plan: (request) => plan(request, gauge(conversation, options)),

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
-import { emptyState, SECTIONS, type SummaryState } from "@palimpsest/core/summary";
+import { emptyState, NOWHERE, SECTIONS, type SummaryState } from "@palimpsest/core/summary";
 import { charsPerToken } from "@palimpsest/core/tokens";
 import fc from "fast-check";
 import { SUMMARIZERS, type SummarizerName } from "../testing/summarizers.ts";
@@ -359,7 +359,7 @@ function write(summarize: Summarize, settings: Settings = {}): Promise<SummaryRe
       pins: [],
       userTurns: [],
       lines: { todos: [], delegations: [], skills: [] },
-      archive: null,
+      originals: NOWHERE,
     },
     shape: openaiShape,
     maxTokens: 1000,

@@ -6,10 +6,13 @@ import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { storedSummary } from "@palimpsest/core/compaction";
 import type { CompactionRecord, Range } from "@palimpsest/core/log";
-import { LEDGER_FILE, ledgerText } from "@palimpsest/core/summary";
+import { LEDGER_FILE, ledgerText, type Originals, RECALL } from "@palimpsest/core/summary";
 import type { Store } from "../stores/store.ts";
 
 export const HISTORY = "history";
+
+/** What an assistant with its own home has to read hidden messages: the part files and the recall tools. */
+export const homeOriginals: Originals = { ...RECALL, folder: `${HISTORY}/` };
 
 /** Names sort in the order of what they hold. */
 function partName([first, last]: Range): string {

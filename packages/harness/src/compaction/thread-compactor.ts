@@ -11,7 +11,7 @@ import { type Conversation, openConversation } from "../threads/conversation.ts"
 import type { Means } from "../threads/writer.ts";
 import { type CompactRequest, createCompactor } from "./compactor.ts";
 import type { OnCompactionEvent } from "./events.ts";
-import { ensureParts, HISTORY } from "./part-files.ts";
+import { ensureParts, HISTORY, homeOriginals } from "./part-files.ts";
 import { readQuotes } from "./pins.ts";
 import type { SummaryWriter } from "./summary-writer.ts";
 
@@ -89,6 +89,7 @@ function compactOn(
     writer,
     quotes: readQuotes(store, id),
     archive,
+    originals: () => homeOriginals,
     clock,
     on,
   });

@@ -5,6 +5,7 @@
 import type { Policy } from "@palimpsest/core/compaction";
 import { type Budget, type Count, fit } from "@palimpsest/core/tokens";
 import { createCompactor } from "../compaction/compactor.ts";
+import { homeOriginals } from "../compaction/part-files.ts";
 import { readQuotes } from "../compaction/pins.ts";
 import type { Store } from "../stores/store.ts";
 import type { Conversation } from "../threads/conversation.ts";
@@ -40,8 +41,8 @@ export async function squeeze(
     prune: () => ({ cache: "cold" }),
     writer: null,
     quotes: readQuotes(store, conversation.header.id),
-    // The summary names the folder that a run would have written.
     archive: async () => undefined,
+    originals: () => homeOriginals,
     clock: () => new Date(),
     on: () => undefined,
   });

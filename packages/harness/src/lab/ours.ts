@@ -6,6 +6,7 @@ import { planCompaction } from "@palimpsest/core/compaction";
 import { applyPrune, type PruneEntry } from "@palimpsest/core/log";
 import { openaiShape } from "@palimpsest/core/message";
 import { answerReserve } from "@palimpsest/core/tokens";
+import { homeOriginals } from "../compaction/part-files.ts";
 import { type Summarization, summarizationFromOptions } from "../config/summarization.ts";
 import type { Policy, View } from "./policy.ts";
 import { hideBefore } from "./summarize.ts";
@@ -27,6 +28,7 @@ export function ours(window: number, settings: Summarization = summarizationFrom
         cause: "automatic",
         grown: null,
         prune: enabled ? { cache, policy: prunes } : null,
+        originals: homeOriginals,
       });
       if (plan.kind !== "compact") return { view, calls: [] };
       if (plan.cut === null) return { view: pruned(view, plan.entries), calls: [] };

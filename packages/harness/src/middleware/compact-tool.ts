@@ -15,7 +15,7 @@ export function compactTool(): Middleware {
     tools: ({ runId }) => ({
       compact_conversation: tool({
         description:
-          "Replace the older part of this conversation by a summary, to make room. Nothing is lost: everything can be read back with recall. Use it before long work, or when a subject is finished.",
+          "Replace the older part of this conversation by a summary, to make room. Nothing is lost: the summary says where the messages are. Use it before long work, or when a subject is finished.",
         inputSchema: WISH,
         execute: ({ focus }) => {
           wanted.set(runId, focus ?? null);

@@ -3,6 +3,7 @@
  * again. Every word of user and assistant is its own, so that the report can say which of them were never read.
  */
 import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
+import { NOWHERE } from "@palimpsest/core/summary";
 import { charsPerToken } from "@palimpsest/core/tokens";
 import type { DraftTable } from "../compaction/draft-table.ts";
 import { createModelWriter } from "../compaction/model-writer.ts";
@@ -137,7 +138,7 @@ function jobOf(messages: readonly OpenAiMessage[]): SummaryJob<OpenAiMessage> {
       pins: [],
       userTurns: [],
       lines: { todos: [], delegations: [], skills: [] },
-      archive: null,
+      originals: NOWHERE,
     },
     shape: openaiShape,
     maxTokens: 4000,

@@ -4,6 +4,7 @@
  */
 import type { CompactionOutcome, Policy, PruneRung, Window } from "@palimpsest/core/compaction";
 import { forRequest, type RuleSet, type Shape, violations } from "@palimpsest/core/message";
+import { RECALL } from "@palimpsest/core/summary";
 import type { Meter } from "@palimpsest/core/tokens";
 import type { BackgroundOptions } from "../compaction/background.ts";
 import { createCompactor, FloorError } from "../compaction/compactor.ts";
@@ -80,6 +81,7 @@ export async function playback<M extends object>(options: PlaybackOptions<M>): P
     writer: options.writer,
     quotes: async () => [],
     archive: null,
+    originals: () => RECALL,
     clock: () => new Date(now),
     on: (event) => {
       if (event.type === "compaction-end") tally.outcome(event.outcome);

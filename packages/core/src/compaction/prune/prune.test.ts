@@ -6,13 +6,15 @@ import { type AnthropicMessage, anthropicShape } from "../../message/anthropic.t
 import { type OpenAiMessage, openaiShape } from "../../message/openai.ts";
 import type { Shape } from "../../message/shape.ts";
 import { RELATIVE_PRICES } from "../../pricing/prices.ts";
+import { RECALL } from "../../summary/originals.ts";
 import { charsPerToken, createMeter } from "../../tokens/counter.ts";
 import type { PrunableEntry } from "./candidates.ts";
 import { decidePrune, type PruneDecision, type PruneOptions } from "./prune.ts";
 
 const measure = createMeter(openaiShape, { counter: charsPerToken(4) });
 const eager = { from: 0, protectTokens: 200, minGainTokens: 1, minPartTokens: 30 };
-const must = { when: "must", policy: eager } as const;
+const originals = { ...RECALL, folder: "history/" };
+const must = { when: "must", policy: eager, originals } as const;
 
 const user = (text: string): OpenAiMessage => ({ role: "user", content: text });
 const call = (id: string, name: string, input: object): OpenAiMessage => ({
@@ -26,7 +28,7 @@ const later = (): OpenAiMessage[] => [user("go on"), { role: "assistant", conten
 
 test("a stale output leaves its path, its size and the way back", () => {
   const [text] = prunedTexts([call("1", "read", { path: "src/a.ts" }), result("1", filler(80)), ...later()]);
-  assert.match(text!, /^\[pruned: read src\/a\.ts, .*recall_read\(2\) or history\//);
+  assert.match(text!, /^\[pruned: read src\/a\.ts, .*; recall_read 2 or history\/ has it\]/);
 });
 
 test("[F50] the failing lines and the exit code of a command survive, whatever surrounds them", () => {

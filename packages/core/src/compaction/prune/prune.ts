@@ -8,6 +8,7 @@ import type { PruneEntry } from "../../log/record.ts";
 import { applyPrune } from "../../log/view.ts";
 import type { Part, Shape } from "../../message/shape.ts";
 import { type Prices, RELATIVE_PRICES } from "../../pricing/prices.ts";
+import { NOWHERE, type Originals } from "../../summary/originals.ts";
 import type { Measure } from "../clamp.ts";
 import { type BatchPolicy, bestBatch, type PricedPart } from "./batch.ts";
 import { type PrunableEntry, type PruneCandidate, pruneCandidates } from "./candidates.ts";
@@ -43,6 +44,7 @@ export const PRUNE_DEFAULTS: PrunePolicy = {
 export interface PruneOptions<M> {
   readonly shape: Shape<M>;
   readonly measure: Measure<M>;
+  readonly originals?: Originals | undefined;
   readonly policy?: Partial<PrunePolicy>;
   readonly prices?: Prices;
   readonly cache: "warm" | "cold";
@@ -83,7 +85,7 @@ export function decidePrune<M>(view: readonly PrunableEntry<M>[], options: Prune
   const most = candidates.reduce((sum, { tokens }) => sum + tokens, 0);
   if (must && most < (options.atLeast ?? 0)) return { kind: "none", reason: "min-gain" };
 
-  const rendered = render(view, candidates, { shape, measure, policy });
+  const rendered = render(view, candidates, { shape, measure, policy, originals: options.originals ?? NOWHERE });
   const chosen = must ? rendered : bestBatch(rendered, terms);
   if (chosen.length === 0) return { kind: "none", reason: must ? "nothing-to-prune" : "does-not-pay" };
   const saved = chosen.reduce((sum, item) => sum + item.saved, 0);
@@ -103,14 +105,20 @@ interface RenderedPart extends PricedPart {
 function render<M>(
   view: readonly PrunableEntry<M>[],
   candidates: readonly PruneCandidate[],
-  { shape, measure, policy }: { shape: Shape<M>; measure: Measure<M>; policy: PrunePolicy },
+  context: { shape: Shape<M>; measure: Measure<M>; policy: PrunePolicy; originals: Originals },
 ): readonly RenderedPart[] {
+  const { shape, measure, policy, originals } = context;
   const held = namesHeld(view, candidates, shape);
   const rendered: RenderedPart[] = [];
   // Newest first: what a later output still shows, an earlier one needn't repeat.
   for (const candidate of candidates.toReversed()) {
     const { index, target, part, reason } = candidate;
-    const replacement = replacementFor(candidate, { held, count: measure.text, nameShare: policy.nameShare });
+    const replacement = replacementFor(candidate, {
+      held,
+      count: measure.text,
+      nameShare: policy.nameShare,
+      originals,
+    });
     if (replacement === null) continue;
     const entry = { target, part, replacement, reason };
     const { message } = view[index]!;

@@ -5,6 +5,7 @@
 import { isNestedTooDeeply } from "../../message/nesting.ts";
 import type { CallPart, ImagePart, ResultPart } from "../../message/shape.ts";
 import { exitCode, failingLines } from "../../summary/failing-lines.ts";
+import { type Originals, whereMessage } from "../../summary/originals.ts";
 import type { PruneCandidate } from "./candidates.ts";
 import { PRUNED } from "./mark.ts";
 import { namesIn } from "./names.ts";
@@ -16,6 +17,7 @@ export interface ReplacementOptions {
   readonly count: (text: string) => number;
   /** Names may cost this share of the part they stand for. */
   readonly nameShare: number;
+  readonly originals: Originals;
 }
 
 const MAX_FAILING_LINES = 8;
@@ -31,7 +33,7 @@ export function replacementFor(candidate: PruneCandidate, options: ReplacementOp
     case "call":
       return forInput(candidate, original, options);
     case "image":
-      return forImage(candidate, original);
+      return forImage(candidate, original, options);
   }
 }
 
@@ -41,7 +43,7 @@ function forResult(candidate: PruneCandidate, part: ResultPart, options: Replace
   const facts = [describeUse(tool, use), because(reason), sizeOf(part.text)];
   if (code !== null) facts.push(`exit code ${code}`);
   if (part.images.length > 0) facts.push(`${part.images.length} image(s)`);
-  const lines = [`${PRUNED}: ${facts.join(", ")}; ${wayBack(target)}]`];
+  const lines = [`${PRUNED}: ${facts.join(", ")}${wayBack(target, options)}]`];
   // A source file full of the word "error" hasn't failed.
   if (use.kind !== "read" || part.isError) lines.push(...failingLines(part.text, MAX_FAILING_LINES));
   hold(lines.join("\n"), options.held);
@@ -50,8 +52,8 @@ function forResult(candidate: PruneCandidate, part: ResultPart, options: Replace
   return lines.join("\n");
 }
 
-function forImage(candidate: PruneCandidate, part: ImagePart): string {
-  return `${PRUNED}: old image${part.mediaType === null ? "" : `, ${part.mediaType}`}; ${wayBack(candidate.target)}]`;
+function forImage(candidate: PruneCandidate, part: ImagePart, options: ReplacementOptions): string {
+  return `${PRUNED}: old image${part.mediaType === null ? "" : `, ${part.mediaType}`}${wayBack(candidate.target, options)}]`;
 }
 
 function forInput(candidate: PruneCandidate, part: CallPart, options: ReplacementOptions): string | null {
@@ -63,7 +65,7 @@ function forInput(candidate: PruneCandidate, part: CallPart, options: Replacemen
     return null;
   }
   if (typeof input !== "object" || input === null || !survivesParsing(input)) return null;
-  let pointer = `; ${wayBack(candidate.target)}`;
+  let pointer = wayBack(candidate.target, options);
   const shorten = (text: string): string => {
     const short = forString(text, { pointer, ...options });
     // One pointer per call is enough.
@@ -118,8 +120,9 @@ function hold(text: string, held: Set<string>): void {
   for (const name of namesIn(text).keys()) held.add(name);
 }
 
-function wayBack(seq: number): string {
-  return `recall_read(${seq}) or history/ has it`;
+function wayBack(seq: number, { originals }: ReplacementOptions): string {
+  const where = whereMessage(seq, originals);
+  return where === "" ? "" : `; ${where} has it`;
 }
 
 function because(reason: PruneCandidate["reason"]): string {

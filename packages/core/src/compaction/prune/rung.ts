@@ -12,7 +12,7 @@ export type PruneRung = Pick<PruneOptions<unknown>, "policy" | "prices" | "cache
 
 /** Null: this rung doesn't do, the other plan stands. */
 export function planPruning<M>(input: PlanInput<M>, weigher: Weigher, limits: Limits, instead: Plan): Plan | null {
-  const { prune, view, shape, measure } = input;
+  const { prune, view, shape, measure, originals } = input;
   if (prune === null || input.cause === "manual" || instead.kind === "impossible") return null;
   const must = instead.kind === "compact";
   if (must && typeof instead.reason !== "string" && instead.reason.type === "messages") return null;
@@ -23,6 +23,7 @@ export function planPruning<M>(input: PlanInput<M>, weigher: Weigher, limits: Li
     policy: { ...prune.policy, protectTokens: must ? kept : Math.max(protect, kept) },
     shape,
     measure,
+    originals,
     when: must ? "must" : "pays",
     atLeast: weigher.total - limits.goal,
   });
