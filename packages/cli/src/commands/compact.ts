@@ -48,7 +48,7 @@ async function report(thread: string, outcome: ThreadOutcome, context: Context, 
   return outcome.kind === "unchanged" && FAILED.has(outcome.reason) ? 1 : 0;
 }
 
-const FAILED: ReadonlySet<string> = new Set(["busy", "no-history", "summarizer-failed"]);
+const FAILED: ReadonlySet<string> = new Set(["busy", "no-history"]);
 
 function described(thread: string, outcome: Exclude<ThreadOutcome, { kind: "missing" }>, dryRun: boolean): string {
   if (outcome.kind === "unchanged") return `${thread} is as it was (${outcome.reason}): ${outcome.detail}.`;

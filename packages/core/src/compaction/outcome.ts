@@ -31,7 +31,6 @@ export type CompactionOutcome<M = unknown> =
         | "below-trigger"
         | "nothing-to-cut"
         | "no-shrink"
-        | "summarizer-failed"
         | "busy"
         | "no-history"
         | "waiting"

@@ -3,7 +3,7 @@
  * the thread back. Whatever goes wrong comes back as the run's end.
  */
 import { checkThreadId } from "@palimpsest/core/log";
-import { FloorError } from "../compaction/compactor.ts";
+import { FloorError } from "../compaction/floor-error.ts";
 import { NO_USAGE } from "../models/usage.ts";
 import type { Leased } from "../stores/leases.ts";
 import { createThread } from "../threads/writer.ts";

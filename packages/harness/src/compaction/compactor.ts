@@ -7,7 +7,6 @@ import {
   type CompactionOutcome,
   type CompactPlan,
   draftsOf,
-  type Floor,
   type Plan,
   type PlanInput,
   type Policy,
@@ -23,6 +22,7 @@ import type { Conversation } from "../threads/conversation.ts";
 import { type Background, type BackgroundOptions, createBackground } from "./background.ts";
 import { suffices } from "./draft-plan.ts";
 import type { OnCompactionEvent } from "./events.ts";
+import { FloorError } from "./floor-error.ts";
 import { type Gauge, type GaugeOptions, gauge } from "./gauge.ts";
 import { archivePath } from "./part-files.ts";
 import type { QuoteSource } from "./pins.ts";
@@ -68,22 +68,6 @@ export interface Compactor<M> {
   settled(): Promise<void>;
   /** Stops a draft being written; its finished parts are kept for the next time. */
   close(): Promise<void>;
-}
-
-/** No prompt exists: what can't be shed exceeds the window. Raised before any provider is called. */
-export class FloorError extends Error {
-  readonly code = "floor-exceeds-window";
-  readonly floor: Floor;
-  constructor(floor: Floor) {
-    const { fixed, systems, reserve, request, summary, total, window } = floor;
-    super(
-      `the smallest possible prompt needs ${total} tokens and the window has ${window}: system prompt and tools ${fixed}, ` +
-        `system messages and the acknowledgement ${systems}, reserved for the answer ${reserve}, the request ${request}, the summary ${summary}. ` +
-        "Use a model with a larger window, fewer tools or a shorter system prompt.",
-    );
-    this.name = "FloorError";
-    this.floor = floor;
-  }
 }
 
 export function createCompactor<M>(options: CompactorOptions<M>): Compactor<M> {
@@ -291,7 +275,6 @@ const WHY: Readonly<Record<Unchanged["reason"], string>> = {
   waiting: "the view has not grown by the minimum gain since the last attempt, and it fits",
   "nothing-to-cut": "everything that could be hidden is already hidden or must be kept",
   "no-shrink": "the result would not be smaller than what it replaces",
-  "summarizer-failed": "the summarizer failed and nothing else was allowed",
   aborted: "it was stopped before anything was written",
   busy: "another run holds the thread",
   conflict: "somebody else wrote to the thread first",

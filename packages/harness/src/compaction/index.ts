@@ -6,10 +6,11 @@ export {
   type MessagesState,
 } from "./compact-messages.ts";
 export type { Compactor, CompactorOptions, CompactRequest } from "./compactor.ts";
-export { createCompactor, FloorError } from "./compactor.ts";
+export { createCompactor } from "./compactor.ts";
 export { configuredWriter } from "./configured-writer.ts";
 export { type DraftTable, draftTable } from "./draft-table.ts";
 export { type CompactionEvent, logLine, type OnCompactionEvent } from "./events.ts";
+export { FloorError } from "./floor-error.ts";
 export { type ModelSummarizeOptions, modelSummarize } from "./model-summarize.ts";
 export { createModelWriter, type ModelWriterOptions } from "./model-writer.ts";
 export { archivePath, ensureParts, HISTORY, type PartFault, repairParts } from "./part-files.ts";

@@ -4,7 +4,7 @@ import { rulesOf, type Shape, shapeOf, violations } from "@palimpsest/core/messa
 import { randomConversation, render } from "@palimpsest/core/testing";
 import { answerReserve } from "@palimpsest/core/tokens";
 import fc from "fast-check";
-import { FloorError } from "../compaction/compactor.ts";
+import { FloorError } from "../compaction/floor-error.ts";
 import { summarizationFromOptions } from "../config/summarization.ts";
 import { openSqlite } from "../stores/index.ts";
 import { appendMessages, createThread, means, withWriter } from "../threads/index.ts";

@@ -7,7 +7,8 @@ import { forRequest, type RuleSet, type Shape, violations } from "@palimpsest/co
 import { RECALL } from "@palimpsest/core/summary";
 import type { Meter } from "@palimpsest/core/tokens";
 import type { BackgroundOptions } from "../compaction/background.ts";
-import { createCompactor, FloorError } from "../compaction/compactor.ts";
+import { createCompactor } from "../compaction/compactor.ts";
+import { FloorError } from "../compaction/floor-error.ts";
 import type { SummaryWriter } from "../compaction/summary-writer.ts";
 import type { Conversation } from "../threads/conversation.ts";
 import { sentMessages } from "../threads/sent-messages.ts";

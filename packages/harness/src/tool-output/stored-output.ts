@@ -38,7 +38,7 @@ export async function storeOutput(workspace: Workspace, output: OutputToStore, m
     () => pointerTo(virtualPath(place), short.lines),
     (error: unknown) => {
       const reason = error instanceof ToolFailure ? error.message : "it could not be stored.";
-      return `It could not be written to a file: ${reason} All of it is message ${seq} of this conversation's log.`;
+      return `It could not be written to a file: ${reason} All of it can be read with recall_read({"from": ${seq}}).`;
     },
   );
   return `[The result of ${tool} is too long to show whole: ${size}. ${pointer} In short:]\n\n${short.text}`;
