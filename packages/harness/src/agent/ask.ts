@@ -41,7 +41,7 @@ export async function ask(run: Run, asking: Asking): Promise<StepOutcome> {
     const now = run.means.clock().getTime();
     const delayMs = retryDelay(outcome.error, attempt, { policy: asking.retry, now, random: asking.random() });
     if (delayMs === null) return outcome;
-    run.emit({ type: "model-retry", attempt, delayMs, reason: modelError(outcome.error).message });
+    run.emit({ type: "model-retry", attempt, delayMs, reason: modelError(outcome.error, now).message });
     await asking.sleep(delayMs, run.signal).catch(() => {});
     if (run.signal.aborted) return { kind: "aborted", text: "" };
     attempt++;

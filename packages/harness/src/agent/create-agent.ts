@@ -108,8 +108,8 @@ export function createAgent(options: AgentOptions): Agent {
     stream,
     async generate(input) {
       const result = await stream(input).result;
-      const { end } = result;
-      if (end.kind === "failed") throw new AgentError(end.code, end.message);
+      const { end, error } = result;
+      if (error !== null) throw error;
       if (end.kind === "busy")
         throw new AgentError("busy", `thread ${result.threadId} is held by another run: try again when it has ended`);
       return result;

@@ -3,7 +3,8 @@
  * masked: a key that a provider echoes never reaches a log, an event or a thrown error.
  */
 import { APICallError } from "@ai-sdk/provider";
-import { RetryError } from "ai";
+import { type CallFailure, calledAt, callFailure, retryAfterMs, statusOf, unwrapped } from "../models/call-error.ts";
+import type { StoreErrorCode } from "../stores/store-error.ts";
 
 export type AgentErrorCode =
   | "empty-prompt"
@@ -14,6 +15,11 @@ export type AgentErrorCode =
   | "busy"
   | "lease-lost"
   | "key-refused"
+  | "quota-exceeded"
+  | "rate-limited"
+  | "overloaded"
+  | "not-found"
+  | "bad-request"
   | "unreachable"
   | "model-failed"
   | "stream-cut"
@@ -21,14 +27,32 @@ export type AgentErrorCode =
   | "floor-exceeds-window"
   | "loop"
   | "closed"
+  /** The database, with its own code in `storeCode`. */
+  | "store"
   | "failed";
+
+/** What a program needs to go on, beside the code. */
+export interface ErrorFacts {
+  /** The provider's HTTP status. */
+  readonly status?: number;
+  /** The pause the provider asks for. */
+  readonly retryAfterMs?: number;
+  readonly storeCode?: StoreErrorCode;
+}
 
 export class AgentError extends Error {
   readonly code: AgentErrorCode;
-  constructor(code: AgentErrorCode, message: string, options: { readonly cause?: unknown } = {}) {
+  readonly status: number | undefined;
+  readonly retryAfterMs: number | undefined;
+  readonly storeCode: StoreErrorCode | undefined;
+
+  constructor(code: AgentErrorCode, message: string, options: ErrorFacts & { readonly cause?: unknown } = {}) {
     super(masked(message), options.cause === undefined ? {} : { cause: harmless(options.cause) });
     this.name = "AgentError";
     this.code = code;
+    this.status = options.status;
+    this.retryAfterMs = options.retryAfterMs;
+    this.storeCode = options.storeCode;
   }
 }
 
@@ -40,29 +64,58 @@ export class LeaseLostError extends AgentError {
 }
 
 /** What a model call threw, said so that a person knows what to do next. */
-export function modelError(thrown: unknown): AgentError {
+export function modelError(thrown: unknown, now = Date.now()): AgentError {
   if (thrown instanceof AgentError) return thrown;
-  const error = unwrapped(thrown);
-  const said = messageOf(error);
-  if (!APICallError.isInstance(error))
-    return new AgentError("model-failed", `the model failed: ${said}`, { cause: error });
-  const { statusCode } = error;
-  if (statusCode === 401 || statusCode === 403) {
-    return new AgentError("key-refused", `the provider refused the key (${statusCode}): ${said}; check api_key`, {
-      cause: error,
-    });
-  }
-  if (statusCode === undefined) {
-    return new AgentError("unreachable", `the provider can't be reached: ${said}; check the network and base_url`, {
-      cause: error,
-    });
-  }
-  return new AgentError("model-failed", `the provider answered ${statusCode}: ${said}`, { cause: error });
+  const cause = unwrapped(thrown);
+  const failure = callFailure(cause);
+  const status = statusOf(cause);
+  const pause = retryAfterMs(cause, now);
+  return new AgentError(CODES[failure] ?? "model-failed", sentenceFor(failure, cause, status), {
+    cause,
+    ...(status !== null && { status }),
+    ...(pause !== null && { retryAfterMs: pause }),
+  });
 }
 
-/** The SDK wraps what it retried; the last error is the one that says why. */
-export function unwrapped(error: unknown): unknown {
-  return RetryError.isInstance(error) ? unwrapped(error.lastError) : error;
+const CODES: Partial<Record<CallFailure, AgentErrorCode>> = {
+  "key-refused": "key-refused",
+  "quota-exceeded": "quota-exceeded",
+  "rate-limited": "rate-limited",
+  overloaded: "overloaded",
+  "not-found": "not-found",
+  "bad-request": "bad-request",
+  "unknown-host": "unreachable",
+  unreachable: "unreachable",
+};
+
+function sentenceFor(failure: CallFailure, error: unknown, status: number | null): string {
+  const said = messageOf(error);
+  const at = calledAt(error);
+  switch (failure) {
+    case "key-refused":
+      return `the provider refused the key (${status}): ${said}; check api_key`;
+    case "quota-exceeded":
+      return `the provider's quota is used up (${status}): ${said}; check its plan and billing`;
+    case "not-found":
+      return `${at?.url} answered 404${at?.model ? ` for the model ${at.model}` : ""}: ${said}; check the model's name and base_url, which usually ends in /v1`;
+    case "unknown-host":
+      return `the provider can't be reached: there is no host ${URL.parse(at?.url ?? "")?.hostname}; check base_url and the network`;
+    case "unreachable":
+      return `the provider can't be reached: ${said}; check the network and base_url`;
+    case "other":
+      return `the model failed: ${said}`;
+    default:
+      return `the provider answered ${status}: ${said}`;
+  }
+}
+
+/** What of it a program can branch on, and nothing that isn't there. */
+export function factsOf({ status, retryAfterMs, storeCode }: AgentError): ErrorFacts {
+  return {
+    ...(status !== undefined && { status }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(storeCode !== undefined && { storeCode }),
+  };
 }
 
 export function messageOf(error: unknown): string {

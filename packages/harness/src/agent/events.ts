@@ -7,7 +7,7 @@ import type { CompactionEvent } from "../compaction/events.ts";
 import type { MemoryEvent } from "../memory/events.ts";
 import type { Usage } from "../models/usage.ts";
 import type { SubagentEvent } from "../subagents/events.ts";
-import type { AgentErrorCode } from "./errors.ts";
+import type { AgentError, AgentErrorCode, ErrorFacts } from "./errors.ts";
 
 export type AgentEvent =
   | { readonly type: "run-start"; readonly threadId: string; readonly runId: string }
@@ -68,12 +68,14 @@ export type RunEnd =
   | { readonly kind: "aborted" }
   /** Another run holds the thread; nothing was written. */
   | { readonly kind: "busy"; readonly expiresAt: string }
-  | { readonly kind: "failed"; readonly code: AgentErrorCode; readonly message: string };
+  | ({ readonly kind: "failed"; readonly code: AgentErrorCode; readonly message: string } & ErrorFacts);
 
 export interface RunResult {
   readonly threadId: string;
   readonly runId: string;
   readonly end: RunEnd;
+  /** Why it failed, with its cause; null for every other end. */
+  readonly error: AgentError | null;
   /** The text of the last answer; what was streamed of it when the run was stopped. */
   readonly text: string;
   /** Model calls that were answered. */

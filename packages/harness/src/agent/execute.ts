@@ -6,8 +6,9 @@ import { checkThreadId } from "@palimpsest/core/log";
 import { FloorError } from "../compaction/floor-error.ts";
 import { NO_USAGE } from "../models/usage.ts";
 import type { Leased } from "../stores/leases.ts";
+import { StoreError } from "../stores/store-error.ts";
 import { createThread } from "../threads/writer.ts";
-import { AgentError, messageOf } from "./errors.ts";
+import { AgentError, factsOf, messageOf } from "./errors.ts";
 import type { Emit, RunEnd, RunResult } from "./events.ts";
 import { type Incoming, readIncoming, type Said } from "./incoming.ts";
 import { CLOSED } from "./lifetime.ts";
@@ -30,13 +31,13 @@ export async function executeRun(
   emit: Emit,
 ): Promise<RunResult> {
   const { threadId, runId } = input;
-  const progress: Progress = { text: "", steps: 0, usage: NO_USAGE };
+  const progress: Progress = { text: "", steps: 0, usage: NO_USAGE, error: null };
   emit({ type: "run-start", threadId, runId });
   const end = await runOn(setup, input, { emit, progress }).catch((error: unknown): RunEnd => {
-    return isAbort(error, setup.lifetime.over) ? { kind: "aborted" } : endOf(error);
+    return isAbort(error, setup.lifetime.over) ? { kind: "aborted" } : failed(error, progress);
   });
   emit({ type: "run-end", end });
-  return { threadId, runId, end, ...progress };
+  return { threadId, runId, end, ...progress, error: end.kind === "failed" ? progress.error : null };
 }
 
 async function runOn(
@@ -101,7 +102,7 @@ async function runIn(
     end = await runLoop(run, { ...setup, desk }, progress);
   } catch (error) {
     // Whoever waits on the run's signal throws when it is stopped; a thread that was taken over is told apart below.
-    end = isAbort(error, run.signal) ? { kind: "aborted" } : endOf(error);
+    end = isAbort(error, run.signal) ? { kind: "aborted" } : failed(error, progress);
   }
   assertHeld();
   await chain.afterAgent(run, end);
@@ -116,9 +117,17 @@ function nothingToAnswer(threadId: string): AgentError {
   return new AgentError("nothing-to-answer", `thread ${threadId} has no message to answer: give a prompt`);
 }
 
-function endOf(error: unknown): RunEnd {
-  if (error instanceof AgentError || error instanceof FloorError) {
-    return { kind: "failed", code: error.code, message: error.message };
-  }
-  return { kind: "failed", code: "failed", message: messageOf(error) };
+/** The error itself goes with the result, so that its cause is there; the end says what can be written down. */
+function failed(thrown: unknown, progress: Progress): RunEnd {
+  const error = agentError(thrown);
+  progress.error = error;
+  return { kind: "failed", code: error.code, message: error.message, ...factsOf(error) };
+}
+
+/** Whatever ended a run, as the one error type. */
+function agentError(thrown: unknown): AgentError {
+  if (thrown instanceof AgentError) return thrown;
+  if (thrown instanceof StoreError)
+    return new AgentError("store", thrown.message, { cause: thrown, storeCode: thrown.code });
+  return new AgentError(thrown instanceof FloorError ? thrown.code : "failed", messageOf(thrown), { cause: thrown });
 }

@@ -212,7 +212,7 @@ test("wrong key, no network, unknown model: a code, a sentence, no secret, and t
   const secret = "sk-live-abcdefghijklmnop";
   const rows = [
     [401, "key-refused"],
-    [404, "model-failed"],
+    [404, "not-found"],
     [undefined, "unreachable"],
   ] as const;
   for (const [statusCode, code] of rows) {

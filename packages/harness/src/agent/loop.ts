@@ -1,11 +1,11 @@
 /**
  * The agent's loop: ask the model, log the answer, run its tools, log their results, again, until it has answered. Every
  * step is in the log before the next one starts, so that a crash at any point loses nothing and leaves a thread that can
- * go on. How a run ends is a value; only what makes writing impossible is thrown.
+ * go on. How a run ends is a value; only what makes it fail is thrown.
  */
 import { addUsage } from "../models/usage.ts";
 import { type Asking, ask } from "./ask.ts";
-import { modelError } from "./errors.ts";
+import { AgentError, factsOf, modelError } from "./errors.ts";
 import type { RunEnd, StepUsage } from "./events.ts";
 import { overflowOf } from "./overflow.ts";
 import type { ActiveRun, Run } from "./run.ts";
@@ -21,6 +21,7 @@ export interface LoopOptions extends Asking {
 export interface Progress {
   text: string;
   steps: number;
+  error: AgentError | null;
   usage: StepUsage;
 }
 
@@ -69,8 +70,9 @@ async function giveUp(run: Run, outcome: Exclude<StepOutcome, Answered>, progres
     await run.say({ role: "assistant", content: [{ type: "text", text: outcome.text }] }, "aborted");
   }
   if (outcome.kind === "aborted") return { kind: "aborted" };
-  const { code, message } = modelError(outcome.error);
-  return { kind: "failed", code: overflowOf(outcome.error) === null ? code : "too-long", message };
+  const error = modelError(outcome.error, run.means.clock().getTime());
+  if (overflowOf(outcome.error) === null) throw error;
+  throw new AgentError("too-long", error.message, { ...factsOf(error), cause: error.cause });
 }
 
 /** The system prompt is the same from one compaction to the next, and may change with one. */

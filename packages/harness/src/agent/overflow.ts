@@ -2,8 +2,7 @@
  * Tells "the prompt is too long" from every other refusal, in each provider's own words: by status, error code, body or
  * finish reason. Reads the limit and the prompt's size where the provider states them. Pure.
  */
-import { APICallError } from "@ai-sdk/provider";
-import { unwrapped } from "./errors.ts";
+import { statusOf, unwrapped } from "../models/call-error.ts";
 
 export interface Overflow {
   /** `tokens`: the window is too small for it. `bytes`: the request's body is too large, whatever it counts. */
@@ -66,12 +65,6 @@ function safeJson(value: unknown): string {
   } catch {
     return "";
   }
-}
-
-function statusOf(error: unknown): number | null {
-  if (APICallError.isInstance(error)) return error.statusCode ?? null;
-  if (typeof error !== "object" || error === null || !("statusCode" in error)) return null;
-  return typeof error.statusCode === "number" ? error.statusCode : null;
 }
 
 const LIMIT: readonly RegExp[] = [

@@ -2,8 +2,7 @@
  * Which failed model calls are worth another try, and after how long: rate limits, overload and lost connections, with
  * growing pauses, or the one the provider asks for. Pure; who waits is the caller, so that every wait is an event.
  */
-import { APICallError } from "@ai-sdk/provider";
-import { unwrapped } from "./errors.ts";
+import { retryAfterMs, worthAnotherTry } from "../models/call-error.ts";
 
 export interface RetryPolicy {
   /** Attempts after the first. */
@@ -21,37 +20,9 @@ export function retryDelay(
   attempt: number,
   { policy, now, random }: { readonly policy: RetryPolicy; readonly now: number; readonly random: number },
 ): number | null {
-  const error = unwrapped(thrown);
-  if (attempt > policy.maxRetries || !isRetryable(error)) return null;
-  const asked = askedDelay(error, now);
+  if (attempt > policy.maxRetries || !worthAnotherTry(thrown)) return null;
+  const asked = retryAfterMs(thrown, now);
   if (asked !== null) return asked > policy.longestDelayMs ? null : asked;
   const delay = Math.min(policy.longestDelayMs, policy.firstDelayMs * 2 ** (attempt - 1));
   return Math.round(delay * (0.75 + 0.5 * random));
-}
-
-function isRetryable(error: unknown): boolean {
-  if (!APICallError.isInstance(error)) return markedRetryable(error);
-  const { statusCode } = error;
-  if (statusCode === undefined) return error.isRetryable;
-  return statusCode === 408 || statusCode === 409 || statusCode === 429 || statusCode >= 500;
-}
-
-/** Errors inside a stream say it themselves. */
-function markedRetryable(error: unknown): boolean {
-  return typeof error === "object" && error !== null && "isRetryable" in error && error.isRetryable === true;
-}
-
-/** `retry-after-ms`, or `retry-after` in seconds or as a date. */
-function askedDelay(error: unknown, now: number): number | null {
-  if (!APICallError.isInstance(error)) return null;
-  const headers = new Map(
-    Object.entries(error.responseHeaders ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
-  );
-  const ms = Number(headers.get("retry-after-ms") ?? Number.NaN);
-  if (Number.isFinite(ms) && ms >= 0) return ms;
-  const after = headers.get("retry-after");
-  if (after === undefined || after === "") return null;
-  const seconds = Number(after);
-  const delay = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(after) - now;
-  return Number.isFinite(delay) ? Math.max(0, delay) : null;
 }

@@ -169,6 +169,6 @@ function* endChunks(end: RunEnd, parts: OpenParts, onError: TellError): Generato
     case "busy":
       return yield { type: "error", errorText: "another run holds this thread" };
     case "failed":
-      return yield { type: "error", errorText: onError(new AgentError(end.code, end.message)) };
+      return yield { type: "error", errorText: onError(new AgentError(end.code, end.message, end)) };
   }
 }

@@ -13,6 +13,7 @@ import {
   Output,
   type ToolSet,
 } from "ai";
+import { retryAfterMs, worthAnotherTry } from "../models/call-error.ts";
 import { structuredOutputs } from "../models/with-settings.ts";
 import { withoutExecute } from "../models/without-execute.ts";
 import { type QuietCall, withoutThinking } from "../models/without-thinking.ts";
@@ -118,9 +119,8 @@ const USUAL_PAUSE_MS = 1000;
 
 function asSummarizeError(error: unknown): unknown {
   if (!APICallError.isInstance(error)) return error;
-  const retry = error.isRetryable ? "now" : "never";
+  const retry = worthAnotherTry(error) ? "now" : "never";
   const status = error.statusCode === undefined ? "" : `${error.statusCode} `;
-  const seconds = Number(error.responseHeaders?.["retry-after"] ?? Number.NaN);
-  const afterMs = retry === "never" ? 0 : Number.isFinite(seconds) ? seconds * 1000 : USUAL_PAUSE_MS;
+  const afterMs = retry === "never" ? 0 : (retryAfterMs(error, Date.now()) ?? USUAL_PAUSE_MS);
   return new SummarizeError(`${status}${error.message}`, { retry, afterMs, cause: error });
 }

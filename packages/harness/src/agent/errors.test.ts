@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type TestContext, test } from "node:test";
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import { openSqlite } from "../stores/sqlite.ts";
+import { StoreError } from "../stores/store-error.ts";
+import { agentKit } from "../testing/agent-kit.ts";
+import { createAgent } from "./create-agent.ts";
+import { AgentError } from "./errors.ts";
+
+const refusals = [
+  { status: 429, code: "rate-limited", body: {}, headers: { "retry-after": "3600" }, retryAfterMs: 3_600_000 },
+  { status: 429, code: "quota-exceeded", body: { error: { message: "used up", code: "insufficient_quota" } } },
+  { status: 529, code: "overloaded", body: {} },
+  { status: 400, code: "bad-request", body: { error: { message: "bad field" } } },
+  { status: 404, code: "not-found", body: {} },
+  { status: 500, code: "model-failed", body: {} },
+] as const;
+for (const { status, code, body, ...asked } of refusals) {
+  test(`a provider's ${status} fails the run as ${code}, with its status, pause and cause`, async (t) => {
+    const model = await modelAt(t, (response) => {
+      response.writeHead(status, { "content-type": "application/json", ...("headers" in asked && asked.headers) });
+      response.end(JSON.stringify(body));
+    });
+    const agent = createAgent({ model, retry: { maxRetries: 0 } });
+    t.after(() => agent.close());
+    const { end, error } = await agent.stream({ threadId: "t", prompt: "hi" }).result;
+    assert.ok(end.kind === "failed" && error instanceof AgentError);
+    const pause = "retryAfterMs" in asked ? asked.retryAfterMs : undefined;
+    assert.deepEqual([end.code, end.status, end.retryAfterMs], [code, status, pause]);
+    assert.deepEqual([error.code, error.status, error.retryAfterMs], [code, status, pause]);
+    assert.equal((error.cause as { statusCode?: number }).statusCode, status);
+    await assert.rejects(agent.generate({ threadId: "t" }), (thrown) => thrown instanceof AgentError);
+  });
+}
+
+test("a 404 names the address without its key, the model, and what to check", async (t) => {
+  const model = await modelAt(t, (response) => response.writeHead(404).end("Not Found"), "?key=sk-verysecret1");
+  const agent = createAgent({ model });
+  t.after(() => agent.close());
+  const { end } = await agent.stream({ prompt: "hi" }).result;
+  assert.ok(end.kind === "failed");
+  assert.match(
+    end.message,
+    /^http:\/\/127.0.0.1:\d+\/v1\S* answered 404 for the model fake-1: Not Found; check .*base_url.* \/v1$/,
+  );
+  assert.ok(!end.message.includes("secret1"));
+});
+
+test("an unknown host and a quota that is used up are not tried again", async (t) => {
+  const lost = createOpenAICompatible({ name: "f", baseURL: "http://nowhere.invalid/v1", apiKey: "k" })("m");
+  const agent = createAgent({ model: lost, sleep: () => assert.fail("it waited") });
+  t.after(() => agent.close());
+  const { end } = await agent.stream({ prompt: "hi" }).result;
+  assert.ok(end.kind === "failed" && end.code === "unreachable");
+  assert.match(end.message, /no host nowhere\.invalid/);
+});
+
+test("a store that fails ends the run as a store's error, with the store's code", async (t) => {
+  const store = openSqlite({ path: ":memory:" });
+  t.after(() => store.close());
+  const failing = { ...store, append: () => Promise.reject(new StoreError("unavailable", "the database is away")) };
+  const { agent } = agentKit(["hi"], { store: failing });
+  const { end, error } = await agent.stream({ threadId: "t", prompt: "hi" }).result;
+  assert.deepEqual(end, { kind: "failed", code: "store", message: "the database is away", storeCode: "unavailable" });
+  assert.ok(error?.cause instanceof StoreError);
+});
+
+/** A model of a server on this machine that answers as told. */
+async function modelAt(t: TestContext, answer: (response: ServerResponse) => void, query = "") {
+  const server = createServer((request, response) => {
+    request.resume();
+    answer(response);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const baseURL = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1${query}`;
+  return createOpenAICompatible({ name: "fake", baseURL, apiKey: "key" })("fake-1");
+}
