@@ -64,11 +64,19 @@ export type RunEnd =
   | { readonly kind: "answered"; readonly finish: string }
   /** The agent asked the person something; the next user message is the answer. */
   | { readonly kind: "asked"; readonly question: string; readonly options: readonly string[] }
+  /** The model calls tools that have no `execute`: whoever asked runs them and gives the results as the next message. */
+  | { readonly kind: "client-calls"; readonly calls: readonly ClientCall[] }
   | { readonly kind: "step-limit"; readonly limit: number }
   | { readonly kind: "aborted" }
   /** Another run holds the thread; nothing was written. */
   | { readonly kind: "busy"; readonly expiresAt: string }
   | ({ readonly kind: "failed"; readonly code: AgentErrorCode; readonly message: string } & ErrorFacts);
+
+export interface ClientCall {
+  readonly id: string;
+  readonly name: string;
+  readonly input: unknown;
+}
 
 export interface RunResult {
   readonly threadId: string;

@@ -10,7 +10,7 @@ import type { RunEnd, StepUsage } from "./events.ts";
 import { overflowOf } from "./overflow.ts";
 import type { ActiveRun, Run } from "./run.ts";
 import type { Answered, StepOutcome } from "./step.ts";
-import { runCalls } from "./tools.ts";
+import { announceCall, isForClient, runCalls, type ToolCall } from "./tools.ts";
 
 export interface LoopOptions extends Asking {
   readonly maxSteps: number;
@@ -40,13 +40,17 @@ export async function runLoop(run: ActiveRun, options: LoopOptions, progress: Pr
     await logAnswer(run, options, outcome);
     note(progress, outcome);
 
-    if (outcome.calls.length > 0) {
+    const theirs = outcome.calls.filter((call) => isForClient(call, desk.tools));
+    const ours = outcome.calls.filter((call) => !theirs.includes(call));
+    if (ours.length > 0) {
       const bench = { tools: desk.tools, chain, timeoutMs: options.toolTimeoutMs };
-      await run.say(await runCalls(outcome.calls, run, bench), "tool");
+      await run.say(await runCalls(ours, run, bench), "tool");
     }
+    for (const call of theirs) announceCall(call, run);
     await chain.afterModel(run, outcome);
     run.emit({ type: "step-end", step: run.step, finish: outcome.finish, usage: outcome.usage });
     if (run.ending !== null) return run.ending;
+    if (theirs.length > 0) return clientCalls(theirs);
     if (outcome.calls.length === 0) return { kind: "answered", finish: outcome.finish };
   }
   return run.signal.aborted ? { kind: "aborted" } : { kind: "step-limit", limit: maxSteps };
@@ -61,6 +65,10 @@ async function logAnswer(run: Run, { chain, desk }: LoopOptions, answer: Answere
     drafts: (seq) => (usage === null ? [] : [desk.report(usage, seq)]),
     jobs: (seq) => (calls.length === 0 ? chain.jobs(run, seq) : []),
   });
+}
+
+function clientCalls(calls: readonly ToolCall[]): RunEnd {
+  return { kind: "client-calls", calls: calls.map(({ id, name, input }) => ({ id, name, input })) };
 }
 
 /** What was shown of an answer that did not end stays, marked as such; calls in it were never complete and are dropped. */

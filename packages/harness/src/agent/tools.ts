@@ -31,6 +31,16 @@ export interface ToolBench {
   readonly timeoutMs: number | null;
 }
 
+/** A tool without `execute` is the client's to run: its result is the next message. */
+export function isForClient({ name, invalid }: ToolCall, tools: ToolSet): boolean {
+  const tool = Object.hasOwn(tools, name) ? tools[name] : undefined;
+  return invalid === null && tool !== undefined && tool.execute === undefined;
+}
+
+export function announceCall({ id: callId, name, input }: ToolCall, run: Run): void {
+  run.emit({ type: "tool-start", callId, name, input: shown(input) });
+}
+
 export async function runCalls(calls: readonly ToolCall[], run: Run, bench: ToolBench): Promise<AiSdkMessage> {
   const outcomes = await Promise.all(calls.map((call) => runCall(call, run, bench)));
   return {
@@ -45,9 +55,9 @@ export async function runCalls(calls: readonly ToolCall[], run: Run, bench: Tool
 }
 
 async function runCall(call: ToolCall, run: Run, bench: ToolBench): Promise<CallOutcome> {
-  const { id: callId, name, input } = call;
+  const { id: callId, name } = call;
   const started = run.means.clock().getTime();
-  run.emit({ type: "tool-start", callId, name, input: shown(input) });
+  announceCall(call, run);
   const outcome = await settle(call, run, bench);
   const ms = run.means.clock().getTime() - started;
   const output = "value" in outcome.output ? outcome.output.value : null;
@@ -89,10 +99,18 @@ async function execute(call: ToolCall, run: Run, { tools, signal }: Execution): 
     // What a tool asks for by `contextSchema` can't be given yet; it never gets this run's own objects.
     context: {} as never,
   };
+  if (await needsApproval(tool, call, options)) return failed(`${call.name} ${NOT_APPROVED}`);
   const made: unknown = await tool.execute(call.input as never, options);
   const value = isStream(made) ? await lastOf(made, call, run) : made;
   return { output: await outputOf(value, call, tool), isError: false };
 }
+
+/** Nobody can be asked yet, so a tool that wants a person's word is never run. */
+async function needsApproval({ needsApproval: asks }: Tool, { input }: ToolCall, options: object): Promise<boolean> {
+  return typeof asks === "function" ? await asks(input as never, options as never) : asks === true;
+}
+
+const NOT_APPROVED = "needs a person's approval, which this agent can't ask for: it was not run. Go on without it.";
 
 async function outputOf(value: unknown, { id, input }: ToolCall, tool: Tool): Promise<AiSdkOutput> {
   if (tool.toModelOutput !== undefined) {

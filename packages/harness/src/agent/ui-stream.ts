@@ -162,6 +162,7 @@ function* endChunks(end: RunEnd, parts: OpenParts, onError: TellError): Generato
       return yield { type: "finish", finishReason: end.finish as "stop" };
     case "asked":
       return yield { type: "finish", finishReason: "stop" };
+    case "client-calls":
     case "step-limit":
       return yield { type: "finish", finishReason: "tool-calls" };
     case "aborted":

@@ -2,6 +2,6 @@
 import type { ToolSet } from "ai";
 
 export function withoutExecute(tools: ToolSet): ToolSet {
-  const bare = Object.entries(tools).map(([name, { execute: _, ...tool }]) => [name, tool]);
+  const bare = Object.entries(tools).map(([name, { execute: _, needsApproval: __, ...tool }]) => [name, tool]);
   return Object.fromEntries(bare) as ToolSet;
 }

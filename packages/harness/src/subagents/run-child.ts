@@ -131,6 +131,11 @@ function endOf({ end, text }: RunResult, { meter, stopped, order }: Circumstance
       return because(end.code === "lease-lost" ? "interrupted" : "failed", end.message);
     case "asked":
       return because("failed", `it asked a question instead of answering: ${end.question}`);
+    case "client-calls":
+      return because(
+        "failed",
+        `it called ${end.calls.map(({ name }) => name).join(", ")}, which only a client can run`,
+      );
     case "answered":
     case "aborted":
       return because("interrupted", "it was stopped before it had answered");
