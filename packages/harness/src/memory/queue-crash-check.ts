@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { openStore } from "../stores/open.ts";
 import type { Store } from "../stores/store.ts";
@@ -50,11 +51,17 @@ export function startQueueProcess(target: string, thread: string, mode: "turns" 
 
 /** `delays`: how long each process lives after its first acknowledged turn, in milliseconds. */
 export async function checkQueueCrashes(
+  t: TestContext,
   target: string,
   delays: readonly number[],
 ): Promise<{ readonly turns: number }> {
   const thread = "survivor";
   const store = await openStore(target);
+  const queue = createMemoryQueue(store, { process: (job) => learn(store, job), pollMs: 20, leaseMs: 1000 });
+  t.after(async () => {
+    await queue.stop();
+    await store.close();
+  });
   let unlearned = 0;
   let acknowledged = 0;
   for (const delay of delays) {
@@ -71,13 +78,10 @@ export async function checkQueueCrashes(
   }
   assert.ok(unlearned > 0, "no process was killed between a turn and its learning");
   const turns = await userTexts(store, thread);
-  const queue = createMemoryQueue(store, { process: (job) => learn(store, job), pollMs: 20, leaseMs: 1000 });
   await queue.start();
   // No new turn comes: what the log says and memory lacks is learned because its job has survived.
   await until(async () => (await store.jobs.list()).length === 0, "every job is done");
-  await queue.stop();
   assert.deepEqual((await learned(store, thread)).texts, turns);
-  await store.close();
   return { turns: turns.length };
 }
 

@@ -18,9 +18,13 @@ after(() => server.stop());
 
 sharing("PostgreSQL", () => server.url());
 
-test("a worker outlives its server: after a crash and a restart it learns on", async () => {
+test("a worker outlives its server: after a crash and a restart it learns on", async (t) => {
   const store = await openPostgres(server.url(), { reconnectMs: 180_000 });
   const queue = createMemoryQueue(store, { process: (job) => learn(store, job), pollMs: 20, leaseMs: 1000 });
+  t.after(async () => {
+    await queue.stop();
+    await store.close();
+  });
   const writer = await writeThread(store, "outlived", { user: "ada" });
   await queue.start();
   for (const [round, end] of [server.halt, server.crash].entries()) {
@@ -31,12 +35,10 @@ test("a worker outlives its server: after a crash and a restart it learns on", a
     await queue.hurry("outlived");
     await until(async () => (await learned(store, "outlived")).texts.length === round + 1, "it is learned");
   }
-  await queue.stop();
-  await store.close();
 });
 
-test("[F51] kill -9 between a turn and its learning, 20 times, on PostgreSQL: nothing lost, nothing twice", async () => {
+test("[F51] kill -9 between a turn and its learning, 20 times, on PostgreSQL: nothing lost, nothing twice", async (t) => {
   const delays = Array.from({ length: 20 }, (_, index) => (index * 37) % 260);
-  const { turns } = await checkQueueCrashes(server.url(), delays);
+  const { turns } = await checkQueueCrashes(t, server.url(), delays);
   assert.ok(turns >= 20, `only ${turns} turns in all`);
 });

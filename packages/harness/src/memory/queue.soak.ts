@@ -8,20 +8,20 @@ import { checkQueueCrashes } from "./queue-crash-check.ts";
 
 const delays = Array.from({ length: 200 }, (_, index) => (index * 41) % 330);
 
-test("[F51] kill -9 between a turn and its learning, 200 times, on SQLite: nothing lost, nothing twice", async () => {
+test("[F51] kill -9 between a turn and its learning, 200 times, on SQLite: nothing lost, nothing twice", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "palimpsest-queue-"));
   try {
-    const { turns } = await checkQueueCrashes(join(folder, "log.db"), delays);
+    const { turns } = await checkQueueCrashes(t, join(folder, "log.db"), delays);
     assert.ok(turns >= 200, `only ${turns} turns in all`);
   } finally {
     rmSync(folder, { recursive: true });
   }
 });
 
-test("[F51] kill -9 between a turn and its learning, 200 times, on PostgreSQL: nothing lost, nothing twice", async () => {
+test("[F51] kill -9 between a turn and its learning, 200 times, on PostgreSQL: nothing lost, nothing twice", async (t) => {
   const server = await startPostgres();
   try {
-    const { turns } = await checkQueueCrashes(server.url(), delays);
+    const { turns } = await checkQueueCrashes(t, server.url(), delays);
     assert.ok(turns >= 200, `only ${turns} turns in all`);
   } finally {
     await server.stop();

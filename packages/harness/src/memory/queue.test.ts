@@ -26,8 +26,8 @@ queueSuite("SQLite", async () => {
 
 sharing("SQLite file", () => join(folder, "shared.db"));
 
-test("[F51] kill -9 between a turn and its learning, 20 times, on SQLite: nothing lost, nothing twice", async () => {
+test("[F51] kill -9 between a turn and its learning, 20 times, on SQLite: nothing lost, nothing twice", async (t) => {
   const delays = Array.from({ length: 20 }, (_, index) => (index * 37) % 260);
-  const { turns } = await checkQueueCrashes(join(folder, "log.db"), delays);
+  const { turns } = await checkQueueCrashes(t, join(folder, "log.db"), delays);
   assert.ok(turns >= 20, `only ${turns} turns in all`);
 });

@@ -1,17 +1,15 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
-import { createConnection, createServer, type Socket } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { after, before, beforeEach, test } from "node:test";
+import { after, before, beforeEach, type TestContext, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
+import { startPostgresProxy } from "../testing/postgres-proxy.ts";
 import { type PostgresServer, startPostgres } from "../testing/postgres-server.ts";
 import { say, writeThread } from "../testing/thread-writer.ts";
 import { means, prepare, verify } from "../threads/index.ts";
+import type { ConnectionOptions } from "./postgres/connection.ts";
 import { openPostgres } from "./postgres.ts";
-import type { Store } from "./store.ts";
+import type { ForkRequest, Store } from "./store.ts";
 import { StoreError } from "./store-error.ts";
 
 let server: PostgresServer;
@@ -25,20 +23,19 @@ beforeEach(() => server.start());
 /** A busy machine may take long to bring a server back; what is tested is that an append waits, not for how long. */
 const PATIENT = { reconnectMs: 180_000 };
 
-test("a restart of the server between two appends goes unnoticed", async () => {
-  const store = await openPostgres(server.url(), PATIENT);
+test("a restart of the server between two appends goes unnoticed", async (t) => {
+  const store = await open(t, PATIENT);
   const writer = await writeThread(store, "restarted");
   await say(writer, "one");
   await server.halt();
   await server.start();
   assert.equal((await say(writer, "two")).kind, "committed");
   assert.equal((await store.load("restarted"))!.records.length, 2);
-  await store.close();
 });
 
-test("an append waits for a server that comes back, and says so when it doesn't; nothing is written twice", async () => {
-  const store = await openPostgres(server.url(), PATIENT);
-  const hasty = await openPostgres(server.url(), { reconnectMs: 200 });
+test("an append waits for a server that comes back, and says so when it doesn't; nothing is written twice", async (t) => {
+  const store = await open(t, PATIENT);
+  const hasty = await open(t, { reconnectMs: 200 });
   const writer = await writeThread(store, "waiting");
   await server.halt();
   const late = say(writer, "one");
@@ -48,11 +45,10 @@ test("an append waits for a server that comes back, and says so when it doesn't;
   await server.start();
   assert.equal((await late).kind, "committed");
   assert.deepEqual(await textsOf(hasty, "waiting"), ["one"]);
-  await Promise.all([store.close(), hasty.close()]);
 });
 
-test("a crash of the server in mid-append: acknowledged messages stand, each once", async () => {
-  const store = await openPostgres(server.url(), PATIENT);
+test("a crash of the server in mid-append: acknowledged messages stand, each once", async (t) => {
+  const store = await open(t, PATIENT);
   const writer = await writeThread(store, "crashed");
   const acknowledged: string[] = [];
   for (let round = 0; round < 5; round++) {
@@ -79,27 +75,45 @@ test("a crash of the server in mid-append: acknowledged messages stand, each onc
   }
   assert.deepEqual(await textsOf(store, "crashed"), acknowledged);
   await assertWhole(store, "crashed");
-  await store.close();
 });
 
-test("an append whose answer is lost on the way is found to stand and is not repeated", async () => {
-  const direct = await openPostgres(server.url());
-  const proxy = await startProxy(join(server.folder, ".s.PGSQL.5432"));
-  const store = await openPostgres(`postgres://postgres@localhost/postgres?host=${proxy.folder}`);
+test("an append whose answer is lost on the way is found to stand and is not repeated", async (t) => {
+  const { direct, proxy, store } = await behindProxy(t);
   const writer = await writeThread(store, "unanswered");
   await say(writer, "one");
-  proxy.loseNextAnswer();
+  const lost = proxy.next("INSERT INTO", "lose-answer");
   assert.equal((await say(writer, "two")).kind, "committed");
-  assert.equal(proxy.lost(), 1);
+  await lost;
   assert.deepEqual(await textsOf(direct, "unanswered"), ["one", "two"]);
   await assertWhole(direct, "unanswered");
-  await store.close();
-  await proxy.stop();
-  await direct.close();
 });
 
-test("a lost connection doesn't excuse a writer that another one has overtaken", async () => {
-  const store = await openPostgres(server.url(), PATIENT);
+test("a connection that goes silent is replaced by another one: the append stands, once", async (t) => {
+  const { direct, proxy, store } = await behindProxy(t, { answerMs: 500, reconnectMs: 60_000 });
+  const writer = await writeThread(store, "muted");
+  const met = proxy.next("INSERT INTO", "fall-silent");
+  assert.equal((await say(writer, "one")).kind, "committed");
+  await met;
+  assert.deepEqual(await textsOf(direct, "muted"), ["one"]);
+});
+
+test("a server that goes silent is unavailable when the time is up: at work, when opened, and work under way ends before it is closed", async (t) => {
+  const hasty = { answerMs: 300, reconnectMs: 500 };
+  const { proxy, store } = await behindProxy(t, hasty);
+  const writer = await writeThread(store, "silent");
+  proxy.fallSilent();
+  const unavailable = (error: unknown) => error instanceof StoreError && error.code === "unavailable";
+  await assert.rejects(store.head("silent"), unavailable);
+  await assert.rejects(say(writer, "one"), unavailable);
+  await assert.rejects(store.fork({ from: "silent", at: 0 } as ForkRequest), unavailable);
+  await assert.rejects(openPostgres(proxy.url(), hasty), unavailable);
+  const underWay = assert.rejects(store.head("silent"), StoreError);
+  await store.close();
+  await underWay;
+});
+
+test("a lost connection doesn't excuse a writer that another one has overtaken", async (t) => {
+  const store = await open(t, PATIENT);
   const writer = await writeThread(store, "overtaken");
   const stale = await prepare(writer, (await store.head("overtaken"))!, []);
   await say(writer, "one");
@@ -108,11 +122,10 @@ test("a lost connection doesn't excuse a writer that another one has overtaken",
   late.catch(() => {});
   await server.start();
   assert.deepEqual(await late, { kind: "conflict", version: 1 });
-  await store.close();
 });
 
-test("kill -9 of a writer: nothing it was told was kept is lost, and the thread goes on", async () => {
-  const store = await openPostgres(server.url(), PATIENT);
+test("kill -9 of a writer: nothing it was told was kept is lost, and the thread goes on", async (t) => {
+  const store = await open(t, PATIENT);
   for (let round = 0; round < 20; round++) {
     const told = await writeUntilKilled(round);
     const head = (await store.head("killed"))!;
@@ -126,8 +139,19 @@ test("kill -9 of a writer: nothing it was told was kept is lost, and the thread 
   );
   assert.ok(texts.length >= 20);
   await assertWhole(store, "killed");
-  await store.close();
 });
+
+async function open(t: TestContext, options: ConnectionOptions = {}, url = server.url()): Promise<Store> {
+  const store = await openPostgres(url, options);
+  t.after(() => store.close());
+  return store;
+}
+
+async function behindProxy(t: TestContext, options: ConnectionOptions = {}) {
+  const proxy = await startPostgresProxy(server);
+  t.after(() => proxy.stop());
+  return { proxy, store: await open(t, options, proxy.url()), direct: await open(t) };
+}
 
 /** Resolves to the last version the writer was told of before it was killed. */
 async function writeUntilKilled(round: number): Promise<number> {
@@ -165,50 +189,4 @@ async function textsOf(store: Store, thread: string): Promise<string[]> {
 async function assertWhole(store: Store, thread: string): Promise<void> {
   const verdict = await verify(means(store), thread);
   assert.equal(verdict.kind, "whole", JSON.stringify(verdict));
-}
-
-/** Stands between the driver and the server and can swallow an answer, as a network does. */
-async function startProxy(target: string) {
-  const folder = await mkdtemp(join(tmpdir(), "pal-proxy-"));
-  let armed = false;
-  let lost = 0;
-  const sockets = new Set<Socket>();
-  const proxy = createServer((client) => {
-    const upstream = createConnection(target);
-    let dropping = false;
-    for (const socket of [client, upstream]) {
-      sockets.add(socket);
-      socket.on("error", () => {});
-    }
-    client.on("data", (chunk) => {
-      // Whatever is sent from here on is answered to nobody.
-      if (armed && chunk.includes("INSERT INTO")) [dropping, armed] = [true, false];
-      upstream.write(chunk);
-    });
-    upstream.on("data", (chunk) => {
-      if (!dropping) return client.write(chunk);
-      // The server has answered, so the transaction stands; only the client never hears of it.
-      if (chunk.includes("INSERT") || chunk.includes("SELECT 1")) {
-        lost += 1;
-        client.destroy();
-        upstream.destroy();
-      }
-    });
-    client.on("close", () => upstream.destroy());
-    upstream.on("close", () => client.destroy());
-  });
-  proxy.listen(join(folder, ".s.PGSQL.5432"));
-  await once(proxy, "listening");
-  return {
-    folder,
-    loseNextAnswer: () => {
-      armed = true;
-    },
-    lost: () => lost,
-    stop: async () => {
-      for (const socket of sockets) socket.destroy();
-      proxy.close();
-      await rm(folder, { recursive: true, force: true });
-    },
-  };
 }

@@ -2,7 +2,7 @@
  * The PostgreSQL store: the same port as SQLite's, for several processes and machines at once. This file only puts the
  * parts together; the driver (`pg`) is loaded when the first store of this kind is opened.
  */
-import { type ConnectionOptions, connectPostgres } from "./postgres/connection.ts";
+import { type ConnectionOptions, connectPostgres, LONG } from "./postgres/connection.ts";
 import { drafts } from "./postgres/drafts.ts";
 import { memoryJobs } from "./postgres/jobs.ts";
 import { acquireLease, releaseLease, renewLease } from "./postgres/leases.ts";
@@ -52,8 +52,8 @@ export async function openPostgres(url: string, options: ConnectionOptions = {})
       return { ok: true, detail: `PostgreSQL ${row!.version} answers; ${row!.threads} threads` };
     },
     async vacuum() {
-      for (const table of ["threads", "records", "drafts", "recall_entries", "recall_postings"])
-        await connection.run((query) => query(`VACUUM (ANALYZE) ${schema}.${table}`));
+      for (const table of ["threads", "records", "drafts", "memory_jobs", "recall_entries", "recall_postings"])
+        await connection.run((query) => query(`VACUUM (ANALYZE) ${schema}.${table}`), LONG);
     },
     close: () => connection.close(),
   };

@@ -11,6 +11,7 @@ import { until } from "./kit.ts";
 export function sharing(name: string, target: () => string): void {
   test(`two processes on one ${name}: a burst on one key runs once`, async (t) => {
     const store = await openStore(target());
+    t.after(() => store.close());
     const queue = createMemoryQueue(store, { process: (job) => learn(store, job), debounceSeconds: 3600 });
     const writer = await writeThread(store, "shared", { user: "ada" });
     const workers = [1, 2].map(() => startQueueProcess(target(), "shared", "work"));
@@ -30,12 +31,15 @@ export function sharing(name: string, target: () => string): void {
     await until(async () => (await store.jobs.list()).length === 0, "the job is gone");
     assert.equal(workers.flatMap((worker) => worker.reported("shared")).length, 1);
     assert.equal((await learned(store, "shared")).texts.length, 20);
-    await store.close();
   });
 
-  test(`two processes on one ${name}: a killed worker's job is taken over`, async () => {
+  test(`two processes on one ${name}: a killed worker's job is taken over`, async (t) => {
     const store = await openStore(target());
     const queue = createMemoryQueue(store, { process: (job) => learn(store, job), pollMs: 20, leaseMs: 1000 });
+    t.after(async () => {
+      await queue.stop();
+      await store.close();
+    });
     const writer = await writeThread(store, "orphaned", { user: "ada" });
     const victim = startQueueProcess(target(), "orphaned", "hang");
     await takeTurn(writer, queue, "I have a parrot.");
@@ -45,7 +49,5 @@ export function sharing(name: string, target: () => string): void {
     await victim.kill();
     await until(async () => (await store.jobs.list()).length === 0, "the job is taken over");
     assert.deepEqual((await learned(store, "orphaned")).texts, ["I have a parrot."]);
-    await queue.stop();
-    await store.close();
   });
 }

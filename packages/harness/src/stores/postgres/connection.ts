@@ -1,12 +1,13 @@
 /**
- * Connections to one PostgreSQL: a pool, and the one place that decides what a failure means. Work that a lost
- * connection interrupted is tried again until the deadline, and is told so (`again`), because its first attempt may
- * have been committed. Nothing here knows the tables.
+ * Work on one PostgreSQL, and the one place that decides what a failure means. Work that a lost connection interrupted
+ * is tried again until the deadline, and is told so (`again`), because its first attempt may have been committed. A
+ * connection without an answer counts as lost. Nothing here knows the tables.
  */
 import type { Pool, PoolClient, QueryResultRow } from "pg";
 import { StoreError } from "../store-error.ts";
+import { type Ask, askOn, connectWithin, openPool } from "./pool.ts";
 import { connectionProblem, describeProblem } from "./problem.ts";
-import { readPostgresUrl } from "./url.ts";
+import { type PostgresTarget, readPostgresUrl } from "./url.ts";
 
 /** Runs one statement and returns its rows. */
 export type Query = <R extends QueryResultRow>(text: string, values?: readonly unknown[]) => Promise<R[]>;
@@ -18,113 +19,118 @@ export interface Connection {
   /** Quoted name of the schema that holds our tables. */
   readonly schema: string;
   /** One or more statements, each its own transaction. */
-  run<T>(work: Work<T>): Promise<T>;
+  run<T>(work: Work<T>, limits?: WorkLimits): Promise<T>;
   /** All statements in one transaction. */
-  transaction<T>(work: Work<T>): Promise<T>;
+  transaction<T>(work: Work<T>, limits?: WorkLimits): Promise<T>;
+  /** Waits for work under way. */
   close(): Promise<void>;
 }
 
 export interface ConnectionOptions {
-  /** How long work may wait for a server that went away. */
+  /** How long work may wait for a server that went away or fell silent (15 s). */
   readonly reconnectMs?: number;
+  /** How long a statement may go without an answer (10 s) before its connection counts as lost. */
+  readonly answerMs?: number;
   readonly connections?: number;
 }
 
+type WorkLimits = Pick<ConnectionOptions, "answerMs">;
+
+/** For work that is known to take its time: migrations, vacuum, the removal of a thread that others were forked from. */
+export const LONG: WorkLimits = { answerMs: 3_600_000 };
+
 export async function connectPostgres(url: string, options: ConnectionOptions = {}): Promise<Connection> {
   const target = readPostgresUrl(url);
-  const { reconnectMs = 15_000, connections = 10 } = options;
-  const pool = await openPool(target.connectionString, connections);
-  let everConnected = false;
-  let closed = false;
-
-  const attempt = async <T>(work: (client: PoolClient) => Promise<T>): Promise<T> => {
-    if (closed) throw new StoreError("closed", `The store at ${target.place} is closed: open it again.`);
-    const client = await pool.connect();
-    everConnected = true;
-    let failure: unknown;
-    try {
-      return await work(client);
-    } catch (error) {
-      failure = error;
-      throw error;
-    } finally {
-      // A connection that failed on its own account is not worth keeping; one that refused a statement is fine.
-      client.release(failure !== undefined && connectionProblem(failure) === "lost");
-    }
-  };
-  const retrying = async <T>(work: (client: PoolClient, again: boolean) => Promise<T>): Promise<T> => {
-    const deadline = Date.now() + reconnectMs;
-    let again = false;
-    for (let pause = 25; ; pause = Math.min(pause * 2, 1000)) {
-      try {
-        return await attempt((client) => work(client, again));
-      } catch (error) {
-        const problem = connectionProblem(error);
-        if (problem === "lost") again = true;
-        const patience = everConnected || problem === "starting" ? deadline : 0;
-        if (problem === "none" || (problem !== "conflict" && Date.now() + pause > patience)) {
-          throw describeProblem(error, target);
-        }
-      }
-      await new Promise((wake) => setTimeout(wake, pause * (0.5 + Math.random() / 2)));
-    }
+  const { reconnectMs = 15_000, answerMs = 10_000, connections = 10 } = options;
+  const pool = await openPool(target.connectionString, { connections, answerMs });
+  const underWay = new Set<Promise<unknown>>();
+  const server: Server = { pool, target, reconnectMs, answerMs, everConnected: false, closed: false };
+  const counted = <T>(work: Promise<T>): Promise<T> => {
+    const done: Promise<unknown> = work.catch(() => {}).then(() => underWay.delete(done));
+    underWay.add(done);
+    return work;
   };
   return {
     schema: target.schema,
-    run: (work) => retrying((client, again) => work(queryOn(client), again)),
-    transaction: (work) => retrying((client, again) => inTransaction(client, (query) => work(query, again))),
+    run: (work, limits) => counted(retrying(server, (ask, again) => work(rowsOf(ask), again), limits)),
+    transaction: (work, limits) =>
+      counted(retrying(server, (ask, again) => inTransaction(ask, (query) => work(query, again)), limits)),
     close: async () => {
-      if (!closed) {
-        closed = true;
-        await pool.end();
-      }
+      if (server.closed) return;
+      server.closed = true;
+      // The pool would forget whoever waits for one of its connections.
+      await Promise.all(underWay);
+      await pool.end();
     },
   };
 }
 
-async function openPool(connectionString: string, connections: number): Promise<Pool> {
-  const { default: pg } = await import("pg");
-  const pool = new pg.Pool({
-    connectionString,
-    max: connections,
-    connectionTimeoutMillis: 10_000,
-    keepAlive: true,
-    allowExitOnIdle: true,
-    fallback_application_name: "palimpsest",
-    types: {
-      getTypeParser: (oid: number, format?: "text" | "binary") =>
-        oid === INT8 ? Number : pg.types.getTypeParser(oid, format as "text"),
-    },
-    onConnect: async (client) => {
-      // A connection that breaks fails the query it runs, or is replaced at its next use; its event would end the process.
-      client.on("error", () => {});
-      await client.query(SESSION);
-    },
-  });
-  pool.on("error", () => {});
-  return pool;
+interface Server extends Required<Omit<ConnectionOptions, "connections">> {
+  readonly pool: Pool;
+  readonly target: PostgresTarget;
+  /** A server that was never there is told at once. */
+  everConnected: boolean;
+  closed: boolean;
 }
 
-const INT8 = 20;
-
-/** What our guarantees rest on, whatever the server's defaults: an acknowledged append is on disk; a waiting update re-reads its row. */
-const SESSION = `SELECT
-  set_config('default_transaction_isolation', 'read committed', false),
-  set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, false)`;
-
-function queryOn(client: PoolClient): Query {
-  return async <R extends QueryResultRow>(text: string, values: readonly unknown[] = []) =>
-    (await client.query<R>(text, [...values])).rows;
+async function retrying<T>(
+  server: Server,
+  work: (ask: Ask, again: boolean) => Promise<T>,
+  limits: WorkLimits = {},
+): Promise<T> {
+  const deadline = Date.now() + server.reconnectMs;
+  let again = false;
+  for (let pause = 25; ; pause = Math.min(pause * 2, 1000)) {
+    // What is tried again gets the time that is left, so that a server which stays silent is told of in time.
+    const left = again ? Math.max(deadline - Date.now(), LEAST_MS) : server.answerMs;
+    const withinMs = Math.min(server.answerMs, left);
+    try {
+      return await attempt(server, (client) => work(askOn(client, limits.answerMs ?? withinMs), again), withinMs);
+    } catch (error) {
+      const problem = connectionProblem(error);
+      if (problem === "lost") again = true;
+      const patience = server.everConnected || problem === "starting" ? deadline : 0;
+      if (problem === "none" || (problem !== "conflict" && Date.now() + pause > patience)) {
+        throw describeProblem(error, server.target);
+      }
+    }
+    await new Promise((wake) => setTimeout(wake, pause * (0.5 + Math.random() / 2)));
+  }
 }
 
-async function inTransaction<T>(client: PoolClient, work: (query: Query) => Promise<T>): Promise<T> {
-  await client.query("BEGIN");
+/** However late it is: a second for one more try. */
+const LEAST_MS = 1000;
+
+async function attempt<T>(server: Server, work: (client: PoolClient) => Promise<T>, withinMs: number): Promise<T> {
+  if (server.closed) throw new StoreError("closed", `The store at ${server.target.place} is closed: open it again.`);
+  const client = await connectWithin(server.pool, withinMs);
+  server.everConnected = true;
+  let failure: unknown;
   try {
-    const result = await work(queryOn(client));
-    await client.query("COMMIT");
+    return await work(client);
+  } catch (error) {
+    failure = error;
+    throw error;
+  } finally {
+    // A connection that failed on its own account is not worth keeping; one that refused a statement is fine.
+    client.release(failure !== undefined && connectionProblem(failure) === "lost");
+  }
+}
+
+function rowsOf(ask: Ask): Query {
+  return async <R extends QueryResultRow>(text: string, values?: readonly unknown[]) =>
+    (await ask<R>(text, values)).rows;
+}
+
+async function inTransaction<T>(ask: Ask, work: (query: Query) => Promise<T>): Promise<T> {
+  await ask("BEGIN");
+  try {
+    const result = await work(rowsOf(ask));
+    await ask("COMMIT");
     return result;
   } catch (error) {
-    await client.query("ROLLBACK").catch(() => {});
+    // A lost connection is closed, and the transaction with it.
+    if (connectionProblem(error) !== "lost") await ask("ROLLBACK");
     throw error;
   }
 }

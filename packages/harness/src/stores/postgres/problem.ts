@@ -18,7 +18,8 @@ export function connectionProblem(error: unknown): ConnectionProblem {
   const code = codeOf(error);
   if (code === "57P03" || code === "53300") return "starting";
   if (code === "40001" || code === "40P01") return "conflict";
-  if (code === "57P01" || code === "57P02" || code === "57P05" || code.startsWith("08")) return "lost";
+  if (code === "57P01" || code === "57P02" || code === "57P05" || code === "25P03" || code.startsWith("08"))
+    return "lost";
   if (SOCKET_CODES.has(code)) return "lost";
   return code === "" && /connection|timeout|not queryable/i.test(error.message) ? "lost" : "none";
 }

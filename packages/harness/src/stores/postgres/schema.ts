@@ -4,7 +4,7 @@
  */
 
 import { StoreError } from "../store-error.ts";
-import type { Connection, Query } from "./connection.ts";
+import { type Connection, LONG, type Query } from "./connection.ts";
 import { carryOver, oldQueueFunction } from "./old-queue.ts";
 
 export async function migrate(connection: Connection, steps = STEPS): Promise<void> {
@@ -27,7 +27,7 @@ export async function migrate(connection: Connection, steps = STEPS): Promise<vo
       for (const statement of step(schema)) await query(statement);
     }
     await query(`UPDATE ${schema}.schema_version SET version = $1`, [steps.length]);
-  });
+  }, LONG);
 }
 
 type Step = (schema: string) => readonly string[];

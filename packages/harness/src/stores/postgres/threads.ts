@@ -4,7 +4,7 @@
  */
 import type { ChainedRecord, Head, ThreadHeader } from "@palimpsest/core/log";
 import type { ForkRequest, Lease, Store, ThreadPage, ThreadQuery } from "../store.ts";
-import type { Connection, Query } from "./connection.ts";
+import { type Connection, LONG, type Query } from "./connection.ts";
 import { HEAD_COLUMNS, type HeadRow, headValues, readHead, stateValues } from "./head.ts";
 import { HOLDS, LIVE } from "./leases.ts";
 import { lineage } from "./lineage.ts";
@@ -117,7 +117,7 @@ export function deleteThread(
     await query(`DELETE FROM ${schema}.memory_jobs WHERE place = $1`, [row.place]);
     await query(`DELETE FROM ${schema}.threads WHERE id = $1`, [thread]);
     return "deleted";
-  });
+  }, LONG);
 }
 
 interface Family {

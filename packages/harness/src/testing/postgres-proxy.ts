@@ -1,0 +1,109 @@
+/**
+ * A TCP proxy before a test's PostgreSQL, for the faults of networks: a connection that breaks at a chosen query, an answer
+ * that is lost after the server gave it, a connection on which nothing comes any more.
+ */
+import { once } from "node:events";
+import { type AddressInfo, createConnection, createServer, type Socket } from "node:net";
+import { join } from "node:path";
+import type { PostgresServer } from "./postgres-server.ts";
+
+/**
+ * `cut`: the query never arrives. `lose-answer`: the server has carried it out, the client doesn't hear of it.
+ * `delay-answer`: it hears of it after `speak`. `fall-silent`: the query never arrives, but the connection stays open.
+ */
+export type NetworkFault = "cut" | "lose-answer" | "delay-answer" | "fall-silent";
+
+export interface PostgresProxy {
+  url(database?: string): string;
+  /** The next query with these words meets the fault; resolves when it has. */
+  next(words: string, fault: NetworkFault): Promise<void>;
+  /** Nothing passes any more, on no connection, until `speak`: then what was held back arrives. */
+  fallSilent(): void;
+  speak(): void;
+  stop(): Promise<void>;
+}
+
+export async function startPostgresProxy(server: PostgresServer): Promise<PostgresProxy> {
+  const sockets = new Set<Socket>();
+  const waiting: Expected[] = [];
+  const delayed: (() => void)[] = [];
+  let silent = false;
+  const proxy = createServer((client) => {
+    const upstream = createConnection(join(server.folder, ".s.PGSQL.5432"));
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.on("error", () => {});
+      socket.on("close", () => {
+        for (const end of [client, upstream]) {
+          sockets.delete(end);
+          end.destroy();
+        }
+      });
+      if (silent) socket.pause();
+    }
+    relay({ client, upstream, waiting, delayed });
+  });
+  proxy.listen(0, "127.0.0.1");
+  await once(proxy, "listening");
+  const { port } = proxy.address() as AddressInfo;
+  return {
+    url: (database = "postgres") => `postgres://postgres@127.0.0.1:${port}/${database}`,
+    next: (words, fault) => new Promise((met) => waiting.push({ words, fault, met })),
+    fallSilent: () => {
+      silent = true;
+      for (const socket of sockets) socket.pause();
+    },
+    speak: () => {
+      silent = false;
+      for (const socket of sockets) socket.resume();
+      for (const deliver of delayed.splice(0)) deliver();
+    },
+    stop: async () => {
+      for (const socket of sockets) socket.destroy();
+      const closed = once(proxy, "close");
+      proxy.close();
+      await closed;
+    },
+  };
+}
+
+interface Expected {
+  readonly words: string;
+  readonly fault: NetworkFault;
+  met(): void;
+}
+
+interface Relay {
+  readonly client: Socket;
+  readonly upstream: Socket;
+  readonly waiting: Expected[];
+  readonly delayed: (() => void)[];
+}
+
+function relay({ client, upstream, waiting, delayed }: Relay): void {
+  let state: "open" | "mute" | Expected = "open";
+  client.on("data", (chunk) => {
+    if (state === "mute") return;
+    const index = waiting.findIndex(({ words }) => chunk.includes(words));
+    const [expected] = index < 0 ? [] : waiting.splice(index, 1);
+    if (expected?.fault === "cut") client.destroy();
+    if (expected?.fault === "cut" || expected?.fault === "fall-silent") {
+      state = "mute";
+      return expected.met();
+    }
+    state = expected ?? state;
+    upstream.write(chunk);
+  });
+  upstream.on("data", (chunk) => {
+    if (state === "mute") return;
+    if (state === "open") return void client.write(chunk);
+    if (state.fault === "delay-answer") delayed.push(() => client.write(chunk));
+    // Ready for the next query: what was asked is done, and committed if it was a statement of its own.
+    if (chunk.at(-6) !== READY_FOR_QUERY) return;
+    state.met();
+    if (state.fault === "lose-answer") client.destroy();
+    else state = "open";
+  });
+}
+
+const READY_FOR_QUERY = "Z".charCodeAt(0);
