@@ -13,7 +13,7 @@ export const run: Run = async (input, context) => {
   const options = window === undefined ? {} : { window, squeeze: await squeezePolicy(context) };
   const prompt = await withThread(context, thread, ({ store }) => threadPrompt(store, thread, options));
   if (prompt.kind === "missing") throw missingThread(context, thread);
-  const { dialect, count, messages, simulated, system, tools, repairs, damage } = prompt;
+  const { dialect, count, messages, sources, simulated, system, tools, repairs, damage } = prompt;
   if (damage !== null) context.output.note(`palimpsest: ${damage.message}`);
   if (context.format === "json") {
     await context.output.json({
@@ -26,6 +26,7 @@ export const run: Run = async (input, context) => {
       tools,
       repairs,
       messages,
+      sources,
       ...(damage !== null && { damage }),
     });
     return damage === null ? 0 : 1;

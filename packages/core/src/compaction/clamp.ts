@@ -6,7 +6,7 @@ import type { PruneEntry } from "../log/record.ts";
 import { applyPrune, type ViewEntry } from "../log/view.ts";
 import { isNestedTooDeeply } from "../message/nesting.ts";
 import type { Part, Shape } from "../message/shape.ts";
-import { type Originals, whereMessage } from "../summary/index.ts";
+import { type Originals, whereMessage } from "../summary/originals.ts";
 import { perMessage } from "./per-message.ts";
 
 export interface Measure<M> {

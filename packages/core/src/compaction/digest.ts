@@ -3,7 +3,8 @@
  * call is named as long as there is room; failures first, because they decide what happens next.
  */
 import type { Shape } from "../message/shape.ts";
-import { type Entry, type Originals, whereMessage } from "../summary/index.ts";
+import type { Entry } from "../summary/index.ts";
+import { type Originals, whereMessage } from "../summary/originals.ts";
 
 export function openGroupDigest<M>(
   entries: readonly Entry<M>[],

@@ -2,6 +2,7 @@
  * What a compaction came to. Expected endings are values that name their reason; nothing here throws.
  */
 import type { Range, Rung } from "../log/record.ts";
+import type { MessageSource } from "../log/view.ts";
 
 export type CompactionOutcome<M = unknown> =
   | {
@@ -18,6 +19,8 @@ export type CompactionOutcome<M = unknown> =
       readonly archivePath: string | null;
       /** The view as it would be sent now. */
       readonly messages: readonly M[];
+      /** What each of them begins with: the summary, its acknowledgement, a message that was said. */
+      readonly sources: readonly MessageSource[];
       /** Summarizer calls made, and how many tool outputs it saw only as digests. */
       readonly calls: number;
       readonly digested: number;

@@ -4,7 +4,7 @@
  */
 
 import type { PruneEntry } from "../log/record.ts";
-import { ACKNOWLEDGEMENT, type ViewEntry } from "../log/view.ts";
+import { ACKNOWLEDGEMENT, SUMMARY_END, type ViewEntry } from "../log/view.ts";
 import type { Shape } from "../message/shape.ts";
 import { NOWHERE, type Originals } from "../summary/index.ts";
 import { type Boundary, requestBefore } from "./boundaries.ts";
@@ -36,7 +36,7 @@ export interface Weigher {
   after(cut: Boundary, level: Level, summary: number): { readonly tokens: number; readonly messages: number };
   /** The prune entries that this cut and level need, and the tokens by which they miss what `after` had estimated. */
   clamps(cut: Boundary, level: Level): { readonly entries: readonly PruneEntry[]; readonly excess: number };
-  /** The parts that no cut removes: fixed, hoisted system messages, the acknowledgement. */
+  /** The parts that no cut removes: fixed, hoisted system messages, what stands behind the summary. */
   readonly base: number;
   request(cut: Boundary): number;
 }
@@ -47,10 +47,8 @@ export function weigh<M>({ view, shape, measure, fixed, format, originals = NOWH
   const firstMessage = view.findIndex((entry, index) => entry.source === "message" && !isSystem[index]);
   const first = firstMessage < 0 ? view.length : firstMessage;
   const total = fixed + sum(sizes);
-  const base =
-    fixed +
-    sum(sizes.filter((_, index) => isSystem[index])) +
-    (format === "pair" ? measure.message(shape.turn("assistant", ACKNOWLEDGEMENT)) : 0);
+  const systems = sum(sizes.filter((_, index) => isSystem[index]));
+  const base = fixed + systems + behindSummary(format, shape, measure);
 
   const parts = (index: number): readonly number[] => clampableTokens(view[index]!, shape, measure);
   const clamped = (level: Level, index: number): Clamped =>
@@ -100,6 +98,12 @@ export function weigh<M>({ view, shape, measure, fixed, format, originals = NOWH
       return shorten(long, { sizes, weight: (index) => weight(level, index), clamp: (index) => clamped(level, index) });
     },
   };
+}
+
+/** The acknowledgement, or the line that ends a summary in a shared message. */
+function behindSummary<M>(format: Policy["summaryFormat"], shape: Shape<M>, measure: Measure<M>): number {
+  if (format === "pair") return measure.message(shape.turn("assistant", ACKNOWLEDGEMENT));
+  return measure.text(`\n\n${SUMMARY_END}`) + 1;
 }
 
 /** Clamps these entries for real, and says by how much that misses what they were estimated to weigh. */

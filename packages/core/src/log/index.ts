@@ -14,5 +14,5 @@ export type { LiveStructure, Structural, UndoPlan } from "./structure.ts";
 export { planRedo, planUndo, STRUCTURAL_KINDS, structural } from "./structure.ts";
 export type { ChainFlaw, ChainVerifier, RedactedEvent, Verdict } from "./verify.ts";
 export { chainVerifier } from "./verify.ts";
-export type { LiveRecords, ViewEntry, ViewOptions, ViewSource } from "./view.ts";
-export { applyPrune, sent, view } from "./view.ts";
+export type { LiveRecords, MessageSource, ViewEntry, ViewOptions, ViewSource } from "./view.ts";
+export { applyPrune, SUMMARY_END, sent, view } from "./view.ts";

@@ -4,7 +4,14 @@
  * This file decides what stands in the view and in which order; making it acceptable to a provider is `message/repair.ts`.
  */
 import type { Shape } from "../message/shape.ts";
-import type { CompactionRecord, EvidenceRecord, MessageRecord, PruneEntry, PruneRecord } from "./record.ts";
+import type {
+  CompactionRecord,
+  EvidenceRecord,
+  MessageRecord,
+  PruneEntry,
+  PruneRecord,
+  StoredSummary,
+} from "./record.ts";
 
 /** What a load brings: the live structure and the messages it leaves visible. */
 export interface LiveRecords {
@@ -21,6 +28,9 @@ export interface LiveRecords {
 
 export type ViewSource = "system" | "summary" | "acknowledgement" | "request" | "message";
 
+/** Where a message that is sent begins; `added`: it stands only because a provider wants it so. */
+export type MessageSource = ViewSource | "added";
+
 export interface ViewEntry<M> {
   readonly source: ViewSource;
   /** The message record it shows; null for what no one said: the summary and its acknowledgement. */
@@ -29,6 +39,12 @@ export interface ViewEntry<M> {
   /** Text that others added to the turn: evidence, the digest after a collapse. Sent with it, never pruned in it. */
   readonly lent: string | null;
 }
+
+/**
+ * Ends a summary that shares its message with others: the user's next words, where roles must alternate, or further
+ * system messages. Without it they would read as part of the record.
+ */
+export const SUMMARY_END = "(End of the summary. The conversation goes on from here.)";
 
 export const ACKNOWLEDGEMENT = "Understood. I have the record of what came before and will go on from here.";
 
@@ -52,21 +68,31 @@ export function view<M>(live: LiveRecords, options: ViewOptions<M>): ViewEntry<M
   });
   const request = live.request === null ? [] : [requestEntry(live.request)];
   const orphanDigest = request.length === 0 && summary.digest !== null ? `\n\n${summary.digest}` : "";
-  const turn = shape.turn(summary.format === "system" ? "system" : "user", summary.text + orphanDigest);
+  const turn = shape.turn(summary.format === "system" ? "system" : "user", ended(summary, orphanDigest));
   const rest = [...request, ...tail];
   return [
     ...systems,
-    { source: "summary", seq: null, message: turn, lent: null },
+    { source: "summary", seq: null, message: marked(turn, shape), lent: null },
     ...(summary.format === "pair" ? acknowledgement(rest, shape) : []),
     ...rest,
   ];
+}
+
+function ended({ text, format }: StoredSummary, digest: string): string {
+  if (format === "pair") return text + digest;
+  return `${(text + digest).replaceAll(SUMMARY_END, "(end)")}\n\n${SUMMARY_END}`;
+}
+
+function marked<M>(message: M, shape: Shape<M>): M {
+  return shape.mark?.(message, "summarization") ?? message;
 }
 
 /** The acknowledgement stands exactly when the next message is a user turn, so that roles alternate. */
 function acknowledgement<M>(rest: readonly ViewEntry<M>[], shape: Shape<M>): ViewEntry<M>[] {
   const next = rest.find((entry) => shape.role(entry.message) !== "system");
   if (next === undefined || shape.role(next.message) !== "user") return [];
-  return [{ source: "acknowledgement", seq: null, message: shape.turn("assistant", ACKNOWLEDGEMENT), lent: null }];
+  const turn = marked(shape.turn("assistant", ACKNOWLEDGEMENT), shape);
+  return [{ source: "acknowledgement", seq: null, message: turn, lent: null }];
 }
 
 type Shown<M> = Omit<ViewEntry<M>, "source">;

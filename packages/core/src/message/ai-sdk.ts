@@ -70,6 +70,10 @@ export const aiSdkShape: Shape<AiSdkMessage> = {
   answers: (message) => parts(message).flatMap((part) => (part.kind === "result" ? [part.id] : [])),
   make,
   turn: (role, content) => ({ role, content }),
+  mark: (message, source) => ({
+    ...message,
+    providerOptions: { ...message.providerOptions, palimpsest: { source } },
+  }),
   results: (answers) => make("tool", answers.map(result)),
   join: (first, second) => ({ ...first, content: joinContent(first.content, second.content, textBlock) }),
 };

@@ -13,7 +13,7 @@ export { openaiShape } from "./openai.ts";
 export type { OpenAiBlock } from "./openai-blocks.ts";
 export type { ReadResult } from "./read.ts";
 export { readMessage } from "./read.ts";
-export type { Repair } from "./repair.ts";
+export type { Repair, Repaired } from "./repair.ts";
 export { repair } from "./repair.ts";
 export type { RuleName, RuleSet, Violation } from "./rules.ts";
 export {

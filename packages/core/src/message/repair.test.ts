@@ -43,7 +43,8 @@ for (const dialect of dialects) {
           const reasoning = dialect === "openai" ? 0 : 0.5;
           const script = randomConversation(seed, { longest: 60, messages: 2, reasoning });
           const valid = render([...script, ...closing(script.at(-1)!.role)], shape);
-          assert.deepEqual(repair(valid, shape, set), { messages: valid, repairs: [] });
+          const origins = [...valid.keys()];
+          assert.deepEqual(repair(valid, shape, set), { messages: valid, repairs: [], origins });
           assert.equal(repair(valid, shape, set).messages, valid);
         }),
         { numRuns: 50 },

@@ -27,6 +27,13 @@ export interface Repair {
   readonly detail: string;
 }
 
+export interface Repaired<M> {
+  readonly messages: readonly M[];
+  readonly repairs: readonly Repair[];
+  /** For each message, where what it begins with stood in the list that was given; -1 for one that was added. */
+  readonly origins: readonly number[];
+}
+
 /** A message on its way through the passes, and where it stood at first. */
 export interface Item<M> {
   readonly message: M;
@@ -39,19 +46,15 @@ export interface Bench<M> {
   note(kind: Repair["kind"], index: number, detail: string): void;
 }
 
-export function repair<M>(
-  messages: readonly M[],
-  shape: Shape<M>,
-  set: RuleSet,
-): { readonly messages: readonly M[]; readonly repairs: readonly Repair[] } {
-  if (violations(messages, shape, set).length === 0) return { messages, repairs: [] };
+export function repair<M>(messages: readonly M[], shape: Shape<M>, set: RuleSet): Repaired<M> {
+  if (violations(messages, shape, set).length === 0) return { messages, repairs: [], origins: [...messages.keys()] };
   const repairs: Repair[] = [];
   const bench: Bench<M> = { shape, note: (kind, index, detail) => repairs.push({ kind, index, detail }) };
   let items: readonly Item<M>[] = messages.map((message, at) => ({ message, at }));
   for (const [rule, pass] of PASSES) {
     if (set.rules.includes(rule)) items = pass(items, bench);
   }
-  return { messages: items.map((item) => item.message), repairs };
+  return { messages: items.map((item) => item.message), repairs, origins: items.map(({ at }) => at) };
 }
 
 type Pass = <M>(items: readonly Item<M>[], bench: Bench<M>) => readonly Item<M>[];
@@ -69,6 +72,9 @@ const PASSES: readonly (readonly [RuleName, Pass])[] = [
   ["alternate", joinTurns],
   ["ends-with-request", addRequest],
 ];
+
+/** The place of a message that was in no list. */
+const ADDED = -1;
 
 const STUB = {
   start: "(The beginning of this conversation is not shown.)",
@@ -173,7 +179,7 @@ function moveReasoning<M>(items: readonly Item<M>[], { shape, note }: Bench<M>):
 function addMessage<M>(items: readonly Item<M>[], { shape, note }: Bench<M>): readonly Item<M>[] {
   if (items.some(({ message }) => shape.role(message) !== "system")) return items;
   note("user-added", 0, "there was no message");
-  return [...items, { message: shape.turn("user", STUB.request), at: 0 }];
+  return [...items, { message: shape.turn("user", STUB.request), at: ADDED }];
 }
 
 function addUserFirst<M>(items: readonly Item<M>[], { shape, note }: Bench<M>): readonly Item<M>[] {
@@ -181,7 +187,7 @@ function addUserFirst<M>(items: readonly Item<M>[], { shape, note }: Bench<M>): 
   const first = items[start];
   if (first === undefined || shape.role(first.message) === "user") return items;
   note("user-added", first.at, "the conversation has to start with a user turn");
-  return items.toSpliced(start, 0, { message: shape.turn("user", STUB.start), at: first.at });
+  return items.toSpliced(start, 0, { message: shape.turn("user", STUB.start), at: ADDED });
 }
 
 function joinTurns<M>(items: readonly Item<M>[], { shape, note }: Bench<M>): readonly Item<M>[] {
@@ -201,5 +207,5 @@ function addRequest<M>(items: readonly Item<M>[], { shape, note }: Bench<M>): re
   const last = items.at(-1);
   if (last !== undefined && ["user", "tool"].includes(shape.role(last.message))) return items;
   note("user-added", last?.at ?? 0, "the list has to end with a request");
-  return [...items, { message: shape.turn("user", STUB.request), at: last?.at ?? 0 }];
+  return [...items, { message: shape.turn("user", STUB.request), at: ADDED }];
 }

@@ -95,6 +95,8 @@ export interface Shape<M> {
   make(role: Role, parts: readonly Part[]): readonly M[];
   /** A new plain text message. */
   turn(role: "system" | "user" | "assistant", text: string): M;
+  /** The message with a note on where it came from, where the dialect has a place that no provider reads. */
+  mark?(message: M, source: string): M;
   /** New messages that answer these calls; one message or one per result, as the provider demands. */
   results(answers: readonly Answer[]): readonly M[];
   /** Two neighbours of the same wire role as one, all parts in order; two strings stay a string. Not for OpenAI's `tool`. */

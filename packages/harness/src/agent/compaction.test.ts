@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { APICallError } from "@ai-sdk/provider";
+import { SUMMARY_END } from "@palimpsest/core/log";
 import { type AiSdkMessage, aiSdkShape, assertValid, rulesOf } from "@palimpsest/core/message";
 import { tool } from "ai";
 import { z } from "zod";
@@ -62,6 +63,30 @@ test("what stands for hidden and shortened messages names only tools that the ag
   const whole = deepAgentKit(() => WORDS, { contextWindow: 6_000 });
   assert.match(await shown(whole), /kept word for word: find them with recall\./);
 });
+
+for (const summaryFormat of ["pair", "user", "system"] as const) {
+  test(`with summary_format ${summaryFormat} the user's request stands apart from the summary, and both are known`, async () => {
+    const kit = deepAgentKit(() => WORDS, { contextWindow: 6_000, summarization: { summaryFormat } });
+    for (let turn = 0; turn < 25; turn++)
+      await kit.agent.generate({ threadId: "t", prompt: `Question ${turn}: ${WORDS}` });
+    const outcomes = kit.of("compaction-end").flatMap(({ outcome }) => (outcome.kind === "compacted" ? [outcome] : []));
+    assert.ok(outcomes.length > 0);
+    for (const { messages: sent, sources } of outcomes) {
+      assert.equal(sources.length, sent.length);
+      const [first] = sent as AiSdkMessage[];
+      assert.equal(sources[0], "summary");
+      assert.deepEqual(first?.providerOptions, { palimpsest: { source: "summarization" } });
+      const text = textOf(first!);
+      if (summaryFormat === "user") assert.match(text, /^Here is a summary of the conversation to date:/);
+      if (summaryFormat !== "pair") assert.equal(text.split(SUMMARY_END).length, 2);
+      // The user's words are the end of their turn, behind the summary's end where they share one.
+      const asked = textOf((sent as AiSdkMessage[]).findLast(({ role }) => role === "user")!);
+      assert.match(asked.split(SUMMARY_END).at(-1)!.trim(), /^Question \d+:/);
+    }
+    const view = (await kit.agent.thread("t").view()) as AiSdkMessage[];
+    assert.deepEqual(view[0]?.providerOptions, { palimpsest: { source: "summarization" } });
+  });
+}
 
 test("[F22] the system prompt stands before every request, also after compactions, with the date as its last line", async () => {
   const kit = deepAgentKit(() => WORDS, {

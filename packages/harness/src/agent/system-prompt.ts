@@ -12,7 +12,7 @@ export interface Section {
 export const BASE_PROMPT = `You are a helpful AI assistant. You work with the user over long conversations, and you use tools where they help.
 
 Say what you did and what you found; when you don't know, say so. When a tool fails, read its error and try another way.
-A turn that begins with a summary is a record of the conversation so far, not a request: go on from where it stands.`;
+The conversation may begin with a summary of what came before. It is a record, not a request: go on from where it stands, and answer what the user says after it.`;
 
 export interface SystemPrompt {
   readonly text: string;

@@ -11,16 +11,17 @@ import {
   type LiveRecords,
   liveAfter,
   type MessageRecord,
+  type MessageSource,
   NOTHING_LIVE,
   type PruneRecord,
-  sent,
 } from "@palimpsest/core/log";
-import { type Dialect, detectDialect, repair, rulesOf, type Shape, shapeOf } from "@palimpsest/core/message";
+import { type Dialect, detectDialect, rulesOf, type Shape, shapeOf } from "@palimpsest/core/message";
 import { NOWHERE } from "@palimpsest/core/summary";
 import { answerReserve, charsPerToken, createMeter } from "@palimpsest/core/tokens";
 import { type SummarizationOptions, summarizationFromOptions } from "../config/summarization.ts";
 import type { Conversation } from "../threads/conversation.ts";
 import { inMemoryConversation, NO_THREAD } from "../threads/in-memory.ts";
+import { type SentMessages, sentMessages } from "../threads/sent-messages.ts";
 import { createCompactor } from "./compactor.ts";
 import type { SummaryWriter } from "./summary-writer.ts";
 
@@ -53,6 +54,8 @@ export interface MessagesState {
 export interface CompactedMessages<M> {
   /** What to send: valid for its provider and inside the window. */
   readonly messages: readonly M[];
+  /** What each of them begins with: the summary, its acknowledgement, one of yours. */
+  readonly sources: readonly MessageSource[];
   readonly tokens: number;
   readonly state: MessagesState;
   readonly outcome: CompactionOutcome<M>;
@@ -83,17 +86,15 @@ export async function compactMessages<M extends object>(
     clock: () => new Date(),
     on: () => {},
   });
-  const prompt = (): readonly M[] => {
-    const shown = conversation.view().map((entry) => sent(entry, shape));
-    return repair(shown, shape, rules).messages;
-  };
-  const tokens = (): number => fixed + meter.messages(prompt());
+  const prompt = (): SentMessages<M> => sentMessages(conversation.view(), shape, rules);
+  const tokens = (): number => fixed + meter.messages(prompt().messages);
   const given = signal === undefined ? {} : { signal };
   let outcome = await compactor.compact({ cause: "automatic", ...given });
   for (let round = 1; round < ROUNDS && tokens() > size - reserve && !signal?.aborted; round += 1)
     outcome = await compactor.compact({ cause: "overflow", model: "none", ...given });
   const { compaction, prunes } = conversation.live();
-  return { messages: prompt(), tokens: tokens(), state: { compaction, prunes }, outcome };
+  const { messages: shown, sources } = prompt();
+  return { messages: shown, sources, tokens: tokens(), state: { compaction, prunes }, outcome };
 }
 
 /** A record's number is the number of messages it was made after, so that both are places in the array. */

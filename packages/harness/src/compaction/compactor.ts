@@ -147,6 +147,7 @@ async function carryOut<M>(plan: Plan, request: CompactRequest, context: Context
     // The parts are a cache of the log; whatever is missing is made before the next model call.
     await options.archive?.().catch(() => undefined);
   }
+  const { messages, sources } = measured.render(after);
   return {
     kind: "compacted",
     rung: made.rung,
@@ -156,7 +157,8 @@ async function carryOut<M>(plan: Plan, request: CompactRequest, context: Context
     hidden: cut === null ? null : [1, cut.covers[1]],
     standing: cut === null ? [] : standing(after, cut.covers[1]),
     archivePath: made.archive,
-    messages: measured.render(after),
+    messages,
+    sources,
     calls: made.calls,
     digested: made.digested,
     ms: clock().getTime() - started,

@@ -7,7 +7,7 @@ import type { ViewEntry } from "@palimpsest/core/log";
 import type { RuleSet } from "@palimpsest/core/message";
 import type { Count, CountSource, Meter } from "@palimpsest/core/tokens";
 import type { Conversation } from "../threads/conversation.ts";
-import { sentMessages } from "../threads/sent-messages.ts";
+import { type SentMessages, sentMessages } from "../threads/sent-messages.ts";
 
 export interface GaugeOptions<M> {
   readonly meter: Meter<M>;
@@ -30,7 +30,7 @@ export interface Gauge<M> {
   readonly measure: Measure<M>;
   tokensOf(view: readonly ViewEntry<M>[]): number;
   /** The messages as they would be sent. */
-  render(view: readonly ViewEntry<M>[]): readonly M[];
+  render(view: readonly ViewEntry<M>[]): SentMessages<M>;
   /** Tokens of the messages said after a record. */
   grownSince(seq: number): number | null;
 }
@@ -41,10 +41,10 @@ export function gauge<M>(conversation: Conversation<M>, options: GaugeOptions<M>
   const { meter, rules } = options;
   const { shape } = conversation;
   const view = conversation.view();
-  const render = (entries: readonly ViewEntry<M>[]): readonly M[] => sentMessages(entries, shape, rules).messages;
+  const render = (entries: readonly ViewEntry<M>[]): SentMessages<M> => sentMessages(entries, shape, rules);
   const fixed = options.fixed();
   const shown = view.reduce((sum, entry) => sum + entrySize(entry, meter), 0);
-  const whole = meter.messages(render(view));
+  const whole = meter.messages(render(view).messages);
   const estimate = Math.max(1, fixed + Math.max(shown, whole));
   const counted = options.count?.(view) ?? { tokens: estimate, source: "estimated" as const };
   const scale = counted.tokens / estimate;
@@ -56,7 +56,7 @@ export function gauge<M>(conversation: Conversation<M>, options: GaugeOptions<M>
     window: counted.source === "estimated" ? cautious(options.window()) : options.window(),
     fixed: scaled(fixed + Math.max(0, whole - shown)),
     measure: scaledMeasure(meter, scale),
-    tokensOf: (entries) => scaled(fixed + meter.messages(render(entries))),
+    tokensOf: (entries) => scaled(fixed + meter.messages(render(entries).messages)),
     render,
     grownSince(seq) {
       if (seq === 0) return null;

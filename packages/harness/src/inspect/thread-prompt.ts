@@ -3,11 +3,12 @@
  * it on the newest reports, breaks the count down. Reads only: a simulated window compacts in memory.
  */
 import type { Policy } from "@palimpsest/core/compaction";
-import { sent, type ViewEntry } from "@palimpsest/core/log";
-import { type Dialect, type Repair, repair } from "@palimpsest/core/message";
+import type { MessageSource, ViewEntry } from "@palimpsest/core/log";
+import type { Dialect, Repair } from "@palimpsest/core/message";
 import { answerReserve, type Breakdown, breakdown, type Count, type PartName } from "@palimpsest/core/tokens";
 import type { Store } from "../stores/store.ts";
 import { type Damage, damageOf } from "../threads/damage.ts";
+import { sentMessages } from "../threads/sent-messages.ts";
 import { squeeze } from "./squeeze.ts";
 import { repairTokens, type ThreadScale, threadScale } from "./thread-scale.ts";
 
@@ -18,6 +19,8 @@ export interface ThreadPrompt {
   readonly system: unknown;
   readonly tools: readonly unknown[];
   readonly messages: readonly object[];
+  /** What each of them begins with: the summary, its acknowledgement, a message that was said. */
+  readonly sources: readonly MessageSource[];
   readonly repairs: readonly Repair[];
   readonly count: Count;
   readonly breakdown: Breakdown;
@@ -55,15 +58,22 @@ export async function threadPrompt(
   const squeezed =
     policy === null ? null : await squeeze(conversation, { scale, budget, policy, count: standing, store });
   const entries = conversation.view();
-  const prompt = repair(
-    entries.map((entry) => sent(entry, shape)),
-    shape,
-    rules,
-  );
+  const { messages, repairs, sources } = sentMessages(entries, shape, rules);
   const count = squeezed ?? standing;
   const parts = breakdown(promptParts(entries, scale), { count, budget });
   const simulated = squeezed !== null;
-  return { kind: "prompt", dialect, ...request, ...prompt, count, breakdown: parts, simulated, damage: damageOf(load) };
+  return {
+    kind: "prompt",
+    dialect,
+    ...request,
+    messages,
+    sources,
+    repairs,
+    count,
+    breakdown: parts,
+    simulated,
+    damage: damageOf(load),
+  };
 }
 
 function promptParts(
