@@ -4,7 +4,14 @@ import type { Command, CommandOption, Input } from "./command.ts";
 import { UsageError } from "./failure.ts";
 
 export const GLOBAL_OPTIONS: Readonly<Record<string, CommandOption>> = {
-  home: { value: "DIR", help: "where threads are kept (or PALIMPSEST_HOME; default .palimpsest)" },
+  home: {
+    value: "DIR",
+    help: "where threads are kept (or PALIMPSEST_HOME; default: the nearest .palimpsest above here, else your own)",
+  },
+  config: {
+    value: "FILE",
+    help: "the configuration (or PALIMPSEST_CONFIG; default: config.yaml of the home, else near)",
+  },
   store: {
     value: "URL",
     help: "postgres://... or a SQLite file (default: store.url of the configuration, else in the home)",

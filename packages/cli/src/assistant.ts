@@ -1,12 +1,12 @@
 /** The configured agent on an open store, for the commands that talk to a model. */
 import { type ConfiguredAgent, type ConfiguredAgentOptions, createAgentFromConfig } from "palimpsest/agent";
 import { isLogged } from "palimpsest/config";
-import { findConfig } from "palimpsest/config/find";
 import type { Store } from "palimpsest/stores";
 import { type SubagentEvent, subagentLogLines } from "palimpsest/subagents";
 import type { Context } from "./command.ts";
 import { compactionLog } from "./compaction-log.ts";
 import { memoryLog } from "./memory-log.ts";
+import { configOf } from "./places.ts";
 import { loadSettings } from "./settings.ts";
 
 export interface AssistantOptions extends Pick<ConfiguredAgentOptions, "onEvent"> {
@@ -26,7 +26,7 @@ export async function openAssistant(
   return createAgentFromConfig({
     ...{ home: context.home, config, store, model: model ?? null },
     // Without a file nobody has asked for a conversation that ends at its window.
-    compaction: findConfig(context.home, process.cwd()) === null ? "always" : "configured",
+    compaction: (await configOf(context)) === null ? "always" : "configured",
     onMemory: remember,
     onEvent(event, thread) {
       if (isCompaction(event)) log(event);

@@ -1,4 +1,5 @@
 /** What a command is: an entry of the table in `commands.ts`, and a `run` that is loaded only when it is called. */
+import type { ChosenHome } from "palimpsest/trust";
 import type { Output } from "./output.ts";
 
 export interface Command {
@@ -32,6 +33,10 @@ export interface Input {
 
 export interface Context {
   readonly home: string;
+  /** The home, and why it is this one. */
+  readonly place: ChosenHome;
+  /** `--config`, if it was given. */
+  readonly config: string | null;
   /** `--store`, if it was given; else the configuration says where the threads are. */
   readonly store: string | null;
   /** `--verbose`: everything worth a line at debug level. */

@@ -185,6 +185,16 @@ export const commands: readonly Command[] = [
     options: { rebuild: { help: "make heads, search index and part files anew from the logs" } },
     load: () => import("./commands/doctor.ts"),
   },
+  {
+    name: "trust",
+    summary: "Allow what a configuration or home that was found would do, as it is now",
+    positionals: ["[FILE|DIR]"],
+    options: {
+      "dry-run": { help: "only show what it would be allowed to do" },
+      remove: { help: "trust it no longer" },
+    },
+    load: () => import("./commands/trust.ts"),
+  },
   ...memoryCommands,
   {
     name: "store copy",

@@ -1,22 +1,30 @@
 /** The home directory and the store that belongs to it: opened for one command and closed whatever happens. */
 import { existsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { checkThreadId } from "@palimpsest/core/log";
-import { findConfig } from "palimpsest/config/find";
+import { admitHome } from "palimpsest/config/admission";
 import { openStore, type Store, storeTarget } from "palimpsest/stores";
 import { type Means, means } from "palimpsest/threads";
+import { makeHome, personHere } from "palimpsest/trust";
 import { integer } from "./arguments.ts";
 import type { Context, Input } from "./command.ts";
 import { Failure, UsageError } from "./failure.ts";
+import { admittedHome, configOf } from "./places.ts";
 import { loadSettings } from "./settings.ts";
 
 /** A URL, or the path of a SQLite file. Without a configuration file none is read. */
 export async function storeOf(context: Context): Promise<string> {
-  if (statSync(context.home, { throwIfNoEntry: false })?.isDirectory() === false)
-    throw new Failure("home-not-a-directory", `${context.home} is a file, not a directory: choose another --home.`);
+  requireDirectory(context.home);
+  await admittedHome(context);
   if (context.store !== null) return namedStore(context.store);
-  if (findConfig(context.home, process.cwd()) === null) return storeTarget(null, context.home);
+  if ((await configOf(context)) === null) return storeTarget(null, context.home);
   const { store } = await loadSettings(context);
   return storeTarget(store.url, context.home);
+}
+
+export function requireDirectory(home: string): void {
+  if (existsSync(home) && !statSync(home).isDirectory())
+    throw new Failure("home-not-a-directory", `${home} is a file, not a directory: choose another --home.`);
 }
 
 /** As a person writes it on the command line: a path is seen from where they are. */
@@ -31,7 +39,15 @@ export function standsAlready(target: string): boolean {
 
 /** Creates the home where it is missing. */
 export async function withHome<T>(context: Context, work: (means: Means) => Promise<T>): Promise<T> {
-  return withStore(await storeOf(context), (store) => work(means(store)));
+  const target = await storeOf(context);
+  const isNew = !standsAlready(target);
+  if (dirname(target) === context.home) makeHome(context.place, personHere());
+  return withStore(target, async (store) => {
+    const { standing } = await admittedHome(context);
+    // The database is part of what was trusted, and this one is ours.
+    if (isNew && standing === "trusted") admitHome(context.place, personHere()).trust();
+    return work(means(store));
+  });
 }
 
 export async function withStore<T>(target: string, work: (store: Store) => Promise<T>): Promise<T> {

@@ -1,10 +1,10 @@
 /** The `palimpsest` command: reads the command line, runs the command, turns whatever happens into an exit code. */
-import { resolve } from "node:path";
 import { readCommandLine } from "./arguments.ts";
 import { commands } from "./commands.ts";
 import { endingOf } from "./failure.ts";
 import { commandHelp, generalHelp, groupHelp } from "./help.ts";
 import { createOutput, type Output } from "./output.ts";
+import { chosenHome } from "./places.ts";
 
 export async function main(args: readonly string[]): Promise<number> {
   const { env, stdout, stderr } = process;
@@ -24,10 +24,11 @@ export async function main(args: readonly string[]): Promise<number> {
       return 0;
     }
     const { run } = await line.command.load();
-    const home = resolve(String(line.input.options["home"] ?? (env["PALIMPSEST_HOME"] || ".palimpsest")));
-    const { store, verbose } = line.input.options;
-    const context = { home, store: typeof store === "string" ? store : null, verbose: verbose === true };
-    return await run(line.input, { ...context, format, output, signal: interrupt.signal });
+    const place = chosenHome(line.input);
+    const { store, config, verbose } = line.input.options;
+    const given = { store: text(store), config: text(config), verbose: verbose === true };
+    const context = { home: place.directory, place, ...given, format, output, signal: interrupt.signal } as const;
+    return await run(line.input, context);
   } catch (error) {
     return await reportError(error, format, output);
   } finally {
@@ -36,6 +37,10 @@ export async function main(args: readonly string[]): Promise<number> {
 }
 
 const GRACE_MS = 1000;
+
+function text(option: string | boolean | undefined): string | null {
+  return typeof option === "string" ? option : null;
+}
 
 async function reportError(error: unknown, format: "json" | "text", output: Output): Promise<number> {
   const { exitCode, code, message, ...details } = await endingOf(error);

@@ -1,9 +1,10 @@
 /** The configuration, for commands that need more of it than where the threads are. Loaded only when one asks. */
 import type { Policy } from "@palimpsest/core/compaction";
-import type { ConfigFile, RequestWindow } from "palimpsest/config";
-import { findConfig } from "palimpsest/config/find";
+import type { ChosenConfig, ConfigFile, RequestWindow } from "palimpsest/config";
+import { personHere } from "palimpsest/trust";
 import type { Context } from "./command.ts";
 import { Failure } from "./failure.ts";
+import { admit, admittedHome, configOf } from "./places.ts";
 
 /** Read once: every part of a command sees the same. */
 const read = new WeakMap<Context, Promise<ConfigFile>>();
@@ -22,23 +23,35 @@ export async function squeezePolicy(context: Context): Promise<Policy> {
 
 /** The configured model's window, or the fallback; null where nothing is configured. */
 export async function configuredWindow(context: Context): Promise<RequestWindow | null> {
-  if (findConfig(context.home, process.cwd()) === null) return null;
+  if ((await configOf(context)) === null) return null;
   const { requestWindow } = await import("palimpsest/config");
   return requestWindow(await loadSettings(context));
 }
 
-async function load({ home, output, verbose }: Context): Promise<ConfigFile> {
-  const { loadConfig } = await import("palimpsest/config");
-  const loaded = loadConfig({ home, cwd: process.cwd(), env: process.env });
-  if (loaded.kind === "invalid") {
-    const [first, ...others] = loaded.problems;
-    const more = others.length === 0 ? "" : ` (and ${others.length} more)`;
-    throw new Failure(
-      "config",
-      `${loaded.path}: ${first}${more}. Nothing was done: "palimpsest config check" shows all there is to repair.`,
-    );
-  }
+async function load(context: Context): Promise<ConfigFile> {
+  const { configSchema, parseConfig } = await import("palimpsest/config");
+  await admittedHome(context);
+  const chosen = await configOf(context);
+  if (chosen === null) return configSchema.parse({});
+  const parsed = parseConfig(await admittedText(chosen, context), { env: process.env });
+  if (parsed.kind === "invalid") throw unusable(chosen.path, parsed.problems);
   // Said by "config check" and "doctor"; here it would be said again at every command.
-  if (verbose) for (const warning of loaded.warnings) output.note(`warning: ${loaded.path}: ${warning}`);
-  return loaded.config;
+  if (context.verbose)
+    for (const warning of parsed.warnings) context.output.note(`warning: ${chosen.path}: ${warning}`);
+  return parsed.config;
+}
+
+/** The text that was judged is the text that is used. */
+async function admittedText(chosen: ChosenConfig, context: Context): Promise<string> {
+  const { admitConfig, readConfig } = await import("palimpsest/config");
+  const text = readConfig(chosen);
+  if (typeof text !== "string") throw unusable(chosen.path, [text.problem]);
+  await admit(admitConfig(chosen, { text, home: context.home, person: personHere() }), context);
+  return text;
+}
+
+function unusable(path: string, [first, ...others]: readonly string[]): Failure {
+  const more = others.length === 0 ? "" : ` (and ${others.length} more)`;
+  const advice = `Nothing was done: "palimpsest config check" shows all there is to repair`;
+  return new Failure("config", `${path}: ${first}${more}. ${advice}.`);
 }

@@ -59,9 +59,11 @@ export function palimpsest(
   env: Readonly<Record<string, string>> = {},
   nodeOptions: readonly string[] = [],
   input: string | null = null,
+  cwd = process.cwd(),
 ): Promise<Ended> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, ["--conditions=palimpsest-source", ...nodeOptions, BINARY, ...args], {
+      cwd,
       env: { PATH: process.env["PATH"], ...env },
       stdio: [input === null ? "ignore" : "pipe", "pipe", "pipe"],
     });

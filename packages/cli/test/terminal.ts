@@ -22,10 +22,18 @@ export interface Terminal {
   exit(): Promise<number | null>;
 }
 
-/** Closed with the test. */
-export function openTerminal(t: TestContext, home: string, ...args: readonly string[]): Terminal {
+export interface Seat {
+  readonly home: string;
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** At a home, or a whole seat. Closed with the test. */
+export function openTerminal(t: TestContext, at: string | Seat, ...args: readonly string[]): Terminal {
+  const { home, cwd = process.cwd(), env = {} } = typeof at === "string" ? { home: at } : at;
   const child = spawn(process.execPath, ["--conditions=palimpsest-source", "--import", AS_TERMINAL, BINARY, ...args], {
-    env: { PATH: process.env["PATH"], PALIMPSEST_HOME: home, NO_COLOR: "1", TERM: "xterm" },
+    cwd,
+    env: { PATH: process.env["PATH"], PALIMPSEST_HOME: home, NO_COLOR: "1", TERM: "xterm", ...env },
     stdio: ["pipe", "pipe", "inherit"],
   });
   t.after(() => child.kill("SIGKILL"));

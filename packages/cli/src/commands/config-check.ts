@@ -1,9 +1,16 @@
-import { loadConfig, SettingsError, summarizationFromFile } from "palimpsest/config";
+import { loadConfig, parseConfig, SettingsError, summarizationFromFile } from "palimpsest/config";
 import type { Run } from "../command.ts";
+import { configOf } from "../places.ts";
 
-export const run: Run = async ({ positionals }, { home, format, output }) => {
-  const file = positionals[0];
-  const loaded = loadConfig({ home, cwd: process.cwd(), env: process.env, ...(file !== undefined && { file }) });
+export const run: Run = async ({ positionals }, context) => {
+  const { home, format, output } = context;
+  // Looked at, not obeyed: it need not be trusted for that.
+  const file = positionals[0] ?? (await configOf(context))?.path;
+  const { env } = process;
+  const loaded =
+    file === undefined
+      ? { ...parseConfig("", { env }), path: null }
+      : loadConfig({ home, cwd: process.cwd(), env, file });
   const problems = loaded.kind === "invalid" ? loaded.problems : clashes(loaded.config);
   const warnings = loaded.kind === "invalid" ? [] : loaded.warnings;
   const ok = problems.length === 0;

@@ -1,12 +1,14 @@
 import { constants } from "node:fs";
 import { copyFile, open, readFile, rename, stat } from "node:fs/promises";
-import { findConfig, rewriteConfig } from "palimpsest/config";
+import { rewriteConfig } from "palimpsest/config";
 import type { Run } from "../command.ts";
 import { Failure } from "../failure.ts";
+import { configOf } from "../places.ts";
 
-export const run: Run = async ({ positionals }, { home, format, output }) => {
-  const path = positionals[0] ?? findConfig(home, process.cwd());
-  if (path === null)
+export const run: Run = async ({ positionals }, context) => {
+  const { format, output } = context;
+  const path = positionals[0] ?? (await configOf(context))?.path;
+  if (path === undefined)
     throw new Failure("missing", "There is no config.yaml: the defaults are used, nothing to upgrade.");
   const result = rewriteConfig(await readFile(path, "utf8"), { env: process.env });
   if (result.kind === "invalid") {

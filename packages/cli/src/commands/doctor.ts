@@ -1,20 +1,70 @@
-import { examine } from "palimpsest/inspect";
-import { openStore } from "palimpsest/stores";
-import type { Run } from "../command.ts";
-import { standsAlready, storeOf } from "../home.ts";
+import {
+  admitConfig,
+  admitHome,
+  type ChosenConfig,
+  loadConfig,
+  parseConfig,
+  readConfig,
+  refusalOf,
+} from "palimpsest/config";
+import { type Check, examine } from "palimpsest/inspect";
+import { openStore, storeTarget } from "palimpsest/stores";
+import { type ChosenHome, personHere } from "palimpsest/trust";
+import type { Context, Run } from "../command.ts";
+import { namedStore, requireDirectory, standsAlready } from "../home.ts";
+import { configOf } from "../places.ts";
 
 export const run: Run = async ({ options }, context) => {
-  const { home, format, output } = context;
-  // A configuration that can't be read is a check of its own; the home's own database is looked at all the same.
-  const target = await storeOf(context).catch(() => storeOf({ ...context, store: `${home}/palimpsest.db` }));
-  const checks = await examine({
-    home,
-    cwd: process.cwd(),
-    env: process.env,
-    open: standsAlready(target) ? () => openStore(target) : null,
-    derived: options["rebuild"] ? "rebuild" : "skip",
-  });
+  const checks = await checksOf(context, options["rebuild"] ? "rebuild" : "skip");
+  const { format, output } = context;
   if (format === "json") await output.json({ checks });
   else for (const { name, ok, detail } of checks) await output.line(`${ok ? "ok  " : "BAD "} ${name}: ${detail}`);
   return checks.every(({ ok }) => ok) ? 0 : 1;
+};
+
+/** Asks nothing and changes no trust: what may not be used is a check that says so. */
+async function checksOf(context: Context, derived: "skip" | "rebuild"): Promise<readonly Check[]> {
+  const { home, place } = context;
+  const env = process.env;
+  requireDirectory(home);
+  const admitted = admitHome(place, personHere());
+  if (admitted.verdict !== "use")
+    return [{ name: "home", ok: false, detail: `${home} (${HOME_REASONS[place.reason]}) ${refusalOf(admitted)}` }];
+  const chosen = await configOf(context);
+  const refused = chosen === null ? null : refusalFor(chosen, home);
+  const file = chosen === null || refused !== null ? null : chosen.path;
+  const loaded =
+    file === null ? { ...parseConfig("", { env }), path: null } : loadConfig({ home, cwd: home, env, file });
+  const url = loaded.kind === "config" ? loaded.config.store.url : null;
+  const target = context.store === null ? storeTarget(url, home) : namedStore(context.store);
+  const checks = await examine({
+    ...{ home, cwd: home, env, derived, loaded },
+    reasons: { home: HOME_REASONS[place.reason], config: chosen === null ? "" : CONFIG_REASONS[chosen.reason] },
+    open: standsAlready(target) ? () => openStore(target) : null,
+  });
+  return refused === null ? checks : [{ name: "config", ok: false, detail: refused }, ...checks.slice(1)];
+}
+
+/** Null where it may be used. */
+function refusalFor(chosen: ChosenConfig, home: string): string | null {
+  const text = readConfig(chosen);
+  if (typeof text !== "string") return null;
+  const admission = admitConfig(chosen, { text, home, person: personHere() });
+  return admission.verdict === "use"
+    ? null
+    : `${chosen.path} (${CONFIG_REASONS[chosen.reason]}) ${refusalOf(admission)}`;
+}
+
+const HOME_REASONS: Readonly<Record<ChosenHome["reason"], string>> = {
+  option: "--home",
+  environment: "PALIMPSEST_HOME",
+  found: "the nearest .palimpsest above the working directory",
+  user: "your own: no .palimpsest above the working directory",
+};
+
+const CONFIG_REASONS: Readonly<Record<ChosenConfig["reason"], string>> = {
+  option: "--config",
+  environment: "PALIMPSEST_CONFIG",
+  home: "the home's",
+  directory: "found in the working directory or above it",
 };

@@ -141,10 +141,16 @@ test("the file is looked for in the home, the working directory, then its parent
     mkdirSync(cwd, { recursive: true });
     mkdirSync(home);
     const find = () => loadConfig({ home, cwd, env: {} }).path;
-    writeFileSync(join(root, "config.yaml"), "");
+    writeFileSync(join(cwd, "config.yaml"), "title: another program's\n");
+    writeFileSync(join(root, "config.yaml"), "config_version: 1\n");
     assert.equal(find(), join(root, "config.yaml"));
-    writeFileSync(join(cwd, "config.yaml"), "");
+    writeFileSync(join(cwd, "config.yaml"), "memory: {max_facts: 9}\n");
     assert.equal(find(), join(cwd, "config.yaml"));
+    writeFileSync(join(cwd, "config.yaml"), "workspace: {host_bash: true}\n");
+    assert.match(
+      JSON.stringify(loadConfig({ home, cwd, env: { HOME: root } })),
+      /is not known to be yours.*palimpsest trust/,
+    );
     writeFileSync(join(home, "config.yaml"), "memory: {max_facts: 7}");
     const loaded = loadConfig({ home, cwd, env: {} });
     assert.equal(loaded.kind === "config" && loaded.config.memory.max_facts, 7);

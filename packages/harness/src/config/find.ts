@@ -1,18 +1,59 @@
 /**
- * Where the configuration file is: in the home, in the working directory, then in its parents. Apart from what reads it,
- * so that a command without a configuration never loads the schema.
+ * Where the configuration file is: the one named, the home's, then one in the working directory or its parents if it is
+ * recognizably ours. Apart from what reads it, so that a command without a configuration never loads the schema.
  */
-import { existsSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { upwards } from "../trust/choose-home.ts";
 
 export const CONFIG_NAME = "config.yaml";
 
-export function findConfig(home: string, cwd: string): string | null {
-  const candidates = [resolve(cwd, home), ...parents(resolve(cwd))].map((folder) => join(folder, CONFIG_NAME));
-  return candidates.find((path) => existsSync(path)) ?? null;
+export interface ChosenConfig {
+  readonly path: string;
+  readonly reason: "option" | "environment" | "home" | "directory";
 }
 
-function parents(folder: string): string[] {
-  const parent = dirname(folder);
-  return parent === folder ? [folder] : [folder, ...parents(parent)];
+export interface ConfigQuestion {
+  /** `--config`. */
+  readonly option?: string | null;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly home: string;
+  readonly cwd: string;
 }
+
+export function chooseConfig(
+  { option = null, env, home, cwd }: ConfigQuestion,
+  { exists, isOurs }: { readonly exists: (path: string) => boolean; readonly isOurs: (path: string) => boolean },
+): ChosenConfig | null {
+  if (option !== null) return { path: resolve(cwd, option), reason: "option" };
+  const named = env["PALIMPSEST_CONFIG"] ?? "";
+  if (named !== "") return { path: resolve(cwd, named), reason: "environment" };
+  const own = join(resolve(cwd, home), CONFIG_NAME);
+  if (exists(own)) return { path: own, reason: "home" };
+  const near = upwards(cwd)
+    .map((folder) => join(folder, CONFIG_NAME))
+    .find((path) => exists(path) && isOurs(path));
+  return near === undefined ? null : { path: near, reason: "directory" };
+}
+
+/** Loads what it takes to recognize a file only where there is one. */
+export async function findConfig(question: ConfigQuestion): Promise<ChosenConfig | null> {
+  const near = upwards(question.cwd).some((folder) => isFile(join(folder, CONFIG_NAME)));
+  const isOurs = near ? (await import("./recognize.ts")).isOurs : () => false;
+  return chooseConfig(question, { exists: isFile, isOurs: (path) => isOurs(smallText(path)) });
+}
+
+export function isFile(path: string): boolean {
+  return existsSync(path) && statSync(path).isFile();
+}
+
+/** Another program's file may be of any size, and may be none of our business to read. */
+export function smallText(path: string): string {
+  try {
+    return statSync(path).size > MOST_BYTES ? "" : readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+const MOST_BYTES = 1 << 20;

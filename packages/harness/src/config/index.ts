@@ -1,6 +1,7 @@
-export { CONFIG_NAME, findConfig } from "./find.ts";
+export { type Admission, admitConfig, admitHome, refusalOf } from "./admission.ts";
+export { type ChosenConfig, CONFIG_NAME, type ConfigQuestion, findConfig } from "./find.ts";
 export { configJsonSchema } from "./json-schema.ts";
-export { type LoadedConfig, type LoadOptions, loadConfig } from "./load.ts";
+export { type LoadedConfig, type LoadOptions, loadConfig, readConfig } from "./load.ts";
 export { isLogged, type LogLevel } from "./log-level.ts";
 export { nearest } from "./nearest.ts";
 export { type ParsedConfig, type ParseOptions, parseConfig } from "./parse.ts";

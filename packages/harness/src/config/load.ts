@@ -1,10 +1,13 @@
 /**
- * Finds and reads the configuration file: in the home, in the working directory, then in its parents. Read once at start;
- * no file, or an empty one, is the defaults.
+ * Finds and reads the configuration file. Read once at start; no file, or an empty one, is the defaults. A file that was
+ * found outside of the home and would do more than set things is used only when the person has trusted it.
  */
 import { readFileSync } from "node:fs";
-import { findConfig } from "./find.ts";
+import { personHere } from "../trust/person.ts";
+import { admitConfig, refusalOf } from "./admission.ts";
+import { type ChosenConfig, chooseConfig, isFile, smallText } from "./find.ts";
 import { type ParsedConfig, parseConfig } from "./parse.ts";
+import { isOurs } from "./recognize.ts";
 
 export interface LoadOptions {
   readonly home: string;
@@ -17,13 +20,21 @@ export interface LoadOptions {
 export type LoadedConfig = ParsedConfig & { readonly path: string | null };
 
 export function loadConfig({ home, cwd, env, file }: LoadOptions): LoadedConfig {
-  const path = file ?? findConfig(home, cwd);
-  if (path === null) return { ...parseConfig("", { env }), path };
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch (error) {
-    return { kind: "invalid", problems: [`can't be read (${(error as NodeJS.ErrnoException).code})`], path };
-  }
+  const recognized = (path: string): boolean => isOurs(smallText(path));
+  const chosen = chooseConfig({ option: file ?? null, env, home, cwd }, { exists: isFile, isOurs: recognized });
+  if (chosen === null) return { ...parseConfig("", { env }), path: null };
+  const { path } = chosen;
+  const text = readConfig(chosen);
+  if (typeof text !== "string") return { kind: "invalid", problems: [text.problem], path };
+  const admission = admitConfig(chosen, { text, home, person: personHere(env) });
+  if (admission.verdict !== "use") return { kind: "invalid", problems: [refusalOf(admission)], path };
   return { ...parseConfig(text, { env }), path };
+}
+
+export function readConfig({ path }: ChosenConfig): string | { readonly problem: string } {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    return { problem: `can't be read (${(error as NodeJS.ErrnoException).code})` };
+  }
 }

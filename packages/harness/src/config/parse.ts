@@ -7,6 +7,7 @@ import { nearest } from "./nearest.ts";
 import { readYaml } from "./read-yaml.ts";
 import { type ConfigFile, configSchema } from "./schema.ts";
 import { upgradeConfig } from "./upgrade.ts";
+import { variableOf } from "./variables.ts";
 
 export interface ParseOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -47,8 +48,7 @@ export function parseConfig(text: string, { env, under }: ParseOptions): ParsedC
 /** A string that is exactly `$NAME` or `${NAME}` takes the variable's value; an unset one counts as absent. */
 function expandEnv(value: unknown, env: ParseOptions["env"], missing: string[]): unknown {
   if (typeof value === "string") {
-    const name = /^\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))$/.exec(value);
-    const variable = name?.[1] ?? name?.[2];
+    const variable = variableOf(value);
     if (variable === undefined) return value;
     if (env[variable] === undefined) missing.push(variable);
     return env[variable];

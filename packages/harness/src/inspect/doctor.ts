@@ -6,7 +6,7 @@
 import { existsSync } from "node:fs";
 import { repairParts } from "../compaction/part-files.ts";
 import { historyFolder } from "../compaction/thread-compactor.ts";
-import { loadConfig } from "../config/load.ts";
+import { type LoadedConfig, loadConfig } from "../config/load.ts";
 import { windowOf } from "../models/window.ts";
 import { rebuildIndex } from "../recall/catch-up.ts";
 import type { Store } from "../stores/store.ts";
@@ -24,25 +24,29 @@ export interface DoctorOptions {
   readonly home: string;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** The configuration, where it is known; else it is looked for. */
+  readonly loaded?: LoadedConfig;
+  /** Why the home and the configuration are these, in words. */
+  readonly reasons?: { readonly home: string; readonly config: string };
   /** Opens the store; throws what makes it unusable. Null: there is none yet. */
   readonly open: (() => Promise<Store>) | null;
   readonly derived: "skip" | "rebuild";
 }
 
 export async function examine(options: DoctorOptions): Promise<Check[]> {
-  const loaded = loadConfig(options);
-  const checks = configChecks(loaded);
+  const loaded = options.loaded ?? loadConfig(options);
+  const checks = configChecks(loaded, options);
   const storagePath = loaded.kind === "config" ? loaded.config.memory.storage_path : "memory.json";
   const files = memoryFileCheck({ base: options.home, storagePath });
   if (files !== null) checks.push(files);
   if (options.open === null) {
-    const detail = `${options.home} holds no threads yet: the first import or run creates them`;
+    const detail = `${homeOf(options)} holds no threads yet: the first import or run creates them`;
     return [...checks, { name: "home", ok: true, detail }];
   }
   try {
     const store = await options.open();
     try {
-      checks.push({ name: "home", ok: true, detail: options.home });
+      checks.push({ name: "home", ok: true, detail: homeOf(options) });
       const engine = await store.check();
       checks.push({ name: "database", ok: engine.ok, detail: engine.detail });
       checks.push(...(await threadChecks(store, options)));
@@ -56,8 +60,13 @@ export async function examine(options: DoctorOptions): Promise<Check[]> {
   return checks;
 }
 
-function configChecks(loaded: ReturnType<typeof loadConfig>): Check[] {
-  const where = loaded.path ?? "no config.yaml, the defaults";
+function homeOf({ home, reasons }: DoctorOptions): string {
+  return reasons === undefined ? home : `${home} (${reasons.home})`;
+}
+
+function configChecks(loaded: LoadedConfig, { reasons }: DoctorOptions): Check[] {
+  const why = reasons === undefined ? "" : ` (${reasons.config})`;
+  const where = loaded.path === null ? "no config.yaml, the defaults" : `${loaded.path}${why}`;
   if (loaded.kind === "invalid")
     return [{ name: "config", ok: false, detail: `${where}: ${loaded.problems.join("; ")}` }];
   const { models, summarization } = loaded.config;

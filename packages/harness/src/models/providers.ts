@@ -4,6 +4,7 @@
  */
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import type { ModelEntry } from "./entry.ts";
+import { KEY_VARIABLES } from "./key-variables.ts";
 import { ModelError } from "./model-error.ts";
 
 export interface Surroundings {
@@ -46,12 +47,6 @@ export async function loadLanguageModel(entry: ModelEntry, given: Surroundings):
     }
   }
 }
-
-const KEY_VARIABLES: Readonly<Partial<Record<ModelEntry["provider"], string>>> = {
-  openai: "OPENAI_API_KEY",
-  anthropic: "ANTHROPIC_API_KEY",
-  google: "GOOGLE_GENERATIVE_AI_API_KEY",
-};
 
 /** The entry's own key, else the variable its provider is known for. */
 export function keyOf(entry: ModelEntry, env: Surroundings["env"]): string | undefined {

@@ -2,9 +2,9 @@
  * One connection to one database file: opening it safely, prepared statements, transactions, and the translation of
  * SQLite's errors into ours. Knows nothing of threads or records.
  */
-import { existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import { makeFolder } from "../../trust/private-files.ts";
 import { StoreError, type StoreErrorCode } from "../store-error.ts";
 import { migrate, PAGE_SIZE, readVersion } from "./schema.ts";
 
@@ -50,22 +50,6 @@ export function connect({ path, busyTimeoutMs = 5000, maxPages }: SqliteOptions)
   } catch (error) {
     throw translate(error, path);
   }
-}
-
-/** Step by step: where a file system refuses with ENOENT, as /proc does, Node's own recursion never ends. */
-function makeFolder(path: string): void {
-  if (isFolder(path)) return;
-  if (dirname(path) !== path) makeFolder(dirname(path));
-  try {
-    mkdirSync(path);
-  } catch (error) {
-    // Another process may have been quicker.
-    if (!isFolder(path)) throw error;
-  }
-}
-
-function isFolder(path: string): boolean {
-  return existsSync(path) && statSync(path).isDirectory();
 }
 
 /** Looks before it touches: a file that is not ours, or newer, stays as it is, byte for byte. */

@@ -1,0 +1,85 @@
+import { existsSync, statSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
+import { type Admission, admitConfig, admitHome, CONFIG_NAME, readConfig, refusalOf } from "palimpsest/config";
+import { HOME_NAME, personHere } from "palimpsest/trust";
+import type { Context, Run } from "../command.ts";
+import { Failure, UsageError } from "../failure.ts";
+import { configOf, powerLines } from "../places.ts";
+
+export const run: Run = async ({ positionals, options }, context) => {
+  const act = options["remove"] === true ? "remove" : options["dry-run"] === true ? "show" : "trust";
+  if (act === "remove" && options["dry-run"] === true)
+    throw new UsageError("--remove and --dry-run can't be combined.");
+  const given = positionals[0];
+  const found = given === undefined ? await usedHere(context) : namedBy(resolve(given), context);
+  const strange = found.filter(({ standing }) => standing !== "own");
+  for (const admission of strange) {
+    if (admission.standing === "other-user")
+      throw new Failure("other-user", `${admission.path} ${refusalOf(admission)}.`);
+    if (act === "remove") admission.distrust();
+    if (act === "trust") admission.trust();
+  }
+  await report(strange, act, context);
+  return 0;
+};
+
+type Act = "trust" | "remove" | "show";
+
+async function usedHere(context: Context): Promise<Admission[]> {
+  const config = await configOf(context);
+  const home = admitHome(context.place, personHere());
+  return config === null || config.reason === "home" ? [home] : [home, configAt(config.path, context, config.reason)];
+}
+
+/** A file is a configuration; a directory is a home, or holds one or the other. */
+function namedBy(path: string, context: Context): Admission[] {
+  if (!existsSync(path)) throw new Failure("missing", `There is no ${path}: name a configuration file or a home.`);
+  if (!statSync(path).isDirectory()) return [configAt(path, context)];
+  const isHome = basename(path) === HOME_NAME;
+  const home = isHome ? path : join(path, HOME_NAME);
+  const config = join(path, CONFIG_NAME);
+  const admissions = [
+    ...(existsSync(home) ? [admitHome({ directory: home, reason: "found" }, personHere())] : []),
+    ...(!isHome && existsSync(config) ? [configAt(config, context)] : []),
+  ];
+  if (admissions.length > 0) return admissions;
+  throw new Failure("missing", `${path} holds neither ${HOME_NAME} nor ${CONFIG_NAME}: there is nothing to trust.`);
+}
+
+/** Judged as found: that it is named here doesn't make it the person's own. */
+function configAt(
+  path: string,
+  { home }: Context,
+  reason: "option" | "environment" | "directory" = "directory",
+): Admission {
+  const chosen = { path, reason };
+  const text = readConfig(chosen);
+  if (typeof text !== "string") throw new Failure("unreadable", `${path} ${text.problem}.`);
+  return admitConfig(chosen, { text, home, person: personHere() });
+}
+
+async function report(admissions: readonly Admission[], act: Act, { format, output }: Context): Promise<void> {
+  if (format === "json") {
+    const trust = admissions.map(({ kind, path, standing, powers }) => ({ kind, path, was: standing, allows: powers }));
+    return output.json({ act, trust });
+  }
+  if (admissions.length === 0) await output.line("Nothing here needs to be trusted.");
+  for (const admission of admissions) {
+    const said = {
+      trust: "is trusted as it is now; you are asked again when it changes",
+      remove: "is no longer trusted",
+    };
+    const now = act === "show" ? STANDING[admission.standing] : said[act];
+    await output.line(`The ${admission.kind === "home" ? "home" : "configuration"} ${admission.path} ${now}.`);
+    if (act === "remove" || admission.powers.length === 0) continue;
+    await output.line([act === "trust" ? "It may" : "It would", ...powerLines(admission)].join("\n"));
+  }
+}
+
+const STANDING: Readonly<Record<Admission["standing"], string>> = {
+  own: "is your own",
+  trusted: "is trusted",
+  changed: "has changed since you trusted it",
+  unknown: "is not known to be yours",
+  "other-user": "belongs to another user",
+};

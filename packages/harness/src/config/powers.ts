@@ -1,0 +1,104 @@
+/**
+ * What a configuration would be allowed to do beyond settings: run code, send keys or conversations to an address it
+ * names, run commands on this machine, reach files elsewhere, read the environment. Looks at the file as it is written,
+ * valid or not and before variables are put in. Pure.
+ */
+import { isAbsolute } from "node:path";
+import { KEY_VARIABLES } from "../models/key-variables.ts";
+import type { Power } from "../trust/standing.ts";
+import { variableOf } from "./variables.ts";
+
+export function powersOf(written: unknown): Power[] {
+  const root = fields(written);
+  const memory = fields(root["memory"]);
+  const models = Array.isArray(root["models"]) ? root["models"].map(fields) : [];
+  return [
+    ...modulesOf(written).map((module) => power("code", "memory.storage_class", `run the code of ${module}`)),
+    ...models.flatMap((model, index) => addressPowers(model, `models.${index}`)),
+    ...(isOff(fields(root["workspace"])["host_bash"])
+      ? []
+      : [power("host", "workspace.host_bash", "run shell commands on this machine, outside of the sandbox")]),
+    ...elsewhere(memory["storage_path"], "memory.storage_path", "keep memory in"),
+    ...elsewhere(fields(root["skills"])["path"], "skills.path", "read instructions from"),
+    ...elsewhere(fields(root["store"])["url"], "store.url", "keep threads in"),
+    ...environmentPowers(written, models),
+  ];
+}
+
+/** The modules it would load, as it names them; what is loaded is part of what must be trusted. */
+export function modulesOf(written: unknown): string[] {
+  const named = fields(fields(written)["memory"])["storage_class"];
+  if (named === undefined || named === null) return [];
+  return typeof named === "string" && BUILT_IN.test(named) ? [] : [String(named)];
+}
+
+const BUILT_IN = /^(?:file|sqlite|postgres|(?:[\w.]+\.)?FileMemoryStorage)$/;
+
+function addressPowers(model: Fields, key: string): Power[] {
+  const address = model["base_url"];
+  if (address === undefined || address === null) return [];
+  const named = variableOf(model["api_key"]);
+  const usual = model["api_key"] === undefined ? KEY_VARIABLES[String(model["provider"])] : undefined;
+  const variable = named ?? usual;
+  const what =
+    variable === undefined ? "what is said and remembered" : `your $${variable}, and what is said and remembered,`;
+  return [power(variable === undefined ? "address" : "key", `${key}.base_url`, `send ${what} to ${shown(address)}`)];
+}
+
+/** Every other variable: its value would end up in a prompt, a request or a path. */
+function environmentPowers(written: unknown, models: readonly Fields[]): Power[] {
+  const usual = new Set(models.flatMap((model, index) => usualKey(model, index)));
+  return strings(written, []).flatMap(({ path, text }) => {
+    const variable = variableOf(text);
+    const key = path.join(".");
+    if (variable === undefined || usual.has(key)) return [];
+    return [power("environment", key, `read $${variable} from your environment`)];
+  });
+}
+
+/** A provider's own variable sent to the provider itself; what is sent to an address is said with the address. */
+function usualKey(model: Fields, index: number): string[] {
+  const variable = variableOf(model["api_key"]);
+  if (variable === undefined) return [];
+  const addressed = model["base_url"] !== undefined && model["base_url"] !== null;
+  return addressed || variable === KEY_VARIABLES[String(model["provider"])] ? [`models.${index}.api_key`] : [];
+}
+
+/** A path inside the home is its own affair. */
+function elsewhere(value: unknown, key: string, verb: string): Power[] {
+  if (value === undefined || value === null || variableOf(value) !== undefined) return [];
+  const inside =
+    typeof value === "string" &&
+    !isAbsolute(value) &&
+    !/^[a-z][a-z0-9+.-]+:/i.test(value) &&
+    !value.split(/[\\/]/).includes("..");
+  return inside ? [] : [power("files", key, `${verb} ${shown(value)}`)];
+}
+
+/** An address may hold a password. */
+function shown(value: unknown): string {
+  return String(value)
+    .slice(0, 200)
+    .replace(/\/\/[^/@]{0,200}@/, "//…@");
+}
+
+function isOff(value: unknown): boolean {
+  return value === undefined || value === null || value === false;
+}
+
+function power(kind: Power["kind"], key: string, detail: string): Power {
+  // A stranger's words may hold what a terminal would obey.
+  return { kind, key, detail: detail.replace(/\p{Cc}/gu, "\uFFFD") };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function fields(value: unknown): Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+}
+
+function strings(value: unknown, path: readonly string[]): { path: readonly string[]; text: string }[] {
+  if (typeof value === "string") return [{ path, text: value }];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => strings(inner, [...path, key]));
+}
