@@ -1,4 +1,5 @@
 export { type Boundary, boundaries } from "./boundaries.ts";
+export type { Reach } from "./choice.ts";
 export { entrySize, type Measure } from "./clamp.ts";
 export type { CompactionOutcome } from "./outcome.ts";
 export {
@@ -10,6 +11,7 @@ export {
   planCompaction,
 } from "./plan.ts";
 export {
+  isCeilings,
   type Keep,
   type Limits,
   limitsOf,
@@ -32,4 +34,4 @@ export {
   storedSummary,
   type WrittenSummary,
 } from "./records.ts";
-export { checkTrigger } from "./trigger.ts";
+export { checkTrigger, type Growth } from "./trigger.ts";

@@ -138,19 +138,51 @@ test("[F17] a hidden system message is hoisted", () => {
 
 test("[F30] what is less than a summary of it is not hidden to make room: the plan would promise more than it holds", () => {
   const system: OpenAiMessage = { role: "system", content: words(2580) };
-  const groups = [20, 20, 150, 20].flatMap((size, i) => [call(`c${i}`), result(`c${i}`, words(size))]);
+  const groups = [20, 20, 20, 20].flatMap((size, i) => [call(`c${i}`), result(`c${i}`, words(size))]);
   for (const before of [[system], [system, user("hi"), ai("ok")]]) {
-    const thread = open([...before, user(words(529)), ...groups]);
+    const thread = open([...before, user(words(780)), ...groups]);
     const plan = compacts(planned(thread, { window: 4000, summaryFormat: "user" }));
     assert.equal(plan.cut, null);
     assert.ok(thread.size(plan) < plan.tokensBefore && thread.size(plan) <= 3500, `${thread.size(plan)}`);
   }
 });
 
+test("a request that stands verbatim is not what a summary replaces: the room for one is measured without it", () => {
+  const groups = Array.from({ length: 20 }, (_, i) => [call(`c${i}`), result(`c${i}`, words(20, i))]).flat();
+  const thread = open([user(words(1600)), ...groups]);
+  const plan = compacts(planned(thread, { trigger: [messages(30)], keep: messages(20) }));
+  assert.deepEqual([plan.cut?.request, plan.cut?.kept, plan.entries], [1, 20, []]);
+  assert.ok(plan.tokensAfter < plan.tokensBefore && thread.size(plan) <= plan.tokensAfter);
+});
+
+for (const value of [1000, 2000, 3000, 3400]) {
+  test(`a promise of ${value} of 4000 tokens is kept: the summary takes what is left below the trigger`, () => {
+    const thread = open(alternating(40, 60));
+    const plan = compacts(
+      planned(thread, { trigger: [tokens(4000)], keep: tokens(value), window: 200_000, fixed: 2500 }),
+    );
+    const kept = thread.messages.slice(plan.cut!.tail).reduce((sum, each) => sum + thread.measure.message(each), 0);
+    assert.ok(kept >= value && kept < value + 130, `${kept} kept`);
+    assert.ok(plan.tokensAfter - 2500 < 4000, `${plan.tokensAfter - 2500} after`);
+  });
+}
+
+test("where the summary that was written leaves no room, keep gives way by no more than it must, and the plan says so", () => {
+  const thread = open(alternating(40, 60));
+  const policy = { trigger: [tokens(4000)], keep: tokens(3700), window: 200_000 };
+  const first = compacts(planned(thread, policy));
+  assert.deepEqual([first.reaches, first.most], ["keep", 3999]);
+  const second = compacts(planned(thread, { ...policy, summaryTokens: 400 }));
+  assert.equal(second.reaches, "less");
+  assert.ok(second.cut!.kept >= 30 && second.tokensAfter <= 3600, `${second.cut!.kept} ${second.tokensAfter}`);
+});
+
 test("[F30] no new attempt before the view has grown by the minimum gain, while it fits", () => {
   const policy = { trigger: [tokens(3000)], keep: messages(20), window: 32_000 };
-  assert.equal(reasonOf(planned(open(alternating(20, 100)), { ...policy, grown: 100 })), "waiting");
-  assert.equal(planned(open(alternating(20, 100)), { ...policy, grown: 3200 }).kind, "compact");
+  const after = (said: number): Plan =>
+    planned(open(alternating(20, 100)), { ...policy, grown: { tokens: said, messages: 2 } });
+  assert.equal(reasonOf(after(299)), "waiting");
+  assert.equal(after(300).kind, "compact");
 });
 
 test("a keep at or over the trigger gives way instead of looping", () => {
@@ -178,7 +210,8 @@ interface Options {
   readonly window?: number;
   readonly fixed?: number;
   readonly cause?: "automatic" | "manual";
-  readonly grown?: number;
+  readonly summaryTokens?: number;
+  readonly grown?: { readonly tokens: number; readonly messages: number };
 }
 
 function planned(thread: ReturnType<typeof open>, options: Options): Plan {
@@ -199,6 +232,7 @@ function planned(thread: ReturnType<typeof open>, options: Options): Plan {
     },
     cause: options.cause ?? "automatic",
     grown: options.grown ?? null,
+    summaryTokens: options.summaryTokens ?? 0,
     prune: null,
   });
 }

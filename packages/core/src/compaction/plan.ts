@@ -8,12 +8,12 @@ import type { ViewEntry } from "../log/view.ts";
 import type { Shape } from "../message/shape.ts";
 import type { Originals } from "../summary/index.ts";
 import { type Boundary, boundaries } from "./boundaries.ts";
+import { type Choice, chooseCut, gentlestCut, type Reach, STUB_TOKENS } from "./choice.ts";
 import type { Measure } from "./clamp.ts";
-import { keepFrom } from "./keep.ts";
-import { isCeilings, type Limits, limitsOf, type Policy, type Threshold, type Window } from "./policy.ts";
+import { type Limits, limitsOf, type Policy, type Threshold, type Window } from "./policy.ts";
 import { type PruneRung, planPruning } from "./prune/rung.ts";
-import { type Level, type Weigher, weigh } from "./tail.ts";
-import { checkTrigger } from "./trigger.ts";
+import { type Weigher, weigh } from "./tail.ts";
+import { checkTrigger, type Growth } from "./trigger.ts";
 
 export interface PlanInput<M> {
   readonly view: readonly ViewEntry<M>[];
@@ -25,8 +25,10 @@ export interface PlanInput<M> {
   readonly policy: Policy;
   /** `manual` compacts whatever the size; `overflow` follows a provider's refusal and must shrink. */
   readonly cause: "automatic" | "manual" | "overflow";
-  /** Tokens said since the last attempt; null when there was none. */
-  readonly grown: number | null;
+  /** What was said since the last attempt; null when there was none. */
+  readonly grown: Growth | null;
+  /** What the summary came to, when one was written for this view and keep left it no room; keep then gives way. */
+  readonly summaryTokens?: number;
   /** Null: nothing is pruned. */
   readonly prune: PruneRung | null;
   /** How the model can read what is shortened; when absent, nothing is said about it. */
@@ -51,8 +53,9 @@ export interface CompactPlan {
   readonly tokensBefore: number;
   /** Upper bound: the summary may be shorter than its budget. */
   readonly tokensAfter: number;
-  /** How far it gets: to the low-water mark, or only below the trigger (keep is a promise), or only into the window. */
-  readonly reaches: "low-water" | "keep" | "window";
+  /** Over this the result is no good: the plan is made again, with what is known then. */
+  readonly most: number;
+  readonly reaches: Reach;
 }
 
 export interface Cut {
@@ -84,129 +87,33 @@ export interface Floor {
   readonly window: number;
 }
 
-const STUB_TOKENS = 128;
 const REQUEST_TOKENS = 256;
 
-/** Gentle first: whole parts, then ever shorter ones. */
-const LEVELS: readonly Level[] = [Number.POSITIVE_INFINITY, 8000, 4000, 2000, 1000, 500, 250, 120];
-const SHORTEST_WITH_ALL_KEPT = 1000;
-
 export function planCompaction<M>(input: PlanInput<M>): Plan {
-  const limits = limitsOf(input.policy, input.window);
   const weigher = weigh({ ...input, format: input.policy.summaryFormat });
+  const limits = limitsOf(input.policy, input.window, weigher.outside);
   const plan = planHiding(input, weigher, limits);
   return planPruning(input, weigher, limits, plan) ?? plan;
 }
 
 function planHiding<M>(input: PlanInput<M>, weigher: Weigher, limits: Limits): Plan {
   const { policy, window, view, shape } = input;
-  const tokens = weigher.total;
+  const { total: tokens, outside, messages } = weigher;
   const fits = tokens <= limits.fits;
-  const trigger = checkTrigger(policy, { tokens, messages: weigher.messages }, window);
+  const trigger = checkTrigger(policy, { tokens, outside, messages }, input.grown, window);
   const forced = input.cause !== "automatic" || !fits;
-  if (!forced && !trigger.met) return { kind: "none", reason: "below-trigger", tokens };
-  if (!forced && input.grown !== null && input.grown < limits.minGain)
-    return { kind: "none", reason: "waiting", tokens };
+  if (!forced && trigger.kind === "below") return { kind: "none", reason: "below-trigger", tokens };
+  if (!forced && trigger.kind === "waiting") return { kind: "none", reason: "waiting", tokens };
 
+  const choose = input.cause === "manual" && fits ? gentlestCut : chooseCut;
   const cuts = boundaries(view, shape);
-  const found =
-    input.cause === "manual" && fits ? gentlest(input, weigher, limits, cuts) : climb(input, weigher, limits, cuts);
-  if (found === null) {
+  const choice = choose({ weigher, limits, cuts, policy, window, least: input.summaryTokens ?? 0 });
+  if (choice === null) {
     if (fits && input.cause !== "overflow") return { kind: "none", reason: "nothing-to-cut", tokens };
     return collapse(input, weigher, limits);
   }
-  const reason = input.cause !== "automatic" ? input.cause : trigger.met ? trigger.threshold : "window";
-  return compactPlan(input, weigher, found, reason);
-}
-
-interface Choice {
-  readonly cut: Boundary;
-  readonly entries: readonly PruneEntry[];
-  readonly tokens: number;
-  readonly summary: number;
-  readonly reaches: CompactPlan["reaches"];
-}
-
-/** A manual compaction: the cut that keep asks for, whatever it gains, as long as the summary can't overfill the window. */
-function gentlest<M>(input: PlanInput<M>, weigher: Weigher, limits: Limits, cuts: readonly Boundary[]): Choice | null {
-  const cut = preferredCuts(input, weigher, cuts).find(({ index }) => index > weigher.first);
-  if (cut === undefined) return null;
-  const summary = summaryBudget(weigher, cut, limits);
-  const { tokens } = weigher.after(cut, Number.POSITIVE_INFINITY, summary);
-  if (tokens > limits.fits) return null;
-  return { cut, entries: [], tokens, summary, reaches: tokens <= limits.goal ? "low-water" : "keep" };
-}
-
-/** The first choice that is good enough, from the least to the most invasive. */
-function climb<M>(input: PlanInput<M>, weigher: Weigher, limits: Limits, cuts: readonly Boundary[]): Choice | null {
-  const preferred = preferredCuts(input, weigher, cuts);
-  const start = preferred[0]?.index ?? weigher.first;
-  const onward = cuts.filter(({ index }) => index >= start);
-  const whole: readonly Level[] = [Number.POSITIVE_INFINITY];
-  const mild = LEVELS.filter((level) => level >= SHORTEST_WITH_ALL_KEPT);
-  const roomy = Math.min(limits.trigger - 1, limits.fits - limits.minGain);
-  const messages = limits.messages === null ? Number.POSITIVE_INFINITY : limits.messages.trigger - 1;
-  const low = { tokens: limits.goal, messages };
-  const rounds: readonly Round[] = [
-    { cuts: preferred, levels: whole, target: low, reaches: "low-water" },
-    { cuts: preferred.toReversed(), levels: whole, target: { ...low, tokens: roomy }, reaches: "keep" },
-    { cuts: preferred, levels: mild, target: low, reaches: "low-water" },
-    { cuts: onward, levels: LEVELS, target: low, reaches: "low-water" },
-    { cuts: onward, levels: LEVELS, target: { ...low, tokens: roomy }, reaches: "window" },
-    { cuts: onward, levels: LEVELS, target: { ...low, tokens: limits.fits }, reaches: "window" },
-  ];
-  for (const round of rounds) {
-    const choice = firstWithin(round, weigher, limits);
-    if (choice !== null) return choice;
-  }
-  return null;
-}
-
-interface Round {
-  readonly cuts: readonly Boundary[];
-  readonly levels: readonly Level[];
-  readonly target: { readonly tokens: number; readonly messages: number };
-  readonly reaches: CompactPlan["reaches"];
-}
-
-function firstWithin({ cuts, levels, target, reaches }: Round, weigher: Weigher, limits: Limits): Choice | null {
-  for (const level of levels) {
-    for (const cut of cuts) {
-      const summary = summaryBudget(weigher, cut, limits);
-      const after = weigher.after(cut, level, summary);
-      if (after.tokens > target.tokens || after.messages > target.messages) continue;
-      if (after.tokens >= weigher.total && after.messages >= weigher.messages) continue;
-      const { entries, excess } = weigher.clamps(cut, level);
-      const tokens = after.tokens + excess;
-      if (tokens <= target.tokens) return { cut, entries, tokens, summary, reaches };
-    }
-  }
-  return null;
-}
-
-/**
- * The cuts that honour keep, best first. A promise moves outward (more stays), to a user turn or else to a tool group
- * inside the turn; ceilings move inward (less stays), to a user turn or else to a group.
- */
-function preferredCuts<M>(input: PlanInput<M>, weigher: Weigher, cuts: readonly Boundary[]): readonly Boundary[] {
-  const { keep } = input.policy;
-  const wanted = weigher.first + keepFrom(weigher.sizes.slice(weigher.first), keep, input.window);
-  if (isCeilings(keep)) {
-    const inward = cuts.filter(({ index }) => index >= wanted);
-    const cut = inward.find(({ kind }) => kind !== "group") ?? inward[0] ?? cuts.at(-1);
-    return cut === undefined ? [] : [cut];
-  }
-  const outward = cuts.filter(({ index }) => index <= wanted);
-  const turn = outward.findLast(({ kind }) => kind !== "group");
-  const group = outward.at(-1);
-  return [...(turn === undefined ? [] : [turn]), ...(group === undefined || group === turn ? [] : [group])];
-}
-
-/** Never more than two thirds of what it replaces, but no summary is shorter than its stub. */
-function summaryBudget(weigher: Weigher, cut: Boundary, limits: Limits): number {
-  if (cut.index <= weigher.first) return 0;
-  const hidden = weigher.hidden(cut.index);
-  return Math.max(STUB_TOKENS, Math.min(limits.maxSummary, Math.floor((hidden * 2) / 3)));
+  const reason = input.cause !== "automatic" ? input.cause : trigger.kind === "met" ? trigger.threshold : "window";
+  return compactPlan(input, weigher, choice, reason);
 }
 
 function compactPlan<M>(input: PlanInput<M>, weigher: Weigher, choice: Choice, reason: CompactPlan["reason"]): Plan {
@@ -221,6 +128,7 @@ function compactPlan<M>(input: PlanInput<M>, weigher: Weigher, choice: Choice, r
     reason,
     tokensBefore: weigher.total,
     tokensAfter: tokens,
+    most: choice.most,
     reaches: choice.reaches,
   };
 }
@@ -244,6 +152,7 @@ function collapse<M>(input: PlanInput<M>, weigher: Weigher, limits: Limits): Pla
     reason: input.cause === "automatic" ? "window" : input.cause,
     tokensBefore: weigher.total,
     tokensAfter: weigher.base + request + summary + digest,
+    most: limits.fits,
     reaches: "window",
   };
 }

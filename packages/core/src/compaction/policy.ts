@@ -3,7 +3,10 @@
  */
 import type { SummaryFormat } from "../log/record.ts";
 
-/** `fraction` is of the model's input window. */
+/**
+ * `tokens` and `messages` speak of the conversation: the view without system prompt, system messages and tools. `fraction`
+ * is of the model's input window; as a trigger it speaks of the whole request.
+ */
 export interface Threshold {
   readonly type: "fraction" | "tokens" | "messages";
   readonly value: number;
@@ -15,9 +18,9 @@ export type Keep = Threshold | readonly Threshold[];
 export interface Policy {
   readonly trigger: readonly Threshold[];
   readonly keep: Keep;
-  /** A compaction aims at or under this share of the trigger. */
+  /** A compaction aims at or under this share of what the trigger leaves to the conversation. */
   readonly lowWater: number;
-  /** Share of the window the view must have grown by before the next attempt. */
+  /** Share of the trigger, in its own unit, the view must have grown by before the next attempt. */
   readonly minGain: number;
   /** Null: a tenth of the window, at most 4000. */
   readonly maxSummaryTokens: number | null;
@@ -30,6 +33,7 @@ export interface Window {
   readonly reserve: number;
 }
 
+/** All tokens are of the whole request. */
 export interface Limits {
   /** The most a request may count. */
   readonly fits: number;
@@ -38,24 +42,40 @@ export interface Limits {
   readonly goal: number;
   readonly minGain: number;
   readonly maxSummary: number;
-  /** The lowest message trigger, if any, and its low-water mark. */
-  readonly messages: { readonly trigger: number; readonly goal: number } | null;
+  /** The lowest message trigger, if any. */
+  readonly messages: { readonly trigger: number; readonly minGain: number } | null;
 }
 
-export function limitsOf(policy: Policy, window: Window): Limits {
+const WHOLE_WINDOW: Threshold = { type: "fraction", value: 1 };
+
+/** `outside` is what no compaction removes and `tokens` doesn't speak of: system prompt, system messages, tools. */
+export function limitsOf(policy: Policy, window: Window, outside: number): Limits {
   const fits = Math.max(0, Math.floor(window.size - window.reserve));
-  const tokenTriggers = policy.trigger.flatMap((threshold) => tokensOf(threshold, window) ?? []);
-  const trigger = Math.min(fits + 1, ...tokenTriggers);
-  const messageTriggers = policy.trigger.flatMap(({ type, value }) => (type === "messages" ? [value] : []));
-  const messages = Math.min(...messageTriggers);
+  const tokenTriggers = policy.trigger.filter(({ type }) => type !== "messages");
+  const trigger = Math.min(fits + 1, ...tokenTriggers.map((each) => requestTokens(each, window, outside)));
+  const messageTriggers = policy.trigger.filter(({ type }) => type === "messages");
+  const fewest = messageTriggers.toSorted((one, other) => one.value - other.value)[0];
   return {
     fits,
     trigger,
-    goal: Math.min(fits, Math.floor(trigger * policy.lowWater)),
-    minGain: Math.floor(window.size * policy.minGain),
+    goal: Math.min(fits, Math.floor(outside + policy.lowWater * Math.max(0, trigger - outside))),
+    minGain: Math.min(...[WHOLE_WINDOW, ...tokenTriggers].map((each) => gainOf(each, policy, window))),
     maxSummary: policy.maxSummaryTokens ?? Math.floor(Math.min(window.size * 0.1, 4000)),
-    messages: messageTriggers.length === 0 ? null : { trigger: messages, goal: Math.floor(messages * policy.lowWater) },
+    messages: fewest === undefined ? null : { trigger: fewest.value, minGain: gainOf(fewest, policy, window) },
   };
+}
+
+/** How much must be said after an attempt before this threshold may start the next one, in its own unit. */
+export function gainOf(threshold: Threshold, { minGain }: Policy, window: Window): number {
+  const tokens = tokensOf(threshold, window);
+  if (tokens === null) return Math.max(1, Math.floor(threshold.value * minGain));
+  return Math.floor(Math.min(window.size, tokens) * minGain);
+}
+
+/** The whole request's tokens at which a token threshold is reached. */
+function requestTokens(threshold: Threshold, window: Window, outside: number): number {
+  const tokens = tokensOf(threshold, window) ?? Number.POSITIVE_INFINITY;
+  return threshold.type === "tokens" ? tokens + outside : tokens;
 }
 
 /** Null for a threshold that counts messages. */

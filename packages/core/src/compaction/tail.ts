@@ -29,6 +29,8 @@ export interface Weigher {
   readonly first: number;
   readonly sizes: readonly number[];
   readonly total: number;
+  /** What isn't conversation: fixed, and the system messages. */
+  readonly outside: number;
   /** Messages in the view without system messages. */
   readonly messages: number;
   /** Tokens that leave the view with this cut: what is newly hidden and what is folded. */
@@ -47,8 +49,8 @@ export function weigh<M>({ view, shape, measure, fixed, format, originals = NOWH
   const firstMessage = view.findIndex((entry, index) => entry.source === "message" && !isSystem[index]);
   const first = firstMessage < 0 ? view.length : firstMessage;
   const total = fixed + sum(sizes);
-  const systems = sum(sizes.filter((_, index) => isSystem[index]));
-  const base = fixed + systems + behindSummary(format, shape, measure);
+  const outside = fixed + sum(sizes.filter((_, index) => isSystem[index]));
+  const base = outside + behindSummary(format, shape, measure);
 
   const parts = (index: number): readonly number[] => clampableTokens(view[index]!, shape, measure);
   const clamped = (level: Level, index: number): Clamped =>
@@ -70,6 +72,7 @@ export function weigh<M>({ view, shape, measure, fixed, format, originals = NOWH
     first,
     sizes,
     total,
+    outside,
     base,
     messages: visible[0]!,
     request,

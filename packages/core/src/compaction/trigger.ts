@@ -1,21 +1,43 @@
 /**
- * Whether a view asks to be compacted: any threshold reached starts it, compared with `>=`.
+ * Whether a view asks to be compacted: any threshold reached starts it, compared with `>=`, every time. After an attempt
+ * a threshold waits until a share of itself was said, in its own unit.
  */
-import { type Policy, type Threshold, tokensOf, type Window } from "./policy.ts";
+import { gainOf, type Policy, type Threshold, tokensOf, type Window } from "./policy.ts";
 
 export interface Fill {
   /** The whole request: system prompt, tool schemas, messages. */
   readonly tokens: number;
-  /** Messages in the view, the system prompt not counted. */
+  /** Of them, what isn't conversation: system prompt, system messages, tool schemas. */
+  readonly outside: number;
+  /** Messages in the view, system messages not counted. */
   readonly messages: number;
 }
 
-export type TriggerCheck = { readonly met: false } | { readonly met: true; readonly threshold: Threshold };
+/** What was said since the last attempt. */
+export interface Growth {
+  readonly tokens: number;
+  readonly messages: number;
+}
 
-export function checkTrigger(policy: Policy, fill: Fill, window: Window): TriggerCheck {
-  const threshold = policy.trigger.find((candidate) => {
-    const tokens = tokensOf(candidate, window);
-    return tokens === null ? fill.messages >= candidate.value : fill.tokens >= tokens;
+export type TriggerCheck =
+  | { readonly kind: "below" }
+  | { readonly kind: "waiting" }
+  | { readonly kind: "met"; readonly threshold: Threshold };
+
+/** `grown` is null when there was no attempt. */
+export function checkTrigger(policy: Policy, fill: Fill, grown: Growth | null, window: Window): TriggerCheck {
+  const reached = policy.trigger.filter((threshold) => isReached(threshold, fill, window));
+  if (reached.length === 0) return { kind: "below" };
+  const due = reached.find((threshold) => {
+    if (grown === null) return true;
+    const said = threshold.type === "messages" ? grown.messages : grown.tokens;
+    return said >= gainOf(threshold, policy, window);
   });
-  return threshold === undefined ? { met: false } : { met: true, threshold };
+  return due === undefined ? { kind: "waiting" } : { kind: "met", threshold: due };
+}
+
+function isReached(threshold: Threshold, { tokens, outside, messages }: Fill, window: Window): boolean {
+  const value = tokensOf(threshold, window);
+  if (value === null) return messages >= threshold.value;
+  return threshold.type === "tokens" ? tokens - outside >= value : tokens >= value;
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { CompactionOutcome, Policy } from "@palimpsest/core/compaction";
+import { type CompactionOutcome, type Policy, storedSummary } from "@palimpsest/core/compaction";
+import type { Range } from "@palimpsest/core/log";
 import { type OpenAiMessage, openaiRules, openaiShape } from "@palimpsest/core/message";
 import { SECTIONS, type SummaryState } from "@palimpsest/core/summary";
 import { charsPerToken, createMeter } from "@palimpsest/core/tokens";
@@ -44,6 +45,44 @@ test("with a ready draft the trigger makes no model call before the request, and
     assert.deepEqual(thread.types("draft"), ["draft-start", "draft-ready", "draft-used"]);
   });
 });
+
+for (const [what, keep, most] of [
+  [
+    "ceilings",
+    [
+      { type: "messages", value: 6 },
+      { type: "fraction", value: 0.25 },
+    ],
+    6,
+  ],
+  ["a promise", { type: "messages", value: 6 }, 7],
+] as const) {
+  test(`with a draft, too, the tail is what ${what} say: the rest is added to the draft by rules, without a model`, async () => {
+    await inThread(async (thread) => {
+      let calls = 0;
+      const compactor = thread.compactor(
+        async (request, signal) => {
+          calls++;
+          return SUMMARIZERS.extractive(request, signal);
+        },
+        {},
+        {},
+        { ...POLICY, keep },
+      );
+      const { outcome } = await thread.untilCompacted(compactor, () => calls);
+      assert.deepEqual([thread.types("draft-used").length, calls, outcome.rung], [1, 1, "summarize"]);
+      assert.ok(outcome.messages.length - 2 <= most, `${outcome.messages.length - 2} kept`);
+      const [, drafted] = thread.covers("draft-used");
+      const last = outcome.hidden![1];
+      assert.ok(last > drafted, `drafted to ${drafted}, hidden to ${last}`);
+      const summary = storedSummary(thread.conversation.live().compaction)!;
+      const rest = SECTIONS.flatMap((section) => summary.sections[section]).filter(({ seqs }) =>
+        seqs.some((seq) => seq > drafted),
+      );
+      assert.ok(summary.through === last && rest.length > 0);
+    });
+  });
+}
 
 test("a draft made before a restart is used after it", async () => {
   await inThread(async (thread) => {
@@ -216,6 +255,10 @@ async function makeThread(writer: Writer) {
   const clock = () => new Date(now);
   const table: DraftTable = draftTable(store.drafts, "t", clock);
   const types = (start: string) => events.map(({ type }) => type).filter((type) => type.startsWith(start));
+  const covers = (type: CompactionEvent["type"]): Range => {
+    const event = events.find((each) => each.type === type);
+    return event !== undefined && "covers" in event ? event.covers : [0, 0];
+  };
   const say = async (turns = 1): Promise<void> => {
     for (let turn = 0; turn < turns; turn++) await conversation.commit(drafts(said++));
   };
@@ -223,6 +266,7 @@ async function makeThread(writer: Writer) {
     summarize: Summarize,
     background: { readonly label?: string } | null = {},
     settings: Partial<Parameters<typeof createModelWriter>[0]> = {},
+    policy: Policy = POLICY,
   ): Compactor<OpenAiMessage> => {
     const options: CompactorOptions<OpenAiMessage> = {
       conversation,
@@ -231,7 +275,7 @@ async function makeThread(writer: Writer) {
       window: () => ({ size: 8000, reserve: 1000 }),
       fixed: () => 0,
       count: (view) => ({ tokens: meter.messages(view.map(({ message }) => message)), source: "reported" }),
-      policy: POLICY,
+      policy,
       prune: null,
       writer: createModelWriter({
         summarize,
@@ -265,6 +309,7 @@ async function makeThread(writer: Writer) {
     table,
     conversation,
     types,
+    covers,
     say,
     compactor,
     sayUntil,

@@ -6,11 +6,11 @@
 import type { Cut } from "@palimpsest/core/compaction";
 import { readState } from "@palimpsest/core/summary";
 import { untilAborted } from "../abort.ts";
-import { fingerprint, planDraft } from "./draft-plan.ts";
+import { covers, fingerprint, planDraft } from "./draft-plan.ts";
 import type { DraftTable } from "./draft-table.ts";
 import type { OnCompactionEvent } from "./events.ts";
 import type { Gauge } from "./gauge.ts";
-import type { Summarised, Summariser } from "./summarise.ts";
+import type { Begun, Summariser } from "./summarise.ts";
 import { type OrderOptions, orderFor } from "./summary-order.ts";
 
 export interface BackgroundOptions {
@@ -21,16 +21,11 @@ export interface BackgroundOptions {
   readonly ahead?: "yes" | "no";
 }
 
-interface ReadyDraft {
-  readonly cut: Cut;
-  readonly summarised: Summarised;
-}
-
 export interface Background<M> {
   /** Starts a draft if the view is near enough to its trigger. Returns at once. */
   consider(measured: Gauge<M>): void;
-  /** The draft that covers the wanted range or its beginning, if it holds. */
-  ready(wanted: Cut, request: ReadyRequest): Promise<ReadyDraft | null>;
+  /** The draft that covers most of the wanted range from its beginning on, if it holds. */
+  ready(wanted: Cut, request: ReadyRequest): Promise<Begun | null>;
   /** Nothing prepared holds any more. */
   clear(): Promise<void>;
   /** Resolves when no draft is being written. */
@@ -42,12 +37,10 @@ export interface Background<M> {
 interface ReadyRequest {
   /** `yes`: the caller would ask a model anyway, so a draft being written is waited for, if it will be of use. */
   readonly wait: "yes" | "no";
-  /** Whether a cut would do. */
-  readonly enough: (cut: Cut) => boolean;
   readonly signal: AbortSignal;
 }
 
-interface Draft extends ReadyDraft {
+interface Draft extends Begun {
   readonly print: string;
 }
 
@@ -84,7 +77,7 @@ class Drafting<M> implements Background<M> {
     if (this.#held && this.#holds(this.#held)) return;
     const cut = planDraft(conversation, measured, policy);
     if (cut === null) return;
-    this.#restUntil = measured.tokens + Math.floor(measured.window.size * policy.minGain);
+    this.#restUntil = Math.floor(measured.tokens * (1 + policy.minGain));
     this.#work = this.#draft(cut, measured, this.#stop.signal)
       .catch((error: unknown) => this.#dropped(cut, error instanceof Error ? error.message : String(error)))
       .finally(() => {
@@ -93,8 +86,8 @@ class Drafting<M> implements Background<M> {
       });
   }
 
-  async ready(wanted: Cut, { wait, enough, signal }: ReadyRequest): Promise<ReadyDraft | null> {
-    const serves = (cut: Cut): boolean => begins(cut, wanted) && enough(cut);
+  async ready(wanted: Cut, { wait, signal }: ReadyRequest): Promise<Begun | null> {
+    const serves = (cut: Cut): boolean => covers(cut, wanted);
     // What will be of no use is stopped: its finished parts serve the summary that is written now.
     if (wait === "yes") {
       await (this.#covering === null || serves(this.#covering)
@@ -162,11 +155,6 @@ class Drafting<M> implements Background<M> {
   #dropped(cut: Cut, reason: string): void {
     this.#options.on({ type: "draft-dropped", covers: cut.covers, reason });
   }
-}
-
-/** The same beginning, and nothing hidden that should stay. */
-function begins({ covers: [first, last] }: Cut, { covers }: Cut): boolean {
-  return first === covers[0] && last <= covers[1];
 }
 
 function readDraft(stored: string | null): Draft | null {

@@ -86,3 +86,19 @@ test("below the trigger nothing is touched", async () => {
   assert.deepEqual(result.messages, messages);
   assert.equal(result.outcome.kind, "unchanged");
 });
+
+test("a promise of 3000 tokens is kept in a small window with a long system prompt and tools", async () => {
+  const all = Array.from({ length: 120 }, (_, index) => ({
+    role: index % 2 === 0 ? "user" : "assistant",
+    content: `Message ${index}: ${"the tide comes in. ".repeat(11)}`,
+  }));
+  const result = await compactMessages(all, {
+    ...{ window: 8000, fixed: 2570 },
+    trigger: { type: "tokens", value: 6000 },
+    keep: { type: "tokens", value: 3000 },
+  });
+  const kept = result.messages.filter((message) => all.includes(message as (typeof all)[number]));
+  const tokens = kept.reduce((sum, { content }) => sum + Math.ceil(content.length / 4) + 4, 0);
+  assert.ok(tokens >= 3000 && tokens <= 3200, `${kept.length} messages, ${tokens} tokens kept`);
+  assert.ok(result.tokens <= 7000);
+});

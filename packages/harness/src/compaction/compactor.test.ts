@@ -15,6 +15,7 @@ import { openConversation } from "../threads/conversation.ts";
 import { createThread, means, type Writer } from "../threads/writer.ts";
 import { type Compactor, type CompactorOptions, createCompactor } from "./compactor.ts";
 import { type CompactionEvent, logLine } from "./events.ts";
+import { createModelWriter } from "./model-writer.ts";
 import { ensureParts, homeOriginals } from "./part-files.ts";
 import type { SummaryWriter } from "./summary-writer.ts";
 
@@ -23,6 +24,7 @@ after(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
+const meter = createMeter(openaiShape, { counter: charsPerToken(4) });
 const POLICY: Policy = {
   trigger: [{ type: "tokens", value: 4000 }],
   keep: { type: "messages", value: 6 },
@@ -99,6 +101,76 @@ test("after an undo automatic compaction waits until the view has grown by the m
     assert.equal(waiting.kind === "unchanged" && waiting.reason, "waiting");
     await thread.say(...turns(30, 50));
     compacted(await thread.compactor().compact({ cause: "automatic" }));
+  });
+});
+
+for (const trigger of [
+  { type: "tokens", value: 4000 },
+  { type: "messages", value: 30 },
+] as const) {
+  test(`a trigger of ${trigger.value} ${trigger.type} holds every time, also in a window that is fifty times as large`, async () => {
+    await inThread(async (thread) => {
+      const conversation = await thread.open();
+      const policy = { ...POLICY, trigger: [trigger] };
+      const window = () => ({ size: 200_000, reserve: 4096 });
+      const compactor = thread.compactorOn(conversation, { policy, window, fixed: () => 2500 });
+      let compactions = 0;
+      for (let turn = 0; turn < 100; turn++) {
+        await conversation.commit(drafts(turns(turn, turn + 1)));
+        const outcome = await compactor.compact({ cause: "automatic" });
+        compactions += outcome.kind === "compacted" ? 1 : 0;
+        const view = conversation.view().map((entry) => sent(entry, openaiShape));
+        const size = trigger.type === "messages" ? view.length : meter.messages(view);
+        assert.ok(size < trigger.value, `${size} ${trigger.type} in turn ${turn}`);
+      }
+      assert.ok(compactions >= 3 && compactions <= 12, `${compactions} compactions`);
+    });
+  });
+}
+
+test("a check that only waits does not begin the wait anew", async () => {
+  await inThread(async (thread) => {
+    const conversation = await thread.open();
+    const compactor = thread.compactorOn(conversation, {});
+    await conversation.commit(drafts(turns(0, 30)));
+    compacted(await compactor.compact({ cause: "automatic" }));
+    await undo(thread.writer);
+    await conversation.reload();
+    const reasons: string[] = [];
+    for (let turn = 30; turn < 33; turn++) {
+      await conversation.commit(drafts(turns(turn, turn + 1)));
+      const outcome = await compactor.compact({ cause: "automatic" });
+      reasons.push(outcome.kind === "unchanged" ? outcome.reason : outcome.kind);
+    }
+    assert.deepEqual(reasons, ["waiting", "waiting", "compacted"]);
+  });
+});
+
+test("where the summary leaves no room for all that keep promises, less is kept without a second call, and the outcome says so", async () => {
+  await inThread(async (thread) => {
+    await thread.say(...turns(0, 30));
+    let calls = 0;
+    const long = Array.from({ length: 12 }, (_, n) => ({
+      text: `${n}: ${"a decision about the parser ".repeat(8)}`,
+      seqs: [1],
+    }));
+    const writer = createModelWriter({
+      summarize: async () => {
+        calls++;
+        return { text: JSON.stringify({ add: { decisions: long } }), finish: "stop" };
+      },
+      window: 32_768,
+      reservedOutputTokens: 4096,
+      trimTokensToSummarize: null,
+      maxSummarizerCalls: 8,
+      summaryPrompt: null,
+    });
+    const policy: Policy = { ...POLICY, keep: { type: "tokens", value: 3820 } };
+    const outcome = compacted(await thread.compactor({ policy, writer }).compact({ cause: "automatic" }));
+    assert.deepEqual([outcome.rung, calls], ["summarize", 1]);
+    assert.match(outcome.shortfall ?? "", /no room below the trigger for all that keep promises/);
+    assert.ok(outcome.tokensAfter < 4000 && outcome.tokensAfter > 3000, `${outcome.tokensAfter}`);
+    assert.match(String(outcome.messages[0]!.content), /a decision about the parser/);
   });
 });
 
@@ -292,7 +364,7 @@ function compacted(outcome: CompactionOutcome<OpenAiMessage>) {
   return outcome as Extract<typeof outcome, { kind: "compacted" }>;
 }
 
-type Settings = Partial<Pick<CompactorOptions<OpenAiMessage>, "writer" | "policy" | "fixed">>;
+type Settings = Partial<Pick<CompactorOptions<OpenAiMessage>, "writer" | "policy" | "fixed" | "window">>;
 
 async function inThread(work: (thread: Awaited<ReturnType<typeof makeThread>>) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "palimpsest-"));
@@ -317,7 +389,7 @@ async function makeThread(folder: string, store: Store, writer: Writer) {
   ): Compactor<OpenAiMessage> =>
     createCompactor({
       conversation,
-      meter: createMeter(openaiShape, { counter: charsPerToken(4) }),
+      meter,
       rules: openaiRules,
       window: () => ({ size: 32_768, reserve: 4096 }),
       fixed: () => 0,

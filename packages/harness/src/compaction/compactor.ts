@@ -6,28 +6,24 @@ import { setImmediate } from "node:timers/promises";
 import {
   type CompactionOutcome,
   type CompactPlan,
-  draftsOf,
   type Plan,
   type PlanInput,
   type Policy,
   type PruneRung,
   planCompaction,
   reasonText,
-  renderState,
   type Window,
 } from "@palimpsest/core/compaction";
-import { FORMAT_VERSION, type Head, type LogRecord, liveAfter, type ViewEntry } from "@palimpsest/core/log";
+import type { Head, ViewEntry } from "@palimpsest/core/log";
 import { NOWHERE, type Originals } from "@palimpsest/core/summary";
 import type { Conversation } from "../threads/conversation.ts";
 import { type Background, type BackgroundOptions, createBackground } from "./background.ts";
-import { suffices } from "./draft-plan.ts";
 import type { OnCompactionEvent } from "./events.ts";
 import { FloorError } from "./floor-error.ts";
 import { type Gauge, type GaugeOptions, gauge } from "./gauge.ts";
-import { archivePath } from "./part-files.ts";
+import { type Known, type MakingContext, makeFitting, NOTHING_KNOWN } from "./make-records.ts";
 import type { QuoteSource } from "./pins.ts";
-import { createSummariser, type Summarised, type Summariser } from "./summarise.ts";
-import { orderFor } from "./summary-order.ts";
+import { type Begun, createSummariser } from "./summarise.ts";
 import type { SummaryWriter } from "./summary-writer.ts";
 
 export interface CompactorOptions<M> extends GaugeOptions<M> {
@@ -79,12 +75,13 @@ export function createCompactor<M>(options: CompactorOptions<M>): Compactor<M> {
       : createBackground({ ...options, background: options.background }, summarise);
   /** Where the log stood when an attempt changed nothing: the next one waits for growth. */
   let attempted = 0;
-  const plan = (request: CompactRequest, measured: Gauge<M>, unforeseen = 0): Plan =>
+  const plan = (request: CompactRequest, measured: Gauge<M>, known: Known = NOTHING_KNOWN): Plan =>
     planCompaction({
       view: measured.view,
       shape: conversation.shape,
       measure: measured.measure,
-      fixed: measured.fixed + unforeseen,
+      fixed: measured.fixed + known.unforeseen,
+      summaryTokens: known.summaryTokens,
       window: request.window ?? measured.window,
       policy: request.keep === undefined ? options.policy : { ...options.policy, keep: request.keep },
       cause: request.cause,
@@ -98,12 +95,13 @@ export function createCompactor<M>(options: CompactorOptions<M>): Compactor<M> {
       const measured = gauge(conversation, options);
       on({ type: "compaction-check", tokens: measured.tokens, source: measured.source, window: measured.window.size });
       const planned = plan(request, measured);
-      const replan = (unforeseen: number): Plan => plan(request, measured, unforeseen);
+      const replan = (known: Known): Plan => plan(request, measured, known);
       const outcome = await carryOut(planned, request, { options, measured, summarise, background, replan });
-      if (outcome.kind === "unchanged") {
-        if (outcome.reason !== "below-trigger") attempted = conversation.head().version;
-        else if (request.cause === "automatic") background?.consider(measured);
-      }
+      // Whoever only waited has not tried: the wait must not begin anew with every check.
+      const checked = planned.kind === "none" && planned.reason !== "nothing-to-cut";
+      if (outcome.kind === "unchanged" && !checked) attempted = conversation.head().version;
+      if (outcome.kind === "unchanged" && outcome.reason === "below-trigger" && request.cause === "automatic")
+        background?.consider(measured);
       on({ type: "compaction-end", outcome, messages: outcome.kind === "compacted" ? outcome.messages.length : 0 });
       return outcome;
     },
@@ -112,13 +110,9 @@ export function createCompactor<M>(options: CompactorOptions<M>): Compactor<M> {
   };
 }
 
-interface Context<M> {
+interface Context<M> extends MakingContext<M> {
   readonly options: CompactorOptions<M>;
-  readonly measured: Gauge<M>;
-  readonly summarise: Summariser;
   readonly background: Background<M> | null;
-  /** The plan if the request had so many tokens more that no message of the view accounts for. */
-  readonly replan: (unforeseen: number) => Plan;
 }
 
 async function carryOut<M>(plan: Plan, request: CompactRequest, context: Context<M>): Promise<CompactionOutcome<M>> {
@@ -129,7 +123,7 @@ async function carryOut<M>(plan: Plan, request: CompactRequest, context: Context
   if (plan.kind === "none") return unchanged(plan.reason, measured.tokens);
   on({ type: "compaction-trigger", reason: plan.reason });
 
-  const made = (await fromDraft(plan, request, context)) ?? (await makeFitting(plan, request, context));
+  const made = await makeFitting(plan, request, context, await fromDraft(plan, request, context));
   if (request.signal?.aborted) return unchanged("aborted", measured.tokens);
   const { after, tokensAfter, cut } = made;
   if (tokensAfter >= measured.tokens) {
@@ -170,93 +164,16 @@ function standing<M>(view: readonly ViewEntry<M>[], last: number): number[] {
   return view.flatMap(({ source, seq }) => (source !== "message" && seq !== null && seq <= last ? [seq] : []));
 }
 
-/** With a draft that is ready and reaches far enough no model is asked and nobody waits. */
-async function fromDraft<M>(plan: CompactPlan, request: CompactRequest, context: Context<M>) {
-  const { background, options, measured } = context;
+/** With a draft that covers most of it no model is asked and nobody waits: the rest is added by rules. */
+async function fromDraft<M>(plan: CompactPlan, request: CompactRequest, context: Context<M>): Promise<Begun | null> {
+  const { background, options } = context;
   if (background === null || plan.cut === null || request.cause === "manual" || request.dryRun) return null;
-  const window = request.window ?? measured.window;
-  const enough = (tokens: number, messages: number): boolean =>
-    suffices({ tokens, messages }, { policy: options.policy, window, reaches: plan.reaches });
-  const ready = await background.ready(plan.cut, {
+  const draft = await background.ready(plan.cut, {
     wait: request.model === "none" || request.cause === "overflow" ? "no" : "yes",
-    enough: ({ hidden, hiddenTokens, summaryTokens }) =>
-      enough(measured.tokens - hiddenTokens + summaryTokens, measured.view.length - hidden + 2),
     signal: request.signal ?? new AbortController().signal,
   });
-  if (ready === null) return null;
-  const cut = { ...ready.cut, kept: measured.view.length - ready.cut.tail };
-  const made = await make({ ...plan, rung: "hide", cut, entries: [] }, request, context, ready.summarised);
-  if (!enough(made.tokensAfter, made.after.length)) return null;
-  options.on({ type: "draft-used", covers: cut.covers });
-  return made;
-}
-
-/**
- * What repairs add to a view is known only when it is made: an orphan that was shortened saves less by being left out. A
- * plan that they lead over the window is made again with them in mind.
- */
-async function makeFitting<M>(plan: CompactPlan, request: CompactRequest, context: Context<M>) {
-  const { size, reserve } = request.window ?? context.measured.window;
-  let made = await make(plan, request, context, null);
-  let planned = plan;
-  let unforeseen = 0;
-  for (let again = 0; again < 3 && made.tokensAfter > size - reserve; again++) {
-    unforeseen += Math.max(1, made.tokensAfter - planned.tokensAfter);
-    const next = context.replan(unforeseen);
-    if (next.kind !== "compact") break;
-    planned = next;
-    made = await make(next, request, context, null);
-  }
-  return made;
-}
-
-/** The records of a plan and the view they would give; `summarised` is null when it has yet to be written. */
-async function make<M>(plan: CompactPlan, request: CompactRequest, context: Context<M>, summarised: Summarised | null) {
-  const { conversation } = context.options;
-  const made = await makeDrafts(plan, request, context, summarised);
-  const after = conversation.viewOf(withDrafts(conversation, made.drafts));
-  const rung = plan.rung === "hide" ? made.rung : plan.rung;
-  return { ...made, rung, after, tokensAfter: context.measured.tokensOf(after), cut: plan.cut, reaches: plan.reaches };
-}
-
-async function makeDrafts<M>(
-  plan: CompactPlan,
-  request: CompactRequest,
-  { options, measured, summarise }: Context<M>,
-  ready: Summarised | null,
-) {
-  const { conversation, policy, on } = options;
-  const { shape } = conversation;
-  const count = measured.measure.text;
-  const common = { live: conversation.live(), shape, count, format: policy.summaryFormat };
-  const { cut } = plan;
-  if (cut === null) {
-    const drafts = draftsOf(plan, { ...common, input: null, written: null, archive: null });
-    return { drafts, rung: "extract" as const, calls: 0, digested: 0, archive: null };
-  }
-  on({ type: "compaction-start", hide: cut.hidden, keep: cut.kept });
-  const order = await orderFor(cut, options, measured, {
-    focus: request.focus ?? null,
-    model: request.dryRun ? "none" : (request.model ?? "writer"),
-    signal: request.signal ?? new AbortController().signal,
-  });
-  const { input, maxTokens } = order;
-  const summarised = ready ?? (await summarise.write(order));
-  const { text, tokens } = renderState(summarised.state, input, { maxTokens, count, format: policy.summaryFormat });
-  on({ type: "summary-written", by: summarised.rung, tokens });
-  const archive = options.archive === null ? null : archivePath(cut.covers);
-  const drafts = draftsOf(plan, { ...common, input, written: { ...summarised, text }, archive });
-  return { drafts, archive, ...summarised };
-}
-
-/** The live records as they would be with these drafts appended; nothing is written. */
-function withDrafts<M>(conversation: Conversation<M>, drafts: ReturnType<typeof draftsOf<M>>) {
-  const stamp = { v: FORMAT_VERSION, at: "", runId: null } as const;
-  let seq = conversation.head().version;
-  return drafts.reduce(
-    (live, draft) => liveAfter(live, { ...stamp, ...draft, seq: ++seq } as Exclude<LogRecord, { kind: "undo" }>),
-    conversation.live(),
-  );
+  if (draft !== null) options.on({ type: "draft-used", covers: draft.cut.covers });
+  return draft;
 }
 
 /** Seq of the last thing that changed the view's size on purpose; 0 when nothing has. */
@@ -284,6 +201,7 @@ const WHY: Readonly<Record<Unchanged["reason"], string>> = {
 };
 
 const SHORTFALL = {
-  keep: "keep promises more than the low-water mark leaves; the view is below the trigger",
+  keep: "what keep asks for is more than the low-water mark leaves; the view is below the trigger",
+  less: "there is no room below the trigger for all that keep promises: less of it was kept, or long messages were shortened",
   window: "the view fits the window, but what must stand is above the low-water mark",
 } as const;

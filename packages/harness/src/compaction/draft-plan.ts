@@ -1,59 +1,70 @@
 /**
- * When the next summary is worth drafting, and for which cut: the one that would reach the goal at the trigger, if the
- * conversation goes on as it is. Pure. And what such a draft depends on, as one fingerprint.
+ * When the next summary is worth drafting, and for which cut: one that lies before the cut which keep will want at the
+ * trigger, and covers most of it. Pure. And what such a draft depends on, as one fingerprint.
  */
 import { createHash } from "node:crypto";
-import { type Cut, limitsOf, type Policy, planCompaction } from "@palimpsest/core/compaction";
+import {
+  type Cut,
+  entrySize,
+  isCeilings,
+  type Keep,
+  limitsOf,
+  type Policy,
+  planCompaction,
+  type Threshold,
+  type Window,
+} from "@palimpsest/core/compaction";
 import { PATCH_PROMPT_VERSION, PROSE_PROMPT_VERSION } from "@palimpsest/core/summary";
 import type { Conversation } from "../threads/conversation.ts";
 import type { Gauge } from "./gauge.ts";
 
+/** Of the way to the trigger, where drafting begins. */
 const SOFT_SHARE = 0.75;
+/** Of what will be hidden at the trigger, what a draft must cover; the rest is added by rules. */
+const LEAST_COVER = 0.6;
+/** Of what is still to be said before the trigger, what surely will be. */
+const SURE = 0.5;
 
-/** Null: too early, or no cut made now would be enough then. */
+/** Null: too early, or too little could be drafted now. */
 export function planDraft<M>(conversation: Conversation<M>, measured: Gauge<M>, policy: Policy): Cut | null {
   const { shape } = conversation;
   const { view, tokens, window, measure, fixed } = measured;
-  const limits = limitsOf(policy, window);
-  const messages = view.filter((entry) => shape.role(entry.message) !== "system").length;
-  const fill = Math.max(tokens / limits.trigger, limits.messages === null ? 0 : messages / limits.messages.trigger);
-  if (fill < SOFT_SHARE && limits.trigger - tokens > 2 * limits.minGain) return null;
-  const growth = tokens / Math.min(1, fill) - tokens;
-  const goal = limits.goal - growth;
-  const pretended = Math.floor(tokens * 0.9);
-  if (goal <= 0 || pretended < 1) return null;
+  const spoken = view.filter((entry) => shape.role(entry.message) !== "system");
+  const conversationTokens = spoken.reduce((sum, entry) => sum + entrySize(entry, measure), 0);
+  const outside = Math.max(0, tokens - conversationTokens);
+  const limits = limitsOf(policy, window, outside);
+  const fill = Math.max(
+    conversationTokens / Math.max(1, limits.trigger - outside),
+    limits.messages === null ? 0 : spoken.length / limits.messages.trigger,
+  );
+  if (fill < SOFT_SHARE || fill >= 1) return null;
+  const growth = 1 / fill - 1;
+  const sure = { tokens: conversationTokens * growth * SURE, messages: spoken.length * growth * SURE };
   const plan = planCompaction({
-    view,
-    shape,
-    measure,
-    fixed,
-    window,
-    policy: {
-      ...policy,
-      trigger: [{ type: "tokens", value: pretended }],
-      lowWater: Math.min(1, goal / pretended),
-    },
-    cause: "automatic",
-    grown: null,
-    prune: null,
+    ...{ view, shape, measure, fixed, window, grown: null, prune: null },
+    policy: { ...policy, keep: keepNow(policy.keep, window, sure) },
+    // The cut that keep asks for, whatever it gains now.
+    cause: "manual",
   });
-  if (plan.kind !== "compact" || plan.rung !== "hide" || plan.entries.length > 0) return null;
-  const enough = plan.reaches === "low-water" || plan.tokensAfter + growth <= limits.trigger - limits.minGain;
-  return enough ? plan.cut : null;
+  if (plan.kind !== "compact" || plan.cut === null) return null;
+  const { hiddenTokens } = plan.cut;
+  return hiddenTokens >= LEAST_COVER * (hiddenTokens + conversationTokens * growth) ? plan.cut : null;
 }
 
-/**
- * Whether a draft's cut does at the trigger what a compaction is for: reach the low-water mark, or, where the plan itself
- * can't, free at least the minimum gain.
- */
-export function suffices(
-  after: { readonly tokens: number; readonly messages: number },
-  { policy, window, reaches }: { policy: Policy; window: Gauge<unknown>["window"]; reaches: string },
-): boolean {
-  const limits = limitsOf(policy, window);
-  if (limits.messages !== null && after.messages >= limits.messages.trigger) return false;
-  if (after.tokens <= limits.goal) return true;
-  return reaches !== "low-water" && after.tokens <= Math.min(limits.fits, limits.trigger - limits.minGain);
+/** What is to be kept of what was said by now, when so much more will have been said. */
+function keepNow(keep: Keep, window: Window, sure: { readonly tokens: number; readonly messages: number }): Keep {
+  const less = ({ type, value }: Threshold): Threshold => {
+    if (type === "messages") return { type, value: Math.max(1, value - Math.floor(sure.messages)) };
+    const tokens = type === "fraction" ? value * window.size : value;
+    return { type: "tokens", value: Math.max(1, Math.floor(tokens - sure.tokens)) };
+  };
+  return isCeilings(keep) ? keep.map(less) : less(keep);
+}
+
+/** Whether what was drafted is most of what is to be hidden now. */
+export function covers(drafted: Cut, wanted: Cut): boolean {
+  const begins = drafted.covers[0] === wanted.covers[0] && drafted.covers[1] <= wanted.covers[1];
+  return begins && 2 * drafted.hiddenTokens >= wanted.hiddenTokens;
 }
 
 /**

@@ -2,7 +2,7 @@
  * One honest measure of a conversation's next request, for the trigger, the plan and the outcome alike. The account's
  * count (anchored on reports) sets the scale; parts and hypothetical views are weighed by the meter on that scale.
  */
-import { entrySize, type Measure, type Window } from "@palimpsest/core/compaction";
+import { entrySize, type Growth, type Measure, type Window } from "@palimpsest/core/compaction";
 import type { ViewEntry } from "@palimpsest/core/log";
 import type { RuleSet } from "@palimpsest/core/message";
 import type { Count, CountSource, Meter } from "@palimpsest/core/tokens";
@@ -31,8 +31,8 @@ export interface Gauge<M> {
   tokensOf(view: readonly ViewEntry<M>[]): number;
   /** The messages as they would be sent. */
   render(view: readonly ViewEntry<M>[]): SentMessages<M>;
-  /** Tokens of the messages said after a record. */
-  grownSince(seq: number): number | null;
+  /** What was said after a record; null for the beginning. */
+  grownSince(seq: number): Growth | null;
 }
 
 const UNPROVEN = 1.05;
@@ -61,7 +61,11 @@ export function gauge<M>(conversation: Conversation<M>, options: GaugeOptions<M>
     grownSince(seq) {
       if (seq === 0) return null;
       const later = view.filter((entry) => entry.source === "message" && (entry.seq ?? 0) > seq);
-      return scaled(meter.messages(later.map((entry) => entry.message)));
+      const messages = later.map((entry) => entry.message);
+      return {
+        tokens: scaled(meter.messages(messages)),
+        messages: messages.filter((message) => shape.role(message) !== "system").length,
+      };
     },
   };
 }

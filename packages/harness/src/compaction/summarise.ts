@@ -2,7 +2,7 @@
  * Gets one summary written: by the writer while it is trusted, else by the extract. A failing writer is left alone for a
  * while; each failure is an event, never an exception, and never the end of the compaction.
  */
-import { extractState, type SummaryInput, type WrittenSummary } from "@palimpsest/core/compaction";
+import { type Cut, extractState, type SummaryInput, type WrittenSummary } from "@palimpsest/core/compaction";
 import type { Shape } from "@palimpsest/core/message";
 import { afterFailure, type Breaker, FRESH_BREAKER, mayCall } from "./breaker.ts";
 import type { DraftTable } from "./draft-table.ts";
@@ -29,6 +29,12 @@ export interface Order<M> {
 }
 
 export type Summarised = Omit<WrittenSummary, "text"> & { readonly calls: number; readonly digested: number };
+
+/** A summary that was written for a cut, and may be the beginning of one for a further cut. */
+export interface Begun {
+  readonly cut: Cut;
+  readonly summarised: Summarised;
+}
 
 export interface Summariser {
   /** Always a summary, whoever wrote it. */
@@ -68,6 +74,16 @@ export function createSummariser({ writer, clock, on }: SummariserOptions): Summ
       return { rung: "extract", state, calls: asked?.calls ?? 0, digested: 0 };
     },
   };
+}
+
+/** Extended to all that the order covers by rules: no model is asked again. */
+export function completed<M>({ cut, summarised }: Begun, order: Order<M>): Summarised {
+  const rest = order.input.entries.filter(({ seq }) => seq > cut.covers[1]);
+  if (rest.length === 0) return summarised;
+  const share = Math.min(1, Math.max(0.1, 1 - cut.hiddenTokens / Math.max(1, order.hiddenTokens)));
+  const input = { ...order.input, prior: summarised.state, entries: rest };
+  const maxTokens = Math.floor(order.maxTokens * share);
+  return { ...summarised, state: extractState(input, order.shape, { maxTokens, count: order.count }) };
 }
 
 function byWriter({ state, calls, digested }: Extract<SummaryResult, { kind: "written" }>): Summarised {

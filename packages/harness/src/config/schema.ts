@@ -49,7 +49,11 @@ const summarizationSchema = z
       .nullable()
       .default(null)
       .describe("A name from models; null: the lightweight one, else the default with thinking off."),
-    trigger: thresholds.optional().describe("Any threshold reached (>=) starts a compaction."),
+    trigger: thresholds
+      .optional()
+      .describe(
+        "Any threshold reached (>=) starts a compaction: tokens and messages of the conversation, a fraction of the window for the whole request.",
+      ),
     keep: thresholds
       .default(DEFAULT_KEEP)
       .describe("One: at least this much stays. A list: ceilings, the one that keeps fewest wins."),
@@ -72,13 +76,15 @@ const summarizationSchema = z
       .describe("Room for the summary's own generation in the summarizer's window."),
     fallback_context_window: wholeAboveZero.default(32768).describe("The window of a model that doesn't state one."),
     max_summary_tokens: wholeAboveZero.nullable().default(null).describe("Null: a tenth of the window, at most 4000."),
-    low_water: share.default(0.6).describe("A compaction aims at this share of the trigger."),
+    low_water: share
+      .default(0.6)
+      .describe("A compaction aims at this share of what the trigger leaves to the conversation."),
     min_gain: z
       .number()
       .min(0)
       .lt(1)
       .default(0.1)
-      .describe("Share of the window the view must grow by before the next attempt."),
+      .describe("Share of the trigger, in its own unit, that must be said before the next attempt."),
     max_summarizer_calls: wholeAboveZero.default(8).describe("Over this, tool outputs are read as digests."),
     prune: z
       .strictObject({

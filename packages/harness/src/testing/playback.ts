@@ -2,8 +2,15 @@
  * Plays a conversation message by message through automatic compaction, as an agent would have lived it, and judges every
  * request it would have sent: the provider's rules, the window, how often compaction was tried.
  */
-import type { CompactionOutcome, Policy, PruneRung, Window } from "@palimpsest/core/compaction";
-import { forRequest, type RuleSet, type Shape, violations } from "@palimpsest/core/message";
+import {
+  type CompactionOutcome,
+  type Growth,
+  limitsOf,
+  type Policy,
+  type PruneRung,
+  type Window,
+} from "@palimpsest/core/compaction";
+import { forRequest, type Role, type RuleSet, type Shape, violations } from "@palimpsest/core/message";
 import { RECALL } from "@palimpsest/core/summary";
 import type { Meter } from "@palimpsest/core/tokens";
 import type { BackgroundOptions } from "../compaction/background.ts";
@@ -97,7 +104,7 @@ export async function playback<M extends object>(options: PlaybackOptions<M>): P
       bound?.answered(message);
     }
     await conversation.say(message);
-    tally.grew(meter.message(message));
+    tally.grew(meter.message(message), shape.role(message));
   }
   return tally.report(conversation, messages);
 
@@ -130,20 +137,23 @@ class Tally {
   #thoughts = 0;
   #misplaced = 0;
   #rungs: Record<string, number> = {};
-  #growth = Number.POSITIVE_INFINITY;
+  #growth: Growth | null = null;
   #excused = false;
   #firstFault: string | null = null;
-  readonly #minGain: number;
+  readonly #minGain: Growth;
   /** What may be sent while no report has confirmed the count. */
   readonly #usable: number;
 
-  constructor({ size, reserve }: Window, { minGain }: Policy) {
-    this.#minGain = Math.floor(size * minGain);
-    this.#usable = (size - reserve) / 1.05;
+  constructor(window: Window, policy: Policy) {
+    const { minGain, messages } = limitsOf(policy, window, 0);
+    this.#minGain = { tokens: minGain, messages: messages?.minGain ?? Number.POSITIVE_INFINITY };
+    this.#usable = (window.size - window.reserve) / 1.05;
   }
 
-  grew(tokens: number): void {
-    this.#growth += tokens;
+  grew(tokens: number, role: Role): void {
+    if (this.#growth === null) return;
+    const messages = this.#growth.messages + (role === "system" ? 0 : 1);
+    this.#growth = { tokens: this.#growth.tokens + tokens, messages };
   }
 
   outcome(outcome: CompactionOutcome): void {
@@ -167,11 +177,13 @@ class Tally {
   #attempt(reason: string, tokens: number): void {
     this.#attempts++;
     const needed = this.#excused && tokens > Math.floor(this.#usable);
-    if (this.#growth < this.#minGain && !needed) {
+    const said = this.#growth;
+    const short = said !== null && said.tokens < this.#minGain.tokens && said.messages < this.#minGain.messages;
+    if (short && !needed) {
       this.#hasty++;
-      this.#fault(`an attempt (${reason}) after only ${this.#growth} tokens`);
+      this.#fault(`an attempt (${reason}) after only ${said.tokens} tokens in ${said.messages} messages`);
     }
-    this.#growth = 0;
+    this.#growth = { tokens: 0, messages: 0 };
     this.#excused = false;
   }
 

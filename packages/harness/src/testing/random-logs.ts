@@ -6,7 +6,7 @@ import type { Keep, Policy } from "@palimpsest/core/compaction";
 import { anthropicRules, googleRules, openaiRules, type Shape, shapeOf } from "@palimpsest/core/message";
 import { randomConversation, render } from "@palimpsest/core/testing";
 import { charsPerToken, createMeter } from "@palimpsest/core/tokens";
-import type { DraftTable } from "../compaction/draft-table.ts";
+import { memoryDrafts } from "./memory-drafts.ts";
 import { onEveryCore } from "./on-every-core.ts";
 import { type PlaybackReport, playback } from "./playback.ts";
 import { misbehavingWriter } from "./summarizers.ts";
@@ -178,13 +178,4 @@ async function playRandomLog(
 
 function drafted(size: number) {
   return { writer: misbehavingWriter("extractive", size), background: { table: memoryDrafts() } };
-}
-
-function memoryDrafts(): DraftTable {
-  const kept = new Map<string, string>();
-  return {
-    get: async (key) => kept.get(key) ?? null,
-    put: async (key, value) => void kept.set(key, value),
-    drop: async (key) => void (key === undefined ? kept.clear() : kept.delete(key)),
-  };
 }

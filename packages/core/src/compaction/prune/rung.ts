@@ -15,7 +15,8 @@ export function planPruning<M>(input: PlanInput<M>, weigher: Weigher, limits: Li
   const { prune, view, shape, measure, originals } = input;
   if (prune === null || input.cause === "manual" || instead.kind === "impossible") return null;
   const must = instead.kind === "compact";
-  if (must && typeof instead.reason !== "string" && instead.reason.type === "messages") return null;
+  // Shortening leaves as many messages as there were.
+  if (must && limits.messages !== null && weigher.messages >= limits.messages.trigger) return null;
   const kept = keptTokens(input, weigher);
   const protect = prune.policy?.protectTokens ?? PRUNE_DEFAULTS.protectTokens;
   const decision = decidePrune(view, {
@@ -38,6 +39,7 @@ export function planPruning<M>(input: PlanInput<M>, weigher: Weigher, limits: Li
     reason: must ? instead.reason : "price",
     tokensBefore: weigher.total,
     tokensAfter,
+    most: limits.fits,
     reaches: "low-water",
   };
 }

@@ -1,0 +1,182 @@
+/**
+ * Which cut a compaction takes, and how far what stays is shortened: from the least to the most invasive, the first that
+ * is good enough. A promise comes before the summary's length: the summary takes what keep leaves below the trigger, and
+ * only where that is too little for any summary does keep give way. Weighs, never builds.
+ */
+import type { PruneEntry } from "../log/record.ts";
+import type { Boundary } from "./boundaries.ts";
+import { keepFrom } from "./keep.ts";
+import { isCeilings, type Limits, type Policy, type Window } from "./policy.ts";
+import type { Level, Weigher } from "./tail.ts";
+
+/**
+ * How far a plan gets: to the low-water mark; below the trigger with all that keep promises; below it with less than
+ * that; or only into the window.
+ */
+export type Reach = "low-water" | "keep" | "less" | "window";
+
+export interface Choice {
+  readonly cut: Boundary;
+  readonly entries: readonly PruneEntry[];
+  readonly tokens: number;
+  readonly summary: number;
+  readonly most: number;
+  readonly reaches: Reach;
+}
+
+export interface Choices {
+  readonly weigher: Weigher;
+  readonly limits: Limits;
+  /** All valid cuts, in order. */
+  readonly cuts: readonly Boundary[];
+  readonly policy: Policy;
+  readonly window: Window;
+  /** Tokens a summary of this view is known to need; 0 before one was written. */
+  readonly least: number;
+}
+
+/** No summary is shorter. */
+export const STUB_TOKENS = 128;
+/** A shorter summary says too little to be asked for. */
+const USEFUL_TOKENS = 256;
+
+/** Of what the trigger leaves to the conversation, what a summary may well take. */
+const AMPLE_SHARE = 0.15;
+
+/** Gentle first: whole parts, then ever shorter ones. */
+const LEVELS: readonly Level[] = [Number.POSITIVE_INFINITY, 8000, 4000, 2000, 1000, 500, 250, 120];
+const WHOLE: readonly Level[] = LEVELS.slice(0, 1);
+const SHORTEST_WITH_ALL_KEPT = 1000;
+
+/** A manual compaction: the cut that keep asks for, whatever it gains, as long as the summary can't overfill the window. */
+export function gentlestCut(given: Choices): Choice | null {
+  const { weigher, limits } = given;
+  const cut = preferredCuts(given).find(({ index }) => index > weigher.first);
+  if (cut === undefined) return null;
+  const round = { least: STUB_TOKENS, target: { tokens: limits.fits, messages: Number.POSITIVE_INFINITY } };
+  const weighed = weighCut(cut, WHOLE[0]!, round, given);
+  if (weighed === null) return null;
+  const reaches = weighed.tokens <= limits.goal ? "low-water" : "keep";
+  return { cut, entries: [], ...weighed, most: limits.fits, reaches };
+}
+
+/** The first choice that is good enough, from the least to the most invasive. */
+export function chooseCut(given: Choices): Choice | null {
+  for (const round of rounds(given)) {
+    for (const level of round.levels) {
+      for (const cut of round.cuts) {
+        const choice = choiceOf(cut, level, round, given);
+        if (choice !== null) return choice;
+      }
+    }
+  }
+  return null;
+}
+
+interface Round {
+  readonly cuts: readonly Boundary[];
+  readonly levels: readonly Level[];
+  readonly target: Target;
+  /** How short a summary may be to reach the target. */
+  readonly least: number;
+  readonly reaches: Reach;
+}
+
+interface Target {
+  readonly tokens: number;
+  readonly messages: number;
+}
+
+function rounds(given: Choices): readonly Round[] {
+  const { weigher, limits, cuts, policy } = given;
+  const preferred = preferredCuts(given);
+  const nearest = preferred.toReversed();
+  const onward = cuts.filter(({ index }) => index >= (preferred[0]?.index ?? weigher.first));
+  const mild = LEVELS.filter((level) => level >= SHORTEST_WITH_ALL_KEPT);
+  const under = (tokens: number, gains: number): Target => ({
+    tokens,
+    messages: limits.messages === null ? Number.POSITIVE_INFINITY : mostMessages(limits.messages, gains),
+  });
+  const roomy = Math.min(limits.trigger, limits.fits) - limits.minGain;
+  const promise = !isCeilings(policy.keep);
+  // What gives way does so by a little more than it must, or the next turn would ask again.
+  const aim = promise ? Math.max(limits.goal, roomy - limits.minGain) : limits.goal;
+  const broken: Reach = promise ? "less" : "low-water";
+  const ample = Math.max(USEFUL_TOKENS, Math.floor(AMPLE_SHARE * (limits.trigger - weigher.outside)));
+  const kept: readonly Round[] = [
+    { cuts: nearest, levels: WHOLE, target: under(roomy, 1), least: USEFUL_TOKENS, reaches: "keep" },
+    { cuts: nearest, levels: WHOLE, target: under(promisedMost(limits), 0), least: STUB_TOKENS, reaches: "keep" },
+  ];
+  return [
+    { cuts: preferred, levels: WHOLE, target: under(limits.goal, 1), least: ample, reaches: "low-water" },
+    { cuts: nearest, levels: WHOLE, target: under(roomy, 1), least: ample, reaches: "keep" },
+    ...(promise ? kept : []),
+    { cuts: preferred, levels: mild, target: under(aim, 1), least: ample, reaches: broken },
+    { cuts: onward, levels: LEVELS, target: under(aim, 1), least: ample, reaches: broken },
+    { cuts: onward, levels: LEVELS, target: under(roomy, 1), least: ample, reaches: promise ? "less" : "window" },
+    { cuts: onward, levels: LEVELS, target: under(limits.fits, 0), least: ample, reaches: "window" },
+  ];
+}
+
+function mostMessages({ trigger, minGain }: { trigger: number; minGain: number }, gains: number): number {
+  return trigger - Math.max(1, gains * minGain);
+}
+
+/** A promise holds below the trigger; a request that soon won't fit would ask for a summary before every call. */
+function promisedMost({ trigger, fits, minGain }: Limits): number {
+  return Math.min(trigger - 1, fits - minGain);
+}
+
+function choiceOf(cut: Boundary, level: Level, round: Round, given: Choices): Choice | null {
+  const { weigher, limits, policy } = given;
+  const weighed = weighCut(cut, level, round, given);
+  if (weighed === null || weighed.tokens >= weigher.total) return null;
+  const { entries, excess } = weigher.clamps(cut, level);
+  const tokens = weighed.tokens + excess;
+  if (excess > 0 && tokens > round.target.tokens) return null;
+  const promised = !isCeilings(policy.keep) && round.reaches === "keep";
+  const most = promised ? promisedMost(limits) : limits.fits;
+  return { cut, entries, tokens, summary: weighed.summary, most, reaches: round.reaches };
+}
+
+/** Null: not within the target. The summary is given what the target leaves, where it may be short, but what is useful. */
+function weighCut(
+  cut: Boundary,
+  level: Level,
+  { target, least }: Pick<Round, "target" | "least">,
+  { weigher, limits, least: known }: Choices,
+): { readonly tokens: number; readonly summary: number } | null {
+  const full = summaryBudget(weigher, cut, limits);
+  const rest = weigher.after(cut, level, 0);
+  const smallest = rest.tokens + Math.max(known, Math.min(full, least));
+  if (smallest > target.tokens || rest.messages > target.messages) return null;
+  const room = Math.max(target.tokens - rest.tokens, Math.min(USEFUL_TOKENS, limits.fits - rest.tokens));
+  const summary = Math.min(full, room);
+  return { tokens: rest.tokens + summary, summary };
+}
+
+/**
+ * The cuts that honour keep, best first. A promise moves outward (more stays), to a user turn or else to a tool group
+ * inside the turn; ceilings move inward (less stays), to a user turn or else to a group.
+ */
+function preferredCuts({ weigher, cuts, policy, window }: Choices): readonly Boundary[] {
+  const { keep } = policy;
+  const wanted = weigher.first + keepFrom(weigher.sizes.slice(weigher.first), keep, window);
+  if (isCeilings(keep)) {
+    const inward = cuts.filter(({ index }) => index >= wanted);
+    const cut = inward.find(({ kind }) => kind !== "group") ?? inward[0] ?? cuts.at(-1);
+    return cut === undefined ? [] : [cut];
+  }
+  const outward = cuts.filter(({ index }) => index <= wanted);
+  const turn = outward.findLast(({ kind }) => kind !== "group");
+  const group = outward.at(-1);
+  return [...(turn === undefined ? [] : [turn]), ...(group === undefined || group === turn ? [] : [group])];
+}
+
+/** Never more than two thirds of what it replaces, but no summary is shorter than its stub. */
+function summaryBudget(weigher: Weigher, cut: Boundary, limits: Limits): number {
+  if (cut.index <= weigher.first) return 0;
+  // A request that stands verbatim is hidden, but nothing needs to replace it.
+  const replaced = weigher.total - weigher.after(cut, Number.POSITIVE_INFINITY, 0).tokens;
+  return Math.max(STUB_TOKENS, Math.min(limits.maxSummary, Math.floor((replaced * 2) / 3)));
+}
