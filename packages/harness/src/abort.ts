@@ -16,6 +16,26 @@ export async function untilAborted<T>(signal: AbortSignal, work: () => Promise<T
   }
 }
 
+/**
+ * Work with a signal of its own, which the work may abort itself; it also aborts with the caller's and when the work has
+ * failed, so that nothing the work has begun goes on. Rejects with the reason of the abort.
+ */
+export async function scoped<T>(signal: AbortSignal, work: (own: AbortController) => Promise<T> | T): Promise<T> {
+  signal.throwIfAborted();
+  const own = new AbortController();
+  const stop = (): void => own.abort(signal.reason);
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    return await untilAborted(own.signal, () => work(own));
+  } catch (error) {
+    // Work that is stopped by its signal throws an error of its own; ours says why it was stopped.
+    own.abort(error);
+    throw own.signal.reason;
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
+
 export interface TimeLimit {
   /** Null: no limit. */
   readonly ms: number | null;
@@ -29,21 +49,20 @@ export async function within<T>(
   { ms, signal, tooLong }: TimeLimit,
   work: (signal: AbortSignal) => Promise<T> | T,
 ): Promise<T> {
-  signal.throwIfAborted();
-  const own = new AbortController();
-  const stop = (): void => own.abort(signal.reason);
-  signal.addEventListener("abort", stop, { once: true });
-  const timer = ms === null ? undefined : setTimeout(() => own.abort(tooLong()), Math.min(ms, LONGEST_TIMER_MS));
+  let timer: NodeJS.Timeout | undefined;
   try {
-    return await untilAborted(own.signal, () => work(own.signal));
-  } catch (error) {
-    // Work that is stopped by its signal throws an error of its own; ours says why it was stopped.
-    throw own.signal.aborted ? own.signal.reason : error;
+    return await scoped(signal, (own) => {
+      timer = startTimer(ms, () => own.abort(tooLong()));
+      return work(own.signal);
+    });
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener("abort", stop);
   }
 }
 
-/** What a timer can hold; longer ones would fire at once. */
+/** A timer that may be none, and may be longer than what a timer can hold, which would fire at once. */
+export function startTimer(ms: number | null, ring: () => void): NodeJS.Timeout | undefined {
+  return ms === null ? undefined : setTimeout(ring, Math.min(ms, LONGEST_TIMER_MS));
+}
+
 const LONGEST_TIMER_MS = 2 ** 31 - 1;

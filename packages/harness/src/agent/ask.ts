@@ -2,6 +2,7 @@
  * One step's question to the model, with as many attempts as it takes: a refused prompt is made to fit and sent once
  * more, a rate limit or a lost connection is waited out. Only while nothing was shown: what a person has read stands.
  */
+import type { CallLimits } from "./call-limits.ts";
 import { messageOf, modelError } from "./errors.ts";
 import type { Chain } from "./middleware.ts";
 import type { AgentModel, WindowBook } from "./model.ts";
@@ -17,13 +18,14 @@ export interface Asking {
   readonly model: AgentModel;
   readonly book: WindowBook;
   readonly retry: RetryPolicy;
+  readonly callLimits: CallLimits;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly random: () => number;
 }
 
 export async function ask(run: Run, asking: Asking): Promise<StepOutcome> {
-  const { desk, chain, model } = asking;
-  const context = { step: run.step, settings: model.settings, signal: run.signal, emit: run.emit };
+  const { desk, chain, model, callLimits: limits } = asking;
+  const context = { step: run.step, settings: model.settings, signal: run.signal, emit: run.emit, limits };
   let recovered = false;
   for (let attempt = 1; ; ) {
     const call = (given: ModelRequest): Promise<StepOutcome> => {

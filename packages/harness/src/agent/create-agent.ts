@@ -16,6 +16,7 @@ import { openSqlite } from "../stores/sqlite.ts";
 import type { Store } from "../stores/store.ts";
 import { type Means, means } from "../threads/writer.ts";
 import { type AgentStream, startStream } from "./agent-stream.ts";
+import { CALL_LIMITS, type CallLimits } from "./call-limits.ts";
 import { AgentError } from "./errors.ts";
 import type { AgentEvent, RunResult } from "./events.ts";
 import { executeRun, type RunInput } from "./execute.ts";
@@ -49,6 +50,8 @@ export interface AgentOptions extends Partial<Omit<ModelSettings, "languageModel
   /** A tool that takes longer is left alone and the model is told; null: no limit. */
   readonly toolTimeoutMs?: number | null;
   readonly retry?: Partial<RetryPolicy>;
+  /** How long a model call may say nothing, and how much it may say. */
+  readonly modelLimits?: Partial<CallLimits>;
   /** Counts tokens; by default the best counter known for the model. */
   readonly counter?: ModelCounter;
   /** Folder of a thread's part files. */
@@ -176,6 +179,7 @@ function resolve(options: AgentOptions): AgentSetup {
     maxSteps: options.maxSteps ?? 100,
     toolTimeoutMs: options.toolTimeoutMs === undefined ? TOOL_TIMEOUT_MS : options.toolTimeoutMs,
     retry: { ...RETRY_DEFAULTS, ...options.retry },
+    callLimits: { ...CALL_LIMITS, ...options.modelLimits },
     history: options.history ?? null,
     lifetime: createLifetime(),
     sleep: options.sleep ?? (async (ms, signal) => void (await wait(ms, undefined, { signal }))),

@@ -63,7 +63,17 @@ function settingsOf(given: DeepAgentOptions["summarization"]): Summarization {
 
 /** Children keep what holds for tool calls, such as asking for permission; everything else of the parent stays its own. */
 function childrenOf(options: AgentOptions, compacting: Middleware, files: DeepFiles | null): SubagentsOptions {
-  const { middleware: own = [], tools = {}, retry, toolTimeoutMs, history, limits, sleep, random } = options;
+  const {
+    middleware: own = [],
+    tools = {},
+    retry,
+    toolTimeoutMs,
+    modelLimits,
+    history,
+    limits,
+    sleep,
+    random,
+  } = options;
   // A compaction that was given stands for the default one; each model has its own window, so it serves a child as well.
   const compaction = own.findLast((one) => one.compaction !== undefined) ?? compacting;
   const guards = own.flatMap(({ name, wrapTool }) => (wrapTool === undefined ? [] : [{ name, wrapTool }]));
@@ -84,6 +94,7 @@ function childrenOf(options: AgentOptions, compacting: Middleware, files: DeepFi
     child: {
       ...(retry !== undefined && { retry }),
       ...(toolTimeoutMs !== undefined && { toolTimeoutMs }),
+      ...(modelLimits !== undefined && { modelLimits }),
       ...(history !== undefined && { history }),
       ...(limits !== undefined && { limits }),
       ...(sleep !== undefined && { sleep }),

@@ -49,7 +49,18 @@ test("a 404 names the address without its key, the model, and what to check", as
   assert.ok(!end.message.includes("secret1"));
 });
 
-test("an unknown host and a quota that is used up are not tried again", async (t) => {
+test("a web page instead of a stream is said to be one", async (t) => {
+  const model = await modelAt(t, (response) => {
+    response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end("<!doctype html><p>Welcome</p>");
+  });
+  const agent = createAgent({ model });
+  t.after(() => agent.close());
+  const { end } = await agent.stream({ prompt: "hi" }).result;
+  assert.ok(end.kind === "failed" && end.code === "bad-response");
+  assert.match(end.message, /fake-1 answered with a web page .*check base_url/);
+});
+
+test("an unknown host is named and not tried again", async (t) => {
   const lost = createOpenAICompatible({ name: "f", baseURL: "http://nowhere.invalid/v1", apiKey: "k" })("m");
   const agent = createAgent({ model: lost, sleep: () => assert.fail("it waited") });
   t.after(() => agent.close());

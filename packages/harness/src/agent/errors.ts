@@ -3,6 +3,7 @@
  * masked: a key that a provider echoes never reaches a log, an event or a thrown error.
  */
 import { APICallError } from "@ai-sdk/provider";
+import { ResponseTooLarge } from "../models/bounded-fetch.ts";
 import { type CallFailure, calledAt, callFailure, retryAfterMs, statusOf, unwrapped } from "../models/call-error.ts";
 import type { StoreErrorCode } from "../stores/store-error.ts";
 
@@ -23,6 +24,9 @@ export type AgentErrorCode =
   | "unreachable"
   | "model-failed"
   | "stream-cut"
+  | "timed-out"
+  | "answer-too-long"
+  | "bad-response"
   | "too-long"
   | "floor-exceeds-window"
   | "loop"
@@ -67,6 +71,7 @@ export class LeaseLostError extends AgentError {
 export function modelError(thrown: unknown, now = Date.now()): AgentError {
   if (thrown instanceof AgentError) return thrown;
   const cause = unwrapped(thrown);
+  if (isTooLarge(cause)) return new AgentError("answer-too-long", messageOf(cause), { cause });
   const failure = callFailure(cause);
   const status = statusOf(cause);
   const pause = retryAfterMs(cause, now);
@@ -75,6 +80,11 @@ export function modelError(thrown: unknown, now = Date.now()): AgentError {
     ...(status !== null && { status }),
     ...(pause !== null && { retryAfterMs: pause }),
   });
+}
+
+/** The SDK may hand it on as the cause of an error of its own. */
+function isTooLarge(error: unknown): boolean {
+  return error instanceof ResponseTooLarge || (error instanceof Error && error.cause instanceof ResponseTooLarge);
 }
 
 const CODES: Partial<Record<CallFailure, AgentErrorCode>> = {

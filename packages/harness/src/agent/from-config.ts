@@ -52,6 +52,7 @@ export async function createAgentFromConfig(options: ConfiguredAgentOptions): Pr
     ...(onEvent !== undefined && { onEvent }),
     ...(tools !== undefined && { tools }),
     limits: limitsIn(join(home, "learned-limits.json")),
+    ...limitsOf(config),
     files: filesOf(home, config, model),
     subagents: subagentsFromConfig(config, model.name),
     ...(memory !== null && { memory: memory.middleware }),
@@ -61,6 +62,18 @@ export async function createAgentFromConfig(options: ConfiguredAgentOptions): Pr
     summarizer: summarizerOf(config, settings),
   });
   return { agent, model, memory };
+}
+
+function limitsOf({ limits }: ConfigFile): Pick<AgentOptions, "modelLimits" | "toolTimeoutMs"> {
+  const ms = (seconds: number | null): number | null => (seconds === null ? null : seconds * 1000);
+  return {
+    modelLimits: {
+      firstMs: ms(limits.model_first_seconds),
+      idleMs: ms(limits.model_idle_seconds),
+      answerChars: limits.answer_characters,
+    },
+    toolTimeoutMs: ms(limits.tool_seconds),
+  };
 }
 
 /** With one model for everything, its own cache makes summaries cheap; another one reads the messages by itself. */

@@ -2,7 +2,9 @@
  * Which failed model calls are worth another try, and after how long: rate limits, overload and lost connections, with
  * growing pauses, or the one the provider asks for. Pure; who waits is the caller, so that every wait is an event.
  */
+
 import { retryAfterMs, worthAnotherTry } from "../models/call-error.ts";
+import { AgentError } from "./errors.ts";
 
 export interface RetryPolicy {
   /** Attempts after the first. */
@@ -20,7 +22,10 @@ export function retryDelay(
   attempt: number,
   { policy, now, random }: { readonly policy: RetryPolicy; readonly now: number; readonly random: number },
 ): number | null {
-  if (attempt > policy.maxRetries || !worthAnotherTry(thrown)) return null;
+  if (attempt > policy.maxRetries) return null;
+  // It has cost minutes: once more at once, and no third time.
+  if (thrown instanceof AgentError && thrown.code === "timed-out") return attempt === 1 ? 0 : null;
+  if (!worthAnotherTry(thrown)) return null;
   const asked = retryAfterMs(thrown, now);
   if (asked !== null) return asked > policy.longestDelayMs ? null : asked;
   const delay = Math.min(policy.longestDelayMs, policy.firstDelayMs * 2 ** (attempt - 1));

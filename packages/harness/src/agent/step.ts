@@ -3,13 +3,14 @@
  * comes back as a value: answered, failed or aborted, with the text that was shown until then. Writes nothing.
  */
 import type { AiSdkMessage } from "@palimpsest/core/message";
-import { type ModelMessage, streamText } from "ai";
-import { untilAborted } from "../abort.ts";
+import { type ModelMessage, streamText, wrapLanguageModel } from "ai";
+import { scoped } from "../abort.ts";
 import { withoutExecute } from "../models/without-execute.ts";
 import { markedInstructions, markedMessages } from "./cache-marks.ts";
+import { answerTooLong, type CallLimits, SilenceTimer } from "./call-limits.ts";
 import { AgentError, messageOf } from "./errors.ts";
 import type { Emit, StepUsage } from "./events.ts";
-import type { ModelSettings } from "./model.ts";
+import type { ModelObject, ModelSettings } from "./model.ts";
 import { isOverflowFinish } from "./overflow.ts";
 import type { ModelRequest } from "./request.ts";
 import type { ToolCall } from "./tools.ts";
@@ -38,54 +39,97 @@ export interface StepContext {
   readonly signal: AbortSignal;
   readonly emit: Emit;
   readonly prefix: string | null;
+  readonly limits: CallLimits;
 }
 
 export async function callModel(request: ModelRequest, context: StepContext): Promise<StepOutcome> {
-  const { settings, signal } = context;
+  const { signal, limits } = context;
   const seen = new Seen(context);
-  if (signal.aborted) return seen.aborted();
+  let silence: SilenceTimer | undefined;
   try {
-    const { languageModel, ...given } = settings;
-    const result = streamText({
-      ...given,
-      model: languageModel,
-      instructions: markedInstructions(request.instructions, languageModel.provider),
-      // Checked when they came in; core's type names the same fields, read-only.
-      messages: markedMessages(request.messages, languageModel.provider) as unknown as ModelMessage[],
-      tools: withoutExecute(request.tools),
-      abortSignal: signal,
-      maxRetries: 0,
-      onError: () => {},
+    return await scoped(signal, (own) => {
+      silence = new SilenceTimer(limits, (error) => own.abort(error));
+      return stream(request, { ...context, signal: own.signal }, { seen, silence });
     });
-    // Promises that nobody awaits must not end the process when the call fails.
-    for await (const part of untilStopped(result.stream, signal)) seen.take(part as StreamPart);
-    if (signal.aborted) return seen.aborted();
-    if (seen.error !== undefined) return seen.failed(seen.error.value);
-    const [done] = await result.steps;
-    if (done === undefined)
-      return seen.failed(new AgentError("stream-cut", "the model's stream ended without an answer"));
-    const { finishReason, rawFinishReason, response, usage } = done;
-    const cut = brokenEnd(finishReason, rawFinishReason);
-    if (cut !== null) return seen.failed(cut);
-    const message = response.messages.find(({ role }) => role === "assistant") as AiSdkMessage | undefined;
-    if (isOverflowFinish(rawFinishReason) && message === undefined) return seen.failed(windowFull());
-    return {
-      kind: "answered",
-      message: message ?? null,
-      text: seen.text,
-      calls: seen.calls,
-      finish: finishReason,
-      usage: usageOf(usage),
-      prefix: context.prefix,
-    };
   } catch (error) {
     return signal.aborted ? seen.aborted() : seen.failed(error);
+  } finally {
+    silence?.stop();
   }
+}
+
+async function stream(
+  request: ModelRequest,
+  { settings, signal, prefix }: StepContext,
+  { seen, silence }: { readonly seen: Seen; readonly silence: SilenceTimer },
+): Promise<StepOutcome> {
+  const { languageModel, ...given } = settings;
+  const result = streamText({
+    ...given,
+    model: withCheckedResponse(languageModel),
+    instructions: markedInstructions(request.instructions, languageModel.provider),
+    // Checked when they came in; core's type names the same fields, read-only.
+    messages: markedMessages(request.messages, languageModel.provider) as unknown as ModelMessage[],
+    tools: withoutExecute(request.tools),
+    abortSignal: signal,
+    maxRetries: 0,
+    // Promises that nobody awaits must not end the process when the call fails.
+    onError: () => {},
+  });
+  for await (const part of result.stream) {
+    // Stopped meanwhile: nobody listens any more.
+    signal.throwIfAborted();
+    if (!ANNOUNCEMENTS.has(part.type)) silence.heard();
+    seen.take(part as StreamPart);
+  }
+  signal.throwIfAborted();
+  if (seen.error !== undefined) return seen.failed(seen.error.value);
+  const [done] = await result.steps;
+  if (done === undefined)
+    return seen.failed(new AgentError("stream-cut", "the model's stream ended without an answer"));
+  const { finishReason, rawFinishReason, response, usage } = done;
+  const cut = brokenEnd(finishReason, rawFinishReason);
+  if (cut !== null) return seen.failed(cut);
+  const message = response.messages.find(({ role }) => role === "assistant") as AiSdkMessage | undefined;
+  if (isOverflowFinish(rawFinishReason) && message === undefined) return seen.failed(windowFull());
+  return {
+    kind: "answered",
+    message: message ?? null,
+    text: seen.text,
+    calls: seen.calls,
+    finish: finishReason,
+    usage: usageOf(usage),
+    prefix,
+  };
+}
+
+/** The SDK says these itself; the model has said nothing yet. */
+const ANNOUNCEMENTS: ReadonlySet<string> = new Set(["start", "start-step"]);
+
+/** A wrong address often answers with a web page, which a provider reads as a stream without an answer. */
+function withCheckedResponse(model: ModelObject): ModelObject {
+  return wrapLanguageModel({
+    model,
+    middleware: {
+      specificationVersion: "v4",
+      async wrapStream({ doStream }) {
+        const result = await doStream();
+        const type = Object.entries(result.response?.headers ?? {}).find(([name]) => /^content-type$/i.test(name))?.[1];
+        if (!type?.startsWith("text/html")) return result;
+        await result.stream.cancel();
+        throw new AgentError(
+          "bad-response",
+          `the provider of ${model.modelId} answered with a web page (${type}) instead of the model's stream: check base_url, which usually ends in /v1`,
+        );
+      },
+    },
+  });
 }
 
 /** The parts of the SDK's stream that matter here; all others are of no concern. */
 type StreamPart =
   | { readonly type: "text-delta" | "reasoning-delta"; readonly id: string; readonly text: string }
+  | { readonly type: "tool-input-delta"; readonly delta: string }
   | {
       readonly type: "tool-call";
       readonly toolCallId: string;
@@ -104,20 +148,20 @@ class Seen {
   calls: ToolCall[] = [];
   error: { readonly value: unknown } | undefined;
   readonly #context: StepContext;
+  #size = 0;
 
   constructor(context: StepContext) {
     this.#context = context;
   }
 
   take(part: StreamPart): void {
-    const { step, emit } = this.#context;
     switch (part.type) {
       case "text-delta":
       case "reasoning-delta":
-        if (part.text === "") return;
-        if (part.type === "text-delta") this.text += part.text;
-        this.shown = true;
-        emit({ type: part.type, id: `${step}-${part.type[0]}-${part.id}`, text: part.text });
+        this.#show(part);
+        return;
+      case "tool-input-delta":
+        this.#add(part.delta.length);
         return;
       case "tool-call":
         if (!part.providerExecuted) this.calls.push(toolCall(part));
@@ -125,6 +169,24 @@ class Seen {
       case "error":
         this.error ??= { value: part.error };
     }
+  }
+
+  /** What there is room for is shown and kept, also of a piece that is too long. */
+  #show({ type, id, text: whole }: StreamPart & { type: "text-delta" | "reasoning-delta" }): void {
+    const { step, emit, limits } = this.#context;
+    const text = whole.slice(0, limits.answerChars - this.#size);
+    if (text !== "") {
+      if (type === "text-delta") this.text += text;
+      this.shown = true;
+      emit({ type, id: `${step}-${type[0]}-${id}`, text });
+    }
+    this.#add(whole.length);
+  }
+
+  #add(chars: number): void {
+    const { limits } = this.#context;
+    this.#size = Math.min(this.#size + chars, limits.answerChars + 1);
+    if (this.#size > limits.answerChars) throw answerTooLong(limits);
   }
 
   aborted(): StepOutcome {
@@ -166,14 +228,4 @@ function usageOf(usage: {
     cacheRead: usage.inputTokenDetails.cacheReadTokens ?? 0,
     cacheWrite: usage.inputTokenDetails.cacheWriteTokens ?? 0,
   };
-}
-
-/** Ends at the abort, also when the model's stream does not. */
-async function* untilStopped<T>(stream: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
-  const iterator = stream[Symbol.asyncIterator]();
-  for (;;) {
-    const next = await untilAborted(signal, () => iterator.next());
-    if (next.done) return;
-    yield next.value;
-  }
 }

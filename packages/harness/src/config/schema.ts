@@ -179,6 +179,13 @@ const toolOutputSchema = z.strictObject({
   exempt: z.array(z.string()).default(["read_file", "recall", "recall_read"]),
 });
 
+const limitsSchema = z.strictObject({
+  model_first_seconds: positive.nullable().default(300).describe("Until a model says its first piece; null: no limit."),
+  model_idle_seconds: positive.nullable().default(120).describe("From one piece of an answer to the next."),
+  answer_characters: wholeAboveZero.default(4_000_000).describe("Most of one answer; the rest is cut off."),
+  tool_seconds: positive.nullable().default(600).describe("A tool that takes longer is left alone; null: no limit."),
+});
+
 const levels = ["debug", "info", "warn", "error", "silent"] as const;
 
 export const configSchema = z.strictObject({
@@ -196,6 +203,7 @@ export const configSchema = z.strictObject({
       host_bash: z.boolean().default(false).describe("Run bash on this machine instead of the sandbox."),
     })
     .prefault({}),
+  limits: limitsSchema.prefault({}),
   store: z
     .strictObject({
       url: z

@@ -3,6 +3,7 @@
  * cost a tenth of a second each, and most programs use one.
  */
 import type { LanguageModelV4 } from "@ai-sdk/provider";
+import { boundedFetch } from "./bounded-fetch.ts";
 import type { ModelEntry } from "./entry.ts";
 import { KEY_VARIABLES } from "./key-variables.ts";
 import { ModelError } from "./model-error.ts";
@@ -15,7 +16,7 @@ export interface Surroundings {
 export async function loadLanguageModel(entry: ModelEntry, given: Surroundings): Promise<LanguageModelV4> {
   const connection = {
     ...(entry.base_url !== undefined && { baseURL: addressOf(entry) }),
-    ...(given.fetch !== undefined && { fetch: given.fetch }),
+    fetch: boundedFetch(given.fetch),
   };
   switch (entry.provider) {
     case "openai": {

@@ -21,7 +21,7 @@ export interface ChildKit {
   readonly tools: ToolSet;
   /** Beside the limits: workspace, compaction and so on. No memory. */
   readonly middleware: (spec: SubagentSpec) => readonly Middleware[];
-  readonly options: Pick<AgentOptions, "retry" | "toolTimeoutMs" | "history" | "sleep" | "random">;
+  readonly options: Pick<AgentOptions, "retry" | "toolTimeoutMs" | "modelLimits" | "history" | "sleep" | "random">;
 }
 
 export interface ChildOrder extends Cap {

@@ -51,10 +51,16 @@ function deliverEvents(
   const last = failure === null ? [] : protocol.streamFailure(failure);
   const bytes = [...sent, ...last].map(text).join("");
   if (fault.kind === "stream-error") return void outgoing.end(bytes);
+  if (fault.kind === "stall" && fault.comments === "on") keepAlive(outgoing, fault.onComment);
   // An empty chunk would end the body.
   const after = () => fault.kind === "cut" && outgoing.destroy();
   if (bytes === "") after();
   else outgoing.write(bytes, after);
+}
+
+function keepAlive(outgoing: ServerResponse, onComment: () => void = () => {}): void {
+  const timer = setInterval(() => outgoing.write(": keep-alive\n\n", onComment), 5);
+  outgoing.on("close", () => clearInterval(timer));
 }
 
 function text({ name, data }: ServerEvent): string {

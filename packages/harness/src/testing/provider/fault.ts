@@ -10,8 +10,16 @@ export type Fault =
   | { readonly kind: "unauthorized" }
   /** The connection is dropped before a byte of the answer. */
   | { readonly kind: "drop" }
-  /** Nothing more is sent, and the connection stays open. Without `afterEvents` not even the headers. */
-  | { readonly kind: "stall"; readonly afterEvents?: number }
+  /**
+   * Nothing more is sent, and the connection stays open. Without `afterEvents` not even the headers. With `comments` a
+   * stream is kept alive by lines that say nothing, as proxies do it; `onComment` is told of each.
+   */
+  | {
+      readonly kind: "stall";
+      readonly afterEvents?: number;
+      readonly comments?: "on";
+      readonly onComment?: () => void;
+    }
   /** The connection breaks in the middle of the answer: after half of it, or after so many events of a stream. */
   | { readonly kind: "cut"; readonly afterEvents?: number }
   /** An error event in the stream; a request that doesn't stream gets the status. */
