@@ -55,37 +55,24 @@ interface StoredState {
 
 const REMEMBERED_TURNS = 60;
 
-const summaries = new WeakMap<CompactionRecord, SummaryState | null>();
-
-/** The typed summary a compaction stored; null when there is none, or it was erased. */
-export function storedSummary(compaction: CompactionRecord | null): SummaryState | null {
-  if (compaction === null) return null;
-  const known = summaries.get(compaction);
-  if (known !== undefined) return known;
-  const summary = readState((compaction.summary.state as Partial<StoredState> | null)?.summary);
-  summaries.set(compaction, summary);
-  return summary;
+/** The typed summary in a compaction's whole state; null when there is none, or it was erased. */
+export function storedSummary(state: unknown): SummaryState | null {
+  return readState((state as Partial<StoredState> | null)?.summary);
 }
 
-function storedState(live: LiveRecords): { prior: SummaryState | null; userTurns: readonly number[] } {
-  const stored = live.compaction?.summary.state as Partial<StoredState> | null | undefined;
-  return { prior: storedSummary(live.compaction), userTurns: stored?.userTurns ?? [] };
-}
-
-/** The messages a cut newly hides, and the user turns among them and before. */
+/** The messages a cut newly hides, and the user turns among them and before. `state`: the live compaction's, whole. */
 export function coveredBy<M>(
   live: LiveRecords,
   cut: Cut,
-  shape: Shape<M>,
-  original: (record: MessageRecord) => M,
+  { shape, original, state }: { shape: Shape<M>; original: (record: MessageRecord) => M; state: unknown },
 ): Pick<SummaryInput<M>, "prior" | "entries" | "userTurns"> {
-  const { prior, userTurns } = storedState(live);
+  const userTurns = (state as Partial<StoredState> | null)?.userTurns ?? [];
   const entries = live.tail
     .filter(({ seq }) => seq <= cut.covers[1])
     .map((record) => ({ seq: record.seq, message: original(record) }))
     .filter(({ message }) => shape.role(message) !== "system");
   const asked = entries.filter(({ message }) => shape.role(message) === "user").map(({ seq }) => seq);
-  return { prior, entries, userTurns: [...userTurns, ...asked].slice(-REMEMBERED_TURNS) };
+  return { prior: storedSummary(state), entries, userTurns: [...userTurns, ...asked].slice(-REMEMBERED_TURNS) };
 }
 
 /** The user's words of a message, for quoting. */

@@ -40,6 +40,7 @@ const SAMPLES: readonly NewRecord[] = [
     tokensBefore: 9,
     tokensAfter: 3,
     archive: "history/part-1-1.jsonl",
+    checkpoint: null,
   },
   { kind: "pin", at, runId: null, target: 1, on: true },
   { kind: "undo", at, runId: null, of: 3 },
@@ -94,7 +95,7 @@ test("a header is spelled in a fixed order whatever order its fields came in", (
   const shuffled = Object.fromEntries(Object.entries(record).reverse()) as unknown as NewRecord;
   const [one, other] = [record, shuffled].map((given) => chain(emptyHead(at), [given], hash)[0]!);
   assert.equal(one!.header, other!.header);
-  assert.match(one!.header, /^\{"v":2,"seq":1,"kind":"usage","at":.*"later":"a field of tomorrow"\}$/);
+  assert.match(one!.header, /^\{"v":3,"seq":1,"kind":"usage","at":.*"later":"a field of tomorrow"\}$/);
 });
 
 test("what may be erased stands in the body and not in the header", () => {
@@ -115,7 +116,7 @@ test("appending in two batches gives the same chain as in one", () => {
 
 test("[F45] a record of a newer format is refused by name, with the way out", () => {
   const [record] = log(SAMPLES).records;
-  const newer = { ...record!, header: record!.header.replace('"v":2', '"v":3') };
+  const newer = { ...record!, header: record!.header.replace(`"v":${FORMAT_VERSION}`, `"v":${FORMAT_VERSION + 1}`) };
   assert.throws(
     () => parseRecord(newer),
     (error: unknown) =>

@@ -50,7 +50,10 @@ const SPELLING = {
   message: { header: ["id", "dialect", "origin"], body: "body" },
   prune: { header: ["tokensBefore", "tokensAfter"], body: "entries" },
   compaction: {
-    header: ["covers", "folds", "request", "systems", "rung", "reason", "tokensBefore", "tokensAfter", "archive"],
+    header: [
+      ...["covers", "folds", "request", "systems", "rung", "reason", "tokensBefore", "tokensAfter", "archive"],
+      "checkpoint",
+    ],
     body: "summary",
   },
   pin: { header: ["target", "on"], body: null },

@@ -1,15 +1,17 @@
 export type { ChainedRecord, Hash } from "./chain.ts";
 export { chain } from "./chain.ts";
+export type { Json } from "./delta.ts";
 export type { Head, HeadFold } from "./head.ts";
 export { advance, emptyHead, headFold } from "./head.ts";
 export type { ThreadIdCheck } from "./ids.ts";
 export { checkThreadId } from "./ids.ts";
 export { liveAfter, liveRecords, NOTHING_LIVE } from "./live.ts";
-export { parseRecord, RecordError } from "./parse.ts";
+export { parseHeader, parseRecord, RecordError } from "./parse.ts";
 export type * from "./record.ts";
 export { FORMAT_VERSION } from "./record.ts";
 export type { Erasure, Rewrite } from "./redact.ts";
 export { erase, erasedState, memoryText, skeleton } from "./redact.ts";
+export { chainAfter, type StateChain, storedState } from "./state-chain.ts";
 export type { LiveStructure, Structural, UndoPlan } from "./structure.ts";
 export { planRedo, planUndo, STRUCTURAL_KINDS, structural } from "./structure.ts";
 export type { ChainFlaw, ChainVerifier, RedactedEvent, Verdict } from "./verify.ts";

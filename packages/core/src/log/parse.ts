@@ -3,7 +3,7 @@
  * place and the way out, because guessing at it could show a wrong prompt.
  */
 import { bodyField, type ChainedRecord, isRecordKind } from "./chain.ts";
-import { FORMAT_VERSION, type LogRecord } from "./record.ts";
+import { FORMAT_VERSION, type LogRecord, type RecordHeader } from "./record.ts";
 
 type RecordProblem = "newer-version" | "unreadable";
 
@@ -23,6 +23,22 @@ type RecordText = Pick<ChainedRecord, "seq" | "header" | "body">;
 
 /** Throws a `RecordError` that names the record. */
 export function parseRecord(chained: RecordText): LogRecord {
+  const fields = readFields(chained);
+  const { kind, v } = fields;
+  const field = v === 1 && kind === "state" ? null : bodyField(kind);
+  // A message's body is kept as text, byte for byte; the other bodies are values of our own.
+  if (field !== null) fields[field] = kind === "message" ? chained.body : readJson(chained.seq, chained.body);
+  return fields as unknown as LogRecord;
+}
+
+/** What a record says beside its body, for whoever has read no bodies. Throws a `RecordError` that names the record. */
+export function parseHeader(chained: Omit<RecordText, "body">): RecordHeader {
+  return readFields(chained) as unknown as RecordHeader;
+}
+
+type HeaderFields = Record<string, unknown> & Pick<LogRecord, "kind" | "v">;
+
+function readFields(chained: Omit<RecordText, "body">): HeaderFields {
   const fields = readHeader(chained);
   const { kind, v } = fields;
   if (typeof v === "number" && v > FORMAT_VERSION) {
@@ -35,13 +51,10 @@ export function parseRecord(chained: RecordText): LogRecord {
   if (!isRecordKind(kind)) {
     throw unreadable(chained.seq, `its kind ${JSON.stringify(kind)} is unknown`);
   }
-  const field = v === 1 && kind === "state" ? null : bodyField(kind);
-  // A message's body is kept as text, byte for byte; the other bodies are values of our own.
-  if (field !== null) fields[field] = kind === "message" ? chained.body : readJson(chained.seq, chained.body);
-  return fields as unknown as LogRecord;
+  return fields as HeaderFields;
 }
 
-function readHeader(chained: RecordText): Record<string, unknown> {
+function readHeader(chained: Omit<RecordText, "body">): Record<string, unknown> {
   const fields = readJson(chained.seq, chained.header);
   if (typeof fields !== "object" || fields === null) throw unreadable(chained.seq, "its header is not an object");
   return fields as Record<string, unknown>;

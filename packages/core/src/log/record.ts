@@ -5,8 +5,11 @@
  */
 import type { Dialect } from "../message/shape.ts";
 
-/** 2: the patch of a state record is its body, so that a title can be erased with the words it is made of. */
-export const FORMAT_VERSION = 2;
+/**
+ * 2: the patch of a state record is its body, so that a title can be erased with the words it is made of.
+ * 3: a compaction may store what changed in its state since the one it folds (`state-chain.ts`).
+ */
+export const FORMAT_VERSION = 3;
 
 export type Origin = "user" | "model" | "tool" | "file" | "web" | "import" | "injected" | "aborted";
 
@@ -71,12 +74,17 @@ export interface CompactionRecord extends Common {
   readonly tokensAfter: number;
   /** The part file with the hidden originals, relative to the thread's workspace; null when there is no workspace. */
   readonly archive: string | null;
+  /** The compaction on whose whole state the changes in this one's rest; null or absent: it holds its state whole. */
+  readonly checkpoint?: number | null;
 }
 
 /** `pair`: a user turn and an acknowledgement; `user`: a user turn alone; `system`: part of the one leading system message. */
 export type SummaryFormat = "pair" | "user" | "system";
 
-/** `text` is what the prompt shows, frozen; `state` is the typed summary (core/summary) that the next one folds. */
+/**
+ * `text` is what the prompt shows, frozen; `state` is the typed summary (core/summary) that the next one folds, whole or
+ * as what changed (`state-chain.ts`).
+ */
 export interface StoredSummary {
   readonly format: SummaryFormat;
   readonly text: string;
@@ -150,6 +158,13 @@ export type LogRecord =
   | EvidenceRecord
   | StateRecord
   | EventRecord;
+
+/** A record without its body. */
+export type RecordHeader = LogRecord extends infer R
+  ? R extends LogRecord
+    ? Omit<R, "body" | "entries" | "summary" | "text" | "patch">
+    : never
+  : never;
 
 /** A record before the log gives it its place. */
 export type NewRecord = LogRecord extends infer R ? (R extends LogRecord ? Omit<R, "v" | "seq"> : never) : never;

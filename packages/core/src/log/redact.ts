@@ -6,6 +6,7 @@
 import type { Part, ReasoningPart, Shape } from "../message/shape.ts";
 import type { ChainedRecord } from "./chain.ts";
 import type { CompactionRecord, EvidenceRecord, LogRecord, PruneRecord, StoredSummary } from "./record.ts";
+import { isChanges } from "./state-chain.ts";
 
 const REDACTED = "[redacted]";
 
@@ -143,7 +144,9 @@ function eraseSummary(record: CompactionRecord, { message, texts, rewriteSummary
   const covers = message !== null && message.seq <= record.covers[1];
   if (!covers && withoutEchoes(record.summary, texts) === record.summary) return null;
   const gone = `[This summary of everything up to message ${record.covers[1]} was erased with a redacted message; the other originals are in the history.]`;
-  const summary = rewriteSummary?.(record) ?? { ...record.summary, text: gone, digest: null, state: null };
+  const rewritten = rewriteSummary?.(record) ?? { ...record.summary, text: gone, digest: null, state: null };
+  // What changed in a state quotes the text that stood beside it, and goes with it.
+  const summary = isChanges(rewritten.state) ? { ...rewritten, state: null } : rewritten;
   return JSON.stringify(summary) === JSON.stringify(record.summary) ? null : { body: JSON.stringify(summary) };
 }
 

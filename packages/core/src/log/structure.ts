@@ -2,7 +2,7 @@
  * The structure of a log: the few records that decide what the prompt shows, stripped of their texts. Owns which of them
  * are live after any undo and redo, and what may be undone next. A pure fold; whoever appends asks `planUndo` first.
  */
-import type { LogRecord, Range } from "./record.ts";
+import type { PruneRecord, Range, RecordHeader } from "./record.ts";
 
 export type Structural =
   | { readonly kind: "compaction"; readonly seq: number; readonly covers: Range; readonly folds: number | null }
@@ -13,8 +13,8 @@ export type Structural =
 
 export const STRUCTURAL_KINDS = ["compaction", "prune", "undo", "evidence"] as const;
 
-/** What a record adds to the structure; null when it adds nothing. */
-export function structural(record: LogRecord): Structural | null {
+/** What a record adds to the structure; null when it adds nothing. Only of a prune is the body needed. */
+export function structural(record: Exclude<RecordHeader, { kind: "prune" }> | PruneRecord): Structural | null {
   switch (record.kind) {
     case "compaction":
       return { kind: "compaction", seq: record.seq, covers: record.covers, folds: record.folds };

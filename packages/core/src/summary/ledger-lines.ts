@@ -2,7 +2,7 @@
  * The ledger as lines, most important first, so that whoever renders may stop anywhere. Paths are shown below their
  * common directory, which is named once.
  */
-import { type CommandEntry, type FileEntry, isChanged, type Ledger } from "./ledger-state.ts";
+import { type CommandEntry, type Dropped, type FileEntry, isChanged, type Ledger } from "./ledger-state.ts";
 import { formatSeqs } from "./seqs.ts";
 import { clip } from "./state.ts";
 import { lastStep } from "./terms.ts";
@@ -61,7 +61,21 @@ export function ledgerText(ledger: Ledger): string {
   const sections = (Object.keys(titles) as (keyof typeof blocks)[])
     .filter((name) => blocks[name].length > 0)
     .map((name) => [`## ${titles[name]}`, ...blocks[name].map((line) => `- ${line}`)].join("\n"));
-  return [...(root === "" ? [] : [`Paths below ${root}`]), ...sections].join("\n\n");
+  return [...(root === "" ? [] : [`Paths below ${root}`]), ...sections, ...olderLine(ledger)].join("\n\n");
+}
+
+function olderLine({ dropped }: Ledger): string[] {
+  const names: Record<keyof Dropped, string> = {
+    failures: "commands that failed",
+    changes: "files changed",
+    commits: "commits",
+    reads: "files read",
+    commands: "commands that passed",
+  };
+  const counts = (Object.keys(names) as (keyof Dropped)[])
+    .filter((what) => dropped[what] > 0)
+    .map((what) => `${dropped[what]} ${names[what]}`);
+  return counts.length === 0 ? [] : [`Older, only in the messages themselves: ${counts.join(", ")}`];
 }
 
 const ACTS: Readonly<Record<string, string>> = { r: "read", w: "written", e: "edited", d: "deleted", m: "moved" };
@@ -99,7 +113,12 @@ function commandLine(command: CommandEntry, root: string): string {
   if (command.passed !== undefined) notes.push(`${command.passed} passed`);
   if (command.failed !== undefined) notes.push(`${command.failed} failed`);
   if (command.fails > 0)
-    notes.push(command.last === "failed" ? "failed" : `failed ${command.fails} of ${command.times}, last run passed`);
+    notes.push(
+      command.last === "failed" || command.alike !== undefined
+        ? "failed"
+        : `failed ${command.fails} of ${command.times}, last run passed`,
+    );
+  if (command.alike !== undefined) notes.push(`and ${command.alike} more like it`);
   const lines =
     command.lines === undefined
       ? ""

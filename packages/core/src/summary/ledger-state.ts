@@ -1,16 +1,19 @@
 /**
  * The artifact ledger as data: which files a conversation touched, which commands failed and how, tests, commits.
- * Compact JSON inside the summary state. Complete for what can't be found again (files changed, failing commands,
- * commits); of commands that succeeded and files only read it keeps the newest and counts the rest.
+ * Compact JSON inside the summary state. Bounded: of everything it keeps the newest; older failures that were alike are one
+ * entry, and what is let go is counted. The log has it all.
  */
 
 export interface Ledger {
   readonly files: readonly FileEntry[];
   readonly commands: readonly CommandEntry[];
   readonly commits: readonly CommitEntry[];
-  /** Entries that were let go: only files merely read and commands that succeeded. */
-  readonly dropped: { readonly reads: number; readonly commands: number };
+  /** Entries that were let go. */
+  readonly dropped: Dropped;
 }
+
+/** Files only read, commands that succeeded, failures, files changed, commits. */
+export type Dropped = Readonly<Record<"reads" | "commands" | "failures" | "changes" | "commits", number>>;
 
 export interface FileEntry {
   readonly path: string;
@@ -22,7 +25,7 @@ export interface FileEntry {
   readonly movedTo?: string;
 }
 
-/** A command or another tool call that can fail. Reruns of the same text are one entry. */
+/** A command or another tool call that can fail. Reruns of the same text are one entry, and so are older failures alike. */
 export interface CommandEntry {
   readonly what: string;
   readonly kind: "command" | "test" | "call";
@@ -38,6 +41,8 @@ export interface CommandEntry {
   /** Of a test run, where the output says. */
   readonly passed?: number;
   readonly failed?: number;
+  /** How many other commands failed alike; their runs are counted here. */
+  readonly alike?: number;
 }
 
 export interface CommitEntry {
@@ -46,11 +51,13 @@ export interface CommitEntry {
   readonly seq: number;
 }
 
+const NOTHING_DROPPED: Dropped = { reads: 0, commands: 0, failures: 0, changes: 0, commits: 0 };
+
 export function emptyLedger(): Ledger {
-  return { files: [], commands: [], commits: [], dropped: { reads: 0, commands: 0 } };
+  return { files: [], commands: [], commits: [], dropped: NOTHING_DROPPED };
 }
 
-/** Whether the file's content changed, so that its entry is never let go. */
+/** Whether the file's content changed: such entries are the last to go. */
 export function isChanged(file: FileEntry): boolean {
   return /[wedm]/.test(file.did);
 }
@@ -59,12 +66,13 @@ export function isChanged(file: FileEntry): boolean {
 export function readLedger(stored: unknown): Ledger {
   if (typeof stored !== "object" || stored === null) return emptyLedger();
   const from = stored as Partial<Record<keyof Ledger, unknown>>;
-  const dropped = (from.dropped ?? {}) as Partial<Ledger["dropped"]>;
+  const dropped = (from.dropped ?? {}) as Partial<Dropped>;
+  const counts = Object.keys(NOTHING_DROPPED).map((what) => [what, Number(dropped[what as keyof Dropped]) || 0]);
   return {
     files: entries<FileEntry>(from.files, (file) => typeof file.path === "string" && typeof file.did === "string"),
     commands: entries<CommandEntry>(from.commands, (command) => typeof command.what === "string"),
     commits: entries<CommitEntry>(from.commits, (commit) => typeof commit.message === "string"),
-    dropped: { reads: Number(dropped.reads) || 0, commands: Number(dropped.commands) || 0 },
+    dropped: Object.fromEntries(counts) as Dropped,
   };
 }
 

@@ -3,7 +3,8 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { type AnthropicMessage, anthropicShape } from "../message/index.ts";
 import { anyLine, bash, type Line, shape, talk } from "./conversations.test.ts";
-import { extendLedger, KEPT_COMMANDS, KEPT_READS } from "./ledger.ts";
+import { extendLedger, KEPT } from "./ledger.ts";
+import { ledgerText } from "./ledger-lines.ts";
 import { emptyLedger, type Ledger } from "./ledger-state.ts";
 
 const ledgerOf = (...lines: Line[]): Ledger => extendLedger(emptyLedger(), talk(lines), shape);
@@ -130,17 +131,65 @@ test("an error flag of the provider makes a failure without an exit code", () =>
   assert.deepEqual([entry?.fails, entry?.lines], [1, ["broken"]]);
 });
 
-test("what can be looked up again is bounded and counted, changes and failures never go", () => {
-  const lines = Array.from({ length: 300 }, (_, index): Line[] => [
+test("the ledger is bounded: the newest stays, older failures that were alike are one entry, the rest is counted", () => {
+  const lines = Array.from({ length: 600 }, (_, index): Line[] => [
     bash(`echo ${index}`, "ok"),
-    bash(`false ${index}`, `exit code 1`),
+    bash(`node job-${index}.mjs`, `Error: order ${index} is gone\nexit code 1`),
+    bash(`make "part ${index}"`, `Error: no rule for "part ${index}"\nexit code 2`),
     { call: "read", args: { path: `r${index}.ts` }, gives: "x" },
     { call: "write", args: { path: `w${index}.ts` }, gives: "x" },
+    bash(`git commit -m "Step ${index}"`, "[main 1234567] Step"),
   ]).flat();
   const ledger = ledgerOf(...lines);
-  assert.equal(ledger.files.filter((file) => file.did === "w").length, 300);
-  assert.equal(ledger.commands.filter((command) => command.fails > 0).length, 300);
-  assert.deepEqual(ledger.dropped, { reads: 300 - KEPT_READS, commands: 300 - KEPT_COMMANDS });
+  const failing = ledger.commands.filter((command) => command.fails > 0);
+  const [many, few] = [failing.filter(({ alike }) => alike !== undefined), failing.filter(({ alike }) => !alike)];
+  assert.equal(few.length, KEPT.failures);
+  assert.equal(few.at(-1)?.what, 'make "part 599"');
+  assert.deepEqual(
+    many.map(({ what, alike, fails, last, lines: said }) => ({ what, alike, fails, last, lines: said?.slice(0, 1) })),
+    [
+      { what: "node job-574.mjs", alike: 574, fails: 575, last: "failed", lines: ["Error: order 574 is gone"] },
+      { what: 'make "part 574"', alike: 574, fails: 575, last: "failed", lines: ['Error: no rule for "part 574"'] },
+    ],
+  );
+  assert.deepEqual(many[0]!.seqs.length, 2);
+  assert.equal(ledger.files.filter((file) => file.did === "w").length, KEPT.changes);
+  assert.equal(ledger.commits.length, KEPT.commits);
+  assert.deepEqual(ledger.dropped, {
+    reads: 600 - KEPT.reads,
+    // An echo and a commit each.
+    commands: 1200 - KEPT.commands,
+    failures: 0,
+    changes: 600 - KEPT.changes,
+    commits: 600 - KEPT.commits,
+  });
+  assert.match(ledgerText(ledger), /`node job-574\.mjs` \(exit 1, failed, and 574 more like it\)/);
+  assert.match(ledgerText(ledger), /Older, only in the messages themselves: 300 files changed, 500 commits/);
+});
+
+test("failures without number are let go and counted, whatever they say", () => {
+  const word = (n: number): string => [...String(n)].map((digit) => "abcdefghij"[Number(digit)]).join("");
+  const ledger = ledgerOf(
+    ...Array.from({ length: 400 }, (_, n) => bash(`run-${word(n)}`, `Error: ${word(n)}\nexit code 1`)),
+  );
+  assert.equal(ledger.commands.length, 2 * KEPT.failures);
+  assert.equal(ledger.dropped.failures, 400 - 2 * KEPT.failures);
+});
+
+test("a command run again after its failures were put together is an entry of its own", () => {
+  const fails = Array.from({ length: 60 }, (_, n) =>
+    bash(`node job-${n}.mjs`, `Error: order ${n} is gone\nexit code 1`),
+  );
+  const ledger = extendLedger(ledgerOf(...fails), talk([bash("node job-9.mjs", "done\nexit code 0")]), shape);
+  assert.deepEqual(
+    ledger.commands
+      .filter(({ what }) => what === "node job-9.mjs")
+      .map(({ alike, fails, last }) => [alike, fails, last]),
+    [
+      [9, 10, "failed"],
+      [undefined, 0, "passed"],
+    ],
+  );
 });
 
 test("extending in blocks gives the same ledger as reading at once", () => {

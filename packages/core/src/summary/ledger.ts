@@ -6,6 +6,7 @@
 import type { CallPart, ResultPart, Shape } from "../message/shape.ts";
 import { exitCode, failingLines } from "./failing-lines.ts";
 import { type CommandEntry, type CommitEntry, type FileEntry, isChanged, type Ledger } from "./ledger-state.ts";
+import { mergeFailures } from "./merge-failures.ts";
 import type { FileAct } from "./shell-effects.ts";
 import { clip } from "./state.ts";
 import { commandEffects, readCall } from "./tool-calls.ts";
@@ -16,10 +17,11 @@ export interface Entry<M> {
   readonly message: M;
 }
 
-/** Of what can be looked up again, the newest so many stay. */
-export const KEPT_READS = 200;
-export const KEPT_COMMANDS = 100;
-const MAX_COMMAND_CHARS = 1000;
+/** The newest so many stay; what changed something or failed stays longest. */
+export const KEPT = { reads: 200, commands: 100, failures: 50, changes: 300, commits: 100 } as const;
+/** Summaries show about half of this, of a command and of a line. */
+const MAX_COMMAND_CHARS = 300;
+const MAX_LINE_CHARS = 200;
 const MAX_FAILING_LINES = 4;
 
 export function extendLedger<M>(ledger: Ledger, entries: readonly Entry<M>[], shape: Shape<M>): Ledger {
@@ -51,30 +53,60 @@ interface Book {
   dropped: Ledger["dropped"];
 }
 
+/** A command that stands for many is none of them: the same text run again is an entry of its own. */
+function keyOf({ what, alike }: CommandEntry): string {
+  return alike === undefined ? what : `alike ${what}`;
+}
+
 function openBook(ledger: Ledger): Book {
   return {
     files: new Map(ledger.files.map((file) => [file.path, file])),
-    commands: new Map(ledger.commands.map((command) => [command.what, command])),
+    commands: new Map(ledger.commands.map((command) => [keyOf(command), command])),
     commits: [...ledger.commits],
     dropped: ledger.dropped,
   };
 }
 
-/** Maps keep the order of last use, so the oldest entries that may go are the first ones. */
+/** Maps keep the order of last use, so the oldest entries are the first ones. */
 function closeBook(book: Book): Ledger {
-  const reads = [...book.files.values()].filter((file) => !isChanged(file));
-  const passed = [...book.commands.values()].filter((command) => command.fails === 0);
-  const goneReads = new Set(reads.slice(0, Math.max(0, reads.length - KEPT_READS)));
-  const goneCommands = new Set(passed.slice(0, Math.max(0, passed.length - KEPT_COMMANDS)));
+  const files = [...book.files.values()];
+  const commands = mergeFailures([...book.commands.values()], KEPT.failures);
+  const gone = {
+    reads: oldest(
+      files.filter((file) => !isChanged(file)),
+      KEPT.reads,
+    ),
+    changes: oldest(files.filter(isChanged), KEPT.changes),
+    commands: oldest(
+      commands.filter(({ fails }) => fails === 0),
+      KEPT.commands,
+    ),
+    // Those that stand for many are as many again.
+    failures: oldest(
+      commands.filter(({ fails }) => fails > 0),
+      2 * KEPT.failures,
+    ),
+    commits: oldest(book.commits, KEPT.commits),
+  };
+  const all = new Set<FileEntry | CommandEntry | CommitEntry>(Object.values(gone).flat());
+  const count = (what: keyof typeof gone): number =>
+    gone[what].reduce((sum, entry) => sum + 1 + ("alike" in entry ? (entry.alike ?? 0) : 0), book.dropped[what]);
   return {
-    files: [...book.files.values()].filter((file) => !goneReads.has(file)),
-    commands: [...book.commands.values()].filter((command) => !goneCommands.has(command)),
-    commits: book.commits,
+    files: files.filter((file) => !all.has(file)),
+    commands: commands.filter((command) => !all.has(command)),
+    commits: book.commits.filter((commit) => !all.has(commit)),
     dropped: {
-      reads: book.dropped.reads + goneReads.size,
-      commands: book.dropped.commands + goneCommands.size,
+      reads: count("reads"),
+      commands: count("commands"),
+      failures: count("failures"),
+      changes: count("changes"),
+      commits: count("commits"),
     },
   };
+}
+
+function oldest<T>(entries: readonly T[], kept: number): readonly T[] {
+  return entries.slice(0, Math.max(0, entries.length - kept));
 }
 
 function record(book: Book, call: CallPart, seq: number, result: ResultPart | null, answered: number): void {
@@ -134,7 +166,11 @@ function noteCommand(
     exit,
     last: result === null ? "unknown" : bad ? "failed" : "passed",
     seqs: span(old?.seqs, run.seqs),
-    ...(bad ? { lines } : old?.lines === undefined ? {} : { lines: old.lines }),
+    ...(bad
+      ? { lines: lines.map((line) => clip(line, MAX_LINE_CHARS)) }
+      : old?.lines === undefined
+        ? {}
+        : { lines: old.lines }),
     ...counts,
   });
 }

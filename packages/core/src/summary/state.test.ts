@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { addItems, emptyState, fewSeqs, MAX_ITEMS, readState, tidy, withSection } from "./state.ts";
+import { addItems, emptyState, fewSeqs, MAX_ITEMS, MAX_SECTION_CHARS, readState, tidy, withSection } from "./state.ts";
 
 test("a state survives being stored as JSON", () => {
   const state = addItems(emptyState(), "goals", [{ text: "Keep it small", seqs: [3, 1], why: "the user said so" }]);
@@ -50,6 +50,19 @@ test("over its cap a section sheds obsolete items, then done ones, then the olde
     items.filter((item) => !kept.has(item.id)).map((item) => item.id),
     ["e0", "e50", "e60"],
   );
+});
+
+test("a section is bounded in characters, too, and the first thing the user asked for stays", () => {
+  const items = Array.from({ length: 100 }, (_, index) => ({
+    id: `g${index}`,
+    text: `${index} ${"x".repeat(500)}`,
+    seqs: [index + 1],
+    ...(index === 0 ? { status: "done" as const } : {}),
+  }));
+  const kept = withSection(emptyState(), "goals", items).sections.goals;
+  const characters = kept.reduce((sum, { text }) => sum + text.length, 0);
+  assert.ok(characters <= MAX_SECTION_CHARS && characters > MAX_SECTION_CHARS - 600, `${characters}`);
+  assert.deepEqual([kept[0]?.id, kept[1]?.id, kept.at(-1)?.id], ["g1", `g${101 - kept.length}`, "g99"]);
 });
 
 test("text becomes one line, is capped and never ends in half a character", () => {

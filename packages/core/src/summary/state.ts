@@ -53,6 +53,8 @@ export const MAX_ITEMS: Readonly<Record<Section, number>> = {
   now: 12,
   next: 24,
 };
+/** And how many characters: more than the largest default summary can show of all sections together. */
+export const MAX_SECTION_CHARS = 24_000;
 
 export function emptyState(): SummaryState {
   return {
@@ -90,9 +92,13 @@ export function addItems(state: SummaryState, section: Section, items: readonly 
   return withSection({ ...state, nextId }, section, list);
 }
 
-/** Replaces a section, shedding what is over its cap: obsolete first, then done, then the oldest. */
+/**
+ * Replaces a section, shedding what is over its caps: obsolete first, then done, then the oldest. What the user asked for
+ * first is shown in every summary and stays.
+ */
 export function withSection(state: SummaryState, section: Section, items: readonly SummaryItem[]): SummaryState {
-  const made = { ...state, sections: { ...state.sections, [section]: capped(items, MAX_ITEMS[section]) } };
+  const stays = section === "goals" ? items.find((item) => !isResolved(item)) : undefined;
+  const made = { ...state, sections: { ...state.sections, [section]: capped(items, MAX_ITEMS[section], stays) } };
   wellFormed.add(made);
   return made;
 }
@@ -152,9 +158,10 @@ export function fewSeqs(seqs: readonly number[]): number[] {
   return sorted.length <= MAX_ITEM_SEQS ? sorted : [sorted[0]!, ...sorted.slice(1 - MAX_ITEM_SEQS)];
 }
 
-function capped(items: readonly SummaryItem[], max: number): readonly SummaryItem[] {
+function capped(items: readonly SummaryItem[], max: number, stays: SummaryItem | undefined): readonly SummaryItem[] {
   let excess = items.length - max;
-  if (excess <= 0) return items;
+  let characters = items.reduce((sum, item) => sum + lengthOf(item), 0) - MAX_SECTION_CHARS;
+  if (excess <= 0 && characters <= 0) return items;
   const gone = new Set<SummaryItem>();
   for (const sheddable of [
     (item: SummaryItem) => item.status === "obsolete",
@@ -162,13 +169,18 @@ function capped(items: readonly SummaryItem[], max: number): readonly SummaryIte
     () => true,
   ]) {
     for (const item of items) {
-      if (excess === 0) break;
-      if (gone.has(item) || !sheddable(item)) continue;
+      if (excess <= 0 && characters <= 0) break;
+      if (gone.has(item) || item === stays || !sheddable(item)) continue;
       gone.add(item);
       excess--;
+      characters -= lengthOf(item);
     }
   }
   return items.filter((item) => !gone.has(item));
+}
+
+function lengthOf({ text, why }: SummaryItem): number {
+  return text.length + (why?.length ?? 0);
 }
 
 function readItem(value: unknown): SummaryItem[] {

@@ -75,7 +75,7 @@ for (const [what, keep, most] of [
       const [, drafted] = thread.covers("draft-used");
       const last = outcome.hidden![1];
       assert.ok(last > drafted, `drafted to ${drafted}, hidden to ${last}`);
-      const summary = storedSummary(thread.conversation.live().compaction)!;
+      const summary = storedSummary(await thread.conversation.state())!;
       const rest = SECTIONS.flatMap((section) => summary.sections[section]).filter(({ seqs }) =>
         seqs.some((seq) => seq > drafted),
       );
@@ -223,7 +223,7 @@ for (const [what, answer] of Object.entries({
         thread.wait(3_600_000);
         compacted(await compactor.compact({ cause: "manual" }));
       }
-      const stored = thread.conversation.live().compaction!.summary.state as { summary: SummaryState };
+      const stored = (await thread.conversation.state()) as unknown as { summary: SummaryState };
       const texts = SECTIONS.flatMap((section) => stored.summary.sections[section].map(({ text }) => text));
       for (const { text } of Object.values(first).flat()) assert.ok(texts.includes(text), text);
     });

@@ -5,9 +5,10 @@
 import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { storedSummary } from "@palimpsest/core/compaction";
-import type { CompactionRecord, Range } from "@palimpsest/core/log";
-import { LEDGER_FILE, ledgerText, type Originals, RECALL } from "@palimpsest/core/summary";
+import { parseHeader, type Range, type RecordHeader } from "@palimpsest/core/log";
+import { LEDGER_FILE, ledgerText, type Originals, RECALL, type SummaryState } from "@palimpsest/core/summary";
 import type { Store } from "../stores/store.ts";
+import { stateChainOf } from "../threads/state-chain.ts";
 
 export const HISTORY = "history";
 
@@ -42,7 +43,7 @@ export async function ensureParts(folder: string, store: Store, thread: string, 
     written++;
   }
   if (written + stale.length > 0 || (chain.length > 0 && !present.has(LEDGER_FILE))) {
-    await writeLedger(folder, chain.at(-1) ?? null);
+    await writeLedger(folder, storedSummary(await stateOf(store, thread, live)));
   }
   return written;
 }
@@ -94,21 +95,30 @@ async function holds(path: string, lines: AsyncIterable<string>): Promise<boolea
   }
 }
 
+type CompactionHeader = Extract<RecordHeader, { kind: "compaction" }>;
+
 /** The compactions that the live one folds, oldest first, and itself. */
-async function liveChain(store: Store, thread: string, live: number | null): Promise<CompactionRecord[]> {
-  const compactions = new Map<number, CompactionRecord>();
+async function liveChain(store: Store, thread: string, live: number | null): Promise<CompactionHeader[]> {
+  const compactions = new Map<number, CompactionHeader>();
   if (live === null) return [];
-  for await (const { record } of store.records(thread, { kinds: ["compaction"], range: [1, live] })) {
-    if (record.kind === "compaction") compactions.set(record.seq, record);
+  for await (const { chained } of store.records(thread, { kinds: ["compaction"], range: [1, live], bodies: "none" })) {
+    const header = parseHeader(chained);
+    if (header.kind === "compaction") compactions.set(header.seq, header);
   }
-  const chain: CompactionRecord[] = [];
+  const chain: CompactionHeader[] = [];
   for (let next = compactions.get(live); next !== undefined; next = compactions.get(next.folds ?? -1))
     chain.unshift(next);
   return chain;
 }
 
-async function writeLedger(folder: string, newest: CompactionRecord | null): Promise<void> {
-  const summary = storedSummary(newest);
+async function stateOf(store: Store, thread: string, live: number | null): Promise<unknown> {
+  if (live === null) return null;
+  for await (const { record } of store.records(thread, { range: [live, live], kinds: ["compaction"] }))
+    if (record.kind === "compaction") return (await stateChainOf(store, thread, record))?.state ?? null;
+  return null;
+}
+
+async function writeLedger(folder: string, summary: SummaryState | null): Promise<void> {
   if (summary === null) return rm(join(folder, LEDGER_FILE), { force: true });
   await writeWhole(folder, LEDGER_FILE, [ledgerText(summary.ledger)]);
 }

@@ -26,7 +26,8 @@ export async function orderFor<M>(
   request: Pick<Order<M>, "focus" | "model" | "signal">,
 ): Promise<Order<M>> {
   const { shape } = conversation;
-  const covered = coveredBy(conversation.live(), cut, shape, conversation.original);
+  const { original } = conversation;
+  const covered = coveredBy(conversation.live(), cut, { shape, original, state: await conversation.state() });
   const pins = await gatherPins(covered, conversation, quotes);
   const lines = stateLines(conversation.head().state);
   return {

@@ -5,7 +5,7 @@
 import { join } from "node:path";
 import type { CompactionOutcome, Policy, Window } from "@palimpsest/core/compaction";
 import { type ThreadScale, threadScale } from "../inspect/thread-scale.ts";
-import type { ThreadLoad } from "../stores/store.ts";
+import type { Store, ThreadLoad } from "../stores/store.ts";
 import { withWriter } from "../threads/acts.ts";
 import { type Conversation, openConversation } from "../threads/conversation.ts";
 import type { Means } from "../threads/writer.ts";
@@ -36,13 +36,13 @@ export async function compactThread(
   if (load === undefined) return { kind: "missing" };
   if (load.head.messages === 0) return unchanged("no-history", 0, "nothing was ever said in this thread");
   if (request.dryRun) {
-    const scale = await threadScale(load);
+    const scale = await threadScale(means.store, load);
     return compactOn(scale.conversation, scale, means, request, options);
   }
   const leased = await withWriter(means, thread, async (writer, lost): Promise<ThreadOutcome> => {
     const now = await means.store.load(thread);
     if (now === undefined) return { kind: "missing" };
-    const scale = await threadScale(now);
+    const scale = await threadScale(means.store, now);
     const conversation = await openConversation(writer, scale.shape);
     if (conversation === null) return { kind: "missing" };
     const signal = request.signal === undefined ? lost : AbortSignal.any([request.signal, lost]);
@@ -51,7 +51,7 @@ export async function compactThread(
   if (leased.kind === "busy")
     return unchanged(
       "busy",
-      await tokensOf(load),
+      await tokensOf(means.store, load),
       `another run holds the thread, until ${leased.expiresAt} at the latest`,
     );
   return leased.kind === "missing" ? leased : leased.value;
@@ -96,8 +96,8 @@ function compactOn(
   return compactor.compact(request);
 }
 
-async function tokensOf(load: ThreadLoad): Promise<number> {
-  const { conversation, count } = await threadScale(load);
+async function tokensOf(store: Store, load: ThreadLoad): Promise<number> {
+  const { conversation, count } = await threadScale(store, load);
   return count(conversation.view(), conversation.head()).tokens;
 }
 

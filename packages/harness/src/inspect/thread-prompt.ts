@@ -51,7 +51,7 @@ export async function threadPrompt(
   const { window = FALLBACK_WINDOW, reserve = answerReserve(window, null), squeeze: policy = null } = options;
   const load = await store.load(thread);
   if (load === undefined) return { kind: "missing" };
-  const scale = await threadScale(load);
+  const scale = await threadScale(store, load);
   const { conversation, shape, rules, dialect, request } = scale;
   const budget = { window, reserve };
   const standing = scale.count(conversation.view(), conversation.head());

@@ -15,7 +15,7 @@ import {
   viewKey,
 } from "@palimpsest/core/tokens";
 import { exactCounterFor } from "../models/tokenizers.ts";
-import type { ThreadLoad } from "../stores/store.ts";
+import type { Store, ThreadLoad } from "../stores/store.ts";
 import type { Conversation } from "../threads/conversation.ts";
 import { imagineConversation } from "../threads/imagined.ts";
 
@@ -36,7 +36,7 @@ export interface ThreadScale {
   count(entries: readonly ViewEntry<object>[], live: Pick<Head, "compaction" | "prunes">): Count;
 }
 
-export async function threadScale(load: ThreadLoad): Promise<ThreadScale> {
+export async function threadScale(store: Store, load: ThreadLoad): Promise<ThreadScale> {
   const records = load.records.map(({ record }) => record);
   const dialect = dialectOf(records);
   // One table of functions per dialect; which one it is no longer matters from here on.
@@ -49,7 +49,7 @@ export async function threadScale(load: ThreadLoad): Promise<ThreadScale> {
   const parts = knownParts(load) ?? fixedParts(request, meter);
   const fixed = Object.values(parts).reduce((sum, tokens) => sum + tokens, 0);
   const account = createAccount({ factors: load.head.factors });
-  const conversation = imagineConversation(load, shape);
+  const conversation = imagineConversation(store, load, shape);
   const weigh = (entries: readonly ViewEntry<object>[]) =>
     entries.map((entry): Entry => ({ seq: entry.seq, tokens: entrySize(entry, meter) }));
   const prompt = { view: keyOf(load.head), fixed };

@@ -10,6 +10,7 @@ import { leaseCases } from "./conformance/leases.ts";
 import { listCases } from "./conformance/listing.ts";
 import { readCases } from "./conformance/reading.ts";
 import { redactionCases } from "./conformance/redaction.ts";
+import { stateCases } from "./conformance/states.ts";
 import { undoCases } from "./conformance/undo.ts";
 import type { Store } from "./store.ts";
 
@@ -32,7 +33,7 @@ export function storeConformance(name: string, open: () => Promise<StoreFixture>
       await fixture.dispose();
     });
     const suite: Suite = { store: () => store, connect: () => fixture.connect() };
-    const cases = [appendCases, readCases, leaseCases, undoCases, forkCases, redactionCases, listCases];
+    const cases = [appendCases, readCases, leaseCases, undoCases, forkCases, redactionCases, stateCases, listCases];
     for (const [title, run] of cases.flatMap((group) => Object.entries(group))) test(title, () => run(suite));
   });
 }

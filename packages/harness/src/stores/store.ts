@@ -79,6 +79,8 @@ export interface RecordQuery {
   /** Only these, in one read however far they lie apart. */
   readonly seqs?: readonly number[];
   readonly order?: "ascending" | "descending";
+  /** `none`: they aren't read; then only the header in `chained` says anything. */
+  readonly bodies?: "none";
 }
 
 /** `records`, ascending: all after the hidden range, and before it only what the head and the compaction refer to. */

@@ -5,6 +5,7 @@
  */
 import {
   type Head,
+  type Json,
   type LiveRecords,
   type LogRecord,
   liveAfter,
@@ -20,6 +21,7 @@ import { keepIndexed } from "../recall/catch-up.ts";
 import type { AppendBatch, ThreadLoad } from "../stores/store.ts";
 import { StoreError } from "../stores/store-error.ts";
 import { damageOf } from "./damage.ts";
+import { rememberStateChain, stateChainOf, withChanges } from "./state-chain.ts";
 import { type Committed, type Draft, prepare, type Writer } from "./writer.ts";
 
 export interface Conversation<M> {
@@ -32,6 +34,8 @@ export interface Conversation<M> {
   viewOf(live: LiveRecords): readonly ViewEntry<M>[];
   /** A message as it was given, whatever was pruned since. */
   original(record: MessageRecord): M;
+  /** The state that the live compaction left for the next one, whole; null when there is none, or it was erased. */
+  state(): Promise<Json>;
   /** All of them or none; on success the conversation stands after them. */
   commit(
     drafts: readonly Draft[],
@@ -69,24 +73,32 @@ export async function openConversation<M>(
     viewOf,
     original,
     reload,
+    state: async () => (await stateChainOf(store, lease.thread, live.compaction))?.state ?? null,
     view() {
       shown ??= viewOf(live);
       return shown;
     },
     async commit(drafts, also) {
-      const batch = { ...(await prepare(writer, head, drafts)), ...also };
+      const chain = await stateChainOf(store, lease.thread, drafts.some(isCompaction) ? live.compaction : null);
+      const written = drafts.map((draft) => (isCompaction(draft) ? withChanges(draft, chain) : draft));
+      const batch = { ...(await prepare(writer, head, written)), ...also };
       const result = await store.append(lease.thread, batch);
       if (result.kind !== "appended") return result;
-      const before = head.messages;
+      const indexed = head.messages;
       const records = batch.records.map(parseRecord);
       head = batch.head;
       shown = null;
       if (records.some((record) => record.kind === "undo")) await reload();
       else for (const record of records) live = liveAfter(live, record as Exclude<LogRecord, { kind: "undo" }>);
-      await keepIndexed(store, lease.thread, before, head.messages);
+      for (const record of records) if (record.kind === "compaction") rememberStateChain(chain, record);
+      await keepIndexed(store, lease.thread, indexed, head.messages);
       return { kind: "committed", head, seqs: records.map(({ seq }) => seq), records };
     },
   };
+}
+
+function isCompaction(draft: Draft): draft is Extract<Draft, { kind: "compaction" }> {
+  return draft.kind === "compaction";
 }
 
 interface Standing {

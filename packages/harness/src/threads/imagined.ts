@@ -1,11 +1,17 @@
 /** A conversation that starts as a stored thread stands and goes on in memory only. */
+
 import { liveRecords, type MessageRecord } from "@palimpsest/core/log";
 import type { Shape } from "@palimpsest/core/message";
-import type { ThreadLoad } from "../stores/store.ts";
+import type { Store, ThreadLoad } from "../stores/store.ts";
 import { type Conversation, readBody } from "./conversation.ts";
 import { inMemoryConversation } from "./in-memory.ts";
+import { stateChainOf } from "./state-chain.ts";
 
-export function imagineConversation<M>({ header, head, records }: ThreadLoad, shape: Shape<M>): Conversation<M> {
+export function imagineConversation<M>(
+  store: Store,
+  { header, head, records }: ThreadLoad,
+  shape: Shape<M>,
+): Conversation<M> {
   const messages = new Map<number, M>();
   const original = (record: MessageRecord): M => {
     const known = messages.get(record.seq) ?? readBody(record, shape);
@@ -16,5 +22,6 @@ export function imagineConversation<M>({ header, head, records }: ThreadLoad, sh
     head,
     records.map(({ record }) => record),
   );
-  return inMemoryConversation({ header, shape, head, live, original });
+  const state = async () => (await stateChainOf(store, header.id, live.compaction))?.state ?? null;
+  return inMemoryConversation({ header, shape, head, live, original, state });
 }

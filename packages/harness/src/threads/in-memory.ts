@@ -5,6 +5,7 @@
 import {
   FORMAT_VERSION,
   type Head,
+  type Json,
   type LiveRecords,
   type LogRecord,
   liveAfter,
@@ -26,6 +27,8 @@ export interface InMemoryOptions<M> {
   readonly original: (record: MessageRecord) => M;
   /** The number of the next record; one more than the last unless told. */
   readonly nextSeq?: (head: Head) => number;
+  /** The whole state of the compaction that stands at the start; without it the record itself has it. */
+  readonly state?: () => Promise<Json>;
 }
 
 export function inMemoryConversation<M>(options: InMemoryOptions<M>): Conversation<M> {
@@ -50,6 +53,12 @@ export function inMemoryConversation<M>(options: InMemoryOptions<M>): Conversati
       return shown;
     },
     reload: async () => undefined,
+    async state() {
+      // What is committed here keeps its state whole.
+      const stands = live.compaction !== null && live.compaction === options.live.compaction;
+      if (stands && options.state !== undefined) return options.state();
+      return (live.compaction?.summary.state ?? null) as Json;
+    },
     async commit(drafts) {
       const records = drafts.map((draft) => {
         const record = {

@@ -121,6 +121,7 @@ export interface RecordRow {
 }
 
 const RECORD_COLUMNS = "r.seq, r.kind, r.header, r.body, r.body_hash, r.hash, r.redacted";
+const HEADER_COLUMNS = "r.seq, r.kind, r.header, NULL AS body, r.body_hash, r.hash, r.redacted";
 const PAGE_CHARACTERS = 2_000_000;
 
 /** Page by page, each one statement: no transaction stays open while the caller thinks. */
@@ -156,7 +157,7 @@ export function readPage(query: Query, schema: string, thread: string, page: Pag
   const rare = page.kinds && !page.kinds.includes("message") ? "AND r.kind <> 'message'" : "";
   return query<RecordRow>(
     `${lineage(schema)} SELECT page.* FROM line CROSS JOIN LATERAL (
-      SELECT ${RECORD_COLUMNS} FROM ${schema}.records r
+      SELECT ${page.bodies === "none" ? HEADER_COLUMNS : RECORD_COLUMNS} FROM ${schema}.records r
       WHERE r.thread = line.thread AND r.seq BETWEEN $2 AND LEAST($3, line.through)
         ${page.kinds ? "AND r.kind = ANY ($5)" : ""} ${rare} ${page.seqs ? `AND r.seq = ANY ($${page.kinds ? 6 : 5}::bigint[])` : ""}
       ORDER BY r.seq ${direction} LIMIT $4

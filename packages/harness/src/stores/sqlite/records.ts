@@ -19,6 +19,7 @@ import { forgetEntry } from "./recall.ts";
 import {
   findHead,
   findThread,
+  HEADER_COLUMNS,
   headText,
   RECORD_COLUMNS,
   recordOf,
@@ -89,10 +90,10 @@ export async function* records(
   }
 }
 
-function readPage(connection: Connection, segment: Segment, { kinds, seqs, order = "ascending" }: RecordQuery) {
+function readPage(connection: Connection, segment: Segment, { kinds, seqs, bodies, order = "ascending" }: RecordQuery) {
   const filter = kinds ? `AND kind IN (${kinds.map(() => "?").join(", ")})` : "";
   const listed = seqs ? "AND seq IN (SELECT value FROM json_each(?))" : "";
-  const sql = `SELECT ${RECORD_COLUMNS} FROM records ${structureOnly(kinds) ?? "WHERE TRUE"} AND num = ? AND seq BETWEEN ? AND ?
+  const sql = `SELECT ${bodies === "none" ? HEADER_COLUMNS : RECORD_COLUMNS} FROM records ${structureOnly(kinds) ?? "WHERE TRUE"} AND num = ? AND seq BETWEEN ? AND ?
     ${filter} ${listed} ORDER BY seq ${order === "ascending" ? "ASC" : "DESC"} LIMIT ${PAGE.rows}`;
   const values = [segment.num, segment.first, segment.last, ...(kinds ?? []), ...(seqs ? [JSON.stringify(seqs)] : [])];
   const page: StoredRecord[] = [];

@@ -79,6 +79,7 @@ function threadByNumber(connection: Connection, num: number): ThreadRow | undefi
 }
 
 export const RECORD_COLUMNS = "seq, kind, header, body, body_hash, hash, redacted";
+export const HEADER_COLUMNS = "seq, kind, header, NULL AS body, body_hash, hash, redacted";
 
 export function recordOf(row: Row): StoredRecord {
   return storedRecord({

@@ -1,0 +1,21 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { assertSound } from "../stores/conformance/kit.ts";
+import { openSqlite } from "../stores/sqlite.ts";
+import { writeThread } from "../testing/thread-writer.ts";
+import { playLongThread, takeAllBack, weighRecords } from "./records-cost.property.ts";
+
+for (const summaries of ["model", "extract"] as const) {
+  test(`compactions by ${summaries} take at most half the bytes of the messages, and all can be taken back`, async (t) => {
+    const store = openSqlite({ path: ":memory:" });
+    t.after(() => store.close());
+    const writer = await writeThread(store, "t");
+    const { befores } = await playLongThread(writer, { turns: 200, summaries });
+    const cost = await weighRecords(writer);
+    assert.ok(cost.compactions >= 30, JSON.stringify(cost));
+    assert.ok(cost.recordBytes <= cost.messageBytes / 2, JSON.stringify(cost));
+    await assertSound(writer, "t");
+    await takeAllBack(writer, befores);
+    await assertSound(writer, "t");
+  });
+}
