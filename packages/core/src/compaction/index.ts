@@ -34,4 +34,5 @@ export {
   storedSummary,
   type WrittenSummary,
 } from "./records.ts";
+export { behindSummary } from "./tail.ts";
 export { checkTrigger, type Growth } from "./trigger.ts";

@@ -103,8 +103,8 @@ export function weigh<M>({ view, shape, measure, fixed, format, originals = NOWH
   };
 }
 
-/** The acknowledgement, or the line that ends a summary in a shared message. */
-function behindSummary<M>(format: Policy["summaryFormat"], shape: Shape<M>, measure: Measure<M>): number {
+/** Tokens of the acknowledgement, or of the line that ends a summary in a shared message. */
+export function behindSummary<M>(format: Policy["summaryFormat"], shape: Shape<M>, measure: Measure<M>): number {
   if (format === "pair") return measure.message(shape.turn("assistant", ACKNOWLEDGEMENT));
   return measure.text(`\n\n${SUMMARY_END}`) + 1;
 }

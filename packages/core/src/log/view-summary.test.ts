@@ -69,9 +69,19 @@ test("an AI SDK message says itself that it is a summary or its acknowledgement,
 function live(format: SummaryFormat, text: string, tail: readonly object[], dialect: Dialect) {
   const common = { v: 1, at: "", runId: null } as const;
   const compaction: CompactionRecord = {
-    ...{ ...common, kind: "compaction", seq: 4, covers: [1, 3], folds: null, request: null, systems: [] },
-    ...{ summary: { format, text, digest: null, state: null }, rung: "extract", reason: "test", archive: null },
-    ...{ tokensBefore: 100, tokensAfter: 50 },
+    ...common,
+    kind: "compaction",
+    seq: 4,
+    covers: [1, 3],
+    folds: null,
+    request: null,
+    systems: [],
+    summary: { format, text, digest: null, state: null },
+    rung: "extract",
+    reason: "test",
+    tokensBefore: 100,
+    tokensAfter: 50,
+    archive: null,
   };
   const record = (_: object, at: number): MessageRecord => {
     const seq = at + 5;

@@ -19,6 +19,7 @@ export {
 export { PROSE_PROMPT_VERSION, type ProsePromptOptions, prosePrompt } from "./prompts/prose.ts";
 export { type SettledProse, settleProse } from "./prose.ts";
 export { type RenderedSummary, type RenderOptions, renderSummary } from "./render.ts";
+export { type ShortOptions, wordRoom } from "./short.ts";
 export {
   emptyState,
   type ItemStatus,

@@ -136,6 +136,24 @@ test("no tool and no folder is named that isn't there", () => {
   assert.match(texts({ ...NOWHERE, finder: "the search tool" }), /find them with the search tool/);
 });
 
+test("in very little room the words stand behind the stub, what was understood before what the tools show", () => {
+  let state = stateOf([bash("cd /repo && npm test", "FAIL src/parser.test.ts\nexit code 1")]);
+  state = addItems({ ...state, through: 8 }, "facts", [{ text: "The port is 8080", seqs: [2] }]);
+  const { text, tokens } = renderSummary(state, { maxTokens: 60, count, originals: RECALL });
+  assert.match(text, /^Record of messages 1 to 8, not a request; .*recall\.\n- The port is 8080 \[2\]/);
+  assert.ok(tokens <= 60);
+});
+
+test("where not even one line fits, its beginning stands", () => {
+  const prose = "The parser was ported and all of its tests pass except for the two about unterminated strings";
+  const { text, tokens } = renderSummary(
+    { ...emptyState(), through: 8, prose },
+    { maxTokens: 50, count, originals: RECALL },
+  );
+  assert.match(text, /\n- The parser was ported[^\n]*…$/);
+  assert.ok(tokens <= 50);
+});
+
 test("prose written by a custom prompt stands in the summary", () => {
   const { text } = renderSummary(
     { ...stateOf(project), prose: "We ported\n\nthe parser." },

@@ -6,13 +6,14 @@
  * next, now, goals, prose. A shed line is counted where it would have stood, with the way to read it.
  */
 import type { SummaryFormat } from "../log/record.ts";
-import { newsOf } from "./choose.ts";
+import { byNews } from "./by-news.ts";
 import { LEDGER_FILE, ledgerLines } from "./ledger-lines.ts";
 import { NOWHERE, type Originals, whereMore } from "./originals.ts";
 import { choosePins, type Pin } from "./pins.ts";
 import { formatSeqs } from "./seqs.ts";
+import { type ShortOptions, shortSummary } from "./short.ts";
 import { isResolved, type Section, type SummaryItem, type SummaryState } from "./state.ts";
-import { formatPrefix, openingLines, stubSummary } from "./wording.ts";
+import { formatPrefix, openingLines } from "./wording.ts";
 
 export interface RenderOptions {
   readonly maxTokens: number;
@@ -94,15 +95,27 @@ export function renderSummary(state: SummaryState, options: RenderOptions): Rend
     const chosen = fill(withoutQuoted(blocks, pins.shown), room - pins.tokens, { count, costs });
     const text = compose(opening, pins.text, chosen, originals);
     const tokens = count(text);
-    if (tokens <= maxTokens) return { text, tokens, shed: shedCounts(chosen) };
+    if (tokens <= maxTokens) {
+      if (pins.text === "" && !chosen.some(({ kept }) => kept.size > 0)) break;
+      return { text, tokens, shed: shedCounts(chosen) };
+    }
     room -= tokens - maxTokens + 16;
   }
-  const text = stubSummary(state.through, originals, format);
-  return {
-    text,
-    tokens: count(text),
-    shed: shedCounts(blocks.map((block) => ({ ...block, kept: new Set<number>() }))),
-  };
+  return renderShort(blocks, { maxTokens, count, through: state.through, originals, format });
+}
+
+/** What was understood of the conversation before what stands in its tools and its state anyway. */
+function renderShort(blocks: readonly Block[], options: ShortOptions): RenderedSummary {
+  const ranked = RANKED.flatMap((name) => blocks.filter((block) => block.name === name));
+  const isTold = ({ name, items }: Block): boolean => name === "prose" || items !== undefined;
+  const order = [...ranked.filter(isTold), ...ranked.filter((block) => !isTold(block))];
+  const places = order.flatMap((block) => block.priority.map((index) => ({ block, index })));
+  const lines = places.map(({ block, index }) => block.lines[index]!);
+  const { text, shown } = shortSummary(lines, options);
+  const kept = (block: Block): Set<number> =>
+    new Set(places.flatMap((place, at) => (place.block === block && shown.has(at) ? [place.index] : [])));
+  const shed = shedCounts(order.map((block) => ({ ...block, kept: kept(block) })));
+  return { text, tokens: options.count(text), shed };
 }
 
 interface Block {
@@ -170,45 +183,6 @@ function itemLine(item: SummaryItem): string {
 
 function newestFirst(items: readonly SummaryItem[]): number[] {
   return items.map((_, index) => index).reverse();
-}
-
-/**
- * Most new names per character first: when facts must go, those that repeat what others say go first. Scores only fall
- * as names get shown, so a score that still leads after being taken anew is the best one.
- */
-function byNews(items: readonly SummaryItem[]): number[] {
-  const news = items.map(newsIn);
-  const shown = new Set<string>();
-  const score = (index: number) => {
-    const fresh = news[index]!.reduce((sum, name) => sum + (shown.has(name) ? 0 : 1), 0);
-    return (fresh + 0.5) / (items[index]!.text.length + 20);
-  };
-  // Best last; of equals the newer one is better.
-  const queue = items
-    .map((_, index) => ({ index, score: score(index) }))
-    .sort((a, b) => a.score - b.score || a.index - b.index);
-  const order: number[] = [];
-  for (let best = queue.pop(); best !== undefined; best = queue.pop()) {
-    const fresh = score(best.index);
-    if (fresh < best.score && queue.length > 0 && fresh < queue.at(-1)!.score) {
-      let at = queue.length;
-      while (at > 0 && queue[at - 1]!.score > fresh) at--;
-      queue.splice(at, 0, { index: best.index, score: fresh });
-      continue;
-    }
-    order.push(best.index);
-    for (const name of news[best.index]!) shown.add(name);
-  }
-  return order;
-}
-
-const newsOfItems = new WeakMap<SummaryItem, readonly string[]>();
-
-/** Read once per item: most of them stand in one summary after the other. */
-function newsIn(item: SummaryItem): readonly string[] {
-  const known = newsOfItems.get(item) ?? newsOf(item.text);
-  newsOfItems.set(item, known);
-  return known;
 }
 
 /** The user's words stand once: a goal that a shown pin quotes is left out. */

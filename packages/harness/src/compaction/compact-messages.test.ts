@@ -5,6 +5,7 @@ import { type Dialect, rulesOf, type Shape, shapeOf, violations } from "@palimps
 import { randomConversation, render } from "@palimpsest/core/testing";
 import fc from "fast-check";
 import { type CompactedMessages, compactMessages, type MessagesState } from "./compact-messages.ts";
+import { createModelWriter } from "./model-writer.ts";
 
 const dialects = ["openai", "anthropic", "ai-sdk"] as const satisfies readonly Dialect[];
 
@@ -78,6 +79,36 @@ test("no tool is named that the caller doesn't have", async () => {
   };
   assert.doesNotMatch(await shown(), /recall|history\//);
   assert.match(await shown("the search_notes tool"), /find them with the search_notes tool/);
+});
+
+test("a summary that was paid for is shown, however little it stands for; where none could be, none is asked for", async () => {
+  for (const words of [1, 2, 4, 8, 16]) {
+    let calls = 0;
+    const writer = createModelWriter({
+      summarize: async () => {
+        calls += 1;
+        return { text: '{"add": {"facts": [{"text": "Quicksilver port is 8080", "seqs": [1]}]}}', finish: "stop" };
+      },
+      window: 8000,
+      reservedOutputTokens: 1024,
+      trimTokensToSummarize: null,
+      maxSummarizerCalls: 8,
+      summaryPrompt: null,
+    });
+    const messages = Array.from({ length: 13 }, (_, index) => ({
+      role: index % 2 === 0 ? "user" : "assistant",
+      content: `${index}: ${"the tide comes in. ".repeat(words)}`,
+    }));
+    const { outcome, messages: view } = await compactMessages(messages, {
+      window: 8000,
+      writer,
+      trigger: { type: "messages", value: 12 },
+      keep: { type: "messages", value: 4 },
+    });
+    const shown = JSON.stringify(view).includes("Quicksilver port is 8080");
+    assert.equal(calls > 0, shown, `${words} words: ${calls} calls, ${outcome.kind}`);
+    if (words >= 4) assert.ok(shown, `${words} words`);
+  }
 });
 
 test("below the trigger nothing is touched", async () => {

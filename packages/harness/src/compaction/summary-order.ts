@@ -2,8 +2,8 @@
  * What a summary of one cut is written from: the hidden messages as they were given, the summary so far, what is quoted
  * and the state that is frozen into it. The same for a summary written at the trigger and one drafted ahead of it.
  */
-import { type Cut, coveredBy, type Policy } from "@palimpsest/core/compaction";
-import { NOWHERE, type Originals } from "@palimpsest/core/summary";
+import { behindSummary, type Cut, coveredBy, type Policy } from "@palimpsest/core/compaction";
+import { NOWHERE, type Originals, wordRoom } from "@palimpsest/core/summary";
 import type { Conversation } from "../threads/conversation.ts";
 import type { DraftTable } from "./draft-table.ts";
 import type { Gauge } from "./gauge.ts";
@@ -21,7 +21,7 @@ export interface OrderOptions<M> {
 
 export async function orderFor<M>(
   cut: Cut,
-  { conversation, quotes, originals, background }: OrderOptions<M>,
+  { conversation, policy, quotes, originals, background }: OrderOptions<M>,
   { measure }: Gauge<M>,
   request: Pick<Order<M>, "focus" | "model" | "signal">,
 ): Promise<Order<M>> {
@@ -30,13 +30,26 @@ export async function orderFor<M>(
   const covered = coveredBy(conversation.live(), cut, { shape, original, state: await conversation.state() });
   const pins = await gatherPins(covered, conversation, quotes);
   const lines = stateLines(conversation.head().state);
-  return {
-    input: { ...covered, pins, lines, originals: originals?.() ?? NOWHERE },
+  const input = { ...covered, pins, lines, originals: originals?.() ?? NOWHERE };
+  const frame = measure.message(shape.turn("user", ""));
+  const order = {
+    input,
     shape,
-    maxTokens: cut.summaryTokens - measure.message(shape.turn("user", "")),
+    maxTokens: roomFor(cut, behindSummary(policy.summaryFormat, shape, measure)) - frame,
     count: measure.text,
     hiddenTokens: cut.hiddenTokens,
     drafts: background?.table ?? null,
     ...request,
   };
+  const through = cut.covers[1];
+  const words = wordRoom({ ...order, through, originals: input.originals, format: policy.summaryFormat });
+  // What could not be shown is not worth a call.
+  return words < LEAST_WORDS ? { ...order, model: "none" } : order;
+}
+
+const LEAST_WORDS = 16;
+
+/** As much as the plan allows, and less than what it stands for: a summary that saves nothing is thrown away. */
+function roomFor({ summaryTokens, hiddenTokens }: Cut, behind: number): number {
+  return Math.min(summaryTokens, hiddenTokens - behind - 1);
 }
