@@ -29,7 +29,10 @@ export default queue;
 
 async function measure(store: Store, rounds: number) {
   const own = means(store);
-  const jobs = createMemoryQueue(store, { process: async () => ({ kind: "skipped", reason: "trivial" }) });
+  const jobs = createMemoryQueue(store, {
+    process: async () => ({ kind: "skipped", reason: "trivial" }),
+    starts: "by-hand",
+  });
   await createThread(own, { id: "bench" });
   const taken = await store.acquireLease("bench", "bench", 3_600_000);
   if (taken.kind !== "acquired") throw new Error(`no lease: ${taken.kind}`);

@@ -22,7 +22,6 @@ export const run: Run = async (input, context) => {
   const store = await openStore(storeTarget(null, home));
   try {
     const { agent, memory } = await createAgentFromConfig({ home, config: demoConfig(), store });
-    await memory!.queue.start();
     return await perform({ agent, memory: memory!, context, prompts: demoPrompts(seasons) });
   } finally {
     await store.close();

@@ -130,6 +130,7 @@ async function setUp(
   const queue = createMemoryQueue(store, {
     process: (job) => learn(direct, job),
     debounceSeconds: 0,
+    starts: "by-hand",
     pollMs: 20,
     onEvent: (event) => event.type === "worker-trouble" && troubled.resolve(),
     ...options,

@@ -23,6 +23,8 @@ export interface MemoryQueueOptions extends Partial<Omit<WorkOptions, "process" 
   readonly process: (job: MemoryJob, signal: AbortSignal) => Promise<UpdateOutcome>;
   readonly debounceSeconds?: number;
   readonly maxAttempts?: number;
+  /** `by-hand`: for a process that queues jobs which another one carries out; only `start`, `drain` and `retry` work here. */
+  readonly starts?: "with-the-first-job" | "by-hand";
   readonly clock?: () => Date;
   readonly emit?: EmitMemory;
 }
@@ -30,7 +32,7 @@ export interface MemoryQueueOptions extends Partial<Omit<WorkOptions, "process" 
 export interface MemoryQueue {
   /** The job of a turn, to be given to the append that ends it. */
   job(turn: Omit<MemoryJob, "thread">): NewMemoryJob;
-  /** To be told when that append stands: says so, through the run's own events if given, and `drain` will wait for it. */
+  /** To be told when that append stands: says so, through the run's own events if given; `drain` will wait for it. */
   queued(threadId: string, messages: number, emit?: EmitMemory): void;
   /** Makes the thread's job due at once; a compaction asks for it. */
   hurry(thread: string): Promise<void>;
@@ -39,7 +41,7 @@ export interface MemoryQueue {
   drain(limitMs: number): Promise<Drained>;
   /** The same for everything that is queued, whoever queued it; what was given up gets another round of attempts. */
   retry(limitMs: number): Promise<Drained & { readonly revived: number; readonly threads: readonly string[] }>;
-  /** Lets running jobs finish for a moment; what is left stays for the next worker. */
+  /** Lets running jobs finish for a moment; what is left stays for the next worker. From then on only `start` starts one. */
   stop(): Promise<void>;
 }
 
@@ -53,6 +55,7 @@ export function createMemoryQueue(store: Store, options: MemoryQueueOptions): Me
   const now = () => clock().getTime();
   const threads = new Set<string>();
   let worker: Promise<JobWorker> | undefined;
+  let byItself = options.starts !== "by-hand";
   const start = (): Promise<JobWorker> => {
     worker ??= store.jobs.work(workOptions(options, now)).catch((error: unknown) => {
       worker = undefined;
@@ -60,15 +63,22 @@ export function createMemoryQueue(store: Store, options: MemoryQueueOptions): Me
     });
     return worker;
   };
+  /** It has something to do; a process that has nothing else to do is not kept for it. */
+  const startByItself = async (): Promise<void> => {
+    if (byItself) await start().catch((error: unknown) => tellTrouble(error, options.emit));
+  };
   return {
     job: (turn) => ({ ...turn, delayMs: Math.round(debounceSeconds * 1000), maxAttempts, now: now() }),
     queued(threadId, messages, emit = options.emit) {
       threads.add(threadId);
       emit?.({ type: "memory-queued", threadId, messages });
       emit?.({ type: "memory-debounced", threadId, seconds: debounceSeconds });
+      void startByItself();
     },
     async hurry(thread) {
-      if ((await store.jobs.hurry(thread)) > 0) (await worker)?.wake();
+      if ((await store.jobs.hurry(thread)) === 0) return;
+      await startByItself();
+      (await worker)?.wake();
     },
     async start() {
       await start();
@@ -85,7 +95,7 @@ export function createMemoryQueue(store: Store, options: MemoryQueueOptions): Me
     },
     async stop() {
       const running = worker;
-      worker = undefined;
+      [worker, byItself] = [undefined, false];
       await (await running)?.stop();
     },
   };
@@ -126,7 +136,11 @@ function keyOf({ thread, user, agent }: JobStatus): string {
 
 function tellFailure(event: JobEvent, emit: EmitMemory = () => {}): void {
   if (event.type === "job-fail") emit({ type: "memory-failed", threadId: event.job.thread, reason: event.error });
-  if (event.type === "worker-trouble") emit({ type: "memory-failed", threadId: null, reason: event.error });
+  if (event.type === "worker-trouble") tellTrouble(event.error, emit);
+}
+
+function tellTrouble(error: unknown, emit: EmitMemory = () => {}): void {
+  emit({ type: "memory-failed", threadId: null, reason: error instanceof Error ? error.message : String(error) });
 }
 
 function workOptions(options: MemoryQueueOptions, now: () => number): WorkOptions {

@@ -169,6 +169,35 @@ test("a memory that can't be read is reported, and the run goes on without it", 
   assert.match(failed?.type === "memory-failed" ? failed.reason : "", /moved to/);
 });
 
+test("a thread that was taken over while memory was read ends the run: it is not told as trouble with memory", async (t) => {
+  const store = openSqlite({ path: ":memory:" });
+  t.after(() => store.close());
+  const clock = () => new Date(Date.UTC(2026, 10, 15));
+  const inner = openRepository(fileStorage({ base: join(folder, "taken-over"), storagePath: "memory.json" }), clock);
+  await memoryService({ repository: inner, clock, ids: () => "f1" }).add(OWN, { content: "User is a baker" });
+  const repository: typeof inner = {
+    ...inner,
+    async read(scope) {
+      const held = await store.acquireLease("t", "thief", 30_000);
+      assert.equal(held.kind, "busy");
+      // As after a pause longer than the lease.
+      const run = { thread: "t", owner: held.kind === "busy" ? held.owner : "", epoch: 1 };
+      await store.releaseLease(run);
+      assert.equal((await store.acquireLease("t", "thief", 30_000)).kind, "acquired");
+      return inner.read(scope);
+    },
+  };
+  const events: AgentEvent["type"][] = [];
+  const agent = createAgent({
+    ...{ model: scriptedModel(["too late"]), store, middleware: [memory({ repository })] },
+    onEvent: ({ type }) => events.push(type),
+  });
+  t.after(() => agent.close());
+  const { end } = await agent.stream({ threadId: "t", prompt: "hello there" }).result;
+  assert.equal(end.kind === "failed" && end.code, "lease-lost");
+  assert.equal(events.includes("memory-failed"), false);
+});
+
 let count = 0;
 
 function open(

@@ -6,6 +6,7 @@
 import { extractInput, type MemoryDocument } from "@palimpsest/core/memory";
 import { aiSdkShape } from "@palimpsest/core/message";
 import { charsPerToken } from "@palimpsest/core/tokens";
+import { LeaseLostError } from "../agent/errors.ts";
 import type { Middleware } from "../agent/middleware.ts";
 import type { Run } from "../agent/run.ts";
 import type { Section } from "../agent/system-prompt.ts";
@@ -134,7 +135,7 @@ async function attempt<T>(run: Run, work: () => Promise<T>, otherwise: T): Promi
   try {
     return await work();
   } catch (error) {
-    if (error instanceof Error && error.name === "LeaseLostError") throw error;
+    if (error instanceof LeaseLostError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
     run.emit({ type: "memory-failed", threadId: run.threadId, reason });
     return otherwise;

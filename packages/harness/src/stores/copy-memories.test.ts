@@ -95,7 +95,11 @@ for (const title of ["SQLite to PostgreSQL", "PostgreSQL to SQLite"] as const) {
   test(`${title}: what waits to be learned from in the source is learned in the target`, async () => {
     const [from, to] = await open("waiting");
     const writer = await writeThread(from, "t", { user: "ada" });
-    const asked = createMemoryQueue(from, { process: (job) => learn(from, job), debounceSeconds: 3600 });
+    const asked = createMemoryQueue(from, {
+      process: (job) => learn(from, job),
+      debounceSeconds: 3600,
+      starts: "by-hand",
+    });
     await takeTurn(writer, asked, "My pin is 4711.");
     await takeTurn(writer, asked, "I have a parrot.");
     await from.releaseLease(writer.lease);

@@ -22,7 +22,7 @@ export interface Kit {
 
 export const MINUTE = 60_000;
 
-/** A queue that waits an hour, on a thread of its own, with a record of what it ran. */
+/** A queue that waits an hour and is started by the test, on a thread of its own, with a record of what it ran. */
 export async function setUpQueue(engine: QueueEngine, thread: string, options: Partial<MemoryQueueOptions> = {}) {
   const writer = await writeThread(engine.store, thread, { user: "ada" });
   const events: JobEvent[] = [];
@@ -30,6 +30,7 @@ export async function setUpQueue(engine: QueueEngine, thread: string, options: P
   const queue = createMemoryQueue(engine.store, {
     process: (job) => learn(engine.store, job),
     debounceSeconds: 3600,
+    starts: "by-hand",
     clock: engine.clock,
     pollMs: 20,
     stopMs: 100,

@@ -12,7 +12,11 @@ export function sharing(name: string, target: () => string): void {
   test(`two processes on one ${name}: a burst on one key runs once`, async (t) => {
     const store = await openStore(target());
     t.after(() => store.close());
-    const queue = createMemoryQueue(store, { process: (job) => learn(store, job), debounceSeconds: 3600 });
+    const queue = createMemoryQueue(store, {
+      process: (job) => learn(store, job),
+      debounceSeconds: 3600,
+      starts: "by-hand",
+    });
     const writer = await writeThread(store, "shared", { user: "ada" });
     const workers = [1, 2].map(() => startQueueProcess(target(), "shared", "work"));
     t.after(() => Promise.all(workers.map((worker) => worker.kill())));
@@ -35,7 +39,12 @@ export function sharing(name: string, target: () => string): void {
 
   test(`two processes on one ${name}: a killed worker's job is taken over`, async (t) => {
     const store = await openStore(target());
-    const queue = createMemoryQueue(store, { process: (job) => learn(store, job), pollMs: 20, leaseMs: 1000 });
+    const queue = createMemoryQueue(store, {
+      process: (job) => learn(store, job),
+      pollMs: 20,
+      leaseMs: 1000,
+      starts: "by-hand",
+    });
     t.after(async () => {
       await queue.stop();
       await store.close();
