@@ -1,7 +1,9 @@
 // What must happen before the rest is loaded. From a clone the sources run as they are when node is given
 // `--conditions=palimpsest-source`; elsewhere what was built.
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import module from "node:module";
+import { homedir } from "node:os";
+import { isAbsolute, join } from "node:path";
 
 const args = process.argv.slice(2);
 // Scripts ask for the version often: nothing else is loaded for it.
@@ -9,10 +11,24 @@ if (args.includes("--version")) {
   const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
   process.stdout.write(`${version}\n`);
 } else {
-  module.enableCompileCache?.();
+  keepCompiledCode();
   silenceSqliteWarning();
   const { main } = await import("@palimpsest/cli");
   process.exitCode = await main(args);
+}
+
+// In the person's own cache: by default it lies in the shared temporary folder, where others may have put code first.
+function keepCompiledCode() {
+  const { NODE_COMPILE_CACHE, XDG_CACHE_HOME, HOME } = process.env;
+  if (NODE_COMPILE_CACHE) return void module.enableCompileCache?.();
+  const cache = isAbsolute(XDG_CACHE_HOME ?? "") ? XDG_CACHE_HOME : join(HOME || homedir(), ".cache");
+  const folder = join(cache, "palimpsest", "compiled");
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    module.enableCompileCache?.(folder);
+  } catch {
+    // It starts a little slower.
+  }
 }
 
 // node:sqlite works and is tested here; that Node still calls it experimental helps nobody who reads a CLI's output.

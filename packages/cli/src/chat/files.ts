@@ -1,6 +1,6 @@
 /** The chat's commands on the thread's files: list them, and copy one in. */
 import { constants } from "node:fs";
-import { copyFile, readdir, stat } from "node:fs/promises";
+import { chmod, copyFile, readdir, stat } from "node:fs/promises";
 import { basename, extname, join, resolve } from "node:path";
 import { prepareWorkspace, threadWorkspace, VIRTUAL_ROOT } from "palimpsest/workspace";
 import { grouped } from "../grouped.ts";
@@ -48,6 +48,7 @@ async function copyIn(source: string, directory: string): Promise<string> {
     const name = count === 1 ? whole : `${whole.slice(0, whole.length - end.length)}-${count}${end}`;
     try {
       await copyFile(source, join(directory, name), constants.COPYFILE_EXCL);
+      await chmod(join(directory, name), 0o600);
       return name;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;

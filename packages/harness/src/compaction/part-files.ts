@@ -9,6 +9,7 @@ import { parseHeader, type Range, type RecordHeader } from "@palimpsest/core/log
 import { LEDGER_FILE, ledgerText, type Originals, RECALL, type SummaryState } from "@palimpsest/core/summary";
 import type { Store } from "../stores/store.ts";
 import { stateChainOf } from "../threads/state-chain.ts";
+import { PRIVATE_FOLDER, READ_ONLY_FILE } from "../trust/private-files.ts";
 
 export const HISTORY = "history";
 
@@ -135,9 +136,11 @@ async function writeWhole(
   name: string,
   lines: AsyncIterable<string> | Iterable<string>,
 ): Promise<void> {
-  await mkdir(folder, { recursive: true });
+  await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
   const temporary = join(folder, `.${name}.tmp`);
-  const file = await open(temporary, "w", 0o444);
+  // One that a killed process left may not be written to.
+  await rm(temporary, { force: true });
+  const file = await open(temporary, "wx", READ_ONLY_FILE);
   try {
     for await (const line of lines) await file.write(`${line}\n`);
   } finally {

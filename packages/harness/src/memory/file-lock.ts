@@ -2,10 +2,10 @@
  * A lock between processes that the system itself gives back when its holder dies: a write transaction on an empty
  * SQLite file beside the document. Nothing is ever stale, so nothing has to guess. Within a process a queue comes first.
  */
-import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as wait } from "node:timers/promises";
+import { makeFile, makeFolder } from "../trust/private-files.ts";
 import { MemoryStorageError } from "./storage.ts";
 
 const queues = new Map<string, Promise<unknown>>();
@@ -26,7 +26,8 @@ export async function inTurn<T>(key: string, work: () => Promise<T>): Promise<T>
 /** One at a time among all processes on this machine. */
 export function withFileLock<T>(path: string, work: () => Promise<T>, patienceMs = 20_000): Promise<T> {
   return inTurn(path, async () => {
-    mkdirSync(dirname(path), { recursive: true });
+    makeFolder(dirname(path));
+    makeFile(path);
     const lock = new DatabaseSync(path, { timeout: 0 });
     try {
       await take(lock, path, patienceMs);

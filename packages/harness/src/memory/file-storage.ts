@@ -7,6 +7,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { type MemoryDocument, parseDocument, writeDocument } from "@palimpsest/core/memory";
+import { PRIVATE_FILE, PRIVATE_FOLDER } from "../trust/private-files.ts";
 import { withFileLock } from "./file-lock.ts";
 import { type MemoryPlace, type MemoryScope, memoryPath } from "./scope.ts";
 import { type MemoryStorage, MemoryStorageError } from "./storage.ts";
@@ -63,7 +64,7 @@ export function fileStorage({ writeNew = writeFlushed, ...given }: FileStorageOp
 }
 
 async function replace(path: string, text: string, writeNew: (path: string, text: string) => Promise<void>) {
-  await mkdir(dirname(path), { recursive: true });
+  await mkdir(dirname(path), { recursive: true, mode: PRIVATE_FOLDER });
   const temporary = `${path}.${randomUUID()}.tmp`;
   try {
     await writeNew(temporary, text);
@@ -76,7 +77,7 @@ async function replace(path: string, text: string, writeNew: (path: string, text
 }
 
 async function writeFlushed(path: string, text: string): Promise<void> {
-  const file = await open(path, "wx", 0o600);
+  const file = await open(path, "wx", PRIVATE_FILE);
   try {
     await file.writeFile(text, "utf8");
     await file.sync();

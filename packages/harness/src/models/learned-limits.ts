@@ -6,6 +6,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { LearnedLimits } from "@palimpsest/core/tokens";
+import { PRIVATE_FILE, PRIVATE_FOLDER } from "../trust/private-files.ts";
 
 export interface LimitsShelf {
   read(): LearnedLimits;
@@ -24,8 +25,8 @@ export function limitsIn(path: string): LimitsShelf {
     keep(limits) {
       const temporary = `${path}.${process.pid}.tmp`;
       try {
-        mkdirSync(dirname(path), { recursive: true });
-        writeFileSync(temporary, `${JSON.stringify(limits, null, 1)}\n`);
+        mkdirSync(dirname(path), { recursive: true, mode: PRIVATE_FOLDER });
+        writeFileSync(temporary, `${JSON.stringify(limits, null, 1)}\n`, { mode: PRIVATE_FILE });
         renameSync(temporary, path);
       } catch {
         // The next process learns it again; what was begun isn't left lying about.

@@ -1,6 +1,7 @@
 /** Keeps children's whole answers where the parent's file tools can read them; the prompt gets what fits. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { PRIVATE_FILE, PRIVATE_FOLDER } from "../trust/private-files.ts";
 
 /** Keeps the text and returns the path the parent's model knows it by; null: there is no place for files. */
 export type KeepAnswer = (parent: string, child: string, text: string) => Promise<string | null>;
@@ -15,9 +16,9 @@ export interface AnswerFolder {
 export function answerFiles(folderOf: (parent: string) => AnswerFolder): KeepAnswer {
   return async (parent, child, text) => {
     const { directory, path } = folderOf(parent);
-    await mkdir(directory, { recursive: true });
+    await mkdir(directory, { recursive: true, mode: PRIVATE_FOLDER });
     // A child's thread id is a file name by its own rules; a continued child replaces its answer.
-    await writeFile(join(directory, `${child}.md`), text);
+    await writeFile(join(directory, `${child}.md`), text, { mode: PRIVATE_FILE });
     return `${path}/${child}.md`;
   };
 }

@@ -2,16 +2,21 @@
  * A fork's files: a copy of its parent's as they are now. The history is not copied, it is made from the log; stored tool
  * outputs are, because the forked prompt points to them. Links and pipes are left out.
  */
-import { cp, lstat } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { cp, lstat, mkdir } from "node:fs/promises";
+import { dirname } from "node:path";
+import { PRIVATE_FOLDER } from "../trust/private-files.ts";
 import { codeOf } from "./tool-failure.ts";
 import { ROOT_NAMES } from "./virtual-path.ts";
 import type { Workspace } from "./workspace.ts";
 
 export async function copyWorkspace(from: Workspace, to: Workspace): Promise<void> {
   for (const name of ROOT_NAMES.filter((root) => root !== "history")) {
-    await cp(from.roots[name].directory, to.roots[name].directory, { recursive: true, filter: isPlain }).catch(
-      ifMissing,
-    );
+    const [source, target] = [from.roots[name].directory, to.roots[name].directory];
+    // A thread without files has none to copy.
+    if (!existsSync(source)) continue;
+    await mkdir(dirname(target), { recursive: true, mode: PRIVATE_FOLDER });
+    await cp(source, target, { recursive: true, filter: isPlain }).catch(ifVanished);
   }
 }
 
@@ -20,7 +25,7 @@ async function isPlain(path: string): Promise<boolean> {
   return stats.isFile() || stats.isDirectory();
 }
 
-/** A thread without files has none to copy. */
-function ifMissing(error: unknown): void {
+/** Another process may be working in the parent's folders. */
+function ifVanished(error: unknown): void {
   if (codeOf(error) !== "ENOENT") throw error;
 }

@@ -6,6 +6,7 @@
 import { existsSync, constants as FLAGS } from "node:fs";
 import { type FileHandle, lstat, mkdir, open } from "node:fs/promises";
 import { join } from "node:path";
+import { PRIVATE_FOLDER } from "../trust/private-files.ts";
 import { codeOf, failureFor, ToolFailure } from "./tool-failure.ts";
 import { type Place, resolveVirtual, virtualPath } from "./virtual-path.ts";
 import type { Root, Workspace } from "./workspace.ts";
@@ -106,7 +107,7 @@ async function withEntry<T>(folder: Folder, name: string, { shown, use }: EntryU
 }
 
 async function descend(root: Root, segments: readonly string[], missing: "fail" | "create"): Promise<Folder> {
-  if (missing === "create") await mkdir(root.directory, { recursive: true });
+  if (missing === "create") await mkdir(root.directory, { recursive: true, mode: PRIVATE_FOLDER });
   let folder = await openFolder(root.directory);
   for (const name of segments) {
     const parent = folder;
@@ -121,7 +122,7 @@ async function descend(root: Root, segments: readonly string[], missing: "fail" 
 }
 
 async function ensureFolder(path: string): Promise<void> {
-  await mkdir(path).catch((error: unknown) => {
+  await mkdir(path, { mode: PRIVATE_FOLDER }).catch((error: unknown) => {
     if (codeOf(error) !== "EEXIST") throw error;
   });
 }

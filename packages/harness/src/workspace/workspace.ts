@@ -6,6 +6,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { checkThreadId } from "@palimpsest/core/log";
 import { HISTORY } from "../compaction/part-files.ts";
+import { PRIVATE_FOLDER } from "../trust/private-files.ts";
 import { ROOT_NAMES, type RootName } from "./virtual-path.ts";
 
 export interface Workspace {
@@ -43,5 +44,5 @@ export function subagentWorkspace(parent: Workspace, base: string, thread: strin
 
 /** Makes the folders that are missing. */
 export async function prepareWorkspace({ roots }: Workspace): Promise<void> {
-  await Promise.all(ROOT_NAMES.map((name) => mkdir(roots[name].directory, { recursive: true })));
+  await Promise.all(ROOT_NAMES.map((name) => mkdir(roots[name].directory, { recursive: true, mode: PRIVATE_FOLDER })));
 }

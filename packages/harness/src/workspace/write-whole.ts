@@ -5,6 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { constants as FLAGS } from "node:fs";
 import { lstat, open, rename, rm } from "node:fs/promises";
+import { PRIVATE_FILE } from "../trust/private-files.ts";
 import { type Folder, withFolder } from "./inside.ts";
 import { codeOf, failureFor, ToolFailure } from "./tool-failure.ts";
 import { type Place, virtualPath } from "./virtual-path.ts";
@@ -45,7 +46,7 @@ async function modeOf(target: string): Promise<number> {
     if (codeOf(error) === "ENOENT") return null;
     throw error;
   });
-  if (stats === null) return 0o644;
+  if (stats === null) return PRIVATE_FILE;
   if (stats.isSymbolicLink()) throw Object.assign(new Error("a link"), { code: "ELOOP" });
   if (stats.isDirectory()) throw Object.assign(new Error("a folder"), { code: "EISDIR" });
   if (!stats.isFile()) throw new ToolFailure("The path is not a regular file: choose another name.");

@@ -4,7 +4,7 @@
  */
 import { dirname } from "node:path";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
-import { makeFolder } from "../../trust/private-files.ts";
+import { makeFile, makeFolder } from "../../trust/private-files.ts";
 import { StoreError, type StoreErrorCode } from "../store-error.ts";
 import { migrate, PAGE_SIZE, readVersion } from "./schema.ts";
 
@@ -37,7 +37,10 @@ export interface SqliteOptions {
 
 export function connect({ path, busyTimeoutMs = 5000, maxPages }: SqliteOptions): Connection {
   try {
-    if (path !== ":memory:") makeFolder(dirname(path));
+    if (path !== ":memory:") {
+      makeFolder(dirname(path));
+      makeFile(path);
+    }
     const connection = wrap(path, new DatabaseSync(path, { timeout: busyTimeoutMs }));
     try {
       prepare(connection);
