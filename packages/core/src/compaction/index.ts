@@ -13,6 +13,7 @@ export {
 export {
   isCeilings,
   type Keep,
+  keepProblems,
   type Limits,
   limitsOf,
   type Policy,

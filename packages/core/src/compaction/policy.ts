@@ -86,10 +86,9 @@ export function tokensOf({ type, value }: Threshold, window: Window): number | n
 
 /** Every way this policy can't be meant, in words; an empty list is a usable policy. */
 export function policyProblems(policy: Policy): string[] {
-  const keeps = isCeilings(policy.keep) ? policy.keep : [policy.keep];
   const problems = [
     ...policy.trigger.flatMap((threshold) => thresholdProblems("trigger", threshold)),
-    ...keeps.flatMap((threshold) => thresholdProblems("keep", threshold)),
+    ...keepProblems(policy.keep),
   ];
   if (!isCeilings(policy.keep)) problems.push(...keepClashes(policy.keep, policy.trigger));
   if (!(policy.lowWater > 0 && policy.lowWater <= 1)) {
@@ -99,6 +98,13 @@ export function policyProblems(policy: Policy): string[] {
     problems.push(`min_gain ${policy.minGain} must be at least 0 and below 1`);
   }
   return problems;
+}
+
+/** The same for a keep by itself. */
+export function keepProblems(keep: Keep): string[] {
+  const keeps = isCeilings(keep) ? keep : [keep];
+  if (keeps.length === 0) return ["keep is an empty list: give one threshold, or at least one ceiling"];
+  return keeps.flatMap((threshold) => thresholdProblems("keep", threshold));
 }
 
 export function isCeilings(keep: Keep): keep is readonly Threshold[] {
@@ -115,6 +121,9 @@ function keepClashes(keep: Threshold, triggers: readonly Threshold[]): string[] 
 }
 
 function thresholdProblems(where: string, { type, value }: Threshold): string[] {
+  if (type !== "fraction" && type !== "tokens" && type !== "messages") {
+    return [`${where} type ${JSON.stringify(type)} is not known: it must be fraction, tokens or messages`];
+  }
   if (!Number.isFinite(value) || value <= 0) return [`${where} ${type} ${value} must be a number above 0`];
   if (type === "fraction" && value > 1) {
     return [`${where} fraction ${value} must be at most 1: it is a share of the window`];

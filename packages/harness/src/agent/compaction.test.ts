@@ -205,6 +205,17 @@ test("summarization null turns it off, both spellings at once are an error", asy
   );
 });
 
+test("drafts can be switched off, and a keep that can't be meant is refused by name", async () => {
+  const writer: SummaryWriter = async () => ({ kind: "failed", reason: "empty", detail: "nothing", calls: 1 });
+  for (const drafts of [true, false]) {
+    const kit = deepAgentKit(() => WORDS, { contextWindow: 8_000, summarizer: writer, summarization: { drafts } });
+    for (let turn = 0; turn < 30; turn++) await kit.agent.generate({ threadId: "t", prompt: `${turn}: ${WORDS}` });
+    assert.ok(compacted(kit) > 0);
+    assert.equal(kit.of("draft-start").length > 0, drafts);
+    await assert.rejects(kit.agent.compact("t", { keep: [] }), /keep is an empty list/);
+  }
+});
+
 test("the agent can ask for a compaction itself; it happens when the step's results are in the log", async () => {
   const kit = deepAgentKit(
     ({ index }) => (index === 12 ? { calls: [{ name: "compact_conversation", input: { focus: "parser" } }] } : WORDS),

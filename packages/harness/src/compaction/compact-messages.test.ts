@@ -133,3 +133,14 @@ test("a promise of 3000 tokens is kept in a small window with a long system prom
   assert.ok(tokens >= 3000 && tokens <= 3200, `${kept.length} messages, ${tokens} tokens kept`);
   assert.ok(result.tokens <= 7000);
 });
+
+for (const [given, why] of [
+  [{ window: 0 }, /window 0 must be a number of tokens above 0/],
+  [{ window: 4000, reserve: -5 }, /reserve -5 must be from 0 to less than the window, 4000/],
+  [{ window: 4000, fixed: Number.NaN }, /fixed NaN must be 0 or more tokens/],
+  [{ window: 4000, keep: [] }, /keep is an empty list/],
+] as const) {
+  test(`${JSON.stringify(given)} is refused with what is allowed`, async () => {
+    await assert.rejects(compactMessages([{ role: "user", content: "Hello." }], given), why);
+  });
+}

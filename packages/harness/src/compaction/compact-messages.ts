@@ -18,7 +18,7 @@ import {
 import { type Dialect, detectDialect, rulesOf, type Shape, shapeOf } from "@palimpsest/core/message";
 import { NOWHERE } from "@palimpsest/core/summary";
 import { answerReserve, charsPerToken, createMeter } from "@palimpsest/core/tokens";
-import { type SummarizationOptions, summarizationFromOptions } from "../config/summarization.ts";
+import { SettingsError, type SummarizationOptions, summarizationFromOptions } from "../config/summarization.ts";
 import type { Conversation } from "../threads/conversation.ts";
 import { inMemoryConversation, NO_THREAD } from "../threads/in-memory.ts";
 import { type SentMessages, sentMessages } from "../threads/sent-messages.ts";
@@ -70,6 +70,8 @@ export async function compactMessages<M extends object>(
   options: CompactMessagesOptions,
 ): Promise<CompactedMessages<M>> {
   const { window: size, reserve = answerReserve(size, null), fixed = 0, signal, writer = null } = options;
+  const problems = sizeProblems({ window: size, reserve, fixed });
+  if (problems.length > 0) throw new SettingsError(problems);
   const dialect = options.dialect ?? detectDialect(messages).dialect;
   const shape = shapeOf(dialect) as unknown as Shape<M>;
   const rules = rulesOf(dialect);
@@ -95,6 +97,16 @@ export async function compactMessages<M extends object>(
   const { compaction, prunes } = conversation.live();
   const { messages: shown, sources } = prompt();
   return { messages: shown, sources, tokens: tokens(), state: { compaction, prunes }, outcome };
+}
+
+function sizeProblems({ window, reserve, fixed }: Record<"window" | "reserve" | "fixed", number>): string[] {
+  return [
+    ...(window > 0 && Number.isFinite(window) ? [] : [`window ${window} must be a number of tokens above 0`]),
+    ...(reserve >= 0 && reserve < window
+      ? []
+      : [`reserve ${reserve} must be from 0 to less than the window, ${window}`]),
+    ...(fixed >= 0 ? [] : [`fixed ${fixed} must be 0 or more tokens`]),
+  ];
 }
 
 /** A record's number is the number of messages it was made after, so that both are places in the array. */

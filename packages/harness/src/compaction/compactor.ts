@@ -6,6 +6,7 @@ import { setImmediate } from "node:timers/promises";
 import {
   type CompactionOutcome,
   type CompactPlan,
+  keepProblems,
   type Plan,
   type PlanInput,
   type Policy,
@@ -16,6 +17,7 @@ import {
 } from "@palimpsest/core/compaction";
 import type { Head, ViewEntry } from "@palimpsest/core/log";
 import { NOWHERE, type Originals } from "@palimpsest/core/summary";
+import { SettingsError } from "../config/summarization.ts";
 import type { Conversation } from "../threads/conversation.ts";
 import { type Background, type BackgroundOptions, createBackground } from "./background.ts";
 import type { OnCompactionEvent } from "./events.ts";
@@ -92,6 +94,8 @@ export function createCompactor<M>(options: CompactorOptions<M>): Compactor<M> {
   return {
     plan: (request) => plan(request, gauge(conversation, options)),
     async compact(request) {
+      const problems = request.keep === undefined ? [] : keepProblems(request.keep);
+      if (problems.length > 0) throw new SettingsError(problems);
       const measured = gauge(conversation, options);
       on({ type: "compaction-check", tokens: measured.tokens, source: measured.source, window: measured.window.size });
       const planned = plan(request, measured);

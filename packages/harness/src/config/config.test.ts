@@ -64,6 +64,51 @@ test("the two spellings of an agent's options can't be mixed", () => {
   );
 });
 
+for (const [what, options, why] of [
+  ["an empty trigger", { trigger: [] }, /trigger is an empty list: give a threshold such as/],
+  ["an empty keep", { keep: [] }, /keep is an empty list: give one threshold, or at least one ceiling/],
+  ["a negative reserve", { reservedOutputTokens: -5 }, /reservedOutputTokens -5 must be a whole number above 0/],
+  ["no fallback window", { fallbackContextWindow: 0 }, /fallbackContextWindow 0 must be a whole number above 0/],
+  ["half a call", { maxSummarizerCalls: 0.5 }, /maxSummarizerCalls 0.5 must be a whole number above 0/],
+  [
+    "no tokens per call",
+    { trimTokensToSummarize: 0 },
+    /trimTokensToSummarize 0 must be a whole number above 0, or null/,
+  ],
+  ["a summary of nothing", { maxSummaryTokens: -1 }, /maxSummaryTokens -1 must be a whole number above 0, or null/],
+  ["a negative gain", { prune: { minGainTokens: -1 } }, /prune.minGainTokens -1 must be a whole number from 0 on/],
+  [
+    "words as a unit",
+    { trigger: { type: "words", value: 4 } as never },
+    /trigger type "words" .*fraction, tokens or messages/,
+  ],
+  ["no unit", { keep: { value: 4 } as never }, /keep type undefined .*fraction, tokens or messages/],
+] as const) {
+  test(`${what} in code is refused with what is allowed`, () => {
+    assert.throws(() => summarizationFromOptions(options), why);
+    assert.throws(() => summarizationFromOptions(options), SettingsError);
+  });
+}
+
+for (const [key, why] of [
+  ["keep: []", "summarization.keep"],
+  ["reserved_output_tokens: -5", "summarization.reserved_output_tokens is -5"],
+  ["fallback_context_window: 0", "summarization.fallback_context_window is 0"],
+] as const) {
+  test(`${key} in a file is refused with its place`, () => {
+    assert.ok(problems(`summarization:\n  ${key}\n`).includes(why), problems(`summarization:\n  ${key}\n`));
+  });
+}
+
+test("drafts are written ahead unless a file or a program says no", () => {
+  assert.deepEqual([config("").config.summarization.drafts, summarizationFromOptions().drafts], [true, true]);
+  const file = config("summarization: {drafts: false}").config.summarization;
+  assert.deepEqual(
+    [summarizationFromFile(file).drafts, summarizationFromOptions({ drafts: false }).drafts],
+    [false, false],
+  );
+});
+
 test("enabled without a trigger shows the minimal example", () => {
   assert.match(
     problems("summarization:\n  enabled: true\n"),

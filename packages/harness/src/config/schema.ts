@@ -86,6 +86,7 @@ const summarizationSchema = z
       .default(0.1)
       .describe("Share of the trigger, in its own unit, that must be said before the next attempt."),
     max_summarizer_calls: wholeAboveZero.default(8).describe("Over this, tool outputs are read as digests."),
+    drafts: z.boolean().default(true).describe("Write the next summary ahead of its trigger, so that nobody waits."),
     prune: z
       .strictObject({
         enabled: z.boolean().default(true).describe("Shorten stale tool traffic when that pays."),

@@ -2,7 +2,7 @@
  * The `summarization` settings in both spellings: the file's snake_case and the options of `createDeepAgent`, which has
  * defaults of its own. Both come to the planner's `Policy` and what the compactor needs beside it.
  */
-import { type Keep, type Policy, policyProblems, type Threshold } from "@palimpsest/core/compaction";
+import { isCeilings, type Keep, type Policy, policyProblems, type Threshold } from "@palimpsest/core/compaction";
 import type { SummaryFormat } from "@palimpsest/core/log";
 import { DEFAULT_KEEP, type SummarizationFile } from "./schema.ts";
 
@@ -15,6 +15,8 @@ export interface Summarization {
   readonly reservedOutputTokens: number;
   readonly fallbackContextWindow: number;
   readonly maxSummarizerCalls: number;
+  /** Whether the next summary is written ahead of its trigger. */
+  readonly drafts: boolean;
   readonly prune: PruneSettings;
 }
 
@@ -41,6 +43,7 @@ export interface SummarizationOptions {
   readonly lowWater?: number;
   readonly minGain?: number;
   readonly maxSummarizerCalls?: number;
+  readonly drafts?: boolean;
   readonly modelName?: string | null;
   readonly prune?: Partial<PruneSettings>;
 }
@@ -73,6 +76,7 @@ export function summarizationFromFile(file: SummarizationFile): Summarization {
     reservedOutputTokens: file.reserved_output_tokens,
     fallbackContextWindow: file.fallback_context_window,
     maxSummarizerCalls: file.max_summarizer_calls,
+    drafts: file.drafts,
     prune: {
       enabled: file.prune.enabled,
       from: file.prune.from,
@@ -99,6 +103,7 @@ export function summarizationFromOptions(options: SummarizationOptions = {}): Su
   const fractions = ["triggerFraction", "keepRecentMessages", "keepRecentFraction"] as const;
   const both = (options.trigger ?? options.keep) !== undefined && fractions.some((key) => options[key] !== undefined);
   if (both) throw new SettingsError([`use either trigger and keep, or ${fractions.join(", ")}, not both`]);
+  if (Array.isArray(options.trigger) && options.trigger.length === 0) throw new SettingsError([EMPTY_TRIGGER]);
   return checked({
     automatic: true,
     policy: {
@@ -118,16 +123,38 @@ export function summarizationFromOptions(options: SummarizationOptions = {}): Su
     reservedOutputTokens: options.reservedOutputTokens ?? 4096,
     fallbackContextWindow: options.fallbackContextWindow ?? 32_768,
     maxSummarizerCalls: options.maxSummarizerCalls ?? 8,
+    drafts: options.drafts ?? true,
     prune: { enabled: true, from: null, protectTokens: 8_000, minGainTokens: 5_000, ...options.prune },
   });
 }
 
+const EMPTY_TRIGGER =
+  'trigger is an empty list: give a threshold such as { type: "fraction", value: 0.85 }, or leave it out; summarization: null turns it off';
+
 function checked(settings: Summarization): Summarization {
-  const problems = policyProblems(settings.policy);
+  const problems = [...policyProblems(settings.policy), ...numberProblems(settings)];
   if (problems.length > 0) throw new SettingsError(problems);
   return settings;
 }
 
+function numberProblems({ policy, prune, ...settings }: Summarization): string[] {
+  const { reservedOutputTokens, fallbackContextWindow, maxSummarizerCalls, trimTokensToSummarize } = settings;
+  const whole = { reservedOutputTokens, fallbackContextWindow, maxSummarizerCalls };
+  const orNull = { trimTokensToSummarize, maxSummaryTokens: policy.maxSummaryTokens, "prune.from": prune.from };
+  const fromZero = { "prune.protectTokens": prune.protectTokens, "prune.minGainTokens": prune.minGainTokens };
+  const below = (least: number) => (value: number | null) => !(Number.isInteger(value) && value! >= least);
+  const named = (
+    values: Readonly<Record<string, number | null>>,
+    wrong: (value: number | null) => boolean,
+    what: string,
+  ) => Object.entries(values).flatMap(([name, value]) => (wrong(value) ? [`${name} ${value} must be ${what}`] : []));
+  return [
+    ...named(whole, below(1), "a whole number above 0"),
+    ...named(orNull, (value) => value !== null && below(1)(value), "a whole number above 0, or null"),
+    ...named(fromZero, below(0), "a whole number from 0 on"),
+  ];
+}
+
 function listOf(value: Threshold | readonly Threshold[]): readonly Threshold[] {
-  return "type" in value ? [value] : value;
+  return isCeilings(value) ? value : [value];
 }
