@@ -6,7 +6,8 @@ import type { PruneEntry } from "../log/record.ts";
 import { applyPrune, type ViewEntry } from "../log/view.ts";
 import { isNestedTooDeeply } from "../message/nesting.ts";
 import type { Part, Shape } from "../message/shape.ts";
-import { type Originals, whereMessage } from "../summary/originals.ts";
+import { mediaName } from "../summary/media-name.ts";
+import { type Originals, whereMedia, whereMessage } from "../summary/originals.ts";
 import { perMessage } from "./per-message.ts";
 
 export interface Measure<M> {
@@ -34,7 +35,8 @@ export function clampEntry<M>(entry: ViewEntry<M>, most: number, context: ClampC
   const parts = shape.parts(entry.message);
   const signed = isSigned(parts);
   const entries = parts.flatMap((part, index): PruneEntry[] => {
-    const replacement = clampPart(part, { most, where: whereMessage(seq, originals), signed, count: measure.text });
+    const places = { where: whereMessage(seq, originals), mediaWhere: whereMedia(originals) };
+    const replacement = clampPart(part, { ...places, most, signed, count: measure.text });
     return replacement === null ? [] : [{ target: seq, part: index, replacement, reason: "clamped" }];
   });
   const message = entries.reduce((clamped, prune) => applyPrune(clamped, prune, shape), entry.message);
@@ -98,11 +100,12 @@ interface ClampOptions {
   readonly most: number;
   /** Where the whole is; "" when the model can't get at it. */
   readonly where: string;
+  readonly mediaWhere: string;
   readonly signed: boolean;
   readonly count: (text: string) => number;
 }
 
-function clampPart(part: Part, { most, where, signed, count }: ClampOptions): string | null {
+function clampPart(part: Part, { most, where, mediaWhere, signed, count }: ClampOptions): string | null {
   const pointer = where === "" ? "[... cut here ...]" : `[... cut here; ${where} has all of it ...]`;
   switch (part.kind) {
     case "text":
@@ -117,7 +120,7 @@ function clampPart(part: Part, { most, where, signed, count }: ClampOptions): st
       return signed || count(part.input) <= most ? null : clampInput(part.input, most, count, pointer);
     case "image":
     case "file":
-      return `[${part.kind} left out${where === "" ? "" : `; ${where} has it`}]`;
+      return `[${mediaName(part)}; left out${mediaWhere === "" ? "" : `, ${mediaWhere} has it`}]`;
     case "other":
       return null;
   }

@@ -17,6 +17,7 @@ import type { Shape } from "../message/shape.ts";
 import {
   type Entry,
   extractSummary,
+  mediaName,
   type Originals,
   type Pin,
   readState,
@@ -75,9 +76,12 @@ export function coveredBy<M>(
   return { prior: storedSummary(state), entries, userTurns: [...userTurns, ...asked].slice(-REMEMBERED_TURNS) };
 }
 
-/** The user's words of a message, for quoting. */
+/** The user's words of a message, for quoting, and what was given with them. */
 export function quote<M>(seq: number, message: M, shape: Shape<M>): Pin {
-  const text = shape.parts(message).flatMap((part) => (part.kind === "text" ? [part.text] : []));
+  const text = shape.parts(message).flatMap((part) => {
+    if (part.kind === "image" || part.kind === "file") return [`[${mediaName(part)}]`];
+    return part.kind === "text" ? [part.text] : [];
+  });
   return { seq, text: text.join("\n") };
 }
 

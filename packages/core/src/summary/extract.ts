@@ -21,7 +21,7 @@ export interface ExtractOptions {
 }
 
 /** Shares of the budget. What a section leaves over goes to the names. */
-const SHARE = { goals: 0.3, decisions: 0.2, errors: 0.07, now: 0.06, next: 0.05, facts: 0.12 };
+const SHARE = { goals: 0.3, decisions: 0.2, errors: 0.07, now: 0.06, next: 0.05, facts: 0.12, media: 0.08 };
 
 export function extractSummary<M>(
   prior: SummaryState | null,
@@ -48,13 +48,14 @@ export function extractSummary<M>(
   const decisions = pick(spoken.decisions, SHARE.decisions);
   const errors = pick(spoken.errors, SHARE.errors);
   const facts = pick(spoken.facts, SHARE.facts);
-  const spent = [goals, now, next, decisions, errors, facts].reduce((sum, part) => sum + part.tokens, 0);
+  const media = mediaItems(gathered.media, budget * SHARE.media, options.count);
+  const spent = [goals, now, next, decisions, errors, facts, media].reduce((sum, part) => sum + part.tokens, 0);
   const names = nameItems(gathered, covered, { maxTokens: budget - spent, count: options.count });
 
   state = addItems(state, "goals", goals.items);
   state = addItems(state, "decisions", decisions.items);
   state = addItems(state, "errors", errors.items);
-  state = addItems(state, "facts", [...facts.items, ...names]);
+  state = addItems(state, "facts", [...facts.items, ...media.items, ...names]);
   if (now.items.length > 0) state = addItems(withSection(state, "now", []), "now", now.items);
   if (next.items.length > 0) state = addItems(withSection(state, "next", []), "next", next.items);
   return state;
@@ -135,6 +136,23 @@ function statusCandidates(said: readonly Said[]): Candidate[] {
 
 function nextCandidates(found: readonly Candidate[]): Candidate[] {
   return found.slice(-12);
+}
+
+/** What was given beside words, newest first as far as there is room: the words alone don't say that it was there. */
+function mediaItems(
+  given: readonly Said[],
+  maxTokens: number,
+  count: (text: string) => number,
+): { readonly items: readonly NewItem[]; readonly tokens: number } {
+  const items: NewItem[] = [];
+  let tokens = 0;
+  for (const { seq, text } of given.toReversed()) {
+    const cost = count(text) + 8;
+    if (tokens + cost > maxTokens) break;
+    tokens += cost;
+    items.unshift({ text: neutralise(text, "other").text, seqs: [seq] });
+  }
+  return { items, tokens };
 }
 
 /**

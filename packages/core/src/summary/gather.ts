@@ -4,6 +4,7 @@
  */
 import type { Shape } from "../message/shape.ts";
 import type { Entry } from "./ledger.ts";
+import { mediaName } from "./media-name.ts";
 import { clip } from "./state.ts";
 import { lastStep, probes } from "./terms.ts";
 import { commandEffects, readCall } from "./tool-calls.ts";
@@ -13,6 +14,8 @@ export interface Gathered {
   readonly assistant: readonly Said[];
   /** Distinct names per message, in order, with what the message is ("read main.ts", "assistant"). */
   readonly names: readonly { readonly seq: number; readonly label: string; readonly names: readonly string[] }[];
+  /** Images and files in words, with who gave them. */
+  readonly media: readonly Said[];
   /** In how many messages each name occurs. */
   readonly frequency: ReadonlyMap<string, number>;
 }
@@ -28,6 +31,7 @@ const MAX_NAMES = 4000;
 export function gather<M>(entries: readonly Entry<M>[], shape: Shape<M>): Gathered {
   const user: Said[] = [];
   const assistant: Said[] = [];
+  const media: Said[] = [];
   const names: { seq: number; label: string; names: string[] }[] = [];
   const frequency = new Map<string, number>();
   const labels = new Map<string, string>();
@@ -46,14 +50,16 @@ export function gather<M>(entries: readonly Entry<M>[], shape: Shape<M>): Gather
       } else if (part.kind === "result") {
         label = labels.get(part.id) ?? part.name ?? "tool";
         addNames(part.text, here);
-      } else if (part.kind === "file" && part.name !== null) {
-        here.add(part.name);
+        for (const image of part.images) media.push({ seq, text: `${label} gave: ${mediaName(image)}` });
+      } else if (part.kind === "file" || part.kind === "image") {
+        media.push({ seq, text: `${role} gave: ${mediaName(part)}` });
+        if (part.kind === "file" && part.name !== null) here.add(part.name);
       }
     }
     names.push({ seq, label, names: [...here] });
     for (const name of here) frequency.set(name, (frequency.get(name) ?? 0) + 1);
   }
-  return { user, assistant, names, frequency };
+  return { user, assistant, names, media, frequency };
 }
 
 function addNames(text: string, into: Set<string>): void {

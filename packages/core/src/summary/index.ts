@@ -5,6 +5,7 @@ export { type Entry, extendLedger } from "./ledger.ts";
 export { LEDGER_FILE, ledgerText } from "./ledger-lines.ts";
 export type { CommandEntry, CommitEntry, FileEntry, Ledger } from "./ledger-state.ts";
 export { createLocator, type Locate } from "./locate.ts";
+export { mediaName } from "./media-name.ts";
 export { type DropReason, type Merged, type MergeOptions, mergePatch } from "./merge.ts";
 export { NOWHERE, type Originals, RECALL } from "./originals.ts";
 export { type ParsedPatch, parsePatch, type SummaryPatch } from "./patch.ts";

@@ -29,6 +29,11 @@ export function whereMore({ folder, finder }: Originals): string {
   return [folder, finder].filter((place) => place !== null).join(" or ");
 }
 
+/** Where an image or file of a message is: no tool shows it again, but the part files hold it. "" when nowhere. */
+export function whereMedia({ folder }: Originals): string {
+  return folder ?? "";
+}
+
 /** Where one message stands whole; "" when nowhere. */
 export function whereMessage(seq: number, { folder, finder, reader }: Originals): string {
   if (reader !== null) return folder === null ? `${reader} ${seq}` : `${reader} ${seq} or ${folder}`;

@@ -4,6 +4,7 @@
  */
 import type { Part, Shape } from "../message/shape.ts";
 import type { Entry } from "./ledger.ts";
+import { mediaName } from "./media-name.ts";
 
 export interface Block {
   readonly seq: number;
@@ -55,18 +56,13 @@ function blockOf(part: Part, role: string, names: ReadonlyMap<string, string>): 
     case "call":
       return { label: `${role} calls ${plain(part.name)}`, text: part.input, kind: "tool" };
     case "result": {
-      const images = part.images.length === 0 ? "" : `\n(${part.images.length} image(s) not shown)`;
+      const images = part.images.map((image) => `\n(${mediaName(image)}; not shown)`).join("");
       const name = plain(part.name ?? names.get(part.id) ?? "a tool");
       return { label: `${part.isError ? "error" : "result"} of ${name}`, text: `${part.text}${images}`, kind: "tool" };
     }
     case "image":
-      return { label: role, text: "(an image, not shown)", kind: "words" };
     case "file":
-      return {
-        label: role,
-        text: `(a file${part.name === null ? "" : ` ${plain(part.name)}`}, not shown)`,
-        kind: "words",
-      };
+      return { label: role, text: `(${mediaName(part)}; not shown)`, kind: "words" };
     // Thinking led to the words beside it, and opaque blocks say nothing to a reader.
     case "reasoning":
     case "other":

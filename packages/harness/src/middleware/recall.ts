@@ -5,6 +5,7 @@
  */
 import { type Part, shapeOf } from "@palimpsest/core/message";
 import { renderHits } from "@palimpsest/core/recall";
+import { mediaName } from "@palimpsest/core/summary";
 import { charsPerToken } from "@palimpsest/core/tokens";
 import { tool } from "ai";
 import { z } from "zod";
@@ -91,14 +92,15 @@ async function read({ means, threadId }: Run, { from, to, offset, characters }: 
 function words(part: Part): string {
   switch (part.kind) {
     case "text":
-    case "result":
       return part.text;
+    case "result":
+      return [part.text, ...part.images.map((image) => `[${mediaName(image)}]`)].join("\n");
     case "call":
       return `[calls ${part.name} ${part.input}]`;
     case "image":
-      return "[image]";
+      return `[${mediaName(part)}]`;
     case "file":
-      return `[file ${part.name ?? part.mediaType ?? ""}]`;
+      return `[${mediaName(part)}]${part.encoding === "text" ? `\n${part.data}` : ""}`;
     case "reasoning":
     case "other":
       return "";

@@ -5,7 +5,8 @@
 import { isNestedTooDeeply } from "../../message/nesting.ts";
 import type { CallPart, ImagePart, ResultPart } from "../../message/shape.ts";
 import { exitCode, failingLines } from "../../summary/failing-lines.ts";
-import { type Originals, whereMessage } from "../../summary/originals.ts";
+import { mediaName } from "../../summary/media-name.ts";
+import { type Originals, whereMedia, whereMessage } from "../../summary/originals.ts";
 import type { PruneCandidate } from "./candidates.ts";
 import { PRUNED } from "./mark.ts";
 import { namesIn } from "./names.ts";
@@ -42,7 +43,7 @@ function forResult(candidate: PruneCandidate, part: ResultPart, options: Replace
   const code = use.kind === "command" ? exitCode(part.text) : null;
   const facts = [describeUse(tool, use), because(reason), sizeOf(part.text)];
   if (code !== null) facts.push(`exit code ${code}`);
-  if (part.images.length > 0) facts.push(`${part.images.length} image(s)`);
+  facts.push(...part.images.map(mediaName));
   const lines = [`${PRUNED}: ${facts.join(", ")}${wayBack(target, options)}]`];
   // A source file full of the word "error" hasn't failed.
   if (use.kind !== "read" || part.isError) lines.push(...failingLines(part.text, MAX_FAILING_LINES));
@@ -53,7 +54,8 @@ function forResult(candidate: PruneCandidate, part: ResultPart, options: Replace
 }
 
 function forImage(candidate: PruneCandidate, part: ImagePart, options: ReplacementOptions): string {
-  return `${PRUNED}: old image${part.mediaType === null ? "" : `, ${part.mediaType}`}${wayBack(candidate.target, options)}]`;
+  const where = whereMedia(options.originals);
+  return `${PRUNED}: old ${mediaName(part)} of message ${candidate.target}${where === "" ? "" : `; ${where} has it`}]`;
 }
 
 function forInput(candidate: PruneCandidate, part: CallPart, options: ReplacementOptions): string | null {

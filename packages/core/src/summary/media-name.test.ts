@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { clampEntry } from "../compaction/clamp.ts";
+import { quote } from "../compaction/records.ts";
+import { aiSdkShape } from "../message/ai-sdk.ts";
+import { file, image } from "../message/blocks.ts";
+import type { FilePart, ImagePart } from "../message/shape.ts";
+import { charsPerToken, createMeter } from "../tokens/counter.ts";
+import { extractSummary } from "./extract.ts";
+import { mediaName } from "./media-name.ts";
+import { type NOWHERE, RECALL } from "./originals.ts";
+import { renderSummary } from "./render.ts";
+import { renderTranscript } from "./transcript.ts";
+
+const data = "QUJD".repeat(4000);
+const count = charsPerToken(4);
+const photo = image("image/png", { data });
+const report = file({ mediaType: "application/pdf", name: "report.pdf", data: "QUJD".repeat(1000) });
+
+const named: readonly (readonly [ImagePart | FilePart, string])[] = [
+  [photo, "image, image/png, 12 kB"],
+  [image(null, { data: "QUJD" }), "image, 3 bytes"],
+  [
+    image("image/jpeg", { url: "https://a:b@x.test/cat.jpg?token=secret#top" }),
+    "image, image/jpeg, at https://x.test/cat.jpg",
+  ],
+  [report, "file report.pdf, application/pdf, 3 kB"],
+  [file({ mediaType: "text/plain", data: "hello", encoding: "text" }), "file, text/plain, 5 bytes"],
+  [file({ name: "film.mp4", data: "QUJD".repeat(500_000) }), "file film.mp4, 1.5 MB"],
+  [file({ ref: "file-abc123" }), "file, at file-abc123"],
+  [file({ name: "a\n## b.txt" }), "file a ## b.txt"],
+];
+for (const [part, words] of named) {
+  test(`in words: ${words}`, () => assert.equal(mediaName(part), words));
+}
+
+const [asked] = aiSdkShape.make("user", [{ kind: "text", text: "What is wrong in this chart?" }, photo, report]);
+const entries = [{ seq: 3, message: asked! }];
+
+test("a summarizer reads what was given beside the words: type, name and size", () => {
+  const text = renderTranscript(entries, aiSdkShape);
+  assert.match(text, /\[#3 user\]\n\(image, image\/png, 12 kB; not shown\)/);
+  assert.match(text, /\(file report\.pdf, application\/pdf, 3 kB; not shown\)/);
+});
+
+test("the extract and the user's quoted words name images and files, with the message they are in", () => {
+  const state = extractSummary(null, entries, aiSdkShape, { maxTokens: 1000, count });
+  const { text } = renderSummary(state, { maxTokens: 1000, count });
+  assert.match(text, /user gave: image, image\/png, 12 kB \[3\]/);
+  assert.match(text, /user gave: file report\.pdf, application\/pdf, 3 kB \[3\]/);
+  assert.match(quote(3, asked!, aiSdkShape).text, /chart\?\n\[image, image\/png, 12 kB\]\n\[file report\.pdf/);
+});
+
+test("what stands for a shortened image or file names it, and points only where it can be found", () => {
+  const measure = createMeter(aiSdkShape, { counter: count });
+  const entry = { source: "message", seq: 3, message: asked!, lent: null } as const;
+  const replaced = (originals: typeof NOWHERE): string =>
+    clampEntry(entry, 20, { shape: aiSdkShape, measure, originals })
+      .entries.map(({ replacement }) => replacement)
+      .join("\n");
+  assert.equal(
+    replaced(RECALL),
+    "[image, image/png, 12 kB; left out]\n[file report.pdf, application/pdf, 3 kB; left out]",
+  );
+  assert.match(replaced({ ...RECALL, folder: "history/" }), /12 kB; left out, history\/ has it\]/);
+});
