@@ -3,11 +3,12 @@ import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { unawaitedReturns } from "./architecture/returns.ts";
 import { anyTypes, impureCore, longFiles, longFunctions, runtimeCycles, wrongArrows } from "./architecture/rules.ts";
 import { loadWorkspace, type Package, type Workspace } from "./architecture/workspace.ts";
 
 const repository = loadWorkspace(join(dirname(fileURLToPath(import.meta.url)), ".."));
-const rules = { wrongArrows, impureCore, runtimeCycles, longFiles, longFunctions, anyTypes };
+const rules = { wrongArrows, impureCore, runtimeCycles, longFiles, longFunctions, anyTypes, unawaitedReturns };
 
 for (const [name, rule] of Object.entries(rules)) {
   test(`the repository has no ${name.replace(/[A-Z]/g, (capital) => ` ${capital.toLowerCase()}`)}`, () => {
@@ -108,6 +109,29 @@ test("`any` is found as a type, not as a word, a method or part of a text", () =
   ];
   for (const line of bad) assert.equal(anyTypes(made({ [at]: line })).length, 1, line);
   for (const line of good) assert.deepEqual(anyTypes(made({ [at]: line })), [], line);
+});
+
+test("a promise that is returned out of a try is found, in its own file, imported or as a method", () => {
+  const at = "packages/core/src/a.ts";
+  const other = {
+    "packages/core/src/b.ts": "export async function far() {}\nexport const desk = { async take() {} };\n",
+  };
+  const inTry = (call: string) => `import { far } from "./b.ts";
+    async function near() {}
+    function now() {}
+    export async function run(given) {
+      try {
+        return ${call};
+      } finally {
+        now();
+      }
+    }\n`;
+  const found = (call: string) => unawaitedReturns(made({ ...other, [at]: inTry(call) }));
+  for (const call of ["near()", "far()", "given.take()"]) assert.equal(found(call).length, 1, call);
+  for (const call of ["await near()", "now()", "given()", "given.put()", "[near]", "(async () => near())"])
+    assert.deepEqual(found(call), [], call);
+  const after = "async function a() {}\nexport async function b() {\n  try {\n  } catch {\n    return a();\n  }\n}\n";
+  assert.deepEqual(unawaitedReturns(made({ [at]: after })), [], "nothing of the try comes after");
 });
 
 function made(files: Record<string, string>): Workspace {

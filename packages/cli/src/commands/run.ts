@@ -1,4 +1,4 @@
-import type { RunResult } from "palimpsest/agent";
+import type { ConfiguredAgent, RunResult } from "palimpsest/agent";
 import { openAssistant } from "../assistant.ts";
 import type { Context, Run } from "../command.ts";
 import { Failure, sentence, UsageError } from "../failure.ts";
@@ -30,15 +30,25 @@ export const run: Run = async (input, context) => {
         await context.output.write(piece);
       }
       if (shown !== "" && !shown.endsWith("\n")) await context.output.write("\n");
-      return report(await stream.result, { context, asked: given });
+      return await report(await stream.result, { context, asked: given });
     } finally {
-      if (!context.signal.aborted) await memory?.close(LEARNING_MS);
+      if (!context.signal.aborted) await learn(memory, context);
     }
   });
 };
 
 /** How long the program stays to learn from the turn; what is left is learned by the next one. */
 const LEARNING_MS = 10_000;
+
+/** The turn stands, whatever becomes of learning from it. */
+async function learn(memory: ConfiguredAgent["memory"], { output }: Context): Promise<void> {
+  try {
+    await memory?.close(LEARNING_MS);
+  } catch (error) {
+    const why = sentence(error instanceof Error ? error.message : String(error));
+    output.note(`warning: nothing could be learned from this now; it is kept for later: ${why}`);
+  }
+}
 
 async function report(
   { threadId: thread, end, text, usage, steps }: RunResult,

@@ -81,10 +81,11 @@ function clean(
     async pull(controller) {
       try {
         const { done, value } = await reader.read();
-        if (done) return controller.close();
-        controller.enqueue(
-          value.type === "error" ? { type: "error", error: hideSecrets(value.error, secrets) } : value,
-        );
+        if (done) controller.close();
+        else
+          controller.enqueue(
+            value.type === "error" ? { type: "error", error: hideSecrets(value.error, secrets) } : value,
+          );
       } catch (error) {
         controller.error(hideSecrets(error, secrets));
       }
