@@ -10,6 +10,8 @@ export interface Command {
   /** In order: `FILE` is required, `[FILE]` optional, `FILE...` any number but one at least. */
   readonly positionals: readonly string[];
   readonly options: Readonly<Record<string, CommandOption>>;
+  /** `read`: it changes nothing, so it also works where nothing can be written. */
+  readonly access?: "read";
   readonly load: () => Promise<{ readonly run: Run }>;
 }
 
@@ -35,6 +37,8 @@ export interface Context {
   readonly home: string;
   /** The home, and why it is this one. */
   readonly place: ChosenHome;
+  /** What the command does with the store. */
+  readonly access: "read" | "write";
   /** `--config`, if it was given. */
   readonly config: string | null;
   /** `--store`, if it was given; else the configuration says where the threads are. */

@@ -46,6 +46,7 @@ export const commands: readonly Command[] = [
   {
     name: "threads",
     summary: "List the threads, the most recently changed first",
+    access: "read",
     positionals: [],
     options: {
       limit: { value: "N", help: "at most so many (default: all)" },
@@ -74,6 +75,7 @@ export const commands: readonly Command[] = [
   {
     name: "view",
     summary: "Show what would be sent to the model now",
+    access: "read",
     positionals: ["T"],
     options: { window: WINDOW },
     load: () => import("./commands/view.ts"),
@@ -81,6 +83,7 @@ export const commands: readonly Command[] = [
   {
     name: "context",
     summary: "Show what fills the window, as a bar",
+    access: "read",
     positionals: ["T"],
     options: { window: WINDOW },
     load: () => import("./commands/context.ts"),
@@ -88,6 +91,7 @@ export const commands: readonly Command[] = [
   {
     name: "replay",
     summary: "Print everything ever said, in order, as given",
+    access: "read",
     positionals: ["T"],
     options: { raw: { help: "the stored messages byte for byte, one a line" } },
     load: () => import("./commands/replay.ts"),
@@ -95,6 +99,7 @@ export const commands: readonly Command[] = [
   {
     name: "verify",
     summary: "Check the thread's hash chain, record by record",
+    access: "read",
     positionals: ["T"],
     options: {},
     load: () => import("./commands/verify.ts"),
@@ -102,6 +107,7 @@ export const commands: readonly Command[] = [
   {
     name: "search",
     summary: "Find what was ever said, in one thread or in all",
+    access: "read",
     positionals: ["[T]", "QUERY"],
     options: {
       limit: { value: "N", short: "k", help: "at most so many hits (default: 10)" },

@@ -42,16 +42,21 @@ export async function withHome<T>(context: Context, work: (means: Means) => Prom
   const target = await storeOf(context);
   const isNew = !standsAlready(target);
   if (dirname(target) === context.home) makeHome(context.place, personHere());
-  return withStore(target, async (store) => {
+  const use = async (store: Store): Promise<T> => {
     const { standing } = await admittedHome(context);
     // The database is part of what was trusted, and this one is ours.
     if (isNew && standing === "trusted") admitHome(context.place, personHere()).trust();
     return work(means(store));
-  });
+  };
+  return withStore(target, use, context.access);
 }
 
-export async function withStore<T>(target: string, work: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openStore(target);
+export async function withStore<T>(
+  target: string,
+  work: (store: Store) => Promise<T>,
+  access: Context["access"] = "write",
+): Promise<T> {
+  const store = await openStore(target, { access });
   try {
     return await work(store);
   } finally {

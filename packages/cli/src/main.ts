@@ -27,7 +27,16 @@ export async function main(args: readonly string[]): Promise<number> {
     const place = chosenHome(line.input);
     const { store, config, verbose } = line.input.options;
     const given = { store: text(store), config: text(config), verbose: verbose === true };
-    const context = { home: place.directory, place, ...given, format, output, signal: interrupt.signal } as const;
+    const access = line.command.access ?? "write";
+    const context = {
+      home: place.directory,
+      place,
+      access,
+      ...given,
+      format,
+      output,
+      signal: interrupt.signal,
+    } as const;
     return await run(line.input, context);
   } catch (error) {
     return await reportError(error, format, output);

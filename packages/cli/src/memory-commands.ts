@@ -15,6 +15,7 @@ export const memoryCommands: readonly Command[] = [
   {
     name: "memory show",
     summary: "Show what is remembered",
+    access: "read",
     positionals: [],
     options: SCOPE,
     load: () => import("./commands/memory-show.ts"),
@@ -22,6 +23,7 @@ export const memoryCommands: readonly Command[] = [
   {
     name: "memory search",
     summary: "Find facts by their words",
+    access: "read",
     positionals: ["QUERY"],
     options: { ...SCOPE, limit: { value: "N", short: "k", help: "at most so many (default: 20)" } },
     load: () => import("./commands/memory-search.ts"),
@@ -50,6 +52,7 @@ export const memoryCommands: readonly Command[] = [
   {
     name: "memory history",
     summary: "List every change with its source turns",
+    access: "read",
     positionals: [],
     options: SCOPE,
     load: () => import("./commands/memory-history.ts"),
@@ -64,6 +67,7 @@ export const memoryCommands: readonly Command[] = [
   {
     name: "memory export",
     summary: "Print the memory as a memory.json that other tools read",
+    access: "read",
     positionals: [],
     options: SCOPE,
     load: () => import("./commands/memory-export.ts"),

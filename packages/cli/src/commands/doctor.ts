@@ -40,7 +40,7 @@ async function checksOf(context: Context, derived: "skip" | "rebuild"): Promise<
   const checks = await examine({
     ...{ home, cwd: home, env, derived, loaded },
     reasons: { home: HOME_REASONS[place.reason], config: chosen === null ? "" : CONFIG_REASONS[chosen.reason] },
-    open: standsAlready(target) ? () => openStore(target) : null,
+    open: standsAlready(target) ? () => openStore(target, { access: derived === "skip" ? "read" : "write" }) : null,
   });
   return refused === null ? checks : [{ name: "config", ok: false, detail: refused }, ...checks.slice(1)];
 }

@@ -12,6 +12,8 @@ export const run: Run = async (input, context) => {
   const outcome =
     thread === null ? await everywhere(input, context, question, k) : await inside(context, thread, question, k);
   if (outcome.kind === "nothing" && outcome.reason === "missing") throw missingThread(context, thread ?? "");
+  if (outcome.unindexed !== undefined)
+    context.output.note(`${outcome.unindexed} records could not be searched: the index can't be written here.`);
   const hits = outcome.kind === "found" ? outcome.hits : [];
   if (context.format === "json") {
     const shown = hits.map(({ thread: of, seq, score, at, role, speaker, text }) => ({

@@ -1,4 +1,4 @@
-import { type CopyProgress, copyStore } from "palimpsest/stores";
+import { type CopyProgress, copyStore, type Store } from "palimpsest/stores";
 import type { Context, Run } from "../command.ts";
 import { Failure, UsageError } from "../failure.ts";
 import { namedStore, standsAlready, withStore } from "../home.ts";
@@ -9,9 +9,8 @@ export const run: Run = async ({ positionals }, context) => {
   if (!standsAlready(from)) throw new Failure("missing", `There is no database at ${from}. Nothing was copied.`);
   const onProgress = reporter(context);
   const { signal } = context;
-  const report = await withStore(from, (source) =>
-    withStore(to, (target) => copyStore(source, target, { onProgress, signal })),
-  );
+  const copy = (source: Store) => withStore(to, (target) => copyStore(source, target, { onProgress, signal }));
+  const report = await withStore(from, copy, "read");
   const { copied, present, records, failed, memories } = report;
   for (const { thread, reason, detail } of failed) context.output.note(`${thread} (${reason}): ${detail}`);
   for (const { user, agent, reason, detail } of memories.failed)

@@ -7,6 +7,7 @@ import { type Role, shapeOf } from "@palimpsest/core/message";
 import { indexableText, type Scope, search, snippet } from "@palimpsest/core/recall";
 import type { Stretch } from "../stores/recall-tables.ts";
 import type { Store } from "../stores/store.ts";
+import { StoreError } from "../stores/store-error.ts";
 import { catchUp } from "./catch-up.ts";
 import { storedIndex } from "./stored-index.ts";
 
@@ -25,10 +26,11 @@ export interface SearchHit {
   readonly snippet: string;
 }
 
+/** `unindexed`: so many of the newest records could not be searched, because the index can't be written here. */
 export type SearchOutcome =
-  | { readonly kind: "found"; readonly hits: readonly SearchHit[] }
+  | { readonly kind: "found"; readonly hits: readonly SearchHit[]; readonly unindexed?: number }
   /** `no-terms`: the question is empty or holds only words that stand in every text. */
-  | { readonly kind: "nothing"; readonly reason: "no-terms" | "no-match" | "missing" };
+  | { readonly kind: "nothing"; readonly reason: "no-terms" | "no-match" | "missing"; readonly unindexed?: number };
 
 export interface SearchSettings {
   /** How many hits at most; 20 unless told. */
@@ -43,7 +45,7 @@ export async function searchThread(
   question: string,
   settings: SearchSettings = {},
 ): Promise<SearchOutcome> {
-  const stretches = await catchUp(store, thread);
+  const stretches = await indexed(store, thread);
   if (stretches.length === 0) return { kind: "nothing", reason: "missing" };
   return run(store, { kind: "thread", thread }, stretches, question, settings);
 }
@@ -56,7 +58,7 @@ export async function searchAll(
 ): Promise<SearchOutcome> {
   let stretches = await store.recall.ofUser(user);
   const behind = stretches.filter(({ indexed, through }) => indexed < through);
-  for (const { thread } of behind) await catchUp(store, thread);
+  for (const { thread } of behind) await indexed(store, thread);
   if (behind.length > 0) stretches = await store.recall.ofUser(user);
   return run(store, { kind: "user", user }, stretches, question, settings);
 }
@@ -69,7 +71,9 @@ async function run(
   { k = 20, snippets = "marked" }: SearchSettings,
 ): Promise<SearchOutcome> {
   const result = await search(storedIndex(store.recall, stretches), scope, question, { limit: k });
-  if (result.kind === "nothing") return result;
+  const left = stretches.reduce((sum, { through, indexed: done }) => sum + Math.max(0, through - done), 0);
+  const unindexed = left > 0 ? { unindexed: left } : {};
+  if (result.kind === "nothing") return { ...result, ...unindexed };
   const shown = await readMessages(
     store,
     result.hits.map(({ doc }) => doc),
@@ -81,7 +85,18 @@ async function run(
     const part = snippets === "whole" ? message.text : snippet(message.text, question);
     return [{ thread, seq, score, speaker, session, ...message, at, snippet: part }];
   });
-  return { kind: "found", hits };
+  return { kind: "found", hits, ...unindexed };
+}
+
+/** Where the index can't be written, it answers as far as it goes. */
+async function indexed(store: Store, thread: string): Promise<readonly Stretch[]> {
+  try {
+    return await catchUp(store, thread);
+  } catch (error) {
+    const unwritable = error instanceof StoreError && ["unwritable", "full"].includes(error.code);
+    if (!unwritable) throw error;
+    return store.recall.lineage(thread);
+  }
 }
 
 type Place = Pick<SearchHit, "thread" | "seq">;

@@ -12,7 +12,7 @@ export type {
   NewMemoryJob,
   WorkOptions,
 } from "./memory-jobs.ts";
-export { openStore, storeTarget } from "./open.ts";
+export { type OpenOptions, openStore, storeTarget } from "./open.ts";
 export type { SqliteOptions } from "./sqlite/connection.ts";
 export { openSqlite } from "./sqlite.ts";
 export type * from "./store.ts";

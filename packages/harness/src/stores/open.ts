@@ -5,16 +5,22 @@
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isPostgresUrl } from "./postgres/url.ts";
+import type { SqliteOptions } from "./sqlite/connection.ts";
 import type { Store } from "./store.ts";
 import { StoreError } from "./store-error.ts";
 
-export async function openStore(target: string): Promise<Store> {
+export interface OpenOptions {
+  /** `read`: what can't be written, such as a file on a read-only disk, is opened for reading only. */
+  readonly access?: SqliteOptions["access"];
+}
+
+export async function openStore(target: string, { access = "write" }: OpenOptions = {}): Promise<Store> {
   if (isPostgresUrl(target)) {
     const { openPostgres } = await import("./postgres.ts");
     return openPostgres(target);
   }
   const { openSqlite } = await import("./sqlite.ts");
-  return openSqlite({ path: sqlitePath(target) });
+  return openSqlite({ path: sqlitePath(target), access });
 }
 
 /** What `store.url` means in a home: itself for PostgreSQL, a path seen from the home otherwise; by default the home's own file. */

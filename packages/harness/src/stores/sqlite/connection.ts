@@ -2,11 +2,13 @@
  * One connection to one database file: opening it safely, prepared statements, transactions, and the translation of
  * SQLite's errors into ours. Knows nothing of threads or records.
  */
+import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import { pathToFileURL } from "node:url";
 import { makeFile, makeFolder } from "../../trust/private-files.ts";
 import { StoreError, type StoreErrorCode } from "../store-error.ts";
-import { migrate, PAGE_SIZE, readVersion } from "./schema.ts";
+import { migrate, PAGE_SIZE, readVersion, requireCurrent } from "./schema.ts";
 
 export type Row = Record<string, SQLInputValue>;
 
@@ -33,9 +35,20 @@ export interface SqliteOptions {
   readonly busyTimeoutMs?: number;
   /** The most pages the file may have; an append that needs more fails as on a full disk. */
   readonly maxPages?: number;
+  /** `read`: a file that can't be written is opened for reading only; every write to it is `unwritable`. */
+  readonly access?: "read" | "write";
 }
 
-export function connect({ path, busyTimeoutMs = 5000, maxPages }: SqliteOptions): Connection {
+export function connect(options: SqliteOptions): Connection {
+  try {
+    return connectToWrite(options);
+  } catch (error) {
+    if (options.access !== "read" || !isRefusedWrite(error)) throw error;
+    return connectToRead(options);
+  }
+}
+
+function connectToWrite({ path, busyTimeoutMs = 5000, maxPages }: SqliteOptions): Connection {
   try {
     if (path !== ":memory:") {
       makeFolder(dirname(path));
@@ -55,6 +68,30 @@ export function connect({ path, busyTimeoutMs = 5000, maxPages }: SqliteOptions)
   }
 }
 
+/** A disk without room counts too: not even the index of the write-ahead log fits on it. */
+function isRefusedWrite(error: unknown): boolean {
+  return error instanceof StoreError && ["unwritable", "full", "io"].includes(error.code);
+}
+
+function connectToRead({ path, busyTimeoutMs = 5000 }: SqliteOptions): Connection {
+  // Where nothing may be made beside the file, SQLite reads it only as one that never changes. That holds while there is
+  // no write-ahead log: whoever has the file open for writing keeps one.
+  const place = existsSync(`${path}-wal`) ? path : `${pathToFileURL(path).href}?immutable=1`;
+  try {
+    const connection = wrap(path, new DatabaseSync(place, { timeout: busyTimeoutMs, readOnly: true }));
+    try {
+      requireCurrent(connection);
+      connection.exec(CACHE);
+    } catch (error) {
+      connection.close();
+      throw error;
+    }
+    return connection;
+  } catch (error) {
+    throw translate(error, path);
+  }
+}
+
 /** Looks before it touches: a file that is not ours, or newer, stays as it is, byte for byte. */
 function prepare(connection: Connection): void {
   if (readVersion(connection) === 0) connection.exec(`PRAGMA page_size = ${PAGE_SIZE}`);
@@ -63,11 +100,13 @@ function prepare(connection: Connection): void {
   // What is deleted or redacted is overwritten with zeros, not only forgotten.
   connection.exec("PRAGMA secure_delete = ON");
   connection.exec("PRAGMA wal_autocheckpoint = 8000");
-  // A search reads thousands of small pages: they must not be fetched from the system one by one each time.
-  connection.exec("PRAGMA cache_size = -65536");
+  connection.exec(CACHE);
   connection.exec("PRAGMA journal_size_limit = 16777216");
   migrate(connection);
 }
+
+/** A search reads thousands of small pages: they must not be fetched from the system one by one each time. */
+const CACHE = "PRAGMA cache_size = -65536";
 
 function wrap(path: string, database: DatabaseSync): Connection {
   const statements = new Map<string, StatementSync>();

@@ -122,6 +122,16 @@ export function readVersion(connection: Connection): number {
   return version;
 }
 
+/** For a file that can't be written: its tables must be of this version already. */
+export function requireCurrent(connection: Connection): void {
+  const version = readVersion(connection);
+  if (version === MIGRATIONS.length) return;
+  throw new StoreError(
+    "unwritable",
+    `${connection.path} has tables of the older version ${version} and can't be written to bring them up to date: copy it to where it can, and open the copy`,
+  );
+}
+
 export function migrate(connection: Connection): void {
   if (readVersion(connection) === MIGRATIONS.length) return;
   connection.transaction("IMMEDIATE", () => {
