@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { planRedo, planUndo } from "@palimpsest/core/log";
 import fc from "fast-check";
 import { assertSound, collect, compact, lease, prune, steppingMeans } from "../stores/conformance/kit.ts";
 import { openSqlite } from "../stores/sqlite.ts";
@@ -24,6 +25,7 @@ import {
   undo,
   type Writer,
 } from "./index.ts";
+import { readStructure, structureForRedo, structureForUndo } from "./structure.ts";
 
 type Act =
   | { readonly kind: "say"; readonly texts: readonly string[] }
@@ -95,6 +97,7 @@ async function playOut(store: Store, name: string, acts: readonly (readonly [num
     await carryOut(means, thread, one, said, `${name}-${step + 1}`);
     for (const [id, expected] of said) {
       await assertSound(means, id);
+      await assertPlansAsWithAll(store, id);
       const found = await collect(replay(means, id));
       assert.deepEqual(
         found.map(({ seq }) => seq),
@@ -103,6 +106,13 @@ async function playOut(store: Store, name: string, acts: readonly (readonly [num
       for (const { seq, body } of found) if (expected.get(seq) !== null) assert.equal(body, expected.get(seq));
     }
   }
+}
+
+/** An undo or redo that has read only what it needs decides as one that has read everything. */
+async function assertPlansAsWithAll(store: Store, thread: string): Promise<void> {
+  const [head, all] = [(await store.head(thread))!, await readStructure(store, thread)];
+  assert.deepEqual(planUndo(await structureForUndo(store, thread, head)), planUndo(all));
+  assert.deepEqual(planRedo(await structureForRedo(store, thread, head)), planRedo(all));
 }
 
 type Said = Map<string, Map<number, string | null>>;

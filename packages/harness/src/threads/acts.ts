@@ -9,13 +9,15 @@ import {
   type MessageRecord,
   planRedo,
   planUndo,
+  type Structural,
   type UndoPlan,
   type UsageRecord,
 } from "@palimpsest/core/log";
 import type { Dialect } from "@palimpsest/core/message";
 import { type Leased, type LeaseOptions, withLease } from "../stores/leases.ts";
 import { receiptsSince, settleReceipts } from "./receipts.ts";
-import { assertThreadId, type Committed, commit, extend, type Means, readStructure, type Writer } from "./writer.ts";
+import { readStructure, structureForRedo, structureForUndo } from "./structure.ts";
+import { assertThreadId, type Committed, commit, extend, type Means, type Writer } from "./writer.ts";
 
 /** Holds the thread's lease while `work` runs. */
 export function withWriter<T>(
@@ -77,22 +79,32 @@ export type Undone =
 
 /** Takes back the newest prune or compaction with what was written in one act with it, or the record asked for. */
 export async function undo(writer: Writer, target?: number): Promise<Undone> {
-  const structure = await readStructure(writer.store, writer.lease.thread);
+  const { store, lease } = writer;
+  const head = await store.head(lease.thread);
+  if (!head) return { kind: "missing" };
+  const structure = await (target === undefined
+    ? structureForUndo(store, lease.thread, head)
+    : readStructure(store, lease.thread));
+  const known = { head, structure };
   const plan = planUndo(structure, target);
-  if (plan.kind === "refused" || target !== undefined || plan.restores !== "prune") return carryOut(writer, plan);
+  if (plan.kind === "refused" || target !== undefined || plan.restores !== "prune")
+    return carryOut(writer, known, plan);
   const whole = await isOneAct(writer, plan.of - 1);
-  return carryOut(writer, plan, whole ? planUndo(structure, plan.of - 1) : null);
+  return carryOut(writer, known, plan, whole ? planUndo(structure, plan.of - 1) : null);
 }
 
 /** Takes back the newest undo, and the one that was written with it. */
 export async function redo(writer: Writer): Promise<Undone> {
-  const structure = await readStructure(writer.store, writer.lease.thread);
+  const { store, lease } = writer;
+  const head = await store.head(lease.thread);
+  if (!head) return { kind: "missing" };
+  const structure = await structureForRedo(store, lease.thread, head);
   const plan = planRedo(structure);
   if (plan.kind === "refused") return plan;
   const [last, first] = [plan.of, plan.of - 1].map((seq) => structure.find((act) => act.seq === seq));
   const paired = last?.kind === "undo" && first?.kind === "undo" && first.of === last.of + 1;
   const whole = paired && (await isOneAct(writer, last.of));
-  return carryOut(writer, plan, whole ? planUndo(structure, plan.of - 1) : null);
+  return carryOut(writer, { head, structure }, plan, whole ? planUndo(structure, plan.of - 1) : null);
 }
 
 /** A compaction that also had to shorten what stays is two records, one after the other, with the same figures. */
@@ -106,12 +118,18 @@ async function isOneAct({ store, lease }: Writer, compaction: number): Promise<b
 }
 
 /** `also` goes with it in one append; where it can't, it is left as it is. */
-async function carryOut(writer: Writer, plan: UndoPlan, also: UndoPlan | null = null): Promise<Undone> {
+async function carryOut(
+  writer: Writer,
+  known: { readonly head: Head; readonly structure: readonly Structural[] },
+  plan: UndoPlan,
+  also: UndoPlan | null = null,
+): Promise<Undone> {
   if (plan.kind === "refused") return plan;
   const seqs = [plan.of, ...(also?.kind === "undo" ? [also.of] : [])];
   const result = await commit(
     writer,
     seqs.map((of) => ({ kind: "undo", of })),
+    known,
   );
   if (result.kind !== "committed") return result;
   const redone = plan.restores === "undo";

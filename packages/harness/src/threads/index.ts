@@ -5,5 +5,6 @@ export { rebuildHead, replay, verify } from "./audit.ts";
 export { type Conversation, openConversation } from "./conversation.ts";
 export type { Redacted, RedactOptions } from "./redact.ts";
 export { redact } from "./redact.ts";
+export { readStructure } from "./structure.ts";
 export type { Committed, Draft, Means, NewThread, Writer } from "./writer.ts";
-export { commit, createThread, means, prepare, readStructure, sha256 } from "./writer.ts";
+export { commit, createThread, means, prepare, sha256 } from "./writer.ts";

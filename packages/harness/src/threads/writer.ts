@@ -13,12 +13,12 @@ import {
   type Head,
   type NewRecord,
   parseRecord,
-  STRUCTURAL_KINDS,
   type Structural,
   structural,
 } from "@palimpsest/core/log";
 import { keepIndexed } from "../recall/catch-up.ts";
 import type { AppendBatch, AppendResult, Lease, Store } from "../stores/store.ts";
+import { readStructure } from "./structure.ts";
 
 export interface Means {
   readonly store: Store;
@@ -51,12 +51,19 @@ export type Draft = NewRecord extends infer R
     : never
   : never;
 
+/** What somebody has read before deciding; if the log has moved on since, the commit is a conflict. */
+interface Known {
+  readonly head: Head;
+  /** What the undos among the records have to know of the log. */
+  readonly structure: readonly Structural[];
+}
+
 /** All of them or none. */
-export async function commit(writer: Writer, drafts: readonly Draft[]): Promise<Committed> {
+export async function commit(writer: Writer, drafts: readonly Draft[], known?: Known): Promise<Committed> {
   const { store, lease } = writer;
-  const head = await store.head(lease.thread);
+  const head = known?.head ?? (await store.head(lease.thread));
   if (!head) return { kind: "missing" };
-  const batch = await prepare(writer, head, drafts);
+  const batch = await prepare(writer, head, drafts, known?.structure);
   const result = await store.append(lease.thread, batch);
   if (result.kind !== "appended") return result;
   await keepIndexed(store, lease.thread, head.messages, batch.head.messages);
@@ -64,10 +71,16 @@ export async function commit(writer: Writer, drafts: readonly Draft[]): Promise<
 }
 
 /** The batch that would append these records to a thread that stands at `head`. */
-export async function prepare(writer: Writer, head: Head, drafts: readonly Draft[]): Promise<AppendBatch> {
+export async function prepare(
+  writer: Writer,
+  head: Head,
+  drafts: readonly Draft[],
+  known?: readonly Structural[],
+): Promise<AppendBatch> {
   const { store, lease, runId } = writer;
   // Only an undo needs to know what came before the head.
-  const structure = drafts.some((draft) => draft.kind === "undo") ? await readStructure(store, lease.thread) : [];
+  const undoes = drafts.some((draft) => draft.kind === "undo");
+  const structure = known ?? (undoes ? await readStructure(store, lease.thread) : []);
   return { expect: head.version, ...extend(writer, head, drafts, { runId, structure }), lease };
 }
 
@@ -93,15 +106,6 @@ export function extend(
     if (act) acts.push(act);
   }
   return { records, head: next };
-}
-
-export async function readStructure(store: Store, thread: string): Promise<Structural[]> {
-  const structure: Structural[] = [];
-  for await (const { record } of store.records(thread, { kinds: STRUCTURAL_KINDS })) {
-    const act = structural(record);
-    if (act) structure.push(act);
-  }
-  return structure;
 }
 
 export interface NewThread {
