@@ -12,9 +12,21 @@ import {
   parseRecord,
   type ThreadHeader,
 } from "@palimpsest/core/log";
+import { openaiShape } from "@palimpsest/core/message";
 import { collect } from "../stores/conformance/kit.ts";
 import { openSqlite } from "../stores/sqlite.ts";
-import { appendMessages, means, rebuildHead, redact, replay, sha256, undo, verify, withWriter } from "./index.ts";
+import {
+  appendMessages,
+  means,
+  openConversation,
+  rebuildHead,
+  redact,
+  replay,
+  sha256,
+  undo,
+  verify,
+  withWriter,
+} from "./index.ts";
 
 const FIXTURES = new URL("./fixtures/", import.meta.url);
 
@@ -24,6 +36,7 @@ type Line = { thread: string } & ({ header: ThreadHeader; head: Head } | Chained
 const FORMATS = [
   { version: 1, redacted: [4, 11] },
   { version: 2, redacted: [4, 8, 11] },
+  { version: 3, redacted: [4, 8, 11] },
 ];
 
 function threadOf(version: number, id: string) {
@@ -100,4 +113,58 @@ for (const { version, redacted } of FORMATS) {
     await store.close();
     rmSync(folder, { recursive: true });
   });
+
+  test(`[F45] a thread of format ${version} is compacted on, and every state comes back by undo`, async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), "palimpsest-"));
+    copyFileSync(new URL(`format-v${version}.db`, FIXTURES), join(folder, "log.db"));
+    const store = openSqlite({ path: join(folder, "log.db") });
+    t.after(async () => {
+      await store.close();
+      rmSync(folder, { recursive: true });
+    });
+    const done = await withWriter(means(store), "golden", async (writer) => {
+      const stateNow = async () => (await openConversation(writer, openaiShape))!.state();
+      const first = await stateNow();
+      assert.deepEqual(first, version < 3 ? { facts: ["a.txt was read"] } : GOLDEN_STATES[2]);
+      const conversation = (await openConversation(writer, openaiShape))!;
+      const state = { ...(first as object), later: "a state of today" };
+      const { hiddenThrough, compaction } = conversation.head();
+      await conversation.commit([
+        {
+          ...{ kind: "compaction", covers: [hiddenThrough + 1, 5], folds: compaction, request: null, systems: [] },
+          summary: { format: "pair", text: "Everything.", digest: null, state },
+          ...{ rung: "extract", reason: "test", tokensBefore: 2, tokensAfter: 1, archive: null },
+        },
+      ]);
+      assert.deepEqual(await stateNow(), state);
+      await undo(writer);
+      assert.deepEqual(await stateNow(), first);
+      for (const before of version < 3 ? [null] : [GOLDEN_STATES[1], GOLDEN_STATES[0], null]) {
+        await undo(writer);
+        assert.deepEqual(await stateNow(), before);
+      }
+      assert.equal((await verify(writer, "golden")).kind, "whole");
+      assert.equal((await rebuildHead(writer, "golden")).kind, "equal");
+    });
+    assert.equal(done.kind, "done");
+  });
+}
+
+/** What the three compactions of format 3's golden thread left: the first one whole, the others as what changed. */
+const GOLDEN_STATES = goldenStates();
+
+function goldenStates() {
+  const read = Array.from({ length: 6 }, (_, index) => ({
+    id: `f${index + 1}`,
+    text: `Fact ${index + 1}: the file part-${index + 1}.txt was read by Ann`,
+    seqs: [index + 1],
+  }));
+  const asked = { id: "f7", text: "@ann asked for the file a.txt, naïve 日本語", seqs: [2] };
+  const lines = { id: "f8", text: "The file a.txt has two lines, 1 and 2", seqs: [3] };
+  const last = read.slice(1).map((fact) => (fact.id === "f4" ? { ...fact, status: "done" } : fact));
+  return [
+    { summary: { v: 1, through: 1, facts: read, prose: "Ann greeted." }, userTurns: [1] },
+    { summary: { v: 1, through: 2, facts: [...read.slice(1), asked], prose: null }, userTurns: [1, 2] },
+    { summary: { v: 1, through: 3, facts: [...last, lines] }, userTurns: [1, 2, 3] },
+  ];
 }
