@@ -11,21 +11,23 @@ import { summarizationFromOptions } from "../config/summarization.ts";
 import { bindsReasoning } from "../models/binds-reasoning.ts";
 import { knownWindow } from "../models/known-windows.ts";
 import type { LimitsShelf } from "../models/learned-limits.ts";
-import { exactCounterFor, type ModelCounter } from "../models/tokenizers.ts";
+import { type GivenCounter, type ModelCounter, modelCounter } from "../models/tokenizers.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { Store } from "../stores/store.ts";
 import { type Means, means } from "../threads/writer.ts";
 import { type AgentStream, startStream } from "./agent-stream.ts";
+import { askerOf } from "./asker.ts";
 import { CALL_LIMITS, type CallLimits } from "./call-limits.ts";
 import { AgentError } from "./errors.ts";
 import type { AgentEvent, RunResult } from "./events.ts";
 import { executeRun, type RunInput } from "./execute.ts";
 import { createLifetime } from "./lifetime.ts";
 import { compose, type Middleware } from "./middleware.ts";
-import { type ModelObject, type ModelSettings, settingsFor, windowBook } from "./model.ts";
+import { assertModel, type ModelObject, type ModelSettings, settingsFor, windowBook } from "./model.ts";
 import { rememberCounts } from "./remember-counts.ts";
 import { RETRY_DEFAULTS, type RetryPolicy } from "./retry.ts";
 import { type AgentSetup, withSession } from "./session.ts";
+import { assertSummarizer } from "./summarizer.ts";
 import { BASE_PROMPT } from "./system-prompt.ts";
 import { type ThreadHandle, threadHandle } from "./thread-handle.ts";
 
@@ -52,8 +54,8 @@ export interface AgentOptions extends Partial<Omit<ModelSettings, "languageModel
   readonly retry?: Partial<RetryPolicy>;
   /** How long a model call may say nothing, and how much it may say. */
   readonly modelLimits?: Partial<CallLimits>;
-  /** Counts tokens; by default the best counter known for the model. */
-  readonly counter?: ModelCounter;
+  /** Counts tokens, any function of a text; by default the best counter known for the model. */
+  readonly counter?: GivenCounter;
   /** Folder of a thread's part files. */
   readonly history?: (threadId: string) => string;
   /** Gives a fork its own copy of its parent's files, as they are now. */
@@ -128,7 +130,8 @@ export function createAgent(options: AgentOptions): Agent {
     },
     thread: (id) => {
       const { copyFiles = async () => {} } = options;
-      return threadHandle(id, { means: setup.means, window: () => setup.book.window().size, copyFiles });
+      const window = (): number => setup.book.window().size;
+      return threadHandle(id, { means: setup.means, window, asker: () => askerOf(setup), copyFiles });
     },
     async close({ withinMs = CLOSING_MS } = {}) {
       await lifetime.end(withinMs, () => [
@@ -141,11 +144,13 @@ export function createAgent(options: AgentOptions): Agent {
 }
 
 function resolve(options: AgentOptions): AgentSetup {
+  assertModel(options.model, "model");
   const { model: languageModel, middleware = [], temperature, maxOutputTokens, providerOptions } = options;
   const store = options.store ?? openSqlite({ path: ":memory:" });
   const kit = means(store, options.means);
   const given = middleware.findLast(({ compaction }) => compaction !== undefined)?.compaction;
   const compaction = given ?? { settings: summarizationFromOptions(), summarizer: "agent" as const };
+  assertSummarizer(compaction.summarizer);
   const settings = settingsFor(languageModel, {
     ...(temperature === undefined ? {} : { temperature }),
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
@@ -173,7 +178,7 @@ function resolve(options: AgentOptions): AgentSetup {
     compaction,
     counting: () => {
       const { provider, modelId } = languageModel;
-      counting ??= countingWith(options.counter ?? exactCounterFor({ provider, model: modelId }));
+      counting ??= countingWith(modelCounter(options.counter, { provider, model: modelId }));
       return counting;
     },
     maxSteps: options.maxSteps ?? 100,

@@ -12,6 +12,7 @@ export type AgentErrorCode =
   | "nothing-to-answer"
   | "bad-message"
   | "bad-thread-id"
+  | "bad-model"
   | "duplicate-tool"
   | "busy"
   | "lease-lost"

@@ -76,11 +76,16 @@ export function fixedDrafts(run: Run, part: FixedPart, meter: Meter<AiSdkMessage
   const { compaction } = run.conversation.head();
   const before = sentBefore(run);
   if (before?.hash === hash && (!run.bindsReasoning || before.compaction === compaction)) return [];
-  const { instructions, memory, skills } = prompt.parts;
-  const others = { instructions: meter.text(instructions), memory: meter.text(memory), skills: meter.text(skills) };
-  const rest = others.instructions + others.memory + others.skills;
-  const parts = { base: meter.system(prompt.text) - rest, ...others, definitions: meter.tools(schemas) };
+  const parts = fixedSizes(part, meter);
   const state: Draft = { kind: "state", patch: { request: { hash, parts, date, compaction } } };
   if (before?.hash === hash) return [state];
   return [{ kind: "event", event: { type: "request", hash, system: prompt.text, tools: schemas } }, state];
+}
+
+/** In tokens, by what fills it. */
+export function fixedSizes({ prompt, schemas }: FixedPart, meter: Meter<AiSdkMessage>) {
+  const { instructions, memory, skills } = prompt.parts;
+  const others = { instructions: meter.text(instructions), memory: meter.text(memory), skills: meter.text(skills) };
+  const rest = others.instructions + others.memory + others.skills;
+  return { base: meter.system(prompt.text) - rest, ...others, definitions: meter.tools(schemas) };
 }

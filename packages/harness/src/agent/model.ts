@@ -6,9 +6,21 @@ import type { Window } from "@palimpsest/core/compaction";
 import { answerReserve, effectiveWindow, type LearnedLimits, learnLimit } from "@palimpsest/core/tokens";
 import type { LanguageModel, streamText } from "ai";
 import type { LimitsShelf } from "../models/learned-limits.ts";
+import { AgentError } from "./errors.ts";
 
 /** A model object. A bare name would send the conversation to a hosted router. */
 export type ModelObject = Exclude<LanguageModel, string>;
+
+/** Throws where something else stands for a model: a name would fail later, with words about something else. */
+export function assertModel(given: unknown, option: string): asserts given is ModelObject {
+  const { doStream, modelId } = (typeof given === "object" && given !== null ? given : {}) as Partial<ModelObject>;
+  if (typeof doStream === "function" && typeof modelId === "string") return;
+  const what = typeof given === "string" ? `the name ${JSON.stringify(given)}` : given === null ? "null" : typeof given;
+  throw new AgentError(
+    "bad-model",
+    `\`${option}\` takes a model object of the AI SDK, and ${what} was given: for example openai("gpt-5") of @ai-sdk/openai. A name alone would send the conversation to a hosted router; names of a configuration are for createAgentFromConfig.`,
+  );
+}
 
 type Given = Parameters<typeof streamText>[0];
 

@@ -11,10 +11,14 @@ import type { SummaryWriter } from "../compaction/summary-writer.ts";
 import type { Summarization } from "../config/summarization.ts";
 import { knownWindow } from "../models/known-windows.ts";
 import { withoutThinking } from "../models/without-thinking.ts";
-import { type ModelObject, type ModelSettings, settingsFor } from "./model.ts";
+import { assertModel, type ModelObject, type ModelSettings, settingsFor } from "./model.ts";
 
 /** `agent`: the agent's own model. Null: no model, summaries are extracted. */
 export type Summarizer = "agent" | ModelObject | SummaryWriter | null;
+
+export function assertSummarizer(given: unknown): asserts given is Summarizer {
+  if (given !== null && given !== "agent" && typeof given !== "function") assertModel(given, "summarizer");
+}
 
 export interface WriterPlace {
   readonly settings: Summarization;

@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { openSqlite } from "../stores/sqlite.ts";
 import { deepAgentKit, textOf } from "../testing/agent-kit.ts";
+import { scriptedModel } from "../testing/scripted-model.ts";
+import { commit, createThread, means, withWriter } from "../threads/index.ts";
+import { createAgent } from "./create-agent.ts";
+import { createDeepAgent } from "./create-deep-agent.ts";
 
 const WORDS = "the parser reads tokens one by one and keeps a stack of what is open ".repeat(12);
 
@@ -19,6 +24,39 @@ test("a thread's context counts the system prompt and the tools the agent sends,
   const next = kit.model.calls.at(-1)!.inputTokens + WORDS.length / 4;
   assert.ok(Math.abs(total - next) < next * 0.05, `${total} against ${next}`);
 });
+
+test("before the first report a context counts what the agent would send, by the agent's own counter", async (t) => {
+  const store = openSqlite({ path: ":memory:" });
+  t.after(() => store.close());
+  const kit = means(store);
+  await createThread(kit, { id: "t" });
+  const message = { kind: "message", id: "m1", dialect: "ai-sdk", origin: "import" } as const;
+  await withWriter(kit, "t", (writer) =>
+    commit(writer, [{ ...message, body: JSON.stringify({ role: "user", content: "Hello there, how are you?" }) }]),
+  );
+  const { agent, model } = deepAgentKit(() => "ok", { store, counter: (text) => text.length, contextWindow: 50_000 });
+  const version = async (): Promise<number> => (await store.head("t"))!.version;
+  const before = await version();
+  const context = await agent.thread("t").context();
+  assert.ok(context.kind === "prompt");
+  assert.equal(await version(), before, "nothing is written");
+  await agent.generate({ threadId: "t", prompt: "And now?" });
+  const instructions = textOf(model.calls[0]!.prompt[0] as never);
+  assert.equal(context.system, instructions);
+  const { base = 0, instructions: own = 0, definitions = 0, user = 0 } = context.breakdown.parts;
+  assert.ok(base + own >= instructions.length, `${base} and ${own} of ${instructions.length} characters`);
+  assert.ok(definitions > 1000, `${definitions} for the tools`);
+  assert.ok(user >= "Hello there, how are you?".length, `${user} for the question`);
+});
+
+for (const given of ["openai/gpt-5", null, undefined, {}]) {
+  test(`${JSON.stringify(given)} as a model is refused with a sentence, also as a summarizer`, () => {
+    const refused = { code: "bad-model", message: /takes a model object of the AI SDK/ };
+    assert.throws(() => createAgent({ model: given as never }), refused);
+    if (given == null) return;
+    assert.throws(() => createDeepAgent({ model: scriptedModel([]), summarizer: given as never }), refused);
+  });
+}
 
 test("what was sent beside the messages is in the log once, until it changes", async () => {
   let now = new Date("2026-03-04T10:00:00Z");

@@ -1,6 +1,7 @@
 /** One thread of an agent as a person sees it: what would be sent, what fills it, everything said, and the ways back. */
 import type { Head, MessageRecord } from "@palimpsest/core/log";
 import { type ThreadPrompt, threadPrompt } from "../inspect/thread-prompt.ts";
+import type { Asker } from "../inspect/thread-scale.ts";
 import { type Forked, fork, type Pinned, pin, redo, type Undone, undo, withWriter } from "../threads/acts.ts";
 import { replay } from "../threads/audit.ts";
 import type { Means, Writer } from "../threads/writer.ts";
@@ -28,11 +29,12 @@ type Busy = { readonly kind: "busy" };
 interface HandleOptions {
   readonly means: Means;
   readonly window: () => number;
+  readonly asker: () => Promise<Asker>;
   readonly copyFiles: (from: string, to: string) => Promise<void>;
 }
 
-export function threadHandle(id: string, { means, window, copyFiles }: HandleOptions): ThreadHandle {
-  const context = () => threadPrompt(means.store, id, { window: window() });
+export function threadHandle(id: string, { means, window, asker, copyFiles }: HandleOptions): ThreadHandle {
+  const context = async () => threadPrompt(means.store, id, { window: window(), asker: await asker() });
   const held = async <T>(work: (writer: Writer) => Promise<T>): Promise<T | Busy | { readonly kind: "missing" }> => {
     const leased = await withWriter(means, id, work);
     return leased.kind === "done" ? leased.value : { kind: leased.kind };
@@ -41,7 +43,7 @@ export function threadHandle(id: string, { means, window, copyFiles }: HandleOpt
     id,
     context,
     async view() {
-      const prompt = await context();
+      const prompt = await threadPrompt(means.store, id, { window: window() });
       return prompt.kind === "prompt" ? prompt.messages : [];
     },
     replay: () => replay(means, id),

@@ -10,7 +10,7 @@ import type { Store } from "../stores/store.ts";
 import { type Damage, damageOf } from "../threads/damage.ts";
 import { sentMessages } from "../threads/sent-messages.ts";
 import { squeeze } from "./squeeze.ts";
-import { repairTokens, type ThreadScale, threadScale } from "./thread-scale.ts";
+import { type Asker, repairTokens, type ThreadScale, threadScale } from "./thread-scale.ts";
 
 export interface ThreadPrompt {
   readonly kind: "prompt";
@@ -37,6 +37,8 @@ export interface PromptOptions {
   readonly reserve?: number | undefined;
   /** Make it fit the window by the rungs that need no model, under this policy; null shows it as it stands. */
   readonly squeeze?: Policy | null;
+  /** Who would ask next; without it the model that was asked last, and what was sent then. */
+  readonly asker?: Asker;
 }
 
 /** Where a model's window isn't known. */
@@ -51,7 +53,7 @@ export async function threadPrompt(
   const { window = FALLBACK_WINDOW, reserve = answerReserve(window, null), squeeze: policy = null } = options;
   const load = await store.load(thread);
   if (load === undefined) return { kind: "missing" };
-  const scale = await threadScale(store, load);
+  const scale = await threadScale(store, load, options.asker);
   const { conversation, shape, rules, dialect, request } = scale;
   const budget = { window, reserve };
   const standing = scale.count(conversation.view(), conversation.head());

@@ -14,7 +14,7 @@ import {
   type PartName,
   viewKey,
 } from "@palimpsest/core/tokens";
-import { exactCounterFor } from "../models/tokenizers.ts";
+import { exactCounterFor, type ModelCounter } from "../models/tokenizers.ts";
 import type { Store, ThreadLoad } from "../stores/store.ts";
 import type { Conversation } from "../threads/conversation.ts";
 import { imagineConversation } from "../threads/imagined.ts";
@@ -30,23 +30,35 @@ export interface ThreadScale {
   /** What was sent beside the messages, where the thread knows it. */
   readonly request: { readonly system: unknown; readonly tools: readonly unknown[] };
   /** System prompt and tool schemas, part by part and in all. */
-  readonly fixedParts: Readonly<Partial<Record<PartName, number>>>;
+  readonly fixedParts: FixedParts;
   readonly fixed: number;
   /** The whole request with this view; `live` says which compaction and prunes made it. */
   count(entries: readonly ViewEntry<object>[], live: Pick<Head, "compaction" | "prunes">): Count;
 }
 
-export async function threadScale(store: Store, load: ThreadLoad): Promise<ThreadScale> {
+type FixedParts = Readonly<Partial<Record<PartName, number>>>;
+
+/** Who would ask next in a thread. */
+export interface Asker {
+  readonly model: string;
+  readonly counter: ModelCounter;
+  /** What it would send beside the messages of a thread in which it has sent nothing yet. */
+  readonly beside: (load: ThreadLoad) => Promise<ThreadScale["request"] & { readonly parts: FixedParts }>;
+}
+
+export async function threadScale(store: Store, load: ThreadLoad, asker?: Asker): Promise<ThreadScale> {
   const records = load.records.map(({ record }) => record);
   const dialect = dialectOf(records);
   // One table of functions per dialect; which one it is no longer matters from here on.
   const shape = shapeOf(dialect) as unknown as Shape<object>;
   const rules = rulesOf(dialect);
-  const model = modelOf(records, dialect);
-  const counter = await exactCounterFor({ model });
+  const model = asker?.model ?? modelOf(records, dialect);
+  const counter = asker?.counter ?? (await exactCounterFor({ model }));
   const meter = createMeter(shape, { ...counter, counter: counter.count });
-  const request = requestOf(load);
-  const parts = knownParts(load) ?? fixedParts(request, meter);
+  const known = knownParts(load);
+  const beside = known === null ? await asker?.beside(load) : undefined;
+  const request = beside === undefined ? requestOf(load) : { system: beside.system, tools: beside.tools };
+  const parts = known ?? beside?.parts ?? fixedParts(request, meter);
   const fixed = Object.values(parts).reduce((sum, tokens) => sum + tokens, 0);
   const account = createAccount({ factors: load.head.factors });
   const conversation = imagineConversation(store, load, shape);
@@ -104,12 +116,12 @@ function modelOf(records: readonly LogRecord[], dialect: Dialect): string {
 }
 
 /** A run leaves only the sizes of its system prompt and tools in the state: the head is written with every append. */
-function knownParts({ head }: ThreadLoad): ThreadScale["fixedParts"] | null {
-  const { parts } = (head.state["request"] ?? {}) as { parts?: ThreadScale["fixedParts"] };
+function knownParts({ head }: ThreadLoad): FixedParts | null {
+  const { parts } = (head.state["request"] ?? {}) as { parts?: FixedParts };
   return parts ?? null;
 }
 
-function fixedParts({ system, tools }: ThreadScale["request"], meter: Meter<object>): ThreadScale["fixedParts"] {
+function fixedParts({ system, tools }: ThreadScale["request"], meter: Meter<object>): FixedParts {
   const text = system == null ? "" : typeof system === "string" ? system : JSON.stringify(system);
   return { base: meter.system(text), definitions: meter.tools(tools) };
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
 import fc from "fast-check";
-import { counterFor, exactCounter, exactCounterFor } from "./tokenizers.ts";
+import { counterFor, exactCounter, exactCounterFor, modelCounter } from "./tokenizers.ts";
 
 const o200k = await exactCounter("o200k_base");
 
@@ -78,4 +78,14 @@ test("[F28] each model brings the image rule of its own provider", () => {
   assert.equal(counterFor({ model: "claude-opus-4-5" }).imageRule, "anthropic");
   assert.equal(counterFor({ model: "gemini-3-pro" }).imageRule, "google");
   assert.equal(counterFor({ model: "gpt-5.2" }).imageRule, "openai");
+});
+
+test("any function of a text is a counter: taken at its word, with the model's own frame around it", async () => {
+  const model = { provider: "anthropic.messages", model: "claude-sonnet-4-5" };
+  const own = await modelCounter((text) => text.length, model);
+  assert.deepEqual([own.count("four"), own.prior, own.imageRule], [4, 1, "anthropic"]);
+  assert.deepEqual(own.frame, counterFor(model).frame);
+  const whole = { ...counterFor(model), name: "mine" };
+  assert.equal(await modelCounter(whole, model), whole);
+  assert.equal((await modelCounter(undefined, { model: "gpt-4o" })).name, "o200k_base");
 });

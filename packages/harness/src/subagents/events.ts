@@ -55,12 +55,23 @@ export function subagentLogLines(event: SubagentEvent): readonly string[] {
         `${NAME} Isolated thread: ${event.threadId}`,
       ];
     case "subagent-step":
-      return [`${NAME} Turn ${event.turn}/${event.maxTurns} completed`];
+      return [stepLine(event)];
     case "subagent-end":
       return [
-        `${NAME} Task ${event.status} after ${event.turns} turns${event.reason === null ? "" : `: ${event.reason}`}`,
+        `${NAME} Task ${event.status}${took(event)}${event.reason === null ? "" : `: ${event.reason}`}`,
         `${NAME} Final output: ${JSON.stringify(event.output)}`,
         `${NAME} Artifacts: ${JSON.stringify(event.artifacts)}`,
       ];
   }
+}
+
+/** Past the last turn it is asked once more, without tools, for its answer so far. */
+function stepLine({ turn, maxTurns }: Extract<SubagentEvent, { type: "subagent-step" }>): string {
+  if (turn <= maxTurns) return `${NAME} Turn ${turn}/${maxTurns} completed`;
+  return `${NAME} Answered without tools after ${maxTurns}/${maxTurns} turns`;
+}
+
+/** With all turns used the reason says how many that were. */
+function took({ status, turns }: Extract<SubagentEvent, { type: "subagent-end" }>): string {
+  return status === "turn-capped" ? "" : ` after ${turns} turns`;
 }

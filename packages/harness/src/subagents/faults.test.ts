@@ -4,6 +4,7 @@ import { tool } from "ai";
 import { z } from "zod";
 import { openSqlite } from "../stores/sqlite.ts";
 import { subagentKit, taskCall } from "../testing/subagent-kit.ts";
+import { subagentLogLines } from "./events.ts";
 import { createGate } from "./gate.ts";
 
 const look = tool({ inputSchema: z.object({}), execute: () => "seen" });
@@ -76,6 +77,11 @@ test("[F69] a child that loops makes exactly max_turns model calls and one more 
   assert.equal(result!.output, "found by turn 5");
   assert.equal(kit.model.calls.length, 2 + 4 + 1);
   assert.equal(kit.of("subagent-end")[0]!.turns, 5);
+  const lines = [...kit.of("subagent-step"), ...kit.of("subagent-end")].flatMap(subagentLogLines);
+  assert.ok(lines.includes("[SubagentExecutor] Turn 4/4 completed"));
+  assert.ok(lines.includes("[SubagentExecutor] Answered without tools after 4/4 turns"));
+  assert.ok(lines.includes("[SubagentExecutor] Task turn-capped: it used all 4 turns"));
+  assert.ok(!lines.some((line) => line.includes("5/4")), lines.join("\n"));
 });
 
 test("[F70] a child stays inside its token budget: the last call it has room for is for its answer", async () => {

@@ -6,7 +6,7 @@ import type { CountText } from "@palimpsest/core/tokens";
 import { messageOf } from "../agent/errors.ts";
 import type { Run } from "../agent/run.ts";
 import type { Answered } from "../agent/step.ts";
-import { exactCounterFor } from "../models/tokenizers.ts";
+import { modelCounter } from "../models/tokenizers.ts";
 import { NO_USAGE } from "../models/usage.ts";
 import { createThread, type Draft } from "../threads/writer.ts";
 import type { KeepAnswer } from "./answer-files.ts";
@@ -145,7 +145,7 @@ async function answerOf(run: Run, task: Task, { end, options }: Ending) {
 
 /** By the parent's tokenizer: it is the parent's window that must hold. */
 async function counterOf({ model: { provider, modelId }, counter }: SubagentModel): Promise<CountText> {
-  return (counter ?? (await exactCounterFor({ provider, model: modelId }))).count;
+  return (await modelCounter(counter, { provider, model: modelId })).count;
 }
 
 function crashed(error: unknown): ChildEnd {
