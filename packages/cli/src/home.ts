@@ -3,7 +3,7 @@ import { existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { checkThreadId } from "@palimpsest/core/log";
 import { admitHome } from "palimpsest/config/admission";
-import { openStore, type Store, storeTarget } from "palimpsest/stores";
+import { openStore, type Scrubbed, type Store, storeTarget } from "palimpsest/stores";
 import { type Means, means } from "palimpsest/threads";
 import { makeHome, personHere } from "palimpsest/trust";
 import { integer } from "./arguments.ts";
@@ -94,6 +94,12 @@ export function waitingNote(thread: string, { waitMs }: { readonly waitMs: numbe
 export function busy(thread: string, expiresAt?: string, next = "try again when it has ended"): Failure {
   const until = expiresAt === undefined ? "" : ` (its lease ends ${expiresAt} at the latest)`;
   return new Failure("busy", `Thread "${thread}" is being written to by another run${until}: ${next}.`);
+}
+
+/** After everything else was said: where the words still are, and until when. */
+export function noteScrubbed({ output }: Context, scrubbed: Scrubbed): void {
+  if (scrubbed.kind === "held")
+    output.note(`Another process is reading the database: ${scrubbed.file} still holds the words until it has ended.`);
 }
 
 export function missingThread({ home, store }: Context, thread: string): Failure {

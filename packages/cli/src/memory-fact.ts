@@ -20,11 +20,17 @@ export const REFUSED = {
 } as const;
 
 /** Ids are long: a beginning will do, from four characters on, where only one fact has it. */
-export async function factId({ service, scope }: OpenMemory, given: string): Promise<string> {
+export async function factId(
+  { service, scope }: OpenMemory,
+  given: string,
+  which: "known" | "and-forgotten" = "known",
+): Promise<string> {
   const { facts } = await service.show(scope);
-  if (facts.some(({ id }) => id === given)) return given;
-  const meant = given.length < 4 ? [] : facts.filter(({ id }) => id.startsWith(given));
-  if (meant.length === 1) return meant[0]!.id;
+  const forgotten = (which === "known" ? [] : await service.history(scope)).filter(({ kind }) => kind === "forget");
+  const ids = [...new Set([...facts.map(({ id }) => id), ...forgotten.map(({ target }) => target)])];
+  if (ids.includes(given)) return given;
+  const meant = given.length < 4 ? [] : ids.filter((id) => id.startsWith(given));
+  if (meant.length === 1) return meant[0]!;
   if (meant.length > 1)
     throw new Failure("ambiguous", `${meant.length} facts begin with "${given}": give more of the id.`);
   throw new Failure("unknown-fact", `There is no fact "${given}": "palimpsest memory show" lists them.`);

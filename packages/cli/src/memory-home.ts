@@ -2,20 +2,24 @@
 import { randomUUID } from "node:crypto";
 import {
   checkScope,
+  type EraseKit,
   type MemoryScope,
   type MemoryService,
   memoryService,
   openRepository,
   openStorage,
+  type Repository,
 } from "palimpsest/memory";
 import type { Store } from "palimpsest/stores";
 import type { Means } from "palimpsest/threads";
+import { cleanThreadFiles } from "palimpsest/workspace";
 import type { Context, Input } from "./command.ts";
 import { UsageError } from "./failure.ts";
 import { standsAlready, storeOf, withHome } from "./home.ts";
 import { loadSettings } from "./settings.ts";
 
 export interface OpenMemory {
+  readonly repository: Repository;
   readonly service: MemoryService;
   readonly scope: MemoryScope;
   /** Null where there are no threads yet: opening a memory doesn't make any. */
@@ -29,19 +33,31 @@ export async function withMemory<T>(
 ): Promise<T> {
   const scope = scopeOf(options);
   const { memory } = await loadSettings(context);
-  const open = async (store: Store | null): Promise<MemoryService> => {
-    const storage = await openStorage({
-      ...{ base: context.home, storagePath: memory.storage_path, storageClass: memory.storage_class },
-      ...(store !== null && { store }),
-      onError: (message) => context.output.note(`error: ${message}`),
-    });
-    const clock = () => new Date();
-    return memoryService({ repository: openRepository(storage, clock), clock, ids: randomUUID });
+  const open = async (store: Store | null): Promise<Pick<OpenMemory, "repository" | "service">> => {
+    const repository = await repositoryOf(context, store);
+    return { repository, service: memoryService({ repository, clock, ids: randomUUID }) };
   };
   const needsStore = memory.storage_class === "sqlite" || memory.storage_class === "postgres";
-  if (!needsStore && !standsAlready(await storeOf(context)))
-    return work({ service: await open(null), scope, means: null });
-  return withHome(context, async (means) => work({ service: await open(means.store), scope, means }));
+  if (!needsStore && !standsAlready(await storeOf(context))) return work({ ...(await open(null)), scope, means: null });
+  return withHome(context, async (means) => work({ ...(await open(means.store)), scope, means }));
+}
+
+const clock = () => new Date();
+
+async function repositoryOf(context: Context, store: Store | null): Promise<Repository> {
+  const { memory } = await loadSettings(context);
+  const storage = await openStorage({
+    ...{ base: context.home, storagePath: memory.storage_path, storageClass: memory.storage_class },
+    ...(store !== null && { store }),
+    onError: (message) => context.output.note(`error: ${message}`),
+  });
+  return openRepository(storage, clock);
+}
+
+/** What erasing needs: threads, what was learned from them, and their files. */
+export async function eraseKit(context: Context, means: Means): Promise<EraseKit> {
+  const cleanFiles = (thread: string) => cleanThreadFiles(context.home, means.store, thread);
+  return { means, repository: await repositoryOf(context, means.store), cleanFiles };
 }
 
 function scopeOf(options: Input["options"]): MemoryScope {

@@ -1,28 +1,33 @@
 import { forgetEverywhere } from "palimpsest/memory";
 import type { Run } from "../command.ts";
 import { Failure } from "../failure.ts";
+import { noteScrubbed } from "../home.ts";
 import { factId } from "../memory-fact.ts";
-import { withMemory } from "../memory-home.ts";
+import { eraseKit, withMemory } from "../memory-home.ts";
 import { printable } from "../table.ts";
 
 export const run: Run = (input, context) =>
   withMemory(input, context, async (memory) => {
     const { service, scope, means } = memory;
     const ids: string[] = [];
-    for (const given of input.positionals) ids.push(await factId(memory, given));
     const turns = input.options["redact"] === true ? "redact" : "keep";
-    const nowhere = { evidence: [], redacted: [], busy: [] };
+    for (const given of input.positionals)
+      ids.push(await factId(memory, given, turns === "redact" ? "and-forgotten" : "known"));
+    const nowhere = { evidence: [], redacted: [], busy: [], scrubbed: { kind: "clean" } as const };
     const done =
       means === null
         ? { ...nowhere, ...(await service.forget(scope, ids, turns === "redact" ? "erase" : "keep-history")) }
-        : await forgetEverywhere(means, service, { scope, ids, turns });
+        : await forgetEverywhere(await eraseKit(context, means), service, { scope, ids, turns });
     if (done.kind === "unknown-fact")
       throw new Failure("unknown-fact", `There is no fact "${done.id}": "palimpsest memory show" lists them.`);
-    const { facts, fenced, evidence, redacted, busy } = done;
+    const { facts, fenced, evidence, redacted, busy, scrubbed } = done;
+    noteScrubbed(context, scrubbed);
     if (context.format === "json") {
       await context.output.json({ forgotten: facts.map(({ id }) => id), fenced, evidence, redacted, busy });
       return busy.length === 0 ? 0 : 1;
     }
+    const before = ids.filter((id) => !facts.some((fact) => fact.id === id));
+    for (const id of before) await context.output.line(`Forgotten before, and erased now: ${id}.`);
     for (const { id, content } of facts) await context.output.line(`Forgot ${id}: ${printable(content)}`);
     if (fenced.length > 0) await context.output.line(`Nothing is learned again from ${fenced.join(", ")}.`);
     if (evidence.length > 0) await context.output.line(`No longer in the prompt of ${evidence.join(", ")}.`);

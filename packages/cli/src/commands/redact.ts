@@ -1,34 +1,20 @@
-import { historyFolder, repairParts } from "palimpsest/compaction";
-import { type Means, redact } from "palimpsest/threads";
+import { type ErasedMessage, eraseMessage } from "palimpsest/memory";
 import { wholeNumber } from "../arguments.ts";
 import type { Context, Run } from "../command.ts";
 import { Failure } from "../failure.ts";
-import { busy, missingThread, withThread } from "../home.ts";
+import { busy, missingThread, noteScrubbed, withThread } from "../home.ts";
+import { eraseKit } from "../memory-home.ts";
 
 export const run: Run = async ({ positionals }, context) => {
   const thread = positionals[0]!;
   const seq = wholeNumber(positionals[1]!, "SEQ", 1);
-  const result = await withThread(context, thread, async (means) => {
-    const redacted = await redact(means, thread, seq);
-    // Also when it was redacted before: whoever was killed in between may have left the words in a file.
-    if ("threads" in redacted) await cleanParts(context, means, redacted.threads);
-    return redacted;
-  });
+  const result = await withThread(context, thread, async (means) =>
+    eraseMessage(await eraseKit(context, means), thread, seq),
+  );
   switch (result.kind) {
     case "redacted":
     case "already-redacted":
-      if (context.format === "json")
-        await context.output.json({
-          ...{ thread, redacted: seq, bodies: result.bodies },
-          ...{ threads: result.threads, lentTo: result.lentTo },
-        });
-      else {
-        const told = result.kind === "redacted" ? "Redacted" : "Redacted already, and nothing is left of it:";
-        await context.output.line(`${told} message ${seq} of ${result.threads.join(", ")}.`);
-        if (result.lentTo.length > 0)
-          await context.output.line(`Erased what was lent of it as evidence in ${result.lentTo.join(", ")}.`);
-      }
-      return 0;
+      return report(result, thread, context);
     case "no-message":
       throw new Failure(
         "no-message",
@@ -44,10 +30,30 @@ export const run: Run = async ({ positionals }, context) => {
   }
 };
 
-/** Part files hold the originals of what is hidden: the erased words must leave them too. */
-async function cleanParts({ home }: Context, { store }: Means, threads: readonly string[]): Promise<void> {
-  for (const thread of threads) {
-    const head = await store.head(thread);
-    if (head) await repairParts(historyFolder(home, thread), store, thread, head.compaction);
+type Done = Extract<ErasedMessage, { readonly threads: readonly string[] }>;
+
+async function report(result: Done, thread: string, context: Context): Promise<number> {
+  const { kind, seq, bodies, threads, lentTo, facts, shownIn, copies } = result;
+  const { output } = context;
+  noteScrubbed(context, result.scrubbed);
+  for (const one of result.busy)
+    output.note(`Thread "${one}" is in use and still shows what was learned of it: redact again when it has ended.`);
+  const code = result.busy.length === 0 ? 0 : 1;
+  if (context.format === "json") {
+    const document = { thread, redacted: seq, bodies, threads, lentTo, facts, shownIn, copies };
+    await output.json({
+      ...document,
+      busy: result.busy,
+      left: result.scrubbed.kind === "held" ? result.scrubbed.file : null,
+    });
+    return code;
   }
+  const told = kind === "redacted" ? "Redacted" : "Redacted already, and nothing is left of it:";
+  await output.line(`${told} message ${seq} of ${threads.join(", ")}.`);
+  if (lentTo.length > 0) await output.line(`Erased what was lent of it as evidence in ${lentTo.join(", ")}.`);
+  if (facts.length > 0) await output.line(`Forgot what was learned from it: ${facts.join(", ")}.`);
+  if (shownIn.length > 0) await output.line(`Erased that where it was shown, in ${shownIn.join(", ")}.`);
+  if (copies.length > 0)
+    await output.line(`Deleted memories that could not be read and held it: ${copies.join(", ")}.`);
+  return code;
 }

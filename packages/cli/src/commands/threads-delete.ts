@@ -1,15 +1,13 @@
-import { rm } from "node:fs/promises";
-import { threadFolder } from "palimpsest/compaction";
+import { deleteThreadWithFiles } from "palimpsest/workspace";
 import type { Run } from "../command.ts";
-import { busy, missingThread, withThread } from "../home.ts";
+import { busy, missingThread, noteScrubbed, withThread } from "../home.ts";
 
 export const run: Run = async ({ positionals }, context) => {
   const thread = positionals[0]!;
-  const result = await withThread(context, thread, ({ store }) => store.deleteThread(thread));
-  if (result === "busy") throw busy(thread);
-  if (result === "missing") throw missingThread(context, thread);
-  // Its files hold the same words: part files, uploads, outputs.
-  await rm(threadFolder(context.home, thread), { recursive: true, force: true });
+  const result = await withThread(context, thread, (means) => deleteThreadWithFiles(means, context.home, thread));
+  if (result.kind === "busy") throw busy(thread, result.expiresAt);
+  if (result.kind === "missing") throw missingThread(context, thread);
+  noteScrubbed(context, result.scrubbed);
   if (context.format === "json") await context.output.json({ thread, deleted: true });
   else await context.output.line(`Deleted ${thread}.`);
   return 0;

@@ -79,16 +79,8 @@ export function planUndo(document: MemoryDocument, wanted?: string): Undo {
   return { kind: "changes", changes, undone: standing.map(({ id }) => id) };
 }
 
-/** The same document without a trace of these facts' words in its audit. */
-export function eraseFromAudit(document: MemoryDocument, factIds: ReadonlySet<string>): MemoryDocument {
-  const changes = (document.changes ?? []).map((change): Change => {
-    if (change.on !== "fact" || !factIds.has(change.target)) return change;
-    return { ...change, before: null, after: null, note: ERASED };
-  });
-  return { ...document, changes };
-}
-
-const ERASED = "erased";
+/** The note of a change whose words are gone: it can't be taken back any more. */
+export const ERASED = "erased";
 
 function groupOf(id: string): string {
   return id.split(".")[0]!;

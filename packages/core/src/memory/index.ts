@@ -2,7 +2,6 @@ export {
   applyChanges,
   type Change,
   type ChangeKind,
-  eraseFromAudit,
   type NewChange,
   planUndo,
   type Stamp,
@@ -22,10 +21,15 @@ export {
   sectionText,
   writeDocument,
 } from "./document.ts";
+export {
+  type MemoryErasure,
+  type MemoryErasureRequest,
+  planMemoryErasure,
+} from "./erase.ts";
 export { escapeLine, visible } from "./escape.ts";
 export { type ExtractInput, type ExtractOptions, extractInput, type SourceTurn } from "./extract-input.ts";
 export { MAX_FACT_CHARACTERS, type Refusal, type RefusalReason } from "./gates.ts";
-export { saysTheSame } from "./likeness.ts";
+export { meaning, saysTheSame } from "./likeness.ts";
 export { type MergedUpdate, type MergeRules, mergeUpdate } from "./merge.ts";
 export { EXTRACTION_PROMPT_VERSION, type ExtractionPrompt, extractionPrompt } from "./prompt.ts";
 export { type RedactedText, redactSecrets, type SecretKind } from "./redact.ts";

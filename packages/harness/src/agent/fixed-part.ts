@@ -68,8 +68,9 @@ export function requestWith({ prompt, tools }: FixedPart, messages: readonly AiS
 }
 
 /**
- * When it differs from what the thread last sent: once in the log, whole, as a receipt, and its sizes in the state, so
- * that a context can be broken down without the agent. The head is written with every append, so it holds no texts.
+ * When it differs from what the thread last sent: once in the log as a receipt, and its sizes in the state, so that a
+ * context can be broken down without the agent. The head is written with every append, so it holds no texts. Of a
+ * memory block the receipt has the hash only: the text stands in the state alone, where it can be erased.
  */
 export function fixedDrafts(run: Run, part: FixedPart, meter: Meter<AiSdkMessage>): Draft[] {
   const { prompt, schemas, hash, date } = part;
@@ -79,7 +80,14 @@ export function fixedDrafts(run: Run, part: FixedPart, meter: Meter<AiSdkMessage
   const parts = fixedSizes(part, meter);
   const state: Draft = { kind: "state", patch: { request: { hash, parts, date, compaction } } };
   if (before?.hash === hash) return [state];
-  return [{ kind: "event", event: { type: "request", hash, system: prompt.text, tools: schemas } }, state];
+  return [{ kind: "event", event: { type: "request", hash, ...recorded(run, prompt), tools: schemas } }, state];
+}
+
+function recorded({ means }: Run, { text, parts: { memory } }: SystemPrompt): { system: string; memory?: string } {
+  if (memory === "") return { system: text };
+  const at = text.indexOf(memory);
+  const mark = "<memory>[see the thread's state]</memory>";
+  return { system: text.slice(0, at) + mark + text.slice(at + memory.length), memory: means.hash(memory) };
 }
 
 /** In tokens, by what fills it. */

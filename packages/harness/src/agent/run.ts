@@ -9,7 +9,7 @@ import type { CompactRequest } from "../compaction/compactor.ts";
 import type { NewMemoryJob } from "../stores/memory-jobs.ts";
 import type { AppendBatch } from "../stores/store.ts";
 import type { Conversation } from "../threads/conversation.ts";
-import type { Draft, Means } from "../threads/writer.ts";
+import type { Committed, Draft, Means } from "../threads/writer.ts";
 import { bodyOf } from "./body.ts";
 import { AgentError, LeaseLostError } from "./errors.ts";
 import type { Emit, RunEnd } from "./events.ts";
@@ -34,6 +34,8 @@ export interface Run {
    */
   commit(drafts: Drafts, also?: Pick<AppendBatch, "jobs">): Promise<readonly number[]>;
   say(message: AiSdkMessage, origin: MessageRecord["origin"], beside?: SaidBeside): Promise<number>;
+  /** Replaces bodies this run has written by others, for good, and goes on after that. */
+  erase(bodies: readonly { readonly seq: number; readonly body: string }[], drafts?: readonly Draft[]): Promise<void>;
   compact(request: CompactRequest): Promise<CompactionOutcome<AiSdkMessage>>;
   /** The model refuses a thought of its own once anything before it has changed: system prompt and tools stay as they are. */
   readonly bindsReasoning: boolean;
@@ -75,8 +77,9 @@ export function startRun(options: RunOptions): ActiveRun {
     last = mine.catch(() => {});
     return mine;
   };
-  const write = async (drafts: readonly Draft[], also?: Pick<AppendBatch, "jobs">): Promise<readonly number[]> => {
-    const committed = await conversation.commit(drafts, also);
+  const write = async (drafts: readonly Draft[], also?: Pick<AppendBatch, "jobs">): Promise<readonly number[]> =>
+    seqsOf(await conversation.commit(drafts, also));
+  const seqsOf = (committed: Committed): readonly number[] => {
     if (committed.kind === "committed") return committed.seqs;
     if (committed.kind === "conflict")
       throw new AgentError("failed", `thread ${threadId} was written to by another run`);
@@ -88,6 +91,9 @@ export function startRun(options: RunOptions): ActiveRun {
     userId,
     agentName,
     commit: (drafts, also) => inOrder(() => write(typeof drafts === "function" ? drafts() : drafts, also)),
+    erase: async (bodies, drafts = []) => {
+      await inOrder(async () => seqsOf(await conversation.erase(bodies, drafts)));
+    },
     step: 0,
     question: null,
     get ending() {

@@ -4,7 +4,7 @@
  * aside and reported, never taken for an empty memory.
  */
 import { createHash, randomUUID } from "node:crypto";
-import { mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
+import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { type MemoryDocument, parseDocument, writeDocument } from "@palimpsest/core/memory";
 import { PRIVATE_FILE, PRIVATE_FOLDER } from "../trust/private-files.ts";
@@ -60,11 +60,30 @@ export function fileStorage({ writeNew = writeFlushed, ...given }: FileStorageOp
         }),
       );
     },
+    async scopes(user) {
+      const own: MemoryScope = { user, agent: null };
+      const agents = await readdir(dirname(dirname(place({ user, agent: "x" })))).catch(() => [] as string[]);
+      return [own, ...agents.map((agent) => ({ user, agent }))];
+    },
+    async forgetCopies(scope, texts) {
+      const path = place(scope);
+      const needles = texts.map((text) => JSON.stringify(text).slice(1, -1));
+      const deleted: string[] = [];
+      for (const copy of await copiesOf(path, /^\.(?:corrupt-[\da-f]+|[\da-f-]+\.tmp)$/)) {
+        const held = await readText(copy);
+        if (!needles.some((needle) => held.includes(needle))) continue;
+        await rm(copy, { force: true });
+        deleted.push(copy);
+      }
+      return deleted;
+    },
   };
 }
 
 async function replace(path: string, text: string, writeNew: (path: string, text: string) => Promise<void>) {
   await mkdir(dirname(path), { recursive: true, mode: PRIVATE_FOLDER });
+  // Under the lock nobody else is writing: what lies there is of a process that was killed.
+  for (const left of await copiesOf(path, /^\.[\da-f-]+\.tmp$/)) await rm(left, { force: true });
   const temporary = `${path}.${randomUUID()}.tmp`;
   try {
     await writeNew(temporary, text);
@@ -74,6 +93,14 @@ async function replace(path: string, text: string, writeNew: (path: string, text
     throw error;
   }
   await flushFolder(dirname(path));
+}
+
+/** Files beside the document whose names go on like this. */
+async function copiesOf(path: string, ending: RegExp): Promise<string[]> {
+  const name = basename(path);
+  const beside = await readdir(dirname(path)).catch(() => [] as string[]);
+  const copies = beside.filter((one) => one.startsWith(name) && ending.test(one.slice(name.length)));
+  return copies.map((one) => join(dirname(path), one));
 }
 
 async function writeFlushed(path: string, text: string): Promise<void> {

@@ -1,54 +1,93 @@
 /**
  * Forgetting with everything that follows from it: the facts go, their source turns are fenced from extraction, evidence
- * that was lent with them leaves the prompts, and on request the turns themselves are erased. Says what it did.
+ * that was lent with them leaves the prompts. On request the words are erased: from the audit, from every log that showed
+ * them, and with the source turns themselves. Says what it did.
  */
 import type { EvidenceRecord } from "@palimpsest/core/log";
+import type { Scrubbed } from "../stores/store.ts";
 import { withWriter } from "../threads/acts.ts";
-import { redact } from "../threads/redact.ts";
+import { eraseFacts } from "../threads/redact.ts";
 import { commit, type Means } from "../threads/writer.ts";
+import { type EraseKit, eraseMessage, namesOf } from "./erase-message.ts";
 import type { MemoryScope } from "./scope.ts";
 import type { Forgotten, MemoryService } from "./service.ts";
 
 export interface ForgottenEverywhere extends Forgotten {
-  /** Threads whose prompts showed it as evidence and no longer do. */
+  /** Threads whose prompts showed it and no longer do. */
   readonly evidence: readonly string[];
   /** Turns that were erased, and threads that were in use so that something is left to do. */
   readonly redacted: readonly string[];
   readonly busy: readonly string[];
+  readonly scrubbed: Scrubbed;
+}
+
+export interface ForgetRequest {
+  readonly scope: MemoryScope;
+  readonly ids: readonly string[];
+  readonly turns: "keep" | "redact";
 }
 
 export async function forgetEverywhere(
-  means: Means,
+  kit: EraseKit,
   service: MemoryService,
-  request: { readonly scope: MemoryScope; readonly ids: readonly string[]; readonly turns: "keep" | "redact" },
+  request: ForgetRequest,
 ): Promise<ForgottenEverywhere | { readonly kind: "unknown-fact"; readonly id: string }> {
   const { scope, ids, turns } = request;
   const forgotten = await service.forget(scope, ids, turns === "redact" ? "erase" : "keep-history");
   if (forgotten.kind === "unknown-fact") return forgotten;
+  if (turns === "redact") return eraseEverywhere(kit, request, forgotten);
   const busy = new Set<string>();
   const gone = new Set([...forgotten.facts.map(({ id }) => id), ...forgotten.fenced]);
   const evidence: string[] = [];
-  for (const thread of await threadsWithEvidence(means, gone)) {
+  for (const thread of await threadsWithEvidence(kit.means, scope.user, gone)) {
     // An empty batch: evidence is dropped at each one.
     const drop = { kind: "prune", entries: [], tokensBefore: 0, tokensAfter: 0 } as const;
-    const held = await withWriter(means, thread, (writer) => commit(writer, [drop]));
+    const held = await withWriter(kit.means, thread, (writer) => commit(writer, [drop]));
     if (held.kind === "done" && held.value.kind === "committed") evidence.push(thread);
     else busy.add(thread);
   }
-  const redacted: string[] = [];
-  for (const ref of turns === "redact" ? forgotten.fenced : []) {
-    const [thread = "", seq = ""] = ref.split("#");
-    const result = await redact(means, thread, Number(seq));
-    if (result.kind === "redacted" || result.kind === "already-redacted") redacted.push(ref);
-    else if (result.kind === "busy") busy.add(result.thread);
-  }
-  return { ...forgotten, evidence, redacted, busy: [...busy] };
+  return { ...forgotten, evidence, redacted: [], busy: [...busy], scrubbed: { kind: "clean" } };
 }
 
-async function threadsWithEvidence({ store }: Means, gone: ReadonlySet<string>): Promise<string[]> {
+async function eraseEverywhere(
+  kit: EraseKit,
+  { scope, ids }: ForgetRequest,
+  forgotten: Forgotten,
+): Promise<ForgottenEverywhere> {
+  const { means, repository, cleanFiles } = kit;
+  const { facts, fenced } = forgotten;
+  const gone = new Set([...ids, ...facts.map(({ id }) => id)]);
+  const contents = facts.map(({ content }) => content);
+  await repository?.storage.forgetCopies?.(scope, [...gone, ...contents]);
+  // Forgotten before, its words are no longer known, nor whether a section said them: all that was shown goes.
+  const sections = gone.size > facts.length;
+  const shown = await eraseFacts(
+    means,
+    scope.user,
+    namesOf({ ids: new Set([...gone, ...fenced]), contents, sections }),
+  );
+  const busy = new Set(shown.busy);
+  const redacted: string[] = [];
+  for (const ref of fenced) {
+    const at = ref.lastIndexOf("#");
+    const thread = ref.slice(0, at);
+    // A memory that came from elsewhere names its sources as it likes.
+    if (at === -1 || (await means.store.header(thread))?.user !== scope.user) continue;
+    const result = await eraseMessage(kit, thread, Number(ref.slice(at + 1)));
+    if (result.kind === "busy") busy.add(result.thread);
+    if (!("threads" in result)) continue;
+    redacted.push(ref);
+    for (const thread of result.busy) busy.add(thread);
+  }
+  for (const thread of shown.threads) await cleanFiles?.(thread);
+  const scrubbed = await means.store.scrub();
+  return { ...forgotten, evidence: shown.threads, redacted, busy: [...busy], scrubbed };
+}
+
+async function threadsWithEvidence({ store }: Means, user: string, gone: ReadonlySet<string>): Promise<string[]> {
   const found: string[] = [];
   for (let after: string | undefined; ; ) {
-    const page = await store.threads({ limit: 200, order: "created", ...(after !== undefined && { after }) });
+    const page = await store.threads({ user, limit: 200, order: "created", ...(after !== undefined && { after }) });
     for (const { header } of page.threads) {
       const head = await store.head(header.id);
       for (const seq of head?.evidence ?? []) {

@@ -1,7 +1,8 @@
+export { type ErasedMessage, type EraseKit, eraseMessage } from "./erase-message.ts";
 export { type EmitMemory, type MemoryEvent, memoryLogLine } from "./events.ts";
 export { type Evidence, type EvidenceRequest, gatherEvidence } from "./evidence.ts";
 export { type FileStorageOptions, fileStorage } from "./file-storage.ts";
-export { type ForgottenEverywhere, forgetEverywhere } from "./forget-everywhere.ts";
+export { type ForgetRequest, type ForgottenEverywhere, forgetEverywhere } from "./forget-everywhere.ts";
 export { type OpenStorageOptions, openStorage } from "./open-storage.ts";
 export { createMemoryQueue, type Drained, type MemoryQueue, type MemoryQueueOptions } from "./queue.ts";
 export { type Changed, type Edit, openRepository, type Repository } from "./repository.ts";

@@ -5,12 +5,12 @@
 import {
   type Change,
   clampConfidence,
-  eraseFromAudit,
   type Fact,
   liveFacts,
   MAX_FACT_CHARACTERS,
   type MemoryDocument,
   type NewChange,
+  planMemoryErasure,
   planUndo,
   readDocument,
   redactSecrets,
@@ -58,7 +58,7 @@ export interface MemoryService {
   add(scope: MemoryScope, fact: NewFact): Promise<Added>;
   edit(scope: MemoryScope, id: string, change: Partial<NewFact>): Promise<Edited>;
   rewrite(scope: MemoryScope, path: SectionPath, text: string): Promise<void>;
-  /** `erase` also takes the words out of the audit, so that it can't be undone. */
+  /** `erase` also takes the words out of the audit, so that it can't be undone, of facts too that were forgotten before. */
   forget(
     scope: MemoryScope,
     ids: readonly string[],
@@ -179,8 +179,10 @@ function storable(content: string): { kind: "text"; text: string } | { kind: "re
   return text.length > MAX_FACT_CHARACTERS ? { kind: "refused", reason: "too-long" } : { kind: "text", text };
 }
 
-function newFact(id: string, content: string, { category = "context", confidence = 1 }: NewFact, at: string): Fact {
-  return { id, content, category, confidence, createdAt: at, source: "manual", validFrom: at };
+function newFact(id: string, content: string, given: NewFact, at: string): Fact {
+  const { category = "context", confidence = 1 } = given;
+  const fact = { id, content, category, confidence: clampConfidence(confidence) };
+  return { ...fact, createdAt: at, source: "manual", validFrom: at };
 }
 
 function added(fact: Fact): NewChange {
@@ -195,24 +197,40 @@ async function forget(
   how: "keep-history" | "erase",
 ): Promise<Forgotten | { readonly kind: "unknown-fact"; readonly id: string }> {
   let facts: readonly Fact[] = [];
+  let fenced: readonly string[] = [];
   let missing: string | undefined;
   await repository.change(
     scope,
     (document) => {
-      missing = wanted.find((id) => !document.facts.some((fact) => fact.id === id));
+      const known = new Set(document.facts.map(({ id }) => id));
+      if (how === "erase") for (const { target } of document.changes ?? []) known.add(target);
+      missing = wanted.find((id) => !known.has(id));
       if (missing !== undefined) return null;
       facts = withAncestors(document, wanted);
+      fenced = turnsOf(document, [...wanted, ...facts.map(({ id }) => id)]);
+      if (how === "erase") {
+        const ids = new Set([...wanted, ...facts.map(({ id }) => id)]);
+        return planMemoryErasure(document, { refs: new Set(), ids, fences: fenced });
+      }
       const changes = facts.map((fact): NewChange => {
         const fences = fact.sourceMessageIds ?? [];
         return { kind: "forget", on: "fact", target: fact.id, before: fact, after: null, sources: fences, fences };
       });
-      const gone = new Set(facts.map(({ id }) => id));
-      return { changes, ...(how === "erase" && { also: (next: MemoryDocument) => eraseFromAudit(next, gone) }) };
+      return { changes };
     },
     "manual",
   );
   if (missing !== undefined) return { kind: "unknown-fact", id: missing };
-  return { kind: "forgotten", facts, fenced: [...new Set(facts.flatMap((fact) => fact.sourceMessageIds ?? []))] };
+  return { kind: "forgotten", facts, fenced };
+}
+
+/** The turns that facts were drawn from, as far as the facts or the audit still say so. */
+function turnsOf({ facts, changes = [] }: MemoryDocument, ids: readonly string[]): string[] {
+  const named = facts.flatMap((fact) => (ids.includes(fact.id) ? (fact.sourceMessageIds ?? []) : []));
+  const audited = changes.flatMap((change) =>
+    change.kind === "forget" && ids.includes(change.target) ? change.sources : [],
+  );
+  return [...new Set([...named, ...audited])];
 }
 
 function withAncestors({ facts }: MemoryDocument, wanted: readonly string[]): Fact[] {

@@ -35,7 +35,7 @@ export function stableLane(
 ): StableLane {
   // A thread that began with an empty memory has no record of that; its block is nothing, and stays so.
   const before = frozenIn(head) ?? (head.messages > 0 ? NOTHING : null);
-  const manual = document.changes?.findLast(({ by }) => by !== "conversation")?.id ?? null;
+  const manual = newestByHand(document);
   const idle = whenIdle === "render" && now.getTime() - Date.parse(head.updatedAt) > IDLE_MS;
   const fresh = before === null || idle || before.compaction !== head.compaction || before.manual !== manual;
   if (!fresh) return { kind: "kept", frozen: before };
@@ -43,6 +43,11 @@ export function stableLane(
   const frozen = { text, factIds, tokens, compaction: head.compaction, manual };
   const same = JSON.stringify(before ?? NOTHING) === JSON.stringify(frozen);
   return { kind: same ? "kept" : "rendered", frozen };
+}
+
+/** The newest change that a person made. */
+export function newestByHand({ changes }: MemoryDocument): string | null {
+  return changes?.findLast(({ by }) => by !== "conversation")?.id ?? null;
 }
 
 export function frozenIn(head: Head): FrozenMemory | null {

@@ -13,6 +13,10 @@ export interface MemoryStorage {
   save(document: MemoryDocument, options: SaveOptions): Promise<SaveResult>;
   /** Where a scope's document is, for people. */
   place(scope: MemoryScope): string;
+  /** Whose documents a user has; without it those of the agents that are asked for. */
+  scopes?(user: string): Promise<readonly MemoryScope[]>;
+  /** Deletes copies beside the document (set aside, half-written) that hold one of these texts; returns where they were. */
+  forgetCopies?(scope: MemoryScope, texts: readonly string[]): Promise<readonly string[]>;
 }
 
 export interface SaveOptions {

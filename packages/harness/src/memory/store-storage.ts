@@ -38,6 +38,12 @@ export function storeStorage(store: Pick<Store, "memories">, name: "sqlite" | "p
       return stands ? known : read(scope);
     },
     reload: read,
+    async scopes(user) {
+      const found: MemoryScope[] = [];
+      for (let page = await memories.list(); page.length > 0; page = await memories.list(page.at(-1)))
+        for (const key of page) if (key.user === user) found.push({ user, agent: key.agent === "" ? null : key.agent });
+      return found;
+    },
     async save(document, { scope, expectRevision }) {
       const row = { revision: document.revision ?? expectRevision + 1, document: JSON.stringify(document) };
       const kind = await memories.put(scope.user, scope.agent ?? "", row, expectRevision);

@@ -11,10 +11,12 @@ import {
   type MemoryUpdate,
   mergeUpdate,
   parseUpdate,
+  planMemoryErasure,
   type Refusal,
   type SourceTurn,
 } from "@palimpsest/core/memory";
 import { within } from "../abort.ts";
+import { readTurns, refOf } from "../recall/search.ts";
 import type { MemoryJob as QueuedJob } from "../stores/memory-jobs.ts";
 import type { Store } from "../stores/store.ts";
 import type { EmitMemory } from "./events.ts";
@@ -180,6 +182,7 @@ async function save(options: UpdaterOptions, lesson: Lesson, update: MemoryUpdat
     "conversation",
   );
   if (!saved) return { kind: "updated", added: 0, changed: 0, refused: [] };
+  await eraseIfErased(options, scope, turns);
   const added = merged.changes.flatMap((change) =>
     change.kind === "add" && change.on === "fact" ? [change.after!.confidence] : [],
   );
@@ -195,6 +198,14 @@ async function save(options: UpdaterOptions, lesson: Lesson, update: MemoryUpdat
     changed: merged.changes.length - added.length,
     refused: merged.refused,
   };
+}
+
+/** A turn that was erased while the model read it: who erased it can't have found yet what was learned from it. */
+async function eraseIfErased({ store, repository }: UpdaterOptions, scope: MemoryScope, turns: readonly SourceTurn[]) {
+  const said = turns.filter(({ role }) => role === "user").map(({ ref }) => ref);
+  const there = new Set((await readTurns(store, said)).map(refOf));
+  const refs = new Set(said.filter((ref) => !there.has(ref)));
+  if (refs.size > 0) await repository.change(scope, (now) => planMemoryErasure(now, { refs }), "manual");
 }
 
 function sum(a: UpdateOutcome & { kind: "updated" }, b: UpdateOutcome & { kind: "updated" }): UpdateOutcome {

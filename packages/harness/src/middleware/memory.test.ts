@@ -149,7 +149,11 @@ test("[F60] what is forgotten leaves the block, the evidence in the prompt and t
   await kit.ask("u", "Which tea should I order?");
   assert.match(kit.prompts.at(-1)!.last, /green tea/);
   const [fact] = (await kit.service.show(OWN)).facts;
-  const done = await forgetEverywhere(kit.means, kit.service, { scope: OWN, ids: [fact!.id], turns: "keep" });
+  const done = await forgetEverywhere({ means: kit.means, repository: null, cleanFiles: null }, kit.service, {
+    scope: OWN,
+    ids: [fact!.id],
+    turns: "keep",
+  });
   assert.ok(done.kind === "forgotten");
   assert.deepEqual(
     [done.facts.map(({ id }) => id), done.fenced, done.evidence, done.busy],

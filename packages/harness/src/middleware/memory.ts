@@ -15,7 +15,8 @@ import { evidenceBudget } from "../memory/evidence-budget.ts";
 import type { MemoryQueue } from "../memory/queue.ts";
 import type { Repository } from "../memory/repository.ts";
 import { checkScope } from "../memory/scope.ts";
-import { frozenIn, stableLane } from "../memory/stable-lane.ts";
+import { frozenIn, newestByHand, stableLane } from "../memory/stable-lane.ts";
+import { readTurns, refOf } from "../recall/search.ts";
 
 export interface MemoryMiddlewareOptions {
   readonly repository: Repository;
@@ -86,7 +87,13 @@ async function stableSection(run: Run, options: MemoryMiddlewareOptions): Promis
   });
   const { text, factIds, tokens: spent } = lane.frozen;
   if (lane.kind === "rendered") {
-    await run.commit([{ kind: "state", patch: { memory: lane.frozen } }]);
+    const [seq] = await run.commit([{ kind: "state", patch: { memory: lane.frozen } }]);
+    // Somebody may have erased a fact since it was read, and can't have found it here yet.
+    if (text !== "" && newestByHand(await readDocument(run, options)) !== lane.frozen.manual) {
+      const patch = { memory: null };
+      await run.erase([{ seq: seq!, body: JSON.stringify(patch) }], [{ kind: "state", patch }]);
+      return stableSection(run, options);
+    }
     const hash = means.hash(text);
     if (text !== "") run.emit({ type: "memory-injected", threadId, lane: "stable", ids: factIds, tokens: spent, hash });
   }
@@ -120,8 +127,20 @@ async function lendEvidence(run: Run, options: MemoryMiddlewareOptions): Promise
   if (found === null) return;
   const { text, ids, tokens } = found;
   const hash = means.hash(text);
-  await run.commit([{ kind: "evidence", of: asked.seq, text, ids, hash }]);
+  const [seq] = await run.commit([{ kind: "evidence", of: asked.seq, text, ids, hash }]);
+  if (!(await stillThere(run, options, ids))) {
+    await run.erase([{ seq: seq!, body: JSON.stringify("[redacted]") }]);
+    return;
+  }
   run.emit({ type: "memory-injected", threadId, lane: "evidence", ids, tokens, hash });
+}
+
+/** Whether all that was lent is still there: who erases it meanwhile can't have found it in this thread yet. */
+async function stillThere(run: Run, options: MemoryMiddlewareOptions, ids: readonly string[]): Promise<boolean> {
+  const { facts } = await readDocument(run, options);
+  const turns = await readTurns(run.means.store, ids);
+  const there = new Set([...facts.map(({ id }) => id), ...turns.map(refOf)]);
+  return ids.every((id) => there.has(id));
 }
 
 async function readDocument(run: Run, { repository }: MemoryMiddlewareOptions): Promise<MemoryDocument> {

@@ -2,6 +2,7 @@
  * Deletes old sub-agent threads. One whose parent still lists it among its delegations is kept, because the parent may
  * continue it, unless a person asks for it to go too.
  */
+import { withLease } from "../stores/leases.ts";
 import type { Means } from "../threads/writer.ts";
 import { delegationsOf } from "./delegations.ts";
 
@@ -30,12 +31,15 @@ export async function pruneSubagents(means: Means, options: PruneOptions): Promi
       kept.push({ thread, reason: "pointed-at" });
       continue;
     }
-    const result = await means.store.deleteThread(thread);
-    if (result === "busy") kept.push({ thread, reason: "busy" });
-    if (result !== "deleted") continue;
-    await forget?.(thread);
-    deleted.push(thread);
+    // Files first: whoever is killed in between leaves a thread that can be deleted again, never files without one.
+    const held = await withLease(means.store, thread, { owner: means.ids() }, async (lease) => {
+      await forget?.(thread);
+      return means.store.deleteThread(thread, lease);
+    });
+    if (held.kind === "busy" || (held.kind === "done" && held.value === "busy")) kept.push({ thread, reason: "busy" });
+    if (held.kind === "done" && held.value === "deleted") deleted.push(thread);
   }
+  if (deleted.length > 0) await means.store.scrub();
   return { deleted, kept };
 }
 

@@ -21,6 +21,7 @@ import { keepIndexed } from "../recall/catch-up.ts";
 import type { AppendBatch, ThreadLoad } from "../stores/store.ts";
 import { StoreError } from "../stores/store-error.ts";
 import { damageOf } from "./damage.ts";
+import { receipts } from "./receipts.ts";
 import { rememberStateChain, stateChainOf, withChanges } from "./state-chain.ts";
 import { type Committed, type Draft, prepare, type Writer } from "./writer.ts";
 
@@ -41,8 +42,15 @@ export interface Conversation<M> {
     drafts: readonly Draft[],
     also?: Pick<AppendBatch, "jobs">,
   ): Promise<Committed & { readonly records?: readonly LogRecord[] }>;
+  /** Erases bodies for good, with a receipt: for words that were erased elsewhere while they were being written here. */
+  erase(bodies: readonly ErasedBody[], drafts: readonly Draft[]): Promise<Committed>;
   /** Reads the thread anew: after an undo, or when somebody else has written. */
   reload(): Promise<void>;
+}
+
+interface ErasedBody {
+  readonly seq: number;
+  readonly body: string;
 }
 
 /** `before`: the same thread as it was opened earlier; where the log still stands as that one left it, it isn't read again. */
@@ -93,6 +101,16 @@ export async function openConversation<M>(
       for (const record of records) if (record.kind === "compaction") rememberStateChain(chain, record);
       await keepIndexed(store, lease.thread, indexed, head.messages);
       return { kind: "committed", head, seqs: records.map(({ seq }) => seq), records };
+    },
+    async erase(erased, drafts) {
+      const { thread } = lease;
+      const bodies = erased.map((one) => ({ thread, ...one }));
+      const batch = await prepare(writer, head, [...receipts(writer, erased), ...drafts]);
+      const result = await store.redact({ bodies, batches: [{ thread, batch }] });
+      if (result.kind !== "appended") return result;
+      await store.scrub();
+      await reload();
+      return { kind: "committed", head, seqs: batch.records.map(({ seq }) => seq) };
     },
   };
 }

@@ -59,6 +59,8 @@ export function inMemoryConversation<M>(options: InMemoryOptions<M>): Conversati
       if (stands && options.state !== undefined) return options.state();
       return (live.compaction?.summary.state ?? null) as Json;
     },
+    // Nothing is written anywhere.
+    erase: async () => ({ kind: "committed", head, seqs: [] }),
     async commit(drafts) {
       const records = drafts.map((draft) => {
         const record = {

@@ -2,13 +2,26 @@
  * Receipts of redactions, for forks. A fork shares its parent's records as they are now, erased ones included, but not
  * the receipts that came after it left; without them its log would look tampered with. So it gets receipts of its own.
  */
-import { headFold, type RedactedEvent } from "@palimpsest/core/log";
+import { headFold, type RedactedEvent, type Rewrite } from "@palimpsest/core/log";
 import { withLease } from "../stores/leases.ts";
 import { commit, type Draft, type Means } from "./writer.ts";
 
+/** A record's new body, or its new header. */
+export type SeqRewrite = { readonly seq: number } & Rewrite;
+
+/** The receipt of these, for the log of a thread that shows them; none for nothing. */
+export function receipts({ hash }: Pick<Means, "hash">, rewrites: readonly SeqRewrite[]): Draft[] {
+  const [first] = rewrites;
+  if (first === undefined) return [];
+  const bodies = rewrites.flatMap((one) => ("body" in one ? [{ seq: one.seq, hash: hash(one.body) }] : []));
+  const headers = rewrites.flatMap((one) => ("header" in one ? [{ seq: one.seq, hash: hash(one.header) }] : []));
+  const event = { type: "redacted", target: first.seq, bodies, ...(headers.length > 0 && { headers }) };
+  return [{ kind: "event", event }];
+}
+
 /** What a fork of `thread` at `at` must say of itself: receipts given later for records up to there. */
 export async function receiptsSince({ store }: Pick<Means, "store">, thread: string, at: number): Promise<Draft[]> {
-  const receipts: Draft[] = [];
+  const due: Draft[] = [];
   for await (const { record } of store.records(thread, {
     range: [at + 1, Number.MAX_SAFE_INTEGER],
     kinds: ["event"],
@@ -19,9 +32,9 @@ export async function receiptsSince({ store }: Pick<Means, "store">, thread: str
     const headers = event.headers?.filter(({ seq }) => seq <= at) ?? [];
     if (bodies.length + headers.length === 0) continue;
     const { headers: _, ...rest } = event;
-    receipts.push({ kind: "event", event: { ...rest, bodies, ...(headers.length > 0 && { headers }) } });
+    due.push({ kind: "event", event: { ...rest, bodies, ...(headers.length > 0 && { headers }) } });
   }
-  return receipts;
+  return due;
 }
 
 /**

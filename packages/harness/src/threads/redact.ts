@@ -18,7 +18,7 @@ import {
 import { type Part, type Shape, shapeOf } from "@palimpsest/core/message";
 import { withLease } from "../stores/leases.ts";
 import type { Lease, RedactRequest } from "../stores/store.ts";
-import { settleReceipts } from "./receipts.ts";
+import { receipts, type SeqRewrite, settleReceipts } from "./receipts.ts";
 import { type Draft, type Means, prepare, type Writer } from "./writer.ts";
 
 export interface RedactOptions {
@@ -59,7 +59,7 @@ export async function redact(
   const threads = await means.store.sharers(thread, seq);
   const names = new Set([found.record.id, ...threads.map((sharer) => `${sharer}#${seq}`)]);
   const lentTo = (await borrowers(means, header.user, names)).filter((one) => !threads.includes(one));
-  const { texts, body } = takenApart(found.record);
+  const texts = messageTexts(found.record);
   const message = { seq, id: found.record.id };
   const { rewriteSummary } = options;
   const erasure = { names, texts: found.redacted ? [] : texts, blocks: "named" as const };
@@ -67,7 +67,7 @@ export async function redact(
     threads.includes(one)
       ? { ...erasure, message, ...(rewriteSummary && { rewriteSummary }) }
       : { ...erasure, message: null };
-  const own = found.redacted ? null : { seq, body };
+  const own = found.redacted ? null : { seq, body: skeletonOf(found.record) };
   const result = await holding(means, [...threads, ...lentTo], options.owner ?? means.ids(), (leases) =>
     rewriteAll(means, leases, inThread, (one) => (threads.includes(one) ? own : null)),
   );
@@ -169,17 +169,6 @@ async function rewriteAll(
 
 type Bodies = RedactRequest["bodies"];
 type Headers = NonNullable<RedactRequest["headers"]>;
-type SeqRewrite = { readonly seq: number } & ({ readonly body: string } | { readonly header: string });
-
-function receipts({ hash }: Means, rewrites: readonly SeqRewrite[]): Draft[] {
-  const [first] = rewrites;
-  if (first === undefined) return [];
-  const bodies = rewrites.flatMap((one) => ("body" in one ? [{ seq: one.seq, hash: hash(one.body) }] : []));
-  const headers = rewrites.flatMap((one) => ("header" in one ? [{ seq: one.seq, hash: hash(one.header) }] : []));
-  const event = { type: "redacted", target: first.seq, bodies, ...(headers.length > 0 && { headers }) };
-  return [{ kind: "event", event }];
-}
-
 async function quoting({ store }: Means, thread: string, erasure: Erasure): Promise<SeqRewrite[]> {
   const found: SeqRewrite[] = [];
   const look = async (kinds: readonly LogRecord["kind"][], within: Erasure): Promise<string[]> => {
@@ -207,10 +196,14 @@ function stateErased({ state }: Head, erasure: Erasure): Draft[] {
   return [{ kind: "state", patch }];
 }
 
-function takenApart(message: MessageRecord): { readonly texts: readonly string[]; readonly body: string } {
-  const shape = shapeOf(message.dialect) as Shape<unknown>;
-  const value: unknown = JSON.parse(message.body);
-  return { texts: shape.parts(value).flatMap(textsOf), body: JSON.stringify(skeleton(shape, value)) };
+function skeletonOf({ dialect, body }: MessageRecord): string {
+  return JSON.stringify(skeleton(shapeOf(dialect) as Shape<unknown>, JSON.parse(body)));
+}
+
+/** Everything a message says, part by part; what a call says also without the spelling of its input. */
+export function messageTexts({ dialect, body }: MessageRecord): string[] {
+  const shape = shapeOf(dialect) as Shape<unknown>;
+  return shape.parts(JSON.parse(body)).flatMap(textsOf);
 }
 
 function textsOf(part: Part): string[] {

@@ -1,0 +1,61 @@
+/**
+ * A thread's files beside its log: brought in line with what the log still says after something was erased, and removed
+ * with the thread. Both can be run again after a crash and then complete what was begun.
+ */
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { type Shape, shapeOf } from "@palimpsest/core/message";
+import { repairParts } from "../compaction/part-files.ts";
+import { threadFolder } from "../compaction/thread-compactor.ts";
+import { withLease } from "../stores/leases.ts";
+import type { Scrubbed, Store } from "../stores/store.ts";
+import { delegationsOf } from "../subagents/delegations.ts";
+import type { Means } from "../threads/writer.ts";
+import { storedNames } from "../tool-output/stored-output.ts";
+import { threadWorkspace } from "./workspace.ts";
+
+/** Part files as the log has them now, and no stored output or answer of which the log no longer says anything. */
+export async function cleanThreadFiles(base: string, store: Store, thread: string): Promise<void> {
+  const head = await store.head(thread);
+  if (head === undefined) return;
+  const { history, "tool-outputs": outputs } = threadWorkspace(base, thread).roots;
+  await repairParts(history.directory, store, thread, head.compaction);
+  const present = await readdir(outputs.directory).catch(() => [] as string[]);
+  if (present.length === 0) return;
+  const gone = await unspoken(store, thread, present);
+  for (const name of gone) await rm(join(outputs.directory, name), { force: true });
+}
+
+/** Names of files whose result was erased. An output is named by the prune that put it there, an answer by its delegation. */
+async function unspoken(store: Store, thread: string, present: readonly string[]): Promise<string[]> {
+  const named = new Set<string>();
+  const erased = new Set<string>();
+  for await (const { record, redacted } of store.records(thread, { kinds: ["prune", "message"] })) {
+    if (record.kind === "prune")
+      for (const { replacement } of record.entries) for (const name of storedNames(replacement)) named.add(name);
+    if (record.kind !== "message" || !redacted) continue;
+    const shape = shapeOf(record.dialect) as Shape<unknown>;
+    for (const call of shape.answers(JSON.parse(record.body))) erased.add(call);
+  }
+  const delegations = delegationsOf((await store.head(thread))?.state ?? {});
+  const answers = delegations.filter(({ id }) => erased.has(id)).map(({ threadId }) => `${threadId}.md`);
+  const outputs = present.filter((name) => storedNames(`tool-outputs/${name}`).length > 0);
+  return [...outputs.filter((name) => !named.has(name)), ...present.filter((name) => answers.includes(name))];
+}
+
+export type DeletedThread =
+  | { readonly kind: "deleted"; readonly scrubbed: Scrubbed }
+  | { readonly kind: "busy"; readonly expiresAt?: string }
+  | { readonly kind: "missing" };
+
+/** Files first, under the thread's lease: whoever is killed in between leaves a thread that can be deleted again, never files without one. */
+export async function deleteThreadWithFiles(means: Means, base: string, thread: string): Promise<DeletedThread> {
+  const { store } = means;
+  const held = await withLease(store, thread, { owner: means.ids() }, async (lease) => {
+    await rm(threadFolder(base, thread), { recursive: true, force: true });
+    return store.deleteThread(thread, lease);
+  });
+  if (held.kind !== "done") return held;
+  if (held.value !== "deleted") return { kind: held.value };
+  return { kind: "deleted", scrubbed: await store.scrub() };
+}
