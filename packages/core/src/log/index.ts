@@ -1,6 +1,6 @@
 export type { ChainedRecord, Hash } from "./chain.ts";
 export { chain } from "./chain.ts";
-export type { Json } from "./delta.ts";
+export { applyDelta, type Delta, deltaOf, type Json } from "./delta.ts";
 export type { Head, HeadFold } from "./head.ts";
 export { advance, emptyHead, headFold } from "./head.ts";
 export type { ThreadIdCheck } from "./ids.ts";

@@ -95,6 +95,23 @@ test("a draft made before a restart is used after it", async () => {
   });
 });
 
+test("a draft that goes on from an earlier summary is kept as what it changes, and is whole again after a restart", async () => {
+  await inThread(async (thread) => {
+    const drafting = thread.compactor(SUMMARIZERS.extractive);
+    for (let round = 0; round < 8; round++) await thread.untilCompacted(drafting, () => 0);
+    const [before, drafted] = [await thread.conversation.state(), thread.types("draft-ready").length];
+    await thread.sayUntil(drafting, () => thread.types("draft-ready").length > drafted);
+    const kept = (await thread.table.get("draft"))!;
+    assert.ok(kept.length < JSON.stringify(before).length / 2, `${kept.length}`);
+    const reopened = thread.compactor(SUMMARIZERS.failing);
+    const { outcome } = await thread.untilCompacted(reopened, () => 0);
+    assert.equal(outcome.rung, "summarize");
+    const [old, now] = [storedSummary(before)!, storedSummary(await thread.conversation.state())!];
+    assert.deepEqual(now.sections.goals.slice(0, old.sections.goals.length), old.sections.goals);
+    assert.ok(now.sections.goals.length > old.sections.goals.length);
+  });
+});
+
 test("new messages and a prune in its range leave a draft as it is", async () => {
   await inThread(async (thread) => {
     const compactor = thread.compactor(SUMMARIZERS.extractive);

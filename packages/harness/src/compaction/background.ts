@@ -4,13 +4,14 @@
  * goes wrong is an event, since the trigger can always do without.
  */
 import type { Cut } from "@palimpsest/core/compaction";
+import { applyDelta, type Delta, deltaOf, type Json } from "@palimpsest/core/log";
 import { readState } from "@palimpsest/core/summary";
 import { untilAborted } from "../abort.ts";
 import { covers, fingerprint, planDraft } from "./draft-plan.ts";
 import type { DraftTable } from "./draft-table.ts";
 import type { OnCompactionEvent } from "./events.ts";
 import type { Gauge } from "./gauge.ts";
-import type { Begun, Summariser } from "./summarise.ts";
+import type { Begun, Summarised, Summariser } from "./summarise.ts";
 import { type OrderOptions, orderFor } from "./summary-order.ts";
 
 export interface BackgroundOptions {
@@ -128,19 +129,25 @@ class Drafting<M> implements Background<M> {
     if (summarised === null) return this.#dropped(cut, "the summarizer failed");
     if (this.#print(cut) !== print) return this.#dropped(cut, "outdated");
     this.#held = { cut, summarised, print };
-    await background.table.put(KEY, JSON.stringify(this.#held));
+    await background.table.put(KEY, draftText(this.#held, await this.#folded()));
     on({ type: "draft-ready", covers: cut.covers, calls: summarised.calls });
   }
 
   async #current(): Promise<Draft | null> {
     const { table } = this.#options.background;
-    if (this.#held === undefined) this.#held = readDraft(await table.get(KEY));
+    if (this.#held === undefined) this.#held = readDraft(await table.get(KEY), await this.#folded());
     const held = this.#held;
     if (held === null || this.#holds(held)) return held;
     this.#dropped(held.cut, "outdated");
     this.#held = null;
     await table.drop(KEY);
     return null;
+  }
+
+  /** The summary that a draft goes on from. */
+  async #folded(): Promise<Json> {
+    const state = (await this.#options.conversation.state()) as { readonly summary?: Json } | null;
+    return state?.summary ?? null;
   }
 
   #holds({ cut, print }: Draft): boolean {
@@ -157,13 +164,20 @@ class Drafting<M> implements Background<M> {
   }
 }
 
-function readDraft(stored: string | null): Draft | null {
+/** Kept as what it changes. A draft holds only for the summary it goes on from, so that one need not be in it. */
+function draftText({ cut, print, summarised }: Draft, folded: Json): string {
+  const { state, ...rest } = summarised;
+  return JSON.stringify({ cut, print, rest, changes: deltaOf(folded, JSON.parse(JSON.stringify(state)) as Json) });
+}
+
+function readDraft(stored: string | null, folded: Json): Draft | null {
   try {
-    const draft = JSON.parse(stored ?? "null") as Draft | null;
-    const state = readState(draft?.summarised.state);
-    return draft === null || state === null || !Array.isArray(draft.cut.covers)
-      ? null
-      : { ...draft, summarised: { ...draft.summarised, state } };
+    const { cut, print, rest, changes } = JSON.parse(stored ?? "") as Pick<Draft, "cut" | "print"> & {
+      readonly rest: Omit<Summarised, "state">;
+      readonly changes: Delta;
+    };
+    const state = readState(applyDelta(folded, changes));
+    return state === null || !Array.isArray(cut.covers) ? null : { cut, print, summarised: { ...rest, state } };
   } catch {
     return null;
   }

@@ -9,7 +9,7 @@ for (const summaries of ["model", "extract"] as const) {
   test(`compactions by ${summaries} take at most half the bytes of the messages, and all can be taken back`, async (t) => {
     const store = openSqlite({ path: ":memory:" });
     t.after(() => store.close());
-    const writer = await writeThread(store, "t");
+    const writer = await writeThread(store, "t", {}, 600_000);
     const { befores } = await playLongThread(writer, { turns: 200, summaries });
     const cost = await weighRecords(writer);
     assert.ok(cost.compactions >= 30, JSON.stringify(cost));

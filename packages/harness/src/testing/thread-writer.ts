@@ -11,10 +11,15 @@ import {
   type Writer,
 } from "../threads/index.ts";
 
-export async function writeThread(store: Store, id: string, fields: Partial<NewThread> = {}): Promise<Writer> {
+export async function writeThread(
+  store: Store,
+  id: string,
+  fields: Partial<NewThread> = {},
+  leaseMs = 30_000,
+): Promise<Writer> {
   const own = means(store);
   await createThread(own, { ...fields, id });
-  const taken = await store.acquireLease(id, "the test's writer", 30_000);
+  const taken = await store.acquireLease(id, "the test's writer", leaseMs);
   if (taken.kind !== "acquired") throw new Error(`thread ${id} is ${taken.kind}`);
   return { ...own, lease: taken.lease, runId: null };
 }

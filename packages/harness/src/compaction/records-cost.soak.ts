@@ -1,0 +1,32 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { assertSound } from "../stores/conformance/kit.ts";
+import { openSqlite } from "../stores/sqlite.ts";
+import { writeThread } from "../testing/thread-writer.ts";
+import { playLongThread, takeAllBack, weighRecords } from "./records-cost.property.ts";
+
+for (const summaries of ["model", "extract"] as const) {
+  test(`5,000 turns in 8,000 tokens, summaries by ${summaries}: what they weigh, and all taken back one by one`, async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), "palimpsest-records-"));
+    const store = openSqlite({ path: join(folder, "log.db") });
+    t.after(async () => {
+      await store.close();
+      rmSync(folder, { recursive: true });
+    });
+    // The lease must outlast the test: nobody renews it here.
+    const writer = await writeThread(store, "t", {}, 24 * 3_600_000);
+    const { befores } = await playLongThread(writer, { turns: 5000, summaries });
+    const cost = await weighRecords(writer);
+    t.diagnostic(JSON.stringify({ ...cost, acts: befores.length, share: cost.recordBytes / cost.messageBytes }));
+    assert.ok(cost.recordBytes <= cost.messageBytes / 2);
+    const times = await takeAllBack(writer, befores);
+    const sorted = times.toSorted((a, b) => a - b);
+    const at = (share: number) => sorted[Math.floor(share * (sorted.length - 1))]!.toFixed(1);
+    const shown = times.filter((_, index) => index % 200 === 0).map((ms) => ms.toFixed(1));
+    t.diagnostic(`undo: median ${at(0.5)} ms, p99 ${at(0.99)} ms, max ${at(1)} ms; every 200th: ${shown.join(", ")}`);
+    await assertSound(writer, "t");
+  });
+}
