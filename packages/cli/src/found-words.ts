@@ -1,6 +1,6 @@
 /** The part of a found message that answers best, and where in it the words stand that matched: as numbers, not as marks. */
 import { snippet } from "@palimpsest/core/recall";
-import { printable } from "./table.ts";
+import { plain } from "./terminal-text.ts";
 
 export interface FoundWords {
   readonly snippet: string;
@@ -34,10 +34,6 @@ export function inBold({ snippet: text, marks }: FoundWords): string {
     at = end;
   }
   return shown + plain(text.slice(at));
-}
-
-export function plain(text: string): string {
-  return text.split("\n").map(printable).join("\n");
 }
 
 /** Why a search has nothing to show. */

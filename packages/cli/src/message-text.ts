@@ -1,6 +1,6 @@
 /** A message as lines for a person: a heading with its role, then its parts. Never used for data. */
 import type { Part, Shape } from "@palimpsest/core/message";
-import { printable } from "./table.ts";
+import { printable } from "./terminal-text.ts";
 
 /** `message` is one that the shape's dialect wrote; shapes read nothing else. */
 export function writeMessage<M>(message: M, shape: Shape<M>, label: string): string {

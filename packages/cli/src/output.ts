@@ -1,22 +1,33 @@
 /**
- * Where a command prints: data on stdout, everything said to the person on stderr. Writes wait for the reader, so that a
- * thread of any size can be printed in constant memory, and a reader that goes away (`| head`) ends the program quietly.
+ * Where a command prints: data on stdout, everything said to the person on stderr. Whatever is printed is first made safe
+ * for a terminal, wherever its words came from; only what this program styled itself goes out as it is. Writes wait for
+ * the reader, so that a thread of any size can be printed in constant memory, and a reader that goes away (`| head`) ends
+ * the program quietly.
  */
 import type { Writable } from "node:stream";
+import { plain, printable, safeJson } from "./terminal-text.ts";
 
 export interface Output {
   readonly color: boolean;
-  /** Text for stdout, exactly as given. Await it when printing much. */
+  /** Text for stdout. Await it when printing much. */
   write(text: string): Promise<void>;
+  /** Text for stdout exactly as given, styles included: what others wrote must have been made safe before it got its style. */
+  styled(text: string): Promise<void>;
   line(text: string): Promise<void>;
   /** Many small pieces in few large writes; stops between two of them when `signal` says so. */
-  stream(pieces: AsyncIterable<string>, signal: AbortSignal): Promise<void>;
+  stream(pieces: AsyncIterable<string>, options: StreamOptions): Promise<void>;
   /** The one JSON document of `--json`. */
   json(value: unknown): Promise<void>;
   /** A line for the person, on stderr. */
   note(text: string): void;
   /** A line for the person that, at a terminal, makes room for whatever is printed next. */
   progress(text: string): void;
+}
+
+interface StreamOptions {
+  readonly signal: AbortSignal;
+  /** `exact`: JSON that goes to another program byte for byte; at a terminal it is made safe as `json` is. */
+  readonly as: "text" | "json" | "exact";
 }
 
 export interface OutputOptions {
@@ -38,7 +49,7 @@ export function createOutput({ stdout, stderr, env, onClosed }: OutputOptions): 
     if (passing !== "") stderr.write(passing);
     passing = "";
   };
-  const write = (text: string) => {
+  const styled = (text: string) => {
     clear();
     return new Promise<void>((resolve, reject) => {
       stdout.write(text, (error) => (error && !isClosed(error) ? reject(error) : resolve()));
@@ -46,20 +57,28 @@ export function createOutput({ stdout, stderr, env, onClosed }: OutputOptions): 
   };
   return {
     color: stdout.isTTY === true && !env["NO_COLOR"] && env["TERM"] !== "dumb",
-    write,
-    line: (text) => write(`${text}\n`),
-    stream: (pieces, signal) => writeAll(pieces, write, signal),
-    json: (value) => write(`${JSON.stringify(value, null, 2)}\n`),
+    write: (text) => styled(plain(text)),
+    styled,
+    line: (text) => styled(`${plain(text)}\n`),
+    stream: (pieces, { signal, as }) => {
+      const safe = as === "text" ? plain : as === "json" || stdout.isTTY === true ? safeJson : asIs;
+      return writeAll(pieces, (text) => styled(safe(text)), signal);
+    },
+    json: (value) => styled(`${safeJson(JSON.stringify(value, null, 2))}\n`),
     note: (text) => {
       clear();
-      stderr.write(`${text}\n`);
+      stderr.write(`${plain(text)}\n`);
     },
     progress: (text) => {
       clear();
-      stderr.write(stderr.isTTY ? text : `${text}\n`);
+      stderr.write(stderr.isTTY ? printable(text) : `${plain(text)}\n`);
       if (stderr.isTTY) passing = "\r\u001b[K";
     },
   };
+}
+
+function asIs(text: string): string {
+  return text;
 }
 
 /** The reader has gone away. */

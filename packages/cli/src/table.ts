@@ -1,3 +1,5 @@
+import { printable } from "./terminal-text.ts";
+
 /** Rows in aligned columns; the last one is not padded. Control characters in the data can't reach the terminal. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [head, ...rows].map((row) => row.map(printable));
@@ -8,9 +10,4 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
     )
     .map((line) => line.trimEnd())
     .join("\n");
-}
-
-/** What a message or title says, safe to print: an escape sequence in it must not move the cursor or hide text. */
-export function printable(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}]/gu, (char) => (char === "\t" ? " " : "\ufffd"));
 }

@@ -42,7 +42,7 @@ async function takenBack(
 export async function context({ assistant, screen, thread }: Session): Promise<void> {
   const prompt = await assistant.agent.thread(thread).context();
   if (prompt.kind === "missing") return screen.aside(NOTHING_YET);
-  await screen.line(drawBudget(prompt.breakdown, { title: thread, color: screen.color }));
+  await screen.styled(drawBudget(prompt.breakdown, { title: thread, color: screen.color }));
 }
 
 export async function search({ means, screen, thread }: Session, words: string): Promise<void> {

@@ -2,7 +2,7 @@
  * Light styling of streamed markdown, word by word: headings, bold, code, lists and quotes, as far as a terminal can show
  * them, and lines broken between words. Only a word that isn't finished is held back.
  */
-import { printable } from "../table.ts";
+import { plain, printable } from "../terminal-text.ts";
 
 export interface MarkdownOptions {
   readonly color: boolean;
@@ -18,7 +18,7 @@ export interface Markdown {
 }
 
 export function createMarkdown({ color, width }: MarkdownOptions): Markdown {
-  if (width === null) return { push: (piece) => piece.split("\n").map(printable).join("\n"), end: () => "" };
+  if (width === null) return { push: plain, end: () => "" };
   const writer = new Writer(color, width);
   return {
     push: (piece) => [...piece].map((char) => writer.take(char)).join(""),

@@ -5,6 +5,7 @@
 import type { AgentEvent, StepUsage } from "palimpsest/agent";
 import { budgetText } from "../budget-bar.ts";
 import type { Output } from "../output.ts";
+import { plain, printable } from "../terminal-text.ts";
 import { createMarkdown, type Markdown } from "./markdown.ts";
 import { brief, bytes, clip, compactionMark, duration, wrapped } from "./wording.ts";
 
@@ -41,6 +42,11 @@ export class Screen {
   }
 
   async line(text: string): Promise<void> {
+    await this.styled(plain(text));
+  }
+
+  /** Lines that were given their style already; what others wrote must have been made safe before. */
+  async styled(text: string): Promise<void> {
     await this.settle();
     await this.#write(`${text}\n`);
   }
@@ -54,8 +60,12 @@ export class Screen {
 
   /** Something beside the conversation. */
   async aside(text: string): Promise<void> {
+    await this.styledAside(plain(text));
+  }
+
+  async styledAside(text: string): Promise<void> {
     const lines = text.split("\n").flatMap((line) => this.#wrapped(line));
-    await this.line(lines.map((line) => this.#painted(line, 2, 22)).join("\n"));
+    await this.styled(lines.map((line) => this.#painted(line, 2, 22)).join("\n"));
   }
 
   /** Ends whatever line the answer is in. */
@@ -63,7 +73,7 @@ export class Screen {
     await this.#write(this.#markdown.end());
     this.#markdown = this.#freshMarkdown();
     if (this.#lineOpen) await this.#write("\n");
-    if (this.#passing) await this.#output.write(CLEAR);
+    if (this.#passing) await this.#output.styled(CLEAR);
     this.#passing = false;
   }
 
@@ -85,7 +95,7 @@ export class Screen {
       case "compaction-end":
         if (event.outcome.kind !== "compacted") return;
         for (const text of compactionMark(event.outcome, this.#hides, this.width))
-          for (const line of this.#wrapped(text)) await this.line(this.#painted(line, 33, 39));
+          for (const line of this.#wrapped(plain(text))) await this.styled(this.#painted(line, 33, 39));
         return;
       case "text-delta":
         return this.#write(this.#markdown.push(event.text));
@@ -120,13 +130,13 @@ export class Screen {
     const clear = this.#passing ? CLEAR : "";
     this.#passing = false;
     this.#lineOpen = !text.endsWith("\n");
-    await this.#output.write(clear + text);
+    await this.#output.styled(clear + text);
   }
 
   /** A line that the next output takes the place of. */
   async #pass(text: string): Promise<void> {
     if (!this.#terminal || this.#lineOpen) return;
-    await this.#write(this.#painted(clip(text, this.width - 1), 2, 22));
+    await this.#write(this.#painted(clip(printable(text), this.width - 1), 2, 22));
     this.#passing = true;
     this.#lineOpen = false;
   }

@@ -2,7 +2,7 @@
 import { stripVTControlCharacters } from "node:util";
 import type { AgentEvent } from "palimpsest/agent";
 import { grouped } from "../grouped.ts";
-import { printable } from "../table.ts";
+import { printable } from "../terminal-text.ts";
 
 type Compacted = Extract<Extract<AgentEvent, { type: "compaction-end" }>["outcome"], { kind: "compacted" }>;
 

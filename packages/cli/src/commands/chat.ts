@@ -74,7 +74,7 @@ async function shown(session: Session, end: RunEnd): Promise<boolean> {
   if (end.kind === "failed") await screen.aside(`! ${end.message}`);
   if (end.kind === "step-limit") await screen.aside(`! Stopped after ${end.limit} steps: say "go on" to continue.`);
   const budget = await session.budget();
-  if (budget !== null) await screen.aside(budget);
+  if (budget !== null) await screen.styledAside(budget);
   return end.kind !== "failed" && end.kind !== "busy";
 }
 

@@ -21,7 +21,7 @@ export const run: Run = async (input, context) => {
   if (context.format === "json")
     await context.output.json({ thread, ...breakdown, simulated, ...(damage !== null && { damage }) });
   else {
-    await context.output.line(drawBudget(breakdown, { title: thread, color: context.output.color }));
+    await context.output.styled(`${drawBudget(breakdown, { title: thread, color: context.output.color })}\n`);
     if (simulated) context.output.note(`As a window of ${given} would force it; nothing was written.`);
     if (given === undefined && (known === null || known.source === "fallback"))
       context.output.note(

@@ -2,7 +2,7 @@ import type { Run } from "../command.ts";
 import { Failure } from "../failure.ts";
 import { factOptions, REFUSED } from "../memory-fact.ts";
 import { withMemory } from "../memory-home.ts";
-import { printable } from "../table.ts";
+import { printable } from "../terminal-text.ts";
 
 export const run: Run = (input, context) =>
   withMemory(input, context, async ({ service, scope }) => {

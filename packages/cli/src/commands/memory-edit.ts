@@ -3,7 +3,7 @@ import type { Run } from "../command.ts";
 import { Failure, UsageError } from "../failure.ts";
 import { factId, factOptions, REFUSED } from "../memory-fact.ts";
 import { withMemory } from "../memory-home.ts";
-import { printable } from "../table.ts";
+import { printable } from "../terminal-text.ts";
 
 export const run: Run = (input, context) =>
   withMemory(input, context, async (memory) => {

@@ -4,7 +4,7 @@ import { Failure } from "../failure.ts";
 import { noteScrubbed } from "../home.ts";
 import { factId } from "../memory-fact.ts";
 import { eraseKit, withMemory } from "../memory-home.ts";
-import { printable } from "../table.ts";
+import { printable } from "../terminal-text.ts";
 
 export const run: Run = (input, context) =>
   withMemory(input, context, async (memory) => {

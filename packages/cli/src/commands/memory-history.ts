@@ -1,6 +1,7 @@
 import type { Run } from "../command.ts";
 import { withMemory } from "../memory-home.ts";
-import { printable, table } from "../table.ts";
+import { table } from "../table.ts";
+import { printable } from "../terminal-text.ts";
 
 export const run: Run = (input, context) =>
   withMemory(input, context, async ({ service, scope }) => {

@@ -7,8 +7,10 @@ import { writeMessage } from "../message-text.ts";
 
 export const run: Run = async ({ positionals, options }, context) => {
   const thread = positionals[0]!;
-  const write = options["raw"] ? raw : context.format === "json" ? json : text;
-  await withThread(context, thread, (means) => context.output.stream(write(means, thread), context.signal));
+  const as = options["raw"] ? "exact" : context.format;
+  const write = { exact: raw, json, text }[as];
+  const { output, signal } = context;
+  await withThread(context, thread, (means) => output.stream(write(means, thread), { signal, as }));
   return 0;
 };
 

@@ -3,7 +3,6 @@ import { openAssistant } from "../assistant.ts";
 import type { Context, Run } from "../command.ts";
 import { Failure, sentence, UsageError } from "../failure.ts";
 import { busy, patience, requireThreadId, waitingNote, withHome } from "../home.ts";
-import { printable } from "../table.ts";
 
 export const run: Run = async (input, context) => {
   const { positionals, options } = input;
@@ -25,9 +24,8 @@ export const run: Run = async (input, context) => {
         if (event.type === "thread-wait") context.output.note(waitingNote(stream.threadId, event));
         if (event.type === "model-retry") context.output.note(`${event.reason}; trying again in ${event.delayMs} ms`);
         if (event.type !== "text-delta" || context.format === "json") continue;
-        const piece = event.text.split("\n").map(printable).join("\n");
-        shown += piece;
-        await context.output.write(piece);
+        shown += event.text;
+        await context.output.write(event.text);
       }
       if (shown !== "" && !shown.endsWith("\n")) await context.output.write("\n");
       return await report(await stream.result, { context, asked: given });

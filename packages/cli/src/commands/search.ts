@@ -2,8 +2,9 @@ import { type SearchOutcome, searchAll, searchThread } from "palimpsest/recall";
 import { integer } from "../arguments.ts";
 import type { Context, Input, Run } from "../command.ts";
 import { UsageError } from "../failure.ts";
-import { foundWords, inBold, NOTHING_FOUND, plain } from "../found-words.ts";
+import { foundWords, inBold, NOTHING_FOUND } from "../found-words.ts";
 import { missingThread, standsAlready, storeOf, withHome, withThread } from "../home.ts";
+import { plain } from "../terminal-text.ts";
 
 export const run: Run = async (input, context) => {
   const k = integer(input, "limit", { min: 1 }) ?? 10;
@@ -25,8 +26,9 @@ export const run: Run = async (input, context) => {
   }
   for (const { thread: of, seq, at, role, text } of hits) {
     const found = foundWords(text, question);
+    await context.output.line(`${all ? `${of} ` : ""}#${seq} ${role} ${at}`);
     const shown = context.output.color ? inBold(found) : plain(found.snippet);
-    await context.output.line(`${all ? `${of} ` : ""}#${seq} ${role} ${at}\n${shown.replaceAll(/^/gm, "  ")}\n`);
+    await context.output.styled(`${shown.replaceAll(/^/gm, "  ")}\n\n`);
   }
   if (outcome.kind === "nothing") context.output.note(NOTHING_FOUND[outcome.reason]);
   return 0;

@@ -49,12 +49,13 @@ export interface ShowOptions {
 
 export function createShow(output: Output, { window, turns, json }: ShowOptions): Show {
   const moving = process.stderr.isTTY === true;
-  const bold = (text: string): string => (output.color ? `\u001b[1m${text}\u001b[0m` : text);
   const line = async (text: string): Promise<void> => (json ? undefined : output.line(text));
+  const heading = async (text: string): Promise<void> =>
+    json ? undefined : output.styled(output.color ? `\u001b[1m${text}\u001b[0m\n` : `${text}\n`);
   let count = 0;
   return {
     async opening(first) {
-      await line(bold(`A conversation of ${turns} turns in a window of ${grouped(window)} tokens`));
+      await heading(`A conversation of ${turns} turns in a window of ${grouped(window)} tokens`);
       await line("Real agent, store, tools and files; the model is the offline one: no key needed.\n");
       await line(`you  ${first}\n`);
     },
@@ -71,22 +72,22 @@ export function createShow(output: Output, { window, turns, json }: ShowOptions)
       void line(`-- compaction ${count} · turn ${turn} · ${size} · ${rung} · ${ms} ms · ${hides}`);
     },
     async recall({ question, calls, text, found }) {
-      await line(`\n${bold("Asked about the very first words, long out of the prompt")}`);
+      await heading("\nAsked about the very first words, long out of the prompt");
       await line(`you  ${question}`);
       for (const { name, input, ms } of calls) await line(`     [${name} ${JSON.stringify(input)} · ${ms} ms]`);
       await line(`bot  ${wrapped(text)}`);
       await line(`     ${found ? "Found by recall." : "NOT FOUND."}`);
     },
     async undo({ compacted, whole, again, done }) {
-      await line(`\n${bold("A compaction is a record, not a deletion")}`);
+      await heading("\nA compaction is a record, not a deletion");
       await line(`     prompt ${compacted} messages -> undo ${whole} -> redo ${again}${done ? "" : "  FAILED"}`);
     },
     async proof({ identical, texts, chain }) {
-      await line(`\n${bold("Replay against what was said")}`);
+      await heading("\nReplay against what was said");
       await line(`     ${texts} texts, ${identical ? "identical word for word" : "DIFFERENT"}; hash chain ${chain}`);
     },
     async memory({ said, question, text, sources, found }) {
-      await line(`\n${bold("Asked in another thread, which has memory and nothing else")}`);
+      await heading("\nAsked in another thread, which has memory and nothing else");
       await line(`     Said in the first one: "${said}"`);
       await line(`you  ${question}`);
       await line(`bot  ${wrapped(text)}`);

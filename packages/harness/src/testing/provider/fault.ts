@@ -3,7 +3,7 @@ import type { Failure, OverflowStyle } from "./protocol.ts";
 
 export type Fault =
   | { readonly kind: "rate-limit"; readonly retryAfterSeconds?: number }
-  | { readonly kind: "server-error"; readonly status?: number }
+  | { readonly kind: "server-error"; readonly status?: number; readonly message?: string }
   /** Refused as too long although it isn't; the window claimed is the request's own size less one. */
   | { readonly kind: "overflow"; readonly style?: OverflowStyle }
   | { readonly kind: "too-large" }
@@ -35,7 +35,11 @@ export function failureOf(
       return { kind: "rate-limit", retryAfterSeconds: fault.retryAfterSeconds ?? null };
     case "server-error":
     case "stream-error":
-      return { kind: "server-error", status: fault.status ?? 500 };
+      return {
+        kind: "server-error",
+        status: fault.status ?? 500,
+        ...("message" in fault && { message: fault.message }),
+      };
     case "overflow": {
       const style = fault.style ?? request.style;
       return { kind: "overflow", style, tokens: request.tokens, window: request.tokens - 1, maxOutputTokens: null };

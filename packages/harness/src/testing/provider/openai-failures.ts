@@ -20,12 +20,11 @@ export function openaiFailure(failure: Failure, subject: "messages" | "input"): 
         headers: failure.retryAfterSeconds === null ? {} : { "retry-after": String(failure.retryAfterSeconds) },
       };
     case "server-error":
-      return error(failure.status, "The server had an error while processing your request. Sorry about that!", {
-        type: "server_error",
-        code: null,
-      });
+      return error(failure.status, failure.message ?? SORRY, { type: "server_error", code: null });
   }
 }
+
+const SORRY = "The server had an error while processing your request. Sorry about that!";
 
 type Overflow = Extract<Failure, { kind: "overflow" }>;
 

@@ -78,7 +78,7 @@ export type Failure =
   | { readonly kind: "too-large" }
   | { readonly kind: "unauthorized" }
   | { readonly kind: "rate-limit"; readonly retryAfterSeconds: number | null }
-  | { readonly kind: "server-error"; readonly status: number };
+  | { readonly kind: "server-error"; readonly status: number; readonly message?: string | undefined };
 
 export interface FailureBody {
   readonly status: number;
