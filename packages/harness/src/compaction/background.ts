@@ -26,7 +26,7 @@ export interface Background<M> {
   /** Starts a draft if the view is near enough to its trigger. Returns at once. */
   consider(measured: Gauge<M>): void;
   /** The draft that covers most of the wanted range from its beginning on, if it holds. */
-  ready(wanted: Cut, request: ReadyRequest): Promise<Begun | null>;
+  ready(wanted: Cut, measured: Gauge<M>, request: ReadyRequest): Promise<Begun | null>;
   /** Nothing prepared holds any more. */
   clear(): Promise<void>;
   /** Resolves when no draft is being written. */
@@ -87,8 +87,8 @@ class Drafting<M> implements Background<M> {
       });
   }
 
-  async ready(wanted: Cut, { wait, signal }: ReadyRequest): Promise<Begun | null> {
-    const serves = (cut: Cut): boolean => covers(cut, wanted);
+  async ready(wanted: Cut, measured: Gauge<M>, { wait, signal }: ReadyRequest): Promise<Begun | null> {
+    const serves = (cut: Cut): boolean => covers(cut, wanted, measured);
     // What will be of no use is stopped: its finished parts serve the summary that is written now.
     if (wait === "yes") {
       await (this.#covering === null || serves(this.#covering)

@@ -170,9 +170,9 @@ function standing<M>(view: readonly ViewEntry<M>[], last: number): number[] {
 
 /** With a draft that covers most of it no model is asked and nobody waits: the rest is added by rules. */
 async function fromDraft<M>(plan: CompactPlan, request: CompactRequest, context: Context<M>): Promise<Begun | null> {
-  const { background, options } = context;
+  const { background, options, measured } = context;
   if (background === null || plan.cut === null || request.cause === "manual" || request.dryRun) return null;
-  const draft = await background.ready(plan.cut, {
+  const draft = await background.ready(plan.cut, measured, {
     wait: request.model === "none" || request.cause === "overflow" ? "no" : "yes",
     signal: request.signal ?? new AbortController().signal,
   });

@@ -22,6 +22,8 @@ import type { Gauge } from "./gauge.ts";
 const SOFT_SHARE = 0.75;
 /** Of what will be hidden at the trigger, what a draft must cover; the rest is added by rules. */
 const LEAST_COVER = 0.6;
+/** For less the summarizer is not troubled twice. */
+const LEAST_TOKENS = 800;
 /** Of what is still to be said before the trigger, what surely will be. */
 const SURE = 0.5;
 
@@ -47,8 +49,9 @@ export function planDraft<M>(conversation: Conversation<M>, measured: Gauge<M>, 
     cause: "manual",
   });
   if (plan.kind !== "compact" || plan.cut === null) return null;
-  const { hiddenTokens } = plan.cut;
-  return hiddenTokens >= LEAST_COVER * (hiddenTokens + conversationTokens * growth) ? plan.cut : null;
+  const fresh = plan.cut.hiddenTokens - foldedTokens(measured);
+  const enough = fresh >= LEAST_TOKENS && fresh >= LEAST_COVER * (fresh + conversationTokens * growth);
+  return enough ? plan.cut : null;
 }
 
 /** What is to be kept of what was said by now, when so much more will have been said. */
@@ -61,10 +64,17 @@ function keepNow(keep: Keep, window: Window, sure: { readonly tokens: number; re
   return isCeilings(keep) ? keep.map(less) : less(keep);
 }
 
-/** Whether what was drafted is most of what is to be hidden now. */
-export function covers(drafted: Cut, wanted: Cut): boolean {
+/** Whether what was drafted is at least a third of what is to be hidden now: more is rarely said in one step. */
+export function covers<M>(drafted: Cut, wanted: Cut, measured: Gauge<M>): boolean {
   const begins = drafted.covers[0] === wanted.covers[0] && drafted.covers[1] <= wanted.covers[1];
-  return begins && 2 * drafted.hiddenTokens >= wanted.hiddenTokens;
+  const folded = foldedTokens(measured);
+  return begins && 3 * (drafted.hiddenTokens - folded) >= wanted.hiddenTokens - folded;
+}
+
+/** What the summary so far takes: it is folded into the next one, but not read again. */
+function foldedTokens<M>({ view, measure }: Gauge<M>): number {
+  const folded = view.filter(({ source }) => source === "summary" || source === "acknowledgement");
+  return folded.reduce((sum, entry) => sum + entrySize(entry, measure), 0);
 }
 
 /**

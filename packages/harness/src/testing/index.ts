@@ -22,4 +22,6 @@ export type {
   ScriptedStep,
 } from "./scripted-model.ts";
 export { scriptedModel } from "./scripted-model.ts";
+export { brokenSettings } from "./settings-judge.ts";
+export { inUnit, playSettings, type SettingsPlayback, type SettingsReport } from "./settings-playback.ts";
 export { misbehavingWriter, SUMMARIZERS, type SummarizerName } from "./summarizers.ts";

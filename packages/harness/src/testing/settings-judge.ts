@@ -17,13 +17,15 @@ export function brokenSettings({ requests, compactions }: SettingsReport, settin
   ];
 }
 
-/** More than one turn over, or than what a threshold waits for after an attempt. */
+/** More than one turn over; where keep left less than a threshold waits for after an attempt, more than that. */
 function overTrigger(request: SentRequest, { policy, window }: Settings): string[] {
   return policy.trigger.flatMap((threshold) => {
     const { type, value } = threshold;
     const sent = inUnit(request, threshold, window, "trigger");
     const turn = inUnit({ ...request.turn, whole: request.turn.tokens }, threshold, window, "trigger");
-    if (sent <= value + Math.max(turn, value * policy.minGain)) return [];
+    const gain = value * policy.minGain;
+    const crowded = request.left !== null && inUnit(request.left, threshold, window, "trigger") > value - gain;
+    if (sent <= value + Math.max(turn, crowded ? gain : 0)) return [];
     return [`${sent} ${type} sent at a trigger of ${value}, ${turn} of them of this turn`];
   });
 }

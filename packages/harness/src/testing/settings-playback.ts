@@ -32,6 +32,8 @@ export interface SettingsPlayback<M> {
   readonly policy: Policy;
   readonly writer: SummaryWriter | null;
   readonly drafts: "ahead" | "none";
+  /** Ends after so many compactions. */
+  readonly compactions?: number;
 }
 
 /** Tokens and messages of the conversation, and tokens of the whole request. */
@@ -52,6 +54,8 @@ export interface SettingsReport {
 export interface SentRequest extends Amount {
   /** What the turn being worked on weighs. */
   readonly turn: Amount;
+  /** What the last compaction left; null before the first. */
+  readonly left: Amount | null;
 }
 
 export interface Kept {
@@ -91,6 +95,7 @@ export async function playSettings<M>(options: SettingsPlayback<M>): Promise<Set
     background: options.drafts === "ahead" ? { table: memoryDrafts() } : null,
   });
   for (const message of messages) {
+    if (compactions.length === options.compactions) break;
     if (shape.role(message) === "assistant" && !(await request())) break;
     await conversation.say(message);
   }
@@ -106,7 +111,7 @@ export async function playSettings<M>(options: SettingsPlayback<M>): Promise<Set
       if (!(error instanceof FloorError)) throw error;
       return false;
     }
-    requests.push(measure.sent(conversation.view()));
+    requests.push({ ...measure.sent(conversation.view()), left: compactions.at(-1)?.after ?? null });
     return true;
   }
 }
@@ -132,7 +137,7 @@ function measurer<M>({ shape, meter, fixed, policy, window }: SettingsPlayback<M
   };
   return {
     amountOf,
-    sent(view: View<M>): SentRequest {
+    sent(view: View<M>): Omit<SentRequest, "left"> {
       const from = view.findLastIndex((entry) => entry.source === "message" && asks(entry));
       return { ...amountOf(view), turn: amountOf(view.slice(Math.max(0, from))) };
     },
