@@ -57,11 +57,11 @@ export const commands: readonly Command[] = [
   },
   {
     name: "threads prune",
-    summary: "Delete old sub-agent threads; those their parent still points at stay",
+    summary: "Delete old sub-agent threads; those their parent can still continue stay",
     positionals: [],
     options: {
       days: { value: "N", help: "not changed for so many days (default: subagents.retention_days)" },
-      all: { help: "also those that a parent still points at" },
+      all: { help: "also those that were interrupted and could be continued" },
     },
     load: () => import("./commands/threads-prune.ts"),
   },

@@ -7,7 +7,7 @@ import { openStore } from "palimpsest/stores";
 import { commit, createThread, means, withWriter } from "palimpsest/threads";
 import { desk } from "../test/binary.ts";
 
-test("threads --tree shows children under their parent, and threads prune takes the old ones nobody points at", async (t) => {
+test("threads --tree shows children under their parent, and threads prune takes the old ones that nobody can continue", async (t) => {
   const at = desk(t);
   mkdirSync(at.home, { recursive: true });
   const store = await openStore(join(at.home, "palimpsest.db"));
@@ -15,14 +15,14 @@ test("threads --tree shows children under their parent, and threads prune takes 
   await createThread(long, { id: "main" });
   for (const id of ["subagent-a", "subagent-b"])
     await createThread(long, { id, kind: "subagent", parent: "main", agent: "bash" });
-  const delegations = [{ threadId: "subagent-a", status: "completed", description: "x" }];
+  const delegations = [{ threadId: "subagent-a", status: "interrupted", description: "x" }];
   await withWriter(long, "main", (writer) => commit(writer, [{ kind: "state", patch: { delegations } }]));
   await store.close();
 
   const tree = (await at.run("threads", "--tree")).stdout;
   assert.match(tree, /^main .*\n {2}subagent-[ab] .*\(bash\)\n {2}subagent-[ab] /m);
   const { document } = await at.json("threads", "prune");
-  assert.deepEqual(document, { deleted: ["subagent-b"], kept: [{ thread: "subagent-a", reason: "pointed-at" }] });
+  assert.deepEqual(document, { deleted: ["subagent-b"], kept: [{ thread: "subagent-a", reason: "unfinished" }] });
   assert.match((await at.run("threads", "prune", "--all")).stdout, /Deleted subagent-a\./);
   assert.equal((await at.run("threads", "prune", "--days", "x")).code, 2);
 });

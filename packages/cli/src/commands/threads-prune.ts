@@ -9,13 +9,13 @@ import { loadSettings } from "../settings.ts";
 export const run: Run = async (input, context) => {
   const given = integer(input, "days", { min: 0 });
   const days = given ?? (await loadSettings(context)).subagents.retention_days;
-  const pointedAt = input.options["all"] === true ? "too" : "keep";
+  const unfinished = input.options["all"] === true ? "too" : "keep";
   const nothing: Pruned = { deleted: [], kept: [] };
   const { deleted, kept } = standsAlready(await storeOf(context))
     ? await withHome(context, async (means) => {
         await settleInterrupted(means);
         const forget = (thread: string) => rm(threadFolder(context.home, thread), { recursive: true, force: true });
-        return pruneSubagents(means, { days, pointedAt, forget });
+        return pruneSubagents(means, { days, unfinished, forget });
       })
     : nothing;
   if (context.format === "json") await context.output.json({ deleted, kept });
@@ -27,4 +27,7 @@ export const run: Run = async (input, context) => {
   return 0;
 };
 
-const WHY = { "pointed-at": "its parent still points at it (--all deletes it too)", busy: "it is being written to" };
+const WHY = {
+  unfinished: "it was interrupted, and its parent can still continue it (--all deletes it too)",
+  busy: "it or its parent is being written to",
+};

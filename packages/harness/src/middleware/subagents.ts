@@ -10,7 +10,7 @@ import type { KeepAnswer } from "../subagents/answer-files.ts";
 import { TASK } from "../subagents/child-tools.ts";
 import { type Gate, processGate } from "../subagents/gate.ts";
 import { interruptedDrafts, settleInterrupted } from "../subagents/interrupted.ts";
-import { pruneSubagents } from "../subagents/prune.ts";
+import { type HeldThread, pruneSubagents } from "../subagents/prune.ts";
 import { createRegistry } from "../subagents/registry.ts";
 import type { ChildKit } from "../subagents/run-child.ts";
 import { SUBAGENT_LIMITS, type SubagentLimits, type SubagentModel, type SubagentSpec } from "../subagents/spec.ts";
@@ -54,7 +54,7 @@ export function subagents(options: SubagentsOptions): Middleware {
     books.set(run, book);
     return book;
   };
-  let tidied: Promise<unknown> | undefined;
+  const tidyDaily = daily((run: Run) => tidy(run, limits, options.forget));
   return {
     name: "subagents",
     ownTimeouts: [TASK],
@@ -73,8 +73,7 @@ export function subagents(options: SubagentsOptions): Middleware {
     async beforeAgent(run) {
       const drafts = interruptedDrafts(run.conversation.head());
       if (drafts.length > 0) await run.commit(drafts);
-      tidied ??= tidy(run, limits, options.forget);
-      await tidied;
+      await tidyDaily(run);
     },
     afterAgent: (run) => settled([...bookOf(run).under.values()]),
   };
@@ -97,10 +96,24 @@ function admit(book: Book, { thread, most }: { readonly thread: string; readonly
   book.started++;
 }
 
-/** Once per program. Tidying is no reason for a run to fail. */
-async function tidy({ means }: Run, { retentionDays: days }: SubagentLimits, forget: SubagentsOptions["forget"]) {
+const DAY_MS = 86_400_000;
+
+/** At the first run of a program, and in one that lives on at the first run of each further day. */
+function daily(work: (run: Run) => Promise<unknown>): (run: Run) => Promise<unknown> {
+  let last: { readonly at: number; readonly done: Promise<unknown> } | undefined;
+  return (run) => {
+    const now = run.means.clock().getTime();
+    if (last === undefined || now - last.at >= DAY_MS) last = { at: now, done: work(run) };
+    return last.done;
+  };
+}
+
+/** Tidying is no reason for a run to fail. */
+async function tidy(run: Run, { retentionDays: days }: SubagentLimits, forget: SubagentsOptions["forget"]) {
+  const { means, threadId: thread } = run;
+  const held: HeldThread = { thread, write: (draftsOf) => run.commit(() => draftsOf(run.conversation.head())) };
   await settleInterrupted(means).catch(() => []);
-  await pruneSubagents(means, { days, ...(forget && { forget }) }).catch(() => null);
+  await pruneSubagents(means, { days, held, ...(forget && { forget }) }).catch(() => null);
 }
 
 /** A stopped child ends at once; one that does not is left to its own thread's lease. */

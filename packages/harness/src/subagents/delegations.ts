@@ -13,6 +13,8 @@ export interface Delegation {
   readonly threadId: string;
   /** The file its whole answer is in, if there is one. */
   readonly answer: string | null;
+  /** Since when its thread is no more: it was pruned, and can't be continued or read. */
+  readonly deletedAt?: string;
 }
 
 type State = Readonly<Record<string, unknown>>;
@@ -32,7 +34,7 @@ export function withDelegation(list: readonly Delegation[], given: Delegation): 
   const known = list.some(({ threadId }) => threadId === one.threadId);
   const next = known ? list.map((old) => (old.threadId === one.threadId ? one : old)) : [...list, one];
   const excess = next.length - MOST;
-  const leaving = new Set(next.filter(ended).slice(0, Math.max(0, excess)));
+  const leaving = new Set(next.filter(hasEnded).slice(0, Math.max(0, excess)));
   return next.filter((delegation) => !leaving.has(delegation));
 }
 
@@ -40,7 +42,16 @@ export function running(list: readonly Delegation[]): readonly Delegation[] {
   return list.filter(({ status }) => status === "running");
 }
 
+/** The list once these threads are gone. */
+export function withDeleted(
+  list: readonly Delegation[],
+  threads: readonly string[],
+  at: string,
+): readonly Delegation[] {
+  return list.map((one) => (threads.includes(one.threadId) ? { ...one, deletedAt: at } : one));
+}
+
 /** One that was interrupted can still be continued. */
-function ended({ status }: Delegation): boolean {
+export function hasEnded({ status }: Delegation): boolean {
   return status !== "running" && status !== "interrupted";
 }

@@ -1,43 +1,45 @@
 /**
- * Deletes old sub-agent threads. One whose parent still lists it among its delegations is kept, because the parent may
- * continue it, unless a person asks for it to go too.
+ * Deletes sub-agent threads by age. What their parents say about them says so from then on, so that no one looks for
+ * them. One that was interrupted is kept, because its parent can still continue it, unless a person asks for it to go.
  */
+import type { Head } from "@palimpsest/core/log";
 import { withLease } from "../stores/leases.ts";
-import type { Means } from "../threads/writer.ts";
-import { delegationsOf } from "./delegations.ts";
+import { withWriter } from "../threads/acts.ts";
+import { commit, type Draft, type Means } from "../threads/writer.ts";
+import { delegationsOf, hasEnded, withDeleted } from "./delegations.ts";
 
 export interface PruneOptions {
   /** Those not changed for longer. */
   readonly days: number;
-  /** `too`: also those that a parent points at. */
-  readonly pointedAt?: "keep" | "too";
+  /** `too`: also those that a parent could still continue. */
+  readonly unfinished?: "keep" | "too";
   /** Removes what the thread has on the disk. */
   readonly forget?: (thread: string) => Promise<void>;
+  /** A thread that the caller holds himself, and how he writes to it. */
+  readonly held?: HeldThread;
+}
+
+export interface HeldThread {
+  readonly thread: string;
+  write(draftsOf: (head: Head) => readonly Draft[]): Promise<unknown>;
 }
 
 export interface Pruned {
   readonly deleted: readonly string[];
-  readonly kept: readonly { readonly thread: string; readonly reason: "pointed-at" | "busy" }[];
+  readonly kept: readonly { readonly thread: string; readonly reason: "unfinished" | "busy" }[];
 }
 
 export async function pruneSubagents(means: Means, options: PruneOptions): Promise<Pruned> {
-  const { days, pointedAt = "keep", forget } = options;
-  const before = new Date(means.clock().getTime() - days * DAY_MS).toISOString();
+  const before = new Date(means.clock().getTime() - options.days * DAY_MS).toISOString();
   const deleted: string[] = [];
   const kept: Pruned["kept"][number][] = [];
-  const listed = listedBy(means);
-  for (const { thread, parent } of await old(means, before)) {
-    if (pointedAt === "keep" && parent !== null && (await listed(parent)).has(thread)) {
-      kept.push({ thread, reason: "pointed-at" });
-      continue;
-    }
-    // Files first: whoever is killed in between leaves a thread that can be deleted again, never files without one.
-    const held = await withLease(means.store, thread, { owner: means.ids() }, async (lease) => {
-      await forget?.(thread);
-      return means.store.deleteThread(thread, lease);
-    });
-    if (held.kind === "busy" || (held.kind === "done" && held.value === "busy")) kept.push({ thread, reason: "busy" });
-    if (held.kind === "done" && held.value === "deleted") deleted.push(thread);
+  for (const [parent, children] of Map.groupBy(await old(means, before), (child) => child.parent)) {
+    const head = parent === null ? undefined : await means.store.head(parent);
+    const { loose, listed, unfinished } = sorted(children, head, options.unfinished ?? "keep");
+    kept.push(...unfinished.map((thread) => ({ thread, reason: "unfinished" as const })));
+    const removal = { means, options, deleted, kept };
+    await remove(loose, removal);
+    if (parent !== null && listed.length > 0) await removeListed(parent, listed, removal);
   }
   if (deleted.length > 0) await means.store.scrub();
   return { deleted, kept };
@@ -45,9 +47,73 @@ export async function pruneSubagents(means: Means, options: PruneOptions): Promi
 
 const DAY_MS = 86_400_000;
 
+interface OldChild {
+  readonly thread: string;
+  readonly parent: string | null;
+}
+
+/** What a parent's list says about its old children. */
+function sorted(children: readonly OldChild[], parent: Head | undefined, interrupted: "keep" | "too") {
+  const list = new Map(delegationsOf(parent?.state ?? {}).map((one) => [one.threadId, one]));
+  const threads = children.map(({ thread }) => thread);
+  const stays = (thread: string): boolean => interrupted === "keep" && !hasEnded(list.get(thread)!);
+  const known = threads.filter((thread) => list.has(thread));
+  return {
+    loose: threads.filter((thread) => !list.has(thread)),
+    listed: known.filter((thread) => !stays(thread)),
+    unfinished: known.filter(stays),
+  };
+}
+
+interface Removal {
+  readonly means: Means;
+  readonly options: PruneOptions;
+  readonly deleted: string[];
+  readonly kept: Pruned["kept"][number][];
+}
+
+async function remove(threads: readonly string[], { means, options, deleted, kept }: Removal): Promise<string[]> {
+  const gone: string[] = [];
+  for (const thread of threads) {
+    // Files first: whoever is killed in between leaves a thread that can be deleted again, never files without one.
+    const held = await withLease(means.store, thread, { owner: means.ids() }, async (lease) => {
+      await options.forget?.(thread);
+      return means.store.deleteThread(thread, lease);
+    });
+    if (held.kind === "busy" || (held.kind === "done" && held.value === "busy")) kept.push({ thread, reason: "busy" });
+    if (held.kind === "done" && held.value === "deleted") gone.push(thread);
+  }
+  deleted.push(...gone);
+  return gone;
+}
+
+/** While the parent is held, so that its list can be put right in the same breath; one that is busy waits for next time. */
+async function removeListed(parent: string, threads: readonly string[], removal: Removal): Promise<void> {
+  const { means, options, kept } = removal;
+  const at = means.clock().toISOString();
+  const removeFrom = async (held: HeldThread): Promise<void> => {
+    const gone = await remove(threads, removal);
+    if (gone.length === 0) return;
+    await held.write(({ state }) => [
+      { kind: "state", patch: { delegations: withDeleted(delegationsOf(state), gone, at) } },
+    ]);
+  };
+  if (options.held?.thread === parent) return removeFrom(options.held);
+  const leased = await withWriter(means, parent, (writer) =>
+    removeFrom({
+      thread: parent,
+      async write(draftsOf) {
+        const head = await means.store.head(parent);
+        if (head !== undefined) await commit(writer, draftsOf(head));
+      },
+    }),
+  );
+  if (leased.kind === "busy") kept.push(...threads.map((thread) => ({ thread, reason: "busy" as const })));
+}
+
 /** Oldest first; the list ends at the first that was made too recently to be old. */
-async function old({ store }: Means, before: string) {
-  const found: { readonly thread: string; readonly parent: string | null }[] = [];
+async function old({ store }: Means, before: string): Promise<OldChild[]> {
+  const found: OldChild[] = [];
   let after: string | undefined;
   for (;;) {
     const page = await store.threads({ kind: "subagent", order: "created", limit: 200, ...(after && { after }) });
@@ -58,18 +124,4 @@ async function old({ store }: Means, before: string) {
     if (page.next === null) return found;
     after = page.next;
   }
-}
-
-/** What each parent lists, read once. */
-function listedBy({ store }: Means): (parent: string) => Promise<ReadonlySet<string>> {
-  const known = new Map<string, Promise<ReadonlySet<string>>>();
-  const read = async (parent: string): Promise<ReadonlySet<string>> => {
-    const head = await store.head(parent);
-    return new Set(head === undefined ? [] : delegationsOf(head.state).map(({ threadId }) => threadId));
-  };
-  return (parent) => {
-    const list = known.get(parent) ?? read(parent);
-    known.set(parent, list);
-    return list;
-  };
 }

@@ -77,6 +77,12 @@ async function known(run: Run, input: TaskInput, registry: Registry): Promise<Ch
   const threadId = input.resume!;
   const mine = delegationsOf(run.conversation.head().state);
   const header = await store.header(threadId);
+  const before = mine.find((one) => one.threadId === threadId);
+  if (header === undefined && before?.deletedAt !== undefined) {
+    throw new Error(
+      `the thread of ${threadId} was deleted on ${before.deletedAt.slice(0, 10)}, because nothing had happened in it for long: delegate the task again`,
+    );
+  }
   if (header?.kind !== "subagent" || header.parent !== run.threadId) {
     const threads = mine.map((one) => `${one.threadId} (${one.status}: ${one.description})`).join(", ") || "none";
     throw new Error(`${threadId} is no sub-agent of this conversation; there are: ${threads}`);
@@ -84,7 +90,6 @@ async function known(run: Run, input: TaskInput, registry: Registry): Promise<Ch
   const empty = (await store.head(threadId))?.messages === 0;
   const prompt = input.prompt.trim();
   if (empty && prompt === "") throw new Error(`${threadId} has not been told anything yet: give the whole prompt`);
-  const before = mine.find((one) => one.threadId === threadId);
   const description = input.description.trim() || before?.description || firstWords(prompt);
   return { spec: specOf(header.agent, registry), threadId, prompt: prompt || GO_ON, description, resumed: true };
 }

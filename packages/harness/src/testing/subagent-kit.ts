@@ -1,7 +1,7 @@
 /** For tests of sub-agents: a parent and its children on one scripted model, told apart by what they were asked. */
 import { type AiSdkMessage, aiSdkShape } from "@palimpsest/core/message";
 import type { ToolSet } from "ai";
-import { type Agent, createAgent } from "../agent/create-agent.ts";
+import { type Agent, type AgentOptions, createAgent } from "../agent/create-agent.ts";
 import type { AgentEvent } from "../agent/events.ts";
 import { type SubagentsOptions, subagents } from "../middleware/subagents.ts";
 import { openSqlite } from "../stores/sqlite.ts";
@@ -34,9 +34,10 @@ export interface Scripts {
   readonly child: (prompt: string, turn: number, call: ScriptedCall) => ScriptedStep | Promise<ScriptedStep>;
 }
 
-type Given = Omit<Partial<SubagentsOptions>, "model"> & { readonly store?: Store; readonly tools?: ToolSet };
+type Given = Omit<Partial<SubagentsOptions>, "model"> &
+  Pick<AgentOptions, "means"> & { readonly store?: Store; readonly tools?: ToolSet };
 
-export function subagentKit(scripts: Scripts, { store: given, ...options }: Given = {}): SubagentKit {
+export function subagentKit(scripts: Scripts, { store: given, means = {}, ...options }: Given = {}): SubagentKit {
   const store = given ?? openSqlite({ path: ":memory:" });
   const events: AgentEvent[] = [];
   let parentTurn = 0;
@@ -53,7 +54,7 @@ export function subagentKit(scripts: Scripts, { store: given, ...options }: Give
     return scripts.child(prompt, turn, call);
   });
   const agent = createAgent({
-    ...{ model, store, tools: options.tools ?? {} },
+    ...{ model, store, means, tools: options.tools ?? {} },
     middleware: [subagents({ gate: createGate(), ...options, model })],
     onEvent: (event) => events.push(event),
   });
