@@ -3,6 +3,7 @@
  * a UI stream and a log can follow the same run. The run goes on whether or not anybody reads; its signal stops it.
  */
 import type { UIMessageChunk } from "ai";
+import { EventBuffer } from "./event-buffer.ts";
 import type { AgentEvent, Emit, RunResult } from "./events.ts";
 import { type UIStreamOptions, uiMessageStream } from "./ui-stream.ts";
 
@@ -17,7 +18,7 @@ export interface AgentStream extends AsyncIterable<AgentEvent> {
 }
 
 export function startStream(threadId: string, work: (emit: Emit) => Promise<RunResult>): AgentStream {
-  const events: AgentEvent[] = [];
+  const buffer = new EventBuffer();
   let more = Promise.withResolvers<void>();
   let ended = false;
   const wake = (): void => {
@@ -26,19 +27,24 @@ export function startStream(threadId: string, work: (emit: Emit) => Promise<RunR
     waiting.resolve();
   };
   const result = work((event) => {
-    events.push(event);
+    buffer.push(event);
     wake();
   }).finally(() => {
     ended = true;
     wake();
   });
   async function* read(): AsyncGenerator<AgentEvent> {
-    for (let at = 0; ; at++) {
-      while (at >= events.length) {
-        if (ended) return;
-        await more.promise;
+    const reader = buffer.enter();
+    try {
+      for (;;) {
+        while (reader.at >= buffer.events.length) {
+          if (ended) return;
+          await more.promise;
+        }
+        yield buffer.events[reader.at++]!;
       }
-      yield events[at]!;
+    } finally {
+      buffer.leave(reader);
     }
   }
   async function* texts(): AsyncGenerator<string> {

@@ -1,0 +1,62 @@
+/**
+ * The events of one run, kept for readers that come later. A model that answers in millions of tiny pieces must not fill
+ * the memory with them: once there are many events, neighbors that say the same in one piece are joined. No reader loses
+ * or repeats a word by it: only what all have behind them, or all have before them, is joined.
+ */
+import type { AgentEvent } from "./events.ts";
+
+/** Where one reader stands: the next event it will be given. */
+export interface Reader {
+  at: number;
+}
+
+export class EventBuffer {
+  readonly events: AgentEvent[] = [];
+  readonly #readers = new Set<Reader>();
+  readonly #roomy: number;
+
+  /** Up to `roomy` events nothing is joined. */
+  constructor(roomy = ROOMY) {
+    this.#roomy = roomy;
+  }
+
+  push(event: AgentEvent): void {
+    if (this.events.length >= this.#roomy) this.#joinLast();
+    this.events.push(event);
+  }
+
+  enter(): Reader {
+    const reader = { at: 0 };
+    this.#readers.add(reader);
+    return reader;
+  }
+
+  leave(reader: Reader): void {
+    this.#readers.delete(reader);
+  }
+
+  /** The last pair between whose events no reader stands; usually it is the last of all. */
+  #joinLast(): void {
+    for (const at of [this.events.length - 2, this.events.length - 3]) {
+      const joined = joinedOf(this.events[at], this.events[at + 1]);
+      if (joined === null || [...this.#readers].some((reader) => reader.at === at + 1)) continue;
+      this.events.splice(at, 2, joined);
+      for (const reader of this.#readers) if (reader.at > at) reader.at--;
+      return;
+    }
+  }
+}
+
+const ROOMY = 2_000;
+/** So that what is joined stays something that can be sent on at once. */
+const MOST_CHARS = 16_384;
+
+function joinedOf(first: AgentEvent | undefined, second: AgentEvent | undefined): AgentEvent | null {
+  if (first === undefined || second === undefined || first.type !== second.type) return null;
+  // The latest progress stands for what was before.
+  if (first.type === "tool-progress") return "callId" in second && first.callId === second.callId ? second : null;
+  if (first.type !== "text-delta" && first.type !== "reasoning-delta") return null;
+  if (!("text" in second) || !("id" in second) || first.id !== second.id) return null;
+  const text = first.text + second.text;
+  return text.length > MOST_CHARS ? null : { ...first, text };
+}
