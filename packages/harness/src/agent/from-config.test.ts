@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { configSchema } from "../config/schema.ts";
 import { openSqlite } from "../stores/sqlite.ts";
+import { startProviderServer } from "../testing/provider-server.ts";
 import { createAgentFromConfig } from "./from-config.ts";
 
 const PROMPT = "please remember that the parser reads its tokens one by one";
@@ -25,3 +26,40 @@ for (const [name, title, expected] of [
     assert.equal((await store.threads({ limit: 1 })).threads[0]?.title ?? null, expected);
   });
 }
+
+test("with one model that thinks, its summaries are asked for without thinking", async (t) => {
+  const words = "the parser reads tokens one by one and keeps a stack of what is open ".repeat(12);
+  const patch = JSON.stringify({ add: { now: [{ text: "Half is read.", seqs: [] }] } });
+  const server = await startProviderServer({ respond: ({ stream }) => (stream ? words : patch) });
+  const home = mkdtempSync(join(tmpdir(), "palimpsest-thinking-"));
+  const store = openSqlite({ path: ":memory:" });
+  const config = configSchema.parse({
+    models: [
+      {
+        name: "one",
+        provider: "openai-compatible",
+        model: "m",
+        base_url: server.url,
+        thinking: true,
+        max_input_tokens: 9000,
+      },
+    ],
+    memory: { enabled: false },
+  });
+  const { agent } = await createAgentFromConfig({ home, config, store, compaction: "always" });
+  t.after(async () => {
+    await agent.close();
+    await store.close();
+    await server.close();
+    rmSync(home, { recursive: true });
+  });
+  for (let turn = 0; turn < 20; turn++) await agent.generate({ threadId: "t", prompt: `${turn}: ${words}` });
+  const efforts = (kind: "stream" | "summary"): Set<unknown> =>
+    new Set(
+      server.requests
+        .filter(({ stream }) => stream === (kind === "stream"))
+        .map(({ body }) => body?.["reasoning_effort"]),
+    );
+  assert.deepEqual(efforts("stream"), new Set(["medium"]));
+  assert.deepEqual(efforts("summary"), new Set(["none"]));
+});
