@@ -70,6 +70,7 @@ const INJECTED_TAGS = [
   "system",
   "uploaded_files",
   "uploads",
+  "current_uploads",
   "upload",
   "file",
   "files",

@@ -8,9 +8,9 @@ import { visible } from "./escape.ts";
 import type { SourceTurn } from "./extract-input.ts";
 import { meaning } from "./likeness.ts";
 import { redactSecrets } from "./redact.ts";
-import { findSource, saysStrangeNames } from "./sources.ts";
+import { carriers, findSource, saysStrangeNames, userSaid } from "./sources.ts";
 import type { Addition, SectionRewrite } from "./update.ts";
-import { describeWish, isInstruction, isTask } from "./wording.ts";
+import { describeWish, isApproval, isInstruction, isTask, isUpload } from "./wording.ts";
 
 export interface Gates {
   /** At least this sure, or it is not stored. */
@@ -27,6 +27,7 @@ export type RefusalReason =
   | "not-durable"
   | "not-about-user"
   | "instruction"
+  | "approval"
   | "only-a-secret"
   | "no-user-source"
   | "not-said-by-user"
@@ -66,8 +67,9 @@ export function checkFact(fact: Addition, gates: Gates): Checked<Storable> {
   if (meaning(said).size === 0) return refused("empty");
   if (!(fact.confidence >= gates.threshold)) return refused("below-threshold");
   if (!fact.aboutUser) return refused("not-about-user");
-  if (!fact.durable || isTask(said)) return refused("not-durable");
+  if (!fact.durable || isTask(said) || isUpload(said)) return refused("not-durable");
   if (isInstruction(said) || isInstruction(fact.content)) return refused("instruction");
+  if (isApproval(said)) return refused("approval");
   const source = findSource({ ...fact, content: said }, gates.turns, gates.known);
   if (source.kind === "unsourced") return refused(source.reason);
   const clean = redactSecrets(said);
@@ -78,18 +80,38 @@ export function checkFact(fact: Addition, gates: Gates): Checked<Storable> {
   return { kind: "passed", value: { content: describeWish(clean.text), category, confidence, refs: source.refs } };
 }
 
-/** A rewrite keeps what stood there: shorter by more than a quarter, it lost something [F58]. */
-export function checkSection(rewrite: SectionRewrite, document: MemoryDocument, gates: Gates): Checked<string> {
+export interface StorableSection {
+  readonly text: string;
+  readonly refs: readonly string[];
+}
+
+/**
+ * A rewrite keeps what stood there: shorter by more than a quarter, it lost something [F58]. What is new in it rests on the
+ * user's words, as a fact does.
+ */
+export function checkSection(
+  rewrite: SectionRewrite,
+  document: MemoryDocument,
+  gates: Gates,
+): Checked<StorableSection> {
   if (rewrite.text.length > MAX_SECTION_CHARACTERS) return refused("too-long");
-  const text = redactSecrets(visible(rewrite.text)).text.replace(/\s+/g, " ");
+  const text = withoutUploads(redactSecrets(visible(rewrite.text)).text.replace(/\s+/g, " "));
   if (meaning(text).size === 0) return refused("empty");
   if (!(rewrite.confidence >= gates.threshold)) return refused("below-threshold");
   if (isInstruction(text) || isInstruction(rewrite.text)) return refused("instruction");
+  if (isApproval(text)) return refused("approval");
   const before = meaning(sectionText(document, rewrite.path));
   if (meaning(text).size < before.size * 0.75) return refused("loses-too-much");
   const said = gates.turns.flatMap(({ role, text: words }) => (role === "user" ? [words] : []));
   if (saysStrangeNames(text, [gates.known, ...said].join("\n"))) return refused("not-said-by-user");
-  return { kind: "passed", value: text };
+  const refs =
+    rewrite.quote === "" || userSaid(rewrite.quote, gates.turns) ? carriers(text, gates.known, gates.turns) : null;
+  return refs === null ? refused("no-user-source") : { kind: "passed", value: { text, refs } };
+}
+
+function withoutUploads(text: string): string {
+  const sentences = text.split(/(?<=[.!?])\s/);
+  return sentences.filter((sentence) => !isUpload(sentence)).join(" ");
 }
 
 export function refusal(what: Refusal["what"], text: string, reason: RefusalReason): Refusal {

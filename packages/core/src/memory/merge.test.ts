@@ -60,7 +60,7 @@ test("[F36] a quote that has nothing to do with the fact doesn't carry what an a
   });
   assert.deepEqual(
     refused.map(({ reason }) => reason),
-    ["not-said-by-user"],
+    ["no-user-source"],
   );
 });
 

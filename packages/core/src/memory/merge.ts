@@ -48,11 +48,10 @@ export function mergeUpdate(document: MemoryDocument, update: MemoryUpdate, rule
     const before = sectionText(desk.document, rewrite.path);
     const checked = checkSection(rewrite, desk.document, desk.gates);
     if (checked.kind === "refused") desk.refuse("section", `${rewrite.path}: ${rewrite.text}`, checked.reason);
-    else if (checked.value !== before)
-      desk.change({
-        ...{ kind: "rewrite", on: "section", target: rewrite.path, before, after: checked.value },
-        sources: rules.turns.filter(({ role }) => role === "user").map(({ ref }) => ref),
-      });
+    else if (checked.value.text !== before) {
+      const { text: after, refs: sources } = checked.value;
+      desk.change({ kind: "rewrite", on: "section", target: rewrite.path, before, after, sources });
+    }
   }
   return { changes: [...desk.changes, ...evictions(desk)], refused: desk.refused };
 }

@@ -41,6 +41,10 @@ test("redacting is total, and doing it twice changes nothing", () => {
 
 test("a long text without an end is read in linear time", () => {
   for (const text of [
+    "abandon ".repeat(20_000),
+    "password is ".repeat(10_000),
+    `passphrase is${" ".repeat(50_000)}x`,
+    "DE89 ".repeat(20_000),
     "4".repeat(50_000),
     "password".repeat(10_000),
     "a:".repeat(30_000),

@@ -1,10 +1,18 @@
 /**
  * Takes secrets out of text before it is stored [F67]: keys and tokens by their issuers' forms, passwords and keys by what
- * they are assigned to, connection strings, private keys, card numbers that pass their checksum. What only looks long
- * or random (hashes, ids, versions) stays.
+ * they are assigned to, passphrases and seed phrases, connection strings, private keys, numbers of cards, accounts and
+ * people that pass their checks. What only looks long or random (hashes, ids, versions) stays.
  */
 
-export type SecretKind = "private-key" | "connection-string" | "token" | "password" | "card";
+export type SecretKind =
+  | "private-key"
+  | "connection-string"
+  | "token"
+  | "password"
+  | "passphrase"
+  | "card"
+  | "account"
+  | "identity";
 
 export interface RedactedText {
   readonly text: string;
@@ -83,6 +91,33 @@ const RULES: readonly Rule[] = [
     valid: (_, [, , value]) => looksRandom(value!),
   },
   {
+    kind: "passphrase",
+    pattern:
+      /\b((?:pass ?(?:word|phrase|code)|(?:seed|recovery|backup|wallet|mnemonic) ?(?:phrase|words)?)s?(?: is|:| =)\s?["'`]?)(\p{L}{3,16}(?:[ -]\p{L}{3,16}){2,23})/giu,
+    keep: ([, name], mark) => `${name}${mark}`,
+    valid: (_, [, , words]) => isPassphrase(words!),
+  },
+  {
+    // The words of a wallet, whoever introduces them: no sentence has twelve words and none that joins them.
+    kind: "passphrase",
+    pattern: /(?<![\p{L}\p{N}])[a-z]{3,8}(?:[ ,]{1,2}[a-z]{3,8}){11,23}(?![\p{L}\p{N}])/gu,
+    valid: isPassphrase,
+  },
+  {
+    kind: "account",
+    pattern: /(?<![\p{L}\p{N}])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?![\p{L}\p{N}])/giu,
+    valid: isIban,
+  },
+  {
+    kind: "identity",
+    pattern: /(?<![\w-])(?!000|666|9\d\d)\d{3}-(?!00)\d{2}-(?!0000)\d{4}(?![\w-])/g,
+  },
+  {
+    kind: "identity",
+    pattern: /\b((?:ssn|social security(?: number)?)(?: is|:| =)? ?)\d{9}(?!\d)/gi,
+    keep: ([, name], mark) => `${name}${mark}`,
+  },
+  {
     kind: "password",
     pattern: new RegExp(
       `((?:(?<![\\p{L}\\p{N}])${SETTING}|\u5bc6\u7801|\u53e3\u4ee4)(?:["'\`]?\\s*(?::=|=>|[:=\uff1a])\\s*["'\`]?|\\s+(?:is|ist|es|est)\\s+["'\`]?|\u662f\\s*["'\`]?))([^\\s"'\`,;]{4,})`,
@@ -115,6 +150,34 @@ function isSecretValue(name: string, value: string, whole: string): boolean {
   if (assigned)
     return /[^a-z]/.test(value.replace(/[.,!?)]+$/, "")) || /passw|pwd|passphrase|kennwort|passwort/i.test(whole);
   return /\d/.test(value) || /[a-z][A-Z]/.test(value) || /[^\p{L}\p{N}.,!?)-]/u.test(value) || quoted(whole);
+}
+
+/** Several words, none of which joins words or says something of a password; the lists of wallets hold a few of those. */
+function isPassphrase(text: string): boolean {
+  const words = text.split(/[ ,-]+/);
+  return words.filter((word) => PROSE.has(word.toLowerCase())).length <= (words.length < 12 ? 0 : 1);
+}
+
+const PROSE: ReadonlySet<string> = new Set(
+  `the a an and or but not no is are was were be been has have had will can could should would may must do does did
+  in on at by for from of to with without into over under after before than then as if when while because that this these those
+  which who whose where my your his her its our their they them you she he we i me us it there here same other another old new
+  every each all any some more most less very too also only just still yet again never always often now today
+  required optional needed wrong short long longer weak strong stored saved kept hashed encrypted changed reset expired lost
+  forgotten missing invalid empty unknown secret safe shared known set used written printed`.split(/\s+/),
+);
+
+/** By its checksum, modulo 97, a few digits at a time. */
+function isIban(written: string): boolean {
+  const compact = written.replaceAll(" ", "").toUpperCase();
+  if (compact.length < 15 || compact.length > 34) return false;
+  const turned = compact.slice(4) + compact.slice(0, 4);
+  let rest = 0;
+  for (const char of turned) {
+    const value = Number.parseInt(char, 36);
+    rest = (rest * (value > 9 ? 100 : 10) + value) % 97;
+  }
+  return rest === 1;
 }
 
 function quoted(whole: string): boolean {

@@ -1,6 +1,6 @@
 /**
- * Where a proposed fact comes from. Only the user's own words are a source: the quote must stand in a user message, and
- * names, numbers and addresses in the fact must have been said by the user. An assistant's answer is context only, so
+ * Where a proposed fact comes from. Only the user's own words are a source: the quote must stand in a user message that
+ * carries the fact, and names, numbers and addresses in the fact must have been said by the user. An assistant's answer is context only, so
  * what a page or tool said can't become a fact by being repeated [F36].
  */
 import { fold } from "../recall/analyse.ts";
@@ -43,12 +43,28 @@ function quotedIn(fact: Pick<Addition, "quote" | "content" | "seqs">, said: read
   const quote = normal(fact.quote);
   if (quote !== "") {
     const exact = said.filter(({ text }) => ` ${normal(text)} `.includes(` ${quote} `) || gramMatch(text, quote));
-    if (exact.length > 0 && (quote.split(" ").length >= 3 || overlap(fact.content, exact) > 0 || quote.length >= 12))
-      return exact.map(({ ref }) => ref);
+    if (overlap(fact.content, exact) >= CARRIED) return exact.map(({ ref }) => ref);
   }
   // No quote, or one in the model's own words: then the fact's words themselves must be the user's.
   const asked = said.filter(({ seq }) => fact.seqs.length === 0 || fact.seqs.includes(seq));
   return asked.filter((turn) => overlap(fact.content, [turn]) >= (quote === "" ? 0.6 : 0.8)).map(({ ref }) => ref);
+}
+
+/**
+ * Of what a fact or a section says, so much must stand in the words it rests on. Enough for other words and another form of
+ * the sentence; no quote of something else reaches it but by chance.
+ */
+const CARRIED = 0.25;
+
+/** The user's turns behind what a text says that was not known; null where they don't carry it. */
+export function carriers(text: string, known: string, turns: readonly SourceTurn[]): readonly string[] | null {
+  const said = turns.filter(({ role }) => role === "user");
+  const old = meaning(known);
+  const fresh = [...meaning(text)].filter((term) => !old.has(term));
+  const heard = said.map(({ ref, text: words }) => ({ ref, words: meaning(words) }));
+  const carried = fresh.filter((term) => heard.some(({ words }) => words.has(term)));
+  if (fresh.length > 0 && (carried.length === 0 || carried.length < fresh.length * CARRIED)) return null;
+  return heard.filter(({ words }) => carried.some((term) => words.has(term))).map(({ ref }) => ref);
 }
 
 /** More than half of what it says stands in the answers and not in the user's words. */

@@ -75,7 +75,7 @@ test("other tools' names for the same fields are read", () => {
     '{"user": {"workContext": {"summary": "Baker", "shouldUpdate": true}, "topOfMind": {"summary": "x", "shouldUpdate": false}}, "newFacts": [{"content": "a"}], "factsToRemove": ["1"]}',
   );
   assert.deepEqual([additions.length, removals[0]!.id], [1, "fact-a"]);
-  assert.deepEqual(sections, [{ path: "userContext.workContext", text: "Baker", confidence: 1 }]);
+  assert.deepEqual(sections, [{ path: "userContext.workContext", text: "Baker", confidence: 1, quote: "" }]);
 });
 
 test("any answer is read or refused without throwing", () => {

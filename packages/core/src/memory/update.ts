@@ -3,7 +3,7 @@
  * middle, other tools' names for the same fields, small integers for ids [F62]. The result is strictly typed; whether
  * anything of it may be stored is decided in `gates.ts`.
  */
-import { findObject } from "../summary/lenient-json.ts";
+import { findObjects } from "../summary/lenient-json.ts";
 import { clampConfidence, isRecord, SECTION_PATHS, type SectionPath } from "./document.ts";
 
 export interface MemoryUpdate {
@@ -40,6 +40,8 @@ export interface SectionRewrite {
   readonly path: SectionPath;
   readonly text: string;
   readonly confidence: number;
+  /** The user's own words behind what is new in it; empty where the model names none. */
+  readonly quote: string;
 }
 
 export type ParsedUpdate =
@@ -50,12 +52,11 @@ export type ParsedUpdate =
 export function parseUpdate(answer: string, ids: ReadonlyMap<number, string>): ParsedUpdate {
   const text = withoutThinking(answer);
   if (/^(?:```\w*\s*)?\[/.test(text.trim())) return { kind: "unreadable", reason: "not-an-object" };
-  const found = findObject(text);
-  if (found.kind === "none" || !isRecord(found.value)) return { kind: "unreadable", reason: "no-json" };
-  const given = found.value;
-  const known = [...ADDITIONS, ...UPDATES, ...REMOVALS, ...SECTIONS];
-  if (Object.keys(given).length > 0 && !known.some((key) => Object.hasOwn(given, key)))
-    return { kind: "unreadable", reason: "nothing-known" };
+  const objects = findObjects(text).filter(({ value }) => isRecord(value));
+  // A model may show its work, or quote JSON, before it answers.
+  const found = objects.find(({ value }) => isUpdate(value)) ?? objects.find(({ value }) => isEmpty(value));
+  if (found === undefined) return { kind: "unreadable", reason: objects.length === 0 ? "no-json" : "nothing-known" };
+  const given = found.value as Readonly<Record<string, unknown>>;
   const update: MemoryUpdate = {
     additions: listOf(given, ADDITIONS).map(readAddition),
     updates: listOf(given, UPDATES).map((raw) => ({ ...readAddition(raw), id: readId(raw, ids) })),
@@ -63,6 +64,14 @@ export function parseUpdate(answer: string, ids: ReadonlyMap<number, string>): P
     sections: readSections(given),
   };
   return { kind: "update", update, truncated: found.truncated };
+}
+
+function isUpdate(value: object): boolean {
+  return [...ADDITIONS, ...UPDATES, ...REMOVALS, ...SECTIONS].some((key) => Object.hasOwn(value, key));
+}
+
+function isEmpty(value: object): boolean {
+  return Object.keys(value).length === 0;
 }
 
 const ADDITIONS = ["additions", "add", "newFacts", "new_facts", "facts"];
@@ -111,10 +120,11 @@ function readSections(given: Readonly<Record<string, unknown>>): SectionRewrite[
   for (const group of [...groups, ...nested]) {
     for (const path of SECTION_PATHS) {
       const raw = group[path] ?? group[path.slice(path.indexOf(".") + 1)];
-      const section = typeof raw === "string" ? { text: raw, confidence: 1 } : raw;
+      const section = typeof raw === "string" ? { text: raw } : raw;
       if (!isRecord(section) || section["shouldUpdate"] === false) continue;
       const confidence = section["confidence"] === undefined ? 1 : clampConfidence(section["confidence"]);
-      found.set(path, { path, text: textOf(section, "text", "summary", "content").trim(), confidence });
+      const quote = textOf(section, "quote", "source_quote", "evidence");
+      found.set(path, { path, text: textOf(section, "text", "summary", "content").trim(), confidence, quote });
     }
   }
   return [...found.values()];
