@@ -1,26 +1,21 @@
 /** The two ways a command ends early, and the one place that turns anything thrown into a sentence and an exit code. */
+import { PalimpsestError } from "@palimpsest/core/errors";
 
 /** The command line itself is wrong: exit code 2. */
-export class UsageError extends Error {
-  override readonly name = "UsageError";
+export class UsageError extends PalimpsestError<"usage"> {
+  static override readonly kind = "UsageError";
   /** A word nobody knows and the ones it may have been meant for. */
   readonly unknown: { readonly word: string; readonly known: readonly string[] } | null;
 
   constructor(message: string, unknown: UsageError["unknown"] = null) {
-    super(message);
+    super("usage", message);
     this.unknown = unknown;
   }
 }
 
 /** The thing asked for failed in an expected way: exit code 1. The message says what to do next. */
-export class Failure extends Error {
-  override readonly name = "Failure";
-  readonly code: string;
-
-  constructor(code: string, message: string) {
-    super(message);
-    this.code = code;
-  }
+export class Failure extends PalimpsestError {
+  static override readonly kind = "Failure";
 }
 
 export interface Ending {
@@ -32,17 +27,21 @@ export interface Ending {
 }
 
 export async function endingOf(error: unknown): Promise<Ending> {
-  if (error instanceof UsageError)
-    return { exitCode: 2, code: "usage", message: `${error.message}${await suggestion(error)}` };
+  if (UsageError.isInstance(error))
+    return { exitCode: 2, code: error.code, message: `${error.message}${await suggestion(error)}` };
   if (!(error instanceof Error)) return unexpected(String(error));
   if (error.name === "AbortError") return { exitCode: 130, code: "interrupted", message: "Interrupted." };
-  if (error instanceof Failure) return { exitCode: 1, code: error.code, message: error.message };
+  if (Failure.isInstance(error)) return { exitCode: 1, code: error.code, message: error.message };
+  if (PalimpsestError.isInstance(error))
+    return {
+      exitCode: 1,
+      code: error.code,
+      message: sentence(error.message),
+      ...("floor" in error && { floor: error.floor }),
+    };
   const code = "code" in error && typeof error.code === "string" ? error.code : null;
   if (code !== null && Object.hasOwn(SYSTEM, code))
     return { exitCode: 1, code, message: `${SYSTEM[code]} (${error.message})` };
-  // Errors of our own packages carry a code and a message written for people.
-  if (code !== null && !/^(?:ERR_|E[A-Z])/.test(code))
-    return { exitCode: 1, code, message: sentence(error.message), ...("floor" in error && { floor: error.floor }) };
   return unexpected(error.message);
 }
 

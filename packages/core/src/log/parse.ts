@@ -2,19 +2,18 @@
  * Reads a chained record back. Every past format version is accepted for ever; a newer one is refused with the record's
  * place and the way out, because guessing at it could show a wrong prompt.
  */
+import { PalimpsestError } from "../errors.ts";
 import { bodyField, type ChainedRecord, isRecordKind } from "./chain.ts";
 import { FORMAT_VERSION, type LogRecord, type RecordHeader } from "./record.ts";
 
 type RecordProblem = "newer-version" | "unreadable";
 
-export class RecordError extends Error {
-  override readonly name = "RecordError";
-  readonly code: RecordProblem;
+export class RecordError extends PalimpsestError<RecordProblem> {
+  static override readonly kind = "RecordError";
   readonly seq: number;
 
   constructor(code: RecordProblem, seq: number, message: string, cause?: unknown) {
-    super(message, cause === undefined ? {} : { cause });
-    this.code = code;
+    super(code, message, { cause });
     this.seq = seq;
   }
 }

@@ -3,6 +3,7 @@
  * masked: a key that a provider echoes never reaches a log, an event or a thrown error.
  */
 import { APICallError } from "@ai-sdk/provider";
+import { PalimpsestError } from "@palimpsest/core/errors";
 import { ResponseTooLarge } from "../models/bounded-fetch.ts";
 import { type CallFailure, calledAt, callFailure, retryAfterMs, statusOf, unwrapped } from "../models/call-error.ts";
 import type { StoreErrorCode } from "../stores/store-error.ts";
@@ -45,16 +46,14 @@ export interface ErrorFacts {
   readonly storeCode?: StoreErrorCode;
 }
 
-export class AgentError extends Error {
-  readonly code: AgentErrorCode;
+export class AgentError extends PalimpsestError<AgentErrorCode> {
+  static override readonly kind: string = "AgentError";
   readonly status: number | undefined;
   readonly retryAfterMs: number | undefined;
   readonly storeCode: StoreErrorCode | undefined;
 
   constructor(code: AgentErrorCode, message: string, options: ErrorFacts & { readonly cause?: unknown } = {}) {
-    super(masked(message), options.cause === undefined ? {} : { cause: harmless(options.cause) });
-    this.name = "AgentError";
-    this.code = code;
+    super(code, masked(message), options.cause === undefined ? {} : { cause: harmless(options.cause) });
     this.status = options.status;
     this.retryAfterMs = options.retryAfterMs;
     this.storeCode = options.storeCode;
@@ -63,6 +62,8 @@ export class AgentError extends Error {
 
 /** The thread is somebody else's now, or gone: nothing more may be written. */
 export class LeaseLostError extends AgentError {
+  static override readonly kind = "LeaseLostError";
+
   constructor(threadId: string) {
     super("lease-lost", `thread ${threadId} was taken over by another run: this one stops and writes nothing more`);
   }

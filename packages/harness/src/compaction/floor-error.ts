@@ -1,18 +1,19 @@
 /** The one compaction that can't be: no prompt fits the window, whatever is shed. */
 import type { Floor } from "@palimpsest/core/compaction";
+import { PalimpsestError } from "@palimpsest/core/errors";
 
 /** No prompt exists: what can't be shed exceeds the window. Raised before any provider is called. */
-export class FloorError extends Error {
-  readonly code = "floor-exceeds-window";
+export class FloorError extends PalimpsestError<"floor-exceeds-window"> {
+  static override readonly kind = "FloorError";
   readonly floor: Floor;
   constructor(floor: Floor) {
     const { fixed, systems, reserve, request, summary, total, window } = floor;
     super(
+      "floor-exceeds-window",
       `the smallest possible prompt needs ${total} tokens and the window has ${window}: system prompt and tools ${fixed}, ` +
         `system messages and the acknowledgement ${systems}, reserved for the answer ${reserve}, the request ${request}, the summary ${summary}. ` +
         "Use a model with a larger window, fewer tools or a shorter system prompt.",
     );
-    this.name = "FloorError";
     this.floor = floor;
   }
 }

@@ -2,6 +2,7 @@
  * The call that makes a summarizer: one prompt in, one text out. Functions are the plug-ins; what the answer is worth is
  * decided by the writer that asked, never here.
  */
+import { PalimpsestError } from "@palimpsest/core/errors";
 import type { Usage } from "../models/usage.ts";
 
 export interface SummaryRequest {
@@ -48,13 +49,13 @@ export function summarizeBy(answer: (prompt: string, signal: AbortSignal) => Pro
 }
 
 /** A failed call and whether asking again can help. Any other error counts as `retry: "now"`. */
-export class SummarizeError extends Error {
+export class SummarizeError extends PalimpsestError<"summarizer-failed"> {
+  static override readonly kind = "SummarizeError";
   readonly retry: "now" | "never";
   /** What the provider asked us to wait. */
   readonly afterMs: number;
   constructor(message: string, options: { retry: "now" | "never"; afterMs?: number; cause?: unknown }) {
-    super(message, { cause: options.cause });
-    this.name = "SummarizeError";
+    super("summarizer-failed", message, options);
     this.retry = options.retry;
     this.afterMs = options.afterMs ?? 0;
   }

@@ -2,7 +2,9 @@
  * The `summarization` settings in both spellings: the file's snake_case and the options of `createDeepAgent`, which has
  * defaults of its own. Both come to the planner's `Policy` and what the compactor needs beside it.
  */
+
 import { isCeilings, type Keep, type Policy, policyProblems, type Threshold } from "@palimpsest/core/compaction";
+import { PalimpsestError } from "@palimpsest/core/errors";
 import type { SummaryFormat } from "@palimpsest/core/log";
 import { DEFAULT_KEEP, type SummarizationFile } from "./schema.ts";
 
@@ -49,12 +51,11 @@ export interface SummarizationOptions {
 }
 
 /** Thrown at construction, with every problem at once: a program's own settings are wrong, so it must not start. */
-export class SettingsError extends Error {
-  readonly code = "settings";
+export class SettingsError extends PalimpsestError<"settings"> {
+  static override readonly kind = "SettingsError";
   readonly problems: readonly string[];
   constructor(problems: readonly string[]) {
-    super(`summarization can't be used as set: ${problems.join("; ")}`);
-    this.name = "SettingsError";
+    super("settings", `summarization can't be used as set: ${problems.join("; ")}`);
     this.problems = problems;
   }
 }

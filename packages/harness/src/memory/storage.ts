@@ -2,6 +2,7 @@
  * The storage port: where memory documents live. Three methods, each for one scope; `save` writes only over the revision
  * it expects. What can't be planned for is a `MemoryStorageError` whose message says what to do.
  */
+import { PalimpsestError } from "@palimpsest/core/errors";
 import type { MemoryDocument } from "@palimpsest/core/memory";
 import type { MemoryScope } from "./scope.ts";
 
@@ -29,13 +30,11 @@ export type SaveResult = { readonly kind: "saved" } | { readonly kind: "conflict
 
 export type MemoryStorageErrorCode = "corrupt" | "locked" | "full" | "unwritable" | "unreadable";
 
-export class MemoryStorageError extends Error {
-  override readonly name = "MemoryStorageError";
-  readonly code: MemoryStorageErrorCode;
+export class MemoryStorageError extends PalimpsestError<MemoryStorageErrorCode> {
+  static override readonly kind = "MemoryStorageError";
 
   constructor(code: MemoryStorageErrorCode, message: string, cause?: unknown) {
-    super(message, cause === undefined ? {} : { cause });
-    this.code = code;
+    super(code, message, { cause });
   }
 }
 

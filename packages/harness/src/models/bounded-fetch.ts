@@ -2,12 +2,17 @@
  * A `fetch` for model calls whose answers can't fill the memory: a line of an event stream is kept whole until it ends,
  * and any other body until it is complete, so both have a limit. How long a whole stream may be is the caller's business.
  */
+import { PalimpsestError } from "@palimpsest/core/errors";
 
 /** Far above a generated image in one event, and above any answer that isn't streamed. */
 const LIMITS = { lineBytes: 32 << 20, bodyBytes: 64 << 20 };
 
-export class ResponseTooLarge extends Error {
-  override readonly name = "ResponseTooLarge";
+export class ResponseTooLarge extends PalimpsestError<"answer-too-long"> {
+  static override readonly kind = "ResponseTooLarge";
+
+  constructor(message: string) {
+    super("answer-too-long", message);
+  }
 }
 
 type Fetch = typeof globalThis.fetch;

@@ -1,10 +1,6 @@
 /** What can be wrong with a model before it is called. */
-export class ModelError extends Error {
-  override readonly name = "ModelError";
-  readonly code: "no-key" | "bad-address";
+import { PalimpsestError } from "@palimpsest/core/errors";
 
-  constructor(code: ModelError["code"], message: string) {
-    super(message);
-    this.code = code;
-  }
+export class ModelError extends PalimpsestError<"no-key" | "bad-address"> {
+  static override readonly kind = "ModelError";
 }

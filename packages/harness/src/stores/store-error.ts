@@ -2,6 +2,8 @@
  * What a store throws when it can't go on: a code to branch on and a sentence that says what to do. Outcomes a caller
  * plans for (a conflict, a lost lease) are values and never come through here.
  */
+import { PalimpsestError } from "@palimpsest/core/errors";
+
 export type StoreErrorCode =
   | "locked"
   | "corrupt"
@@ -15,12 +17,10 @@ export type StoreErrorCode =
   | "unauthorized"
   | "unsuitable";
 
-export class StoreError extends Error {
-  override readonly name = "StoreError";
-  readonly code: StoreErrorCode;
+export class StoreError extends PalimpsestError<StoreErrorCode> {
+  static override readonly kind = "StoreError";
 
   constructor(code: StoreErrorCode, message: string, cause?: unknown) {
-    super(message, cause === undefined ? {} : { cause });
-    this.code = code;
+    super(code, message, { cause });
   }
 }

@@ -11,7 +11,7 @@ import type { PostgresServer } from "./postgres-server.ts";
  * `cut`: the query never arrives. `lose-answer`: the server has carried it out, the client doesn't hear of it.
  * `delay-answer`: it hears of it after `speak`. `fall-silent`: the query never arrives, but the connection stays open.
  */
-export type NetworkFault = "cut" | "lose-answer" | "delay-answer" | "fall-silent";
+type NetworkFault = "cut" | "lose-answer" | "delay-answer" | "fall-silent";
 
 export interface PostgresProxy {
   url(database?: string): string;

@@ -3,10 +3,13 @@
  * `execute` and becomes the call's error result; it never holds a path of the host.
  */
 
-export class ToolFailure extends Error {
+import { PalimpsestError } from "@palimpsest/core/errors";
+
+export class ToolFailure extends PalimpsestError<"tool-failed"> {
+  static override readonly kind = "ToolFailure";
+
   constructor(message: string, options: { readonly cause?: unknown } = {}) {
-    super(message, options);
-    this.name = "ToolFailure";
+    super("tool-failed", message, options);
   }
 }
 
