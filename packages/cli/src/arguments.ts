@@ -110,7 +110,7 @@ function parse(args: readonly string[], options: Readonly<Record<string, Command
     };
   } catch (error) {
     const said = error instanceof Error ? error.message : String(error);
-    const unknown = /^Unknown option '(-+[^']+)'/.exec(said)?.[1];
+    const unknown = /^Unknown option '(-[^']+)'/.exec(said)?.[1];
     const dashed = /^Option '(-[^']+)' argument is ambiguous/.exec(said)?.[1];
     const problem =
       unknown !== undefined

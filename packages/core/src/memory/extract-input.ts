@@ -42,9 +42,7 @@ export function extractInput(records: readonly MessageRecord[], options: Extract
 /** A user's words without what programs put between them. */
 export function stripInjected(text: string): string {
   let rest = text;
-  for (const tag of INJECTED_TAGS) {
-    rest = rest.replace(new RegExp(`<${tag}\\b[^>]*>[\\s\\S]*?(?:</${tag}\\s*>|$)`, "gi"), " ");
-  }
+  for (const block of INJECTED_BLOCKS) rest = rest.replace(block, " ");
   return INJECTED_TURNS.some((opening) => rest.trimStart().startsWith(opening)) ? "" : rest.trim();
 }
 
@@ -60,7 +58,7 @@ export function isTrivial(text: string): boolean {
   return words.length <= 6 && words.every((word) => ACKNOWLEDGING.has(word));
 }
 
-const INJECTED_TAGS = [
+const INJECTED_BLOCKS = [
   "memory",
   "evidence",
   "recall",
@@ -81,7 +79,7 @@ const INJECTED_TAGS = [
   "context",
   "tool_result",
   "summary",
-];
+].map((tag) => new RegExp(`<${tag}\\b[^<>]*>[\\s\\S]*?(?:</${tag}\\s*>|$)`, "gi"));
 
 const INJECTED_TURNS = ["Here is a summary of the conversation to date:", "Summary of the conversation so far"];
 

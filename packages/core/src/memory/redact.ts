@@ -65,7 +65,7 @@ const TOKENS = [
 ].join("|");
 
 const SETTING =
-  "(?:[\\w-]*(?:api[_-]?key|secret|token|passw(?:or)?d|passwd|pwd|passphrase|access[_-]?key|private[_-]?key|client[_-]?secret|credential)s?|passwort|kennwort|contrase\u00f1a|mot de passe|pin code|pin)";
+  "(?:(?<![\\w-])[\\w-]*(?:api[_-]?key|secret|token|passw(?:or)?d|passwd|pwd|passphrase|access[_-]?key|private[_-]?key|client[_-]?secret|credential)s?|passwort|kennwort|contrase\u00f1a|mot de passe|pin code|pin)";
 
 const RULES: readonly Rule[] = [
   {
@@ -148,7 +148,9 @@ function isSecretValue(name: string, value: string, whole: string): boolean {
   if (/tokens?\W/i.test(name) && !/(?:access|auth|api|bearer|refresh|bot|secret)/i.test(name))
     return looksRandom(value);
   if (assigned)
-    return /[^a-z]/.test(value.replace(/[.,!?)]+$/, "")) || /passw|pwd|passphrase|kennwort|passwort/i.test(whole);
+    return (
+      /[^a-z]/.test(value.replace(/(?<![.,!?)])[.,!?)]+$/, "")) || /passw|pwd|passphrase|kennwort|passwort/i.test(whole)
+    );
   return /\d/.test(value) || /[a-z][A-Z]/.test(value) || /[^\p{L}\p{N}.,!?)-]/u.test(value) || quoted(whole);
 }
 

@@ -87,7 +87,8 @@ function overlap(content: string, turns: readonly SourceTurn[]): number {
 
 /** Addresses, identifiers, numbers but for years, and names inside the sentence. */
 function namesIn(content: string): string[] {
-  const addresses = content.match(/[\w.+-]+@[\w-]+\.[\w.]+|https?:\/\/\S+|\b[\w-]+\.[a-z]{2,12}\b(?:\/\S*)?/gi) ?? [];
+  const addresses =
+    content.match(/[\w.+-]{1,64}@[\w-]+\.[\w.]+|https?:\/\/\S+|\b[\w-]{1,100}\.[a-z]{2,12}\b(?:\/\S*)?/gi) ?? [];
   const numbers = (content.match(/(?<![\w.])\d+(?:[.,]\d+)*/g) ?? []).filter((one) => !/^(?:19|20)\d\d$/.test(one));
   const names = [...content.matchAll(/(?<=[\p{L}\p{N},;:)"'] )\p{Lu}[\p{L}\p{N}]{2,}/gu)].map(([name]) => name);
   return [...addresses, ...numbers, ...names.filter((name) => !COMMON.has(name))];
@@ -101,7 +102,7 @@ const COMMON: ReadonlySet<string> = new Set(
 
 /** Endings differ between languages and cases: the beginning of a name is enough. */
 function mentions(words: string, name: string): boolean {
-  const wanted = fold(name.replace(/[.,)]+$/, ""));
+  const wanted = fold(name.replace(/(?<![.,)])[.,)]+$/, ""));
   const start = /^\d/.test(wanted) ? wanted : wanted.slice(0, Math.max(4, wanted.length - 2));
   return fold(words).includes(start);
 }

@@ -3,6 +3,8 @@
  * middle, other tools' names for the same fields, small integers for ids [F62]. The result is strictly typed; whether
  * anything of it may be stored is decided in `gates.ts`.
  */
+
+import { withoutReasoning } from "../summary/answer.ts";
 import { findObjects } from "../summary/lenient-json.ts";
 import { clampConfidence, isRecord, SECTION_PATHS, type SectionPath } from "./document.ts";
 
@@ -50,7 +52,7 @@ export type ParsedUpdate =
 
 /** `ids`: which fact each small number of the prompt stands for. */
 export function parseUpdate(answer: string, ids: ReadonlyMap<number, string>): ParsedUpdate {
-  const text = withoutThinking(answer);
+  const text = withoutReasoning(answer);
   if (/^(?:```\w*\s*)?\[/.test(text.trim())) return { kind: "unreadable", reason: "not-an-object" };
   const objects = findObjects(text).filter(({ value }) => isRecord(value));
   // A model may show its work, or quote JSON, before it answers.
@@ -78,13 +80,6 @@ const ADDITIONS = ["additions", "add", "newFacts", "new_facts", "facts"];
 const UPDATES = ["updates", "update", "factsToUpdate"];
 const REMOVALS = ["removals", "remove", "factsToRemove"];
 const SECTIONS = ["sections", "userContext", "user", "history"];
-
-/** Thinking models write their reasoning first; an unclosed thought holds no answer. */
-function withoutThinking(answer: string): string {
-  const closed = answer.replace(/<(think|thinking|reasoning|scratchpad)>[\s\S]*?<\/\1>/gi, " ");
-  const open = /<(?:think|thinking|reasoning|scratchpad)>/i.exec(closed);
-  return open === null ? closed : closed.slice(0, open.index);
-}
 
 function listOf(given: Readonly<Record<string, unknown>>, names: readonly string[]): unknown[] {
   return names.flatMap((name) => (Array.isArray(given[name]) ? given[name] : []));

@@ -89,7 +89,7 @@ export function assertReplaceable(part: Part | undefined, replacement: Part): as
 
 /** A URL or base64 data as an image or, for any other media type, a file. */
 export function media(location: string, mediaType: string | null, name: string | null = null): ImagePart | FilePart {
-  const data = /^data:([^;,]*)[^,]*,/.exec(location);
+  const data = /^data:([^;,]*)(?:;[^,]*)?,/.exec(location);
   const type = data?.[1] || mediaType;
   const payload = data ? location.slice(data[0].length) : location;
   const isUrl = !data && /^[a-z][a-z0-9+.-]*:\/\//i.test(location.slice(0, 32));

@@ -109,7 +109,7 @@ function identifier(given: string, emit: Emit): void {
   const lower = piece.toLowerCase();
   const parts = piece
     .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, "$1 $2")
-    .replace(/(\p{Lu}+)(\p{Lu}\p{Ll})/gu, "$1 $2")
+    .replace(/(?<=\p{Lu})(?=\p{Lu}\p{Ll})/gu, " ")
     .split(/[\s\-./:\\@#_]+/)
     .filter((part) => part !== "");
   const prose = isProse(piece, parts);

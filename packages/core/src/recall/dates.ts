@@ -61,7 +61,7 @@ export function statedDates(text: string): TimeRange[] {
     const { iso, dayFirst, monthFirst, dayAfter, year } = found.groups ?? {};
     if (iso !== undefined) push(ranges, Date.parse(`${iso}T00:00:00Z`), DAY_MS);
     else {
-      const name = (dayFirst ?? monthFirst ?? "").replace(/^\d+\S*\s+(?:of\s+)?/, "");
+      const name = (dayFirst ?? monthFirst ?? "").replace(/^\d+(?:[^\s\d]\S*)?\s+(?:of\s+)?/, "");
       const month = MONTHS.findIndex((candidate) => candidate.startsWith(name.slice(0, 3)));
       const day = dayFirst === undefined ? dayAfter : /^\d+/.exec(dayFirst)?.[0];
       if (day !== undefined) push(ranges, Date.UTC(Number(year), month, Number(day)), DAY_MS);

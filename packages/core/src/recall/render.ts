@@ -73,7 +73,7 @@ function shorten(text: string, options: RenderOptions): string {
   const characters = options.characters ?? 1_200;
   const flat =
     text.length <= characters ? text : snippet(text, options.question ?? "", { characters, marks: ["", ""] });
-  return flat.trim().replace(/\s*\n\s*/g, " ");
+  return flat.trim().replace(/\s+/g, (blanks) => (blanks.includes("\n") ? " " : blanks));
 }
 
 function sessionOf(hit: ShownHit): string {

@@ -84,7 +84,7 @@ function splitUnits(text: string, limit: number): { at: number; end: number }[] 
   return units;
 }
 
-const BORDER = /\n+|[.!?\u3002\uff01\uff1f]+["')\]]*\s+|[\u3002\uff01\uff1f]/g;
+const BORDER = /\n+|(?<![.!?\u3002\uff01\uff1f])[.!?\u3002\uff01\uff1f]+["')\]]*\s+|[\u3002\uff01\uff1f]/g;
 
 function splitLong(
   text: string,

@@ -3,7 +3,7 @@
  * patches and the validation of prose.
  */
 
-const REASONING = /<(think|thinking|reasoning|thought|reflection|analysis|scratchpad)\b[^>]*>/gi;
+const REASONING = /<(think|thinking|reasoning|thought|reflection|analysis|scratchpad)\b[^<>]*>/gi;
 
 /** The answer without its reasoning. An unclosed opening tag swallows the rest; a lone closing tag ends the reasoning. */
 export function withoutReasoning(text: string): string {

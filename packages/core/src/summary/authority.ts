@@ -20,7 +20,7 @@ const ASSENT =
   /\b(?:go ahead|lgtm|do it|ship it|proceed|i (?:approve|confirm|authori[sz]e|agree|allow)|you (?:can|may) (?:now |then |just )?(?:go|proceed|delete|remove|push|merge|deploy|send|pay|book|cancel|run|drop))\b|^(?:approved|confirmed|agreed)\b|(?:可以|同意|批准)(?:了|吧|删除|执行)/iu;
 
 const OVERRIDE =
-  /\b(?:ignore|disregard|forget|override|bypass|overrule)\b[^.!?\n]{0,60}\b(?:instructions?|rules?|prompts?|guidelines?|polic(?:y|ies)|safety|restrictions?|everything)\b|\b(?:new|updated|real|hidden) (?:system )?instructions?\s*:|\b(?:do not|don't|never) (?:tell|inform|mention (?:this )?to|ask) the user\b|\byou are (?:now|no longer)\b|\byou (?:may|can|must|should|have to|need to) now\b|^\s*(?:system|developer|assistant|human|user)\s*:|<\/?(?:system|instructions?|assistant|user)\b|\[\/?INST\]|<\|im_(?:start|end)\|>|忽略[^。\n]{0,12}(?:指令|指示|规则|提示)/imu;
+  /\b(?:ignore|disregard|forget|override|bypass|overrule)\b[^.!?\n]{0,60}\b(?:instructions?|rules?|prompts?|guidelines?|polic(?:y|ies)|safety|restrictions?|everything)\b|\b(?:new|updated|real|hidden) (?:system )?instructions?\s*:|\b(?:do not|don't|never) (?:tell|inform|mention (?:this )?to|ask) the user\b|\byou are (?:now|no longer)\b|\byou (?:may|can|must|should|have to|need to) now\b|^[^\S\n]*(?:system|developer|assistant|human|user)\s*:|<\/?(?:system|instructions?|assistant|user)\b|\[\/?INST\]|<\|im_(?:start|end)\|>|忽略[^。\n]{0,12}(?:指令|指示|规则|提示)/imu;
 
 const COMMANDING = /^\s*(?:please\s+|agent[,:]\s*|you (?:must|should|have to|need to)\s+)/iu;
 

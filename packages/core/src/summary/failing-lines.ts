@@ -36,7 +36,7 @@ export function isFailingLine(line: string): boolean {
 
 const EXIT_IN_JSON = /"(?:exit_?code|return_?code|status_?code)"\s*:\s*(-?\d{1,3})\b/gi;
 const EXIT_LINE =
-  /^[[({<]*(?:(?:the )?(?:command|process|shell|program|script) )?(?:(?:failed|finished|completed) )?(?:with )?(?:exited with(?: code| status)?|exit[ _-]?(?:code|status)|return ?code)\s*[:=>]?\s*(-?\d{1,3})\b|^[[(<]exit(?:ed)?\s*[:=>]?\s*(-?\d{1,3})[\])>]/gim;
+  /^[[({<]*(?:(?:the )?(?:command|process|shell|program|script) )?(?:(?:failed|finished|completed) )?(?:with )?(?:exited with(?: code| status)?|exit[ _-]?(?:code|status)|return ?code)\s*(?:[:=>]\s*)?(-?\d{1,3})\b|^[[(<]exit(?:ed)?\s*(?:[:=>]\s*)?(-?\d{1,3})[\])>]/gim;
 
 /** The exit code a tool reports at the start or end of its output, on a line of its own; null when it reports none. */
 export function exitCode(text: string): number | null {

@@ -201,7 +201,7 @@ function span(old: readonly number[] | undefined, now: readonly [number, number]
 /** Other tools say in words that they failed: briefly, and at the very start. A file that was read may say anything. */
 function hasFailed(result: ResultPart): boolean {
   const complains =
-    /^\s*(?:<[a-z_]+>)?\s*(?:error\b|failed\b|could not\b|cannot\b|no such file|ENOENT|file not found)/i;
+    /^\s*(?:<[a-z_]+>\s*)?(?:error\b|failed\b|could not\b|cannot\b|no such file|ENOENT|file not found)/i;
   return result.isError || (result.text.length < 2000 && complains.test(result.text));
 }
 
@@ -223,8 +223,16 @@ function testCounts(text: string): { passed?: number; failed?: number } {
     }
     return undefined;
   };
-  const passed = number([/^(?:#|ℹ) pass (\d+)/gm, /Tests:?.*?(\d+) passed/g, /(\d+) (?:passed|passing)\b/g]);
-  const failed = number([/^(?:#|ℹ) fail (\d+)/gm, /Tests:?.*?(\d+) failed/g, /(\d+) (?:failed|failing)\b/g]);
+  const passed = number([
+    /^(?:#|ℹ) pass (\d+)/gm,
+    /Tests:?.{0,200}?(\d{1,9}) passed/g,
+    /(?<!\d)(\d+) (?:passed|passing)\b/g,
+  ]);
+  const failed = number([
+    /^(?:#|ℹ) fail (\d+)/gm,
+    /Tests:?.{0,200}?(\d{1,9}) failed/g,
+    /(?<!\d)(\d+) (?:failed|failing)\b/g,
+  ]);
   return { ...(passed === undefined ? {} : { passed }), ...(failed === undefined ? {} : { failed }) };
 }
 

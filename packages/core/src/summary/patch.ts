@@ -114,7 +114,7 @@ function readWhy(record: Record<string, unknown>): { why?: string } {
 }
 
 function isNothing(text: string): boolean {
-  return /^[\s\-*.]*(?:none|n\/?a|nothing|null|unknown|not applicable|无|なし|없음)?[\s.!]*$/iu.test(text);
+  return /^[\s\-*.]*(?:(?:none|n\/?a|nothing|null|unknown|not applicable|无|なし|없음|!)[\s.!]*)?$/iu.test(text);
 }
 
 function records(list: unknown): Record<string, unknown>[] {

@@ -115,7 +115,7 @@ function pairUp(operands: readonly string[]): [from: string, to: string][] {
   const into = operands.length > 2 || target.endsWith("/") || target === ".";
   return operands.slice(0, -1).map((from) => {
     const name = from.split("/").filter(Boolean).at(-1) ?? from;
-    return [from, into ? `${target.replace(/\/+$/, "")}/${name}` : target];
+    return [from, into ? `${target.replace(/(?<!\/)\/+$/, "")}/${name}` : target];
   });
 }
 

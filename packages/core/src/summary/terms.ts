@@ -92,7 +92,7 @@ function kindOf(token: string): Probe["kind"] | null {
   if (token.includes("/") && token.length >= 4 && /[A-Za-z]/.test(token) && !token.includes("//")) return "path";
   if (/^[\w@$-]+(?:\.[\w-]+)*\.[A-Za-z][A-Za-z0-9]{0,4}$/.test(token) && /[A-Za-z]/.test(token[0]!)) return "path";
   if (
-    /^[a-z]+[A-Z]|^[A-Z][a-z0-9]+[A-Z]|[A-Za-z]_[A-Za-z0-9]|^[A-Z]{2,}\d|[A-Za-z]+\d{2,}|\d[A-Za-z-]*[a-zA-Z]{2}|#\d/.test(
+    /^[a-z]+[A-Z]|^[A-Z][a-z0-9]+[A-Z]|[A-Za-z]_[A-Za-z0-9]|^[A-Z]{2,}\d|[A-Za-z]\d{2}|\d[A-Za-z-]*[a-zA-Z]{2}|#\d/.test(
       token,
     )
   )

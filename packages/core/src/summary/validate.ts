@@ -76,7 +76,7 @@ function saysNothing(text: string): boolean {
     const content = line
       .replace(/^\s*(?:[-*+•]|\d+[.)])?\s*/, "")
       .replace(/^(?:\*\*)?[^:：]{1,60}(?:\*\*)?[:：](?:\*\*)?\s*/, "");
-    return nothing.test(content.replaceAll(/[\s.!*_()[\]"'`]+$|^[\s*_()[\]"'`]+/g, ""));
+    return nothing.test(content.replaceAll(/(?<![\s.!*_()[\]"'`])[\s.!*_()[\]"'`]+$|^[\s*_()[\]"'`]+/g, ""));
   });
 }
 

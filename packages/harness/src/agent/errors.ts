@@ -135,10 +135,10 @@ export function messageOf(error: unknown): string {
 }
 
 const SECRETS =
-  /\b(?:sk|pk|rk|key|gsk|xai|AIza|ghp|hf)[-_][A-Za-z0-9_*.-]{8,}|\bAIza[A-Za-z0-9_-]{20,}|(?<=\bBearer\s)\S+|(?<=api[-_]?key["']?\s*[=:]\s*["']?)[^\s"',}]+/gi;
+  /\b(?:sk|pk|rk|key|gsk|xai|AIza|ghp|hf)[-_][A-Za-z0-9_*.-]{8,}|\bAIza[A-Za-z0-9_-]{20,}|(?<=\bBearer\s)\S+|(api[-_]?key["']?\s*[=:]\s*["']?)[^\s"',}]+/gi;
 
 function masked(text: string): string {
-  return text.replace(SECRETS, "[secret]");
+  return text.replace(SECRETS, (_, name: string | undefined) => `${name ?? ""}[secret]`);
 }
 
 /** A provider's error carries the request and the response whole; the cause keeps what helps and nothing else. */

@@ -40,9 +40,9 @@ const TOO_LONG: readonly RegExp[] = [
   /exceed_context_size_error/i, // llama.cpp: the type
   /prompt is too long/i, // Anthropic
   /input is too long|input length and `?max_tokens`? exceed|too many (?:input )?tokens/i, // Bedrock, Anthropic
-  /input token count .*exceeds/is, // Google
-  /prompt contains \d+ tokens .* too large|too large for model with \d+ maximum/is, // Mistral
-  /(?:tokens to keep|number of tokens).*(?:context (?:length|window)|n_ctx)/is, // LM Studio
+  /input token count .{0,300}exceeds/is, // Google
+  /prompt contains \d+ tokens .{0,300} too large|too large for model with \d+ maximum/is, // Mistral
+  /(?:tokens to keep|number of tokens).{0,300}(?:context (?:length|window)|n_ctx)/is, // LM Studio
   /prompt too long|input exceeds|exceeded max context length/i, // Ollama
   /context (?:window|length|size) (?:is |has been |was )?(?:exceeded|full|overflow)/i, // LM Studio, others
 ];

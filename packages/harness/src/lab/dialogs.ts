@@ -102,7 +102,7 @@ function factsByTurn(observation: unknown): Map<string, string[]> {
 
 /** `1:56 pm on 8 May, 2023` as ISO 8601 in UTC. */
 function readDate(written: string): string {
-  const found = /(\d+):(\d+)\s*(am|pm)\s+on\s+(\d+)\s+(\w+),?\s+(\d{4})/i.exec(written);
+  const found = /(\d{1,2}):(\d{1,2})\s*(am|pm)\s+on\s+(\d+)\s+(\w+),?\s+(\d{4})/i.exec(written);
   if (!found) return new Date(0).toISOString();
   const [, hour, minute, half, day, month, year] = found;
   const hours = (Number(hour) % 12) + (half?.toLowerCase() === "pm" ? 12 : 0);

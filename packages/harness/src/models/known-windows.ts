@@ -5,7 +5,7 @@
 
 /** The input window in tokens, or null for a model we don't know. Prefixes of routers and tags don't matter. */
 export function knownWindow(model: string): number | null {
-  const bare = model.toLowerCase().split("/").at(-1)!.replace(/:.*$/, "");
+  const bare = model.toLowerCase().split("/").at(-1)!.replace(/:.*$/s, "");
   // Bedrock and others write `anthropic.claude-...`, `us.meta.llama3-...`, also `meta-llama-3.1`.
   const id = bare.replace(/^(?:[a-z]+\.)+(?=[a-z])/, "").replace(/^meta-(?=llama)/, "");
   return WINDOWS.find(([pattern]) => pattern.test(id))?.[1] ?? null;

@@ -71,5 +71,5 @@ function addressOf(entry: ModelEntry): string {
   const url = URL.parse(entry.base_url);
   // The address itself may hold a password, so it isn't repeated.
   if (url === null || !/^https?:$/.test(url.protocol)) throw problem(`has a \`base_url\` that is no URL, ${example}.`);
-  return entry.base_url.replace(/\/+$/, "");
+  return entry.base_url.replace(/(?<!\/)\/+$/, "");
 }

@@ -111,5 +111,5 @@ function withoutCredentials(address: string): string {
   const url = new URL(address);
   url.username = "";
   url.password = "";
-  return url.href.replace(/\/+$/, "");
+  return url.href.replace(/(?<!\/)\/+$/, "");
 }

@@ -36,7 +36,7 @@ const LIST = new RegExp(
   "i",
 );
 const WRITE = new RegExp(
-  String.raw`^(?:please\s+)?(?:write|save|put)\s+(?:"([^"]*)"|'([^']*)'|([\s\S]+?))\s+(?:to|into|in|as)\s+(?:the\s+)?(?:file\s+)?${PATH}[.!?]*$`,
+  String.raw`^(?:please\s+)?(?:write|save|put)\s+(?:"([^"]*)"|'([^']*)'|(\S(?:[\s\S]*?\S)?))\s+(?:to|into|in|as)\s+(?:the\s+)?(?:file\s+)?${PATH}[.!?]*$`,
   "i",
 );
 

@@ -14,11 +14,15 @@ export function keepRecord(situation: Situation, count: CountText): string | nul
   const { question, earlier } = situation;
   const spoken = spokenIn(question);
   if (ASKS_FOR_FACTS.test(question)) return factsAnswer(spoken ?? spokenBefore(earlier), question);
-  if (ASKS_FOR_PATCH.test(question)) return JSON.stringify(patchOf(spoken ?? spokenBefore(earlier), count));
+  if (asksForPatch(question)) return JSON.stringify(patchOf(spoken ?? spokenBefore(earlier), count));
   return spoken === null ? null : prose(spoken, count);
 }
 
-const ASKS_FOR_PATCH = /Answer with JSON only[\s\S]*\{"add": \{/;
+function asksForPatch(question: string): boolean {
+  const asked = question.indexOf("Answer with JSON only");
+  return asked !== -1 && question.includes('{"add": {', asked);
+}
+
 const ASKS_FOR_FACTS = /"(?:newFacts|factsToRemove|additions)"/;
 
 const MAX_TOKENS = 1_200;

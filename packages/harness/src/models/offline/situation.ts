@@ -48,9 +48,9 @@ export function situationOf(options: Pick<LanguageModelV4CallOptions, "prompt" |
 }
 
 /** What memory lends to a question is not part of it. */
-const LENT = /\s*<evidence>\n[\s\S]*?<\/evidence>/g;
+const LENT = /(?<!\s)\s*<evidence>\n(?:(?!<evidence>\n)[\s\S])*?<\/evidence>/g;
 
-const BLOCK = /<memory>\n([\s\S]*?)<\/memory>/g;
+const BLOCK = /<memory>\n((?:(?!<memory>\n)[\s\S])*?)<\/memory>/g;
 
 function rememberedIn(said: string, system: string): string[] {
   const lent = [...said.matchAll(LENT)].map(([whole]) => whole);
@@ -58,7 +58,7 @@ function rememberedIn(said: string, system: string): string[] {
   const lines = [...lent, ...blocks].flatMap((text) => text.split("\n"));
   return lines
     .filter((line) => /^(?:- |\d+ )/.test(line))
-    .map((line) => line.replace(/^- |^\d+ [^:]{1,40}: |\s*\(confidence: [\d.]+\)$/g, ""));
+    .map((line) => line.replace(/^- |^\d+ [^:]{1,40}: |(?<!\s)\s*\(confidence: [\d.]+\)$/g, ""));
 }
 
 export function textOf(message: AiSdkMessage): string {
