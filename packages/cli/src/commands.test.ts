@@ -1,7 +1,7 @@
 // The commands on threads, through the real binary.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { closeSync, openSync, readSync, writeFileSync, writeSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, readSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
@@ -116,6 +116,17 @@ test("verify names a changed body, a deleted last record and two swapped records
   assert.ok(!(await at.run("replay", "a", "--raw")).stdout.includes("Vienna"));
   assert.ok(!(await at.run("threads")).stdout.includes("Vienna"), "the title was made of the erased words");
   assert.equal((await at.run("redact", "a", "1")).code, 0, "again: nothing is left to do");
+});
+
+test("a fork whose files would be more than the quota is refused and leaves no thread", async (t) => {
+  const at = await deskWithThread(t);
+  mkdirSync(join(at.home, "threads/a/workspace"), { recursive: true });
+  writeFileSync(join(at.home, "threads/a/workspace/big"), "x".repeat(20_000));
+  const config = ["--config", at.file("config.yaml", "limits: {workspace_megabytes: 0.01}\n")];
+  const { code, stderr } = await at.run("fork", "a", "--at", "1", "--as", "b", ...config);
+  assert.deepEqual([code, /Not forked: .*remove some first/.test(stderr)], [1, true], stderr);
+  assert.equal((await at.run("view", "b")).code, 1);
+  assert.equal((await at.run("fork", "a", "--at", "1", "--as", "b")).code, 0);
 });
 
 test("fork shares the past and goes its own way; names are found, taken ones and ends are refused", async (t) => {

@@ -1,9 +1,11 @@
+import { workspaceQuota } from "palimpsest/config";
 import { fork, type Means } from "palimpsest/threads";
-import { copyWorkspace, threadWorkspace } from "palimpsest/workspace";
+import { copyWorkspace, ToolFailure, threadWorkspace } from "palimpsest/workspace";
 import { integer } from "../arguments.ts";
-import type { Run } from "../command.ts";
+import type { Context, Run } from "../command.ts";
 import { Failure, UsageError } from "../failure.ts";
 import { missingThread, requireThreadId, withThread } from "../home.ts";
+import { loadSettings } from "../settings.ts";
 
 export const run: Run = async (input, context) => {
   const parent = input.positionals[0]!;
@@ -16,8 +18,7 @@ export const run: Run = async (input, context) => {
   );
   switch (result.kind) {
     case "forked":
-      // Files have no past: the fork starts with those that are there now.
-      await copyWorkspace(threadWorkspace(context.home, parent), threadWorkspace(context.home, result.thread));
+      await copyFiles(context, parent, result.thread);
       if (context.format === "json") await context.output.json({ thread: result.thread, parent, at: result.at });
       else await context.output.line(`Forked ${parent} at record ${at} as ${result.thread}.`);
       return 0;
@@ -29,6 +30,16 @@ export const run: Run = async (input, context) => {
       throw missingThread(context, parent);
   }
 };
+
+/** Files have no past: the fork starts with those that are there now. Without them it would only look whole. */
+async function copyFiles(context: Context, parent: string, thread: string): Promise<void> {
+  const quota = workspaceQuota(await loadSettings(context));
+  const to = { ...threadWorkspace(context.home, thread), quota };
+  await copyWorkspace(threadWorkspace(context.home, parent), to).catch(async (error: unknown) => {
+    await withThread(context, thread, ({ store }) => store.deleteThread(thread));
+    throw error instanceof ToolFailure ? new Failure("workspace-full", `Not forked: ${error.message}`) : error;
+  });
+}
 
 async function freeName({ store }: Means, parent: string, at: number): Promise<string> {
   for (let count = 1; ; count += 1) {

@@ -11,8 +11,9 @@ import { type WorkspaceOptions, workspaceFiles } from "../middleware/workspace.t
 import { answerFiles, type KeepAnswer } from "../subagents/answer-files.ts";
 import { workspaceFor } from "../subagents/shared-workspace.ts";
 import { copyWorkspace } from "../workspace/copy-workspace.ts";
+import { QUOTA } from "../workspace/quota.ts";
 import { VIRTUAL_ROOT } from "../workspace/virtual-path.ts";
-import { threadWorkspace, type Workspace } from "../workspace/workspace.ts";
+import { type Quota, threadWorkspace, type Workspace } from "../workspace/workspace.ts";
 import type { Middleware } from "./middleware.ts";
 import type { Run } from "./run.ts";
 
@@ -22,6 +23,8 @@ export interface DeepFilesOptions {
   /** Which folders a run works in; by default its thread's own; a sub-agent's are its parent's. */
   readonly workspace?: (run: Run) => Workspace;
   readonly bash?: WorkspaceOptions["bash"];
+  /** What a thread's files may take; null: no limit. With `bash: "host"` there is none: commands write as they like. */
+  readonly quota?: Quota | null;
   /** The model sees: it gets `view_image`. */
   readonly vision?: boolean;
   readonly toolOutput?: Omit<ToolOutputOptions, "workspace">;
@@ -47,7 +50,9 @@ export interface DeepFiles {
 
 export function deepFiles(options: DeepFilesOptions): DeepFiles {
   const { base, bash = "sandbox", vision = false } = options;
-  const workspace = options.workspace ?? ((run: Run) => workspaceFor(base, run.conversation.header));
+  const quota = bash === "host" ? null : (options.quota ?? QUOTA);
+  const given = options.workspace ?? ((run: Run) => workspaceFor(base, run.conversation.header));
+  const workspace = (run: Run): Workspace => ({ quota, ...given(run) });
   const skillsFor = (only: readonly string[] | null): readonly Middleware[] => {
     if (options.skills === undefined) return [];
     const all = options.skills.only ?? null;
@@ -63,7 +68,7 @@ export function deepFiles(options: DeepFilesOptions): DeepFiles {
     skills: skillsFor(null),
     skillsFor,
     viewImage: vision ? [viewImage({ workspace })] : [],
-    copyFiles: (from, to) => copyWorkspace(threadWorkspace(base, from), threadWorkspace(base, to)),
+    copyFiles: (from, to) => copyWorkspace(threadWorkspace(base, from), { ...threadWorkspace(base, to), quota }),
     history: (threadId) => threadWorkspace(base, threadId).roots.history.directory,
     keepAnswer: answerFiles((parent) => ({
       directory: threadWorkspace(base, parent).roots["tool-outputs"].directory,

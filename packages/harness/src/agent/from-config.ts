@@ -7,6 +7,7 @@ import { join, resolve } from "node:path";
 import { configuredWriter } from "../compaction/configured-writer.ts";
 import type { ConfigFile } from "../config/schema.ts";
 import { type Summarization, summarizationForThreads } from "../config/summarization.ts";
+import { workspaceQuota } from "../config/workspace-quota.ts";
 import { type ConfiguredMemory, configuredMemory } from "../memory/configured-memory.ts";
 import type { EmitMemory } from "../memory/events.ts";
 import { limitsIn } from "../models/learned-limits.ts";
@@ -88,6 +89,7 @@ function filesOf(home: string, config: ConfigFile, model: ResolvedModel): DeepFi
   return {
     base: home,
     bash: config.workspace.host_bash ? "host" : "sandbox",
+    quota: workspaceQuota(config),
     vision: model.supportsVision,
     toolOutput: { maxTokens, perTool, exempt },
     skills: { directory: resolve(home, config.skills.path) },

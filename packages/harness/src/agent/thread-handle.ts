@@ -52,7 +52,12 @@ export function threadHandle(id: string, { means, window, asker, copyFiles }: Ha
     pin: (seq, on) => held((writer) => pin(writer, seq, on)),
     async fork(options) {
       const forked = await fork(means, id, options);
-      if (forked.kind === "forked") await copyFiles(id, forked.thread);
+      if (forked.kind !== "forked") return forked;
+      await copyFiles(id, forked.thread).catch(async (error: unknown) => {
+        // A fork without its files would look whole.
+        await means.store.deleteThread(forked.thread);
+        throw error;
+      });
       return forked;
     },
     state: async () => (await means.store.head(id))?.state ?? {},

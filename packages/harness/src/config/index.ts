@@ -17,3 +17,4 @@ export {
   summarizationFromFile,
   summarizationFromOptions,
 } from "./summarization.ts";
+export { workspaceQuota } from "./workspace-quota.ts";

@@ -184,6 +184,8 @@ const limitsSchema = z.strictObject({
   model_first_seconds: positive.nullable().default(300).describe("Until a model says its first piece; null: no limit."),
   model_idle_seconds: positive.nullable().default(120).describe("From one piece of an answer to the next."),
   answer_characters: wholeAboveZero.default(4_000_000).describe("Most of one answer; the rest is cut off."),
+  workspace_megabytes: positive.default(1024).describe("Most that a thread's files may take."),
+  workspace_files: wholeAboveZero.default(20_000).describe("Most files and folders of a thread."),
   tool_seconds: positive.nullable().default(600).describe("A tool that takes longer is left alone; null: no limit."),
 });
 

@@ -6,11 +6,14 @@ import { existsSync } from "node:fs";
 import { cp, lstat, mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { PRIVATE_FOLDER } from "../trust/private-files.ts";
+import { assertRoom, usedBy } from "./quota.ts";
 import { codeOf } from "./tool-failure.ts";
 import { ROOT_NAMES } from "./virtual-path.ts";
 import type { Workspace } from "./workspace.ts";
 
+/** Copies nothing when it would be more than the fork may have. */
 export async function copyWorkspace(from: Workspace, to: Workspace): Promise<void> {
+  await assertRoom(to, await usedBy(from));
   for (const name of ROOT_NAMES.filter((root) => root !== "history")) {
     const [source, target] = [from.roots[name].directory, to.roots[name].directory];
     // A thread without files has none to copy.

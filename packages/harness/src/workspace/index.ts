@@ -1,5 +1,6 @@
 export { copyWorkspace } from "./copy-workspace.ts";
 export { cleanThreadFiles, type DeletedThread, deleteThreadWithFiles } from "./thread-files.ts";
+export { ToolFailure } from "./tool-failure.ts";
 export { VIRTUAL_ROOT } from "./virtual-path.ts";
-export { prepareWorkspace, threadWorkspace, type Workspace } from "./workspace.ts";
+export { prepareWorkspace, type Quota, threadWorkspace, type Workspace } from "./workspace.ts";
 export { type WorkspaceToolOptions, type WorkspaceTools, workspaceTools } from "./workspace-tools.ts";

@@ -3,7 +3,9 @@
  * and is ended from outside. Speaks in messages only; see `sandbox-shell.ts`.
  */
 import { parentPort, workerData } from "node:worker_threads";
-import { Bash, InMemoryFs, MountableFs, OverlayFs, ReadWriteFs } from "just-bash";
+import { Bash, InMemoryFs, MountableFs, OverlayFs } from "just-bash";
+import { BoundedFs, Room } from "./bounded-fs.ts";
+import { longRanges } from "./long-ranges.ts";
 import { ROOT_NAMES, VIRTUAL_ROOT } from "./virtual-path.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -28,9 +30,12 @@ const HOME = `${VIRTUAL_ROOT}/workspace`;
 const MAX_FILE = 64 << 20;
 const MEMORY = 64 << 20;
 
-const bash = openBash(workerData as WorkerSetup);
+const { workspace, maxOutputBytes } = workerData as WorkerSetup;
+const room = new Room(workspace);
+const bash = openBash();
 
 parentPort!.on("message", async ({ command, timeoutMs }: WorkerRequest) => {
+  await room.measure();
   const limit = AbortSignal.timeout(timeoutMs);
   const reply = await bash.exec(command, { rawScript: true, signal: limit }).then(
     ({ stdout, stderr, exitCode }) => ({ stdout, stderr, exitCode }),
@@ -44,17 +49,17 @@ parentPort!.on("message", async ({ command, timeoutMs }: WorkerRequest) => {
   parentPort!.postMessage({ ...reply, timedOut: limit.aborted } satisfies WorkerReply);
 });
 
-function openBash({ workspace, maxOutputBytes }: WorkerSetup): Bash {
+function openBash(): Bash {
   const fs = new MountableFs({ base: new InMemoryFs() });
   for (const name of ROOT_NAMES) {
     const { directory: root, access } = workspace.roots[name];
     const files =
       access === "read-only"
         ? new OverlayFs({ root, mountPoint: "/", readOnly: true, maxFileReadSize: MAX_FILE })
-        : new ReadWriteFs({ root, maxFileReadSize: MAX_FILE, maxCopySize: MAX_FILE });
+        : new BoundedFs({ root, maxFileReadSize: MAX_FILE, maxCopySize: MAX_FILE }, room);
     fs.mount(`${VIRTUAL_ROOT}/${name}`, files);
   }
-  return new Bash({
+  const shell = new Bash({
     fs,
     cwd: HOME,
     env: { HOME, USER: "agent" },
@@ -68,4 +73,6 @@ function openBash({ workspace, maxOutputBytes }: WorkerSetup): Bash {
       maxStringLength: MEMORY,
     },
   });
+  shell.registerTransformPlugin(longRanges);
+  return shell;
 }

@@ -11,6 +11,14 @@ import { ROOT_NAMES, type RootName } from "./virtual-path.ts";
 
 export interface Workspace {
   readonly roots: Readonly<Record<RootName, Root>>;
+  /** What the writable folders may take together; null: as much as the disk has. Not given: the default of `quota.ts`. */
+  readonly quota?: Quota | null;
+}
+
+export interface Quota {
+  readonly bytes: number;
+  /** Files and folders. */
+  readonly entries: number;
 }
 
 export interface Root {

@@ -3,10 +3,11 @@
  * leaves the old content, and a link or hard link in its place is replaced, not written through.
  */
 import { randomUUID } from "node:crypto";
-import { constants as FLAGS } from "node:fs";
+import { constants as FLAGS, type Stats } from "node:fs";
 import { lstat, open, rename, rm } from "node:fs/promises";
 import { PRIVATE_FILE } from "../trust/private-files.ts";
 import { type Folder, withFolder } from "./inside.ts";
+import { assertRoom } from "./quota.ts";
 import { codeOf, failureFor, ToolFailure } from "./tool-failure.ts";
 import { type Place, virtualPath } from "./virtual-path.ts";
 import type { Workspace } from "./workspace.ts";
@@ -17,15 +18,25 @@ export async function writeWhole(workspace: Workspace, place: Place, content: st
   if (name === undefined) throw new ToolFailure(`${shown} is a folder: name a file inside of it.`);
   const parent = { ...place, segments: place.segments.slice(0, -1) };
   try {
-    await withFolder(workspace, parent, (folder) => writeEntry(folder, name, content), "create");
+    await withFolder(workspace, parent, (folder) => writeEntry(workspace, folder, { name, content }), "create");
   } catch (error) {
     throw failureFor(shown, error);
   }
 }
 
-async function writeEntry(folder: Folder, name: string, content: string | Uint8Array): Promise<void> {
+interface Entry {
+  readonly name: string;
+  readonly content: string | Uint8Array;
+}
+
+async function writeEntry(workspace: Workspace, folder: Folder, { name, content }: Entry): Promise<void> {
   const target = folder.at(name);
-  const mode = await modeOf(target);
+  const before = await standingAt(target);
+  const mode = before === null ? PRIVATE_FILE : before.mode & 0o777;
+  await assertRoom(workspace, {
+    bytes: Buffer.byteLength(content) - (before?.size ?? 0),
+    entries: before === null ? 1 : 0,
+  });
   const temporary = folder.at(`.${randomUUID()}.tmp`);
   const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = FLAGS;
   const file = await open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
@@ -41,14 +52,14 @@ async function writeEntry(folder: Folder, name: string, content: string | Uint8A
 }
 
 /** What stands there keeps its permissions; a folder, a pipe or a device is not replaced. */
-async function modeOf(target: string): Promise<number> {
+async function standingAt(target: string): Promise<Stats | null> {
   const stats = await lstat(target).catch((error: unknown) => {
     if (codeOf(error) === "ENOENT") return null;
     throw error;
   });
-  if (stats === null) return PRIVATE_FILE;
+  if (stats === null) return null;
   if (stats.isSymbolicLink()) throw Object.assign(new Error("a link"), { code: "ELOOP" });
   if (stats.isDirectory()) throw Object.assign(new Error("a folder"), { code: "EISDIR" });
   if (!stats.isFile()) throw new ToolFailure("The path is not a regular file: choose another name.");
-  return stats.mode & 0o777;
+  return stats;
 }

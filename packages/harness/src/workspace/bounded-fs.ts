@@ -1,0 +1,97 @@
+/**
+ * The sandbox's file system with the thread's quota: every write asks for room first. What was removed meanwhile counts
+ * only when the room seems used up; then what is there is measured again.
+ */
+import { ReadWriteFs, type ReadWriteFsOptions } from "just-bash";
+import { noRoom, quotaOf, usedBy } from "./quota.ts";
+import type { Quota, Workspace } from "./workspace.ts";
+
+/** The room that is left, for all folders of one workspace. */
+export class Room {
+  readonly #workspace: Workspace;
+  #used: Quota = { bytes: 0, entries: 0 };
+
+  constructor(workspace: Workspace) {
+    this.#workspace = workspace;
+  }
+
+  /** Others may have written since the last command. */
+  async measure(): Promise<void> {
+    if (quotaOf(this.#workspace) !== null) this.#used = await usedBy(this.#workspace);
+  }
+
+  async claim(more: Quota): Promise<void> {
+    const quota = quotaOf(this.#workspace);
+    if (quota === null) return;
+    if (!this.#fits(quota, more)) await this.measure();
+    if (!this.#fits(quota, more)) throw noRoom(quota);
+    this.#used = { bytes: this.#used.bytes + more.bytes, entries: this.#used.entries + more.entries };
+  }
+
+  #fits(quota: Quota, more: Quota): boolean {
+    return this.#used.bytes + more.bytes <= quota.bytes && this.#used.entries + more.entries <= quota.entries;
+  }
+}
+
+type Content = Parameters<ReadWriteFs["writeFile"]>[1];
+
+export class BoundedFs extends ReadWriteFs {
+  readonly #room: Room;
+
+  constructor(options: ReadWriteFsOptions, room: Room) {
+    super(options);
+    this.#room = room;
+  }
+
+  override async writeFile(...args: Parameters<ReadWriteFs["writeFile"]>): Promise<void> {
+    const [path, content] = args;
+    const before = await this.#sizeOf(path);
+    await this.#room.claim({ bytes: sizeOf(content) - (before ?? 0), entries: before === null ? 1 : 0 });
+    await super.writeFile(...args);
+  }
+
+  override async appendFile(...args: Parameters<ReadWriteFs["appendFile"]>): Promise<void> {
+    const [path, content] = args;
+    const entries = (await this.#sizeOf(path)) === null ? 1 : 0;
+    await this.#room.claim({ bytes: sizeOf(content), entries });
+    await super.appendFile(...args);
+  }
+
+  override async mkdir(...args: Parameters<ReadWriteFs["mkdir"]>): Promise<void> {
+    await this.#room.claim({ bytes: 0, entries: 1 });
+    await super.mkdir(...args);
+  }
+
+  override async cp(...args: Parameters<ReadWriteFs["cp"]>): Promise<void> {
+    await this.#room.claim(await this.#treeAt(args[0]));
+    await super.cp(...args);
+  }
+
+  override async link(...args: Parameters<ReadWriteFs["link"]>): Promise<void> {
+    await this.#room.claim({ bytes: 0, entries: 1 });
+    await super.link(...args);
+  }
+
+  /** Null: nothing is there. */
+  async #sizeOf(path: string): Promise<number | null> {
+    const stats = await this.lstat(path).catch(() => null);
+    return stats?.size ?? null;
+  }
+
+  async #treeAt(path: string): Promise<Quota> {
+    const stats = await this.lstat(path).catch(() => null);
+    if (stats === null) return { bytes: 0, entries: 0 };
+    if (!stats.isDirectory) return { bytes: stats.size, entries: 1 };
+    const inside = { bytes: 0, entries: 1 };
+    for (const name of await this.readdir(path)) {
+      const { bytes, entries } = await this.#treeAt(`${path}/${name}`);
+      inside.bytes += bytes;
+      inside.entries += entries;
+    }
+    return inside;
+  }
+}
+
+function sizeOf(content: Content): number {
+  return typeof content === "string" ? Buffer.byteLength(content) : content.length;
+}
