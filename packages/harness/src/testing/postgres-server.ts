@@ -91,7 +91,9 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
 }
 
 const run = promisify(execFile);
-const env = { PATH: process.env["PATH"], LC_ALL: "C", TZ: "UTC" };
+const { PATH, PALIMPSEST_TEST_RUN } = process.env;
+/** With the mark of the test run, by which a server that was left behind is found. */
+const env = { PATH, LC_ALL: "C", TZ: "UTC", ...(PALIMPSEST_TEST_RUN !== undefined && { PALIMPSEST_TEST_RUN }) };
 const serverOutput: ["ignore", "ignore", "pipe"] = ["ignore", "ignore", "pipe"];
 const asRoot = process.getuid?.() === 0;
 const nobody = { uid: 65534, gid: 65534 };

@@ -1,0 +1,54 @@
+/**
+ * Runs the test files, two at a time, each in a process of its own, and sees to it that the run ends: a test has a limit, a
+ * file has one, what a file leaves open fails it (run-tests/guard.ts), and a process that it leaves behind is named, fails
+ * the run and is killed. `node scripts/run-tests.ts [--seconds N] [--file-seconds N] [--grace-seconds N] [pattern...]`
+ */
+import { randomUUID } from "node:crypto";
+import { run } from "node:test";
+import { spec } from "node:test/reporters";
+import { parseArgs } from "node:util";
+import { watchProcesses } from "./run-tests/overdue.ts";
+import { allProcesses, endFamily, familyOf, markedProcesses } from "./run-tests/processes.ts";
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    seconds: { type: "string", default: "240" },
+    "file-seconds": { type: "string", default: "900" },
+    "grace-seconds": { type: "string", default: "10" },
+  },
+});
+const ms = (name: keyof typeof values): number => Number(values[name]) * 1000;
+const patterns = positionals.length > 0 ? positionals : ["packages/*/src/**/*.test.ts", "scripts/**/*.test.ts"];
+
+/** Everything that tests start inherits it. */
+const mark = `PALIMPSEST_TEST_RUN=${randomUUID()}`;
+process.env["PALIMPSEST_TEST_RUN"] = mark.slice(mark.indexOf("=") + 1);
+
+const stream = run({
+  ...{ globPatterns: patterns, concurrency: 2, timeout: ms("seconds") },
+  execArgv: ["--conditions=palimpsest-source", `--import=${new URL("./run-tests/guard.ts", import.meta.url)}`],
+});
+stream.on("test:fail", ({ todo, skip }) => {
+  if (todo === undefined && skip === undefined) process.exitCode = 1;
+});
+stream.compose(spec).pipe(process.stdout);
+
+const graceMs = ms("grace-seconds");
+const watch = watchProcesses(process.pid, { fileMs: ms("file-seconds"), orphanMs: graceMs });
+let running = true;
+stream.once("close", () => {
+  running = false;
+});
+/** Until all files are done and nothing of theirs is left. */
+async function look(): Promise<void> {
+  const all = await allProcesses();
+  const marked = await markedProcesses(mark);
+  for (const { process: late, reason } of watch({ all, marked, now: performance.now() })) {
+    process.stderr.write(`\n✖ ${late.command.split(" ").slice(-3).join(" ")}: ${reason}\n`);
+    process.exitCode = 1;
+    await endFamily(familyOf(late.pid, all), graceMs);
+  }
+  if (running || marked.size > 0) setTimeout(look, running ? 2000 : 200);
+}
+void look();
