@@ -144,6 +144,18 @@ test("in very little room the words stand behind the stub, what was understood b
   assert.ok(tokens <= 60);
 });
 
+test("the user's quoted words don't crowd out the only thing that a summarizer said", () => {
+  const state = addItems({ ...emptyState(), through: 8 }, "facts", [
+    { text: "The importer reads the whole file before it looks at the first line", seqs: [2] },
+  ]);
+  const pins = [{ seq: 1, text: "go" }];
+  for (let maxTokens = 60; maxTokens < 140; maxTokens++) {
+    const { text, tokens } = renderSummary(state, { maxTokens, count, pins, originals: RECALL });
+    assert.match(text, /The importer reads/, `${maxTokens} tokens`);
+    assert.ok(tokens <= maxTokens);
+  }
+});
+
 test("where not even one line fits, its beginning stands", () => {
   const prose = "The parser was ported and all of its tests pass except for the two about unterminated strings";
   const { text, tokens } = renderSummary(

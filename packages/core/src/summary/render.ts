@@ -96,7 +96,7 @@ export function renderSummary(state: SummaryState, options: RenderOptions): Rend
     const text = compose(opening, pins.text, chosen, originals);
     const tokens = count(text);
     if (tokens <= maxTokens) {
-      if (pins.text === "" && !chosen.some(({ kept }) => kept.size > 0)) break;
+      if (saysNothing(chosen, pins.text)) break;
       return { text, tokens, shed: shedCounts(chosen) };
     }
     room -= tokens - maxTokens + 16;
@@ -104,10 +104,18 @@ export function renderSummary(state: SummaryState, options: RenderOptions): Rend
   return renderShort(blocks, { maxTokens, count, through: state.through, originals, format });
 }
 
+/** What a summarizer made of the conversation, and may have been paid for. */
+const isTold = ({ name, items }: Block): boolean => name === "prose" || items !== undefined;
+
+function saysNothing(chosen: readonly Filled[], pins: string): boolean {
+  const told = chosen.filter(isTold);
+  if (told.length === 0) return pins === "" && chosen.every(({ kept }) => kept.size === 0);
+  return told.every(({ kept }) => kept.size === 0);
+}
+
 /** What was understood of the conversation before what stands in its tools and its state anyway. */
 function renderShort(blocks: readonly Block[], options: ShortOptions): RenderedSummary {
   const ranked = RANKED.flatMap((name) => blocks.filter((block) => block.name === name));
-  const isTold = ({ name, items }: Block): boolean => name === "prose" || items !== undefined;
   const order = [...ranked.filter(isTold), ...ranked.filter((block) => !isTold(block))];
   const places = order.flatMap((block) => block.priority.map((index) => ({ block, index })));
   const lines = places.map(({ block, index }) => block.lines[index]!);

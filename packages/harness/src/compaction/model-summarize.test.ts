@@ -132,6 +132,24 @@ for (const [name, options, expected] of [
   });
 }
 
+test("a model that can't do without thinking is asked again with it, then and ever after, schema and all", async () => {
+  const model = scriptedModel([
+    { error: refused(400, "Unsupported value: 'reasoning.effort' does not support 'none' with this model.") },
+    "{}",
+    "{}",
+  ]);
+  const summarize = modelSummarize(model, { providerOptions: { openai: { reasoningEffort: "high" } } });
+  for (let call = 0; call < 2; call++) await summarize(REQUEST, signal);
+  assert.deepEqual(
+    model.calls.map(({ options }) => [options.reasoning, options.responseFormat?.type]),
+    [
+      ["none", "json"],
+      [undefined, "json"],
+      [undefined, "json"],
+    ],
+  );
+});
+
 test("a model that was not told to think is told nothing about it", async () => {
   const model = scriptedModel(["{}"]);
   await modelSummarize(model, { providerOptions: { openai: { store: false } } })(REQUEST, signal);

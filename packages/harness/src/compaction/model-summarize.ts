@@ -34,17 +34,28 @@ export interface ModelSummarizeOptions {
 
 export function modelSummarize(model: LanguageModelV4, options: ModelSummarizeOptions = {}): Summarize {
   let structured = (options.structuredOutput ?? "where-it-works") === "where-it-works";
-  const quiet = withoutThinking(model, options.providerOptions);
+  let quiet = withoutThinking(model, options.providerOptions);
+  const askQuietly = async (request: SummaryRequest, signal: AbortSignal): Promise<SummaryAnswer> => {
+    try {
+      return await ask(model, request, { ...quiet, signal });
+    } catch (error) {
+      if (quiet.reasoning === undefined || !refusesQuiet(error)) throw error;
+      // A model that can't do without thinking may think.
+      const { reasoning: _, ...rest } = quiet;
+      quiet = rest;
+      return ask(model, request, { ...quiet, signal });
+    }
+  };
   return async (request, signal) => {
     const schema = structured ? request.schema : null;
     try {
-      return await ask(model, { ...request, schema }, { ...quiet, signal });
+      return await askQuietly({ ...request, schema }, signal);
     } catch (error) {
       if (schema === null || !refusesSchema(error)) throw asSummarizeError(error);
       structured = false;
     }
     try {
-      return await ask(model, { ...request, schema: null }, { ...quiet, signal });
+      return await askQuietly({ ...request, schema: null }, signal);
     } catch (error) {
       // Both ways were refused, so the schema was not what it minded.
       if (refusesSchema(error)) structured = true;
@@ -113,6 +124,11 @@ function strict(schema: unknown): unknown {
 
 function refusesSchema(error: unknown): boolean {
   return APICallError.isInstance(error) && [400, 404, 415, 422, 501].includes(error.statusCode ?? 0);
+}
+
+function refusesQuiet(error: unknown): boolean {
+  if (!APICallError.isInstance(error) || !refusesSchema(error)) return false;
+  return /reasoning|thinking|effort/i.test(`${error.message} ${error.responseBody ?? ""}`);
 }
 
 const USUAL_PAUSE_MS = 1000;
