@@ -77,7 +77,7 @@ async function measure(
   for (const question of dialog.questions) {
     const gather = async (tokens: number) => {
       const started = performance.now();
-      const found = await gatherEvidence(store, document, request(question.text, { user, tokens, count }));
+      const found = await gatherEvidence(store.forUser(user), document, request(question.text, { tokens, count }));
       if (tokens === 1_000) times.push(performance.now() - started);
       return found?.ids ?? [];
     };
@@ -102,14 +102,14 @@ async function measure(
 /** Asked from a thread that has nothing of its own. */
 function request(
   question: string,
-  { user, tokens, count }: { readonly user: string; readonly tokens: number; readonly count: Count },
+  { tokens, count }: { readonly tokens: number; readonly count: Count },
 ): EvidenceRequest {
-  return { question, user, agent: "default", thread: "asking", visibleAfter: 0, shown: new Set(), tokens, count };
+  return { question, agent: "default", thread: "asking", visibleAfter: 0, shown: new Set(), tokens, count };
 }
 
 async function ingest(store: Store, turns: readonly Turn[], to: { readonly user: string; readonly thread: string }) {
-  const own = means(store);
-  await createThread(own, { id: to.thread, user: to.user });
+  const own = means(store.forUser(to.user));
+  await createThread(own, { id: to.thread });
   const first = turns[0]?.speaker;
   const messages = turns.map(({ speaker, text, caption, at }) => ({
     ...({ dialect: "openai", origin: "import", at } as const),
@@ -181,7 +181,7 @@ async function timeLarge(store: Store, dialogs: readonly Dialog[], count: Count)
   for (const { text } of dialogs.flatMap(({ questions }) => questions).slice(0, 220)) {
     const started = performance.now();
     renderMemory(document, { tokens: 2_000, count });
-    await gatherEvidence(store, document, request(text, { user, tokens: 1_000, count }));
+    await gatherEvidence(store.forUser(user), document, request(text, { tokens: 1_000, count }));
     times.push(performance.now() - started);
   }
   const warm = times.slice(20);

@@ -62,7 +62,7 @@ async function answer(writer: Writer, queue: ReturnType<typeof createMemoryQueue
   const id = `answer-${head.version}`;
   const batch = await prepare(writer, head, [{ kind: "message", id, dialect: "openai", origin: "model", body }]);
   const start = performance.now();
-  const jobs = queue === null ? [] : [queue.job({ user: "ada", agent: "default", throughSeq: head.version + 1 })];
+  const jobs = queue === null ? [] : [queue.job({ agent: "default", throughSeq: head.version + 1 })];
   const result = await store.append(lease.thread, { ...batch, jobs });
   if (result.kind !== "appended") throw new Error(`not appended: ${result.kind}`);
   return performance.now() - start;

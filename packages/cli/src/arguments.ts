@@ -16,6 +16,7 @@ export const GLOBAL_OPTIONS: Readonly<Record<string, CommandOption>> = {
     value: "URL",
     help: "postgres://... or a SQLite file (default: store.url of the configuration, else in the home)",
   },
+  user: { value: "U", help: "whose threads and memory; another's are not there (default: default)" },
   verbose: { help: "say on stderr what happens and why" },
   json: { help: "one JSON document on stdout, everything else on stderr" },
   help: { short: "h", help: "show this help" },

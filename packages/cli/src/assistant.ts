@@ -28,11 +28,11 @@ export async function openAssistant(
     // Without a file nobody has asked for a conversation that ends at its window.
     compaction: (await configOf(context)) === null ? "always" : "configured",
     onMemory: remember,
-    onEvent(event, thread) {
+    onEvent(event, ...where) {
       if (isCompaction(event)) log(event);
       else if (isSubagent(event)) for (const line of logged(event)) context.output.note(line);
       else if (isMemory(event)) remember(event);
-      onEvent?.(event, thread);
+      onEvent?.(event, ...where);
     },
   });
 }

@@ -35,6 +35,8 @@ export interface Input {
 
 export interface Context {
   readonly home: string;
+  /** `--user`: whose threads and memory; another's are not there. */
+  readonly user: string;
   /** The home, and why it is this one. */
   readonly place: ChosenHome;
   /** What the command does with the store. */

@@ -11,7 +11,6 @@ const WINDOW: CommandOption = { value: "N", help: "as a window of N tokens would
 const TALK = {
   thread: { value: "T", help: "the thread to go on with, made when it isn't there (default: a new one)" },
   agent: { value: "A", help: "which agent's thread a new one is (default: default)" },
-  user: { value: "U", help: "whose thread a new one is (default: default)" },
   model: { value: "M", help: "a name from models: (default: the first; none configured: the offline model)" },
   wait: { value: "SECONDS", help: "how long to wait for a thread that another run holds (default: 35; 0: not at all)" },
 } as const satisfies Record<string, CommandOption>;
@@ -38,7 +37,6 @@ export const commands: readonly Command[] = [
     options: {
       thread: { value: "T", help: "the new thread's id (required); a file of conversations makes T-1 ... T-n" },
       "skip-invalid": { help: "import what is valid and report the rest, instead of importing nothing" },
-      user: { value: "U", help: "whose thread it is (default: default)" },
       agent: { value: "A", help: "which agent's thread it is (default: default)" },
     },
     load: () => import("./commands/import.ts"),
@@ -50,7 +48,7 @@ export const commands: readonly Command[] = [
     positionals: [],
     options: {
       limit: { value: "N", help: "at most so many (default: all)" },
-      user: { value: "U", help: "only this user's" },
+      all: { help: "of every user" },
       tree: { help: "forks and sub-agents under the thread they come from" },
     },
     load: () => import("./commands/threads.ts"),
@@ -111,8 +109,7 @@ export const commands: readonly Command[] = [
     positionals: ["[T]", "QUERY"],
     options: {
       limit: { value: "N", short: "k", help: "at most so many hits (default: 10)" },
-      all: { help: "in all threads of a user, instead of T" },
-      user: { value: "U", help: "with --all: whose threads (default: default)" },
+      all: { help: "in all threads of the user, instead of T" },
     },
     load: () => import("./commands/search.ts"),
   },

@@ -1,9 +1,9 @@
 /** The home directory and the store that belongs to it: opened for one command and closed whatever happens. */
 import { existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { checkThreadId } from "@palimpsest/core/log";
+import { checkThreadId, DEFAULT_USER } from "@palimpsest/core/log";
 import { admitHome } from "palimpsest/config/admission";
-import { openStore, type Scrubbed, type Store, storeTarget } from "palimpsest/stores";
+import { asUser, openStore, type Scrubbed, type Store, storeTarget } from "palimpsest/stores";
 import { type Means, means } from "palimpsest/threads";
 import { makeHome, personHere } from "palimpsest/trust";
 import { integer } from "./arguments.ts";
@@ -37,7 +37,7 @@ export function standsAlready(target: string): boolean {
   return /^[a-z][a-z0-9+.-]+:/i.test(target) || existsSync(target);
 }
 
-/** Creates the home where it is missing. */
+/** The threads of the user that was named. Creates the home where it is missing. */
 export async function withHome<T>(context: Context, work: (means: Means) => Promise<T>): Promise<T> {
   const target = await storeOf(context);
   const isNew = !standsAlready(target);
@@ -46,7 +46,7 @@ export async function withHome<T>(context: Context, work: (means: Means) => Prom
     const { standing } = await admittedHome(context);
     // The database is part of what was trusted, and this one is ours.
     if (isNew && standing === "trusted") admitHome(context.place, personHere()).trust();
-    return work(means(store));
+    return work(means(asUser(store, context.user)));
   };
   return withStore(target, use, context.access);
 }
@@ -102,7 +102,13 @@ export function noteScrubbed({ output }: Context, scrubbed: Scrubbed): void {
     output.note(`Another process is reading the database: ${scrubbed.file} still holds the words until it has ended.`);
 }
 
-export function missingThread({ home, store }: Context, thread: string): Failure {
+export function missingThread({ home, store, user }: Context, thread: string): Failure {
   const where = store === null ? ` in ${home}` : "";
-  return new Failure("missing", `There is no thread "${thread}"${where}. "palimpsest threads" lists them.`);
+  const of = user === DEFAULT_USER ? "" : ` of the user ${JSON.stringify(user)}`;
+  return new Failure("missing", `There is no thread "${thread}"${of}${where}. "palimpsest threads" lists them.`);
+}
+
+/** What a command that goes on with the thread must say of its user. */
+export function whose({ user }: Context): string {
+  return user === DEFAULT_USER ? "" : ` --user ${/^[\w@.:-]+$/.test(user) ? user : JSON.stringify(user)}`;
 }

@@ -1,7 +1,9 @@
 /** The `palimpsest` command: reads the command line, runs the command, turns whatever happens into an exit code. */
+import { checkUser, DEFAULT_USER } from "@palimpsest/core/log";
 import { readCommandLine } from "./arguments.ts";
+import type { Input } from "./command.ts";
 import { commands } from "./commands.ts";
-import { endingOf } from "./failure.ts";
+import { endingOf, UsageError } from "./failure.ts";
 import { commandHelp, generalHelp, groupHelp } from "./help.ts";
 import { createOutput, type Output } from "./output.ts";
 import { chosenHome } from "./places.ts";
@@ -30,6 +32,7 @@ export async function main(args: readonly string[]): Promise<number> {
     const access = line.command.access ?? "write";
     const context = {
       home: place.directory,
+      user: userOf(line.input),
       place,
       access,
       ...given,
@@ -43,6 +46,12 @@ export async function main(args: readonly string[]): Promise<number> {
   } finally {
     process.removeAllListeners("SIGINT");
   }
+}
+
+function userOf({ options }: Input): string {
+  const checked = checkUser(String(options["user"] ?? DEFAULT_USER));
+  if (checked.kind === "invalid") throw new UsageError(`--user: ${checked.problem}.`);
+  return checked.user;
 }
 
 const GRACE_MS = 1000;

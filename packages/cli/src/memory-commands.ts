@@ -3,7 +3,6 @@ import type { Command, CommandOption } from "./command.ts";
 
 const SCOPE = {
   agent: { value: "A", help: "a custom agent's memory (default: the user's own)" },
-  user: { value: "U", help: "whose memory (default: default)" },
 } as const satisfies Record<string, CommandOption>;
 
 const FACT = {

@@ -31,7 +31,7 @@ export async function withMemory<T>(
   context: Context,
   work: (memory: OpenMemory) => Promise<T>,
 ): Promise<T> {
-  const scope = scopeOf(options);
+  const scope = scopeOf(options, context);
   const { memory } = await loadSettings(context);
   const open = async (store: Store | null): Promise<Pick<OpenMemory, "repository" | "service">> => {
     const repository = await repositoryOf(context, store);
@@ -60,9 +60,8 @@ export async function eraseKit(context: Context, means: Means): Promise<EraseKit
   return { means, repository: await repositoryOf(context, means.store), cleanFiles };
 }
 
-function scopeOf(options: Input["options"]): MemoryScope {
-  const text = (name: string): string => (typeof options[name] === "string" ? options[name] : "default");
-  const checked = checkScope(text("user"), text("agent"));
+function scopeOf({ agent }: Input["options"], { user }: Context): MemoryScope {
+  const checked = checkScope(user, typeof agent === "string" ? agent : null);
   if (checked.kind === "invalid")
     throw new UsageError(`${checked.problem[0]!.toUpperCase()}${checked.problem.slice(1)}.`);
   return checked.scope;

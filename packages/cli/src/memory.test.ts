@@ -49,7 +49,7 @@ test("memory is added, shown, searched, edited, forgotten and brought back from 
   );
 });
 
-test("each user and agent has a memory of its own; names that can't be paths are bad usage", async (t) => {
+test("each user and agent has a memory of its own, whatever the user's id; an agent's name that can't be a path is bad usage", async (t) => {
   const { json, run } = desk(t);
   await run("memory", "add", "User likes tea");
   await run("memory", "add", "User likes jazz", "--user", "Ann");
@@ -57,15 +57,17 @@ test("each user and agent has a memory of its own; names that can't be paths are
   const contents = async (...args: string[]) =>
     ((await json("memory", "show", ...args)).document as unknown as Shown).facts.map(({ content }) => content);
   assert.deepEqual(await contents(), ["User likes tea"]);
-  assert.deepEqual(await contents("--user", "ann"), ["User likes jazz"]);
+  assert.deepEqual(await contents("--user", "Ann"), ["User likes jazz"]);
+  assert.deepEqual(await contents("--user", "ann"), [], "case is kept");
+  await run("memory", "add", "User likes fado", "--user", "auth0|../x");
+  assert.deepEqual(await contents("--user", "auth0|../x"), ["User likes fado"]);
   assert.deepEqual(await contents("--agent", "CODER"), ["User likes tea", "User writes Rust"]);
   for (const name of ["../x", "CON", "a".repeat(65), ""]) {
-    for (const option of ["--agent", "--user"]) {
-      const { code, stderr } = await run("memory", "show", option, name);
-      assert.equal(code, 2, `${option} ${name}`);
-      assert.match(stderr, /name/);
-    }
+    const { code, stderr } = await run("memory", "show", "--agent", name);
+    assert.equal(code, 2, name);
+    assert.match(stderr, /name/);
   }
+  assert.equal((await run("memory", "show", "--user", "")).code, 2);
 });
 
 test("a memory.json of another tool is imported, and exported in its layout", async (t) => {

@@ -8,7 +8,7 @@ import { printable } from "../terminal-text.ts";
 import type { Session } from "./session.ts";
 
 export async function files({ context, screen, thread }: Session): Promise<void> {
-  const { roots } = threadWorkspace(context.home, thread);
+  const { roots } = threadWorkspace(context.home, { user: context.user, id: thread });
   let shown = 0;
   for (const name of ["workspace", "uploads", "outputs"] as const) {
     const entries = await readdir(roots[name].directory, { recursive: true, withFileTypes: true }).catch(() => []);
@@ -32,7 +32,7 @@ export async function upload(session: Session, argument: string): Promise<void> 
   const found = await stat(source).catch(() => null);
   if (found === null) return screen.aside(`There is no file ${source}.`);
   if (!found.isFile()) return screen.aside(`${source} is no file.`);
-  const workspace = threadWorkspace(context.home, thread);
+  const workspace = threadWorkspace(context.home, { user: context.user, id: thread });
   await prepareWorkspace(workspace);
   const name = await copyIn(source, workspace.roots.uploads.directory);
   const path = `${VIRTUAL_ROOT}/uploads/${name}`;

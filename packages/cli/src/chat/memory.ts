@@ -3,9 +3,9 @@ import { checkScope, memoryService } from "palimpsest/memory";
 import { printable } from "../terminal-text.ts";
 import type { Session } from "./session.ts";
 
-export async function memory({ assistant, screen, user, agentName }: Session, words: string): Promise<void> {
+export async function memory({ assistant, screen, context, agentName }: Session, words: string): Promise<void> {
   if (assistant.memory === null) return screen.aside("Memory is turned off in the configuration.");
-  const checked = checkScope(user ?? "default", agentName ?? "default");
+  const checked = checkScope(context.user, agentName ?? null);
   if (checked.kind === "invalid") return screen.aside(`Nothing is remembered: ${checked.problem}.`);
   const { repository } = assistant.memory;
   const service = memoryService({ repository, clock: () => new Date(), ids: () => crypto.randomUUID() });

@@ -14,7 +14,6 @@ export interface SessionOptions {
   readonly means: Means;
   readonly screen: Screen;
   readonly thread: string;
-  readonly user: string | undefined;
   readonly agentName: string | undefined;
   /** For a thread that another run holds. */
   readonly waitMs: number;
@@ -31,7 +30,6 @@ export class Session {
   readonly context: Context;
   readonly means: Means;
   readonly screen: Screen;
-  readonly user: string | undefined;
   readonly agentName: string | undefined;
   /** The tools of the last answer. */
   readonly uses: ToolUse[] = [];
@@ -47,12 +45,11 @@ export class Session {
   /** What was told outside of a stream is shown in order, before the next line is read. */
   #told: Promise<void> = Promise.resolve();
 
-  constructor({ context, means, screen, thread, user, agentName, waitMs }: SessionOptions) {
+  constructor({ context, means, screen, thread, agentName, waitMs }: SessionOptions) {
     this.#waitMs = waitMs;
     this.context = context;
     this.means = means;
     this.screen = screen;
-    this.user = user;
     this.agentName = agentName;
     this.#thread = thread;
   }
@@ -130,8 +127,8 @@ export class Session {
 
   async #answer(prompt: string, signal: AbortSignal): Promise<RunEnd> {
     const { agent } = this.assistant;
-    const who = { userId: this.user, agentName: this.agentName };
-    const stream = agent.stream({ threadId: this.thread, prompt, ...who, signal, waitMs: this.#waitMs });
+    const { thread: threadId, agentName } = this;
+    const stream = agent.stream({ threadId, agentName, prompt, signal, waitMs: this.#waitMs });
     const inputs = new Map<string, unknown>();
     this.uses.length = 0;
     for await (const event of stream) {

@@ -22,14 +22,14 @@ export async function model(session: Session, name: string): Promise<void> {
 }
 
 export async function threads(session: Session, id: string): Promise<void> {
-  const { means, screen, user } = session;
+  const { means, screen } = session;
   if (id !== "") {
     if (checkThreadId(id).kind === "invalid" || (await means.store.header(id)) === undefined)
       return screen.aside(`There is no thread "${printable(id)}"; /new makes one.`);
     session.goTo(id);
     return screen.aside(`This is ${id} now.`);
   }
-  const page = await means.store.threads({ user: user ?? "default", kind: "main", limit: 10 });
+  const page = await means.store.threads({ kind: "main", limit: 10 });
   if (page.threads.length === 0) return screen.aside("No threads yet.");
   const rows = page.threads.map(({ header, title, messages }) => [
     `${header.id === session.thread ? "*" : " "} ${header.id}`,

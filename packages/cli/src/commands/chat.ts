@@ -6,7 +6,7 @@ import { complete, readSlash } from "../chat/slash.ts";
 import { threadName } from "../chat/switching.ts";
 import type { Run } from "../command.ts";
 import { endingOf, UsageError } from "../failure.ts";
-import { patience, requireThreadId, withHome } from "../home.ts";
+import { patience, requireThreadId, whose, withHome } from "../home.ts";
 
 export const run: Run = async (input, context) => {
   const { options } = input;
@@ -17,8 +17,8 @@ export const run: Run = async (input, context) => {
   const terminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
   const screen = new Screen({ output: context.output, terminal, width: () => process.stdout.columns || 80 });
   return withHome(context, async (means) => {
-    const who = { user: text(options["user"]), agentName: text(options["agent"]) };
-    const session = new Session({ context, means, screen, thread: given ?? threadName(new Date()), waitMs, ...who });
+    const agentName = text(options["agent"]);
+    const session = new Session({ context, means, screen, thread: given ?? threadName(new Date()), waitMs, agentName });
     await session.useModel(text(options["model"]));
     await greet(session);
     const leave = new AbortController();
@@ -58,7 +58,7 @@ async function converse(session: Session, keyboard: Keyboard, leave: AbortSignal
     }
     if (leave.aborted) break;
   }
-  await session.screen.aside(`Go on with: palimpsest chat --thread ${session.thread}`);
+  await session.screen.aside(`Go on with: palimpsest chat --thread ${session.thread}${whose(session.context)}`);
   return failed && process.stdin.isTTY !== true ? 1 : 0;
 }
 

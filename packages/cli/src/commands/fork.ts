@@ -34,8 +34,8 @@ export const run: Run = async (input, context) => {
 /** Files have no past: the fork starts with those that are there now. Without them it would only look whole. */
 async function copyFiles(context: Context, parent: string, thread: string): Promise<void> {
   const quota = workspaceQuota(await loadSettings(context));
-  const to = { ...threadWorkspace(context.home, thread), quota };
-  await copyWorkspace(threadWorkspace(context.home, parent), to).catch(async (error: unknown) => {
+  const filesOf = (id: string) => threadWorkspace(context.home, { user: context.user, id });
+  await copyWorkspace(filesOf(parent), { ...filesOf(thread), quota }).catch(async (error: unknown) => {
     await withThread(context, thread, ({ store }) => store.deleteThread(thread));
     throw error instanceof ToolFailure ? new Failure("workspace-full", `Not forked: ${error.message}`) : error;
   });

@@ -14,7 +14,6 @@ export const run: Run = async ({ positionals, options }, context) => {
     importFile(means, path, {
       thread,
       title: title.enabled ? { maxWords: title.max_words } : null,
-      ...(typeof options["user"] === "string" && { user: options["user"] }),
       ...(typeof options["agent"] === "string" && { agent: options["agent"] }),
       onInvalid: options["skip-invalid"] ? "skip" : "refuse",
       onProgress: reporter(context),

@@ -2,7 +2,7 @@ import type { ConfiguredAgent, RunResult } from "palimpsest/agent";
 import { openAssistant } from "../assistant.ts";
 import type { Context, Run } from "../command.ts";
 import { Failure, sentence, UsageError } from "../failure.ts";
-import { busy, patience, requireThreadId, waitingNote, withHome } from "../home.ts";
+import { busy, patience, requireThreadId, waitingNote, whose, withHome } from "../home.ts";
 
 export const run: Run = async (input, context) => {
   const { positionals, options } = input;
@@ -16,7 +16,7 @@ export const run: Run = async (input, context) => {
     if (model.fallback !== null) context.output.note(`warning: ${model.fallback.message}`);
     try {
       const stream = agent.stream({
-        ...{ prompt, threadId: given, agentName: text(options["agent"]), userId: text(options["user"]) },
+        ...{ prompt, threadId: given, agentName: text(options["agent"]) },
         ...{ signal: context.signal, waitMs },
       });
       let shown = "";
@@ -60,7 +60,8 @@ async function report(
   else {
     if (end.kind === "asked")
       await context.output.line([end.question, ...end.options.map((one) => `- ${one}`)].join("\n"));
-    if (asked === undefined) context.output.note(`Go on with: palimpsest run PROMPT --thread ${thread}`);
+    if (asked === undefined)
+      context.output.note(`Go on with: palimpsest run PROMPT --thread ${thread}${whose(context)}`);
   }
   if (end.kind !== "step-limit") return 0;
   context.output.note(`Stopped after ${end.limit} steps without an answer: run again on the thread to go on.`);

@@ -10,8 +10,7 @@ export const run: Run = async (input, context) => {
   const k = integer(input, "limit", { min: 1 }) ?? 10;
   const all = input.options["all"] === true;
   const [thread, question] = words(input, all);
-  const outcome =
-    thread === null ? await everywhere(input, context, question, k) : await inside(context, thread, question, k);
+  const outcome = thread === null ? await everywhere(context, question, k) : await inside(context, thread, question, k);
   if (outcome.kind === "nothing" && outcome.reason === "missing") throw missingThread(context, thread ?? "");
   if (outcome.unindexed !== undefined)
     context.output.note(`${outcome.unindexed} records could not be searched: the index can't be written here.`);
@@ -49,8 +48,7 @@ function inside(context: Context, thread: string, question: string, k: number): 
   return withThread(context, thread, ({ store }) => searchThread(store, thread, question, { k }));
 }
 
-async function everywhere({ options }: Input, context: Context, question: string, k: number): Promise<SearchOutcome> {
-  const user = typeof options["user"] === "string" ? options["user"] : "default";
+async function everywhere(context: Context, question: string, k: number): Promise<SearchOutcome> {
   if (!standsAlready(await storeOf(context))) return { kind: "nothing", reason: "no-match" };
-  return withHome(context, ({ store }) => searchAll(store, user, question, { k }));
+  return withHome(context, ({ store }) => searchAll(store, question, { k }));
 }

@@ -1,4 +1,5 @@
 import { rm } from "node:fs/promises";
+import type { ThreadName } from "@palimpsest/core/log";
 import { threadFolder } from "palimpsest/compaction";
 import { type Pruned, pruneSubagents, settleInterrupted } from "palimpsest/subagents";
 import { integer } from "../arguments.ts";
@@ -14,7 +15,7 @@ export const run: Run = async (input, context) => {
   const { deleted, kept } = standsAlready(await storeOf(context))
     ? await withHome(context, async (means) => {
         await settleInterrupted(means);
-        const forget = (thread: string) => rm(threadFolder(context.home, thread), { recursive: true, force: true });
+        const forget = (thread: ThreadName) => rm(threadFolder(context.home, thread), { recursive: true, force: true });
         return pruneSubagents(means, { days, unfinished, forget });
       })
     : nothing;

@@ -1,16 +1,14 @@
-import type { ThreadSummary } from "palimpsest/stores";
+import { everyUser, type Store, type ThreadSummary } from "palimpsest/stores";
 import { integer } from "../arguments.ts";
 import type { Context, Run } from "../command.ts";
 import { standsAlready, storeOf, withHome } from "../home.ts";
 import { table } from "../table.ts";
-import { inTree } from "../thread-tree.ts";
+import { inTree, type TreeRow } from "../thread-tree.ts";
 
 export const run: Run = async (input, context) => {
   const limit = integer(input, "limit", { min: 1 }) ?? Number.POSITIVE_INFINITY;
-  const user = input.options["user"];
-  const threads = standsAlready(await storeOf(context))
-    ? await list(context, limit, typeof user === "string" ? user : undefined)
-    : [];
+  const all = input.options["all"] === true;
+  const threads = standsAlready(await storeOf(context)) ? await list(context, limit, all) : [];
   const flat = threads.map(({ header, title, messages, updatedAt }) => ({
     id: header.id,
     title,
@@ -22,15 +20,16 @@ export const run: Run = async (input, context) => {
     agent: header.agent,
     kind: header.kind,
   }));
-  const rows = input.options["tree"] === true ? inTree(flat) : flat.map((row) => ({ ...row, depth: 0 }));
+  const rows = input.options["tree"] === true ? treeOfEach(flat) : flat.map((row) => ({ ...row, depth: 0 }));
   if (context.format === "json") await context.output.json({ threads: input.options["tree"] === true ? rows : flat });
   else if (rows.length === 0)
     context.output.note(`No threads in ${context.store === null ? context.home : "that store"} yet.`);
   else
     await context.output.line(
       table(
-        ["thread", "messages", "changed", "parent", "title"],
+        [...(all ? ["user"] : []), "thread", "messages", "changed", "parent", "title"],
         rows.map((row) => [
+          ...(all ? [row.user] : []),
           "  ".repeat(row.depth) + row.id,
           String(row.messages),
           row.updatedAt,
@@ -42,22 +41,33 @@ export const run: Run = async (input, context) => {
   return 0;
 };
 
-function list(context: Context, limit: number, user: string | undefined): Promise<ThreadSummary[]> {
+function list(context: Context, limit: number, all: boolean): Promise<ThreadSummary[]> {
   return withHome(context, async ({ store }) => {
+    if (!all) return ofUser(store, limit);
     const found: ThreadSummary[] = [];
-    let after: string | undefined;
-    while (found.length < limit) {
-      const page = await store.threads({
-        limit: Math.min(limit - found.length, PAGE),
-        ...(user !== undefined && { user }),
-        ...(after !== undefined && { after }),
-      });
-      found.push(...page.threads);
-      if (page.next === null) break;
-      after = page.next;
-    }
-    return found;
+    for await (const own of everyUser(store)) found.push(...(await ofUser(own, limit)));
+    return found.sort((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1)).slice(0, limit);
   });
+}
+
+async function ofUser(store: Store, limit: number): Promise<ThreadSummary[]> {
+  const found: ThreadSummary[] = [];
+  let after: string | undefined;
+  while (found.length < limit) {
+    const page = await store.threads({
+      limit: Math.min(limit - found.length, PAGE),
+      ...(after !== undefined && { after }),
+    });
+    found.push(...page.threads);
+    if (page.next === null) break;
+    after = page.next;
+  }
+  return found;
+}
+
+/** Ids are one user's own. */
+function treeOfEach<R extends TreeRow & { readonly user: string }>(rows: readonly R[]) {
+  return [...Map.groupBy(rows, ({ user }) => user).values()].flatMap((own) => inTree(own));
 }
 
 const PAGE = 500;

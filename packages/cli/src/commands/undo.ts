@@ -21,9 +21,13 @@ export async function takeBack(context: Context, thread: string, act: typeof red
       const head = await means.store.head(thread);
       // The files are a cache: what the record says stands, whether they could be made or not.
       if (head)
-        await ensureParts(historyFolder(context.home, thread), means.store, thread, head.compaction).catch(
-          (error: unknown) =>
-            context.output.note(`part files: ${String(error)}; "palimpsest doctor --rebuild" makes them.`),
+        await ensureParts(
+          historyFolder(context.home, { user: context.user, id: thread }),
+          means.store,
+          thread,
+          head.compaction,
+        ).catch((error: unknown) =>
+          context.output.note(`part files: ${String(error)}; "palimpsest doctor --rebuild" makes them.`),
         );
       return undone;
     }),

@@ -1,7 +1,17 @@
 /**
- * What may name a thread. A thread id becomes part of paths and URLs, so the rule is narrow on purpose and is checked
- * once, where an id enters; nothing here touches a file system.
+ * What may name a thread: its user and its id. A thread id becomes part of paths and URLs, so the rule is narrow on
+ * purpose; a user's id comes from elsewhere and is taken as it is. Both are checked once, where they enter; nothing here
+ * touches a file system.
  */
+
+/** Whose thread it is when nobody says. */
+export const DEFAULT_USER = "default";
+
+/** A header is one. */
+export interface ThreadName {
+  readonly user: string;
+  readonly id: string;
+}
 
 const THREAD_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
@@ -21,6 +31,29 @@ export function checkThreadId(id: string): ThreadIdCheck {
   return { kind: "valid", id };
 }
 
-function invalid(problem: string): ThreadIdCheck {
+type UserCheck =
+  | { readonly kind: "valid"; readonly user: string }
+  | { readonly kind: "invalid"; readonly problem: string };
+
+/** Any id but an empty one, as far as both databases can keep it: an index row of PostgreSQL ends at 2,700 bytes. */
+export function checkUser(user: string): UserCheck {
+  if (user === "") return invalid("a user can't be empty: leave it out for the default user");
+  const bytes = utf8Length(user);
+  if (bytes > 2000) return invalid(`a user's id takes at most 2,000 bytes as UTF-8, this one takes ${bytes}`);
+  if (user.includes("\0") || !user.isWellFormed())
+    return invalid(`the user ${JSON.stringify(user)} holds a character that can't be stored`);
+  return { kind: "valid", user };
+}
+
+function utf8Length(text: string): number {
+  let bytes = 0;
+  for (const character of text) {
+    const code = character.codePointAt(0)!;
+    bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+  }
+  return bytes;
+}
+
+function invalid(problem: string): { readonly kind: "invalid"; readonly problem: string } {
   return { kind: "invalid", problem };
 }

@@ -4,7 +4,7 @@ export { applyDelta, type Delta, deltaOf, type Json } from "./delta.ts";
 export type { Head, HeadFold } from "./head.ts";
 export { advance, emptyHead, headFold } from "./head.ts";
 export type { ThreadIdCheck } from "./ids.ts";
-export { checkThreadId } from "./ids.ts";
+export { checkThreadId, checkUser, DEFAULT_USER, type ThreadName } from "./ids.ts";
 export { liveAfter, liveRecords, NOTHING_LIVE } from "./live.ts";
 export { parseHeader, parseRecord, RecordError } from "./parse.ts";
 export type * from "./record.ts";

@@ -113,9 +113,9 @@ async function started(
   const agent = createAgent({
     model: client(server),
     modelLimits,
-    onEvent(event, threadId) {
+    onEvent(event, ...where) {
       events.push(event);
-      onEvent(event, threadId);
+      onEvent(event, ...where);
     },
   });
   t.after(async () => {

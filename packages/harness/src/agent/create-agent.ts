@@ -26,7 +26,7 @@ import { compose, type Middleware } from "./middleware.ts";
 import { assertModel, type ModelObject, type ModelSettings, settingsFor, windowBook } from "./model.ts";
 import { rememberCounts } from "./remember-counts.ts";
 import { RETRY_DEFAULTS, type RetryPolicy } from "./retry.ts";
-import { type AgentSetup, withSession } from "./session.ts";
+import { type AgentSetup, meansOf, withSession } from "./session.ts";
 import { assertSummarizer } from "./summarizer.ts";
 import { BASE_PROMPT } from "./system-prompt.ts";
 import { type ThreadHandle, threadHandle } from "./thread-handle.ts";
@@ -57,10 +57,10 @@ export interface AgentOptions extends Partial<Omit<ModelSettings, "languageModel
   /** Counts tokens, any function of a text; by default the best counter known for the model. */
   readonly counter?: GivenCounter;
   /** Folder of a thread's part files. */
-  readonly history?: (threadId: string) => string;
+  readonly history?: (threadId: string, userId: string) => string;
   /** Gives a fork its own copy of its parent's files, as they are now. */
-  readonly copyFiles?: (from: string, to: string) => Promise<void>;
-  readonly onEvent?: (event: AgentEvent, threadId: string) => void;
+  readonly copyFiles?: (from: string, to: string, userId: string) => Promise<void>;
+  readonly onEvent?: (event: AgentEvent, threadId: string, userId: string) => void;
   /** Clock, ids and hash, for tests. */
   readonly means?: Partial<Omit<Means, "store">>;
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -74,6 +74,8 @@ export interface CompactOptions {
   /** Says what would happen, without a model, and writes nothing. */
   readonly dryRun?: boolean;
   readonly signal?: AbortSignal;
+  /** Whose thread it is; by default the store's user's. */
+  readonly userId?: string;
 }
 
 export interface Agent {
@@ -84,7 +86,8 @@ export interface Agent {
   generate(input: RunInput): Promise<RunResult>;
   /** Compacts whatever the size. */
   compact(threadId: string, options?: CompactOptions): Promise<CompactionOutcome<AiSdkMessage>>;
-  thread(id: string): ThreadHandle;
+  /** Of this user, by default the store's; another's thread is not there. */
+  thread(id: string, options?: { readonly userId?: string }): ThreadHandle;
   /**
    * Refuses new runs and stops those under way: they end `aborted`, with what was said so far in the log. Stops drafts and
    * the memory queue it was given. Whatever hasn't stopped within the time (5 s) loses its thread. Closes the store only
@@ -97,13 +100,13 @@ export function createAgent(options: AgentOptions): Agent {
   const setup = resolve(options);
   const { lifetime } = setup;
   const { store, ids } = setup.means;
-  const tell = (event: AgentEvent, threadId: string): void => options.onEvent?.(event, threadId);
+  const { onEvent: tell = () => {} } = options;
   const stream = (input: RunInput): AgentStream => {
-    const threadId = input.threadId ?? `thread-${ids()}`;
+    const { threadId = `thread-${ids()}`, userId = store.user } = input;
     return startStream(threadId, (emit) => {
-      const run = executeRun(setup, { ...input, threadId, runId: ids() }, (event) => {
+      const run = executeRun(setup, { ...input, threadId, userId, runId: ids() }, (event) => {
         emit(event);
-        tell(event, threadId);
+        tell(event, threadId, userId);
       });
       return lifetime.track(run);
     });
@@ -119,19 +122,19 @@ export function createAgent(options: AgentOptions): Agent {
         throw new AgentError("busy", `thread ${result.threadId} is held by another run: try again when it has ended`);
       return result;
     },
-    async compact(threadId, { signal, ...request } = {}) {
+    async compact(threadId, { signal, userId = store.user, ...request } = {}) {
       lifetime.closing.throwIfAborted();
-      const emit = (event: AgentEvent): void => tell(event, threadId);
-      const session = { threadId, runId: ids(), signal: lifetime.signalWith(signal), emit };
+      const emit = (event: AgentEvent): void => tell(event, threadId, userId);
+      const session = { threadId, userId, runId: ids(), signal: lifetime.signalWith(signal), emit };
       const leased = await lifetime.track(
         withSession(setup, session, ({ run }) => run.compact({ cause: "manual", ...request, signal: run.signal })),
       );
       return leased.kind === "done" ? leased.value : unchanged(leased.kind);
     },
-    thread: (id) => {
+    thread: (id, { userId = store.user } = {}) => {
       const { copyFiles = async () => {} } = options;
       const window = (): number => setup.book.window().size;
-      return threadHandle(id, { means: setup.means, window, asker: () => askerOf(setup), copyFiles });
+      return threadHandle(id, { means: meansOf(setup, userId), window, asker: () => askerOf(setup), copyFiles });
     },
     async close({ withinMs = CLOSING_MS } = {}) {
       await lifetime.end(withinMs, () => [

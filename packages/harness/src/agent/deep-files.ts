@@ -3,7 +3,8 @@
  * delegates to, who work in the same folders.
  */
 import { rm } from "node:fs/promises";
-import { threadFolder } from "../compaction/thread-compactor.ts";
+import type { ThreadName } from "@palimpsest/core/log";
+import { threadFolder } from "../home-folders.ts";
 import { type SkillsOptions, skills } from "../middleware/skills.ts";
 import { type ToolOutputOptions, toolOutput } from "../middleware/tool-output.ts";
 import { viewImage } from "../middleware/view-image.ts";
@@ -18,7 +19,7 @@ import type { Middleware } from "./middleware.ts";
 import type { Run } from "./run.ts";
 
 export interface DeepFilesOptions {
-  /** Each thread's files are in `{base}/threads/{thread}`. */
+  /** Each thread's files are in `{base}/threads/{thread}`, another user's in `{base}/users/{user}/threads/{thread}`. */
   readonly base: string;
   /** Which folders a run works in; by default its thread's own; a sub-agent's are its parent's. */
   readonly workspace?: (run: Run) => Workspace;
@@ -37,15 +38,15 @@ export interface DeepFiles {
   readonly workspace: readonly Middleware[];
   readonly skills: readonly Middleware[];
   readonly viewImage: readonly Middleware[];
-  readonly history: (threadId: string) => string;
+  readonly history: (threadId: string, userId: string) => string;
   /** What a fork starts with. */
-  readonly copyFiles: (from: string, to: string) => Promise<void>;
+  readonly copyFiles: (from: string, to: string, userId: string) => Promise<void>;
   /** For sub-agents: only the skills named. */
   readonly skillsFor: (only: readonly string[] | null) => readonly Middleware[];
   /** Where the whole answers of sub-agents are kept. */
   readonly keepAnswer: KeepAnswer;
   /** Removes all files of a thread. */
-  readonly forget: (threadId: string) => Promise<void>;
+  readonly forget: (thread: ThreadName) => Promise<void>;
 }
 
 export function deepFiles(options: DeepFilesOptions): DeepFiles {
@@ -68,12 +69,13 @@ export function deepFiles(options: DeepFilesOptions): DeepFiles {
     skills: skillsFor(null),
     skillsFor,
     viewImage: vision ? [viewImage({ workspace })] : [],
-    copyFiles: (from, to) => copyWorkspace(threadWorkspace(base, from), { ...threadWorkspace(base, to), quota }),
-    history: (threadId) => threadWorkspace(base, threadId).roots.history.directory,
+    copyFiles: (from, to, user) =>
+      copyWorkspace(threadWorkspace(base, { user, id: from }), { ...threadWorkspace(base, { user, id: to }), quota }),
+    history: (id, user) => threadWorkspace(base, { user, id }).roots.history.directory,
     keepAnswer: answerFiles((parent) => ({
       directory: threadWorkspace(base, parent).roots["tool-outputs"].directory,
       path: `${VIRTUAL_ROOT}/tool-outputs`,
     })),
-    forget: (threadId) => rm(threadFolder(base, threadId), { recursive: true, force: true }),
+    forget: (thread) => rm(threadFolder(base, thread), { recursive: true, force: true }),
   };
 }

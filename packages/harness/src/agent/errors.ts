@@ -13,6 +13,7 @@ export type AgentErrorCode =
   | "nothing-to-answer"
   | "bad-message"
   | "bad-thread-id"
+  | "bad-user-id"
   | "bad-model"
   | "duplicate-tool"
   | "busy"

@@ -2,7 +2,7 @@
  * One run from its first word to its last event: take the thread, log what was said, loop, let middleware finish, give
  * the thread back. Whatever goes wrong comes back as the run's end.
  */
-import { checkThreadId } from "@palimpsest/core/log";
+import { checkThreadId, checkUser } from "@palimpsest/core/log";
 import { FloorError } from "../compaction/floor-error.ts";
 import { NO_USAGE } from "../models/usage.ts";
 import type { Leased } from "../stores/leases.ts";
@@ -13,23 +13,22 @@ import type { Emit, RunEnd, RunResult } from "./events.ts";
 import { type Incoming, readIncoming, type Said } from "./incoming.ts";
 import { CLOSED } from "./lifetime.ts";
 import { type Progress, runLoop } from "./loop.ts";
-import { type AgentSetup, type Session, withSession } from "./session.ts";
+import { type AgentSetup, meansOf, type Session, withSession } from "./session.ts";
 
 export interface RunInput extends Incoming {
   /** A new thread when it isn't given. */
   readonly threadId?: string | undefined;
   readonly agentName?: string | undefined;
+  /** Whose thread it is: a user sees only threads of their own. By default the store's user. */
   readonly userId?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   /** How long to wait for a thread that another run holds; without it the run ends `busy` at once. */
   readonly waitMs?: number | undefined;
 }
 
-export async function executeRun(
-  setup: AgentSetup,
-  input: RunInput & { readonly threadId: string; readonly runId: string },
-  emit: Emit,
-): Promise<RunResult> {
+type StartedRun = RunInput & { readonly threadId: string; readonly userId: string; readonly runId: string };
+
+export async function executeRun(setup: AgentSetup, input: StartedRun, emit: Emit): Promise<RunResult> {
   const { threadId, runId } = input;
   const progress: Progress = { text: "", steps: 0, usage: NO_USAGE, error: null };
   emit({ type: "run-start", threadId, runId });
@@ -42,20 +41,24 @@ export async function executeRun(
 
 async function runOn(
   setup: AgentSetup,
-  input: RunInput & { readonly threadId: string; readonly runId: string },
+  input: StartedRun,
   { emit, progress }: { readonly emit: Emit; readonly progress: Progress },
 ): Promise<RunEnd> {
-  const { threadId, runId, userId: user, agentName: agent } = input;
+  const { threadId, runId, userId, agentName: agent } = input;
   if (setup.lifetime.closing.aborted) throw new AgentError("closed", CLOSED);
   const signal = setup.lifetime.signalWith(input.signal);
   const id = checkThreadId(threadId);
   if (id.kind === "invalid") throw new AgentError("bad-thread-id", id.problem);
+  const user = checkUser(userId);
+  if (user.kind === "invalid") throw new AgentError("bad-user-id", user.problem);
   const said = readIncoming(input);
   const attempt = () =>
-    withSession(setup, { threadId, runId, signal, emit }, (session) => runIn(session, { setup, said, progress }));
+    withSession(setup, { threadId, userId, runId, signal, emit }, (session) =>
+      runIn(session, { setup, said, progress }),
+    );
   let leased = await whenFree(attempt, { setup, signal, waitMs: input.waitMs ?? 0, emit });
   if (leased.kind === "missing" && said.length > 0) {
-    await createThread(setup.means, { id: threadId, ...(user && { user }), ...(agent && { agent }) });
+    await createThread(meansOf(setup, userId), { id: threadId, ...(agent && { agent }) });
     leased = await whenFree(attempt, { setup, signal, waitMs: input.waitMs ?? 0, emit });
   }
   if (leased.kind === "busy" && signal.aborted) return { kind: "aborted" };

@@ -9,13 +9,11 @@ import type { Middleware } from "./middleware.ts";
 
 const learning: Middleware = {
   name: "learning",
-  jobs: ({ userId, agentName }, throughSeq) => [
-    { user: userId, agent: agentName, throughSeq, delayMs: 1000, maxAttempts: 5, now: 0 },
-  ],
+  jobs: ({ agentName }, throughSeq) => [{ agent: agentName, throughSeq, delayMs: 1000, maxAttempts: 5, now: 0 }],
 };
 
 test("[F51] a turn's jobs are written in the append of its last answer, and in no other", async () => {
-  const inner = openSqlite({ path: ":memory:" });
+  const inner = openSqlite({ path: ":memory:" }).forUser("ada");
   const batches: AppendBatch[] = [];
   const store: Store = {
     ...inner,
@@ -28,7 +26,7 @@ test("[F51] a turn's jobs are written in the append of its last answer, and in n
   const { agent } = agentKit([{ text: "let me look", calls: [{ name: "look", input: {} }] }, "it is a cat"], {
     ...{ store, tools: { look }, middleware: [learning] },
   });
-  await agent.generate({ threadId: "t", userId: "ada", prompt: "what is it?" });
+  await agent.generate({ threadId: "t", prompt: "what is it?" });
   const asking = batches.filter(({ jobs = [] }) => jobs.length > 0);
   assert.equal(asking.length, 1);
   assert.match(asking[0]!.records[0]!.body!, /it is a cat/);

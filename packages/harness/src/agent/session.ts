@@ -8,6 +8,7 @@ import type { ToolSet } from "ai";
 import type { Compactor } from "../compaction/compactor.ts";
 import type { ModelCounter } from "../models/tokenizers.ts";
 import type { Leased } from "../stores/leases.ts";
+import { asUser } from "../stores/users.ts";
 import { withWriter } from "../threads/acts.ts";
 import { type Conversation, openConversation } from "../threads/conversation.ts";
 import type { Means } from "../threads/writer.ts";
@@ -31,11 +32,11 @@ export interface AgentSetup extends Omit<Asking, "desk"> {
   readonly counting: () => Promise<{ readonly counter: ModelCounter; readonly meter: Meter<AiSdkMessage> }>;
   readonly maxSteps: number;
   readonly toolTimeoutMs: number | null;
-  readonly history: ((threadId: string) => string) | null;
+  readonly history: ((threadId: string, userId: string) => string) | null;
   readonly lifetime: Lifetime;
-  /** By thread: who is still drafting a summary after its run has ended. */
+  /** By user and thread: who is still drafting a summary after its run has ended. */
   readonly drafting: Map<string, Compactor<AiSdkMessage>>;
-  /** By thread: what the last runs left open, so that the next one reads only what is new. */
+  /** By user and thread: what the last runs left open, so that the next one reads only what is new. */
   readonly open: Map<string, OpenThread>;
 }
 
@@ -53,6 +54,7 @@ export interface Session {
 
 export interface SessionOptions {
   readonly threadId: string;
+  readonly userId: string;
   readonly runId: string;
   readonly signal: AbortSignal | undefined;
   readonly emit: Emit;
@@ -60,60 +62,67 @@ export interface SessionOptions {
 
 export function withSession<T>(
   setup: AgentSetup,
-  { threadId, runId, signal: stop, emit }: SessionOptions,
+  { threadId, userId, runId, signal: stop, emit }: SessionOptions,
   work: (session: Session) => Promise<T>,
 ): Promise<Leased<T>> {
+  const means = meansOf(setup, userId);
+  const key = JSON.stringify([userId, threadId]);
   return withWriter(
-    setup.means,
+    means,
     threadId,
     async (writer, lost) => {
-      const before = setup.open.get(threadId);
-      setup.open.delete(threadId);
+      const before = setup.open.get(key);
+      setup.open.delete(key);
       const conversation = await openConversation(writer, shapeOf("ai-sdk"), before?.conversation);
       if (conversation === null) throw new LeaseLostError(threadId);
       const signal = stop === undefined ? lost : AbortSignal.any([stop, lost]);
       const { middleware, compaction, base, tools, book } = setup;
       const { bindsReasoning } = setup.model;
       const window = (): number => book.window().size;
-      const common = { runId, means: setup.means, conversation, signal, emit, window, bindsReasoning };
+      const common = { runId, means, conversation, signal, emit, window, bindsReasoning };
       const run: ActiveRun = startRun({ ...common, compact: (request) => desk.compactor.compact(request) });
       const desk = await openDesk(run, {
         ...{ middleware, compaction, base, tools, book },
         model: setup.model.settings.languageModel,
         providerOptions: setup.model.settings.providerOptions,
-        ahead: setup.drafting.has(threadId) ? "no" : "yes",
+        ahead: setup.drafting.has(key) ? "no" : "yes",
         ...(await setup.counting()),
         before: before?.conversation.live() === conversation.live() ? before.settled : null,
-        history: setup.history?.(threadId) ?? null,
+        history: setup.history?.(threadId, userId) ?? null,
       });
       const assertHeld = (): void => {
         if (lost.aborted) throw new LeaseLostError(threadId);
       };
       try {
         const result = await work({ run, desk, assertHeld });
-        keepOpen(setup, threadId, { conversation, settled: desk.settled() });
+        keepOpen(setup, key, { conversation, settled: desk.settled() });
         return result;
       } finally {
         if (setup.lifetime.closing.aborted) await desk.compactor.close();
-        else letDraft(setup, threadId, desk.compactor);
+        else letDraft(setup, key, desk.compactor);
       }
     },
     { runId, abandon: setup.lifetime.over },
   );
 }
 
+/** The agent's means, on the threads of one user. */
+export function meansOf({ means }: Pick<AgentSetup, "means">, userId: string): Means {
+  return { ...means, store: asUser(means.store, userId) };
+}
+
 /** Whatever the number of threads, only so many stay in memory. */
 const MOST_OPEN = 8;
 
-function keepOpen({ open }: AgentSetup, threadId: string, thread: OpenThread): void {
-  open.set(threadId, thread);
+function keepOpen({ open }: AgentSetup, key: string, thread: OpenThread): void {
+  open.set(key, thread);
   const [oldest] = open.keys();
   if (open.size > MOST_OPEN && oldest !== undefined) open.delete(oldest);
 }
 
 /** A draft never touches the thread, so it may go on without the lease; the next run finds it in the table. */
-function letDraft({ drafting }: AgentSetup, threadId: string, compactor: Compactor<AiSdkMessage>): void {
-  if (drafting.has(threadId)) return;
-  drafting.set(threadId, compactor);
-  void compactor.settled().finally(() => drafting.delete(threadId));
+function letDraft({ drafting }: AgentSetup, key: string, compactor: Compactor<AiSdkMessage>): void {
+  if (drafting.has(key)) return;
+  drafting.set(key, compactor);
+  void compactor.settled().finally(() => drafting.delete(key));
 }

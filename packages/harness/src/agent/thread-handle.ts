@@ -30,7 +30,7 @@ interface HandleOptions {
   readonly means: Means;
   readonly window: () => number;
   readonly asker: () => Promise<Asker>;
-  readonly copyFiles: (from: string, to: string) => Promise<void>;
+  readonly copyFiles: (from: string, to: string, userId: string) => Promise<void>;
 }
 
 export function threadHandle(id: string, { means, window, asker, copyFiles }: HandleOptions): ThreadHandle {
@@ -53,7 +53,7 @@ export function threadHandle(id: string, { means, window, asker, copyFiles }: Ha
     async fork(options) {
       const forked = await fork(means, id, options);
       if (forked.kind !== "forked") return forked;
-      await copyFiles(id, forked.thread).catch(async (error: unknown) => {
+      await copyFiles(id, forked.thread, means.store.user).catch(async (error: unknown) => {
         // A fork without its files would look whole.
         await means.store.deleteThread(forked.thread);
         throw error;

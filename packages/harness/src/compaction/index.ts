@@ -1,3 +1,4 @@
+export { threadFolder } from "../home-folders.ts";
 export type { BackgroundOptions } from "./background.ts";
 export {
   type CompactedMessages,
@@ -25,4 +26,4 @@ export {
 } from "./summarize.ts";
 export type { SummaryFailure, SummaryJob, SummaryResult, SummaryWriter } from "./summary-writer.ts";
 export type { ThreadCompaction, ThreadOutcome } from "./thread-compactor.ts";
-export { compactThread, historyFolder, threadFolder } from "./thread-compactor.ts";
+export { compactThread, historyFolder } from "./thread-compactor.ts";

@@ -4,6 +4,8 @@
  */
 import { join } from "node:path";
 import type { CompactionOutcome, Policy, Window } from "@palimpsest/core/compaction";
+import type { ThreadName } from "@palimpsest/core/log";
+import { threadFolder } from "../home-folders.ts";
 import { type ThreadScale, threadScale } from "../inspect/thread-scale.ts";
 import type { Store, ThreadLoad } from "../stores/store.ts";
 import { withWriter } from "../threads/acts.ts";
@@ -58,13 +60,8 @@ export async function compactThread(
 }
 
 /** The folder of a thread's part files. */
-export function historyFolder(home: string, thread: string): string {
+export function historyFolder(home: string, thread: ThreadName): string {
   return join(threadFolder(home, thread), HISTORY);
-}
-
-/** Everything the home keeps of a thread beside its log: workspace, uploads, outputs, history. */
-export function threadFolder(home: string, thread: string): string {
-  return join(home, "threads", thread);
 }
 
 function compactOn(
@@ -75,7 +72,8 @@ function compactOn(
   { home, policy, window, writer, on }: ThreadCompaction,
 ): Promise<CompactionOutcome<object>> {
   const { id } = conversation.header;
-  const archive = () => ensureParts(historyFolder(home, id), store, id, conversation.head().compaction);
+  const archive = () =>
+    ensureParts(historyFolder(home, conversation.header), store, id, conversation.head().compaction);
   const compactor = createCompactor({
     conversation,
     meter: scale.meter,

@@ -18,7 +18,6 @@ import { messageProblem, nestingProblem, strayResults } from "./validate.ts";
 
 export interface ImportOptions {
   readonly thread: string;
-  readonly user?: string;
   readonly agent?: string;
   readonly onInvalid: "refuse" | "skip";
   /** How threads are named by their first words; null: not at all. */
@@ -160,9 +159,9 @@ async function writeThread(
   means: Means,
   thread: string,
   drafts: Parameters<typeof commit>[1],
-  { user, agent, digest }: ImportOptions & { readonly digest: string },
+  { agent, digest }: ImportOptions & { readonly digest: string },
 ): Promise<"written" | "exists" | "busy"> {
-  await createThread(means, { id: thread, ...(user !== undefined && { user }), ...(agent !== undefined && { agent }) });
+  await createThread(means, { id: thread, ...(agent !== undefined && { agent }) });
   const result = await withWriter(
     means,
     thread,

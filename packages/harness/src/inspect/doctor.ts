@@ -4,12 +4,14 @@
  * and reports what differed. The logs themselves are never touched, nor is the head of a broken one: it is the witness.
  */
 import { existsSync } from "node:fs";
+import { DEFAULT_USER } from "@palimpsest/core/log";
 import { repairParts } from "../compaction/part-files.ts";
 import { historyFolder } from "../compaction/thread-compactor.ts";
 import { type LoadedConfig, loadConfig } from "../config/load.ts";
 import { windowOf } from "../models/window.ts";
 import { rebuildIndex } from "../recall/catch-up.ts";
 import type { Store } from "../stores/store.ts";
+import { everyThread, everyUser } from "../stores/users.ts";
 import { rebuildHead, verify } from "../threads/audit.ts";
 import { sha256 } from "../threads/writer.ts";
 import { memoryFileCheck, memoryJobCheck } from "./memory-checks.ts";
@@ -90,12 +92,14 @@ async function threadChecks(store: Store, { home, derived }: DoctorOptions): Pro
   const checks: Check[] = [];
   let count = 0;
   let bad = 0;
-  for await (const thread of everyThread(store)) {
-    count += 1;
-    if (derived === "skip") continue;
-    const failed = await rebuildThread(store, home, thread);
-    bad += failed.length === 0 ? 0 : 1;
-    checks.push(...failed);
+  for await (const own of everyUser(store)) {
+    for await (const { header } of everyThread(own)) {
+      count += 1;
+      if (derived === "skip") continue;
+      const failed = await rebuildThread(own, home, header.id);
+      bad += failed.length === 0 ? 0 : 1;
+      checks.push(...failed);
+    }
   }
   const unread = `${count} threads; their logs were not read: --rebuild verifies all, "palimpsest verify T" one`;
   if (derived === "skip") return [{ name: "threads", ok: true, detail: unread }];
@@ -116,22 +120,22 @@ async function logCheck(store: Store, thread: string): Promise<Check | null> {
   const verdict = await verify({ store, hash: sha256 }, thread);
   if (verdict.kind !== "broken") return null;
   const advice = "nothing of it was rebuilt: restore a backup, or fork the thread before that record";
-  return { name: `log of ${thread}`, ok: false, detail: `${verdict.firstBad.detail}; ${advice}` };
+  return { name: `log of ${named(store, thread)}`, ok: false, detail: `${verdict.firstBad.detail}; ${advice}` };
 }
 
 async function partsCheck(store: Store, home: string, thread: string): Promise<Check | null> {
   const head = await store.head(thread);
-  const folder = historyFolder(home, thread);
+  const folder = historyFolder(home, { user: store.user, id: thread });
   if (!head || (head.compaction === null && !existsSync(folder))) return null;
   const faults = await repairParts(folder, store, thread, head.compaction);
   if (faults.length === 0) return null;
-  const named = faults.map(({ name, fault }) => `${name} (${fault})`).join(", ");
-  return { name: `part files of ${thread}`, ok: false, detail: `${named}; made anew from the log` };
+  const listed = faults.map(({ name, fault }) => `${name} (${fault})`).join(", ");
+  return { name: `part files of ${named(store, thread)}`, ok: false, detail: `${listed}; made anew from the log` };
 }
 
 /** Null when the head is what its log says. */
 async function headCheck(store: Store, thread: string): Promise<Check | null> {
-  const name = `head of ${thread}`;
+  const name = `head of ${named(store, thread)}`;
   try {
     const result = await rebuildHead({ store }, thread, "write");
     if (result.kind === "different")
@@ -144,11 +148,6 @@ async function headCheck(store: Store, thread: string): Promise<Check | null> {
   }
 }
 
-async function* everyThread(store: Store): AsyncGenerator<string> {
-  let after: string | null = null;
-  do {
-    const page = await store.threads({ order: "created", limit: 500, ...(after !== null && { after }) });
-    for (const { header } of page.threads) yield header.id;
-    after = page.next;
-  } while (after !== null);
+function named({ user }: Store, thread: string): string {
+  return user === DEFAULT_USER ? thread : `${thread} (${user})`;
 }

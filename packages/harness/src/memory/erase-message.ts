@@ -53,7 +53,7 @@ export async function eraseMessage(kit: EraseKit, thread: string, seq: number): 
   const { threads, lentTo } = redacted;
   const refs = new Set(threads.map((sharer) => `${sharer}#${seq}`));
   const memory = await eraseFromMemory(kit, header, { refs, words: words.map(({ text }) => text).join("\n") });
-  const shown = await eraseFacts(means, header.user, namesOf(memory));
+  const shown = await eraseFacts(means, namesOf(memory));
   for (const one of new Set([...threads, ...lentTo, ...copied, ...shown.threads])) await cleanFiles?.(one);
   const scrubbed = await means.store.scrub();
   const shownIn = shown.threads.filter((one) => !threads.includes(one) && !lentTo.includes(one));

@@ -153,7 +153,7 @@ async function fill({ home, store, storage }: ErasePlace) {
     settings: { maxFacts: 100, factConfidenceThreshold: 0.7 },
     extract: async () => LEARNED,
   });
-  await updater.process({ thread: "a", throughSeq: (await store.head("a"))!.version });
+  await updater.process({ user: store.user, thread: "a", throughSeq: (await store.head("a"))!.version });
   assert.equal((await service.show(OWN)).facts.length, 2, "the fact was learned");
   await ask("b", "What is my boat called, and where does it lie in the harbor?");
   await withWriter(own, "b", async (writer) => {

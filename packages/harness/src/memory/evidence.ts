@@ -11,7 +11,6 @@ import { type FactHit, searchFacts } from "./fact-index.ts";
 
 export interface EvidenceRequest {
   readonly question: string;
-  readonly user: string;
   readonly agent: string;
   /** The thread that asks, and which of its turns the prompt shows anyway: those after this seq. */
   readonly thread: string;
@@ -36,7 +35,7 @@ export async function gatherEvidence(
 ): Promise<Evidence | null> {
   const { question, count } = request;
   const [found, facts] = await Promise.all([
-    searchAll(store, request.user, question, { k: turnsFor(request.tokens), snippets: "whole" }),
+    searchAll(store, question, { k: turnsFor(request.tokens), snippets: "whole" }),
     searchFacts(document, question, FACTS),
   ]);
   const hits = await fuse(store, found.kind === "found" ? found.hits : [], facts);
@@ -108,15 +107,14 @@ async function fuse(store: Store, hits: readonly SearchHit[], facts: readonly Fa
 async function usable(
   store: Store,
   document: MemoryDocument,
-  { thread, visibleAfter, shown, agent, user }: EvidenceRequest,
+  { thread, visibleAfter, shown, agent }: EvidenceRequest,
   hits: readonly SearchHit[],
 ): Promise<SearchHit[]> {
   const fenced = new Set(document.fenced ?? []);
   const open = new Set<string>();
   const look = async (name: string): Promise<void> => {
     const header = await store.header(name);
-    const own = header?.user === user && header.agent === agent;
-    if (own && header.memory === "on" && header.kind === "main") open.add(name);
+    if (header?.agent === agent && header.memory === "on" && header.kind === "main") open.add(name);
   };
   await Promise.all([...new Set(hits.map((hit) => hit.thread))].map(look));
   return hits.filter(

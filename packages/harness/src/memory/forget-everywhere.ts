@@ -5,6 +5,7 @@
  */
 import type { EvidenceRecord } from "@palimpsest/core/log";
 import type { Scrubbed } from "../stores/store.ts";
+import { asUser, everyThread } from "../stores/users.ts";
 import { withWriter } from "../threads/acts.ts";
 import { eraseFacts } from "../threads/redact.ts";
 import { commit, type Means } from "../threads/writer.ts";
@@ -28,18 +29,20 @@ export interface ForgetRequest {
 }
 
 export async function forgetEverywhere(
-  kit: EraseKit,
+  given: EraseKit,
   service: MemoryService,
   request: ForgetRequest,
 ): Promise<ForgottenEverywhere | { readonly kind: "unknown-fact"; readonly id: string }> {
   const { scope, ids, turns } = request;
+  const means = { ...given.means, store: asUser(given.means.store, scope.user) };
+  const kit = { ...given, means };
   const forgotten = await service.forget(scope, ids, turns === "redact" ? "erase" : "keep-history");
   if (forgotten.kind === "unknown-fact") return forgotten;
   if (turns === "redact") return eraseEverywhere(kit, request, forgotten);
   const busy = new Set<string>();
   const gone = new Set([...forgotten.facts.map(({ id }) => id), ...forgotten.fenced]);
   const evidence: string[] = [];
-  for (const thread of await threadsWithEvidence(kit.means, scope.user, gone)) {
+  for (const thread of await threadsWithEvidence(kit.means, gone)) {
     // An empty batch: evidence is dropped at each one.
     const drop = { kind: "prune", entries: [], tokensBefore: 0, tokensAfter: 0 } as const;
     const held = await withWriter(kit.means, thread, (writer) => commit(writer, [drop]));
@@ -61,18 +64,14 @@ async function eraseEverywhere(
   await repository?.storage.forgetCopies?.(scope, [...gone, ...contents]);
   // Forgotten before, its words are no longer known, nor whether a section said them: all that was shown goes.
   const sections = gone.size > facts.length;
-  const shown = await eraseFacts(
-    means,
-    scope.user,
-    namesOf({ ids: new Set([...gone, ...fenced]), contents, sections }),
-  );
+  const shown = await eraseFacts(means, namesOf({ ids: new Set([...gone, ...fenced]), contents, sections }));
   const busy = new Set(shown.busy);
   const redacted: string[] = [];
   for (const ref of fenced) {
     const at = ref.lastIndexOf("#");
     const thread = ref.slice(0, at);
     // A memory that came from elsewhere names its sources as it likes.
-    if (at === -1 || (await means.store.header(thread))?.user !== scope.user) continue;
+    if (at === -1 || (await means.store.header(thread)) === undefined) continue;
     const result = await eraseMessage(kit, thread, Number(ref.slice(at + 1)));
     if (result.kind === "busy") busy.add(result.thread);
     if (!("threads" in result)) continue;
@@ -84,20 +83,16 @@ async function eraseEverywhere(
   return { ...forgotten, evidence: shown.threads, redacted, busy: [...busy], scrubbed };
 }
 
-async function threadsWithEvidence({ store }: Means, user: string, gone: ReadonlySet<string>): Promise<string[]> {
+async function threadsWithEvidence({ store }: Means, gone: ReadonlySet<string>): Promise<string[]> {
   const found: string[] = [];
-  for (let after: string | undefined; ; ) {
-    const page = await store.threads({ user, limit: 200, order: "created", ...(after !== undefined && { after }) });
-    for (const { header } of page.threads) {
-      const head = await store.head(header.id);
-      for (const seq of head?.evidence ?? []) {
-        for await (const { record } of store.records(header.id, { range: [seq, seq] })) {
-          const lent = (record as EvidenceRecord).ids ?? [];
-          if (lent.some((id) => gone.has(id)) && !found.includes(header.id)) found.push(header.id);
-        }
+  for await (const { header } of everyThread(store)) {
+    const head = await store.head(header.id);
+    for (const seq of head?.evidence ?? []) {
+      for await (const { record } of store.records(header.id, { range: [seq, seq] })) {
+        const lent = (record as EvidenceRecord).ids ?? [];
+        if (lent.some((id) => gone.has(id)) && !found.includes(header.id)) found.push(header.id);
       }
     }
-    if (page.next === null) return found;
-    after = page.next;
   }
+  return found;
 }

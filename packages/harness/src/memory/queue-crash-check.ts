@@ -56,7 +56,7 @@ export async function checkQueueCrashes(
   delays: readonly number[],
 ): Promise<{ readonly turns: number }> {
   const thread = "survivor";
-  const store = await openStore(target);
+  const store = (await openStore(target)).forUser("ada");
   const queue = createMemoryQueue(store, { process: (job) => learn(store, job), pollMs: 20, leaseMs: 1000 });
   t.after(async () => {
     await queue.stop();

@@ -110,7 +110,7 @@ test("with two connections left every turn goes through and memory learns from i
     await store.close();
   });
   await queue.start();
-  const writers = await Promise.all([1, 2, 3, 4].map((n) => writeThread(store, `poor-${n}`, { user: "ada" })));
+  const writers = await Promise.all([1, 2, 3, 4].map((n) => writeThread(store, `poor-${n}`)));
   await Promise.all(writers.map((writer) => takeTurn(writer, queue, "I live in Oslo.")));
   assert.deepEqual(await queue.drain(60_000), { kind: "drained" });
 });
@@ -140,7 +140,7 @@ async function setUp(
     await queue.stop();
     await Promise.all([store.close(), direct.close()]);
   });
-  const writer = await writeThread(direct, thread, { user: "ada" });
+  const writer = await writeThread(direct, thread);
   return {
     ...{ queue, store, direct, troubled: troubled.promise },
     turn: (text: string) => takeTurn(writer, queue, text),

@@ -49,10 +49,10 @@ export async function takeTurn(writer: Writer, queue: MemoryQueue, text: string)
   const head = (await store.head(lease.thread))!;
   const batch = await prepare(writer, head, [said("user", text), said("assistant", "Noted.")]);
   const throughSeq = batch.head.version;
-  const jobs = [queue.job({ user: "ada", agent: "default", throughSeq })];
+  const jobs = [queue.job({ agent: "default", throughSeq })];
   const result = await store.append(lease.thread, { ...batch, jobs });
   if (result.kind !== "appended") throw new Error(`the turn was not appended: ${result.kind}`);
-  queue.queued(lease.thread, 2);
+  queue.queued({ user: store.user, thread: lease.thread }, 2);
   return throughSeq;
 }
 

@@ -5,7 +5,7 @@ import { queueSuite } from "./queue-suite.ts";
 
 queueSuite("PostgreSQL", async () => {
   const server = await startPostgres();
-  const store = await openPostgres(server.url());
+  const store = (await openPostgres(server.url())).forUser("ada");
   const own = new pg.Client(server.url());
   await own.connect();
   return {

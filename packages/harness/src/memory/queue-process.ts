@@ -11,7 +11,7 @@ import { createMemoryQueue } from "./queue.ts";
 import { learn, takeTurn } from "./queue-learner.ts";
 
 const [target, thread, mode] = process.argv.slice(2) as [string, string, "turns" | "work" | "hang"];
-const store = await openStore(target);
+const store = (await openStore(target)).forUser("ada");
 const queue = createMemoryQueue(store, {
   debounceSeconds: 0.01,
   pollMs: 5,
@@ -24,7 +24,7 @@ const queue = createMemoryQueue(store, {
 });
 await queue.start();
 if (mode === "turns") {
-  const writer = await writeThread(store, thread, { user: "ada" });
+  const writer = await writeThread(store, thread);
   for (let turn = (await store.head(thread))!.messages / 2 + 1; ; turn += 1) {
     await takeTurn(writer, queue, `I own book number ${turn}.`);
     writeSync(1, `${turn}\n`);

@@ -19,20 +19,20 @@ after(() => server.stop());
 sharing("PostgreSQL", () => server.url());
 
 test("a worker outlives its server: after a crash and a restart it learns on", async (t) => {
-  const store = await openPostgres(server.url(), { reconnectMs: 180_000 });
+  const store = (await openPostgres(server.url(), { reconnectMs: 180_000 })).forUser("ada");
   const queue = createMemoryQueue(store, { process: (job) => learn(store, job), pollMs: 20, leaseMs: 1000 });
   t.after(async () => {
     await queue.stop();
     await store.close();
   });
-  const writer = await writeThread(store, "outlived", { user: "ada" });
+  const writer = await writeThread(store, "outlived");
   await queue.start();
   for (const [round, end] of [server.halt, server.crash].entries()) {
     await takeTurn(writer, queue, `I own boat number ${round}.`);
     await end();
     await pause(300);
     await server.start();
-    await queue.hurry("outlived");
+    await queue.hurry({ user: "ada", thread: "outlived" });
     await until(async () => (await learned(store, "outlived")).texts.length === round + 1, "it is learned");
   }
 });

@@ -12,7 +12,7 @@ const folder = mkdtempSync(join(tmpdir(), "palimpsest-queue-"));
 after(() => rmSync(folder, { recursive: true }));
 
 queueSuite("SQLite", async () => {
-  const store = openSqlite({ path: ":memory:" });
+  const store = openSqlite({ path: ":memory:" }).forUser("ada");
   let now = Date.UTC(2026, 10, 15);
   return {
     store,

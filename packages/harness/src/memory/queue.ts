@@ -15,6 +15,7 @@ import {
   type WorkOptions,
 } from "../stores/memory-jobs.ts";
 import type { Store } from "../stores/store.ts";
+import { asUser } from "../stores/users.ts";
 import type { EmitMemory } from "./events.ts";
 import type { UpdateOutcome } from "./updater.ts";
 
@@ -29,13 +30,15 @@ export interface MemoryQueueOptions extends Partial<Omit<WorkOptions, "process" 
   readonly emit?: EmitMemory;
 }
 
+type ThreadName = Pick<MemoryJob, "user" | "thread">;
+
 export interface MemoryQueue {
   /** The job of a turn, to be given to the append that ends it. */
-  job(turn: Omit<MemoryJob, "thread">): NewMemoryJob;
+  job(turn: Pick<MemoryJob, "agent" | "throughSeq">): NewMemoryJob;
   /** To be told when that append stands: says so, through the run's own events if given; `drain` will wait for it. */
-  queued(threadId: string, messages: number, emit?: EmitMemory): void;
+  queued(turn: ThreadName, messages: number, emit?: EmitMemory): void;
   /** Makes the thread's job due at once; a compaction asks for it. */
-  hurry(thread: string): Promise<void>;
+  hurry(of: ThreadName): Promise<void>;
   start(): Promise<void>;
   /** Makes what this process has queued due, and waits until it is done or the limit has passed. */
   drain(limitMs: number): Promise<Drained>;
@@ -53,7 +56,7 @@ export type Drained =
 export function createMemoryQueue(store: Store, options: MemoryQueueOptions): MemoryQueue {
   const { debounceSeconds = 30, maxAttempts = MAX_ATTEMPTS, clock = () => new Date() } = options;
   const now = () => clock().getTime();
-  const threads = new Set<string>();
+  const queued = new Map<string, ThreadName>();
   let worker: Promise<JobWorker> | undefined;
   let byItself = options.starts !== "by-hand";
   const start = (): Promise<JobWorker> => {
@@ -69,14 +72,14 @@ export function createMemoryQueue(store: Store, options: MemoryQueueOptions): Me
   };
   return {
     job: (turn) => ({ ...turn, delayMs: Math.round(debounceSeconds * 1000), maxAttempts, now: now() }),
-    queued(threadId, messages, emit = options.emit) {
-      threads.add(threadId);
-      emit?.({ type: "memory-queued", threadId, messages });
-      emit?.({ type: "memory-debounced", threadId, seconds: debounceSeconds });
+    queued({ user, thread }, messages, emit = options.emit) {
+      queued.set(nameOf({ user, thread }), { user, thread });
+      emit?.({ type: "memory-queued", threadId: thread, messages });
+      emit?.({ type: "memory-debounced", threadId: thread, seconds: debounceSeconds });
       void startByItself();
     },
-    async hurry(thread) {
-      if ((await store.jobs.hurry(thread)) === 0) return;
+    async hurry({ user, thread }) {
+      if ((await asUser(store, user).jobs.hurry(thread)) === 0) return;
       await startByItself();
       (await worker)?.wake();
     },
@@ -84,14 +87,13 @@ export function createMemoryQueue(store: Store, options: MemoryQueueOptions): Me
       await start();
     },
     async drain(limitMs) {
-      return settle(store, await start(), { threads, limitMs });
+      return settle(store, await start(), { of: [...queued.values()], limitMs });
     },
     async retry(limitMs) {
       const revived = await store.jobs.revive();
       const before = await store.jobs.list();
-      const all = new Set(before.map(({ thread }) => thread));
-      const drained = await settle(store, await start(), { threads: all, limitMs, before });
-      return { ...drained, revived, threads: [...all] };
+      const drained = await settle(store, await start(), { of: before, limitMs, before });
+      return { ...drained, revived, threads: [...new Set(before.map(({ thread }) => thread))] };
     },
     async stop() {
       const running = worker;
@@ -102,28 +104,25 @@ export function createMemoryQueue(store: Store, options: MemoryQueueOptions): Me
 }
 
 interface Settling {
-  readonly threads: ReadonlySet<string>;
+  readonly of: readonly ThreadName[];
   readonly limitMs: number;
   /** Attempts that were made earlier say nothing about this one. */
   readonly before?: readonly JobStatus[];
 }
 
 /** Makes the threads' jobs due and waits until each is done or has failed, or the time is up. */
-async function settle(
-  store: Store,
-  { wake }: JobWorker,
-  { threads, limitMs, before = [] }: Settling,
-): Promise<Drained> {
+async function settle(store: Store, { wake }: JobWorker, { of, limitMs, before = [] }: Settling): Promise<Drained> {
   const deadline = performance.now() + limitMs;
   const earlier = new Map(before.map((job) => [keyOf(job), job.attempts]));
   /** It waits for its next attempt, or for a person. */
   const hasFailed = (job: JobStatus) =>
     job.state === "dead" ||
     (job.state === "waiting" && job.error !== null && job.attempts > (earlier.get(keyOf(job)) ?? 0));
-  for (const thread of threads) await store.jobs.hurry(thread);
+  const names = new Set(of.map(nameOf));
+  for (const { user, thread } of of) await asUser(store, user).jobs.hurry(thread);
   wake();
   for (;;) {
-    const left = (await store.jobs.list()).filter(({ thread }) => threads.has(thread));
+    const left = (await store.jobs.list()).filter((job) => names.has(nameOf(job)));
     if (left.length === 0) return { kind: "drained" };
     if (left.every(hasFailed) || performance.now() >= deadline) return { kind: "left", jobs: left };
     await pause(20);
@@ -131,7 +130,11 @@ async function settle(
 }
 
 function keyOf({ thread, user, agent }: JobStatus): string {
-  return JSON.stringify([thread, user, agent]);
+  return JSON.stringify([user, thread, agent]);
+}
+
+function nameOf({ user, thread }: ThreadName): string {
+  return JSON.stringify([user, thread]);
 }
 
 function tellFailure(event: JobEvent, emit: EmitMemory = () => {}): void {

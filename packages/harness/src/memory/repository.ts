@@ -5,7 +5,7 @@
  */
 import { setTimeout as wait } from "node:timers/promises";
 import { applyChanges, emptyDocument, type MemoryDocument, type NewChange, type Stamp } from "@palimpsest/core/memory";
-import type { MemoryScope } from "./scope.ts";
+import { checkScope, type MemoryScope } from "./scope.ts";
 import { type MemoryStorage, MemoryStorageError } from "./storage.ts";
 
 /** What to do with a document; null: nothing after all. */
@@ -35,8 +35,9 @@ export function openRepository(storage: MemoryStorage, clock: () => Date): Repos
   };
   return {
     storage,
-    read: (scope) => read(scope, "load"),
-    async change(scope, edit, by) {
+    read: async (scope) => read(checked(scope), "load"),
+    async change(given, edit, by) {
+      const scope = checked(given);
       for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
         const document = await read(scope, attempt === 0 ? "load" : "reload");
         const made = edit(document);
@@ -54,6 +55,13 @@ export function openRepository(storage: MemoryStorage, clock: () => Date): Repos
       );
     },
   };
+}
+
+/** Whoever asks, a scope has one spelling. */
+function checked({ user, agent }: MemoryScope): MemoryScope {
+  const check = checkScope(user, agent);
+  if (check.kind === "invalid") throw new TypeError(check.problem);
+  return check.scope;
 }
 
 const ATTEMPTS = 100;

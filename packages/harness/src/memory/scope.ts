@@ -1,8 +1,10 @@
 /**
- * Whose memory it is: a user and, for a custom agent, that agent. Names become paths and keys, so only harmless ones are
- * let through, in one spelling. Every access names its scope: there is no way to touch more than one [F38] [F59].
+ * Whose memory it is: a user and, for a custom agent, that agent. Every access names its scope: there is no way to touch
+ * more than one [F38] [F59].
  */
 import { isAbsolute, join } from "node:path";
+import { checkUser, DEFAULT_USER } from "@palimpsest/core/log";
+import { userFolder } from "../home-folders.ts";
 
 export interface MemoryScope {
   readonly user: string;
@@ -10,23 +12,21 @@ export interface MemoryScope {
   readonly agent: string | null;
 }
 
-const DEFAULT_NAME = "default";
+const DEFAULT_AGENT = "default";
 
 export type ScopeCheck =
   | { readonly kind: "scope"; readonly scope: MemoryScope }
   | { readonly kind: "invalid"; readonly problem: string };
 
-/** The default agent has no memory of its own. */
+/** Any user, as it is; an agent is a name of ours, in lower case. The default agent has no memory of its own. */
 export function checkScope(user: string, agent?: string | null): ScopeCheck {
-  for (const [what, name] of [
-    ["user", user],
-    ["agent", agent ?? DEFAULT_NAME],
-  ] as const) {
-    const problem = nameProblem(name);
-    if (problem !== null) return { kind: "invalid", problem: `the ${what} name ${JSON.stringify(name)} ${problem}` };
-  }
-  const named = (agent ?? DEFAULT_NAME).toLowerCase();
-  return { kind: "scope", scope: { user: user.toLowerCase(), agent: named === DEFAULT_NAME ? null : named } };
+  const checked = checkUser(user);
+  if (checked.kind === "invalid") return checked;
+  const name = agent ?? DEFAULT_AGENT;
+  const problem = nameProblem(name);
+  if (problem !== null) return { kind: "invalid", problem: `the agent name ${JSON.stringify(name)} ${problem}` };
+  const named = name.toLowerCase();
+  return { kind: "scope", scope: { user, agent: named === DEFAULT_AGENT ? null : named } };
 }
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
@@ -46,8 +46,8 @@ export interface MemoryPlace {
 }
 
 export function memoryPath({ user, agent }: MemoryScope, { base, storagePath }: MemoryPlace): string {
-  const root = user === DEFAULT_NAME ? base : join(base, "users", user);
+  const root = userFolder(base, user);
   if (agent !== null) return join(root, "agents", agent, "memory.json");
-  if (user !== DEFAULT_NAME) return join(root, "memory.json");
+  if (user !== DEFAULT_USER) return join(root, "memory.json");
   return isAbsolute(storagePath) ? storagePath : join(base, storagePath);
 }

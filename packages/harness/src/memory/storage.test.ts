@@ -214,7 +214,7 @@ describe("memory files", () => {
   });
 });
 
-test("[F38] names that could leave their folder or meet another's are refused", () => {
+test("[F38] an agent's name that could leave its folder or meet another's is refused, a user's is kept as it is", () => {
   for (const name of [
     "../x",
     "CON",
@@ -229,11 +229,13 @@ test("[F38] names that could leave their folder or meet another's are refused", 
     "a b",
     "\u00fc",
   ]) {
-    for (const check of [checkScope(name), checkScope("default", name)]) assert.equal(check.kind, "invalid", name);
+    assert.equal(checkScope("default", name).kind, "invalid", name);
   }
-  assert.deepEqual(checkScope("Ann", "Coder"), { kind: "scope", scope: { user: "ann", agent: "coder" } });
+  assert.deepEqual(checkScope("Ann", "Coder"), { kind: "scope", scope: { user: "Ann", agent: "coder" } });
   assert.deepEqual(checkScope("default", "default"), { kind: "scope", scope: OWN });
-  assert.equal(checkScope("a".repeat(64)).kind, "scope");
+  for (const user of ["auth0|123", "ann@example.org", "../x", "CON", "a".repeat(500)])
+    assert.deepEqual(checkScope(user), { kind: "scope", scope: { user, agent: null } });
+  assert.equal(checkScope("").kind, "invalid");
 });
 
 test("storage_class: the documented class name is the file storage, and what can't be loaded falls back with an error", async () => {

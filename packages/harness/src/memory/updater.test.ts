@@ -292,7 +292,7 @@ async function open(memory: "on" | "off" = "on") {
         settings: { maxFacts: 100, factConfidenceThreshold: 0.7 },
         emit: (event) => events.push(event),
       });
-      return updater.process({ thread: "t", throughSeq: (await store.head("t"))!.version });
+      return updater.process({ user: "default", thread: "t", throughSeq: (await store.head("t"))!.version });
     },
   };
   return kit;

@@ -1,7 +1,7 @@
 /**
  * Learns from one stretch of a thread: reads the log from the document's watermark, asks the model once per stretch, and
  * saves what passes the gates together with the new watermark, in one write. So a crash at any point repeats nothing
- * and loses nothing. When to run it is the queue's business: `enqueue(thread, throughSeq)`, then `process(job)`.
+ * and loses nothing. When to run it is the queue's business: it calls `process(job)`.
  */
 import type { MessageRecord } from "@palimpsest/core/log";
 import {
@@ -19,6 +19,7 @@ import { within } from "../abort.ts";
 import { readTurns, refOf } from "../recall/search.ts";
 import type { MemoryJob as QueuedJob } from "../stores/memory-jobs.ts";
 import type { Store } from "../stores/store.ts";
+import { asUser } from "../stores/users.ts";
 import type { EmitMemory } from "./events.ts";
 import type { Repository } from "./repository.ts";
 import { checkScope, type MemoryScope } from "./scope.ts";
@@ -26,7 +27,7 @@ import { checkScope, type MemoryScope } from "./scope.ts";
 /** Asks the extraction model. It should stop at the signal, and is not waited for beyond it. */
 export type Extract = (prompt: string, signal: AbortSignal) => Promise<string>;
 
-export type MemoryJob = Pick<QueuedJob, "thread" | "throughSeq">;
+export type MemoryJob = Pick<QueuedJob, "user" | "thread" | "throughSeq">;
 
 export type UpdateOutcome =
   | { readonly kind: "updated"; readonly added: number; readonly changed: number; readonly refused: readonly Refusal[] }
@@ -54,9 +55,10 @@ export interface Updater {
 }
 
 export function createUpdater(options: UpdaterOptions): Updater {
-  const { store, repository, emit } = options;
+  const { repository, emit } = options;
   return {
-    async process({ thread, throughSeq }, signal = NEVER) {
+    async process({ user, thread, throughSeq }, signal = NEVER) {
+      const store = asUser(options.store, user);
       const header = await store.header(thread);
       if (header === undefined) return { kind: "skipped", reason: "no-thread" };
       if (header.memory === "off" || header.kind === "subagent") return { kind: "skipped", reason: "off" };

@@ -42,7 +42,10 @@ describe("an agent with files", () => {
     assert.equal((await kit.agent.thread("parent").fork({ as: "child" })).kind, "forked");
     await kit.agent.generate({ threadId: "parent", prompt: "again" });
     const plan = (thread: string) =>
-      readFile(join(threadWorkspace(base, thread).roots.workspace.directory, "plan.txt"), "utf8");
+      readFile(
+        join(threadWorkspace(base, { user: "default", id: thread }).roots.workspace.directory, "plan.txt"),
+        "utf8",
+      );
     assert.equal(await plan("child"), "two eggs");
     assert.equal(await plan("parent"), "three eggs");
   });
@@ -126,7 +129,7 @@ describe("an agent with files", () => {
       files: {
         base,
         workspace: ({ threadId }) => {
-          const { roots } = threadWorkspace(base, threadId);
+          const { roots } = threadWorkspace(base, { user: "default", id: threadId });
           const directory = join(base, "threads", "full", "blocked", "x");
           return { roots: { ...roots, "tool-outputs": { ...roots["tool-outputs"], directory } } };
         },

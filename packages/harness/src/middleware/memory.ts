@@ -46,13 +46,13 @@ export function memory(options: MemoryMiddlewareOptions): Middleware {
     },
     jobs(run, throughSeq) {
       if (queue === undefined || !remembers(run) || turnOf(run).worth === "trivial") return [];
-      return [queue.job({ user: run.userId, agent: run.agentName, throughSeq })];
+      return [queue.job({ agent: run.agentName, throughSeq })];
     },
     close: async () => queue?.stop?.(),
     async afterAgent(run, end) {
       if (queue === undefined || !remembers(run) || end.kind !== "answered") return;
       const { turns, worth } = turnOf(run);
-      if (worth === "reading") queue.queued(run.threadId, turns.length, run.emit);
+      if (worth === "reading") queue.queued({ user: run.userId, thread: run.threadId }, turns.length, run.emit);
     },
   };
 }
@@ -62,7 +62,7 @@ async function hurryAfterCompaction(run: Run, queue: MemoryMiddlewareOptions["qu
   const head = run.conversation.head();
   const known = frozenIn(head)?.compaction ?? null;
   if (queue === undefined || head.compaction === null || head.compaction === known) return;
-  await attempt(run, () => queue.hurry(run.threadId), undefined);
+  await attempt(run, () => queue.hurry({ user: run.userId, thread: run.threadId }), undefined);
 }
 
 /** What of this run's own turn may be learned from. */
@@ -118,7 +118,7 @@ async function lendEvidence(run: Run, options: MemoryMiddlewareOptions): Promise
   const count = options.count ?? charsPerToken(4);
   const lent = live.evidence.reduce((sum, { text }) => sum + count(text), 0);
   const found = await gatherEvidence(means.store, await readDocument(run, options), {
-    ...{ question: words, user: run.userId, agent: run.agentName, thread: threadId },
+    ...{ question: words, agent: run.agentName, thread: threadId },
     visibleAfter: head.hiddenThrough,
     shown: new Set([...(frozenIn(head)?.factIds ?? []), ...live.evidence.flatMap(({ ids }) => ids)]),
     tokens: evidenceBudget({ limit: options.evidenceTokens ?? 1000, window: run.window(), lent }),

@@ -49,8 +49,7 @@ export function recall({ tokens = 2000, scope = "thread" }: RecallOptions = {}):
 
 async function find(run: Run, query: string, { tokens, scope }: Required<RecallOptions>): Promise<string> {
   const { store } = run.means;
-  const found =
-    scope === "user" ? await searchAll(store, run.userId, query) : await searchThread(store, run.threadId, query);
+  const found = scope === "user" ? await searchAll(store, query) : await searchThread(store, run.threadId, query);
   if (found.kind === "nothing") return `Nothing found (${found.reason}): try other words.`;
   // The question that is being answered is no memory of it.
   const hits = found.hits.filter(({ thread, seq }) => thread !== run.threadId || seq !== run.question);

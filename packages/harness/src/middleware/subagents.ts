@@ -2,10 +2,14 @@
  * Gives an agent the `task` tool and looks after its children: marks those a crash left behind, prunes old ones, and does
  * not let a run end while one of its children still does.
  */
+
+import type { ThreadName } from "@palimpsest/core/log";
 import type { ToolSet } from "ai";
 import { AgentError } from "../agent/errors.ts";
 import type { Middleware } from "../agent/middleware.ts";
 import type { Run } from "../agent/run.ts";
+import type { Store } from "../stores/store.ts";
+import { everyUser } from "../stores/users.ts";
 import type { KeepAnswer } from "../subagents/answer-files.ts";
 import { TASK } from "../subagents/child-tools.ts";
 import { type Gate, processGate } from "../subagents/gate.ts";
@@ -29,7 +33,7 @@ export interface SubagentsOptions extends Partial<SubagentLimits>, SubagentModel
   /** Where whole answers are kept; without it only the child's thread has them. */
   readonly keepAnswer?: KeepAnswer;
   /** Removes what a pruned thread has on the disk. */
-  readonly forget?: (thread: string) => Promise<void>;
+  readonly forget?: (thread: ThreadName) => Promise<void>;
   /** By default the one of this process. */
   readonly gate?: Gate;
 }
@@ -112,8 +116,17 @@ function daily(work: (run: Run) => Promise<unknown>): (run: Run) => Promise<unkn
 async function tidy(run: Run, { retentionDays: days }: SubagentLimits, forget: SubagentsOptions["forget"]) {
   const { means, threadId: thread } = run;
   const held: HeldThread = { thread, write: (draftsOf) => run.commit(() => draftsOf(run.conversation.head())) };
-  await settleInterrupted(means).catch(() => []);
-  await pruneSubagents(means, { days, held, ...(forget && { forget }) }).catch(() => null);
+  const tidyOne = async (store: Store): Promise<void> => {
+    const own = { ...means, store };
+    await settleInterrupted(own).catch(() => []);
+    const holding = store.user === run.userId ? { held } : {};
+    await pruneSubagents(own, { days, ...holding, ...(forget && { forget }) }).catch(() => null);
+  };
+  try {
+    for await (const store of everyUser(means.store)) await tidyOne(store);
+  } catch {
+    // The next day's first run tries again.
+  }
 }
 
 /** A stopped child ends at once; one that does not is left to its own thread's lease. */

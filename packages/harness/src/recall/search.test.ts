@@ -178,14 +178,14 @@ for (const engine of ["SQLite", "PostgreSQL"] as const) {
         ["a2", "ann"],
         ["b1", "ben"],
       ] as const) {
-        await say(await writeThread(store, id, { user }), `${id} plants tomatoes`, "fine");
+        await say(await writeThread(store.forUser(user), id), `${id} plants tomatoes`, "fine");
       }
-      await fork(means(store), "a1", { as: "a1-fork", at: 1 });
-      const result = await searchAll(store, "ann", "tomatoes");
+      await fork(means(store.forUser("ann")), "a1", { as: "a1-fork", at: 1 });
+      const result = await searchAll(store.forUser("ann"), "tomatoes");
       assert.equal(result.kind, "found");
       const found = result.kind === "found" ? result.hits.map(({ thread, seq }) => `${thread}:${seq}`) : [];
       assert.deepEqual(found.filter((one) => one.endsWith(":1")).sort(), ["a1:1", "a2:1"]);
-      assert.deepEqual(await searchAll(store, "nobody", "tomatoes"), { kind: "nothing", reason: "no-match" });
+      assert.deepEqual(await searchAll(store.forUser("nobody"), "tomatoes"), { kind: "nothing", reason: "no-match" });
       await store.close();
     });
 
@@ -269,7 +269,8 @@ async function fill(store: Store): Promise<void> {
   for (const [thread, entries] of Map.groupBy(corpus(), (one) => one.thread)) {
     const at = "2026-01-01T00:00:00.000Z";
     const header = { id: thread, user: entries[0]!.user, agent: "a", parent: null, forkedAt: null } as const;
-    await store.createThread({ ...header, kind: "main", createdAt: at, memory: "on" }, emptyHead(at));
+    const own = store.forUser(header.user);
+    await own.createThread({ ...header, kind: "main", createdAt: at, memory: "on" }, emptyHead(at));
     let newest: Placement | null = null;
     for (let first = 0, size = 1; first < entries.length; first += size, size = ((size * 7) % 50) + 1) {
       const postings = postingWriter(store.recall.blockSize);
@@ -282,18 +283,19 @@ async function fill(store: Store): Promise<void> {
       const indexed = rows.at(-1)!.seq;
       const expect = first === 0 ? 0 : entries[first - 1]!.seq;
       const batch: IndexBatch = { expect, indexed, newest, entries: rows, postings: postings.rows() };
-      assert.equal(await store.recall.write(thread, batch), "written");
+      assert.equal(await own.recall.write(thread, batch), "written");
     }
   }
 }
 
 /** The stored index for any scope, as the port has it. */
 function live(store: Store): RecallIndex {
-  const of = async (scope: Parameters<RecallIndex["statistics"]>[0]) =>
-    storedIndex(
-      store.recall,
-      await (scope.kind === "thread" ? store.recall.lineage(scope.thread) : store.recall.ofUser(scope.user)),
-    );
+  const of = async (scope: Parameters<RecallIndex["statistics"]>[0]) => {
+    // The corpus names its threads after their users.
+    const user = scope.kind === "user" ? scope.user : scope.thread.split("-")[0]!;
+    const { recall } = store.forUser(user);
+    return storedIndex(recall, await (scope.kind === "thread" ? recall.lineage(scope.thread) : recall.ofUser()));
+  };
   return {
     statistics: async (scope, terms) => (await of(scope)).statistics(scope, terms),
     candidates: async (scope, request) => (await of(scope)).candidates(scope, request),

@@ -50,17 +50,13 @@ export async function searchThread(
   return run(store, { kind: "thread", thread }, stretches, question, settings);
 }
 
-export async function searchAll(
-  store: Store,
-  user: string,
-  question: string,
-  settings: SearchSettings = {},
-): Promise<SearchOutcome> {
-  let stretches = await store.recall.ofUser(user);
+/** In every thread of the store's user. */
+export async function searchAll(store: Store, question: string, settings: SearchSettings = {}): Promise<SearchOutcome> {
+  let stretches = await store.recall.ofUser();
   const behind = stretches.filter(({ indexed, through }) => indexed < through);
   for (const { thread } of behind) await indexed(store, thread);
-  if (behind.length > 0) stretches = await store.recall.ofUser(user);
-  return run(store, { kind: "user", user }, stretches, question, settings);
+  if (behind.length > 0) stretches = await store.recall.ofUser();
+  return run(store, { kind: "user", user: store.user }, stretches, question, settings);
 }
 
 async function run(

@@ -12,6 +12,7 @@ import { readCases } from "./conformance/reading.ts";
 import { redactionCases } from "./conformance/redaction.ts";
 import { stateCases } from "./conformance/states.ts";
 import { undoCases } from "./conformance/undo.ts";
+import { userCases } from "./conformance/users.ts";
 import type { Store } from "./store.ts";
 
 /** One database; each `connect` is a connection of its own, as another process would have. */
@@ -33,7 +34,10 @@ export function storeConformance(name: string, open: () => Promise<StoreFixture>
       await fixture.dispose();
     });
     const suite: Suite = { store: () => store, connect: () => fixture.connect() };
-    const cases = [appendCases, readCases, leaseCases, undoCases, forkCases, redactionCases, stateCases, listCases];
+    const cases = [
+      ...[appendCases, readCases, leaseCases, undoCases, forkCases],
+      ...[redactionCases, stateCases, listCases, userCases],
+    ];
     for (const [title, run] of cases.flatMap((group) => Object.entries(group))) test(title, () => run(suite));
   });
 }

@@ -93,8 +93,8 @@ for (const title of ["SQLite to PostgreSQL", "PostgreSQL to SQLite"] as const) {
   });
 
   test(`${title}: what waits to be learned from in the source is learned in the target`, async () => {
-    const [from, to] = await open("waiting");
-    const writer = await writeThread(from, "t", { user: "ada" });
+    const [from, to] = (await open("waiting")).map((store) => store.forUser("ada")) as [Store, Store];
+    const writer = await writeThread(from, "t");
     const asked = createMemoryQueue(from, {
       process: (job) => learn(from, job),
       debounceSeconds: 3600,

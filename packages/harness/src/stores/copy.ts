@@ -16,7 +16,8 @@ import {
 import { headAt, sha256, verify } from "../threads/index.ts";
 import { copyMemories, type MemoryCopyReport } from "./copy-memories.ts";
 import { type JobStatus, MAX_ATTEMPTS, type NewMemoryJob } from "./memory-jobs.ts";
-import type { AppendBatch, AppendResult, Lease, Store, StoredRecord, ThreadSummary } from "./store.ts";
+import type { AppendBatch, AppendResult, Lease, Store, StoredRecord } from "./store.ts";
+import { asUser, everyThread, everyUser } from "./users.ts";
 
 export interface CopyOptions {
   readonly onProgress?: (progress: CopyProgress) => void;
@@ -34,7 +35,12 @@ export interface CopyReport {
   /** Threads the target already had, whole. */
   readonly present: number;
   readonly records: number;
-  readonly failed: readonly { readonly thread: string; readonly reason: CopyFailure; readonly detail: string }[];
+  readonly failed: readonly {
+    readonly user: string;
+    readonly thread: string;
+    readonly reason: CopyFailure;
+    readonly detail: string;
+  }[];
   readonly memories: MemoryCopyReport;
 }
 
@@ -49,15 +55,20 @@ export async function copyStore(from: Store, to: Store, options: CopyOptions = {
   const failed: CopyReport["failed"][number][] = [];
   let [copied, present, records] = [0, 0, 0];
   const queued = await from.jobs.list();
-  for await (const { header } of allThreads(from)) {
-    const head = await from.head(header.id);
-    if (!head) continue;
-    const jobs = queued.filter(({ thread }) => thread === header.id).map((job) => anew(job, head.version));
-    const result = await copyThread({ from, to, header, head, jobs, options });
-    if (result.kind === "failed") failed.push({ thread: header.id, reason: result.reason, detail: result.detail });
-    else if (result.records > 0 || result.created) copied += 1;
-    else present += 1;
-    records += result.kind === "done" ? result.records : 0;
+  for await (const own of everyUser(from)) {
+    const { user } = own;
+    for await (const { header } of everyThread(own)) {
+      const head = await own.head(header.id);
+      if (!head) continue;
+      const jobs = queued.filter((job) => job.user === user && job.thread === header.id);
+      const waiting = jobs.map((job) => anew(job, head.version));
+      const result = await copyThread({ from: own, to: asUser(to, user), header, head, jobs: waiting, options });
+      if (result.kind === "failed")
+        failed.push({ user, thread: header.id, reason: result.reason, detail: result.detail });
+      else if (result.records > 0 || result.created) copied += 1;
+      else present += 1;
+      records += result.kind === "done" ? result.records : 0;
+    }
   }
   // Bodies that were erased in the source may have stood in the target in full.
   await to.scrub();
@@ -70,8 +81,8 @@ export async function copyStore(from: Store, to: Store, options: CopyOptions = {
 }
 
 /** What waits to be learned from in the source waits in the target, through where the thread was copied. */
-function anew({ user, agent }: JobStatus, throughSeq: number): NewMemoryJob {
-  return { user, agent, throughSeq, delayMs: 0, maxAttempts: MAX_ATTEMPTS, now: Date.now() };
+function anew({ agent }: JobStatus, throughSeq: number): NewMemoryJob {
+  return { agent, throughSeq, delayMs: 0, maxAttempts: MAX_ATTEMPTS, now: Date.now() };
 }
 
 interface Job {
@@ -92,7 +103,7 @@ async function copyThread(job: Job): Promise<ThreadResult> {
   const { from, to, header, head } = job;
   const there = await to.head(header.id);
   const start = there ?? (await createCopy(job));
-  if (!(await sameHistory(from, header, head, start, await to.header(header.id)))) {
+  if (!(await sameHistory(from, header, head, start))) {
     return failure("different", `${header.id} stands in the target with another history; it was left as it is`);
   }
   if (start.version < head.version) {
@@ -128,8 +139,8 @@ async function createCopy({ from, to, header }: Job): Promise<Head> {
 }
 
 /** What the target has is the beginning of what the source has. */
-async function sameHistory(from: Store, header: ThreadHeader, head: Head, start: Head, found?: ThreadHeader) {
-  if (found?.user !== header.user || start.version > head.version) return false;
+async function sameHistory(from: Store, header: ThreadHeader, head: Head, start: Head) {
+  if (start.version > head.version) return false;
   return start.version === 0 || (await hashAt(from, header.id, start.version)) === start.hash;
 }
 
@@ -192,13 +203,4 @@ function nextBatch(head: Head, records: readonly StoredRecord[], structure: Stru
     if (act) structure.push(act);
   }
   return { expect: head.version, records: records.map((one) => one.chained), head: next, lease };
-}
-
-/** Oldest first, so that a parent arrives before its forks. */
-async function* allThreads(store: Store): AsyncGenerator<ThreadSummary> {
-  for (let after: string | null | undefined; after !== null; ) {
-    const page = await store.threads({ order: "created", ...(after !== undefined && { after }) });
-    yield* page.threads;
-    after = page.next;
-  }
 }

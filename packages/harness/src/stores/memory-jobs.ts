@@ -12,8 +12,8 @@ export interface MemoryJob {
   readonly throughSeq: number;
 }
 
-/** As an append carries it; the thread is the append's. Replaces the one that waits for the same thread, user and agent. */
-export interface NewMemoryJob extends Omit<MemoryJob, "thread"> {
+/** As an append carries it; thread and user are the append's. Replaces the one that waits for the same thread and agent. */
+export interface NewMemoryJob extends Omit<MemoryJob, "thread" | "user"> {
   /** From the last turn on; at most `MAX_DELAYS` times as long after the first. */
   readonly delayMs: number;
   /** After so many failures it is given up until a person or the next turn asks again. */
@@ -26,7 +26,7 @@ export const MAX_DELAYS = 10;
 export const MAX_ATTEMPTS = 5;
 
 export interface MemoryJobs {
-  /** Makes the thread's waiting jobs due; how many there were. */
+  /** Makes the waiting jobs of a thread of this user due; how many there were. */
   hurry(thread: string): Promise<number>;
   list(): Promise<readonly JobStatus[]>;
   /** Gives what was given up another round of attempts, at once. */

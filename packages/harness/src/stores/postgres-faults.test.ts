@@ -105,7 +105,7 @@ test("a server that goes silent is unavailable when the time is up: at work, whe
   const unavailable = (error: unknown) => error instanceof StoreError && error.code === "unavailable";
   await assert.rejects(store.head("silent"), unavailable);
   await assert.rejects(say(writer, "one"), unavailable);
-  await assert.rejects(store.fork({ from: "silent", at: 0 } as ForkRequest), unavailable);
+  await assert.rejects(store.fork({ from: "silent", at: 0, header: { user: "default" } } as ForkRequest), unavailable);
   await assert.rejects(openPostgres(proxy.url(), hasty), unavailable);
   const underWay = assert.rejects(store.head("silent"), StoreError);
   await store.close();

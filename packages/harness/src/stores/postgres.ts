@@ -2,7 +2,8 @@
  * The PostgreSQL store: the same port as SQLite's, for several processes and machines at once. This file only puts the
  * parts together; the driver (`pg`) is loaded when the first store of this kind is opened.
  */
-import { type ConnectionOptions, connectPostgres, LONG } from "./postgres/connection.ts";
+import { DEFAULT_USER } from "@palimpsest/core/log";
+import { type Connection, type ConnectionOptions, connectPostgres, LONG } from "./postgres/connection.ts";
 import { drafts } from "./postgres/drafts.ts";
 import { memoryJobs } from "./postgres/jobs.ts";
 import { acquireLease, releaseLease, renewLease } from "./postgres/leases.ts";
@@ -11,8 +12,19 @@ import { memoryRows } from "./postgres/memories.ts";
 import { recallTables } from "./postgres/recall.ts";
 import { append, records, redact } from "./postgres/records.ts";
 import { migrate } from "./postgres/schema.ts";
-import { createThread, deleteThread, fork, head, header, sharers, threads, writeHead } from "./postgres/threads.ts";
+import {
+  createThread,
+  deleteThread,
+  fork,
+  head,
+  header,
+  sharers,
+  threads,
+  users,
+  writeHead,
+} from "./postgres/threads.ts";
 import type { Store } from "./store.ts";
+import { assertUser, ownHeader } from "./users.ts";
 
 /** Throws a `StoreError` when the database can't be used; one that is newer is left as it is. */
 export async function openPostgres(url: string, options: ConnectionOptions = {}): Promise<Store> {
@@ -23,16 +35,24 @@ export async function openPostgres(url: string, options: ConnectionOptions = {})
     await connection.close();
     throw error;
   }
+  return seenBy(DEFAULT_USER, connection);
+}
+
+function seenBy(user: string, database: Connection): Store {
+  const connection = { ...database, user };
   const { schema } = connection;
   return {
-    createThread: (header, head) => createThread(connection, header, head),
+    user,
+    forUser: (other) => seenBy(assertUser(other), database),
+    users: (after) => users(connection, after),
+    createThread: async (header, head) => createThread(connection, ownHeader(user, header), head),
     header: (thread) => header(connection, thread),
     head: (thread) => head(connection, thread),
     append: (thread, batch) => append(connection, thread, batch),
     records: (thread, query) => records(connection, thread, query),
     load: (thread) => load(connection, thread),
     threads: (query) => threads(connection, query),
-    fork: (request) => fork(connection, request),
+    fork: async (request) => fork(connection, { ...request, header: ownHeader(user, request.header) }),
     sharers: (thread, seq) => sharers(connection, thread, seq),
     deleteThread: (thread, held) => deleteThread(connection, thread, held),
     redact: (request) => redact(connection, request),

@@ -13,8 +13,8 @@ export interface RecallTables {
   readonly blockSize: number;
   /** The thread and, for a fork, those it reads from, oldest first. Nothing for a missing thread. */
   lineage(thread: string): Promise<readonly Stretch[]>;
-  /** Every thread of a user, each with its own entries only. */
-  ofUser(user: string): Promise<readonly Stretch[]>;
+  /** Every thread of the user, each with its own entries only. */
+  ofUser(): Promise<readonly Stretch[]>;
   /** All of the batch or nothing, if the index still stands at `expect` and none of the entries was erased meanwhile. */
   write(thread: string, batch: IndexBatch): Promise<"written" | "conflict" | "missing">;
   /** Forgets the thread's index; it is filled again when it is next needed. */

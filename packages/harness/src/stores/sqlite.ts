@@ -3,7 +3,8 @@
  * The port is asynchronous, the calls beneath are not: each is one short transaction.
  */
 
-import { connect, type SqliteOptions } from "./sqlite/connection.ts";
+import { DEFAULT_USER } from "@palimpsest/core/log";
+import { type Connection, connect, type SqliteOptions } from "./sqlite/connection.ts";
 import { drafts } from "./sqlite/drafts.ts";
 import { memoryJobs } from "./sqlite/jobs.ts";
 import { acquireLease, releaseLease, renewLease } from "./sqlite/leases.ts";
@@ -11,15 +12,23 @@ import { memoryRows } from "./sqlite/memories.ts";
 import { recallTables } from "./sqlite/recall.ts";
 import { append, load, records, redact, scrub } from "./sqlite/records.ts";
 import { findHead, findThread } from "./sqlite/rows.ts";
-import { createThread, deleteThread, fork, sharers, threads, writeHead } from "./sqlite/threads.ts";
+import { createThread, deleteThread, fork, sharers, threads, users, writeHead } from "./sqlite/threads.ts";
 import type { Store } from "./store.ts";
+import { assertUser, ownHeader } from "./users.ts";
 
 /** Throws a `StoreError` when the file can't be used; a file that isn't ours, or is newer, is left as it is. */
 export function openSqlite(options: SqliteOptions): Store {
-  const connection = connect(options);
+  return seenBy(DEFAULT_USER, connect(options));
+}
+
+function seenBy(user: string, database: Connection): Store {
+  const connection = { ...database, user };
   const { guard } = connection;
   return {
-    createThread: (header, head) => guard(() => createThread(connection, header, head)),
+    user,
+    forUser: (other) => seenBy(assertUser(other), database),
+    users: (after) => guard(() => users(connection, after)),
+    createThread: (header, head) => guard(() => createThread(connection, ownHeader(user, header), head)),
     header: (thread) => guard(() => findThread(connection, thread)?.header),
     head: (thread) =>
       guard(() => {
@@ -30,7 +39,7 @@ export function openSqlite(options: SqliteOptions): Store {
     records: (thread, query) => records(connection, thread, query),
     load: (thread) => guard(() => load(connection, thread)),
     threads: (query) => guard(() => threads(connection, query)),
-    fork: (request) => guard(() => fork(connection, request)),
+    fork: (request) => guard(() => fork(connection, { ...request, header: ownHeader(user, request.header) })),
     sharers: (thread, seq) => guard(() => sharers(connection, thread, seq)),
     deleteThread: (thread, held) => guard(() => deleteThread(connection, thread, held)),
     redact: (request) => guard(() => redact(connection, request)),

@@ -1,5 +1,6 @@
 /**
- * The store port: few required methods over threads, records and leases. A driver only persists; what a record means,
+ * The store port: few required methods over threads, records and leases. A thread is named by its user and its id; a store
+ * is always seen as one user, so that another's thread can't be named, and an id alone is enough everywhere else. A driver only persists; what a record means,
  * its hash and the head that follows from it are computed in core before they get here. Expected outcomes are values;
  * a driver throws `StoreError` only for what the caller can't plan for (corrupt, locked, full, unwritable).
  */
@@ -8,7 +9,13 @@ import type { MemoryJobs, NewMemoryJob } from "./memory-jobs.ts";
 import type { RecallTables } from "./recall-tables.ts";
 
 export interface Store {
-  /** Creates an empty thread or returns `exists`. */
+  /** Whose threads these are. */
+  readonly user: string;
+  /** The same database as another user sees it; closing one closes both. Throws for a user that `checkUser` refuses. */
+  forUser(user: string): Store;
+  /** Who has threads, in order, some hundred after the given one; none: that was the last. */
+  users(after?: string): Promise<readonly string[]>;
+  /** Creates an empty thread or returns `exists`. Throws for a header of another user. */
   createThread(header: ThreadHeader, head: Head): Promise<"created" | "exists">;
   header(thread: string): Promise<ThreadHeader | undefined>;
   head(thread: string): Promise<Head | undefined>;
@@ -39,9 +46,9 @@ export interface Store {
   readonly drafts: Drafts;
   /** The search index: derived from the log, and forgotten with what it was made from. */
   readonly recall: RecallTables;
-  /** Memory documents, by user and agent. */
+  /** Memory documents, by user and agent, whoever they are. */
   readonly memories: MemoryRows;
-  /** What memory has still to learn from; written by `append`, carried out by a worker. */
+  /** What memory has still to learn from, of all users; written by `append`, carried out by a worker. */
   readonly jobs: MemoryJobs;
   /** Whether the engine itself finds its files whole. */
   check(): Promise<{ readonly ok: boolean; readonly detail: string }>;
@@ -91,7 +98,6 @@ export interface ThreadLoad {
 }
 
 export interface ThreadQuery {
-  readonly user?: string;
   readonly kind?: ThreadHeader["kind"];
   readonly limit?: number;
   /** The `next` of the page before. */

@@ -1,10 +1,11 @@
 /** Keeps children's whole answers where the parent's file tools can read them; the prompt gets what fits. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { ThreadName } from "@palimpsest/core/log";
 import { PRIVATE_FILE, PRIVATE_FOLDER } from "../trust/private-files.ts";
 
 /** Keeps the text and returns the path the parent's model knows it by; null: there is no place for files. */
-export type KeepAnswer = (parent: string, child: string, text: string) => Promise<string | null>;
+export type KeepAnswer = (parent: ThreadName, child: string, text: string) => Promise<string | null>;
 
 export interface AnswerFolder {
   /** On the disk. */
@@ -13,7 +14,7 @@ export interface AnswerFolder {
   readonly path: string;
 }
 
-export function answerFiles(folderOf: (parent: string) => AnswerFolder): KeepAnswer {
+export function answerFiles(folderOf: (parent: ThreadName) => AnswerFolder): KeepAnswer {
   return async (parent, child, text) => {
     const { directory, path } = folderOf(parent);
     await mkdir(directory, { recursive: true, mode: PRIVATE_FOLDER });

@@ -3,6 +3,7 @@
  * its parent, and whoever holds the parent's thread knows there is none. They are marked interrupted; each can be continued.
  */
 import type { Head } from "@palimpsest/core/log";
+import { everyThread } from "../stores/users.ts";
 import { withWriter } from "../threads/acts.ts";
 import { commit, type Draft, type Means } from "../threads/writer.ts";
 import { delegationsOf, running, withDelegation } from "./delegations.ts";
@@ -20,7 +21,7 @@ export function interruptedDrafts({ state }: Head): Draft[] {
   return [{ kind: "state", patch: { delegations } }, ...receipts];
 }
 
-/** For the start of a program: every parent of a child, as far as no run holds it. Returns the children marked. */
+/** For the start of a program: every parent of a child of this user, as far as no run holds it. Returns the children marked. */
 export async function settleInterrupted(means: Means): Promise<readonly string[]> {
   const marked: string[] = [];
   for (const parent of await parents(means)) {
@@ -40,11 +41,7 @@ export async function settleInterrupted(means: Means): Promise<readonly string[]
 
 async function parents({ store }: Means): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
-  let after: string | undefined;
-  for (;;) {
-    const page = await store.threads({ kind: "subagent", order: "created", limit: 500, ...(after && { after }) });
-    for (const { header } of page.threads) if (header.parent !== null) found.add(header.parent);
-    if (page.next === null) return found;
-    after = page.next;
-  }
+  for await (const { header } of everyThread(store, { kind: "subagent" }))
+    if (header.parent !== null) found.add(header.parent);
+  return found;
 }

@@ -29,7 +29,7 @@ test("pruning takes old sub-agent threads while their parent lives, keeps what i
   now += 31 * DAY;
   await createThread(kit, { id: "subagent-young", kind: "subagent", parent: "main" });
   const forgotten: string[] = [];
-  const forget = async (thread: string): Promise<void> => void forgotten.push(thread);
+  const forget = async ({ id }: { readonly id: string }): Promise<void> => void forgotten.push(id);
   assert.equal((await store.acquireLease("subagent-held", "someone", 60_000)).kind, "acquired");
 
   const pruned = await pruneSubagents(kit, { days: 30, forget });

@@ -1,9 +1,10 @@
 /**
- * Deletes sub-agent threads by age. What their parents say about them says so from then on, so that no one looks for
+ * Deletes a user's sub-agent threads by age. What their parents say about them says so from then on, so that no one looks for
  * them. One that was interrupted is kept, because its parent can still continue it, unless a person asks for it to go.
  */
-import type { Head } from "@palimpsest/core/log";
+import type { Head, ThreadName } from "@palimpsest/core/log";
 import { withLease } from "../stores/leases.ts";
+import { everyThread } from "../stores/users.ts";
 import { withWriter } from "../threads/acts.ts";
 import { commit, type Draft, type Means } from "../threads/writer.ts";
 import { delegationsOf, hasEnded, withDeleted } from "./delegations.ts";
@@ -14,7 +15,7 @@ export interface PruneOptions {
   /** `too`: also those that a parent could still continue. */
   readonly unfinished?: "keep" | "too";
   /** Removes what the thread has on the disk. */
-  readonly forget?: (thread: string) => Promise<void>;
+  readonly forget?: (thread: ThreadName) => Promise<void>;
   /** A thread that the caller holds himself, and how he writes to it. */
   readonly held?: HeldThread;
 }
@@ -77,7 +78,7 @@ async function remove(threads: readonly string[], { means, options, deleted, kep
   for (const thread of threads) {
     // Files first: whoever is killed in between leaves a thread that can be deleted again, never files without one.
     const held = await withLease(means.store, thread, { owner: means.ids() }, async (lease) => {
-      await options.forget?.(thread);
+      await options.forget?.({ user: means.store.user, id: thread });
       return means.store.deleteThread(thread, lease);
     });
     if (held.kind === "busy" || (held.kind === "done" && held.value === "busy")) kept.push({ thread, reason: "busy" });
@@ -114,14 +115,9 @@ async function removeListed(parent: string, threads: readonly string[], removal:
 /** Oldest first; the list ends at the first that was made too recently to be old. */
 async function old({ store }: Means, before: string): Promise<OldChild[]> {
   const found: OldChild[] = [];
-  let after: string | undefined;
-  for (;;) {
-    const page = await store.threads({ kind: "subagent", order: "created", limit: 200, ...(after && { after }) });
-    for (const { header, updatedAt } of page.threads) {
-      if (header.createdAt >= before) return found;
-      if (updatedAt < before) found.push({ thread: header.id, parent: header.parent });
-    }
-    if (page.next === null) return found;
-    after = page.next;
+  for await (const { header, updatedAt } of everyThread(store, { kind: "subagent" })) {
+    if (header.createdAt >= before) return found;
+    if (updatedAt < before) found.push({ thread: header.id, parent: header.parent });
   }
+  return found;
 }

@@ -2,7 +2,8 @@
 import type { ThreadHeader } from "@palimpsest/core/log";
 import { subagentWorkspace, threadWorkspace, type Workspace } from "../workspace/workspace.ts";
 
-export function workspaceFor(base: string, { id, kind, parent }: ThreadHeader): Workspace {
-  if (kind !== "subagent" || parent === null) return threadWorkspace(base, id);
-  return subagentWorkspace(threadWorkspace(base, parent), base, id);
+export function workspaceFor(base: string, thread: ThreadHeader): Workspace {
+  const { user, kind, parent } = thread;
+  if (kind !== "subagent" || parent === null) return threadWorkspace(base, thread);
+  return subagentWorkspace(threadWorkspace(base, { user, id: parent }), base, thread);
 }

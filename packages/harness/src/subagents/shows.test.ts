@@ -20,7 +20,7 @@ import { treeUsage } from "./usage.ts";
 
 test("analysing data.csv takes a child fifty messages and the parent two: same files, own history, shared artifact", async () => {
   const base = mkdtempSync(join(tmpdir(), "palimpsest-subagents-"));
-  const folder = threadWorkspace(base, "t").roots;
+  const folder = threadWorkspace(base, { user: "default", id: "t" }).roots;
   mkdirSync(folder.uploads.directory, { recursive: true });
   writeFileSync(join(folder.uploads.directory, "data.csv"), "month,sales\n1,100\n2,105\n");
   const files: Middleware = {

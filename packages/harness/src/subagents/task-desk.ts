@@ -43,7 +43,10 @@ export async function delegate(run: Run, task: Task, options: DeskOptions): Prom
   const { limits, gate } = options;
   let leave: () => void;
   try {
-    leave = await gate.enter(run.threadId, { limit: limits.maxConcurrent, signal: task.signal });
+    leave = await gate.enter(JSON.stringify([run.userId, run.threadId]), {
+      limit: limits.maxConcurrent,
+      signal: task.signal,
+    });
   } catch {
     return neverStarted(task);
   }
@@ -62,7 +65,7 @@ async function carryOut(run: Run, task: Task, options: DeskOptions): Promise<Sub
   const started = run.means.clock().getTime();
   const elapsed = (): number => run.means.clock().getTime() - started;
   const { modelId } = model.model;
-  await createThread(run.means, { ...{ id: threadId, user: run.userId, agent: spec.name }, ...CHILD(run) });
+  await createThread(run.means, { ...{ id: threadId, agent: spec.name }, ...CHILD(run) });
   await note(run, task, {
     status: "running",
     answer: null,
@@ -133,7 +136,8 @@ interface Ending {
 async function answerOf(run: Run, task: Task, { end, options }: Ending) {
   const { threadId } = task;
   const { keepAnswer, limits, model } = options;
-  const kept = end.text === NO_RESPONSE ? null : await keepAnswer(run.threadId, threadId, end.text).catch(() => null);
+  const kept =
+    end.text === NO_RESPONSE ? null : await keepAnswer(run.conversation.header, threadId, end.text).catch(() => null);
   const whole: SubagentResult = {
     ...{ status: end.status, output: end.text, artifacts: end.artifacts, usage: end.usage, threadId },
     ...(end.reason !== null && { reason: end.reason }),

@@ -84,7 +84,7 @@ for (const { version, redacted } of FORMATS) {
   test(`[F45] a database of format ${version} opens, verifies, replays, loads and goes on`, async () => {
     const folder = mkdtempSync(join(tmpdir(), "palimpsest-"));
     copyFileSync(new URL(`format-v${version}.db`, FIXTURES), join(folder, "log.db"));
-    const store = openSqlite({ path: join(folder, "log.db") });
+    const store = openSqlite({ path: join(folder, "log.db") }).forUser("ann");
     const own = means(store);
     for (const id of ["golden", "branch"]) {
       const { header, head, records } = threadOf(version, id);
@@ -117,7 +117,7 @@ for (const { version, redacted } of FORMATS) {
   test(`[F45] a thread of format ${version} is compacted on, and every state comes back by undo`, async (t) => {
     const folder = mkdtempSync(join(tmpdir(), "palimpsest-"));
     copyFileSync(new URL(`format-v${version}.db`, FIXTURES), join(folder, "log.db"));
-    const store = openSqlite({ path: join(folder, "log.db") });
+    const store = openSqlite({ path: join(folder, "log.db") }).forUser("ann");
     t.after(async () => {
       await store.close();
       rmSync(folder, { recursive: true });

@@ -18,6 +18,7 @@ import {
 import { type Part, type Shape, shapeOf } from "@palimpsest/core/message";
 import { withLease } from "../stores/leases.ts";
 import type { Lease, RedactRequest } from "../stores/store.ts";
+import { everyThread } from "../stores/users.ts";
 import { receipts, type SeqRewrite, settleReceipts } from "./receipts.ts";
 import { type Draft, type Means, prepare, type Writer } from "./writer.ts";
 
@@ -52,13 +53,12 @@ export async function redact(
   seq: number,
   options: RedactOptions = {},
 ): Promise<Redacted> {
-  const header = await means.store.header(thread);
-  if (!header) return { kind: "missing" };
+  if (!(await means.store.header(thread))) return { kind: "missing" };
   const found = await findMessage(means, thread, seq);
   if (!found) return { kind: "no-message", seq };
   const threads = await means.store.sharers(thread, seq);
   const names = new Set([found.record.id, ...threads.map((sharer) => `${sharer}#${seq}`)]);
-  const lentTo = (await borrowers(means, header.user, names)).filter((one) => !threads.includes(one));
+  const lentTo = (await borrowers(means, names)).filter((one) => !threads.includes(one));
   const texts = messageTexts(found.record);
   const message = { seq, id: found.record.id };
   const { rewriteSummary } = options;
@@ -73,7 +73,7 @@ export async function redact(
   );
   if (result.kind !== "rewritten") return result;
   // A fork made meanwhile shares the erased records and was not among those that got a receipt.
-  const now = new Set([...(await means.store.sharers(thread, seq)), ...(await borrowers(means, header.user, names))]);
+  const now = new Set([...(await means.store.sharers(thread, seq)), ...(await borrowers(means, names))]);
   for (const late of now) if (![...threads, ...lentTo].includes(late)) await settleReceipts(means, late);
   await means.store.scrub();
   const bodies = result.counts.get(threads[0]!) ?? 0;
@@ -87,11 +87,12 @@ export interface ErasedFacts {
 }
 
 /** Takes facts out of the logs of their user's threads: evidence, memory blocks, recorded system prompts. */
-export async function eraseFacts(means: Means, user: string, facts: Omit<Erasure, "message">): Promise<ErasedFacts> {
+export async function eraseFacts(means: Means, facts: Omit<Erasure, "message">): Promise<ErasedFacts> {
   const erasure: Erasure = { ...facts, message: null };
   const done = new Set<string>();
   const busy = new Set<string>();
-  for await (const thread of threadsOf(means, user)) {
+  for await (const { header } of everyThread(means.store)) {
+    const thread = header.id;
     if (done.has(thread)) continue;
     const found = await quoting(means, thread, erasure);
     const family = new Set([thread]);
@@ -113,24 +114,16 @@ async function stateShows({ store }: Means, thread: string, erasure: Erasure): P
 }
 
 /** Threads of the user with evidence that names one of the addresses. */
-async function borrowers(means: Means, user: string, names: ReadonlySet<string>): Promise<string[]> {
+async function borrowers({ store }: Means, names: ReadonlySet<string>): Promise<string[]> {
   const found: string[] = [];
-  for await (const thread of threadsOf(means, user)) {
-    for await (const { record } of means.store.records(thread, { kinds: ["evidence"] })) {
+  for await (const { header } of everyThread(store)) {
+    for await (const { record } of store.records(header.id, { kinds: ["evidence"] })) {
       if (record.kind !== "evidence" || !record.ids.some((id) => names.has(id))) continue;
-      found.push(thread);
+      found.push(header.id);
       break;
     }
   }
   return found;
-}
-
-async function* threadsOf({ store }: Means, user: string): AsyncGenerator<string> {
-  for (let after: string | null | undefined; after !== null; ) {
-    const page = await store.threads({ user, limit: 200, order: "created", ...(after !== undefined && { after }) });
-    for (const { header } of page.threads) yield header.id;
-    after = page.next;
-  }
 }
 
 type Rewritten = { readonly kind: "rewritten"; readonly counts: ReadonlyMap<string, number> } | Refused;

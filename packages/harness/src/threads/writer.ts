@@ -110,7 +110,6 @@ export function extend(
 
 export interface NewThread {
   readonly id: string;
-  readonly user?: string;
   readonly agent?: string;
   readonly kind?: "main" | "subagent";
   readonly memory?: "on" | "off";
@@ -118,13 +117,13 @@ export interface NewThread {
   readonly parent?: string | null;
 }
 
-/** Throws for an id that may not name a thread; whoever takes ids from people asks `checkThreadId` first. */
+/** For the store's user. Throws for an id that may not name a thread; whoever takes ids from people asks `checkThreadId` first. */
 export async function createThread({ store, clock }: Means, thread: NewThread): Promise<"created" | "exists"> {
   assertThreadId(thread.id);
   const createdAt = clock().toISOString();
   const header = {
     id: thread.id,
-    user: thread.user ?? "default",
+    user: store.user,
     agent: thread.agent ?? "default",
     parent: thread.parent ?? null,
     forkedAt: null,

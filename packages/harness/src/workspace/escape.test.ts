@@ -99,9 +99,9 @@ describe("nothing gets out of a thread's folders", () => {
 
   before(async () => {
     base = await mkdtemp(join(tmpdir(), "escape-"));
-    workspace = threadWorkspace(join(base, "home"), "t");
+    workspace = threadWorkspace(join(base, "home"), { user: "default", id: "t" });
     await prepareWorkspace(workspace);
-    const other = threadWorkspace(join(base, "home"), "other");
+    const other = threadWorkspace(join(base, "home"), { user: "default", id: "other" });
     await prepareWorkspace(other);
     for (const folder of [base, join(base, "home"), other.roots.workspace.directory]) {
       await writeFile(join(folder, "secret.txt"), SECRET);
@@ -224,7 +224,7 @@ describe("nothing gets out of a thread's folders", () => {
       assert.equal(await readFile(join(folder, "secret.txt"), "utf8"), SECRET);
       await assert.rejects(readFile(join(folder, "new-file")));
     }
-    const other = threadWorkspace(join(base, "home"), "other").roots.workspace.directory;
+    const other = threadWorkspace(join(base, "home"), { user: "default", id: "other" }).roots.workspace.directory;
     assert.equal(await readFile(join(other, "secret.txt"), "utf8"), SECRET);
     assert.deepEqual(await readFile(join(base, "secret.png")), Buffer.from(PNG, "base64"));
   }

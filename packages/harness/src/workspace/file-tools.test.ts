@@ -19,7 +19,7 @@ describe("file tools", () => {
 
   before(async () => {
     base = await mkdtemp(join(tmpdir(), "files-"));
-    workspace = threadWorkspace(base, "t");
+    workspace = threadWorkspace(base, { user: "default", id: "t" });
     await prepareWorkspace(workspace);
     tools = workspaceTools(workspace, { remember: async (patch) => void state.push(patch), readChars: 1000 });
   });
@@ -147,7 +147,7 @@ describe("file tools", () => {
 
     it("never mixes two writers of one file", async () => {
       const contents = ["a".repeat(200_000), "b".repeat(300_000)];
-      const other = workspaceTools(threadWorkspace(base, "t"), { remember: async () => {} });
+      const other = workspaceTools(threadWorkspace(base, { user: "default", id: "t" }), { remember: async () => {} });
       await Promise.all(
         [0, 1, 0, 1].map((which, index) =>
           call((index < 2 ? tools : other).write_file, { path: "raced.txt", content: contents[which] }),
@@ -325,7 +325,10 @@ describe("file tools", () => {
   });
 
   it("a fork starts with a copy of the files, without links and without the history", async () => {
-    const [parent, child] = [threadWorkspace(base, "parent"), threadWorkspace(base, "child")];
+    const [parent, child] = [
+      threadWorkspace(base, { user: "default", id: "parent" }),
+      threadWorkspace(base, { user: "default", id: "child" }),
+    ];
     await prepareWorkspace(parent);
     await mkdir(join(parent.roots.workspace.directory, "deep"));
     await writeFile(join(parent.roots.workspace.directory, "deep", "a.txt"), "A");
@@ -337,15 +340,18 @@ describe("file tools", () => {
     assert.equal(await readFile(join(child.roots["tool-outputs"].directory, "o.log"), "utf8"), "O");
     await assert.rejects(readFile(join(child.roots.history.directory, "part-1.jsonl")));
     await assert.rejects(readFile(join(child.roots.uploads.directory, "link")));
-    await copyWorkspace(threadWorkspace(base, "nobody"), threadWorkspace(base, "nobody-2"));
+    await copyWorkspace(
+      threadWorkspace(base, { user: "default", id: "nobody" }),
+      threadWorkspace(base, { user: "default", id: "nobody-2" }),
+    );
   });
 
   it("a sub-agent shares its parent's files and has a history of its own", () => {
-    const own = subagentWorkspace(workspace, base, "subagent-1");
+    const own = subagentWorkspace(workspace, base, { user: "default", id: "subagent-1" });
     assert.deepEqual(own.roots.outputs, workspace.roots.outputs);
     assert.equal(own.roots.history.directory, join(base, "threads", "subagent-1", "history"));
     assert.equal(own.roots["tool-outputs"].directory, join(base, "threads", "subagent-1", "tool-outputs"));
-    assert.throws(() => threadWorkspace(base, "../x"), /thread id/);
+    assert.throws(() => threadWorkspace(base, { user: "default", id: "../x" }), /thread id/);
   });
 });
 

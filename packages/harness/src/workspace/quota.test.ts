@@ -68,10 +68,10 @@ test("what a command removes is room again, within it and for the next", async (
 
 test("a fork of files beyond the quota is refused before a file is copied, and leaves no thread", async (t) => {
   const base = await folder(t);
-  const from = threadWorkspace(base, "t");
+  const from = threadWorkspace(base, { user: "default", id: "t" });
   await prepareWorkspace(from);
   await writeFile(join(from.roots.workspace.directory, "big"), "x".repeat(20_000));
-  const to = { ...threadWorkspace(base, "copy"), quota: SMALL };
+  const to = { ...threadWorkspace(base, { user: "default", id: "copy" }), quota: SMALL };
   await assert.rejects(copyWorkspace(from, to), FULL);
   assert.ok(!existsSync(to.roots.workspace.directory));
   const { agent, store } = deepAgentKit(["hi"], { files: { base, quota: SMALL } });
@@ -113,7 +113,7 @@ test("a range of more than 10,000 is what it says, wherever it stands", async (t
 });
 
 async function opened(t: TestContext, quota: Quota | null = SMALL) {
-  const workspace: Workspace = { ...threadWorkspace(await folder(t), "t"), quota };
+  const workspace: Workspace = { ...threadWorkspace(await folder(t), { user: "default", id: "t" }), quota };
   await prepareWorkspace(workspace);
   const tools = workspaceTools(workspace, { remember: async () => {} });
   return {

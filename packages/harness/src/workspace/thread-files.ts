@@ -6,7 +6,7 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type Shape, shapeOf } from "@palimpsest/core/message";
 import { repairParts } from "../compaction/part-files.ts";
-import { threadFolder } from "../compaction/thread-compactor.ts";
+import { threadFolder } from "../home-folders.ts";
 import { withLease } from "../stores/leases.ts";
 import type { Scrubbed, Store } from "../stores/store.ts";
 import { delegationsOf } from "../subagents/delegations.ts";
@@ -18,7 +18,7 @@ import { threadWorkspace } from "./workspace.ts";
 export async function cleanThreadFiles(base: string, store: Store, thread: string): Promise<void> {
   const head = await store.head(thread);
   if (head === undefined) return;
-  const { history, "tool-outputs": outputs } = threadWorkspace(base, thread).roots;
+  const { history, "tool-outputs": outputs } = threadWorkspace(base, { user: store.user, id: thread }).roots;
   await repairParts(history.directory, store, thread, head.compaction);
   const present = await readdir(outputs.directory).catch(() => [] as string[]);
   if (present.length === 0) return;
@@ -52,7 +52,7 @@ export type DeletedThread =
 export async function deleteThreadWithFiles(means: Means, base: string, thread: string): Promise<DeletedThread> {
   const { store } = means;
   const held = await withLease(store, thread, { owner: means.ids() }, async (lease) => {
-    await rm(threadFolder(base, thread), { recursive: true, force: true });
+    await rm(threadFolder(base, { user: store.user, id: thread }), { recursive: true, force: true });
     return store.deleteThread(thread, lease);
   });
   if (held.kind !== "done") return held;

@@ -4,8 +4,9 @@
  */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { checkThreadId } from "@palimpsest/core/log";
+import { checkThreadId, type ThreadName } from "@palimpsest/core/log";
 import { HISTORY } from "../compaction/part-files.ts";
+import { threadFolder } from "../home-folders.ts";
 import { PRIVATE_FOLDER } from "../trust/private-files.ts";
 import { ROOT_NAMES, type RootName } from "./virtual-path.ts";
 
@@ -27,11 +28,11 @@ export interface Root {
   readonly access: "read-write" | "read-only";
 }
 
-/** The folders of one thread: `{base}/threads/{thread}/...`. */
-export function threadWorkspace(base: string, thread: string): Workspace {
-  const checked = checkThreadId(thread);
+/** The folders of one thread: `{base}/threads/{thread}/...`, for another user under `{base}/users/{user}`. */
+export function threadWorkspace(base: string, thread: ThreadName): Workspace {
+  const checked = checkThreadId(thread.id);
   if (checked.kind === "invalid") throw new RangeError(checked.problem);
-  const folder = join(base, "threads", thread);
+  const folder = threadFolder(base, thread);
   const root = (name: string, access: Root["access"]): Root => ({ directory: join(folder, name), access });
   return {
     roots: {
@@ -45,7 +46,7 @@ export function threadWorkspace(base: string, thread: string): Workspace {
 }
 
 /** What a sub-agent sees: its parent's files, its own past. */
-export function subagentWorkspace(parent: Workspace, base: string, thread: string): Workspace {
+export function subagentWorkspace(parent: Workspace, base: string, thread: ThreadName): Workspace {
   const { workspace, uploads, outputs } = parent.roots;
   return { roots: { ...threadWorkspace(base, thread).roots, workspace, uploads, outputs } };
 }

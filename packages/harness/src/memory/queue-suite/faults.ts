@@ -18,7 +18,7 @@ export function retrying({ engine, setUp }: Kit): void {
       },
     });
     await turn("I am allergic to nuts.");
-    await queue.hurry("flaky");
+    await queue.hurry({ user: "ada", thread: "flaky" });
     const before = engine().clock().getTime();
     await queue.start();
     for (const attempt of [1, 2]) {
@@ -45,12 +45,12 @@ export function givingUp({ engine, setUp }: Kit): void {
       },
     });
     const dead = async (failures: number) => {
-      await queue.hurry("hopeless");
+      await queue.hurry({ user: "ada", thread: "hopeless" });
       await until(
         async () => of("job-fail").length === failures - 1 && (await mine())[0]?.state === "waiting",
         "one failure",
       );
-      await queue.hurry("hopeless");
+      await queue.hurry({ user: "ada", thread: "hopeless" });
       await until(async () => (await mine())[0]?.state === "dead", "it is given up");
       assert.equal(of("job-fail").length, failures);
     };
@@ -85,10 +85,10 @@ export function draining({ engine, setUp }: Kit): void {
       },
     });
     await turn("I play the cello.");
-    await queue.hurry("interrupted");
+    await queue.hurry({ user: "ada", thread: "interrupted" });
     await queue.start();
     await until(async () => of("job-fail").length === 1 && (await mine())[0]?.state === "waiting", "it failed once");
-    await queue.hurry("interrupted");
+    await queue.hurry({ user: "ada", thread: "interrupted" });
     await until(async () => of("job-start").length === 2, "it runs again");
     await queue.stop();
     const [left] = await mine();
@@ -125,7 +125,7 @@ export function exactness({ engine, setUp }: Kit): void {
     await turn("My neighbour is called Kari.");
     await turn("I collect stamps.");
     await save(engine().store, "fenced", { watermark: 0, texts: [], fenced: ["fenced#1"] });
-    await queue.hurry("fenced");
+    await queue.hurry({ user: "ada", thread: "fenced" });
     await queue.start();
     await idle();
     assert.deepEqual((await learned(engine().store, "fenced")).texts, ["I collect stamps."]);
@@ -135,10 +135,10 @@ export function exactness({ engine, setUp }: Kit): void {
     const { queue, turn, mine, writer } = await setUp("refused");
     const stale = await prepare(writer, (await engine().store.head("refused"))!, []);
     await turn("I sing in a choir.");
-    await queue.hurry("refused");
+    await queue.hurry({ user: "ada", thread: "refused" });
     await queue.start();
     await until(async () => (await mine()).length === 0, "the turn's own job is done");
-    const jobs = [queue.job({ user: "ada", agent: "default", throughSeq: 2 })];
+    const jobs = [queue.job({ agent: "default", throughSeq: 2 })];
     assert.equal((await engine().store.append("refused", { ...stale, jobs })).kind, "conflict");
     assert.deepEqual(await mine(), []);
   });

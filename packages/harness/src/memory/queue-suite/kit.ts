@@ -24,7 +24,7 @@ export const MINUTE = 60_000;
 
 /** A queue that waits an hour and is started by the test, on a thread of its own, with a record of what it ran. */
 export async function setUpQueue(engine: QueueEngine, thread: string, options: Partial<MemoryQueueOptions> = {}) {
-  const writer = await writeThread(engine.store, thread, { user: "ada" });
+  const writer = await writeThread(engine.store, thread);
   const events: JobEvent[] = [];
   const lines: string[] = [];
   const queue = createMemoryQueue(engine.store, {

@@ -10,27 +10,27 @@ import { until } from "./kit.ts";
 
 export function sharing(name: string, target: () => string): void {
   test(`two processes on one ${name}: a burst on one key runs once`, async (t) => {
-    const store = await openStore(target());
+    const store = (await openStore(target())).forUser("ada");
     t.after(() => store.close());
     const queue = createMemoryQueue(store, {
       process: (job) => learn(store, job),
       debounceSeconds: 3600,
       starts: "by-hand",
     });
-    const writer = await writeThread(store, "shared", { user: "ada" });
+    const writer = await writeThread(store, "shared");
     const workers = [1, 2].map(() => startQueueProcess(target(), "shared", "work"));
     t.after(() => Promise.all(workers.map((worker) => worker.kill())));
-    const probe = await writeThread(store, "probe", { user: "ada" });
+    const probe = await writeThread(store, "probe");
     // Both are up when each has had something to do.
     await until(async () => {
       await takeTurn(probe, queue, "Is anybody there?");
-      await queue.hurry("probe");
+      await queue.hurry({ user: "ada", thread: "probe" });
       return workers.every((worker) => worker.reported().length > 0);
     }, "both workers run");
     await until(async () => (await store.jobs.list()).length === 0, "the probes are done");
     let last = 0;
     for (let turn = 1; turn <= 20; turn++) last = await takeTurn(writer, queue, `I own book number ${turn}.`);
-    await queue.hurry("shared");
+    await queue.hurry({ user: "ada", thread: "shared" });
     await until(async () => (await learned(store, "shared")).watermark === last, "the burst is learned");
     await until(async () => (await store.jobs.list()).length === 0, "the job is gone");
     assert.equal(workers.flatMap((worker) => worker.reported("shared")).length, 1);
@@ -38,7 +38,7 @@ export function sharing(name: string, target: () => string): void {
   });
 
   test(`two processes on one ${name}: a killed worker's job is taken over`, async (t) => {
-    const store = await openStore(target());
+    const store = (await openStore(target())).forUser("ada");
     const queue = createMemoryQueue(store, {
       process: (job) => learn(store, job),
       pollMs: 20,
@@ -49,10 +49,10 @@ export function sharing(name: string, target: () => string): void {
       await queue.stop();
       await store.close();
     });
-    const writer = await writeThread(store, "orphaned", { user: "ada" });
+    const writer = await writeThread(store, "orphaned");
     const victim = startQueueProcess(target(), "orphaned", "hang");
     await takeTurn(writer, queue, "I have a parrot.");
-    await queue.hurry("orphaned");
+    await queue.hurry({ user: "ada", thread: "orphaned" });
     await until(async () => victim.reported().length === 1, "the victim has the job");
     await queue.start();
     await victim.kill();

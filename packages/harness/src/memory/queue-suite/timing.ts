@@ -44,7 +44,7 @@ export function hurrying({ engine, setUp }: Kit): void {
     const other = await setUp("not-compacted");
     await turn("I have two cats.");
     await other.turn("I have a dog.");
-    await queue.hurry("compacted");
+    await queue.hurry({ user: "ada", thread: "compacted" });
     await turn("They are called Ada and Alan.");
     await queue.start();
     await idle();
@@ -74,10 +74,10 @@ export function hurrying({ engine, setUp }: Kit): void {
     });
     await queue.start();
     await turn("I play the cello.");
-    await queue.hurry("overlap");
+    await queue.hurry({ user: "ada", thread: "overlap" });
     await until(async () => inside === 1, "the first job runs");
     await turn("I also play the flute.");
-    await queue.hurry("overlap");
+    await queue.hurry({ user: "ada", thread: "overlap" });
     await aFewPolls();
     assert.equal(of("job-start").length, 1);
     open();

@@ -7,10 +7,10 @@ export const appendCases: Cases = {
   "a thread is created once": async (suite) => {
     const means = steppingMeans(suite.store());
     const id = freshId();
-    assert.equal(await createThread(means, { id, user: "ann", agent: "coder", memory: "off" }), "created");
-    assert.equal(await createThread(means, { id, user: "bob" }), "exists");
+    assert.equal(await createThread(means, { id, agent: "coder", memory: "off" }), "created");
+    assert.equal(await createThread(means, { id }), "exists");
     const header = await means.store.header(id);
-    assert.equal(header?.user, "ann");
+    assert.equal(header?.user, "default");
     assert.equal(header?.memory, "off");
     await assertSound(means, id);
   },

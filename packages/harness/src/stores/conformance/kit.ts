@@ -49,10 +49,10 @@ export async function lease(store: Store, thread: string, owner = "owner"): Prom
   return (result as { lease: Lease }).lease;
 }
 
-export async function freshThread(store: Store, options: { user?: string } = {}): Promise<Writer> {
+export async function freshThread(store: Store): Promise<Writer> {
   const id = freshId();
   const own = steppingMeans(store);
-  assert.equal(await createThread(own, { id, ...options }), "created");
+  assert.equal(await createThread(own, { id }), "created");
   return { ...own, lease: await lease(store, id), runId: null };
 }
 

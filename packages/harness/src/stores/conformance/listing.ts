@@ -6,13 +6,13 @@ import { type Cases, freshId, freshThread, say } from "./kit.ts";
 
 export const listCases: Cases = {
   "threads are listed by most recent change, with title and count, for one user": async (suite) => {
-    const user = freshId();
-    const [a, b] = [await freshThread(suite.store(), { user }), await freshThread(suite.store(), { user })];
+    const store = suite.store().forUser(freshId());
+    const [a, b] = [await freshThread(store), await freshThread(store)];
     await say(b, "1");
     await say(a, "1", "2", "3");
     await commit(a, [{ kind: "state", patch: { title: "About a" } }]);
     await commit(a, [{ kind: "event", event: { type: "noted" } }]);
-    const page = await suite.store().threads({ user });
+    const page = await store.threads();
     assert.deepEqual(
       page.threads.map(({ header, title, messages }) => [header.id, title, messages]),
       [
@@ -21,16 +21,16 @@ export const listCases: Cases = {
       ],
     );
     assert.equal(page.next, null);
-    assert.deepEqual((await suite.store().threads({ user, kind: "subagent" })).threads, []);
+    assert.deepEqual((await store.threads({ kind: "subagent" })).threads, []);
   },
 
   "pages by creation miss no thread and repeat none while threads change and appear": async (suite) => {
-    const user = freshId();
+    const store = suite.store().forUser(freshId());
     const writers: Writer[] = [];
-    for (let index = 0; index < 7; index += 1) writers.push(await freshThread(suite.store(), { user }));
-    const seen = await walk(suite.store(), { user, order: "created", limit: 2 }, async (step) => {
+    for (let index = 0; index < 7; index += 1) writers.push(await freshThread(store));
+    const seen = await walk(store, { order: "created", limit: 2 }, async (step) => {
       await say(writers[6 - step]!, "moved to the front");
-      await freshThread(suite.store(), { user });
+      await freshThread(store);
     });
     assert.deepEqual(
       seen.slice(0, 7),
@@ -40,10 +40,10 @@ export const listCases: Cases = {
   },
 
   "pages by change repeat no thread while threads change": async (suite) => {
-    const user = freshId();
+    const store = suite.store().forUser(freshId());
     const writers: Writer[] = [];
-    for (let index = 0; index < 6; index += 1) writers.push(await freshThread(suite.store(), { user }));
-    const seen = await walk(suite.store(), { user, limit: 2 }, (step) => say(writers[5 - step]!, "again"));
+    for (let index = 0; index < 6; index += 1) writers.push(await freshThread(store));
+    const seen = await walk(store, { limit: 2 }, (step) => say(writers[5 - step]!, "again"));
     assert.equal(new Set(seen).size, seen.length);
     assert.equal(seen.length, 6);
   },

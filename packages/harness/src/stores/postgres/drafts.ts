@@ -1,16 +1,16 @@
 /** Drafts in PostgreSQL: a cache beside the log. A draft is never put for a thread that is gone. */
 
 import type { Drafts } from "../store.ts";
-import type { Connection } from "./connection.ts";
+import { NAMED, numOf, type UserConnection } from "./lineage.ts";
 
-export function drafts(connection: Connection): Drafts {
-  const { schema } = connection;
+export function drafts(connection: UserConnection): Drafts {
+  const { schema, user } = connection;
   return {
     async get(thread, key) {
       const [row] = await connection.run((query) =>
         query<{ value: string; created: string }>(
-          `SELECT value, created FROM ${schema}.drafts WHERE thread = $1 AND key = $2`,
-          [thread, key],
+          `SELECT value, created FROM ${schema}.drafts WHERE thread = ${numOf(schema)} AND key = $2`,
+          [[user, thread], key],
         ),
       );
       return row && { value: row.value, created: row.created };
@@ -19,17 +19,17 @@ export function drafts(connection: Connection): Drafts {
       const rows = await connection.run((query) =>
         query(
           `INSERT INTO ${schema}.drafts (thread, key, value, created)
-          SELECT id, $2, $3, $4 FROM ${schema}.threads WHERE id = $1 FOR KEY SHARE
+          SELECT num, $2, $3, $4 FROM ${schema}.threads WHERE ${NAMED} FOR KEY SHARE
           ON CONFLICT (thread, key) DO UPDATE SET value = excluded.value, created = excluded.created RETURNING 1`,
-          [thread, key, value, created],
+          [[user, thread], key, value, created],
         ),
       );
       return rows.length === 1 ? "put" : "missing";
     },
     async drop(thread, key) {
       await connection.run((query) =>
-        query(`DELETE FROM ${schema}.drafts WHERE thread = $1 AND ($2::text IS NULL OR key = $2)`, [
-          thread,
+        query(`DELETE FROM ${schema}.drafts WHERE thread = ${numOf(schema)} AND ($2::text IS NULL OR key = $2)`, [
+          [user, thread],
           key ?? null,
         ]),
       );

@@ -6,13 +6,14 @@
 import { type Claim, type ClaimedJob, type JobTable, startJobLoop } from "../job-loop.ts";
 import { type JobStatus, MAX_DELAYS, type MemoryJobs, type NewMemoryJob } from "../memory-jobs.ts";
 import type { Connection } from "./connection.ts";
+import { numOf, type ThreadName, type UserConnection } from "./lineage.ts";
 
 /** The columns of `QUEUED`, one array each, for the append's statement. */
-export function jobColumns(jobs: readonly NewMemoryJob[]): readonly unknown[] {
+export function jobColumns([user]: ThreadName, jobs: readonly NewMemoryJob[]): readonly unknown[] {
   // One statement writes a row once.
-  const each = [...new Map(jobs.map((job) => [JSON.stringify([job.user, job.agent]), job])).values()];
+  const each = [...new Map(jobs.map((job) => [job.agent, job])).values()];
   return [
-    each.map(({ user }) => user),
+    each.map(() => user),
     each.map(({ agent }) => agent),
     each.map(({ throughSeq }) => throughSeq),
     each.map(({ delayMs }) => delayMs),
@@ -25,10 +26,10 @@ export function QUEUED(schema: string, first: number): string {
   const fresh = "waiting.holder IS NULL AND waiting.attempts = 0 AND waiting.first <= excluded.first";
   const types = ["text", "text", "bigint", "float8", "int"].map((type, index) => `$${first + index}::${type}[]`);
   return `queued AS (
-    INSERT INTO ${schema}.memory_jobs AS waiting (place, owner, agent, through, first, queued, run, max_attempts)
-    SELECT moved.place, job.owner, job.agent, job.through, at, at, at + job.delay * interval '1 millisecond', job.tries
+    INSERT INTO ${schema}.memory_jobs AS waiting (num, owner, agent, through, first, queued, run, max_attempts)
+    SELECT moved.num, job.owner, job.agent, job.through, at, at, at + job.delay * interval '1 millisecond', job.tries
     FROM moved, unnest(${types.join(", ")}) AS job (owner, agent, through, delay, tries), clock_timestamp() AS at
-    ON CONFLICT (place, owner, agent) DO UPDATE SET
+    ON CONFLICT (num, owner, agent) DO UPDATE SET
       through = greatest(waiting.through, excluded.through), queued = excluded.queued,
       max_attempts = excluded.max_attempts, revision = waiting.revision + 1, attempts = 0, error = NULL,
       first = CASE WHEN ${fresh} THEN waiting.first ELSE excluded.first END,
@@ -38,19 +39,19 @@ export function QUEUED(schema: string, first: number): string {
   )`;
 }
 
-export function memoryJobs(connection: Connection): MemoryJobs {
-  const { schema, run } = connection;
+export function memoryJobs(connection: UserConnection): MemoryJobs {
+  const { schema, run, user } = connection;
   const jobs = `${schema}.memory_jobs`;
   return {
     async hurry(thread) {
       // Also while it runs: what came meanwhile is due when it ends.
       const sql = `UPDATE ${jobs} SET run = ${NOW} WHERE attempts < max_attempts
-        AND place = (SELECT place FROM ${schema}.threads WHERE id = $1) RETURNING 1`;
-      return (await run((query) => query(sql, [thread]))).length;
+        AND num = ${numOf(schema)} RETURNING 1`;
+      return (await run((query) => query(sql, [[user, thread]]))).length;
     },
     async list() {
       const sql = `SELECT t.id AS thread, j.owner AS user, j.agent, j.attempts, j.error, j.run, ${STATE} AS state
-        FROM ${jobs} j JOIN ${schema}.threads t USING (place) ORDER BY j.run, j.place`;
+        FROM ${jobs} j JOIN ${schema}.threads t USING (num) ORDER BY j.run, j.num`;
       return (await run((query) => query<StatusRow>(sql))).map(statusOf);
     },
     async revive() {
@@ -106,19 +107,19 @@ interface Taking {
 async function take({ query, schema, again }: Taking, claim: Claim): Promise<ClaimedJob | undefined> {
   const { owner, leaseMs, alive } = claim;
   const columns = `t.id AS thread, j.owner AS user, j.agent, j.through, j.attempts, j.revision`;
-  const joined = `${schema}.memory_jobs j JOIN ${schema}.threads t USING (place)`;
+  const joined = `${schema}.memory_jobs j JOIN ${schema}.threads t USING (num)`;
   // The claim whose connection broke may stand.
   const [held] = again ? await query<JobRow>(`SELECT ${columns} FROM ${joined} WHERE holder = $1`, [owner]) : [];
   if (held !== undefined) return claimedOf(held, owner);
   const sql = `WITH due AS (
-      SELECT j.place, j.owner, j.agent FROM ${joined}
+      SELECT j.num, j.owner, j.agent FROM ${joined}
       WHERE attempts < max_attempts AND (run <= ${NOW} OR ${AHEAD("queued")})
         AND (holder IS NULL OR (${EXPIRED} AND holder <> ALL ($3::text[])))
       ORDER BY run LIMIT 1 FOR UPDATE OF j SKIP LOCKED
     )
     UPDATE ${schema}.memory_jobs j SET holder = $1, leased = ${NOW}, until = ${UNTIL("$2")}, attempts = attempts + 1
     FROM due, ${schema}.threads t
-    WHERE (j.place, j.owner, j.agent) = (due.place, due.owner, due.agent) AND t.place = j.place RETURNING ${columns}`;
+    WHERE (j.num, j.owner, j.agent) = (due.num, due.owner, due.agent) AND t.num = j.num RETURNING ${columns}`;
   const [taken] = await query<JobRow>(sql, [owner, leaseMs, alive]);
   return taken && claimedOf(taken, owner);
 }

@@ -5,10 +5,10 @@
  * is refused at its next append, because its epoch or its owner no longer stands.
  */
 import type { Lease, LeaseResult } from "../store.ts";
-import type { Connection } from "./connection.ts";
+import { NAMED, type UserConnection } from "./lineage.ts";
 
 export function acquireLease(
-  { schema, run }: Connection,
+  { schema, run, user }: UserConnection,
   thread: string,
   owner: string,
   ttlMs: number,
@@ -16,23 +16,23 @@ export function acquireLease(
   return run(async (query) => {
     const [taken] = await query<{ epoch: number }>(
       `UPDATE ${schema}.threads SET lease_owner = $2, lease_epoch = lease_epoch + 1, lease_until = ${UNTIL("$3")}
-      WHERE id = $1 AND (NOT ${LIVE} OR lease_owner = $2) AND ${UNHURRIED} RETURNING lease_epoch AS epoch`,
-      [thread, owner, ttlMs],
+      WHERE ${NAMED} AND (NOT ${LIVE} OR lease_owner = $2) AND ${UNHURRIED} RETURNING lease_epoch AS epoch`,
+      [[user, thread], owner, ttlMs],
     );
     if (taken) return { kind: "acquired", lease: { thread, owner, epoch: taken.epoch } };
     const [held] = await query<{ owner: string; until: Date }>(
-      `SELECT lease_owner AS owner, lease_until AS until FROM ${schema}.threads WHERE id = $1`,
-      [thread],
+      `SELECT lease_owner AS owner, lease_until AS until FROM ${schema}.threads WHERE ${NAMED}`,
+      [[user, thread]],
     );
     return held ? { kind: "busy", owner: held.owner, expiresAt: held.until.toISOString() } : { kind: "missing" };
   });
 }
 
-export async function renewLease(connection: Connection, lease: Lease, ttlMs: number): Promise<"renewed" | "lost"> {
+export async function renewLease(connection: UserConnection, lease: Lease, ttlMs: number): Promise<"renewed" | "lost"> {
   return (await setExpiry(connection, lease, ttlMs)) ? "renewed" : "lost";
 }
 
-export async function releaseLease(connection: Connection, lease: Lease): Promise<void> {
+export async function releaseLease(connection: UserConnection, lease: Lease): Promise<void> {
   await setExpiry(connection, lease, 0);
 }
 
@@ -47,9 +47,9 @@ const UNHURRIED = "set_config('synchronous_commit', 'off', true) = 'off'";
 
 const UNTIL = (ms: string) => `clock_timestamp() + ${ms}::float8 * interval '1 millisecond'`;
 
-async function setExpiry({ schema, run }: Connection, lease: Lease, ttlMs: number): Promise<boolean> {
+async function setExpiry({ schema, run, user }: UserConnection, lease: Lease, ttlMs: number): Promise<boolean> {
   const sql = `UPDATE ${schema}.threads SET lease_until = ${UNTIL("$4")}
-    WHERE id = $1 AND ${HOLDS("$2", "$3")} AND ${UNHURRIED} RETURNING 1 AS done`;
-  const done = await run((query) => query(sql, [lease.thread, lease.owner, lease.epoch, ttlMs]));
+    WHERE ${NAMED} AND ${HOLDS("$2", "$3")} AND ${UNHURRIED} RETURNING 1 AS done`;
+  const done = await run((query) => query(sql, [[user, lease.thread], lease.owner, lease.epoch, ttlMs]));
   return done.length === 1;
 }

@@ -5,11 +5,13 @@
  */
 import type { Head, ThreadHeader } from "@palimpsest/core/log";
 import type { StoredRecord, ThreadLoad } from "../store.ts";
-import type { Connection, Query } from "./connection.ts";
+import type { Query } from "./connection.ts";
 import { HEAD_COLUMNS, type HeadRow, readHead } from "./head.ts";
+import { NAMED, type ThreadName, type UserConnection } from "./lineage.ts";
 import { fromRow, readPage, readSome } from "./records.ts";
 
-export function load(connection: Connection, thread: string): Promise<ThreadLoad | undefined> {
+export function load(connection: UserConnection, id: string): Promise<ThreadLoad | undefined> {
+  const thread = [connection.user, id] as const;
   return connection.run(async (query) => {
     for (let before: Top | undefined; ; ) {
       const top = await readTop(query, connection.schema, thread);
@@ -17,7 +19,7 @@ export function load(connection: Connection, thread: string): Promise<ThreadLoad
       const head = readHead(top);
       const { found, whole } = await readRecords(query, connection.schema, thread, head);
       // A gap under the same head is damage, for `verify` to name; a load shows what there is.
-      if (whole || (before?.place === top.place && before.version === top.version)) {
+      if (whole || (before?.num === top.num && before.version === top.version)) {
         return { header: JSON.parse(top.header) as ThreadHeader, head, records: found };
       }
       before = top;
@@ -25,14 +27,14 @@ export function load(connection: Connection, thread: string): Promise<ThreadLoad
   });
 }
 
-type Top = HeadRow & { readonly header: string; readonly place: number };
+type Top = HeadRow & { readonly header: string; readonly num: number };
 
-async function readTop(query: Query, schema: string, thread: string): Promise<Top | undefined> {
-  const sql = `SELECT place, header, ${HEAD_COLUMNS} FROM ${schema}.threads WHERE id = $1`;
+async function readTop(query: Query, schema: string, thread: ThreadName): Promise<Top | undefined> {
+  const sql = `SELECT num, header, ${HEAD_COLUMNS} FROM ${schema}.threads WHERE ${NAMED}`;
   return (await query<Top>(sql, [thread]))[0];
 }
 
-async function readRecords(query: Query, schema: string, thread: string, head: Head) {
+async function readRecords(query: Query, schema: string, thread: ThreadName, head: Head) {
   const first = head.hiddenThrough + 1;
   const range = [first, head.version] as const;
   const tail = (await readPage(query, schema, thread, { range, size: null })).map(fromRow);

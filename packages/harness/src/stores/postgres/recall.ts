@@ -14,65 +14,76 @@ import {
   type Stretch,
   unpackEntries,
 } from "../recall-tables.ts";
-import type { Connection, Query } from "./connection.ts";
-import { lineage } from "./lineage.ts";
+import type { Query } from "./connection.ts";
+import { lineage, NAMED, numOf, type ThreadName, type UserConnection } from "./lineage.ts";
 
 /** A row costs more to reach here than to write. */
 const BLOCK_SIZE = 4096;
 
-export function recallTables(connection: Connection): RecallTables {
-  const { schema, run, transaction } = connection;
+export function recallTables(connection: UserConnection): RecallTables {
+  const { schema, run, transaction, user } = connection;
   const rows = <R extends QueryResultRow>(sql: string, ...values: unknown[]) => run((query) => query<R>(sql, values));
   return {
     blockSize: BLOCK_SIZE,
     async lineage(thread) {
       // Most threads are no forks, and planning the walk through a lineage takes longer than reading one row.
-      const [own] = await rows<StretchRow & { base: string | null }>(`${WHOLE(schema)} WHERE t.id = $1`, thread);
+      const [own] = await rows<StretchRow & { base: number | null }>(`${WHOLE(schema)} WHERE ${NAMED}`, [user, thread]);
       if (!own) return [];
       if (own.base === null) return [stretch(own)];
       const sql = `${lineage(schema)} SELECT ${STRETCH}, line.through AS line_through, line.depth,
           CASE WHEN line.depth > 0 THEN coalesce((SELECT e.ordinal FROM ${schema}.recall_entries e
-            WHERE e.thread = t.id AND e.seq <= line.through ORDER BY e.seq DESC LIMIT 1), -1) END AS cut
-        FROM line JOIN ${schema}.threads t ON t.id = line.thread ${STATE(schema)}`;
-      const found = await rows<StretchRow>(sql, thread);
+            WHERE e.thread = t.num AND e.seq <= line.through ORDER BY e.seq DESC LIMIT 1), -1) END AS cut
+        FROM line JOIN ${schema}.threads t ON t.num = line.thread ${STATE(schema)}`;
+      const found = await rows<StretchRow>(sql, [user, thread]);
       return found.sort((a, b) => b.depth! - a.depth!).map(stretch);
     },
-    async ofUser(user) {
+    async ofUser() {
       return (await rows<StretchRow>(`${WHOLE(schema)} WHERE t.owner = $1`, user)).map(stretch);
     },
-    write: (thread, batch) => transaction((query) => writeBatch(query, schema, thread, batch)),
-    clear: (thread) => transaction((query) => forgetIndex(query, schema, thread)),
+    write: (thread, batch) => transaction((query) => writeBatch(query, schema, [user, thread], batch)),
+    clear: (thread) =>
+      transaction(async (query) => {
+        const [row] = await query<{ num: number }>(`SELECT num FROM ${schema}.threads WHERE ${NAMED}`, [
+          [user, thread],
+        ]);
+        if (row) await forgetIndex(query, schema, row.num);
+      }),
     postings: (spans, terms) =>
       // OFFSET 0 keeps the planner from joining whole tables where a few index ranges are asked for.
       rows<Posting & QueryResultRow>(
-        `SELECT p.thread, p.term, p.block, p.count, p.list
-        FROM ${SPANS} CROSS JOIN generate_series(0, s.before - 1) AS b (block) CROSS JOIN unnest($3::text[]) AS t (term) CROSS JOIN LATERAL (
+        `SELECT s.thread, p.term, p.block, p.count, p.list
+        FROM ${SPANS(schema)} CROSS JOIN generate_series(0, s.before - 1) AS b (block) CROSS JOIN unnest($3::text[]) AS t (term) CROSS JOIN LATERAL (
           SELECT * FROM ${schema}.recall_postings
-          WHERE thread = s.thread AND block = b.block AND term = t.term OFFSET 0
+          WHERE thread = s.num AND block = b.block AND term = t.term OFFSET 0
         ) p`,
         ...columns(spans),
         terms,
+        user,
       ),
     async totals(thread, through) {
       const sql = `SELECT count(*) AS entries, coalesce(sum(length), 0)::float8 AS length
-        FROM ${schema}.recall_entries WHERE thread = $1 AND ordinal <= $2`;
-      const [row] = await rows<{ entries: number; length: number }>(sql, thread, through);
+        FROM ${schema}.recall_entries WHERE thread = ${numOf(schema)} AND ordinal <= $2`;
+      const [row] = await rows<{ entries: number; length: number }>(sql, [user, thread], through);
       return row!;
     },
     async entries(ranges) {
       const sql = `SELECT w.thread, e.packed
-        FROM unnest($1::text[], $2::int[], $3::int[]) AS w (thread, first, last) CROSS JOIN LATERAL (
+        FROM unnest($1::text[], $2::int[], $3::int[]) AS w (thread, first, last)
+        JOIN ${schema}.threads h ON h.owner = $4 AND h.id = w.thread CROSS JOIN LATERAL (
           SELECT string_agg(packed, ',') AS packed FROM ${schema}.recall_entries
-          WHERE thread = w.thread AND ordinal BETWEEN w.first AND w.last
+          WHERE thread = h.num AND ordinal BETWEEN w.first AND w.last
         ) e WHERE e.packed IS NOT NULL`;
       const values = (["thread", "first", "last"] as const).map((name) => ranges.map((range) => range[name]));
-      const found = await rows<{ thread: string; packed: string }>(sql, ...values);
+      const found = await rows<{ thread: string; packed: string }>(sql, ...values, user);
       return found.flatMap(({ thread, packed }) => unpackEntries(thread, packed));
     },
   };
 }
 
-const SPANS = "unnest($1::text[], $2::int[]) AS s (thread, before)";
+const SPANS = (schema: string) => `(
+  SELECT s.thread, s.before, h.num FROM unnest($1::text[], $2::int[]) AS s (thread, before)
+  JOIN ${schema}.threads h ON h.owner = $4 AND h.id = s.thread
+) AS s`;
 
 function columns(spans: readonly Span[]): [string[], number[]] {
   return [spans.map(({ thread }) => thread), spans.map(({ before }) => before)];
@@ -96,7 +107,7 @@ interface StretchRow extends QueryResultRow {
 const STRETCH = "t.id AS thread, t.base_at, t.version, i.indexed, i.ordinal, i.session, i.at, i.entries, i.length";
 const WHOLE = (schema: string) =>
   `SELECT ${STRETCH}, t.base, NULL AS line_through, NULL AS cut FROM ${schema}.threads t ${STATE(schema)}`;
-const STATE = (schema: string) => `LEFT JOIN ${schema}.recall_threads i ON i.thread = t.id`;
+const STATE = (schema: string) => `LEFT JOIN ${schema}.recall_threads i ON i.thread = t.num`;
 
 function stretch(row: StretchRow): Stretch {
   const { thread, version, ordinal, session, at, cut } = row;
@@ -111,19 +122,20 @@ function stretch(row: StretchRow): Stretch {
   };
 }
 
-async function writeBatch(query: Query, schema: string, thread: string, batch: IndexBatch) {
+async function writeBatch(query: Query, schema: string, name: ThreadName, batch: IndexBatch) {
   // Derived: what a crash of the server takes of it is made again from the log.
   await query("SELECT set_config('synchronous_commit', 'off', true)");
   // The row is made first if need be, so that there is something to lock: two fillers of one thread take turns, and a
   // redaction waits for the batch or is seen by it.
-  const there = await query(
+  const [there] = await query<{ thread: number; indexed: number }>(
     `INSERT INTO ${schema}.recall_threads (thread, indexed, entries, length)
-    SELECT id, base_at, 0, 0 FROM ${schema}.threads WHERE id = $1 FOR SHARE
-    ON CONFLICT (thread) DO UPDATE SET indexed = recall_threads.indexed RETURNING indexed`,
-    [thread],
+    SELECT num, base_at, 0, 0 FROM ${schema}.threads WHERE ${NAMED} FOR SHARE
+    ON CONFLICT (thread) DO UPDATE SET indexed = recall_threads.indexed RETURNING thread, indexed`,
+    [name],
   );
-  if (there.length === 0) return "missing" as const;
-  if ((there[0] as { indexed: number }).indexed !== batch.expect) return "conflict" as const;
+  if (there === undefined) return "missing" as const;
+  const { thread } = there;
+  if (there.indexed !== batch.expect) return "conflict" as const;
   const erased = await query(
     `SELECT 1 AS found FROM ${schema}.records WHERE thread = $1 AND seq = ANY ($2::bigint[]) AND redacted LIMIT 1`,
     [thread, batch.entries.map(({ seq }) => seq)],
@@ -151,7 +163,7 @@ async function writeBatch(query: Query, schema: string, thread: string, batch: I
 async function addPostings(
   query: Query,
   schema: string,
-  thread: string,
+  thread: number,
   postings: readonly NewPosting[],
 ): Promise<void> {
   await query(
@@ -169,17 +181,17 @@ async function addPostings(
 }
 
 /** Everything the index knows of a thread. */
-export async function forgetIndex(query: Query, schema: string, thread: string): Promise<void> {
+export async function forgetIndex(query: Query, schema: string, thread: number): Promise<void> {
   for (const table of ["threads", "entries", "postings"])
     await query(`DELETE FROM ${schema}.recall_${table} WHERE thread = $1`, [thread]);
 }
 
 /** The words of an erased message leave the index with it. */
-export async function forgetEntry(query: Query, schema: string, thread: string, seq: number): Promise<void> {
-  const [gone] = await query<{ thread: string; ordinal: number; length: number }>(
+export async function forgetEntry(query: Query, schema: string, name: ThreadName, seq: number): Promise<void> {
+  const [gone] = await query<{ thread: number; ordinal: number; length: number }>(
     `${lineage(schema)} DELETE FROM ${schema}.recall_entries e USING line
     WHERE e.thread = line.thread AND e.seq = $2 AND e.seq <= line.through RETURNING e.thread, e.ordinal, e.length`,
-    [thread, seq],
+    [name, seq],
   );
   if (!gone) return;
   const block = [gone.thread, Math.floor(gone.ordinal / BLOCK_SIZE)];

@@ -6,73 +6,74 @@
 import type { ChainedRecord } from "@palimpsest/core/log";
 import type { AppendBatch, AppendResult, RecordQuery, RedactRequest, StoredRecord } from "../store.ts";
 import { storedRecord } from "../stored-record.ts";
-import type { Connection, Query } from "./connection.ts";
+import type { Query } from "./connection.ts";
 import { headValues, stateValues } from "./head.ts";
 import { jobColumns, QUEUED } from "./jobs.ts";
 import { HOLDS } from "./leases.ts";
-import { lineage } from "./lineage.ts";
+import { lineage, NAMED, type ThreadName, type UserConnection } from "./lineage.ts";
 import { forgetEntry } from "./recall.ts";
 
 interface Append {
-  readonly thread: string;
+  readonly name: ThreadName;
   readonly batch: AppendBatch;
   readonly again: boolean;
 }
 
-export function append(connection: Connection, thread: string, batch: AppendBatch): Promise<AppendResult> {
-  return connection.run((query, again) => write(query, connection.schema, { thread, batch, again }));
+export function append(connection: UserConnection, thread: string, batch: AppendBatch): Promise<AppendResult> {
+  const name = [connection.user, thread] as const;
+  return connection.run((query, again) => write(query, connection.schema, { name, batch, again }));
 }
 
 async function write(query: Query, schema: string, request: Append): Promise<AppendResult> {
-  const { thread, batch } = request;
+  const { name, batch } = request;
   const { records, head, lease, expect, jobs = [] } = batch;
   for (const [index, { seq }] of records.entries()) {
     if (seq !== expect + 1 + index)
       throw new RangeError(`record ${seq} of a batch on version ${expect} is out of order`);
   }
-  if (lease.thread !== thread) return refusal(query, schema, request);
+  if (lease.thread !== name[1]) return refusal(query, schema, request);
   const column = <K extends keyof ChainedRecord>(name: K) => records.map((record) => record[name]);
   const [state, title] = records.some(({ kind }) => kind === "state") ? stateValues(head) : [null, null];
   const [done] = await query<{ moved: number }>(
     `WITH moved AS (
       UPDATE ${schema}.threads SET version = $3, messages = $4, updated_at = $5, head = $6,
         state = coalesce($7, state), title = CASE WHEN $7 IS NULL THEN title ELSE $8 END
-      WHERE id = $1 AND version = $2 AND ${HOLDS("$9", "$10")}
-      RETURNING id, place
+      WHERE ${NAMED} AND version = $2 AND ${HOLDS("$9", "$10")}
+      RETURNING num
     ), written AS (
       INSERT INTO ${schema}.records (thread, seq, kind, header, body, body_hash, hash)
-      SELECT moved.id, new.* FROM moved,
+      SELECT moved.num, new.* FROM moved,
         unnest($11::bigint[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[]) AS new
     )${jobs.length > 0 ? `, ${QUEUED(schema, 17)}` : ""}
     SELECT count(*) AS moved FROM moved`,
     [
-      ...[thread, expect, ...headValues(head), state, title, lease.owner, lease.epoch],
+      ...[name, expect, ...headValues(head), state, title, lease.owner, lease.epoch],
       ...[column("seq"), column("kind"), column("header")],
       ...[column("body"), column("bodyHash"), column("hash")],
-      ...(jobs.length > 0 ? jobColumns(jobs) : []),
+      ...(jobs.length > 0 ? jobColumns(name, jobs) : []),
     ],
   );
   return done!.moved === 1 ? { kind: "appended", version: head.version } : refusal(query, schema, request);
 }
 
-async function refusal(query: Query, schema: string, { thread, batch, again }: Append): Promise<AppendResult> {
+async function refusal(query: Query, schema: string, { name, batch, again }: Append): Promise<AppendResult> {
   const { lease } = batch;
   const last = batch.records.at(-1);
   const [row] = await query<{ version: number; holds: boolean | null; own: boolean }>(
     `SELECT version, ${HOLDS("$2", "$3")} AS holds,
-      EXISTS (SELECT 1 FROM ${schema}.records WHERE thread = $1 AND seq = $4 AND hash = $5) AS own
-    FROM ${schema}.threads WHERE id = $1`,
-    [thread, lease.owner, lease.epoch, last?.seq ?? 0, last?.hash ?? ""],
+      EXISTS (SELECT 1 FROM ${schema}.records WHERE thread = num AND seq = $4 AND hash = $5) AS own
+    FROM ${schema}.threads WHERE ${NAMED}`,
+    [name, lease.owner, lease.epoch, last?.seq ?? 0, last?.hash ?? ""],
   );
   if (row === undefined) return { kind: "missing" };
   // The attempt whose connection broke was committed after all: these very records stand at their place.
   if (again && row.own) return { kind: "appended", version: batch.head.version };
-  if (lease.thread !== thread || row.holds !== true) return { kind: "lease-lost" };
+  if (lease.thread !== name[1] || row.holds !== true) return { kind: "lease-lost" };
   return { kind: "conflict", version: row.version };
 }
 
-export async function redact(connection: Connection, request: RedactRequest): Promise<AppendResult> {
-  const { schema } = connection;
+export async function redact(connection: UserConnection, request: RedactRequest): Promise<AppendResult> {
+  const { schema, user } = connection;
   const { bodies, headers = [], batches } = request;
   // Everyone locks the threads in the same order, so two redactions can't wait for each other.
   const ordered = [...batches].sort((a, b) => (a.thread < b.thread ? -1 : 1));
@@ -80,7 +81,7 @@ export async function redact(connection: Connection, request: RedactRequest): Pr
   try {
     await connection.transaction(async (query, again) => {
       for (const { thread, batch } of ordered) {
-        const result = await write(query, schema, { thread, batch, again });
+        const result = await write(query, schema, { name: [user, thread], batch, again });
         if (result.kind === "appended") continue;
         refused = result;
         throw ROLL_BACK;
@@ -89,15 +90,15 @@ export async function redact(connection: Connection, request: RedactRequest): Pr
         await query(
           `${lineage(schema)} UPDATE ${schema}.records r SET body = $2, redacted = true
           FROM line WHERE r.thread = line.thread AND r.seq = $3 AND r.seq <= line.through`,
-          [thread, body, seq],
+          [[user, thread], body, seq],
         );
-        await forgetEntry(query, schema, thread, seq);
+        await forgetEntry(query, schema, [user, thread], seq);
       }
       for (const { thread, seq, header } of headers) {
         await query(
           `${lineage(schema)} UPDATE ${schema}.records r SET header = $2, redacted = true
           FROM line WHERE r.thread = line.thread AND r.seq = $3 AND r.seq <= line.through`,
-          [thread, header, seq],
+          [[user, thread], header, seq],
         );
       }
     });
@@ -126,7 +127,7 @@ const PAGE_CHARACTERS = 2_000_000;
 
 /** Page by page, each one statement: no transaction stays open while the caller thinks. */
 export async function* records(
-  connection: Connection,
+  connection: UserConnection,
   thread: string,
   request: RecordQuery = {},
 ): AsyncGenerator<StoredRecord> {
@@ -134,7 +135,7 @@ export async function* records(
   let [first, last] = request.range ?? [1, Number.MAX_SAFE_INTEGER];
   for (let size = 128; first <= last; ) {
     const page: Page = { ...request, range: [first, last], size };
-    const rows = await connection.run((query) => readPage(query, connection.schema, thread, page));
+    const rows = await connection.run((query) => readPage(query, connection.schema, [connection.user, thread], page));
     for (const row of rows) yield fromRow(row);
     // A short page is no end: the caller may have appended while it looked at it.
     if (rows.length === 0) return;
@@ -151,7 +152,7 @@ interface Page extends RecordQuery {
 }
 
 /** Each stretch of the lineage is cut to the page's size before they are put together, so a page costs its own rows. */
-export function readPage(query: Query, schema: string, thread: string, page: Page): Promise<RecordRow[]> {
+export function readPage(query: Query, schema: string, thread: ThreadName, page: Page): Promise<RecordRow[]> {
   const direction = page.order === "descending" ? "DESC" : "ASC";
   // Said in so many words, because the planner can't see from a list that the index of the rare kinds will do.
   const rare = page.kinds && !page.kinds.includes("message") ? "AND r.kind <> 'message'" : "";
@@ -166,7 +167,12 @@ export function readPage(query: Query, schema: string, thread: string, page: Pag
   );
 }
 
-export function readSome(query: Query, schema: string, thread: string, seqs: readonly number[]): Promise<RecordRow[]> {
+export function readSome(
+  query: Query,
+  schema: string,
+  thread: ThreadName,
+  seqs: readonly number[],
+): Promise<RecordRow[]> {
   return query<RecordRow>(
     `${lineage(schema)} SELECT ${RECORD_COLUMNS} FROM line JOIN ${schema}.records r
       ON r.thread = line.thread AND r.seq = ANY ($2::bigint[]) AND r.seq <= line.through ORDER BY r.seq`,

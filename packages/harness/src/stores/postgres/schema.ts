@@ -190,6 +190,46 @@ export const STEPS: readonly Step[] = [
     `DROP FUNCTION ${schema}.queue_memory(text, text, float8, int)`,
     `DROP TABLE ${schema}.memory_workers`,
   ],
+  // A thread is named by its user and its id: two users may have the same id. Everything else hangs on its number.
+  (schema) => [
+    `ALTER TABLE ${schema}.threads RENAME COLUMN place TO num`,
+    `ALTER TABLE ${schema}.memory_jobs RENAME COLUMN place TO num`,
+    `ALTER TABLE ${schema}.threads RENAME COLUMN base TO base_id`,
+    `ALTER TABLE ${schema}.threads ADD COLUMN base bigint REFERENCES ${schema}.threads (num)`,
+    `UPDATE ${schema}.threads t SET base = b.num FROM ${schema}.threads b WHERE b.id = t.base_id`,
+    // With the column go its index and its reference to the old key.
+    `ALTER TABLE ${schema}.threads DROP COLUMN base_id`,
+    `ALTER TABLE ${schema}.threads DROP CONSTRAINT threads_pkey, ADD PRIMARY KEY (owner, id)`,
+    `CREATE INDEX threads_base ON ${schema}.threads (base) WHERE base IS NOT NULL`,
+    `CREATE INDEX threads_created ON ${schema}.threads (owner, num)`,
+    `CREATE TABLE ${schema}.records_by_num (
+      thread bigint NOT NULL,
+      seq bigint NOT NULL,
+      kind text NOT NULL,
+      header text NOT NULL,
+      body text,
+      body_hash text,
+      hash text NOT NULL,
+      redacted boolean NOT NULL DEFAULT false
+    )`,
+    `INSERT INTO ${schema}.records_by_num
+      SELECT t.num, r.seq, r.kind, r.header, r.body, r.body_hash, r.hash, r.redacted
+      FROM ${schema}.records r JOIN ${schema}.threads t ON t.id = r.thread`,
+    `DROP TABLE ${schema}.records`,
+    `ALTER TABLE ${schema}.records_by_num RENAME TO records`,
+    `ALTER TABLE ${schema}.records ADD PRIMARY KEY (thread, seq)`,
+    `CREATE INDEX records_of_kind ON ${schema}.records (thread, kind, seq) WHERE kind <> 'message'`,
+    // Drafts and the index are made anew where they are needed.
+    ...["drafts", "recall_threads", "recall_entries", "recall_postings"].flatMap((table) => [
+      `TRUNCATE ${schema}.${table}`,
+      `ALTER TABLE ${schema}.${table} ALTER COLUMN thread TYPE bigint USING 0`,
+    ]),
+    // Memories were kept under lower-cased users. One that can only be of a single user gets that user's own spelling.
+    `UPDATE ${schema}.memories m SET owner = t.owner
+      FROM (SELECT lower(owner) AS folded, min(owner) AS owner FROM ${schema}.threads
+        GROUP BY lower(owner) HAVING count(DISTINCT owner) = 1) t
+      WHERE m.owner = t.folded AND m.owner <> t.owner AND m.owner <> 'default'`,
+  ],
 ];
 
 async function schemaVersion(query: Query, schema: string): Promise<number> {

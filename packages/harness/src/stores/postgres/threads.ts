@@ -4,73 +4,78 @@
  */
 import type { ChainedRecord, Head, ThreadHeader } from "@palimpsest/core/log";
 import type { ForkRequest, Lease, Store, ThreadPage, ThreadQuery } from "../store.ts";
-import { type Connection, LONG, type Query } from "./connection.ts";
+import { LONG, type Query } from "./connection.ts";
 import { HEAD_COLUMNS, type HeadRow, headValues, readHead, stateValues } from "./head.ts";
 import { HOLDS, LIVE } from "./leases.ts";
-import { lineage } from "./lineage.ts";
+import { lineage, NAMED, type UserConnection } from "./lineage.ts";
 import { forgetIndex } from "./recall.ts";
 
-export async function header({ schema, run }: Connection, thread: string): Promise<ThreadHeader | undefined> {
-  const sql = `SELECT header FROM ${schema}.threads WHERE id = $1`;
-  const [row] = await run((query) => query<{ header: string }>(sql, [thread]));
+export async function header({ schema, run, user }: UserConnection, thread: string): Promise<ThreadHeader | undefined> {
+  const sql = `SELECT header FROM ${schema}.threads WHERE ${NAMED}`;
+  const [row] = await run((query) => query<{ header: string }>(sql, [[user, thread]]));
   return row && (JSON.parse(row.header) as ThreadHeader);
 }
 
-export async function head({ schema, run }: Connection, thread: string): Promise<Head | undefined> {
-  const sql = `SELECT ${HEAD_COLUMNS} FROM ${schema}.threads WHERE id = $1`;
-  const [row] = await run((query) => query<HeadRow>(sql, [thread]));
+export async function head({ schema, run, user }: UserConnection, thread: string): Promise<Head | undefined> {
+  const sql = `SELECT ${HEAD_COLUMNS} FROM ${schema}.threads WHERE ${NAMED}`;
+  const [row] = await run((query) => query<HeadRow>(sql, [[user, thread]]));
   return row && readHead(row);
 }
 
 export function createThread(
-  { schema, transaction }: Connection,
+  { schema, transaction }: UserConnection,
   header: ThreadHeader,
   head: Head,
 ): Promise<"created" | "exists"> {
-  return transaction((query, again) => insert(query, schema, { header, head, base: null, baseAt: 0, again }));
+  return transaction(async (query, again) => {
+    const num = await insert(query, schema, { header, head, base: null, baseAt: 0, again });
+    return num === null ? "exists" : "created";
+  });
 }
 
 interface NewThread {
   readonly header: ThreadHeader;
   readonly head: Head;
-  readonly base: string | null;
+  readonly base: number | null;
   readonly baseAt: number;
   readonly again: boolean;
 }
 
-async function insert(query: Query, schema: string, thread: NewThread): Promise<"created" | "exists"> {
+/** The new thread's number; null: there is one of this name. */
+async function insert(query: Query, schema: string, thread: NewThread): Promise<number | null> {
   const { header, head, base, baseAt, again } = thread;
   // One creation at a time: places are handed out in the order they become visible, so a listing by place misses none.
   await query("SELECT pg_advisory_xact_lock(hashtext('palimpsest threads'), hashtext($1))", [schema]);
   const text = JSON.stringify(header);
-  const created = await query(
-    `INSERT INTO ${schema}.threads (id, owner, kind, header, base, base_at, ${HEAD_COLUMNS}, title)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT (id) DO NOTHING RETURNING 1 AS done`,
-    [header.id, header.user, header.kind, text, base, baseAt, ...headValues(head), ...stateValues(head)],
+  const [created] = await query<{ num: number }>(
+    `INSERT INTO ${schema}.threads (owner, id, kind, header, base, base_at, ${HEAD_COLUMNS}, title)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT (owner, id) DO NOTHING RETURNING num`,
+    [header.user, header.id, header.kind, text, base, baseAt, ...headValues(head), ...stateValues(head)],
   );
-  if (created.length === 1) return "created";
-  if (!again) return "exists";
-  const own = await query(`SELECT 1 FROM ${schema}.threads WHERE id = $1 AND header = $2`, [header.id, text]);
-  return own.length === 1 ? "created" : "exists";
+  if (created) return created.num;
+  if (!again) return null;
+  const sql = `SELECT num FROM ${schema}.threads WHERE ${NAMED} AND header = $2`;
+  const [own] = await query<{ num: number }>(sql, [[header.user, header.id], text]);
+  return own?.num ?? null;
 }
 
-export function fork({ schema, transaction }: Connection, request: ForkRequest): ReturnType<Store["fork"]> {
+export function fork({ schema, transaction, user }: UserConnection, request: ForkRequest): ReturnType<Store["fork"]> {
   return transaction(async (query, again) => {
     // The lock keeps the parent from being deleted before the fork stands.
-    const sql = `SELECT version FROM ${schema}.threads WHERE id = $1 FOR SHARE`;
-    const [parent] = await query<{ version: number }>(sql, [request.from]);
+    const sql = `SELECT num, version FROM ${schema}.threads WHERE ${NAMED} FOR SHARE`;
+    const [parent] = await query<{ num: number; version: number }>(sql, [[user, request.from]]);
     if (!parent) return "missing";
     if (request.at > parent.version) return "beyond-end";
     const { header, head } = request;
-    const result = await insert(query, schema, { header, head, base: request.from, baseAt: request.at, again });
-    if (result === "created")
-      for (const record of request.records ?? []) await insertFirst(query, schema, header.id, record);
-    return result;
+    const num = await insert(query, schema, { header, head, base: parent.num, baseAt: request.at, again });
+    if (num === null) return "exists";
+    for (const record of request.records ?? []) await insertFirst(query, schema, num, record);
+    return "created";
   });
 }
 
 /** A record the fork starts with; nobody else can write to it yet. */
-async function insertFirst(query: Query, schema: string, thread: string, record: ChainedRecord): Promise<void> {
+async function insertFirst(query: Query, schema: string, thread: number, record: ChainedRecord): Promise<void> {
   const { seq, kind, header, body, bodyHash, hash } = record;
   await query(
     `INSERT INTO ${schema}.records (thread, seq, kind, header, body, body_hash, hash)
@@ -80,50 +85,54 @@ async function insertFirst(query: Query, schema: string, thread: string, record:
 }
 
 /** Down from the thread that wrote the record, through every fork that left at it or later. */
-export async function sharers({ schema, run }: Connection, thread: string, seq: number): Promise<readonly string[]> {
+export async function sharers(
+  { schema, run, user }: UserConnection,
+  thread: string,
+  seq: number,
+): Promise<readonly string[]> {
   const sql = `${lineage(schema)}, writer AS (
       SELECT r.thread FROM line JOIN ${schema}.records r
         ON r.thread = line.thread AND r.seq = $2 AND r.seq <= line.through LIMIT 1
-    ), sharing (id) AS (
+    ), sharing (num) AS (
       SELECT thread FROM writer
       UNION ALL
-      SELECT t.id FROM sharing JOIN ${schema}.threads t ON t.base = sharing.id AND t.base_at >= $2
-    ) SELECT id FROM sharing JOIN ${schema}.threads USING (id) ORDER BY place`;
-  const rows = await run((query) => query<{ id: string }>(sql, [thread, seq]));
+      SELECT t.num FROM sharing JOIN ${schema}.threads t ON t.base = sharing.num AND t.base_at >= $2
+    ) SELECT id FROM sharing JOIN ${schema}.threads USING (num) ORDER BY num`;
+  const rows = await run((query) => query<{ id: string }>(sql, [[user, thread], seq]));
   return rows.map((row) => row.id);
 }
 
 export function deleteThread(
-  { schema, transaction }: Connection,
+  { schema, transaction, user }: UserConnection,
   thread: string,
   held?: Lease,
 ): Promise<"deleted" | "missing" | "busy"> {
   return transaction(async (query, again) => {
-    const [row] = await query<Family & { live: boolean; place: number }>(
-      `SELECT ${LIVE} AND NOT (${HOLDS("$2", "$3")}) AS live, place, id, header, base, base_at
-      FROM ${schema}.threads WHERE id = $1 FOR UPDATE`,
-      [thread, held?.owner ?? "", held?.epoch ?? -1],
+    const [row] = await query<Family & { live: boolean }>(
+      `SELECT ${LIVE} AND NOT (${HOLDS("$2", "$3")}) AS live, num, header, base, base_at
+      FROM ${schema}.threads WHERE ${NAMED} FOR UPDATE`,
+      [[user, thread], held?.owner ?? "", held?.epoch ?? -1],
     );
     if (!row) return again ? "deleted" : "missing";
     if (row.live) return "busy";
     const forks = await query<Family>(
-      `SELECT id, header, base, base_at FROM ${schema}.threads WHERE base = $1 ORDER BY id FOR UPDATE`,
-      [thread],
+      `SELECT num, header, base, base_at FROM ${schema}.threads WHERE base = $1 ORDER BY num FOR UPDATE`,
+      [row.num],
     );
     for (const fork of forks) await inherit(query, schema, row, fork);
-    await forgetIndex(query, schema, thread);
+    await forgetIndex(query, schema, row.num);
     for (const table of ["records", "drafts"])
-      await query(`DELETE FROM ${schema}.${table} WHERE thread = $1`, [thread]);
-    await query(`DELETE FROM ${schema}.memory_jobs WHERE place = $1`, [row.place]);
-    await query(`DELETE FROM ${schema}.threads WHERE id = $1`, [thread]);
+      await query(`DELETE FROM ${schema}.${table} WHERE thread = $1`, [row.num]);
+    for (const table of ["memory_jobs", "threads"])
+      await query(`DELETE FROM ${schema}.${table} WHERE num = $1`, [row.num]);
     return "deleted";
   }, LONG);
 }
 
 interface Family {
-  readonly id: string;
+  readonly num: number;
   readonly header: string;
-  readonly base: string | null;
+  readonly base: number | null;
   readonly base_at: number;
 }
 
@@ -133,13 +142,13 @@ async function inherit(query: Query, schema: string, parent: Family, fork: Famil
     `INSERT INTO ${schema}.records (thread, seq, kind, header, body, body_hash, hash, redacted)
     SELECT $2, seq, kind, header, body, body_hash, hash, redacted
     FROM ${schema}.records WHERE thread = $1 AND seq <= $3`,
-    [parent.id, fork.id, fork.base_at],
+    [parent.num, fork.num, fork.base_at],
   );
   // What it shared is its own now; its index is made anew with it.
-  await forgetIndex(query, schema, fork.id);
+  await forgetIndex(query, schema, fork.num);
   const header: ThreadHeader = { ...(JSON.parse(fork.header) as ThreadHeader), parent: null, forkedAt: null };
-  await query(`UPDATE ${schema}.threads SET base = $2, base_at = $3, header = $4 WHERE id = $1`, [
-    fork.id,
+  await query(`UPDATE ${schema}.threads SET base = $2, base_at = $3, header = $4 WHERE num = $1`, [
+    fork.num,
     parent.base,
     Math.min(parent.base_at, fork.base_at),
     JSON.stringify(header),
@@ -148,7 +157,7 @@ async function inherit(query: Query, schema: string, parent: Family, fork: Famil
 
 /** Judged by the records themselves: the version in the row is part of what is being repaired. */
 export async function writeHead(
-  { schema, run }: Connection,
+  { schema, run, user }: UserConnection,
   thread: string,
   head: Head,
 ): Promise<"written" | "conflict" | "missing"> {
@@ -157,14 +166,19 @@ export async function writeHead(
       `WITH written AS (
         UPDATE ${schema}.threads t
         SET version = $2, messages = $3, updated_at = $4, head = $5, state = $6, title = $7
-        WHERE id = $1 AND $2 = coalesce((SELECT max(seq) FROM ${schema}.records r WHERE r.thread = t.id), t.base_at)
+        WHERE ${NAMED} AND $2 = coalesce((SELECT max(seq) FROM ${schema}.records r WHERE r.thread = t.num), t.base_at)
         RETURNING 1
-      ) SELECT EXISTS (SELECT 1 FROM written) AS written FROM ${schema}.threads WHERE id = $1`,
-      [thread, ...headValues(head), ...stateValues(head)],
+      ) SELECT EXISTS (SELECT 1 FROM written) AS written FROM ${schema}.threads WHERE ${NAMED}`,
+      [[user, thread], ...headValues(head), ...stateValues(head)],
     ),
   );
   if (!row) return "missing";
   return row.written ? "written" : "conflict";
+}
+
+export async function users({ schema, run }: UserConnection, after = ""): Promise<readonly string[]> {
+  const sql = `SELECT DISTINCT owner FROM ${schema}.threads WHERE owner > $1 ORDER BY owner LIMIT 500`;
+  return (await run((query) => query<{ owner: string }>(sql, [after]))).map(({ owner }) => owner);
 }
 
 interface ListedRow {
@@ -172,35 +186,34 @@ interface ListedRow {
   readonly title: string | null;
   readonly messages: number;
   readonly updated_at: string;
-  readonly place: number;
+  readonly num: number;
 }
 
-export async function threads({ schema, run }: Connection, request: ThreadQuery = {}): Promise<ThreadPage> {
-  const { user, kind, after, limit = 50, order = "recent" } = request;
-  const values: unknown[] = [limit + 1];
+export async function threads({ schema, run, user }: UserConnection, request: ThreadQuery = {}): Promise<ThreadPage> {
+  const { kind, after, limit = 50, order = "recent" } = request;
+  const values: unknown[] = [limit + 1, user];
   const parameter = (value: unknown) => `$${values.push(value)}`;
-  const where = ["true"];
-  if (user !== undefined) where.push(`owner = ${parameter(user)}`);
+  const where = ["owner = $2"];
   if (kind !== undefined) where.push(`kind = ${parameter(kind)}`);
   if (after !== undefined) {
-    const { place, updated } = readCursor(after);
-    if (order === "created") where.push(`place > ${parameter(place)}`);
-    else where.push(`(updated_at, place) < (${parameter(updated)}, ${parameter(place)}::bigint)`);
+    const { num, updated } = readCursor(after);
+    if (order === "created") where.push(`num > ${parameter(num)}`);
+    else where.push(`(updated_at, num) < (${parameter(updated)}, ${parameter(num)}::bigint)`);
   }
-  const sql = `SELECT header, title, messages, updated_at, place FROM ${schema}.threads WHERE ${where.join(" AND ")}
-    ORDER BY ${order === "created" ? "place" : "updated_at DESC, place DESC"} LIMIT $1`;
+  const sql = `SELECT header, title, messages, updated_at, num FROM ${schema}.threads WHERE ${where.join(" AND ")}
+    ORDER BY ${order === "created" ? "num" : "updated_at DESC, num DESC"} LIMIT $1`;
   const rows = await run((query) => query<ListedRow>(sql, values));
   const page = rows.slice(0, limit);
   const last = page.at(-1);
-  return { threads: page.map(summary), next: rows.length > limit && last ? `${last.place}~${last.updated_at}` : null };
+  return { threads: page.map(summary), next: rows.length > limit && last ? `${last.num}~${last.updated_at}` : null };
 }
 
 function summary({ header, title, messages, updated_at }: ListedRow): ThreadPage["threads"][number] {
   return { header: JSON.parse(header) as ThreadHeader, title, messages, updatedAt: updated_at };
 }
 
-function readCursor(text: string): { place: number; updated: string } {
+function readCursor(text: string): { num: number; updated: string } {
   const match = /^(\d+)~(.*)$/s.exec(text);
   if (!match) throw new TypeError(`${JSON.stringify(text)} is no page mark: pass the "next" of the page before`);
-  return { place: Number(match[1]), updated: match[2]! };
+  return { num: Number(match[1]), updated: match[2]! };
 }

@@ -1,16 +1,14 @@
 /** Drafts: a small cache beside a thread, for summaries that are being prepared. Losing one costs work, never data. */
 import type { Drafts } from "../store.ts";
-import type { Connection } from "./connection.ts";
-import { findThread } from "./rows.ts";
+import { findThread, NUM, type UserConnection } from "./rows.ts";
 
-export function drafts(connection: Connection): Drafts {
+export function drafts(connection: UserConnection): Drafts {
   return {
     get: (thread, key) =>
       connection.guard(() => {
         const row = connection.get(
-          "SELECT d.value, d.created FROM drafts d JOIN threads t USING (num) WHERE t.id = ? AND d.key = ?",
-          thread,
-          key,
+          `SELECT value, created FROM drafts WHERE num = ${NUM} AND key = ?`,
+          ...[connection.user, thread, key],
         );
         return row && { value: row["value"] as string, created: row["created"] as string };
       }),
@@ -32,9 +30,9 @@ export function drafts(connection: Connection): Drafts {
       ),
     drop: (thread, key) =>
       connection.guard(() => {
-        const own = "DELETE FROM drafts WHERE num = (SELECT num FROM threads WHERE id = ?)";
-        if (key === undefined) connection.run(own, thread);
-        else connection.run(`${own} AND key = ?`, thread, key);
+        const own = `DELETE FROM drafts WHERE num = ${NUM}`;
+        if (key === undefined) connection.run(own, connection.user, thread);
+        else connection.run(`${own} AND key = ?`, connection.user, thread, key);
       }),
   };
 }

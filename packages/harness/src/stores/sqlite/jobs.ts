@@ -6,9 +6,10 @@
 import { type Claim, type ClaimedJob, type JobTable, startJobLoop } from "../job-loop.ts";
 import { type JobStatus, MAX_DELAYS, type MemoryJobs, type NewMemoryJob } from "../memory-jobs.ts";
 import type { Connection, Row } from "./connection.ts";
+import { NUM, type UserConnection } from "./rows.ts";
 
 /** Inside the append's transaction. */
-export function queueJob(connection: Connection, num: number, job: NewMemoryJob): void {
+export function queueJob(connection: UserConnection, num: number, job: NewMemoryJob): void {
   const fresh = "owner IS NULL AND attempts = 0 AND first <= excluded.first";
   connection.run(
     `INSERT INTO memory_jobs (num, user, agent, through, first, queued, run, max_attempts)
@@ -21,7 +22,7 @@ export function queueJob(connection: Connection, num: number, job: NewMemoryJob)
          WHEN run <= excluded.queued THEN run
          ELSE min(excluded.run, first + ${MAX_DELAYS} * (excluded.run - excluded.queued)) END`,
     num,
-    job.user,
+    connection.user,
     job.agent,
     job.throughSeq,
     ...[job.now, job.now, job.now + job.delayMs],
@@ -29,15 +30,14 @@ export function queueJob(connection: Connection, num: number, job: NewMemoryJob)
   );
 }
 
-export function memoryJobs(connection: Connection): MemoryJobs {
+export function memoryJobs(connection: UserConnection): MemoryJobs {
   const { guard } = connection;
   return {
     hurry: (thread) =>
       guard(() => {
-        const ofThread = "num = (SELECT num FROM threads WHERE id = ?)";
-        const sql = `UPDATE memory_jobs SET run = 0 WHERE ${ofThread} AND attempts < max_attempts`;
+        const sql = `UPDATE memory_jobs SET run = 0 WHERE num = ${NUM} AND attempts < max_attempts`;
         // Also while it runs: what came meanwhile is due when it ends.
-        return connection.run(sql, thread).changes;
+        return connection.run(sql, connection.user, thread).changes;
       }),
     list: () => guard(() => connection.all(`SELECT j.*, t.id AS thread ${JOINED} ORDER BY j.run, j.row`).map(statusOf)),
     revive: () =>

@@ -5,11 +5,11 @@
  */
 import type { Lease, LeaseResult } from "../store.ts";
 import type { Connection } from "./connection.ts";
-import { findThread } from "./rows.ts";
+import { findThread, NUM, type UserConnection } from "./rows.ts";
 
 const NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 
-export function acquireLease(connection: Connection, thread: string, owner: string, ttlMs: number): LeaseResult {
+export function acquireLease(connection: UserConnection, thread: string, owner: string, ttlMs: number): LeaseResult {
   const take = (): LeaseResult => {
     const row = findThread(connection, thread);
     if (!row) return { kind: "missing" };
@@ -31,11 +31,11 @@ export function acquireLease(connection: Connection, thread: string, owner: stri
   return connection.unhurried(() => connection.transaction("IMMEDIATE", take));
 }
 
-export function renewLease(connection: Connection, lease: Lease, ttlMs: number): "renewed" | "lost" {
+export function renewLease(connection: UserConnection, lease: Lease, ttlMs: number): "renewed" | "lost" {
   return setExpiry(connection, lease, ttlMs) ? "renewed" : "lost";
 }
 
-export function releaseLease(connection: Connection, lease: Lease): void {
+export function releaseLease(connection: UserConnection, lease: Lease): void {
   setExpiry(connection, lease, 0);
 }
 
@@ -50,9 +50,9 @@ export function isLeased(connection: Connection, num: number): boolean {
   return connection.get(`SELECT 1 FROM leases WHERE num = ? AND expires > ${NOW}`, num) !== undefined;
 }
 
-function setExpiry(connection: Connection, lease: Lease, ttlMs: number): boolean {
+function setExpiry(connection: UserConnection, lease: Lease, ttlMs: number): boolean {
   const sql = `UPDATE leases SET expires = ${NOW} + ?
-     WHERE num = (SELECT num FROM threads WHERE id = ?) AND owner = ? AND epoch = ?`;
+     WHERE num = ${NUM} AND owner = ? AND epoch = ?`;
   const { thread, owner, epoch } = lease;
-  return connection.unhurried(() => connection.run(sql, ttlMs, thread, owner, epoch)).changes === 1;
+  return connection.unhurried(() => connection.run(sql, ttlMs, connection.user, thread, owner, epoch)).changes === 1;
 }

@@ -13,12 +13,12 @@ import type {
 } from "../recall-tables.ts";
 import { packEntry, unpackEntries } from "../recall-tables.ts";
 import type { Connection, Row } from "./connection.ts";
-import { findThread } from "./rows.ts";
+import { findThread, NUM, type UserConnection } from "./rows.ts";
 
 /** 1.9 kB are written for a message of 20 words; with blocks of 4,096 it would be 4.5. */
 const BLOCK_SIZE = 1024;
 
-export function recallTables(connection: Connection): RecallTables {
+export function recallTables(connection: UserConnection): RecallTables {
   const { guard } = connection;
   // Derived: what a power cut takes of it is made again from the log.
   const write = <T>(work: () => T) =>
@@ -26,7 +26,7 @@ export function recallTables(connection: Connection): RecallTables {
   return {
     blockSize: BLOCK_SIZE,
     lineage: (thread) => guard(() => lineage(connection, thread)),
-    ofUser: (user) => guard(() => ofUser(connection, user)),
+    ofUser: () => guard(() => ofUser(connection)),
     write: (thread, batch) => write(() => writeBatch(connection, thread, batch)),
     clear: (thread) =>
       write(() => {
@@ -38,7 +38,8 @@ export function recallTables(connection: Connection): RecallTables {
       guard(() => {
         const row = connection.get(
           `SELECT count(*) AS entries, coalesce(sum(length), 0) AS length FROM recall_entries
-           WHERE num = (SELECT num FROM threads WHERE id = ?) AND ordinal <= ?`,
+           WHERE num = ${NUM} AND ordinal <= ?`,
+          connection.user,
           thread,
           through,
         )!;
@@ -51,10 +52,10 @@ export function recallTables(connection: Connection): RecallTables {
 const STRETCH = `t.id, t.num, t.base, t.base_seq, h.version, i.indexed, i.ordinal, i.session, i.at, i.entries, i.length
   FROM threads t JOIN heads h USING (num) LEFT JOIN recall_threads i USING (num)`;
 
-function lineage(connection: Connection, thread: string): Stretch[] {
+function lineage(connection: UserConnection, thread: string): Stretch[] {
   const found: Stretch[] = [];
   let through: number | null = null;
-  let row = connection.get(`SELECT ${STRETCH} WHERE t.id = ?`, thread);
+  let row = connection.get(`SELECT ${STRETCH} WHERE t.user = ? AND t.id = ?`, connection.user, thread);
   while (row) {
     found.unshift(stretch(connection, row, through));
     if (row["base"] === null) break;
@@ -64,8 +65,9 @@ function lineage(connection: Connection, thread: string): Stretch[] {
   return found;
 }
 
-function ofUser(connection: Connection, user: string): Stretch[] {
-  return connection.all(`SELECT ${STRETCH} WHERE t.user = ?`, user).map((row) => stretch(connection, row, null));
+function ofUser(connection: UserConnection): Stretch[] {
+  const rows = connection.all(`SELECT ${STRETCH} WHERE t.user = ?`, connection.user);
+  return rows.map((row) => stretch(connection, row, null));
 }
 
 function stretch(connection: Connection, row: Row, through: number | null): Stretch {
@@ -86,7 +88,7 @@ function cutAt(connection: Connection, num: number, seq: number): number {
   return (connection.get(sql, num, seq)?.["ordinal"] ?? -1) as number;
 }
 
-function writeBatch(connection: Connection, thread: string, batch: IndexBatch): "written" | "conflict" | "missing" {
+function writeBatch(connection: UserConnection, thread: string, batch: IndexBatch): "written" | "conflict" | "missing" {
   const row = findThread(connection, thread);
   if (!row) return "missing";
   const { num } = row;
@@ -126,26 +128,25 @@ function addPostings(connection: Connection, num: number, postings: readonly New
     );
 }
 
-function postings(connection: Connection, spans: readonly Span[], terms: readonly string[]): Posting[] {
+function postings(connection: UserConnection, spans: readonly Span[], terms: readonly string[]): Posting[] {
   const blocks = spans.flatMap(({ thread, before }) => Array.from({ length: before }, (_, block) => [thread, block]));
   const rows = connection.all(
     `SELECT h.id AS thread, p.term, p.block, p.count, p.list
-     FROM json_each(?) b CROSS JOIN threads h ON h.id = b.value ->> 0
+     FROM json_each(?) b CROSS JOIN threads h ON h.user = ? AND h.id = b.value ->> 0
      CROSS JOIN json_each(?) t CROSS JOIN recall_postings p
      ON p.num = h.num AND p.block = b.value ->> 1 AND p.term = t.value`,
-    JSON.stringify(blocks),
-    JSON.stringify(terms),
+    ...[JSON.stringify(blocks), connection.user, JSON.stringify(terms)],
   );
   return rows as unknown as Posting[];
 }
 
-function entries(connection: Connection, ranges: readonly OrdinalRange[]): Entry[] {
+function entries(connection: UserConnection, ranges: readonly OrdinalRange[]): Entry[] {
   return [...Map.groupBy(ranges, ({ thread }) => thread)].flatMap(([thread, own]) => {
     const row = connection.get(
       `SELECT group_concat(e.packed) AS packed FROM json_each(?) o CROSS JOIN recall_entries e
-       ON e.num = (SELECT num FROM threads WHERE id = ?) AND e.ordinal BETWEEN o.value ->> 0 AND o.value ->> 1`,
+       ON e.num = ${NUM} AND e.ordinal BETWEEN o.value ->> 0 AND o.value ->> 1`,
       JSON.stringify(own.map(({ first, last }) => [first, last])),
-      thread,
+      ...[connection.user, thread],
     );
     return unpackEntries(thread, (row!["packed"] ?? "") as string);
   });

@@ -26,9 +26,10 @@ import {
   type Segment,
   segments,
   type ThreadRow,
+  type UserConnection,
 } from "./rows.ts";
 
-export function append(connection: Connection, thread: string, batch: AppendBatch): AppendResult {
+export function append(connection: UserConnection, thread: string, batch: AppendBatch): AppendResult {
   return connection.transaction("IMMEDIATE", () => {
     const refused = refusal(connection, thread, batch);
     if (refused) return refused;
@@ -37,7 +38,7 @@ export function append(connection: Connection, thread: string, batch: AppendBatc
   });
 }
 
-export function redact(connection: Connection, { bodies, headers = [], batches }: RedactRequest): AppendResult {
+export function redact(connection: UserConnection, { bodies, headers = [], batches }: RedactRequest): AppendResult {
   return connection.transaction("IMMEDIATE", (): AppendResult => {
     for (const { thread, batch } of batches) {
       const refused = refusal(connection, thread, batch);
@@ -69,7 +70,7 @@ export function scrub(connection: Connection): Scrubbed {
 const PAGE = { rows: 256, characters: 1_000_000 };
 
 export async function* records(
-  connection: Connection,
+  connection: UserConnection,
   thread: string,
   query: RecordQuery = {},
 ): AsyncGenerator<StoredRecord> {
@@ -114,7 +115,7 @@ function structureOnly(kinds: RecordQuery["kinds"]): string | null {
 }
 
 /** One consistent read: the head, all records after the hidden range, and the few before it that still show. */
-export function load(connection: Connection, id: string): ThreadLoad | undefined {
+export function load(connection: UserConnection, id: string): ThreadLoad | undefined {
   return connection.transaction("DEFERRED", () => {
     const thread = findThread(connection, id);
     const head = thread && findHead(connection, thread.num);
@@ -161,7 +162,7 @@ function one(connection: Connection, thread: ThreadRow, seq: number): StoredReco
   return row && recordOf(row);
 }
 
-function refusal(connection: Connection, thread: string, batch: AppendBatch): AppendResult | null {
+function refusal(connection: UserConnection, thread: string, batch: AppendBatch): AppendResult | null {
   const row = findThread(connection, thread);
   if (!row) return { kind: "missing" };
   if (batch.lease.thread !== thread || !holdsLease(connection, row.num, batch.lease)) return { kind: "lease-lost" };
@@ -169,7 +170,7 @@ function refusal(connection: Connection, thread: string, batch: AppendBatch): Ap
   return version === batch.expect ? null : { kind: "conflict", version };
 }
 
-function write(connection: Connection, thread: string, batch: AppendBatch): void {
+function write(connection: UserConnection, thread: string, batch: AppendBatch): void {
   const { num } = findThread(connection, thread)!;
   for (const [index, record] of batch.records.entries()) {
     if (record.seq !== batch.expect + 1 + index)

@@ -7,6 +7,11 @@ import type { StoredRecord } from "../store.ts";
 import { storedRecord } from "../stored-record.ts";
 import type { Connection, Row } from "./connection.ts";
 
+/** A connection as one user sees it. */
+export interface UserConnection extends Connection {
+  readonly user: string;
+}
+
 export interface ThreadRow {
   readonly num: number;
   readonly header: ThreadHeader;
@@ -14,10 +19,14 @@ export interface ThreadRow {
   readonly baseSeq: number;
 }
 
-export function findThread(connection: Connection, id: string): ThreadRow | undefined {
-  const row = connection.get("SELECT num, header, base, base_seq FROM threads WHERE id = ?", id);
+export function findThread(connection: UserConnection, id: string): ThreadRow | undefined {
+  const sql = "SELECT num, header, base, base_seq FROM threads WHERE user = ? AND id = ?";
+  const row = connection.get(sql, connection.user, id);
   return row && threadRow(row);
 }
+
+/** Takes the user and the id. */
+export const NUM = "(SELECT num FROM threads WHERE user = ? AND id = ?)";
 
 export function threadRow(row: Row): ThreadRow {
   const base = row["base"] as number | null;

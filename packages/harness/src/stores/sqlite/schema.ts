@@ -11,7 +11,7 @@ import type { Connection } from "./connection.ts";
  */
 export const PAGE_SIZE = 512;
 
-const MIGRATIONS: readonly string[] = [
+export const MIGRATIONS: readonly string[] = [
   `
   -- base, base_seq: whose records this thread shares and up to where. Apart from the header, which is what people see.
   CREATE TABLE threads (
@@ -99,6 +99,24 @@ const MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX recall_entries_seq ON recall_entries (num, seq);
   DELETE FROM recall_threads; DROP TABLE recall_blocks; DROP TABLE recall_stale;
+  `,
+  `
+  -- A thread is named by its user and its id: two users may have the same id. Numbers are never given twice.
+  CREATE TABLE threads_by_user (
+    num INTEGER PRIMARY KEY AUTOINCREMENT, user TEXT NOT NULL, id TEXT NOT NULL, kind TEXT NOT NULL,
+    header TEXT NOT NULL, base INTEGER, base_seq INTEGER NOT NULL DEFAULT 0, UNIQUE (user, id)
+  ) STRICT;
+  INSERT INTO threads_by_user (num, user, id, kind, header, base, base_seq)
+    SELECT num, user, id, kind, header, base, base_seq FROM threads ORDER BY num;
+  DELETE FROM sqlite_sequence WHERE name = 'threads_by_user';
+  INSERT INTO sqlite_sequence (name, seq) SELECT 'threads_by_user', seq FROM sqlite_sequence WHERE name = 'threads';
+  DROP TABLE threads;
+  ALTER TABLE threads_by_user RENAME TO threads;
+  CREATE INDEX threads_base ON threads (base) WHERE base IS NOT NULL;
+  -- Memories were kept under lower-cased users. One that can only be of a single user gets that user's own spelling.
+  UPDATE memories SET user = (SELECT t.user FROM threads t WHERE lower(t.user) = memories.user)
+    WHERE user <> 'default' AND user NOT IN (SELECT user FROM threads)
+    AND (SELECT count(DISTINCT t.user) FROM threads t WHERE lower(t.user) = memories.user) = 1;
   `,
 ];
 

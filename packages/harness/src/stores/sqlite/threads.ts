@@ -8,13 +8,13 @@ import type { Connection, Row } from "./connection.ts";
 import { holdsLease, isLeased } from "./leases.ts";
 import { forgetIndex } from "./recall.ts";
 import { insertRecord, updateHead, writeState } from "./records.ts";
-import { findHead, findThread, segments, type ThreadRow, threadRow } from "./rows.ts";
+import { findHead, findThread, segments, type ThreadRow, threadRow, type UserConnection } from "./rows.ts";
 
-export function createThread(connection: Connection, header: ThreadHeader, head: Head): "created" | "exists" {
+export function createThread(connection: UserConnection, header: ThreadHeader, head: Head): "created" | "exists" {
   return connection.transaction("IMMEDIATE", () => insertThread(connection, header, head, null, 0));
 }
 
-export function fork(connection: Connection, request: ForkRequest): Awaited<ReturnType<Store["fork"]>> {
+export function fork(connection: UserConnection, request: ForkRequest): Awaited<ReturnType<Store["fork"]>> {
   const { from, at, header, head, records = [] } = request;
   return connection.transaction("IMMEDIATE", () => {
     const parent = findThread(connection, from);
@@ -28,7 +28,7 @@ export function fork(connection: Connection, request: ForkRequest): Awaited<Retu
 }
 
 function insertThread(
-  connection: Connection,
+  connection: UserConnection,
   header: ThreadHeader,
   head: Head,
   base: number | null,
@@ -36,9 +36,9 @@ function insertThread(
 ): "created" | "exists" {
   if (findThread(connection, header.id)) return "exists";
   const row = connection.get(
-    "INSERT INTO threads (id, user, kind, header, base, base_seq) VALUES (?, ?, ?, ?, ?, ?) RETURNING num",
+    "INSERT INTO threads (user, id, kind, header, base, base_seq) VALUES (?, ?, ?, ?, ?, ?) RETURNING num",
+    connection.user,
     header.id,
-    header.user,
     header.kind,
     JSON.stringify(header),
     base,
@@ -51,7 +51,7 @@ function insertThread(
 }
 
 /** The record belongs to one thread of the family; whoever branched off at or after it shares it. */
-export function sharers(connection: Connection, thread: string, seq: number): string[] {
+export function sharers(connection: UserConnection, thread: string, seq: number): string[] {
   const row = findThread(connection, thread);
   const owner = row && segments(connection, row, seq, seq)[0];
   if (!owner) return [];
@@ -66,7 +66,7 @@ export function sharers(connection: Connection, thread: string, seq: number): st
     .map((found) => found["id"] as string);
 }
 
-export function deleteThread(connection: Connection, id: string, held?: Lease): "deleted" | "missing" | "busy" {
+export function deleteThread(connection: UserConnection, id: string, held?: Lease): "deleted" | "missing" | "busy" {
   return connection.transaction("IMMEDIATE", () => {
     const thread = findThread(connection, id);
     if (!thread) return "missing";
@@ -102,7 +102,7 @@ function inherit(connection: Connection, parent: ThreadRow, child: ThreadRow): v
   );
 }
 
-export function writeHead(connection: Connection, id: string, head: Head): "written" | "conflict" | "missing" {
+export function writeHead(connection: UserConnection, id: string, head: Head): "written" | "conflict" | "missing" {
   return connection.transaction("IMMEDIATE", () => {
     const thread = findThread(connection, id);
     if (!thread) return "missing";
@@ -115,6 +115,11 @@ export function writeHead(connection: Connection, id: string, head: Head): "writ
   });
 }
 
+export function users(connection: Connection, after: string | undefined): string[] {
+  const sql = "SELECT DISTINCT user FROM threads WHERE user > ? ORDER BY user LIMIT 500";
+  return connection.all(sql, after ?? "").map(({ user }) => user as string);
+}
+
 const ORDERS = {
   recent: {
     by: "h.updated DESC, h.num DESC",
@@ -124,11 +129,10 @@ const ORDERS = {
   created: { by: "t.num", from: "threads t JOIN heads h USING (num)", past: "t.num > ?" },
 } as const;
 
-export function threads(connection: Connection, query: ThreadQuery = {}): ThreadPage {
-  const { user, kind, after, limit = 50, order = "recent" } = query;
+export function threads(connection: UserConnection, query: ThreadQuery = {}): ThreadPage {
+  const { kind, after, limit = 50, order = "recent" } = query;
   const { by, from, past } = ORDERS[order];
-  const conditions: [string, ...(string | number)[]][] = [];
-  if (user !== undefined) conditions.push(["t.user = ?", user]);
+  const conditions: [string, ...(string | number)[]][] = [["t.user = ?", connection.user]];
   if (kind !== undefined) conditions.push(["t.kind = ?", kind]);
   if (after !== undefined) {
     const { updated, num } = readCursor(after);
@@ -136,7 +140,7 @@ export function threads(connection: Connection, query: ThreadQuery = {}): Thread
   }
   const rows = connection.all(
     `SELECT t.num, t.header, h.messages, h.updated, s.title FROM ${from} LEFT JOIN states s USING (num)
-     WHERE ${["TRUE", ...conditions.map(([sql]) => sql)].join(" AND ")} ORDER BY ${by} LIMIT ?`,
+     WHERE ${conditions.map(([sql]) => sql).join(" AND ")} ORDER BY ${by} LIMIT ?`,
     ...conditions.flatMap(([, ...values]) => values),
     limit + 1,
   );

@@ -1,0 +1,35 @@
+/**
+ * Where a home keeps what belongs to a user and to a thread. The default user's things lie in the home itself, everybody
+ * else's under `users/`. A name becomes a folder's name by one rule, on every system: what differs in case only, or is a
+ * device or a way out elsewhere, gets a folder of its own.
+ */
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { DEFAULT_USER, type ThreadName } from "@palimpsest/core/log";
+
+/** Memory, agents and threads of one user. */
+export function userFolder(home: string, user: string): string {
+  return user === DEFAULT_USER ? home : join(home, "users", folderName(user));
+}
+
+/** Everything the home keeps of a thread beside its log: workspace, uploads, outputs, history. */
+export function threadFolder(home: string, { user, id }: ThreadName): string {
+  return join(userFolder(home, user), "threads", folderName(id));
+}
+
+const LONGEST = 200;
+const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?=\.|$)/;
+
+/** No two names share a folder, also where a disk doesn't tell upper from lower case. */
+export function folderName(name: string): string {
+  const spelled = name.replace(/[^a-z0-9_.-]|^\.|\.$/gu, escaped).replace(DEVICE, (device) => {
+    return escaped(device[0]!) + device.slice(1);
+  });
+  if (spelled.length <= LONGEST) return spelled;
+  const digest = createHash("sha256").update(name).digest("hex").slice(0, 32);
+  return `${spelled.slice(0, 100).replace(/%.?$/, "")}~${digest}`;
+}
+
+function escaped(character: string): string {
+  return [...Buffer.from(character, "utf8")].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
+}

@@ -1,0 +1,41 @@
+/** Whose store it is: who may be named, that nobody makes a thread for somebody else, and the way through all of them. */
+import { checkUser, type ThreadHeader } from "@palimpsest/core/log";
+import type { Store, ThreadQuery, ThreadSummary } from "./store.ts";
+
+/** The last door; whoever takes users from people asks `checkUser` first. */
+export function assertUser(user: string): string {
+  const check = checkUser(user);
+  if (check.kind === "invalid") throw new TypeError(check.problem);
+  return user;
+}
+
+export function ownHeader(user: string, header: ThreadHeader): ThreadHeader {
+  if (header.user === user) return header;
+  throw new TypeError(
+    `thread ${header.id} is ${JSON.stringify(header.user)}'s: make it with store.forUser(${JSON.stringify(header.user)})`,
+  );
+}
+
+/** The store as this user sees it: the very same where it is theirs already, so that whoever wraps one isn't passed by. */
+export function asUser(store: Store, user: string): Store {
+  return store.user === user ? store : store.forUser(user);
+}
+
+/** For upkeep: the store as each user who has threads sees it. */
+export async function* everyUser(store: Store): AsyncGenerator<Store> {
+  for (let last: string | undefined; ; ) {
+    const page = await store.users(last);
+    for (const user of page) yield asUser(store, user);
+    last = page.at(-1);
+    if (last === undefined) return;
+  }
+}
+
+/** Every thread of the store's user, oldest first, so that a parent comes before its forks. */
+export async function* everyThread(store: Store, query: Pick<ThreadQuery, "kind"> = {}): AsyncGenerator<ThreadSummary> {
+  for (let after: string | null | undefined; after !== null; ) {
+    const page = await store.threads({ ...query, order: "created", limit: 200, ...(after !== undefined && { after }) });
+    yield* page.threads;
+    after = page.next;
+  }
+}
