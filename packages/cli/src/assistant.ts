@@ -3,6 +3,7 @@ import { type ConfiguredAgent, type ConfiguredAgentOptions, createAgentFromConfi
 import { isLogged } from "palimpsest/config";
 import type { Store } from "palimpsest/stores";
 import { type SubagentEvent, subagentLogLines } from "palimpsest/subagents";
+import { makeHome, personHere } from "palimpsest/trust";
 import type { Context } from "./command.ts";
 import { compactionLog } from "./compaction-log.ts";
 import { memoryLog } from "./memory-log.ts";
@@ -19,6 +20,8 @@ export async function openAssistant(
   { model, onEvent }: AssistantOptions = {},
 ): Promise<ConfiguredAgent> {
   const config = await loadSettings(context);
+  // Its files are kept there, wherever the threads are.
+  makeHome(context.place, personHere());
   const log = compactionLog(config, context);
   const detailed = isLogged(context.verbose ? "debug" : config.log_level, "subagents", "debug");
   const logged = (event: SubagentEvent): readonly string[] => (detailed ? subagentLogLines(event) : []);

@@ -12,6 +12,7 @@ import {
 } from "palimpsest/memory";
 import type { Store } from "palimpsest/stores";
 import type { Means } from "palimpsest/threads";
+import { makeHome, personHere } from "palimpsest/trust";
 import { cleanThreadFiles } from "palimpsest/workspace";
 import type { Context, Input } from "./command.ts";
 import { UsageError } from "./failure.ts";
@@ -38,7 +39,10 @@ export async function withMemory<T>(
     return { repository, service: memoryService({ repository, clock, ids: randomUUID }) };
   };
   const needsStore = memory.storage_class === "sqlite" || memory.storage_class === "postgres";
-  if (!needsStore && !standsAlready(await storeOf(context))) return work({ ...(await open(null)), scope, means: null });
+  if (!needsStore && !standsAlready(await storeOf(context))) {
+    if (context.access === "write") makeHome(context.place, personHere());
+    return work({ ...(await open(null)), scope, means: null });
+  }
   return withHome(context, async (means) => work({ ...(await open(means.store)), scope, means }));
 }
 

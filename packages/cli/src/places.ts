@@ -3,7 +3,6 @@
  * trusted: in a terminal the person is asked, elsewhere the command refuses and says how to allow it.
  */
 import { existsSync, statSync } from "node:fs";
-import { createInterface } from "node:readline/promises";
 import { type Admission, admitHome, refusalOf } from "palimpsest/config/admission";
 import { type ChosenConfig, findConfig } from "palimpsest/config/find";
 import { type ChosenHome, chooseHome, personHere } from "palimpsest/trust";
@@ -57,6 +56,7 @@ async function isTrustedNow(admission: Admission, { format, output, signal }: Co
   );
   const lines = powerLines(admission);
   if (lines.length > 0) await output.line(["It would", ...lines].join("\n"));
+  const { createInterface } = await import("node:readline/promises");
   const keyboard = createInterface({ input: stdin, output: stdout });
   try {
     const answer = await keyboard.question("Trust it as it is now? [y/N] ", { signal });

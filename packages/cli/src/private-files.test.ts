@@ -50,6 +50,8 @@ test("an older home that is ours is closed when it is used; a directory used for
   const shared = at.file("shared");
   mkdirSync(shared, { mode: 0o755 });
   assert.equal((await run(shared)).code, 0);
+  chmodSync(join(shared, "palimpsest.db"), 0o644);
+  assert.equal((await palimpsest(["threads"], { PALIMPSEST_HOME: shared })).code, 0);
   assert.equal(lstatSync(shared).mode & 0o777, 0o755);
   assert.ok(!existsSync(join(shared, ".gitignore")));
   assert.ok(!isOpen(join(shared, "palimpsest.db")));

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { powersOf } from "./powers.ts";
 import { readYaml } from "./read-yaml.ts";
 import { isOurs } from "./recognize.ts";
+import { configSchema } from "./schema.ts";
 
 const EXAMPLE = readFileSync(new URL("../../../../config.example.yaml", import.meta.url), "utf8");
 
@@ -39,6 +40,27 @@ for (const [name, text] of [
   ["broken YAML of another program", "title: [\nbaseURL: {"],
 ] as const)
   test(`a config.yaml that is ${name} is not ours`, () => assert.equal(isOurs(text), false));
+
+test("every text that a configuration may hold is harmless by its meaning, or a power when it leads elsewhere", () => {
+  const harmless =
+    /^models\.(?:name|model|api_key)$|model_name$|_prompt$|\.(?:description|tools|disallowed_tools|skills|model)$|^tool_output\.exempt$/;
+  assert.ok(textKeys(configSchema, []).length > 10, "the schema was walked");
+  const unjudged = textKeys(configSchema, []).filter((path) => {
+    const written = path.reduceRight<unknown>((value, key) => ({ [key]: value }), "../elsewhere");
+    const listed = path[0] === "models" ? { models: [(written as { models: unknown }).models] } : written;
+    return !harmless.test(path.join(".")) && powersOf(listed).length === 0;
+  });
+  assert.deepEqual(unjudged, []);
+});
+
+/** The path of every key whose value is free text. */
+function textKeys(schema: unknown, path: readonly string[]): string[][] {
+  const { shape, def } = schema as { shape?: Record<string, unknown>; def?: Record<string, unknown> };
+  if (shape !== undefined) return Object.entries(shape).flatMap(([key, inner]) => textKeys(inner, [...path, key]));
+  const inner = def?.["innerType"] ?? def?.["element"] ?? def?.["valueType"];
+  if (inner !== undefined) return textKeys(inner, path);
+  return def?.["type"] === "string" ? [[...path]] : [];
+}
 
 for (const [name, text, expected] of [
   [

@@ -59,7 +59,8 @@ export function identityOf(path: string): string {
 export function ownerOf(paths: readonly string[], uid: number | null): "self" | "other" {
   const strange = (path: string): boolean => {
     try {
-      return ![uid, 0].includes(lstatSync(path).uid);
+      // A link and what it leads to.
+      return [lstatSync(path), statSync(path)].some((found) => ![uid, 0].includes(found.uid));
     } catch {
       // What isn't there belongs to nobody.
       return false;

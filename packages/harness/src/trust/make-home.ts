@@ -1,6 +1,6 @@
 /**
  * Makes a home, or takes care of one that is the person's: for them alone, kept out of version control, and noted where no
- * directory can claim it. A directory that is used for other things as well is left as it is.
+ * directory can claim it. Of a directory that is used for other things as well, only what is ours is closed.
  */
 import { chmodSync, existsSync, statSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -15,9 +15,12 @@ export function makeHome({ directory, reason }: ChosenHome, person: Person): voi
   const isNew = !existsSync(directory);
   // Where it can't be made, whoever opens something in it says why.
   if (isNew) attempt(() => makeFolder(directory));
-  const named = basename(directory) === HOME_NAME || reason === "user";
-  if (!isFolder(directory) || (!isNew && !named)) return;
-  if (!isNew) tighten(directory, person);
+  if (!isFolder(directory)) return;
+  const isHomeAlone = isNew || basename(directory) === HOME_NAME || reason === "user";
+  for (const name of FOLDERS) tighten(join(directory, name), PRIVATE_FOLDER, person);
+  for (const name of FILES) tighten(join(directory, name), PRIVATE_FILE, person);
+  if (!isHomeAlone) return;
+  tighten(directory, PRIVATE_FOLDER, person);
   if (!existsSync(join(directory, IGNORE)))
     attempt(() => writeFileSync(join(directory, IGNORE), "*\n", { mode: PRIVATE_FILE }));
   if (isNew && basename(directory) === HOME_NAME)
@@ -25,18 +28,15 @@ export function makeHome({ directory, reason }: ChosenHome, person: Person): voi
     attempt(() => person.register.write("made", realPath(directory), identityOf(directory)));
 }
 
-/** The folder keeps others out; what was made before it did is closed as well. */
-function tighten(directory: string, { uid }: Person): void {
-  const files = ["palimpsest.db", "palimpsest.db-wal", "palimpsest.db-shm"].map((name) => join(directory, name));
-  for (const [path, mode] of [
-    [directory, PRIVATE_FOLDER] as const,
-    ...files.map((file) => [file, PRIVATE_FILE] as const),
-  ]) {
-    attempt(() => {
-      const found = statSync(path);
-      if ((uid === null || found.uid === uid) && (found.mode & 0o077) !== 0) chmodSync(path, mode);
-    });
-  }
+/** What older versions made for everybody to read; a closed folder closes all that is in it. */
+const FOLDERS = ["threads", "users", "agents"];
+const FILES = ["palimpsest.db", "palimpsest.db-wal", "palimpsest.db-shm", "learned-limits.json"];
+
+function tighten(path: string, mode: number, { uid }: Person): void {
+  attempt(() => {
+    const found = statSync(path);
+    if ((uid === null || found.uid === uid) && (found.mode & 0o077) !== 0) chmodSync(path, mode);
+  });
 }
 
 /** On a read-only disk nothing can be made, tightened or noted: no reason to stop somebody who only reads. */
