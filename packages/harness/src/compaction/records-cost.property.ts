@@ -4,15 +4,16 @@
  * and its long variant.
  */
 import assert from "node:assert/strict";
-import { type MessageRecord, sent, type ViewEntry } from "@palimpsest/core/log";
+import { type LogRecord, liveRecords, sent, type ViewEntry, view } from "@palimpsest/core/log";
 import { type OpenAiMessage, openaiRules, openaiShape } from "@palimpsest/core/message";
 import { output, path, prose, type Random, random } from "@palimpsest/core/testing";
 import { charsPerToken, createMeter } from "@palimpsest/core/tokens";
 import { summarizationFromOptions } from "../config/summarization.ts";
+import type { RecordQuery } from "../stores/store.ts";
 import { SUMMARIZERS } from "../testing/summarizers.ts";
 import { undo } from "../threads/acts.ts";
 import { replay } from "../threads/audit.ts";
-import { type Conversation, openConversation } from "../threads/conversation.ts";
+import { openConversation, readBody } from "../threads/conversation.ts";
 import type { Writer } from "../threads/writer.ts";
 import { createCompactor } from "./compactor.ts";
 import { createModelWriter } from "./model-writer.ts";
@@ -93,27 +94,44 @@ export async function weighRecords({ store, lease }: Writer): Promise<RecordsCos
   return { messages, compactions, messageBytes, recordBytes, largestRecord };
 }
 
-/** Takes everything back, newest first; returns the milliseconds that each undo took. */
-export async function takeAllBack(writer: Writer, befores: readonly Before[]): Promise<number[]> {
-  const said: MessageRecord[] = [];
-  for await (const record of replay(writer, writer.lease.thread)) said.push(record);
+/**
+ * Takes everything back, newest first; returns how many milliseconds of work each undo took. Each time the view up to where
+ * it stood then is read and compared; what was said since is read with it now and then, since it only gets longer.
+ */
+export async function takeAllBack(writer: Writer, befores: readonly Before[], wholeEvery = 100): Promise<number[]> {
+  const said: number[] = [];
+  for await (const { seq } of replay(writer, writer.lease.thread)) said.push(seq);
   const times: number[] = [];
-  for (const { version, view } of befores.toReversed()) {
-    const started = performance.now();
+  for (const [left, { version, view: expected }] of [...befores.entries()].reverse()) {
+    const started = process.cpuUsage();
     assert.equal((await undo(writer)).kind, "undone");
-    times.push(performance.now() - started);
-    const now: Conversation<OpenAiMessage> = (await openConversation(writer, openaiShape))!;
-    const entries = now.view();
-    assert.deepEqual(spelled(entries.slice(0, view.length)), view);
-    // What was said since follows as it was said.
-    const since = said.slice(said.findIndex(({ seq }) => seq > version));
-    const rest = version > said.at(-1)!.seq ? [] : since;
+    const { user, system } = process.cpuUsage(started);
+    times.push((user + system) / 1000);
+    assert.deepEqual(spelled(await viewThrough(writer, version)), expected);
+    if (left % wholeEvery !== 0) continue;
+    const whole = (await openConversation(writer, openaiShape))!.view();
+    assert.deepEqual(spelled(whole.slice(0, expected.length)), expected);
     assert.deepEqual(
-      entries.slice(view.length).map(({ seq }) => seq),
-      rest.map(({ seq }) => seq),
+      whole.slice(expected.length).map(({ seq }) => seq),
+      said.filter((seq) => seq > version),
     );
   }
   return times;
+}
+
+/** The view as it stands now, of the log up to a record. */
+async function viewThrough({ store, lease }: Writer, version: number): Promise<readonly ViewEntry<OpenAiMessage>[]> {
+  const head = (await store.head(lease.thread))!;
+  const records: LogRecord[] = [];
+  const read = async (query: RecordQuery) => {
+    for await (const { record } of store.records(lease.thread, query)) records.push(record);
+  };
+  await read({ range: [head.hiddenThrough + 1, version] });
+  const live = records.find(({ seq }) => seq === head.compaction);
+  const stands = live?.kind === "compaction" ? [...live.systems, ...(live.request === null ? [] : [live.request])] : [];
+  await read({ seqs: [...stands, ...head.prunes, ...head.evidence].filter((seq) => seq <= head.hiddenThrough) });
+  records.sort((a, b) => a.seq - b.seq);
+  return view(liveRecords(head, records), { shape: openaiShape, read: (record) => readBody(record, openaiShape) });
 }
 
 function spelled(view: readonly ViewEntry<OpenAiMessage>[]): string[] {

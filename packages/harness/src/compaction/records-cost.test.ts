@@ -15,7 +15,7 @@ for (const summaries of ["model", "extract"] as const) {
     assert.ok(cost.compactions >= 30, JSON.stringify(cost));
     assert.ok(cost.recordBytes <= cost.messageBytes / 2, JSON.stringify(cost));
     await assertSound(writer, "t");
-    await takeAllBack(writer, befores);
+    await takeAllBack(writer, befores, 1);
     await assertSound(writer, "t");
   });
 }
