@@ -31,7 +31,7 @@ const SURE = 0.5;
 export function planDraft<M>(conversation: Conversation<M>, measured: Gauge<M>, policy: Policy): Cut | null {
   const { shape } = conversation;
   const { view, tokens, window, measure, fixed } = measured;
-  const spoken = view.filter((entry) => shape.role(entry.message) !== "system");
+  const spoken = view.filter(({ source, message }) => source === "summary" || shape.role(message) !== "system");
   const conversationTokens = spoken.reduce((sum, entry) => sum + entrySize(entry, measure), 0);
   const outside = Math.max(0, tokens - conversationTokens);
   const limits = limitsOf(policy, window, outside);
