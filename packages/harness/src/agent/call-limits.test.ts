@@ -3,6 +3,7 @@ import { type TestContext, test } from "node:test";
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import { agentKit } from "../testing/agent-kit.ts";
 import type { Fault } from "../testing/provider/fault.ts";
 import {
   type ProviderRequest,
@@ -89,6 +90,14 @@ for (const [name, client] of Object.entries(clients)) {
     assert.ok(!events.some(({ type }) => type === "tool-start"));
   });
 }
+
+test("an answer in endless tiny pieces is cut as well: each counts as eight characters", async (t) => {
+  const kit = agentKit([{ text: "tiny ".repeat(100) }], { modelLimits: { answerChars: 80 } });
+  t.after(() => kit.store.close());
+  const { end } = await kit.agent.stream({ threadId: "t", prompt: "go" }).result;
+  assert.equal(end.kind === "failed" && end.code, "answer-too-long");
+  assert.ok(kit.of("text-delta").length <= 10);
+});
 
 test("a second call that is heard again goes on as if nothing had been", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });

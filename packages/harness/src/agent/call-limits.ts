@@ -7,7 +7,7 @@ export interface CallLimits {
   readonly firstMs: number | null;
   /** From one piece to the next. */
   readonly idleMs: number | null;
-  /** Characters of text, reasoning and tool arguments together. */
+  /** Characters of text, reasoning and tool arguments together; a piece counts as 8 at least. */
   readonly answerChars: number;
 }
 

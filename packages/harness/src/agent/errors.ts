@@ -18,13 +18,7 @@ export type AgentErrorCode =
   | "duplicate-tool"
   | "busy"
   | "lease-lost"
-  | "key-refused"
-  | "quota-exceeded"
-  | "rate-limited"
-  | "overloaded"
-  | "not-found"
-  | "bad-request"
-  | "unreachable"
+  | Exclude<CallFailure, "unknown-host" | "refused" | "other">
   | "model-failed"
   | "stream-cut"
   | "timed-out"
@@ -78,7 +72,7 @@ export function modelError(thrown: unknown, now = Date.now()): AgentError {
   const failure = callFailure(cause);
   const status = statusOf(cause);
   const pause = retryAfterMs(cause, now);
-  return new AgentError(CODES[failure] ?? "model-failed", sentenceFor(failure, cause, status), {
+  return new AgentError(codeOf(failure), sentenceFor(failure, cause, status), {
     cause,
     ...(status !== null && { status }),
     ...(pause !== null && { retryAfterMs: pause }),
@@ -90,16 +84,10 @@ function isTooLarge(error: unknown): boolean {
   return error instanceof ResponseTooLarge || (error instanceof Error && error.cause instanceof ResponseTooLarge);
 }
 
-const CODES: Partial<Record<CallFailure, AgentErrorCode>> = {
-  "key-refused": "key-refused",
-  "quota-exceeded": "quota-exceeded",
-  "rate-limited": "rate-limited",
-  overloaded: "overloaded",
-  "not-found": "not-found",
-  "bad-request": "bad-request",
-  "unknown-host": "unreachable",
-  unreachable: "unreachable",
-};
+function codeOf(failure: CallFailure): AgentErrorCode {
+  if (failure === "unknown-host") return "unreachable";
+  return failure === "refused" || failure === "other" ? "model-failed" : failure;
+}
 
 function sentenceFor(failure: CallFailure, error: unknown, status: number | null): string {
   const said = messageOf(error);

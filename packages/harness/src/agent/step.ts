@@ -185,7 +185,7 @@ class Seen {
 
   #add(chars: number): void {
     const { limits } = this.#context;
-    this.#size = Math.min(this.#size + chars, limits.answerChars + 1);
+    this.#size += Math.max(chars, LEAST_PIECE);
     if (this.#size > limits.answerChars) throw answerTooLong(limits);
   }
 
@@ -197,6 +197,9 @@ class Seen {
     return { kind: "failed", error, text: this.text, shown: this.shown };
   }
 }
+
+/** What a piece counts at least: the SDK keeps each until the answer has ended, however little it says. */
+const LEAST_PIECE = 8;
 
 function toolCall(part: StreamPart & { type: "tool-call" }): ToolCall {
   const { toolCallId: id, toolName: name, input } = part;
