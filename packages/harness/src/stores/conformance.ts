@@ -18,6 +18,8 @@ import type { Store } from "./store.ts";
 /** One database; each `connect` is a connection of its own, as another process would have. */
 export interface StoreFixture {
   connect(): Promise<Store>;
+  /** Every lease is as it would be if the clock had been so far ahead until now. */
+  setClockBack(ms: number): Promise<void>;
   dispose(): Promise<void>;
 }
 
@@ -33,7 +35,11 @@ export function storeConformance(name: string, open: () => Promise<StoreFixture>
       await store.close();
       await fixture.dispose();
     });
-    const suite: Suite = { store: () => store, connect: () => fixture.connect() };
+    const suite: Suite = {
+      store: () => store,
+      connect: () => fixture.connect(),
+      setClockBack: (ms) => fixture.setClockBack(ms),
+    };
     const cases = [
       ...[appendCases, readCases, leaseCases, undoCases, forkCases],
       ...[redactionCases, stateCases, listCases, userCases],

@@ -1,8 +1,19 @@
+import pg from "pg";
 import { startPostgres } from "../testing/postgres-server.ts";
 import { storeConformance } from "./conformance.ts";
 import { openPostgres } from "./postgres.ts";
 
 storeConformance("PostgreSQL", async () => {
   const server = await startPostgres();
-  return { connect: () => openPostgres(server.url()), dispose: () => server.stop() };
+  return {
+    connect: () => openPostgres(server.url()),
+    setClockBack: async (ms) => {
+      const client = new pg.Client(server.url());
+      await client.connect();
+      const later = (column: string) => `${column} = ${column} + $1 * interval '1 millisecond'`;
+      await client.query(`UPDATE palimpsest.threads SET ${later("lease_taken")}, ${later("lease_until")}`, [ms]);
+      await client.end();
+    },
+    dispose: () => server.stop(),
+  };
 });

@@ -19,6 +19,7 @@ export interface Suite {
   readonly store: () => Store;
   /** A second connection to the same database; the case closes it. */
   readonly connect: () => Promise<Store>;
+  readonly setClockBack: (ms: number) => Promise<void>;
 }
 
 /** Cases by title: what must hold of any store. */

@@ -15,7 +15,8 @@ export function acquireLease(
 ): Promise<LeaseResult> {
   return run(async (query) => {
     const [taken] = await query<{ epoch: number }>(
-      `UPDATE ${schema}.threads SET lease_owner = $2, lease_epoch = lease_epoch + 1, lease_until = ${UNTIL("$3")}
+      `UPDATE ${schema}.threads SET lease_owner = $2, lease_epoch = lease_epoch + 1,
+        lease_taken = clock_timestamp(), lease_until = ${UNTIL("$3")}
       WHERE ${NAMED} AND (NOT ${LIVE} OR lease_owner = $2) AND ${UNHURRIED} RETURNING lease_epoch AS epoch`,
       [[user, thread], owner, ttlMs],
     );
@@ -29,27 +30,37 @@ export function acquireLease(
 }
 
 export async function renewLease(connection: UserConnection, lease: Lease, ttlMs: number): Promise<"renewed" | "lost"> {
-  return (await setExpiry(connection, lease, ttlMs)) ? "renewed" : "lost";
+  const set = `lease_taken = clock_timestamp(), lease_until = ${UNTIL("$4")}`;
+  return (await change(connection, lease, set, ttlMs)) ? "renewed" : "lost";
 }
 
 export async function releaseLease(connection: UserConnection, lease: Lease): Promise<void> {
-  await setExpiry(connection, lease, 0);
+  await change(connection, lease, "lease_until = to_timestamp($4)", 0);
 }
 
 /** A lease that ran out but that nobody took still counts: no one else can have written. */
 export const HOLDS = (owner: string, epoch: string) => `lease_owner = ${owner} AND lease_epoch = ${epoch}`;
 
-/** Somebody holds the lease and it hasn't run out. */
-export const LIVE = "(lease_owner IS NOT NULL AND lease_until > clock_timestamp())";
+/**
+ * Somebody holds the lease and it hasn't run out. One that was taken in the future says that the clock was ahead; it would
+ * last until that time comes.
+ */
+export const LIVE = `coalesce(lease_owner IS NOT NULL AND lease_until > clock_timestamp()
+  AND lease_taken <= clock_timestamp() + interval '1 second', false)`;
 
 /** Always true. Its effect ends with the statement, which is its own transaction. */
 const UNHURRIED = "set_config('synchronous_commit', 'off', true) = 'off'";
 
 const UNTIL = (ms: string) => `clock_timestamp() + ${ms}::float8 * interval '1 millisecond'`;
 
-async function setExpiry({ schema, run, user }: UserConnection, lease: Lease, ttlMs: number): Promise<boolean> {
-  const sql = `UPDATE ${schema}.threads SET lease_until = ${UNTIL("$4")}
+async function change(
+  { schema, run, user }: UserConnection,
+  { thread, owner, epoch }: Lease,
+  set: string,
+  value: number,
+): Promise<boolean> {
+  const sql = `UPDATE ${schema}.threads SET ${set}
     WHERE ${NAMED} AND ${HOLDS("$2", "$3")} AND ${UNHURRIED} RETURNING 1 AS done`;
-  const done = await run((query) => query(sql, [[user, lease.thread], lease.owner, lease.epoch, ttlMs]));
+  const done = await run((query) => query(sql, [[user, thread], owner, epoch, value]));
   return done.length === 1;
 }

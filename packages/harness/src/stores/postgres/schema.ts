@@ -230,6 +230,8 @@ export const STEPS: readonly Step[] = [
         GROUP BY lower(owner) HAVING count(DISTINCT owner) = 1) t
       WHERE m.owner = t.folded AND m.owner <> t.owner AND m.owner <> 'default'`,
   ],
+  // When a lease was taken: one from the future is void. Those of before don't say so and are free.
+  (schema) => [`ALTER TABLE ${schema}.threads ADD COLUMN lease_taken timestamptz`],
 ];
 
 async function schemaVersion(query: Query, schema: string): Promise<number> {

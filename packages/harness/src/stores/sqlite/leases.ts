@@ -8,19 +8,22 @@ import type { Connection } from "./connection.ts";
 import { findThread, NUM, type UserConnection } from "./rows.ts";
 
 const NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
+/** One that was taken in the future says that the clock was ahead; it would last until that time comes. */
+const LIVE = `expires > ${NOW} AND taken <= ${NOW} + 1000`;
 
 export function acquireLease(connection: UserConnection, thread: string, owner: string, ttlMs: number): LeaseResult {
   const take = (): LeaseResult => {
     const row = findThread(connection, thread);
     if (!row) return { kind: "missing" };
-    const held = connection.get(`SELECT owner, expires FROM leases WHERE num = ? AND expires > ${NOW}`, row.num);
+    const held = connection.get(`SELECT owner, expires FROM leases WHERE num = ? AND ${LIVE}`, row.num);
     if (held && held["owner"] !== owner) {
       const expiresAt = new Date(held["expires"] as number).toISOString();
       return { kind: "busy", owner: held["owner"] as string, expiresAt };
     }
     const taken = connection.get(
-      `INSERT INTO leases (num, owner, epoch, expires) VALUES (?, ?, 1, ${NOW} + ?)
-       ON CONFLICT (num) DO UPDATE SET owner = excluded.owner, epoch = epoch + 1, expires = excluded.expires
+      `INSERT INTO leases (num, owner, epoch, taken, expires) VALUES (?, ?, 1, ${NOW}, ${NOW} + ?)
+       ON CONFLICT (num) DO UPDATE
+       SET owner = excluded.owner, epoch = epoch + 1, taken = excluded.taken, expires = excluded.expires
        RETURNING epoch`,
       row.num,
       owner,
@@ -32,11 +35,11 @@ export function acquireLease(connection: UserConnection, thread: string, owner: 
 }
 
 export function renewLease(connection: UserConnection, lease: Lease, ttlMs: number): "renewed" | "lost" {
-  return setExpiry(connection, lease, ttlMs) ? "renewed" : "lost";
+  return change(connection, lease, `taken = ${NOW}, expires = ${NOW} + ${Math.trunc(ttlMs)}`) ? "renewed" : "lost";
 }
 
 export function releaseLease(connection: UserConnection, lease: Lease): void {
-  setExpiry(connection, lease, 0);
+  change(connection, lease, "expires = 0");
 }
 
 /** A lease that ran out but that nobody took still counts: no one else can have written. */
@@ -47,12 +50,10 @@ export function holdsLease(connection: Connection, num: number, lease: Lease): b
 
 /** Whether anyone holds the thread right now. */
 export function isLeased(connection: Connection, num: number): boolean {
-  return connection.get(`SELECT 1 FROM leases WHERE num = ? AND expires > ${NOW}`, num) !== undefined;
+  return connection.get(`SELECT 1 FROM leases WHERE num = ? AND ${LIVE}`, num) !== undefined;
 }
 
-function setExpiry(connection: UserConnection, lease: Lease, ttlMs: number): boolean {
-  const sql = `UPDATE leases SET expires = ${NOW} + ?
-     WHERE num = ${NUM} AND owner = ? AND epoch = ?`;
-  const { thread, owner, epoch } = lease;
-  return connection.unhurried(() => connection.run(sql, ttlMs, connection.user, thread, owner, epoch)).changes === 1;
+function change(connection: UserConnection, { thread, owner, epoch }: Lease, set: string): boolean {
+  const sql = `UPDATE leases SET ${set} WHERE num = ${NUM} AND owner = ? AND epoch = ?`;
+  return connection.unhurried(() => connection.run(sql, connection.user, thread, owner, epoch)).changes === 1;
 }

@@ -118,6 +118,10 @@ export const MIGRATIONS: readonly string[] = [
     WHERE user <> 'default' AND user NOT IN (SELECT user FROM threads)
     AND (SELECT count(DISTINCT t.user) FROM threads t WHERE lower(t.user) = memories.user) = 1;
   `,
+  `
+  -- When a lease was taken: one from the future is void. Those of before don't say so and are free.
+  ALTER TABLE leases ADD COLUMN taken INTEGER;
+  `,
 ];
 
 /** Refuses a database that isn't ours or is newer, before anything in it is changed. */
