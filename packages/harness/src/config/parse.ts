@@ -105,7 +105,7 @@ function knownKeys(path: string): string[] {
 }
 
 /** Follows defaults, optionals and unions down to what has members. */
-function shapeOf(schema: unknown): Record<string, unknown> | null {
+export function shapeOf(schema: unknown): Record<string, unknown> | null {
   let current = schema as { def?: Record<string, unknown>; shape?: Record<string, unknown> } | undefined;
   while (current !== undefined) {
     if (current.shape !== undefined) return current.shape;
@@ -144,6 +144,6 @@ function isSecret(path: string): boolean {
   return /api_key|password|token$|secret|url$/i.test(path);
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
+export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

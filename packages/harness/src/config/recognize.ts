@@ -3,6 +3,7 @@
  * are: a site generator's or an editor plug-in's must neither be obeyed nor complained about. Pure.
  */
 import { nearest } from "./nearest.ts";
+import { isRecord, shapeOf } from "./parse.ts";
 import { readYaml } from "./read-yaml.ts";
 import { configSchema } from "./schema.ts";
 
@@ -39,18 +40,10 @@ function fits(key: string, value: unknown): boolean {
 }
 
 function membersOf(schema: unknown): readonly string[] | null {
-  let current = schema as { def?: Record<string, unknown>; shape?: Record<string, unknown> } | undefined;
-  while (current !== undefined) {
-    if (current.shape !== undefined) return Object.keys(current.shape);
-    current = (current.def?.["innerType"] ?? current.def?.["element"]) as typeof current;
-  }
-  return null;
+  const shape = shapeOf(schema);
+  return shape === null ? null : Object.keys(shape);
 }
 
 function brokenKeys(text: string): [string, undefined][] {
   return Array.from(text.matchAll(/^([A-Za-z_]\w*):/gm), ([, key]) => [key!, undefined]);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
