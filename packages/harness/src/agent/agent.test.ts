@@ -6,8 +6,9 @@ import { openSqlite } from "../stores/sqlite.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { createAgent } from "./create-agent.ts";
 
-test("a run logs the prompt, the answer, the results and the last answer, each before the next step", async () => {
+test("a run logs the prompt, the answer, the results and the last answer, each before the next step", async (t) => {
   const store = openSqlite({ path: ":memory:" });
+  t.after(() => store.close());
   const model = scriptedModel([{ text: "let me add", calls: [{ name: "add", input: { a: 1, b: 2 } }] }, "it is 3"]);
   const seen: string[] = [];
   const add = tool({
@@ -28,5 +29,4 @@ test("a run logs the prompt, the answer, the results and the last answer, each b
   const roles: string[] = [];
   for await (const record of agent.thread("t").replay()) roles.push(JSON.parse(record.body).role);
   assert.deepEqual(roles, ["user", "assistant", "tool", "assistant"]);
-  await store.close();
 });

@@ -116,7 +116,7 @@ test("a database in another encoding is refused before anything is made in it", 
   assert.deepEqual(await sql("SELECT 1 FROM pg_namespace WHERE nspname = 'palimpsest'", "latin"), []);
 });
 
-test("a read-only database refuses the append, keeps what it has and can still be read", async () => {
+test("a read-only database refuses the append, keeps what it has and can still be read", async (t) => {
   await sql("CREATE DATABASE frozen");
   const store = await openPostgres(server.url("frozen"), { reconnectMs: 500 });
   const writer = await writeThread(store, "t");
@@ -125,13 +125,14 @@ test("a read-only database refuses the append, keeps what it has and can still b
   await store.close();
   await sql("ALTER DATABASE frozen SET default_transaction_read_only = on");
   const reopened = await openPostgres(server.url("frozen"));
+  t.after(() => reopened.close());
   await fails(reopened.append("t", batch), "unwritable", /read-only.*primary/s);
   assert.equal((await reopened.load("t"))!.records.length, 1);
-  await reopened.close();
 });
 
-test("a full disk refuses the append as a whole; once there is room the same append goes through", async () => {
+test("a full disk refuses the append as a whole; once there is room the same append goes through", async (t) => {
   const store = await openPostgres(inSchema("crowded"));
+  t.after(() => store.close());
   const writer = await writeThread(store, "t");
   await say(writer, "one");
   await sql(`CREATE FUNCTION crowded.no_room() RETURNS trigger LANGUAGE plpgsql AS
@@ -143,7 +144,6 @@ test("a full disk refuses the append as a whole; once there is room the same app
   assert.equal((await store.head("t"))!.version, 1);
   await sql("DROP TRIGGER full_disk ON crowded.records");
   assert.equal((await say(writer, "two")).kind, "committed");
-  await store.close();
 });
 
 test("an acknowledged append is on disk, whatever the server's own default says", async () => {

@@ -61,8 +61,9 @@ test("a damaged page is told as corrupt, with the way out", async () => {
   await reopened.close();
 });
 
-test("a database another process has locked is told as locked, and works again after", async () => {
+test("a database another process has locked is told as locked, and works again after", async (t) => {
   const store = openSqlite({ path, busyTimeoutMs: 50 });
+  t.after(() => store.close());
   const writer = await freshThread(store);
   const other = new DatabaseSync(path);
   other.exec("BEGIN IMMEDIATE");
@@ -72,7 +73,6 @@ test("a database another process has locked is told as locked, and works again a
   other.close();
   await say(writer, "yes");
   await assertSound(writer, writer.lease.thread);
-  await store.close();
 });
 
 test("a home that can't be made or written is told as unwritable", () => {
@@ -82,7 +82,7 @@ test("a home that can't be made or written is told as unwritable", () => {
   assertFails(() => openSqlite({ path }), "unwritable", /check that the path/);
 });
 
-test("a full disk writes nothing half: the batch is gone, the log stands, and goes on when there is room", async () => {
+test("a full disk writes nothing half: the batch is gone, the log stands, and goes on when there is room", async (t) => {
   const store = openSqlite({ path });
   const writer = await freshThread(store);
   await say(writer, "before");
@@ -105,10 +105,10 @@ test("a full disk writes nothing half: the batch is gone, the log stands, and go
   await assertSound(own, writer.lease.thread);
   await tight.close();
   const roomy = openSqlite({ path });
+  t.after(() => roomy.close());
   await say({ ...writer, store: roomy }, "after");
   assert.equal((await verify({ ...writer, store: roomy }, writer.lease.thread)).kind, "whole");
   assert.equal((await roomy.check()).ok, true);
-  await roomy.close();
 });
 
 test("a closed store says so", async () => {
@@ -118,18 +118,19 @@ test("a closed store says so", async () => {
   await assert.rejects(store.head("a"), isStoreError("closed"));
 });
 
-test("what is redacted is gone from the files, not only from the rows", async () => {
+test("what is redacted is gone from the files, not only from the rows", async (t) => {
   const store = openSqlite({ path });
+  t.after(() => store.close());
   const writer = await freshThread(store);
   await say(writer, "before", `the word is ${"swordfish ".repeat(300)}`, "after");
   await store.releaseLease(writer.lease);
   assert.equal((await redact(writer, writer.lease.thread, 2)).kind, "redacted");
   for (const file of [path, `${path}-wal`]) assert.equal(readFileSync(file).includes("swordfish"), false, file);
-  await store.close();
 });
 
-test("[F39] an append to a long thread writes no more than one to a short thread, and little more than the message", async () => {
+test("[F39] an append to a long thread writes no more than one to a short thread, and little more than the message", async (t) => {
   const store = openSqlite({ path });
+  t.after(() => store.close());
   const [long, short] = [await freshThread(store), await freshThread(store)];
   for (let batch = 0; batch < 5; batch += 1)
     await appendMessages(
@@ -151,11 +152,11 @@ test("[F39] an append to a long thread writes no more than one to a short thread
     }
   }
   raw.close();
-  await store.close();
 });
 
-test("[F41] vacuum gives back the space of a deleted thread", async () => {
+test("[F41] vacuum gives back the space of a deleted thread", async (t) => {
   const store = openSqlite({ path });
+  t.after(() => store.close());
   const writer = await freshThread(store);
   await say(writer, "x".repeat(2_000_000));
   await store.releaseLease(writer.lease);
@@ -163,7 +164,6 @@ test("[F41] vacuum gives back the space of a deleted thread", async () => {
   await store.vacuum();
   assert.ok(statSync(path).size < 200_000, `${statSync(path).size} bytes`);
   await createThread(means(store), { id: "next" });
-  await store.close();
 });
 
 function assertFails(work: () => unknown, code: StoreErrorCode, message: RegExp): void {

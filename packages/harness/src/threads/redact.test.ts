@@ -89,8 +89,9 @@ test("redacting a message erases the evidence that lent it, cut and escaped as i
   for (const file of readdirSync(folder)) assert.ok(!readFileSync(join(folder, file)).includes("hunter2"), file);
 });
 
-test("a fork made while its title is being erased shows what its log says", async () => {
+test("a fork made while its title is being erased shows what its log says", async (t) => {
   const store = openSqlite({ path: ":memory:" });
+  t.after(() => store.close());
   const writer = await freshThread(store);
   const { thread } = writer.lease;
   await say(writer, SECRET);
@@ -107,5 +108,4 @@ test("a fork made while its title is being erased shows what its log says", asyn
   assert.equal((await store.head("crossing"))!.state["title"], "[redacted]");
   assert.equal((await verify(writer, "crossing")).kind, "whole");
   assert.equal((await rebuildHead(writer, "crossing")).kind, "equal");
-  await store.close();
 });
