@@ -34,6 +34,19 @@ test("a turn is learned once: the watermark is saved with the facts", async () =
   assert.deepEqual(document.facts[0]!.sourceMessageIds, ["t#1"]);
 });
 
+test("what a thread of another user teaches is theirs, whatever user the updater's store is opened for", async () => {
+  for (const user of ["default", "auth0|123"]) {
+    const kit = await open("on", user);
+    await kit.say("I like tea");
+    kit.answer = async () => TEA;
+    assert.equal((await kit.process()).kind, "updated");
+    const contents = async (name: string) =>
+      (await kit.service.show({ user: name, agent: null })).facts.map(({ content }) => content);
+    assert.deepEqual(await contents(user), ["User likes tea"], user);
+    assert.deepEqual(await contents(user === "default" ? "auth0|123" : "default"), []);
+  }
+});
+
 test("the log says it in the documented words", async () => {
   const kit = await open();
   await kit.say("I like tea, and I am writing a book now");
@@ -261,10 +274,11 @@ test("import adds what is new, keeps what is there and redacts; export has no au
 
 let count = 0;
 
-async function open(memory: "on" | "off" = "on") {
+async function open(memory: "on" | "off" = "on", user = "default") {
   count += 1;
   const base = join(folder, String(count));
-  const store = await openStore(":memory:");
+  const opened = await openStore(":memory:");
+  const store = opened.forUser(user);
   const own = means(store);
   await createThread(own, { id: "t", memory });
   const storage = fileStorage({ base, storagePath: "memory.json" });
@@ -287,12 +301,12 @@ async function open(memory: "on" | "off" = "on") {
     },
     async process() {
       const updater = createUpdater({
-        ...{ store, repository, clock: own.clock, ids: own.ids, timeoutMs: 200 },
+        ...{ store: opened, repository, clock: own.clock, ids: own.ids, timeoutMs: 200 },
         extract: (prompt, signal) => kit.answer(prompt, signal),
         settings: { maxFacts: 100, factConfidenceThreshold: 0.7 },
         emit: (event) => events.push(event),
       });
-      return updater.process({ user: "default", thread: "t", throughSeq: (await store.head("t"))!.version });
+      return updater.process({ user, thread: "t", throughSeq: (await store.head("t"))!.version });
     },
   };
   return kit;

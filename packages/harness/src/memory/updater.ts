@@ -72,7 +72,7 @@ export function createUpdater(options: UpdaterOptions): Updater {
         const from = document.watermarks?.[thread] ?? 0;
         if (from >= throughSeq) return total;
         const stretch = await readStretch(store, { thread, from, through: throughSeq, document });
-        const outcome = await learn(options, { scope, thread, from, document, ...stretch, signal });
+        const outcome = await learn({ ...options, store }, { scope, thread, from, document, ...stretch, signal });
         if (outcome.kind === "failed") emit({ type: "memory-failed", threadId: thread, reason: outcome.detail });
         if (outcome.kind !== "updated") return total.kind === "updated" ? total : outcome;
         total = total.kind === "updated" ? sum(total, outcome) : outcome;
@@ -121,6 +121,7 @@ async function readStretch(
   return { ...extractInput(records, { thread, fenced: new Set(document.fenced ?? []) }), last };
 }
 
+/** Its store is the thread's user's. */
 async function learn(options: UpdaterOptions, lesson: Lesson): Promise<UpdateOutcome> {
   if (lesson.worth === "trivial" && lesson.last - lesson.from < MANY_RECORDS)
     return { kind: "skipped", reason: "trivial" };
