@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { watchProcesses } from "./run-tests/overdue.ts";
 import { allProcesses, type Process } from "./run-tests/processes.ts";
@@ -46,18 +47,43 @@ test("a run ends and says why, whatever its tests leave behind, and takes what t
   assert.deepEqual(left, []);
 });
 
+for (const signal of ["SIGTERM", "SIGKILL"] as const) {
+  test(`a run that is ended by ${signal} leaves no test file behind`, async (t) => {
+    const started = Promise.withResolvers<number>();
+    const text = `import { test } from "node:test";\ntest("waits", () => {\n  console.log("pid " + process.pid);\n  return new Promise((resolve) => setTimeout(resolve, 1e6));\n});\n`;
+    const { child, ended } = begin(t, { "waits.test.ts": text }, ["--seconds", "600"]);
+    child.stdout.on("data", (chunk: Buffer) => {
+      const [, pid] = /pid (\d+)/.exec(chunk.toString()) ?? [];
+      if (pid !== undefined) started.resolve(Number(pid));
+    });
+    const file = await started.promise;
+    child.kill(signal);
+    await ended;
+    const there = async () => (await allProcesses()).some(({ pid }) => pid === file);
+    for (let look = 0; look < 300 && (await there()); look++) await pause(100);
+    assert.equal(await there(), false);
+  });
+}
+
 async function runOn(t: TestContext, files: Readonly<Record<string, string>>) {
+  const { child, ended } = begin(t, files, ["--seconds", "2", "--file-seconds", "3", "--grace-seconds", "1"]);
+  let output = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", (chunk: Buffer) => {
+      output += chunk.toString();
+    });
+  return { code: await ended, output };
+}
+
+function begin(t: TestContext, files: Readonly<Record<string, string>>, options: readonly string[]) {
   const folder = mkdtempSync(join(tmpdir(), "palimpsest-run-tests-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   const script = fileURLToPath(new URL("./run-tests.ts", import.meta.url));
-  const args = [script, "--seconds", "2", "--file-seconds", "3", "--grace-seconds", "1", join(folder, "*.test.ts")];
   const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
   const env = { ...inherited, PALIMPSEST_TEST_DONE_SECONDS: "1" };
+  const args = [script, ...options, join(folder, "*.test.ts")];
   const child = spawn(process.execPath, args, { env, stdio: ["ignore", "pipe", "pipe"] });
   t.after(() => child.kill("SIGKILL"));
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
-  const [code] = (await once(child, "close")) as [number | null];
-  return { code, output };
+  return { child, ended: once(child, "close").then(([code]) => code as number | null) };
 }

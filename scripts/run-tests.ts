@@ -52,3 +52,11 @@ async function look(): Promise<void> {
   if (running || marked.size > 0) setTimeout(look, running ? 2000 : 200);
 }
 void look();
+
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+  process.once(signal, async () => {
+    const all = await allProcesses();
+    const files = all.filter(({ parent }) => parent === process.pid);
+    await Promise.all(files.map(({ pid }) => endFamily(familyOf(pid, all), graceMs)));
+    process.exit(130);
+  });

@@ -1,6 +1,6 @@
 /**
- * Loaded into the process of every test file: once its tests are done, it has a minute to end. What is open then is told,
- * and fails the file; it would keep the run waiting for ever.
+ * Loaded into the process of every test file. Once its tests are done it has a minute to end: what is open then is told
+ * and fails the file, which would keep the run waiting for ever. It ends with the run, however that ends.
  */
 import { after } from "node:test";
 
@@ -15,3 +15,8 @@ after(() => {
     process.exit(1);
   }, seconds * 1000).unref();
 });
+
+const runner = process.ppid;
+setInterval(() => {
+  if (process.ppid !== runner) process.exit(1);
+}, 1000).unref();
