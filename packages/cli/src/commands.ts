@@ -36,6 +36,7 @@ export const commands: readonly Command[] = [
     positionals: ["FILE"],
     options: {
       thread: { value: "T", help: "the new thread's id (required); a file of conversations makes T-1 ... T-n" },
+      learn: { help: "let memory learn from the user's words in it; without this nothing is learned from an import" },
       "skip-invalid": { help: "import what is valid and report the rest, instead of importing nothing" },
       agent: { value: "A", help: "which agent's thread it is (default: default)" },
     },

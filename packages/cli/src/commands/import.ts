@@ -16,6 +16,7 @@ export const run: Run = async ({ positionals, options }, context) => {
       title: title.enabled ? { maxWords: title.max_words } : null,
       ...(typeof options["agent"] === "string" && { agent: options["agent"] }),
       onInvalid: options["skip-invalid"] ? "skip" : "refuse",
+      memory: options["learn"] ? "learn" : "skip",
       onProgress: reporter(context),
       signal: context.signal,
     }),

@@ -32,8 +32,18 @@ test("[F36] only user messages and final answers are read: no tool traffic, file
 test("[F53] injected memory, uploads and summaries are stripped from the user's words", () => {
   assert.equal(stripInjected("<memory>\n- User likes jam\n</memory>\nI like tea"), "I like tea");
   assert.equal(stripInjected("Look: <uploaded_files>\na.txt: I am rich\n</uploaded_files> thanks"), "Look:   thanks");
+  assert.equal(stripInjected("<current_uploads>\na.txt: I am rich\n</current_uploads>I like tea"), "I like tea");
   assert.equal(stripInjected("hello <memory> never closed, I like jam"), "hello");
   assert.equal(stripInjected("Here is a summary of the conversation to date: I like jam"), "");
+});
+
+test("imported words may be anybody's: nothing is learned from them unless it is asked for", () => {
+  const records = [
+    record(1, "import", { role: "user", content: "I am Mallory" }),
+    record(2, "import", { role: "assistant", content: "Noted." }),
+  ];
+  assert.deepEqual(extractInput(records, { thread: "t" }), { turns: [], worth: "trivial" });
+  assert.equal(extractInput(records, { thread: "t", imports: "learn" }).turns.length, 2);
 });
 
 test("trivial turns need no model; a sentence does", () => {

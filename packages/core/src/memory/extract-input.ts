@@ -25,13 +25,15 @@ export interface ExtractOptions {
   readonly thread: string;
   /** Turns that nothing may be learned from any more. */
   readonly fenced?: ReadonlySet<string>;
+  /** Imported words may be anybody's: nothing is learned from them unless who imported them asked for it. */
+  readonly imports?: "learn" | "skip";
 }
 
 export function extractInput(records: readonly MessageRecord[], options: ExtractOptions): ExtractInput {
   const turns: SourceTurn[] = [];
   for (const record of records) {
     const ref = `${options.thread}#${record.seq}`;
-    if (options.fenced?.has(ref)) continue;
+    if (options.fenced?.has(ref) || (record.origin === "import" && options.imports !== "learn")) continue;
     const found = turnOf(record);
     if (found !== null) turns.push({ seq: record.seq, ref, at: record.at, ...found });
   }

@@ -15,6 +15,7 @@ import { type GivenCounter, type ModelCounter, modelCounter } from "../models/to
 import { openSqlite } from "../stores/sqlite.ts";
 import type { Store } from "../stores/store.ts";
 import { type Means, means } from "../threads/writer.ts";
+import type { FileCopier } from "../workspace/fork-files.ts";
 import { type AgentStream, startStream } from "./agent-stream.ts";
 import { askerOf } from "./asker.ts";
 import { CALL_LIMITS, type CallLimits } from "./call-limits.ts";
@@ -59,7 +60,7 @@ export interface AgentOptions extends Partial<Omit<ModelSettings, "languageModel
   /** Folder of a thread's part files. */
   readonly history?: (threadId: string, userId: string) => string;
   /** Gives a fork its own copy of its parent's files, as they are now. */
-  readonly copyFiles?: (from: string, to: string, userId: string) => Promise<void>;
+  readonly copyFiles?: FileCopier;
   readonly onEvent?: (event: AgentEvent, threadId: string, userId: string) => void;
   /** Clock, ids and hash, for tests. */
   readonly means?: Partial<Omit<Means, "store">>;
@@ -132,9 +133,9 @@ export function createAgent(options: AgentOptions): Agent {
       return leased.kind === "done" ? leased.value : unchanged(leased.kind);
     },
     thread: (id, { userId = store.user } = {}) => {
-      const { copyFiles = async () => {} } = options;
+      const { copyFiles: files = null } = options;
       const window = (): number => setup.book.window().size;
-      return threadHandle(id, { means: meansOf(setup, userId), window, asker: () => askerOf(setup), copyFiles });
+      return threadHandle(id, { means: meansOf(setup, userId), window, asker: () => askerOf(setup), files });
     },
     async close({ withinMs = CLOSING_MS } = {}) {
       await lifetime.end(withinMs, () => [

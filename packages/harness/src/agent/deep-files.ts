@@ -5,13 +5,14 @@
 import { rm } from "node:fs/promises";
 import type { ThreadName } from "@palimpsest/core/log";
 import { threadFolder } from "../home-folders.ts";
+import { forkedFiles } from "../middleware/forked-files.ts";
 import { type SkillsOptions, skills } from "../middleware/skills.ts";
 import { type ToolOutputOptions, toolOutput } from "../middleware/tool-output.ts";
 import { viewImage } from "../middleware/view-image.ts";
 import { type WorkspaceOptions, workspaceFiles } from "../middleware/workspace.ts";
 import { answerFiles, type KeepAnswer } from "../subagents/answer-files.ts";
 import { workspaceFor } from "../subagents/shared-workspace.ts";
-import { copyWorkspace } from "../workspace/copy-workspace.ts";
+import { type FileCopier, fileCopier } from "../workspace/fork-files.ts";
 import { QUOTA } from "../workspace/quota.ts";
 import { VIRTUAL_ROOT } from "../workspace/virtual-path.ts";
 import { type Quota, threadWorkspace, type Workspace } from "../workspace/workspace.ts";
@@ -40,7 +41,7 @@ export interface DeepFiles {
   readonly viewImage: readonly Middleware[];
   readonly history: (threadId: string, userId: string) => string;
   /** What a fork starts with. */
-  readonly copyFiles: (from: string, to: string, userId: string) => Promise<void>;
+  readonly copyFiles: FileCopier;
   /** For sub-agents: only the skills named. */
   readonly skillsFor: (only: readonly string[] | null) => readonly Middleware[];
   /** Where the whole answers of sub-agents are kept. */
@@ -52,6 +53,7 @@ export interface DeepFiles {
 export function deepFiles(options: DeepFilesOptions): DeepFiles {
   const { base, bash = "sandbox", vision = false } = options;
   const quota = bash === "host" ? null : (options.quota ?? QUOTA);
+  const copier = fileCopier(base, quota);
   const given = options.workspace ?? ((run: Run) => workspaceFor(base, run.conversation.header));
   const workspace = (run: Run): Workspace => ({ quota, ...given(run) });
   const skillsFor = (only: readonly string[] | null): readonly Middleware[] => {
@@ -65,12 +67,15 @@ export function deepFiles(options: DeepFilesOptions): DeepFiles {
     ];
   };
   return {
-    workspace: [workspaceFiles({ workspace, bash }), toolOutput({ ...options.toolOutput, workspace })],
+    workspace: [
+      forkedFiles(copier),
+      workspaceFiles({ workspace, bash }),
+      toolOutput({ ...options.toolOutput, workspace }),
+    ],
     skills: skillsFor(null),
     skillsFor,
     viewImage: vision ? [viewImage({ workspace })] : [],
-    copyFiles: (from, to, user) =>
-      copyWorkspace(threadWorkspace(base, { user, id: from }), { ...threadWorkspace(base, { user, id: to }), quota }),
+    copyFiles: copier,
     history: (id, user) => threadWorkspace(base, { user, id }).roots.history.directory,
     keepAnswer: answerFiles((parent) => ({
       directory: threadWorkspace(base, parent).roots["tool-outputs"].directory,

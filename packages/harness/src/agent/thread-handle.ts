@@ -5,6 +5,7 @@ import type { Asker } from "../inspect/thread-scale.ts";
 import { type Forked, fork, type Pinned, pin, redo, type Undone, undo, withWriter } from "../threads/acts.ts";
 import { replay } from "../threads/audit.ts";
 import type { Means, Writer } from "../threads/writer.ts";
+import { type FileCopier, forkWithFiles } from "../workspace/fork-files.ts";
 
 export interface ThreadHandle {
   readonly id: string;
@@ -30,10 +31,10 @@ interface HandleOptions {
   readonly means: Means;
   readonly window: () => number;
   readonly asker: () => Promise<Asker>;
-  readonly copyFiles: (from: string, to: string, userId: string) => Promise<void>;
+  readonly files: FileCopier | null;
 }
 
-export function threadHandle(id: string, { means, window, asker, copyFiles }: HandleOptions): ThreadHandle {
+export function threadHandle(id: string, { means, window, asker, files }: HandleOptions): ThreadHandle {
   const context = async () => threadPrompt(means.store, id, { window: window(), asker: await asker() });
   const held = async <T>(work: (writer: Writer) => Promise<T>): Promise<T | Busy | { readonly kind: "missing" }> => {
     const leased = await withWriter(means, id, work);
@@ -50,16 +51,7 @@ export function threadHandle(id: string, { means, window, asker, copyFiles }: Ha
     undo: (seq) => held((writer) => undo(writer, seq)),
     redo: () => held(redo),
     pin: (seq, on) => held((writer) => pin(writer, seq, on)),
-    async fork(options) {
-      const forked = await fork(means, id, options);
-      if (forked.kind !== "forked") return forked;
-      await copyFiles(id, forked.thread, means.store.user).catch(async (error: unknown) => {
-        // A fork without its files would look whole.
-        await means.store.deleteThread(forked.thread);
-        throw error;
-      });
-      return forked;
-    },
+    fork: (options) => (files === null ? fork(means, id, options) : forkWithFiles(means, id, options, files)),
     state: async () => (await means.store.head(id))?.state ?? {},
   };
 }

@@ -1,7 +1,7 @@
 /**
  * Imports a file into new threads: reads and checks all of it first, then writes each thread in one transaction. A file
  * with one bad line writes nothing, unless told to skip. An import that was killed can be run again: threads it finished
- * are recognised by their receipt, an empty thread it had just created is filled.
+ * are recognised by their receipt, and the others aren't there.
  */
 import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
@@ -20,6 +20,8 @@ export interface ImportOptions {
   readonly thread: string;
   readonly agent?: string;
   readonly onInvalid: "refuse" | "skip";
+  /** `learn`: the conversations are the user's own, and memory may learn from them; else nothing is learned. */
+  readonly memory?: "learn" | "skip";
   /** How threads are named by their first words; null: not at all. */
   readonly title?: TitleLimits | null;
   readonly onProgress?: (progress: ImportProgress) => void;
@@ -115,6 +117,7 @@ async function writeAll(
       digest: options.digest,
       part: index + 1,
       of: conversations.length,
+      ...(options.memory === "learn" && { memory: "learn" }),
     },
   }));
   const longest = checkThreadId(jobs.at(-1)!.thread);
@@ -161,7 +164,9 @@ async function writeThread(
   drafts: Parameters<typeof commit>[1],
   { agent, digest }: ImportOptions & { readonly digest: string },
 ): Promise<"written" | "exists" | "busy"> {
-  await createThread(means, { id: thread, ...(agent !== undefined && { agent }) });
+  const header = { id: thread, ...(agent !== undefined && { agent }) };
+  if ((await createThread(means, header, drafts)) === "created") return "written";
+  // It may be one that nothing was ever said in.
   const result = await withWriter(
     means,
     thread,

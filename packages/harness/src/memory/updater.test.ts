@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { liveFacts } from "@palimpsest/core/memory";
+import { importFile } from "../import/import-file.ts";
 import { openStore } from "../stores/open.ts";
 import { appendMessages, createThread, means, redact, withWriter } from "../threads/index.ts";
 import { type MemoryEvent, memoryLogLine } from "./events.ts";
@@ -247,6 +248,30 @@ test("a long conversation is read in stretches, each within one call", async () 
   assert.ok(Math.max(...sizes) < 60_000);
 });
 
+test("an imported thread teaches only when who imported it said so", async () => {
+  for (const memory of ["learn", "skip"] as const) {
+    const kit = await open();
+    const path = join(folder, `${memory}.jsonl`);
+    writeFileSync(path, '{"role":"user","content":"I like tea"}\n{"role":"assistant","content":"I see."}\n');
+    await importFile(kit.means, path, { thread: memory, onInvalid: "refuse", memory });
+    kit.answer = async () => TEA;
+    const outcome = await kit.process(memory);
+    assert.equal(outcome.kind === "updated" ? outcome.added : outcome.reason, memory === "learn" ? 1 : "trivial");
+  }
+});
+
+test("a confidence that is no share is brought within 0 and 1, also where a person or program adds it [F65]", async () => {
+  const kit = await open();
+  for (const [confidence, kept] of [
+    [7, 1],
+    [-1, 0],
+    [Number.NaN, 0],
+  ] as const) {
+    const added = await kit.service.add(OWN, { content: `User owns ${confidence} cats`, confidence });
+    assert.equal(added.kind === "added" && added.fact.confidence, kept);
+  }
+});
+
 test("import adds what is new, keeps what is there and redacts; export has no audit", async () => {
   const kit = await open();
   await kit.service.add(OWN, { content: "User likes tea" });
@@ -299,14 +324,14 @@ async function open(memory: "on" | "off" = "on", user = "default") {
       const held = await withWriter(own, "t", (writer) => appendMessages(writer, messages));
       assert.equal(held.kind, "done");
     },
-    async process() {
+    async process(thread = "t") {
       const updater = createUpdater({
         ...{ store: opened, repository, clock: own.clock, ids: own.ids, timeoutMs: 200 },
         extract: (prompt, signal) => kit.answer(prompt, signal),
         settings: { maxFacts: 100, factConfidenceThreshold: 0.7 },
         emit: (event) => events.push(event),
       });
-      return updater.process({ user, thread: "t", throughSeq: (await store.head("t"))!.version });
+      return updater.process({ user, thread, throughSeq: (await store.head(thread))!.version });
     },
   };
   return kit;

@@ -118,7 +118,16 @@ async function readStretch(
     size += record.origin === "tool" ? 0 : record.body.length;
     records.push(record);
   }
-  return { ...extractInput(records, { thread, fenced: new Set(document.fenced ?? []) }), last };
+  const imported = records.some(({ origin }) => origin === "import");
+  const imports = imported && (await teaches(store, thread)) ? "learn" : "skip";
+  return { ...extractInput(records, { thread, fenced: new Set(document.fenced ?? []), imports }), last };
+}
+
+/** Whether who imported the thread said that it is the user's own. */
+async function teaches(store: Store, thread: string): Promise<boolean> {
+  for await (const { record } of store.records(thread, { kinds: ["event"] }))
+    if (record.kind === "event" && record.event.type === "imported" && record.event["memory"] === "learn") return true;
+  return false;
 }
 
 /** Its store is the thread's user's. */

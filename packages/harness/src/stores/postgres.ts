@@ -45,7 +45,7 @@ function seenBy(user: string, database: Connection): Store {
     user,
     forUser: (other) => seenBy(assertUser(other), database),
     users: (after) => users(connection, after),
-    createThread: async (header, head) => createThread(connection, ownHeader(user, header), head),
+    createThread: async (header, head, records) => createThread(connection, ownHeader(user, header), head, records),
     header: (thread) => header(connection, thread),
     head: (thread) => head(connection, thread),
     append: (thread, batch) => append(connection, thread, batch),

@@ -28,7 +28,8 @@ function seenBy(user: string, database: Connection): Store {
     user,
     forUser: (other) => seenBy(assertUser(other), database),
     users: (after) => guard(() => users(connection, after)),
-    createThread: (header, head) => guard(() => createThread(connection, ownHeader(user, header), head)),
+    createThread: (header, head, records) =>
+      guard(() => createThread(connection, ownHeader(user, header), head, records)),
     header: (thread) => guard(() => findThread(connection, thread)?.header),
     head: (thread) =>
       guard(() => {

@@ -15,8 +15,8 @@ export interface Store {
   forUser(user: string): Store;
   /** Who has threads, in order, some hundred after the given one; none: that was the last. */
   users(after?: string): Promise<readonly string[]>;
-  /** Creates an empty thread or returns `exists`. Throws for a header of another user. */
-  createThread(header: ThreadHeader, head: Head): Promise<"created" | "exists">;
+  /** Creates a thread with its first records, if any, all at once, or returns `exists`. Throws for a header of another user. */
+  createThread(header: ThreadHeader, head: Head, records?: readonly ChainedRecord[]): Promise<"created" | "exists">;
   header(thread: string): Promise<ThreadHeader | undefined>;
   head(thread: string): Promise<Head | undefined>;
   /** All records or none, with the new head, if the thread still stands at `expect` and the lease still holds. */

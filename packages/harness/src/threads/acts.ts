@@ -17,7 +17,7 @@ import type { Dialect } from "@palimpsest/core/message";
 import { type Leased, type LeaseOptions, withLease } from "../stores/leases.ts";
 import { receiptsSince, settleReceipts } from "./receipts.ts";
 import { readStructure, structureForRedo, structureForUndo } from "./structure.ts";
-import { assertThreadId, type Committed, commit, extend, type Means, type Writer } from "./writer.ts";
+import { assertThreadId, type Committed, commit, type Draft, extend, type Means, type Writer } from "./writer.ts";
 
 /** Holds the thread's lease while `work` runs. */
 export function withWriter<T>(
@@ -141,11 +141,11 @@ export type Forked =
   | { readonly kind: "forked"; readonly thread: string; readonly parent: string; readonly at: number }
   | { readonly kind: "exists" | "missing" | "beyond-end"; readonly thread: string };
 
-/** A new thread that shares the parent's records up to `at`, by default all of them. Nothing is copied. */
+/** A new thread that shares the parent's records up to `at`, by default all of them, and starts with a state of its own. Nothing is copied. */
 export async function fork(
   means: Means,
   from: string,
-  { as, at }: { readonly as: string; readonly at?: number },
+  { as, at, state }: { readonly as: string; readonly at?: number; readonly state?: Head["state"] },
 ): Promise<Forked> {
   const { store } = means;
   assertThreadId(as);
@@ -155,7 +155,8 @@ export async function fork(
   if (!Number.isInteger(seq) || seq < 0 || seq > now.version) return { kind: "beyond-end", thread: from };
   const header = { ...parent, id: as, parent: from, forkedAt: seq, createdAt: means.clock().toISOString() };
   const start = seq === now.version ? now : await headAt(means, from, seq);
-  const { records, head } = extend(means, start, await receiptsSince(means, from, seq));
+  const own: Draft[] = state === undefined ? [] : [{ kind: "state", patch: state }];
+  const { records, head } = extend(means, start, [...(await receiptsSince(means, from, seq)), ...own]);
   const result = await store.fork({ from, at: seq, header, head, records });
   if (result !== "created") return { kind: result, thread: result === "exists" ? as : from };
   await settleReceipts(means, as);

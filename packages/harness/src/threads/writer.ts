@@ -117,10 +117,18 @@ export interface NewThread {
   readonly parent?: string | null;
 }
 
-/** For the store's user. Throws for an id that may not name a thread; whoever takes ids from people asks `checkThreadId` first. */
-export async function createThread({ store, clock }: Means, thread: NewThread): Promise<"created" | "exists"> {
+/**
+ * For the store's user, with its first records, all at once. Throws for an id that may not name a thread; whoever takes
+ * ids from people asks `checkThreadId` first.
+ */
+export async function createThread(
+  means: Means,
+  thread: NewThread,
+  drafts: readonly Draft[] = [],
+): Promise<"created" | "exists"> {
   assertThreadId(thread.id);
-  const createdAt = clock().toISOString();
+  const { store } = means;
+  const createdAt = means.clock().toISOString();
   const header = {
     id: thread.id,
     user: store.user,
@@ -131,7 +139,10 @@ export async function createThread({ store, clock }: Means, thread: NewThread): 
     createdAt,
     memory: thread.memory ?? "on",
   } as const;
-  return store.createThread(header, emptyHead(createdAt));
+  const { head, records } = extend(means, emptyHead(createdAt), drafts);
+  const result = await store.createThread(header, head, records);
+  if (result === "created") await keepIndexed(store, thread.id, 0, head.messages);
+  return result;
 }
 
 /** The last door: an id becomes part of paths, so none that climbs out may ever be stored. */

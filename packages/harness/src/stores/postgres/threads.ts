@@ -26,10 +26,13 @@ export function createThread(
   { schema, transaction }: UserConnection,
   header: ThreadHeader,
   head: Head,
+  records: readonly ChainedRecord[] = [],
 ): Promise<"created" | "exists"> {
   return transaction(async (query, again) => {
     const num = await insert(query, schema, { header, head, base: null, baseAt: 0, again });
-    return num === null ? "exists" : "created";
+    if (num === null) return "exists";
+    await insertFirst(query, schema, num, records);
+    return "created";
   });
 }
 
@@ -69,18 +72,20 @@ export function fork({ schema, transaction, user }: UserConnection, request: For
     const { header, head } = request;
     const num = await insert(query, schema, { header, head, base: parent.num, baseAt: request.at, again });
     if (num === null) return "exists";
-    for (const record of request.records ?? []) await insertFirst(query, schema, num, record);
+    await insertFirst(query, schema, num, request.records ?? []);
     return "created";
   });
 }
 
-/** A record the fork starts with; nobody else can write to it yet. */
-async function insertFirst(query: Query, schema: string, thread: number, record: ChainedRecord): Promise<void> {
-  const { seq, kind, header, body, bodyHash, hash } = record;
+/** What a thread starts with; nobody else can write to it yet. */
+async function insertFirst(query: Query, schema: string, thread: number, records: readonly ChainedRecord[]) {
+  if (records.length === 0) return;
+  const column = <K extends keyof ChainedRecord>(name: K) => records.map((record) => record[name]);
   await query(
     `INSERT INTO ${schema}.records (thread, seq, kind, header, body, body_hash, hash)
-    VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING`,
-    [thread, seq, kind, header, body, bodyHash, hash],
+    SELECT $1, new.* FROM unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[]) AS new
+    ON CONFLICT DO NOTHING`,
+    [thread, column("seq"), column("kind"), column("header"), column("body"), column("bodyHash"), column("hash")],
   );
 }
 

@@ -2,7 +2,7 @@
  * Threads: create, list, fork, delete, and the head row as `doctor` sees it. A fork copies nothing; a deletion first
  * copies the records its forks share into each of them.
  */
-import type { Head, ThreadHeader } from "@palimpsest/core/log";
+import type { ChainedRecord, Head, ThreadHeader } from "@palimpsest/core/log";
 import type { ForkRequest, Lease, Store, ThreadPage, ThreadQuery } from "../store.ts";
 import type { Connection, Row } from "./connection.ts";
 import { holdsLease, isLeased } from "./leases.ts";
@@ -10,8 +10,18 @@ import { forgetIndex } from "./recall.ts";
 import { insertRecord, updateHead, writeState } from "./records.ts";
 import { findHead, findThread, segments, type ThreadRow, threadRow, type UserConnection } from "./rows.ts";
 
-export function createThread(connection: UserConnection, header: ThreadHeader, head: Head): "created" | "exists" {
-  return connection.transaction("IMMEDIATE", () => insertThread(connection, header, head, null, 0));
+export function createThread(
+  connection: UserConnection,
+  header: ThreadHeader,
+  head: Head,
+  records: readonly ChainedRecord[] = [],
+): "created" | "exists" {
+  return connection.transaction("IMMEDIATE", () => {
+    const result = insertThread(connection, header, head, null, 0);
+    const { num } = findThread(connection, header.id)!;
+    if (result === "created") for (const record of records) insertRecord(connection, num, record);
+    return result;
+  });
 }
 
 export function fork(connection: UserConnection, request: ForkRequest): Awaited<ReturnType<Store["fork"]>> {

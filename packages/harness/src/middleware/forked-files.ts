@@ -1,0 +1,16 @@
+/** Gives a fork the files that a killed process didn't get to copy, before its first run works with them. */
+import type { Middleware } from "../agent/middleware.ts";
+import { FILES_COPIED, type FileCopier, filesToCopy } from "../workspace/fork-files.ts";
+
+export function forkedFiles({ copy }: FileCopier): Middleware {
+  return {
+    name: "forked-files",
+    async beforeAgent(run) {
+      const from = filesToCopy(run.conversation.head().state);
+      if (from === null) return;
+      const { user, id } = run.conversation.header;
+      await copy({ user, id: from }, { user, id });
+      await run.commit([{ kind: "state", patch: FILES_COPIED }]);
+    },
+  };
+}

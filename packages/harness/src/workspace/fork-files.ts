@@ -1,0 +1,80 @@
+/**
+ * Forking a thread with its files. The fork's state says that they are still to be copied, from the transaction that makes
+ * it until they are all there: a fork that was killed in between is known by it, and completed by whoever comes next.
+ */
+import { readdir, rm } from "node:fs/promises";
+import type { Head, ThreadName } from "@palimpsest/core/log";
+import { threadFolder } from "../home-folders.ts";
+import { type Forked, fork, withWriter } from "../threads/acts.ts";
+import { commit, type Means } from "../threads/writer.ts";
+import { copyWorkspace } from "./copy-workspace.ts";
+import { QUOTA } from "./quota.ts";
+import { ROOT_NAMES } from "./virtual-path.ts";
+import { type Quota, threadWorkspace } from "./workspace.ts";
+
+export interface FileCopier {
+  /** Whether the thread has any. */
+  has(thread: ThreadName): Promise<boolean>;
+  copy(from: ThreadName, to: ThreadName): Promise<void>;
+  remove(thread: ThreadName): Promise<void>;
+}
+
+/** The files of threads in a home. */
+export function fileCopier(base: string, quota: Quota | null = QUOTA): FileCopier {
+  return {
+    async has(thread) {
+      const { roots } = threadWorkspace(base, thread);
+      for (const name of ROOT_NAMES.filter((root) => root !== "history"))
+        if ((await readdir(roots[name].directory).catch(() => [])).length > 0) return true;
+      return false;
+    },
+    copy: (from, to) => copyWorkspace(threadWorkspace(base, from), { ...threadWorkspace(base, to), quota }),
+    remove: (thread) => rm(threadFolder(base, thread), { recursive: true, force: true }),
+  };
+}
+
+/** Returns `forked` also for a fork of the same place that was not completed before. */
+export async function forkWithFiles(
+  means: Means,
+  from: string,
+  options: { readonly as: string; readonly at?: number },
+  files: FileCopier,
+): Promise<Forked> {
+  const { user } = means.store;
+  const state = (await files.has({ user, id: from })) ? { state: { [FILES]: { copyFrom: from } } } : {};
+  const forked = await fork(means, from, { ...options, ...state });
+  if (forked.kind === "forked") {
+    await completeFork(means, forked.thread, files).catch(async (error: unknown) => {
+      // There is no room for them, say: a fork without its files is not what was asked for.
+      await files.remove({ user, id: forked.thread });
+      await means.store.deleteThread(forked.thread);
+      throw error;
+    });
+  }
+  if (forked.kind !== "exists") return forked;
+  const header = await means.store.header(options.as);
+  const same = header?.parent === from && (options.at === undefined || header.forkedAt === options.at);
+  if (!same || !(await completeFork(means, options.as, files))) return forked;
+  return { kind: "forked", thread: options.as, parent: from, at: header.forkedAt ?? 0 };
+}
+
+/** Copies what a killed fork has still to copy. False: nothing was left to do, or another holds the thread. */
+export async function completeFork(means: Means, thread: string, { copy }: FileCopier): Promise<boolean> {
+  const { user } = means.store;
+  const from = filesToCopy((await means.store.head(thread))?.state ?? {});
+  if (from === null) return false;
+  const held = await withWriter(means, thread, async (writer) => {
+    await copy({ user, id: from }, { user, id: thread });
+    return commit(writer, [{ kind: "state", patch: FILES_COPIED }]);
+  });
+  return held.kind === "done" && held.value.kind === "committed";
+}
+
+const FILES = "files";
+export const FILES_COPIED = { [FILES]: null };
+
+/** The thread whose files a fork still lacks. */
+export function filesToCopy(state: Head["state"]): string | null {
+  const from = (state[FILES] as { readonly copyFrom?: unknown } | undefined)?.copyFrom;
+  return typeof from === "string" ? from : null;
+}
