@@ -5,7 +5,7 @@ import { closeSync, mkdirSync, openSync, readSync, writeFileSync, writeSync } fr
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
-import { BINARY, type Desk, desk } from "../test/binary.ts";
+import { BINARY, CLEAN, type Desk, desk } from "../test/binary.ts";
 import { importMessages } from "../test/conversations.ts";
 
 const said = ["Which river runs through Vienna?", "The Danube.", "And through Prague?", "The Vltava."];
@@ -271,7 +271,7 @@ function damage(path: string): void {
 
 function shell(at: Desk, script: string): Promise<{ code: number | null; stdout: string; stderr: string }> {
   return new Promise((resolve) => {
-    const env = { PATH: process.env["PATH"], NODE: process.execPath, BINARY, PALIMPSEST_HOME: at.home };
+    const env = { ...CLEAN, NODE: process.execPath, BINARY, PALIMPSEST_HOME: at.home };
     const child = spawn("sh", ["-c", script], { env });
     let [stdout, stderr] = ["", ""];
     child.stdout.on("data", (chunk: Buffer) => {

@@ -10,7 +10,7 @@ import { type TestContext, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { openSqlite } from "palimpsest/stores";
 import { means, replay, verify } from "palimpsest/threads";
-import { BINARY, type Desk, desk } from "../test/binary.ts";
+import { BINARY, CLEAN, type Desk, desk } from "../test/binary.ts";
 import { exchanges, importMessages } from "../test/conversations.ts";
 
 const hello = { role: "user", content: "Hello." };
@@ -194,7 +194,7 @@ async function configureModel(t: TestContext, at: Desk, answer: RequestListener)
 
 function start(at: Desk, ...args: readonly string[]) {
   return spawn(process.execPath, ["--conditions=palimpsest-source", BINARY, ...args], {
-    env: { PATH: process.env["PATH"], PALIMPSEST_HOME: at.home },
+    env: { ...CLEAN, PALIMPSEST_HOME: at.home },
     stdio: "ignore",
   });
 }

@@ -56,7 +56,7 @@ test("run refuses an empty prompt and a bad thread id as bad usage, and names th
 });
 
 test("run waits for a thread that a killed run still holds and says so; --wait 0 doesn't", async (t) => {
-  const { run, home } = desk(t);
+  const { run, start, home } = desk(t);
   await run("run", "Hello.", "--thread", "t");
   const store = openSqlite({ path: join(home, "palimpsest.db") });
   t.after(() => store.close());
@@ -65,9 +65,10 @@ test("run waits for a thread that a killed run still holds and says so; --wait 0
   assert.equal(refused.code, 1);
   assert.match(refused.stderr, /another run \(its lease ends .*--wait/);
   assert.ok(held.kind === "acquired");
-  await store.renewLease(held.lease, 1_500);
-  const waited = await run("run", "Hello again.", "--thread", "t");
+  const waiting = start("run", "Hello again.", "--thread", "t");
+  await waiting.told(/held by another run, or by one that was killed: waiting up to 35 s/);
+  await store.releaseLease(held.lease);
+  const waited = await waiting.ended;
   assert.equal(waited.code, 0, waited.stderr);
-  assert.match(waited.stderr, /held by another run, or by one that was killed: waiting up to 35 s/);
   assert.equal((await run("run", "Hello.", "--wait", "soon")).code, 2);
 });

@@ -19,6 +19,8 @@ export interface Desk {
   /** A path in the temporary directory; with content it is written. */
   file(name: string, content?: string | Uint8Array): string;
   run(...args: readonly string[]): Promise<Ended>;
+  /** The same, for a test that has something to do meanwhile. */
+  start(...args: readonly string[]): Started;
   /** Runs with these lines on its standard input. */
   piped(lines: readonly string[], ...args: readonly string[]): Promise<Ended>;
   /** Runs with `--json` and returns the document and the exit code. */
@@ -41,6 +43,7 @@ export function desk(t: TestContext): Desk {
       return path;
     },
     run,
+    start: (...args) => startPalimpsest(args, { env: { PALIMPSEST_HOME: home } }),
     piped: (lines, ...args) =>
       palimpsest(args, { PALIMPSEST_HOME: home }, [], lines.map((line) => `${line}\n`).join("")),
     async json(...args) {
@@ -61,20 +64,51 @@ export function palimpsest(
   input: string | null = null,
   cwd = process.cwd(),
 ): Promise<Ended> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ["--conditions=palimpsest-source", ...nodeOptions, BINARY, ...args], {
-      cwd,
-      env: { PATH: process.env["PATH"], ...env },
-      stdio: [input === null ? "ignore" : "pipe", "pipe", "pipe"],
-    });
-    child.stdin?.end(input);
-    const stdout: Buffer[] = [];
-    const stderr: Buffer[] = [];
-    child.stdout!.on("data", (chunk: Buffer) => stdout.push(chunk));
-    child.stderr!.on("data", (chunk: Buffer) => stderr.push(chunk));
-    child.on("error", reject);
-    child.on("close", (code) =>
-      resolve({ code, stdout: Buffer.concat(stdout).toString(), stderr: Buffer.concat(stderr).toString() }),
-    );
-  });
+  return startPalimpsest(args, { env, nodeOptions, input, cwd }).ended;
 }
+
+interface StartOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly nodeOptions?: readonly string[];
+  readonly input?: string | null;
+  readonly cwd?: string;
+}
+
+export interface Started {
+  readonly ended: Promise<Ended>;
+  /** Resolves once this stands on its standard error; rejects if it ends without. */
+  told(pattern: RegExp): Promise<void>;
+}
+
+function startPalimpsest(args: readonly string[], options: StartOptions): Started {
+  const { env = {}, nodeOptions = [], input = null, cwd = process.cwd() } = options;
+  const child = spawn(process.execPath, ["--conditions=palimpsest-source", ...nodeOptions, BINARY, ...args], {
+    cwd,
+    env: { ...CLEAN, ...env },
+    stdio: [input === null ? "ignore" : "pipe", "pipe", "pipe"],
+  });
+  child.stdin?.end(input);
+  const stdout: Buffer[] = [];
+  const stderr: Buffer[] = [];
+  const text = (chunks: readonly Buffer[]) => Buffer.concat(chunks).toString();
+  child.stdout!.on("data", (chunk: Buffer) => stdout.push(chunk));
+  child.stderr!.on("data", (chunk: Buffer) => stderr.push(chunk));
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", (code) => resolve({ code, stdout: text(stdout), stderr: text(stderr) }));
+  });
+  return {
+    ended,
+    told: (pattern) =>
+      new Promise((resolve, reject) => {
+        const look = () => pattern.test(text(stderr)) && resolve();
+        child.stderr!.on("data", look);
+        look();
+        ended.then(({ stderr }) => reject(new Error(`it ended without ${pattern}: ${stderr}`)), reject);
+      }),
+  };
+}
+
+const { PATH, PALIMPSEST_TEST_RUN } = process.env;
+/** Nothing of the tester's own settings; with the mark by which a process that was left behind is found. */
+export const CLEAN = { PATH, ...(PALIMPSEST_TEST_RUN !== undefined && { PALIMPSEST_TEST_RUN }) };

@@ -6,7 +6,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
-import { BINARY } from "./binary.ts";
+import { BINARY, CLEAN } from "./binary.ts";
 
 const AS_TERMINAL = fileURLToPath(new URL("./as-terminal.mjs", import.meta.url));
 
@@ -33,7 +33,7 @@ export function openTerminal(t: TestContext, at: string | Seat, ...args: readonl
   const { home, cwd = process.cwd(), env = {} } = typeof at === "string" ? { home: at } : at;
   const child = spawn(process.execPath, ["--conditions=palimpsest-source", "--import", AS_TERMINAL, BINARY, ...args], {
     cwd,
-    env: { PATH: process.env["PATH"], PALIMPSEST_HOME: home, NO_COLOR: "1", TERM: "xterm", ...env },
+    env: { ...CLEAN, PALIMPSEST_HOME: home, NO_COLOR: "1", TERM: "xterm", ...env },
     stdio: ["pipe", "pipe", "inherit"],
   });
   t.after(() => child.kill("SIGKILL"));
