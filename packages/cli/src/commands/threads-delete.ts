@@ -5,7 +5,7 @@ import { busy, missingThread, noteScrubbed, withThread } from "../home.ts";
 export const run: Run = async ({ positionals }, context) => {
   const thread = positionals[0]!;
   const result = await withThread(context, thread, (means) => deleteThreadWithFiles(means, context.home, thread));
-  if (result.kind === "busy") throw busy(thread, result.expiresAt);
+  if (result.kind === "busy") throw busy(result.thread, result.expiresAt);
   if (result.kind === "missing") throw missingThread(context, thread);
   noteScrubbed(context, result.scrubbed);
   if (context.format === "json") await context.output.json({ thread, deleted: true });

@@ -14,6 +14,7 @@ import type { Store } from "../stores/store.ts";
 import { everyThread, everyUser } from "../stores/users.ts";
 import { rebuildHead, verify } from "../threads/audit.ts";
 import { sha256 } from "../threads/writer.ts";
+import { leftOverChecks } from "./left-over.ts";
 import { memoryFileCheck, memoryJobCheck } from "./memory-checks.ts";
 
 export interface Check {
@@ -33,6 +34,8 @@ export interface DoctorOptions {
   /** Opens the store; throws what makes it unusable. Null: there is none yet. */
   readonly open: (() => Promise<Store>) | null;
   readonly derived: "skip" | "rebuild";
+  /** Whether the home's folders are this store's alone, as they are unless another one was named. */
+  readonly folders?: "own" | "shared";
 }
 
 export async function examine(options: DoctorOptions): Promise<Check[]> {
@@ -52,6 +55,9 @@ export async function examine(options: DoctorOptions): Promise<Check[]> {
       const engine = await store.check();
       checks.push({ name: "database", ok: engine.ok, detail: engine.detail });
       checks.push(...(await threadChecks(store, options)));
+      const { home, derived, folders = "own" } = options;
+      checks.push(...(await leftOverChecks(store, { home, derived, folders })));
+      if (derived === "rebuild") checks.push(...(await scrubCheck(store)));
       checks.push(await memoryJobCheck(store));
     } finally {
       await store.close();
@@ -60,6 +66,14 @@ export async function examine(options: DoctorOptions): Promise<Check[]> {
     checks.push({ name: "database", ok: false, detail: error instanceof Error ? error.message : String(error) });
   }
   return checks;
+}
+
+/** Nothing where all that was erased has left the engine's own files. */
+async function scrubCheck(store: Store): Promise<Check[]> {
+  const scrubbed = await store.scrub();
+  if (scrubbed.kind === "clean") return [];
+  const detail = `${scrubbed.file} may hold what was erased, until the process that is reading the database has ended`;
+  return [{ name: "write-ahead file", ok: false, detail }];
 }
 
 function homeOf({ home, reasons }: DoctorOptions): string {

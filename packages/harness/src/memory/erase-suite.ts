@@ -121,11 +121,12 @@ const CASES: Readonly<Record<string, (world: World, place: ErasePlace) => Promis
     assert.deepEqual(await whereIs(place, WORD.hand), []);
   },
 
-  "a deleted thread leaves nothing, neither in the database nor on the disk": async (world, place) => {
-    const done = await deleteThreadWithFiles(world.kit.means, place.home, "gone");
-    assert.deepEqual(done, { kind: "deleted", scrubbed: { kind: "clean" } });
-    assert.deepEqual(await whereIs(place, WORD.thread), []);
-  },
+  "a deleted thread leaves nothing: neither in the database, nor on the disk, nor lent to others, nor with sub-agents":
+    async (world, place) => {
+      const done = await deleteThreadWithFiles(world.kit.means, place.home, "gone");
+      assert.deepEqual(done, { kind: "deleted", scrubbed: { kind: "clean" } });
+      assert.deepEqual(await whereIs(place, WORD.thread), []);
+    },
 };
 
 async function fill({ home, store, storage }: ErasePlace) {
@@ -172,6 +173,8 @@ async function fill({ home, store, storage }: ErasePlace) {
   for (const thread of ["a", "b"]) await fork(own, thread, { as: `${thread}-fork` });
   await store.drafts.put("a", "summary", JSON.stringify({ text: BOAT }), own.clock().toISOString());
   await ask("gone", `I once met a ${WORD.thread} in the woods.`);
+  await ask("gone", "Ask around", { calls: [taskCall(`Look for the ${WORD.thread} in the woods`)] });
+  await ask("b", "What did I once meet in the woods?");
   await mkdirWrite(join(home, "threads", "gone", "uploads", "note.txt"), WORD.thread);
   // As a memory that could not be read is set aside.
   if (storage.forgetCopies !== undefined)
@@ -195,11 +198,9 @@ const LEARNED = JSON.stringify({
 function answerTo({ prompt, options }: ScriptedCall, next: () => ScriptedStep): ScriptedStep {
   const text = JSON.stringify(prompt);
   if (prompt.at(-1)!.role === "tool") return "Fine.";
-  if (!options.tools?.some(({ name }) => name === "task"))
-    return text.includes(WORD.task) && prompt.length < 4
-      ? `All of ${WORD.task} is known.`
-      : `They told of ${WORD.boat}.`;
-  return next();
+  if (options.tools?.some(({ name }) => name === "task")) return next();
+  const asked = prompt.length < 4 ? [WORD.task, WORD.thread].find((word) => text.includes(word)) : undefined;
+  return asked === undefined ? `They told of ${WORD.boat}.` : `All of ${asked} is known.`;
 }
 
 async function mkdirWrite(path: string, text: string): Promise<void> {

@@ -9,7 +9,9 @@ import { repairParts } from "../compaction/part-files.ts";
 import { threadFolder } from "../home-folders.ts";
 import { withLease } from "../stores/leases.ts";
 import type { Scrubbed, Store } from "../stores/store.ts";
+import { everyThread } from "../stores/users.ts";
 import { delegationsOf } from "../subagents/delegations.ts";
+import { eraseFacts } from "../threads/redact.ts";
 import type { Means } from "../threads/writer.ts";
 import { storedNames } from "../tool-output/stored-output.ts";
 import { threadWorkspace } from "./workspace.ts";
@@ -45,17 +47,41 @@ async function unspoken(store: Store, thread: string, present: readonly string[]
 
 export type DeletedThread =
   | { readonly kind: "deleted"; readonly scrubbed: Scrubbed }
-  | { readonly kind: "busy"; readonly expiresAt?: string }
+  | { readonly kind: "busy"; readonly thread: string; readonly expiresAt?: string }
   | { readonly kind: "missing" };
 
-/** Files first, under the thread's lease: whoever is killed in between leaves a thread that can be deleted again, never files without one. */
+/**
+ * With what was lent of it to other threads, and with its sub-agents' threads. The thread itself goes last: whoever is killed
+ * in between leaves one that can be deleted again, never files or quotes without one. What was learned from it stays.
+ */
 export async function deleteThreadWithFiles(means: Means, base: string, thread: string): Promise<DeletedThread> {
   const { store } = means;
+  const head = await store.head(thread);
+  if (head === undefined) return { kind: "missing" };
+  const names = new Set(Array.from({ length: head.version }, (_, index) => `${thread}#${index + 1}`));
+  const [borrower] = (await eraseFacts(means, { names, texts: [], blocks: "named" })).busy;
+  if (borrower !== undefined) return { kind: "busy", thread: borrower };
+  for (const child of await childrenOf(store, thread)) {
+    const result = await deleteThreadWithFiles(means, base, child);
+    if (result.kind === "busy") return result;
+  }
   const held = await withLease(store, thread, { owner: means.ids() }, async (lease) => {
     await rm(threadFolder(base, { user: store.user, id: thread }), { recursive: true, force: true });
     return store.deleteThread(thread, lease);
   });
-  if (held.kind !== "done") return held;
-  if (held.value !== "deleted") return { kind: held.value };
+  if (held.kind === "missing") return held;
+  if (held.kind === "busy") return { kind: "busy", thread, expiresAt: held.expiresAt };
+  if (held.value !== "deleted") return { kind: held.value, thread };
   return { kind: "deleted", scrubbed: await store.scrub() };
+}
+
+/** Its sub-agents' threads; none while a fork still shows what they did. */
+async function childrenOf(store: Store, thread: string): Promise<string[]> {
+  const children: string[] = [];
+  for await (const { header } of everyThread(store)) {
+    if (header.parent !== thread) continue;
+    if (header.forkedAt !== null) return [];
+    children.push(header.id);
+  }
+  return children;
 }

@@ -1,0 +1,96 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { freshThread, say } from "../stores/conformance/kit.ts";
+import { openSqlite } from "../stores/sqlite.ts";
+import { commit, createThread, fork, means, redact, withWriter } from "../threads/index.ts";
+import { deleteThreadWithFiles } from "../workspace/thread-files.ts";
+import { type Check, examine } from "./doctor.ts";
+
+test("files of a thread that is no more are named, moved aside by a rebuild, and found by no new thread of that name", async (t) => {
+  const at = open(t);
+  await createThread(at.means, { id: "kept" });
+  for (const thread of ["kept", "gone"]) at.write(thread, "note.txt");
+  const told = await at.doctor("skip");
+  assert.match(told.detail, /^threads\/gone: no thread of this store has these files; delete them if no other store/);
+  assert.match((await at.doctor("rebuild", "shared")).detail, /delete them if no other store/);
+  assert.ok(existsSync(join(at.home, "threads", "gone")), "another store may know it");
+  assert.match((await at.doctor("rebuild")).detail, /moved to .*left-over/);
+  assert.deepEqual(readdirSync(join(at.home, "threads")), ["kept"]);
+  assert.equal((await at.doctor("rebuild")).name, "nothing");
+});
+
+test("a fork whose files were not all copied says so and is completed", async (t) => {
+  const at = open(t);
+  await createThread(at.means, { id: "parent" });
+  for (const name of ["a.txt", "b.txt"]) at.write("parent", name);
+  await fork(at.means, "parent", { as: "half", state: { files: { copyFrom: "parent" } } });
+  at.write("half", "a.txt");
+  assert.match((await at.doctor("skip")).detail, /killed while it copied the files of parent: its next run, or/);
+  assert.match((await at.doctor("rebuild")).detail, /the rest was copied/);
+  assert.deepEqual(readdirSync(join(at.home, "threads", "half", "uploads")).sort(), ["a.txt", "b.txt"]);
+  assert.equal((await at.doctor("skip")).name, "nothing");
+});
+
+test("evidence of words that were erased while it was written is erased by a rebuild", async (t) => {
+  const at = open(t);
+  const [from, to] = [await freshThread(at.store), await freshThread(at.store)];
+  await say(from, "The password is hunter2-and-more");
+  await say(to, "Which password?");
+  for (const { lease } of [from, to]) await at.store.releaseLease(lease);
+  const [source, thread] = [from.lease.thread, to.lease.thread];
+  await redact(at.means, source, 1);
+  // As a run leaves it that was killed between its write and its second look.
+  const lent = { kind: "evidence", of: 1, text: "hunter2-and-more", ids: [`${source}#1`], hash: "h" } as const;
+  await withWriter(at.means, thread, (writer) => commit(writer, [lent]));
+  assert.match((await at.doctor("rebuild")).detail, /which were erased while it was written; erased now/);
+  for await (const { chained } of at.store.records(thread)) assert.ok(!chained.body?.includes("hunter2"));
+  assert.equal((await at.doctor("rebuild")).name, "nothing");
+});
+
+test("deleting a thread whose words another one was lent waits for that one", async (t) => {
+  const at = open(t);
+  const [from, to] = [await freshThread(at.store), await freshThread(at.store)];
+  await say(from, "The password is hunter2-and-more");
+  await say(to, "Which password?");
+  await commit(to, [{ kind: "evidence", of: 1, text: "hunter2-and-more", ids: [`${from.lease.thread}#1`], hash: "h" }]);
+  await at.store.releaseLease(from.lease);
+  const refused = await deleteThreadWithFiles(at.means, at.home, from.lease.thread);
+  assert.deepEqual(refused, { kind: "busy", thread: to.lease.thread });
+  await at.store.releaseLease(to.lease);
+  assert.equal((await deleteThreadWithFiles(at.means, at.home, from.lease.thread)).kind, "deleted");
+});
+
+function open(t: TestContext) {
+  const home = mkdtempSync(join(tmpdir(), "palimpsest-left-"));
+  const path = join(home, "palimpsest.db");
+  const store = openSqlite({ path });
+  t.after(async () => {
+    await store.close();
+    rmSync(home, { recursive: true });
+  });
+  return {
+    ...{ home, store, means: means(store) },
+    write(thread: string, name: string) {
+      const folder = join(home, "threads", thread, "uploads");
+      mkdirSync(folder, { recursive: true });
+      writeFileSync(join(folder, name), "x");
+    },
+    /** The one check that found something. */
+    async doctor(derived: "skip" | "rebuild", folders: "own" | "shared" = "own"): Promise<Check> {
+      const checks = await examine({
+        home,
+        cwd: home,
+        env: {},
+        derived,
+        folders,
+        open: async () => openSqlite({ path }),
+      });
+      const bad = checks.filter(({ ok }) => !ok);
+      assert.ok(bad.length < 2, JSON.stringify(bad));
+      return bad[0] ?? { name: "nothing", ok: true, detail: "" };
+    },
+  };
+}
