@@ -41,7 +41,7 @@ test("a run ends and says why, whatever its tests leave behind, and takes what t
   assert.match(output, /✔ fine/);
   assert.match(output, /leaves-a-child\.test\.ts: its tests are done, but something is still open \(ProcessWrap\)/);
   assert.match(output, /✖ hangs[\s\S]*test timed out/);
-  assert.match(output, /spins\.test\.ts: it has not ended after 3 s/);
+  assert.match(output, /spins\.test\.ts: it has not ended after 2 s/);
   if (process.platform === "linux") assert.match(output, new RegExp(`${mark}: a test left it behind`));
   const left = (await allProcesses()).filter(({ command }) => command === mark);
   assert.deepEqual(left, []);
@@ -66,7 +66,7 @@ for (const signal of ["SIGTERM", "SIGKILL"] as const) {
 }
 
 async function runOn(t: TestContext, files: Readonly<Record<string, string>>) {
-  const { child, ended } = begin(t, files, ["--seconds", "2", "--file-seconds", "3", "--grace-seconds", "1"]);
+  const { child, ended } = begin(t, files, ["--seconds", "1", "--file-seconds", "2", "--grace-seconds", "0.5"]);
   let output = "";
   for (const stream of [child.stdout, child.stderr])
     stream.on("data", (chunk: Buffer) => {
@@ -81,7 +81,7 @@ function begin(t: TestContext, files: Readonly<Record<string, string>>, options:
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   const script = fileURLToPath(new URL("./run-tests.ts", import.meta.url));
   const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
-  const env = { ...inherited, PALIMPSEST_TEST_DONE_SECONDS: "1" };
+  const env = { ...inherited, PALIMPSEST_TEST_DONE_SECONDS: "0.5" };
   const args = [script, ...options, join(folder, "*.test.ts")];
   const child = spawn(process.execPath, args, { env, stdio: ["ignore", "pipe", "pipe"] });
   t.after(() => child.kill("SIGKILL"));

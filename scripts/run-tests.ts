@@ -49,7 +49,7 @@ async function look(): Promise<void> {
     process.exitCode = 1;
     await endFamily(familyOf(late.pid, all), graceMs);
   }
-  if (running || marked.size > 0) setTimeout(look, running ? 2000 : 200);
+  if (running || marked.size > 0) setTimeout(look, running ? 1000 : 200);
 }
 void look();
 
