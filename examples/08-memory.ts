@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createAgentFromConfig } from "palimpsest/agent";
+import { createAgentFromConfig } from "palimpsest/assistant";
 import { loadConfig } from "palimpsest/config";
 import { memoryService } from "palimpsest/memory";
 import { openStore } from "palimpsest/stores";

@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import arrows from "./architecture/folder-arrows.json" with { type: "json" };
+import { type FolderArrows, wrongFolderArrows } from "./architecture/folders.ts";
 import { unawaitedReturns } from "./architecture/returns.ts";
 import { anyTypes, impureCore, longFiles, longFunctions, runtimeCycles, wrongArrows } from "./architecture/rules.ts";
 import { loadWorkspace, type Package, type Workspace } from "./architecture/workspace.ts";
@@ -15,6 +17,26 @@ for (const [name, rule] of Object.entries(rules)) {
     assert.deepEqual(rule(repository), []);
   });
 }
+
+test("the folders of each package import each other as scripts/architecture/folder-arrows.json says, from the top down", () => {
+  assert.deepEqual(wrongFolderArrows(repository, arrows), []);
+});
+
+test("an arrow between folders that nobody listed, one that nothing needs and one that points up are found", () => {
+  const files = {
+    "packages/core/src/low/a.ts": `import { b } from "../high/b.ts";\n`,
+    "packages/core/src/high/b.ts": `import type { a } from "../low/a.ts";\n`,
+    "packages/core/src/index.ts": `export * from "./high/b.ts";\n`,
+  };
+  const found = (core: FolderArrows[string]) => wrongFolderArrows(made(files), { core });
+  assert.match(
+    found({ low: [], high: [] }).join(),
+    /low\/a\.ts:1: core\/low imports core\/high, which .* doesn't list/,
+  );
+  assert.match(found({ high: [], low: ["high", "other"] }).join(), /low -> other, which nothing needs/);
+  assert.match(found({ low: ["high"], high: [] }).join(), /low -> high points up/);
+  assert.deepEqual(found({ high: [], low: ["high"] }), []);
+});
 
 test("every package of ours and a good many files are read", () => {
   const folders = repository.packages.map(({ folder }) => folder);

@@ -3,7 +3,7 @@
  * entry here, describe its JSON in docs/cli.md. A name may have two words (`config check`). `load` imports the file only
  * when the command is called, so a command's dependencies never slow the others down.
  */
-import type { Command, CommandOption } from "./command.ts";
+import type { Command, CommandOption } from "./command/command.ts";
 import { memoryCommands } from "./memory-commands.ts";
 
 const WINDOW: CommandOption = { value: "N", help: "as a window of N tokens would force it; nothing is written" };

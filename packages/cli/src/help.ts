@@ -1,6 +1,6 @@
 /** The help texts, made from the table of commands so that they can't differ from what is accepted. */
-import { GLOBAL_OPTIONS } from "./arguments.ts";
-import type { Command, CommandOption } from "./command.ts";
+import { GLOBAL_OPTIONS } from "./command/arguments.ts";
+import type { Command, CommandOption } from "./command/command.ts";
 
 export function generalHelp(commands: readonly Command[]): string {
   const rows = commands.map((command) => [usage(command), command.summary] as const);

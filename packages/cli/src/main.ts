@@ -1,12 +1,12 @@
 /** The `palimpsest` command: reads the command line, runs the command, turns whatever happens into an exit code. */
 import { checkUser, DEFAULT_USER } from "@palimpsest/core/log";
-import { readCommandLine } from "./arguments.ts";
-import type { Input } from "./command.ts";
+import { readCommandLine } from "./command/arguments.ts";
+import type { Input } from "./command/command.ts";
+import { endingOf, UsageError } from "./command/failure.ts";
 import { commands } from "./commands.ts";
-import { endingOf, UsageError } from "./failure.ts";
 import { commandHelp, generalHelp, groupHelp } from "./help.ts";
-import { createOutput, type Output } from "./output.ts";
-import { chosenHome } from "./places.ts";
+import { chosenHome } from "./home/places.ts";
+import { createOutput, type Output } from "./terminal/output.ts";
 
 export async function main(args: readonly string[]): Promise<number> {
   const { env, stdout, stderr } = process;

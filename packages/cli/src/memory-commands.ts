@@ -1,5 +1,5 @@
 /** The commands under `memory`, as entries of the table in `commands.ts`. */
-import type { Command, CommandOption } from "./command.ts";
+import type { Command, CommandOption } from "./command/command.ts";
 
 const SCOPE = {
   agent: { value: "A", help: "a custom agent's memory (default: the user's own)" },

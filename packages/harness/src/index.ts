@@ -1,10 +1,3 @@
-export type {
-  Agent,
-  AgentEvent,
-  AgentOptions,
-  AgentStream,
-  DeepAgentOptions,
-  RunEnd,
-  RunResult,
-} from "./agent/index.ts";
-export { AgentError, createAgent, createDeepAgent } from "./agent/index.ts";
+export type { Agent, AgentEvent, AgentOptions, AgentStream, RunEnd, RunResult } from "./agent/index.ts";
+export { AgentError, createAgent } from "./agent/index.ts";
+export { createDeepAgent, type DeepAgentOptions } from "./assistant/index.ts";

@@ -1,7 +1,7 @@
 /** What the chat's commands do to the thread: compact, undo, redo, look at it, search, pin, fork. */
 import { searchThread } from "palimpsest/recall";
-import { drawBudget } from "../budget-bar.ts";
-import { foundWords, NOTHING_FOUND } from "../found-words.ts";
+import { drawBudget } from "../terminal/budget-bar.ts";
+import { foundWords, NOTHING_FOUND } from "../terminal/found-words.ts";
 import type { Session } from "./session.ts";
 
 const NOTHING_YET = "Nothing was said in this thread yet.";

@@ -3,8 +3,8 @@ import { constants } from "node:fs";
 import { chmod, copyFile, readdir, stat } from "node:fs/promises";
 import { basename, extname, join, resolve } from "node:path";
 import { prepareWorkspace, threadWorkspace, VIRTUAL_ROOT } from "palimpsest/workspace";
-import { grouped } from "../grouped.ts";
-import { printable } from "../terminal-text.ts";
+import { grouped } from "../terminal/grouped.ts";
+import { printable } from "../terminal/terminal-text.ts";
 import type { Session } from "./session.ts";
 
 export async function files({ context, screen, thread }: Session): Promise<void> {

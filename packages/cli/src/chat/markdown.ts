@@ -2,7 +2,7 @@
  * Light styling of streamed markdown, word by word: headings, bold, code, lists and quotes, as far as a terminal can show
  * them, and lines broken between words. Only a word that isn't finished is held back.
  */
-import { plain, printable } from "../terminal-text.ts";
+import { plain, printable } from "../terminal/terminal-text.ts";
 
 export interface MarkdownOptions {
   readonly color: boolean;

@@ -1,6 +1,6 @@
 /** What the chat shows of memory; changing it is `palimpsest memory`. */
 import { checkScope, memoryService } from "palimpsest/memory";
-import { printable } from "../terminal-text.ts";
+import { printable } from "../terminal/terminal-text.ts";
 import type { Session } from "./session.ts";
 
 export async function memory({ assistant, screen, context, agentName }: Session, words: string): Promise<void> {

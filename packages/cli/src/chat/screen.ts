@@ -3,9 +3,9 @@
  * and one passing line that says what goes on. Reads events and writes text; asks nobody anything.
  */
 import type { AgentEvent, StepUsage } from "palimpsest/agent";
-import { budgetText } from "../budget-bar.ts";
-import type { Output } from "../output.ts";
-import { plain, printable } from "../terminal-text.ts";
+import { budgetText } from "../terminal/budget-bar.ts";
+import type { Output } from "../terminal/output.ts";
+import { plain, printable } from "../terminal/terminal-text.ts";
 import { createMarkdown, type Markdown } from "./markdown.ts";
 import { brief, bytes, clip, compactionMark, duration, wrapped } from "./wording.ts";
 

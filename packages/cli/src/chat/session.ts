@@ -2,11 +2,12 @@
  * A chat's state and what it can do: the agent with its model, the thread, one answer at a time that can be stopped.
  * Knows nothing of keys and little of looks; the screen shows what its runs tell.
  */
-import type { AgentEvent, ConfiguredAgent, RunEnd } from "palimpsest/agent";
+import type { AgentEvent, RunEnd } from "palimpsest/agent";
+import type { ConfiguredAgent } from "palimpsest/assistant";
 import type { Means } from "palimpsest/threads";
-import { openAssistant } from "../assistant.ts";
-import { drawBudgetLine } from "../budget-bar.ts";
-import type { Context } from "../command.ts";
+import type { Context } from "../command/command.ts";
+import { openAssistant } from "../home/assistant.ts";
+import { drawBudgetLine } from "../terminal/budget-bar.ts";
 import type { Screen } from "./screen.ts";
 
 export interface SessionOptions {

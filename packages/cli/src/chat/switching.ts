@@ -1,8 +1,8 @@
 /** The chat's commands that change what it talks to (model, thread) or show more of the last answer. */
 import { checkThreadId } from "@palimpsest/core/log";
-import { loadSettings } from "../settings.ts";
-import { table } from "../table.ts";
-import { printable } from "../terminal-text.ts";
+import { loadSettings } from "../home/settings.ts";
+import { table } from "../terminal/table.ts";
+import { printable } from "../terminal/terminal-text.ts";
 import type { Session } from "./session.ts";
 
 export async function model(session: Session, name: string): Promise<void> {

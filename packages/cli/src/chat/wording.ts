@@ -1,8 +1,8 @@
 /** The words of a chat's one-line reports: calls, sizes, durations, compactions. */
 import { stripVTControlCharacters } from "node:util";
 import type { AgentEvent } from "palimpsest/agent";
-import { grouped } from "../grouped.ts";
-import { printable } from "../terminal-text.ts";
+import { grouped } from "../terminal/grouped.ts";
+import { printable } from "../terminal/terminal-text.ts";
 
 type Compacted = Extract<Extract<AgentEvent, { type: "compaction-end" }>["outcome"], { kind: "compacted" }>;
 

@@ -4,9 +4,9 @@ import { Screen } from "../chat/screen.ts";
 import { Session } from "../chat/session.ts";
 import { complete, readSlash } from "../chat/slash.ts";
 import { threadName } from "../chat/switching.ts";
-import type { Run } from "../command.ts";
-import { endingOf, UsageError } from "../failure.ts";
-import { patience, requireThreadId, whose, withHome } from "../home.ts";
+import type { Run } from "../command/command.ts";
+import { endingOf, UsageError } from "../command/failure.ts";
+import { patience, requireThreadId, whose, withHome } from "../home/home.ts";
 
 export const run: Run = async (input, context) => {
   const { options } = input;

@@ -1,11 +1,11 @@
 import { type CompactionEvent, compactThread, configuredWriter, type ThreadOutcome } from "palimpsest/compaction";
 import { requestWindow, summarizationForThreads } from "palimpsest/config";
-import { integer } from "../arguments.ts";
-import type { Context, Run } from "../command.ts";
-import { compactionLog } from "../compaction-log.ts";
-import { grouped } from "../grouped.ts";
-import { missingThread, withThread } from "../home.ts";
-import { loadSettings } from "../settings.ts";
+import { integer } from "../command/arguments.ts";
+import type { Context, Run } from "../command/command.ts";
+import { compactionLog } from "../home/compaction-log.ts";
+import { missingThread, withThread } from "../home/home.ts";
+import { loadSettings } from "../home/settings.ts";
+import { grouped } from "../terminal/grouped.ts";
 
 export const run: Run = async (input, context) => {
   const thread = input.positionals[0]!;

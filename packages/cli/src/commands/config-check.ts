@@ -1,6 +1,6 @@
 import { loadConfig, parseConfig, SettingsError, summarizationFromFile } from "palimpsest/config";
-import type { Run } from "../command.ts";
-import { configOf } from "../places.ts";
+import type { Run } from "../command/command.ts";
+import { configOf } from "../home/places.ts";
 
 export const run: Run = async ({ positionals }, context) => {
   const { home, format, output } = context;

@@ -1,5 +1,5 @@
 import { configJsonSchema } from "palimpsest/config";
-import type { Run } from "../command.ts";
+import type { Run } from "../command/command.ts";
 
 /** JSON with and without `--json`: it is meant for an editor or another program. */
 export const run: Run = async (_input, { output }) => {

@@ -1,9 +1,9 @@
 import { constants } from "node:fs";
 import { copyFile, open, readFile, rename, stat } from "node:fs/promises";
 import { rewriteConfig } from "palimpsest/config";
-import type { Run } from "../command.ts";
-import { Failure } from "../failure.ts";
-import { configOf } from "../places.ts";
+import type { Run } from "../command/command.ts";
+import { Failure } from "../command/failure.ts";
+import { configOf } from "../home/places.ts";
 
 export const run: Run = async ({ positionals }, context) => {
   const { format, output } = context;

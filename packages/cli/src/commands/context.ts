@@ -1,10 +1,10 @@
 import { threadPrompt } from "palimpsest/inspect";
-import { integer } from "../arguments.ts";
-import { drawBudget } from "../budget-bar.ts";
-import type { Run } from "../command.ts";
-import { grouped } from "../grouped.ts";
-import { missingThread, withThread } from "../home.ts";
-import { configuredWindow, squeezePolicy } from "../settings.ts";
+import { integer } from "../command/arguments.ts";
+import type { Run } from "../command/command.ts";
+import { missingThread, withThread } from "../home/home.ts";
+import { configuredWindow, squeezePolicy } from "../home/settings.ts";
+import { drawBudget } from "../terminal/budget-bar.ts";
+import { grouped } from "../terminal/grouped.ts";
 
 export const run: Run = async (input, context) => {
   const thread = input.positionals[0]!;

@@ -1,17 +1,18 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Agent, type ConfiguredAgent, createAgentFromConfig } from "palimpsest/agent";
+import type { Agent } from "palimpsest/agent";
+import { type ConfiguredAgent, createAgentFromConfig } from "palimpsest/assistant";
 import { parseConfig } from "palimpsest/config";
 import { openStore, storeTarget } from "palimpsest/stores";
 import { means, verify } from "palimpsest/threads";
-import { integer } from "../arguments.ts";
-import type { Context, Run } from "../command.ts";
+import { integer } from "../command/arguments.ts";
+import type { Context, Run } from "../command/command.ts";
+import { Failure } from "../command/failure.ts";
 import { createPlayer, type Player } from "../demo/play.ts";
 import { demoPrompts, EXPECTED, FIRST_WORDS, LAST_QUESTION, LATER_QUESTION, LIKED, TOLD } from "../demo/script.ts";
 import { createShow, type Show } from "../demo/show.ts";
 import { replayedTexts } from "../demo/texts.ts";
-import { Failure } from "../failure.ts";
 
 const THREAD = "demo";
 const WINDOW = 8000;

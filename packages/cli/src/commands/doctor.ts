@@ -7,12 +7,12 @@ import {
   readConfig,
   refusalOf,
 } from "palimpsest/config";
-import { type Check, examine } from "palimpsest/inspect";
+import { type Check, examine } from "palimpsest/doctor";
 import { openStore, storeTarget } from "palimpsest/stores";
 import { type ChosenHome, personHere } from "palimpsest/trust";
-import type { Context, Run } from "../command.ts";
-import { namedStore, requireDirectory, standsAlready } from "../home.ts";
-import { configOf } from "../places.ts";
+import type { Context, Run } from "../command/command.ts";
+import { namedStore, requireDirectory, standsAlready } from "../home/home.ts";
+import { configOf } from "../home/places.ts";
 
 export const run: Run = async ({ options }, context) => {
   const checks = await checksOf(context, options["rebuild"] ? "rebuild" : "skip");

@@ -1,11 +1,11 @@
 import { workspaceQuota } from "palimpsest/config";
 import type { Means } from "palimpsest/threads";
 import { fileCopier, forkWithFiles, ToolFailure } from "palimpsest/workspace";
-import { integer } from "../arguments.ts";
-import type { Run } from "../command.ts";
-import { Failure, UsageError } from "../failure.ts";
-import { missingThread, requireThreadId, withThread } from "../home.ts";
-import { loadSettings } from "../settings.ts";
+import { integer } from "../command/arguments.ts";
+import type { Run } from "../command/command.ts";
+import { Failure, UsageError } from "../command/failure.ts";
+import { missingThread, requireThreadId, withThread } from "../home/home.ts";
+import { loadSettings } from "../home/settings.ts";
 
 export const run: Run = async (input, context) => {
   const parent = input.positionals[0]!;

@@ -1,8 +1,8 @@
 import { type ImportOutcome, type ImportProgress, importFile, type Problem } from "palimpsest/import";
-import type { Context, Run } from "../command.ts";
-import { Failure, UsageError } from "../failure.ts";
-import { busy, requireThreadId, withHome } from "../home.ts";
-import { loadSettings } from "../settings.ts";
+import type { Context, Run } from "../command/command.ts";
+import { Failure, UsageError } from "../command/failure.ts";
+import { busy, requireThreadId, withHome } from "../home/home.ts";
+import { loadSettings } from "../home/settings.ts";
 
 export const run: Run = async ({ positionals, options }, context) => {
   const path = positionals[0]!;

@@ -12,10 +12,10 @@ import {
   runLab,
   type Transcript,
 } from "palimpsest/lab";
-import { integer } from "../arguments.ts";
-import type { Context, Input, Run } from "../command.ts";
-import { Failure } from "../failure.ts";
-import { grouped } from "../grouped.ts";
+import { integer } from "../command/arguments.ts";
+import type { Context, Input, Run } from "../command/command.ts";
+import { Failure } from "../command/failure.ts";
+import { grouped } from "../terminal/grouped.ts";
 
 export const run: Run = async (input, context) => {
   const window = integer(input, "window", { min: 1000 }) ?? 200_000;

@@ -1,8 +1,8 @@
-import type { Run } from "../command.ts";
-import { Failure } from "../failure.ts";
-import { factOptions, REFUSED } from "../memory-fact.ts";
-import { withMemory } from "../memory-home.ts";
-import { printable } from "../terminal-text.ts";
+import type { Run } from "../command/command.ts";
+import { Failure } from "../command/failure.ts";
+import { factOptions, REFUSED } from "../home/memory-fact.ts";
+import { withMemory } from "../home/memory-home.ts";
+import { printable } from "../terminal/terminal-text.ts";
 
 export const run: Run = (input, context) =>
   withMemory(input, context, async ({ service, scope }) => {

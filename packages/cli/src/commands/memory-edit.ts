@@ -1,9 +1,9 @@
 import { SECTION_PATHS } from "@palimpsest/core/memory";
-import type { Run } from "../command.ts";
-import { Failure, UsageError } from "../failure.ts";
-import { factId, factOptions, REFUSED } from "../memory-fact.ts";
-import { withMemory } from "../memory-home.ts";
-import { printable } from "../terminal-text.ts";
+import type { Run } from "../command/command.ts";
+import { Failure, UsageError } from "../command/failure.ts";
+import { factId, factOptions, REFUSED } from "../home/memory-fact.ts";
+import { withMemory } from "../home/memory-home.ts";
+import { printable } from "../terminal/terminal-text.ts";
 
 export const run: Run = (input, context) =>
   withMemory(input, context, async (memory) => {

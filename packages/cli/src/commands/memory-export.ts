@@ -1,5 +1,5 @@
-import type { Run } from "../command.ts";
-import { withMemory } from "../memory-home.ts";
+import type { Run } from "../command/command.ts";
+import { withMemory } from "../home/memory-home.ts";
 
 export const run: Run = (input, context) =>
   withMemory(input, context, async ({ service, scope }) => {

@@ -1,10 +1,10 @@
 import { forgetEverywhere } from "palimpsest/memory";
-import type { Run } from "../command.ts";
-import { Failure } from "../failure.ts";
-import { noteScrubbed } from "../home.ts";
-import { factId } from "../memory-fact.ts";
-import { eraseKit, withMemory } from "../memory-home.ts";
-import { printable } from "../terminal-text.ts";
+import type { Run } from "../command/command.ts";
+import { Failure } from "../command/failure.ts";
+import { noteScrubbed } from "../home/home.ts";
+import { factId } from "../home/memory-fact.ts";
+import { eraseKit, withMemory } from "../home/memory-home.ts";
+import { printable } from "../terminal/terminal-text.ts";
 
 export const run: Run = (input, context) =>
   withMemory(input, context, async (memory) => {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
-import type { Run } from "../command.ts";
-import { Failure } from "../failure.ts";
-import { withMemory } from "../memory-home.ts";
+import type { Run } from "../command/command.ts";
+import { Failure } from "../command/failure.ts";
+import { withMemory } from "../home/memory-home.ts";
 
 export const run: Run = (input, context) =>
   withMemory(input, context, async ({ service, scope }) => {

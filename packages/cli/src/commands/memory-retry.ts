@@ -1,7 +1,7 @@
-import { openAssistant } from "../assistant.ts";
-import type { Run } from "../command.ts";
-import { Failure } from "../failure.ts";
-import { standsAlready, storeOf, withHome } from "../home.ts";
+import type { Run } from "../command/command.ts";
+import { Failure } from "../command/failure.ts";
+import { openAssistant } from "../home/assistant.ts";
+import { standsAlready, storeOf, withHome } from "../home/home.ts";
 
 /** Long enough for many model calls; what is left then stays queued. */
 const PATIENCE_MS = 10 * 60_000;

@@ -1,7 +1,7 @@
-import { integer } from "../arguments.ts";
-import type { Run } from "../command.ts";
-import { withMemory } from "../memory-home.ts";
-import { printable } from "../terminal-text.ts";
+import { integer } from "../command/arguments.ts";
+import type { Run } from "../command/command.ts";
+import { withMemory } from "../home/memory-home.ts";
+import { printable } from "../terminal/terminal-text.ts";
 
 export const run: Run = (input, context) =>
   withMemory(input, context, async ({ service, scope }) => {

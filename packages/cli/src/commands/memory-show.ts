@@ -1,7 +1,7 @@
 import { SECTION_PATHS, sectionText } from "@palimpsest/core/memory";
-import type { Run } from "../command.ts";
-import { withMemory } from "../memory-home.ts";
-import { printable } from "../terminal-text.ts";
+import type { Run } from "../command/command.ts";
+import { withMemory } from "../home/memory-home.ts";
+import { printable } from "../terminal/terminal-text.ts";
 
 export const run: Run = (input, context) =>
   withMemory(input, context, async ({ service, scope }) => {

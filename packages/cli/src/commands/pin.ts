@@ -1,8 +1,8 @@
 import { pin, withWriter } from "palimpsest/threads";
-import { wholeNumber } from "../arguments.ts";
-import type { Run } from "../command.ts";
-import { Failure } from "../failure.ts";
-import { busy, missingThread, withThread } from "../home.ts";
+import { wholeNumber } from "../command/arguments.ts";
+import type { Run } from "../command/command.ts";
+import { Failure } from "../command/failure.ts";
+import { busy, missingThread, withThread } from "../home/home.ts";
 
 export const run: Run = async ({ positionals, options }, context) => {
   const thread = positionals[0]!;

@@ -1,9 +1,9 @@
 import { type ErasedMessage, eraseMessage } from "palimpsest/memory";
-import { wholeNumber } from "../arguments.ts";
-import type { Context, Run } from "../command.ts";
-import { Failure } from "../failure.ts";
-import { busy, missingThread, noteScrubbed, withThread } from "../home.ts";
-import { eraseKit } from "../memory-home.ts";
+import { wholeNumber } from "../command/arguments.ts";
+import type { Context, Run } from "../command/command.ts";
+import { Failure } from "../command/failure.ts";
+import { busy, missingThread, noteScrubbed, withThread } from "../home/home.ts";
+import { eraseKit } from "../home/memory-home.ts";
 
 export const run: Run = async ({ positionals }, context) => {
   const thread = positionals[0]!;

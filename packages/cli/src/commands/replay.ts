@@ -1,9 +1,9 @@
 import type { MessageRecord } from "@palimpsest/core/log";
 import { shapeOf } from "@palimpsest/core/message";
 import { type Means, replay } from "palimpsest/threads";
-import type { Run } from "../command.ts";
-import { withThread } from "../home.ts";
-import { writeMessage } from "../message-text.ts";
+import type { Run } from "../command/command.ts";
+import { withThread } from "../home/home.ts";
+import { writeMessage } from "../terminal/message-text.ts";
 
 export const run: Run = async ({ positionals, options }, context) => {
   const thread = positionals[0]!;

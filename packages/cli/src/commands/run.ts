@@ -1,8 +1,9 @@
-import type { ConfiguredAgent, RunResult } from "palimpsest/agent";
-import { openAssistant } from "../assistant.ts";
-import type { Context, Run } from "../command.ts";
-import { Failure, sentence, UsageError } from "../failure.ts";
-import { busy, patience, requireThreadId, waitingNote, whose, withHome } from "../home.ts";
+import type { RunResult } from "palimpsest/agent";
+import type { ConfiguredAgent } from "palimpsest/assistant";
+import type { Context, Run } from "../command/command.ts";
+import { Failure, sentence, UsageError } from "../command/failure.ts";
+import { openAssistant } from "../home/assistant.ts";
+import { busy, patience, requireThreadId, waitingNote, whose, withHome } from "../home/home.ts";
 
 export const run: Run = async (input, context) => {
   const { positionals, options } = input;

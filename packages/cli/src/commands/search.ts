@@ -1,10 +1,10 @@
 import { type SearchOutcome, searchAll, searchThread } from "palimpsest/recall";
-import { integer } from "../arguments.ts";
-import type { Context, Input, Run } from "../command.ts";
-import { UsageError } from "../failure.ts";
-import { foundWords, inBold, NOTHING_FOUND } from "../found-words.ts";
-import { missingThread, standsAlready, storeOf, withHome, withThread } from "../home.ts";
-import { plain } from "../terminal-text.ts";
+import { integer } from "../command/arguments.ts";
+import type { Context, Input, Run } from "../command/command.ts";
+import { UsageError } from "../command/failure.ts";
+import { missingThread, standsAlready, storeOf, withHome, withThread } from "../home/home.ts";
+import { foundWords, inBold, NOTHING_FOUND } from "../terminal/found-words.ts";
+import { plain } from "../terminal/terminal-text.ts";
 
 export const run: Run = async (input, context) => {
   const k = integer(input, "limit", { min: 1 }) ?? 10;

@@ -1,7 +1,8 @@
-import { type CopyProgress, copyStore, type Store } from "palimpsest/stores";
-import type { Context, Run } from "../command.ts";
-import { Failure, UsageError } from "../failure.ts";
-import { namedStore, standsAlready, withStore } from "../home.ts";
+import type { Store } from "palimpsest/stores";
+import { type CopyProgress, copyStore } from "palimpsest/threads";
+import type { Context, Run } from "../command/command.ts";
+import { Failure, UsageError } from "../command/failure.ts";
+import { namedStore, standsAlready, withStore } from "../home/home.ts";
 
 export const run: Run = async ({ positionals }, context) => {
   const [from, to] = positionals.map(namedStore) as [string, string];

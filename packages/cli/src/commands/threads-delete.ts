@@ -1,6 +1,6 @@
-import { deleteThreadWithFiles } from "palimpsest/workspace";
-import type { Run } from "../command.ts";
-import { busy, missingThread, noteScrubbed, withThread } from "../home.ts";
+import { deleteThreadWithFiles } from "palimpsest/assistant";
+import type { Run } from "../command/command.ts";
+import { busy, missingThread, noteScrubbed, withThread } from "../home/home.ts";
 
 export const run: Run = async ({ positionals }, context) => {
   const thread = positionals[0]!;

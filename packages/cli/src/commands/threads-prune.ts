@@ -2,10 +2,10 @@ import { rm } from "node:fs/promises";
 import type { ThreadName } from "@palimpsest/core/log";
 import { threadFolder } from "palimpsest/compaction";
 import { type Pruned, pruneSubagents, settleInterrupted } from "palimpsest/subagents";
-import { integer } from "../arguments.ts";
-import type { Run } from "../command.ts";
-import { standsAlready, storeOf, withHome } from "../home.ts";
-import { loadSettings } from "../settings.ts";
+import { integer } from "../command/arguments.ts";
+import type { Run } from "../command/command.ts";
+import { standsAlready, storeOf, withHome } from "../home/home.ts";
+import { loadSettings } from "../home/settings.ts";
 
 export const run: Run = async (input, context) => {
   const given = integer(input, "days", { min: 0 });

@@ -1,9 +1,9 @@
 import { everyUser, type Store, type ThreadSummary } from "palimpsest/stores";
-import { integer } from "../arguments.ts";
-import type { Context, Run } from "../command.ts";
-import { standsAlready, storeOf, withHome } from "../home.ts";
-import { table } from "../table.ts";
-import { inTree, type TreeRow } from "../thread-tree.ts";
+import { integer } from "../command/arguments.ts";
+import type { Context, Run } from "../command/command.ts";
+import { standsAlready, storeOf, withHome } from "../home/home.ts";
+import { table } from "../terminal/table.ts";
+import { inTree, type TreeRow } from "../terminal/thread-tree.ts";
 
 export const run: Run = async (input, context) => {
   const limit = integer(input, "limit", { min: 1 }) ?? Number.POSITIVE_INFINITY;

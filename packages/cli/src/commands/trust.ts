@@ -2,9 +2,9 @@ import { existsSync, statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { type Admission, admitConfig, admitHome, CONFIG_NAME, readConfig, refusalOf } from "palimpsest/config";
 import { HOME_NAME, personHere } from "palimpsest/trust";
-import type { Context, Run } from "../command.ts";
-import { Failure, UsageError } from "../failure.ts";
-import { configOf, powerLines } from "../places.ts";
+import type { Context, Run } from "../command/command.ts";
+import { Failure, UsageError } from "../command/failure.ts";
+import { configOf, powerLines } from "../home/places.ts";
 
 export const run: Run = async ({ positionals, options }, context) => {
   const act = options["remove"] === true ? "remove" : options["dry-run"] === true ? "show" : "trust";

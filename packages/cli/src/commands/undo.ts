@@ -1,9 +1,9 @@
 import { ensureParts, historyFolder } from "palimpsest/compaction";
 import { redo, type Undone, undo, withWriter } from "palimpsest/threads";
-import { wholeNumber } from "../arguments.ts";
-import type { Context, Run } from "../command.ts";
-import { Failure, UsageError } from "../failure.ts";
-import { busy, missingThread, withThread } from "../home.ts";
+import { wholeNumber } from "../command/arguments.ts";
+import type { Context, Run } from "../command/command.ts";
+import { Failure, UsageError } from "../command/failure.ts";
+import { busy, missingThread, withThread } from "../home/home.ts";
 
 export const run: Run = async ({ positionals, options }, context) => {
   const [thread, seq] = positionals as [string, string?];

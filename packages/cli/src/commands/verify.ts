@@ -1,6 +1,6 @@
 import { verify } from "palimpsest/threads";
-import type { Run } from "../command.ts";
-import { missingThread, withThread } from "../home.ts";
+import type { Run } from "../command/command.ts";
+import { missingThread, withThread } from "../home/home.ts";
 
 export const run: Run = async ({ positionals }, context) => {
   const thread = positionals[0]!;

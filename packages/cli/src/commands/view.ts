@@ -1,11 +1,11 @@
 import { shapeOf } from "@palimpsest/core/message";
 import { threadPrompt } from "palimpsest/inspect";
-import { integer } from "../arguments.ts";
-import type { Run } from "../command.ts";
-import { grouped } from "../grouped.ts";
-import { missingThread, withThread } from "../home.ts";
-import { writeMessage } from "../message-text.ts";
-import { squeezePolicy } from "../settings.ts";
+import { integer } from "../command/arguments.ts";
+import type { Run } from "../command/command.ts";
+import { missingThread, withThread } from "../home/home.ts";
+import { squeezePolicy } from "../home/settings.ts";
+import { grouped } from "../terminal/grouped.ts";
+import { writeMessage } from "../terminal/message-text.ts";
 
 export const run: Run = async (input, context) => {
   const thread = input.positionals[0]!;

@@ -1,8 +1,8 @@
 /** How the demo looks: 80 columns, readable without colour, a moving bar only at a terminal. Decides nothing. */
 
-import { grouped } from "../grouped.ts";
-import type { Output } from "../output.ts";
-import { table } from "../table.ts";
+import { grouped } from "../terminal/grouped.ts";
+import type { Output } from "../terminal/output.ts";
+import { table } from "../terminal/table.ts";
 import type { CompactionSeen, Played, Turn } from "./play.ts";
 
 interface Closing extends Played {

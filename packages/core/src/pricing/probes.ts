@@ -4,8 +4,8 @@
  * had it to be fetched again? The questions come from the session alone, so that every policy answers the same ones.
  */
 
-import { namesIn } from "../compaction/prune/names.ts";
 import { isFailingLine } from "../summary/failing-lines.ts";
+import { namesIn } from "../text/names.ts";
 
 /** One message of the session as the probes see it. */
 export interface ProbedMessage {

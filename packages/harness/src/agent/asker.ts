@@ -4,9 +4,9 @@
  */
 import { type AiSdkMessage, shapeOf } from "@palimpsest/core/message";
 import type { Meter } from "@palimpsest/core/tokens";
-import type { Asker } from "../inspect/thread-scale.ts";
 import type { ThreadLoad } from "../stores/store.ts";
 import { imagineConversation } from "../threads/imagined.ts";
+import type { Asker } from "../threads/thread-scale.ts";
 import { fixedSizes, renderFixed } from "./fixed-part.ts";
 import { startRun } from "./run.ts";
 import type { AgentSetup } from "./session.ts";

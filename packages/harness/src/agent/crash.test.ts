@@ -13,7 +13,7 @@ import { deepAgentKit, textOf } from "../testing/agent-kit.ts";
 import { verify } from "../threads/audit.ts";
 import { means } from "../threads/writer.ts";
 
-const RUN = fileURLToPath(new URL("./crash-run.ts", import.meta.url));
+const RUN = fileURLToPath(new URL("../../test/agent/crash-run.ts", import.meta.url));
 
 test("[F49] kill -9 in the middle of a tool call: the next turn in a new process is valid and nothing is lost", async () => {
   const folder = mkdtempSync(join(tmpdir(), "palimpsest-agent-crash-"));

@@ -1,12 +1,10 @@
 export type { AgentStream } from "./agent-stream.ts";
 export type { Agent, AgentOptions, CompactOptions } from "./create-agent.ts";
 export { createAgent } from "./create-agent.ts";
-export { createDeepAgent, type DeepAgentOptions } from "./create-deep-agent.ts";
 export type { AgentErrorCode } from "./errors.ts";
 export { AgentError } from "./errors.ts";
 export type { AgentEvent, ClientCall, RunEnd, RunResult, StepUsage } from "./events.ts";
 export type { RunInput } from "./execute.ts";
-export { type ConfiguredAgent, type ConfiguredAgentOptions, createAgentFromConfig } from "./from-config.ts";
 export type { AskModel, CarryOut, CompactionSetup, Middleware } from "./middleware.ts";
 export type { ModelObject } from "./model.ts";
 export type { ModelRequest } from "./request.ts";

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
-const RUN = fileURLToPath(new URL("./leak-run.ts", import.meta.url));
+const RUN = fileURLToPath(new URL("../../test/agent/leak-run.ts", import.meta.url));
 
 test("a run that has ended is no longer in memory, whatever tools and children it had", async () => {
   const { stdout } = await promisify(execFile)(

@@ -6,10 +6,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { until } from "../../test/memory/queue-suite/kit.ts";
+import { createAgentFromConfig } from "../assistant/from-config.ts";
 import { configSchema } from "../config/schema.ts";
-import { until } from "../memory/queue-suite/kit.ts";
 import { openSqlite } from "../stores/sqlite.ts";
-import { createAgentFromConfig } from "./from-config.ts";
 
 const TOLD = "My name is Ada and I prefer short answers.";
 
@@ -44,7 +44,7 @@ test("a process that has something to learn later ends when its work is done", a
   const local = (path: string) => JSON.stringify(new URL(path, import.meta.url));
   const script = `import { configSchema } from ${local("../config/schema.ts")};
     import { openSqlite } from ${local("../stores/sqlite.ts")};
-    import { createAgentFromConfig } from ${local("./from-config.ts")};
+    import { createAgentFromConfig } from ${local("../assistant/from-config.ts")};
     const [home] = process.argv.slice(1);
     const store = openSqlite({ path: home + "/log.db" });
     const { agent } = await createAgentFromConfig({ home, config: configSchema.parse({}), store });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PROTOCOLS, playTurns } from "./provider-turns.property.ts";
+import { PROTOCOLS, playTurns } from "../../test/agent/provider-turns.property.ts";
 
 test("Thinking bound to its prefix: 2,000 turns of one thread at a 16k window, none refused", async (t) => {
   const report = await playTurns(PROTOCOLS["Anthropic messages"]!, { turns: 2_000, window: 16_000, thinking: "bound" });

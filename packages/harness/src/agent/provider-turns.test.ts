@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PROTOCOLS, playTurns } from "./provider-turns.property.ts";
+import { PROTOCOLS, playTurns } from "../../test/agent/provider-turns.property.ts";
 
 test("a model that binds its thinking to what came before: none refused over compactions and new days, and thoughts go back while they may", async () => {
   const anthropic = PROTOCOLS["Anthropic messages"]!;

@@ -1,4 +1,4 @@
 import { test } from "node:test";
-import { checkRuns } from "./runs.property.ts";
+import { checkRuns } from "../../test/agent/runs.property.ts";
 
 test("the same over many more sequences of turns", () => checkRuns(3_000));

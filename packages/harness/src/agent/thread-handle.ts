@@ -1,9 +1,9 @@
 /** One thread of an agent as a person sees it: what would be sent, what fills it, everything said, and the ways back. */
 import type { Head, MessageRecord } from "@palimpsest/core/log";
 import { type ThreadPrompt, threadPrompt } from "../inspect/thread-prompt.ts";
-import type { Asker } from "../inspect/thread-scale.ts";
 import { type Forked, fork, type Pinned, pin, redo, type Undone, undo, withWriter } from "../threads/acts.ts";
 import { replay } from "../threads/audit.ts";
+import type { Asker } from "../threads/thread-scale.ts";
 import type { Means, Writer } from "../threads/writer.ts";
 import { type FileCopier, forkWithFiles } from "../workspace/fork-files.ts";
 

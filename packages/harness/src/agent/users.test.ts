@@ -5,8 +5,8 @@ import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { collect } from "../stores/conformance/kit.ts";
 import { deepAgentKit } from "../testing/agent-kit.ts";
+import { collect } from "../testing/conformance/kit.ts";
 import { subagentKit } from "../testing/subagent-kit.ts";
 
 test("a run on another user's thread id is a thread of one's own, and sees nothing of the other", async () => {

@@ -1,4 +1,4 @@
-export { threadFolder } from "../home-folders.ts";
+export { HISTORY, threadFolder } from "../home-folders.ts";
 export type { BackgroundOptions } from "./background.ts";
 export {
   type CompactedMessages,
@@ -14,7 +14,7 @@ export { type CompactionEvent, logLine, type OnCompactionEvent } from "./events.
 export { FloorError } from "./floor-error.ts";
 export { type ModelSummarizeOptions, modelSummarize } from "./model-summarize.ts";
 export { createModelWriter, type ModelWriterOptions } from "./model-writer.ts";
-export { archivePath, ensureParts, HISTORY, type PartFault, repairParts } from "./part-files.ts";
+export { archivePath, ensureParts, type PartFault, repairParts } from "./part-files.ts";
 export {
   type CachedPrefix,
   type Summarize,

@@ -7,11 +7,10 @@ import { join } from "node:path";
 import { storedSummary } from "@palimpsest/core/compaction";
 import { parseHeader, type Range, type RecordHeader } from "@palimpsest/core/log";
 import { LEDGER_FILE, ledgerText, type Originals, RECALL, type SummaryState } from "@palimpsest/core/summary";
+import { HISTORY } from "../home-folders.ts";
 import type { Store } from "../stores/store.ts";
 import { stateChainOf } from "../threads/state-chain.ts";
 import { PRIVATE_FOLDER, READ_ONLY_FILE } from "../trust/private-files.ts";
-
-export const HISTORY = "history";
 
 /** What an assistant with its own home has to read hidden messages: the part files and the recall tools. */
 export const homeOriginals: Originals = { ...RECALL, folder: `${HISTORY}/` };

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { assertSound } from "../stores/conformance/kit.ts";
+import { playLongThread, takeAllBack, weighRecords } from "../../test/compaction/records-cost.property.ts";
 import { openSqlite } from "../stores/sqlite.ts";
+import { assertSound } from "../testing/conformance/kit.ts";
 import { writeThread } from "../testing/thread-writer.ts";
-import { playLongThread, takeAllBack, weighRecords } from "./records-cost.property.ts";
 
 for (const summaries of ["model", "extract"] as const) {
   test(`5,000 turns in 8,000 tokens, summaries by ${summaries}: what they weigh, and all taken back one by one`, async (t) => {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { assertSound } from "../stores/conformance/kit.ts";
+import { playLongThread, takeAllBack, weighRecords } from "../../test/compaction/records-cost.property.ts";
 import { openSqlite } from "../stores/sqlite.ts";
+import { assertSound } from "../testing/conformance/kit.ts";
 import { writeThread } from "../testing/thread-writer.ts";
-import { playLongThread, takeAllBack, weighRecords } from "./records-cost.property.ts";
 
 for (const summaries of ["model", "extract"] as const) {
   test(`compactions by ${summaries} take at most half the bytes of the messages, and all can be taken back`, async (t) => {

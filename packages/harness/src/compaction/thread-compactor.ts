@@ -5,15 +5,15 @@
 import { join } from "node:path";
 import type { CompactionOutcome, Policy, Window } from "@palimpsest/core/compaction";
 import type { ThreadName } from "@palimpsest/core/log";
-import { threadFolder } from "../home-folders.ts";
-import { type ThreadScale, threadScale } from "../inspect/thread-scale.ts";
+import { HISTORY, threadFolder } from "../home-folders.ts";
 import type { Store, ThreadLoad } from "../stores/store.ts";
 import { withWriter } from "../threads/acts.ts";
 import { type Conversation, openConversation } from "../threads/conversation.ts";
+import { type ThreadScale, threadScale } from "../threads/thread-scale.ts";
 import type { Means } from "../threads/writer.ts";
 import { type CompactRequest, createCompactor } from "./compactor.ts";
 import type { OnCompactionEvent } from "./events.ts";
-import { ensureParts, HISTORY, homeOriginals } from "./part-files.ts";
+import { ensureParts, homeOriginals } from "./part-files.ts";
 import { readQuotes } from "./pins.ts";
 import type { SummaryWriter } from "./summary-writer.ts";
 

@@ -9,7 +9,7 @@ import { homeOriginals } from "../compaction/part-files.ts";
 import { readQuotes } from "../compaction/pins.ts";
 import type { Store } from "../stores/store.ts";
 import type { Conversation } from "../threads/conversation.ts";
-import type { ThreadScale } from "./thread-scale.ts";
+import type { ThreadScale } from "../threads/thread-scale.ts";
 
 export interface SqueezeOptions {
   readonly scale: ThreadScale;

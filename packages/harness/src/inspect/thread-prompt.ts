@@ -9,8 +9,8 @@ import { answerReserve, type Breakdown, breakdown, type Count, type PartName } f
 import type { Store } from "../stores/store.ts";
 import { type Damage, damageOf } from "../threads/damage.ts";
 import { sentMessages } from "../threads/sent-messages.ts";
+import { type Asker, repairTokens, type ThreadScale, threadScale } from "../threads/thread-scale.ts";
 import { squeeze } from "./squeeze.ts";
-import { type Asker, repairTokens, type ThreadScale, threadScale } from "./thread-scale.ts";
 
 export interface ThreadPrompt {
   readonly kind: "prompt";

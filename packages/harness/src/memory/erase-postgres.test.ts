@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
+import { eraseSuite } from "../../test/memory/erase-suite.ts";
 import { openPostgres } from "../stores/postgres.ts";
 import { startPostgres } from "../testing/postgres-server.ts";
-import { eraseSuite } from "./erase-suite.ts";
 import { storeStorage } from "./store-storage.ts";
 
 eraseSuite("PostgreSQL, memory in the database", async () => {

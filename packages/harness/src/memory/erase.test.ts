@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { eraseSuite } from "../../test/memory/erase-suite.ts";
 import { openSqlite } from "../stores/sqlite.ts";
-import { eraseSuite } from "./erase-suite.ts";
 import { fileStorage } from "./file-storage.ts";
 
 eraseSuite("SQLite, memory in a file", async () => {

@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import { after, before, type TestContext, test } from "node:test";
 import pg from "pg";
+import { learn, learned, takeTurn } from "../../test/memory/queue-learner.ts";
+import { until } from "../../test/memory/queue-suite/kit.ts";
 import type { JobEvent } from "../stores/memory-jobs.ts";
 import type { ConnectionOptions } from "../stores/postgres/connection.ts";
 import { openPostgres } from "../stores/postgres.ts";
@@ -10,8 +12,6 @@ import { type PostgresProxy, startPostgresProxy } from "../testing/postgres-prox
 import { type PostgresServer, startPostgres } from "../testing/postgres-server.ts";
 import { writeThread } from "../testing/thread-writer.ts";
 import { createMemoryQueue, type MemoryQueueOptions } from "./queue.ts";
-import { learn, learned, takeTurn } from "./queue-learner.ts";
-import { until } from "./queue-suite/kit.ts";
 
 let server: PostgresServer;
 let proxy: PostgresProxy;

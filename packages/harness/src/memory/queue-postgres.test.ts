@@ -1,7 +1,7 @@
 import pg from "pg";
+import { queueSuite } from "../../test/memory/queue-suite.ts";
 import { openPostgres } from "../stores/postgres.ts";
 import { startPostgres } from "../testing/postgres-server.ts";
-import { queueSuite } from "./queue-suite.ts";
 
 queueSuite("PostgreSQL", async () => {
   const server = await startPostgres();

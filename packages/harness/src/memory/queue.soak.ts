@@ -4,13 +4,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { checkQueueCrashes } from "../../test/memory/queue-crash-check.ts";
+import { learn, learned, takeTurn } from "../../test/memory/queue-learner.ts";
+import { until } from "../../test/memory/queue-suite/kit.ts";
 import { openPostgres } from "../stores/postgres.ts";
 import { type PostgresServer, startPostgres } from "../testing/postgres-server.ts";
 import { writeThread } from "../testing/thread-writer.ts";
 import { createMemoryQueue } from "./queue.ts";
-import { checkQueueCrashes } from "./queue-crash-check.ts";
-import { learn, learned, takeTurn } from "./queue-learner.ts";
-import { until } from "./queue-suite/kit.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "palimpsest-queue-"));
 let server: PostgresServer;

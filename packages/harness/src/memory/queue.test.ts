@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { checkQueueCrashes } from "../../test/memory/queue-crash-check.ts";
+import { sharing } from "../../test/memory/queue-suite/sharing.ts";
+import { queueSuite } from "../../test/memory/queue-suite.ts";
 import { openSqlite } from "../stores/sqlite.ts";
-import { checkQueueCrashes } from "./queue-crash-check.ts";
-import { sharing } from "./queue-suite/sharing.ts";
-import { queueSuite } from "./queue-suite.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "palimpsest-queue-"));
 after(() => rmSync(folder, { recursive: true }));

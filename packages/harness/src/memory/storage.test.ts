@@ -103,7 +103,7 @@ for (const kind of ["file", "sqlite", "postgres"] as const) {
 test("[F52] twenty processes add at once, in files, SQLite and PostgreSQL, and every fact is there", async () => {
   const targets = [join(folder, "crowd"), join(folder, "crowd.db"), `${server.url()}&schema=memory_crowd`] as const;
   const stores = [await openStore(targets[1]), await openStore(targets[2])] as const;
-  const script = fileURLToPath(new URL("./add-facts-process.ts", import.meta.url));
+  const script = fileURLToPath(new URL("../../test/memory/add-facts-process.ts", import.meta.url));
   const children = Array.from({ length: 20 }, (_, i) =>
     spawn(process.execPath, ["--conditions=palimpsest-source", script, ...targets, `p${i}`], {
       stdio: ["ignore", "ignore", "inherit"],

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { tool } from "ai";
 import { z } from "zod";
-import { createDeepAgent } from "../agent/create-deep-agent.ts";
+import { createDeepAgent } from "../assistant/create-deep-agent.ts";
 import { deepAgentKit } from "../testing/agent-kit.ts";
 import { threadWorkspace } from "../workspace/workspace.ts";
 

@@ -1,6 +1,3 @@
-export type { CopyFailure, CopyOptions, CopyProgress, CopyReport } from "./copy.ts";
-export { copyStore } from "./copy.ts";
-export type { MemoryCopyReport } from "./copy-memories.ts";
 export type { Leased, LeaseOptions } from "./leases.ts";
 export { withLease } from "./leases.ts";
 export type {

@@ -1,6 +1,6 @@
 import pg from "pg";
+import { storeConformance } from "../testing/conformance.ts";
 import { startPostgres } from "../testing/postgres-server.ts";
-import { storeConformance } from "./conformance.ts";
 import { openPostgres } from "./postgres.ts";
 
 storeConformance("PostgreSQL", async () => {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
 import { searchThread } from "../recall/search.ts";
-import { freshThread, say, textsOf } from "./conformance/kit.ts";
+import { freshThread, say, textsOf } from "../testing/conformance/kit.ts";
 import { openStore } from "./open.ts";
 import { openSqlite } from "./sqlite.ts";
 import { StoreError } from "./store-error.ts";

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { storeConformance } from "./conformance.ts";
+import { storeConformance } from "../testing/conformance.ts";
 import { openSqlite } from "./sqlite.ts";
 
 storeConformance("SQLite", async () => {

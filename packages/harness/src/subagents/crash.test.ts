@@ -13,7 +13,7 @@ import { commit, means, withWriter } from "../threads/index.ts";
 import { type Delegation, delegationsOf } from "./delegations.ts";
 import { settleInterrupted } from "./interrupted.ts";
 
-const CHILDREN = fileURLToPath(new URL("./crash-children.ts", import.meta.url));
+const CHILDREN = fileURLToPath(new URL("../../test/subagents/crash-children.ts", import.meta.url));
 
 test("[F71] kill -9 while three children run: each is interrupted at the next start, and one is continued to its end", async () => {
   const folder = mkdtempSync(join(tmpdir(), "palimpsest-children-crash-"));

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, test } from "node:test";
-import { collect, freshThread, say } from "../stores/conformance/kit.ts";
 import { openSqlite, type Store } from "../stores/index.ts";
+import { collect, freshThread, say } from "../testing/conformance/kit.ts";
 import { commit, rebuildHead, replay, verify, type Writer } from "./index.ts";
 
 let folder: string;

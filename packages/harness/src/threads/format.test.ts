@@ -13,8 +13,8 @@ import {
   type ThreadHeader,
 } from "@palimpsest/core/log";
 import { openaiShape } from "@palimpsest/core/message";
-import { collect } from "../stores/conformance/kit.ts";
 import { openSqlite } from "../stores/sqlite.ts";
+import { collect } from "../testing/conformance/kit.ts";
 import {
   appendMessages,
   means,

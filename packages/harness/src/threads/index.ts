@@ -3,6 +3,9 @@ export { appendMessages, appendUsage, fork, headAt, pin, redo, undo, withWriter 
 export type { Rebuilt, Verified } from "./audit.ts";
 export { rebuildHead, replay, verify } from "./audit.ts";
 export { type Conversation, openConversation } from "./conversation.ts";
+export type { CopyFailure, CopyOptions, CopyProgress, CopyReport } from "./copy.ts";
+export { copyStore } from "./copy.ts";
+export type { MemoryCopyReport } from "./copy-memories.ts";
 export type { Redacted, RedactOptions } from "./redact.ts";
 export { redact } from "./redact.ts";
 export { readStructure } from "./structure.ts";

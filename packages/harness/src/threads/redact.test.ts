@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { EvidenceRecord } from "@palimpsest/core/log";
-import { collect, freshThread, say } from "../stores/conformance/kit.ts";
 import { openSqlite } from "../stores/index.ts";
+import { collect, freshThread, say } from "../testing/conformance/kit.ts";
 import { commit, fork, rebuildHead, redact, verify } from "./index.ts";
 import { titleOf } from "./title.ts";
 

@@ -1,6 +1,5 @@
 export { copyWorkspace } from "./copy-workspace.ts";
 export { completeFork, type FileCopier, fileCopier, forkWithFiles } from "./fork-files.ts";
-export { cleanThreadFiles, type DeletedThread, deleteThreadWithFiles } from "./thread-files.ts";
 export { ToolFailure } from "./tool-failure.ts";
 export { VIRTUAL_ROOT } from "./virtual-path.ts";
 export { prepareWorkspace, type Quota, threadWorkspace, type Workspace } from "./workspace.ts";

@@ -5,8 +5,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { checkThreadId, type ThreadName } from "@palimpsest/core/log";
-import { HISTORY } from "../compaction/part-files.ts";
-import { threadFolder } from "../home-folders.ts";
+import { HISTORY, threadFolder } from "../home-folders.ts";
 import { PRIVATE_FOLDER } from "../trust/private-files.ts";
 import { ROOT_NAMES, type RootName } from "./virtual-path.ts";
 

@@ -9,11 +9,11 @@ import { applyPrune } from "../../log/view.ts";
 import type { Part, Shape } from "../../message/shape.ts";
 import { type Prices, RELATIVE_PRICES } from "../../pricing/prices.ts";
 import { NOWHERE, type Originals } from "../../summary/originals.ts";
+import { namesIn } from "../../text/names.ts";
 import type { Measure } from "../clamp.ts";
 import { type BatchPolicy, bestBatch, type PricedPart } from "./batch.ts";
 import { type PrunableEntry, type PruneCandidate, pruneCandidates } from "./candidates.ts";
 import { isPruned } from "./mark.ts";
-import { namesIn } from "./names.ts";
 import { partText } from "./part-text.ts";
 import { replacementFor } from "./replacement.ts";
 

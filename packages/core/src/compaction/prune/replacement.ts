@@ -7,9 +7,9 @@ import type { CallPart, ImagePart, ResultPart } from "../../message/shape.ts";
 import { exitCode, failingLines } from "../../summary/failing-lines.ts";
 import { mediaName } from "../../summary/media-name.ts";
 import { type Originals, whereMedia, whereMessage } from "../../summary/originals.ts";
+import { namesIn } from "../../text/names.ts";
 import type { PruneCandidate } from "./candidates.ts";
 import { PRUNED } from "./mark.ts";
-import { namesIn } from "./names.ts";
 import { describeUse } from "./tool-use.ts";
 
 export interface ReplacementOptions {

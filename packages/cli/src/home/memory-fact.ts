@@ -1,0 +1,37 @@
+/** What the commands on facts share: which one is meant, its options, and what to say when it is refused. */
+import type { NewFact } from "palimpsest/memory";
+import type { Input } from "../command/command.ts";
+import { Failure, UsageError } from "../command/failure.ts";
+import type { OpenMemory } from "./memory-home.ts";
+
+export function factOptions({ options }: Input): Pick<NewFact, "category" | "confidence"> {
+  const { category, confidence } = options;
+  if ((confidence !== undefined && !/^(?:0|1|0?\.\d+|[01]\.\d+)$/.test(String(confidence))) || Number(confidence) > 1)
+    throw new UsageError(`--confidence must be a number from 0 to 1, not ${JSON.stringify(confidence)}.`);
+  return {
+    ...(typeof category === "string" && { category }),
+    ...(confidence !== undefined && { confidence: Number(confidence) }),
+  };
+}
+
+export const REFUSED = {
+  empty: "There is no word in it: say what is to be remembered.",
+  "too-long": "A fact has at most 500 characters: say it shorter, or as several facts.",
+} as const;
+
+/** Ids are long: a beginning will do, from four characters on, where only one fact has it. */
+export async function factId(
+  { service, scope }: OpenMemory,
+  given: string,
+  which: "known" | "and-forgotten" = "known",
+): Promise<string> {
+  const { facts } = await service.show(scope);
+  const forgotten = (which === "known" ? [] : await service.history(scope)).filter(({ kind }) => kind === "forget");
+  const ids = [...new Set([...facts.map(({ id }) => id), ...forgotten.map(({ target }) => target)])];
+  if (ids.includes(given)) return given;
+  const meant = given.length < 4 ? [] : ids.filter((id) => id.startsWith(given));
+  if (meant.length === 1) return meant[0]!;
+  if (meant.length > 1)
+    throw new Failure("ambiguous", `${meant.length} facts begin with "${given}": give more of the id.`);
+  throw new Failure("unknown-fact", `There is no fact "${given}": "palimpsest memory show" lists them.`);
+}

@@ -1,0 +1,105 @@
+/** The default wiring of a whole assistant: which middleware, in which order. The only file that names them all. */
+
+import { type Agent, type AgentOptions, createAgent } from "../agent/create-agent.ts";
+import type { Middleware } from "../agent/middleware.ts";
+import type { Summarizer } from "../agent/summarizer.ts";
+import { type Summarization, type SummarizationOptions, summarizationFromOptions } from "../config/summarization.ts";
+import { clarification } from "../middleware/clarification.ts";
+import { compactTool } from "../middleware/compact-tool.ts";
+import { danglingCalls } from "../middleware/dangling-calls.ts";
+import { loopGuard } from "../middleware/loop-guard.ts";
+import { recall } from "../middleware/recall.ts";
+import { type SubagentsOptions, subagents } from "../middleware/subagents.ts";
+import { summarizationWith } from "../middleware/summarization.ts";
+import { threadData } from "../middleware/thread-data.ts";
+import { type TitleOptions, title } from "../middleware/title.ts";
+import { todos } from "../middleware/todos.ts";
+import type { SubagentModel } from "../subagents/spec.ts";
+import { type DeepFiles, type DeepFilesOptions, deepFiles } from "./deep-files.ts";
+
+export interface DeepAgentOptions extends AgentOptions {
+  /** Null turns automatic compaction off. Settings resolved before, such as a file's, are taken as they are. */
+  readonly summarization?: SummarizationOptions | Summarization | null;
+  /** Who writes the summaries: by default the agent's own model; null: they are extracted without one. */
+  readonly summarizer?: Summarizer;
+  /** Null: no `task` tool. Children have the agent's tools, files and model unless told otherwise. */
+  readonly subagents?: Omit<SubagentsOptions, keyof SubagentModel> | null;
+  /** Null: threads get no title. */
+  readonly title?: TitleOptions | null;
+  /** What it remembers of its user, made by `memory(...)`; without it nothing is learned or recalled across threads. */
+  readonly memory?: Middleware;
+  /** Folders, a shell, stored tool outputs and skills; without it the agent has no files. */
+  readonly files?: DeepFilesOptions;
+}
+
+export function createDeepAgent(given: DeepAgentOptions): Agent {
+  const { summarization, summarizer = "agent", subagents: delegating, files, memory, title: naming, ...asked } = given;
+  const compacting = summarizationWith(settingsOf(summarization), summarizer);
+  const own = files === undefined ? null : deepFiles(files);
+  const options = { ...(own === null ? {} : { history: own.history, copyFiles: own.copyFiles }), ...asked };
+  const middleware: Middleware[] = [
+    threadData(),
+    ...(own?.workspace ?? []),
+    danglingCalls(),
+    ...(memory === undefined ? [] : [memory]),
+    ...(own?.skills ?? []),
+    ...(delegating === null ? [] : [subagents({ ...childrenOf(options, compacting, own), ...delegating })]),
+    compacting,
+    compactTool(),
+    recall(),
+    todos(),
+    ...(own?.viewImage ?? []),
+    ...(naming === null ? [] : [title(naming)]),
+    clarification(),
+    loopGuard(),
+    ...(options.middleware ?? []),
+  ];
+  return createAgent({ ...options, middleware });
+}
+
+function settingsOf(given: DeepAgentOptions["summarization"]): Summarization {
+  if (given != null && "policy" in given) return given;
+  return { ...summarizationFromOptions(given ?? {}), automatic: given !== null };
+}
+
+/** Children keep what holds for tool calls, such as asking for permission; everything else of the parent stays its own. */
+function childrenOf(options: AgentOptions, compacting: Middleware, files: DeepFiles | null): SubagentsOptions {
+  const {
+    middleware: own = [],
+    tools = {},
+    retry,
+    toolTimeoutMs,
+    modelLimits,
+    history,
+    limits,
+    sleep,
+    random,
+  } = options;
+  // A compaction that was given stands for the default one; each model has its own window, so it serves a child as well.
+  const compaction = own.findLast((one) => one.compaction !== undefined) ?? compacting;
+  const guards = own.flatMap(({ name, wrapTool }) => (wrapTool === undefined ? [] : [{ name, wrapTool }]));
+  return {
+    ...options,
+    tools,
+    ...(files !== null && { keepAnswer: files.keepAnswer, forget: files.forget }),
+    childMiddleware: ({ skills = null }) => [
+      ...(files?.workspace ?? []),
+      danglingCalls(),
+      ...(files?.skillsFor(skills) ?? []),
+      compaction,
+      recall(),
+      ...(files?.viewImage ?? []),
+      loopGuard(),
+      ...guards,
+    ],
+    child: {
+      ...(retry !== undefined && { retry }),
+      ...(toolTimeoutMs !== undefined && { toolTimeoutMs }),
+      ...(modelLimits !== undefined && { modelLimits }),
+      ...(history !== undefined && { history }),
+      ...(limits !== undefined && { limits }),
+      ...(sleep !== undefined && { sleep }),
+      ...(random !== undefined && { random }),
+    },
+  };
+}

@@ -1,0 +1,97 @@
+/**
+ * The assistant that a home and its configuration describe: which model, which summaries, which files. The command line,
+ * the chat and the demo all start here, so that a thread meets the same agent whoever opens it. The middleware every
+ * assistant has is named in `create-deep-agent.ts`; here is only what a configuration decides.
+ */
+import { join, resolve } from "node:path";
+import type { Agent, AgentOptions } from "../agent/create-agent.ts";
+import type { Summarizer } from "../agent/summarizer.ts";
+import { configuredWriter } from "../compaction/configured-writer.ts";
+import type { ConfigFile } from "../config/schema.ts";
+import { type Summarization, summarizationForThreads } from "../config/summarization.ts";
+import { workspaceQuota } from "../config/workspace-quota.ts";
+import type { EmitMemory } from "../memory/events.ts";
+import { limitsIn } from "../models/learned-limits.ts";
+import { type ResolvedModel, resolveModel } from "../models/resolve-model.ts";
+import type { Store } from "../stores/store.ts";
+import { subagentsFromConfig } from "../subagents/from-config.ts";
+import { type ConfiguredMemory, configuredMemory } from "./configured-memory.ts";
+import { createDeepAgent } from "./create-deep-agent.ts";
+import type { DeepFilesOptions } from "./deep-files.ts";
+
+export interface ConfiguredAgentOptions extends Pick<AgentOptions, "onEvent" | "tools" | "middleware"> {
+  /** Where the threads' files are kept. */
+  readonly home: string;
+  readonly config: ConfigFile;
+  readonly store: Store;
+  /** A name from `models:`; without it the first one, else the offline model. */
+  readonly model?: string | null;
+  /** `always` compacts by itself even where the configuration doesn't ask for it: for a home without one. */
+  readonly compaction?: "configured" | "always";
+  /** What memory does behind the runs. */
+  readonly onMemory?: EmitMemory;
+}
+
+export interface ConfiguredAgent {
+  readonly agent: Agent;
+  readonly model: ResolvedModel;
+  /** Null where it is turned off. To be closed with the agent, so that the last turns are learned. */
+  readonly memory: ConfiguredMemory | null;
+}
+
+export async function createAgentFromConfig(options: ConfiguredAgentOptions): Promise<ConfiguredAgent> {
+  const { home, config, store, onEvent, tools } = options;
+  const model = await resolveModel(config, options.model ?? null);
+  const settings = summarizationForThreads(config.summarization);
+  const automatic = settings.automatic || options.compaction === "always";
+  const memory = await configuredMemory({ home, config, store, emit: options.onMemory ?? (() => {}) });
+  const agent = createDeepAgent({
+    ...{ model: model.language, store, contextWindow: model.window.tokens },
+    bindsReasoning: model.bindsReasoning,
+    ...(model.maxOutputTokens !== null && { maxOutputTokens: model.maxOutputTokens }),
+    ...(model.baseUrl !== null && { baseUrl: model.baseUrl }),
+    ...(onEvent !== undefined && { onEvent }),
+    ...(tools !== undefined && { tools }),
+    limits: limitsIn(join(home, "learned-limits.json")),
+    ...limitsOf(config),
+    files: filesOf(home, config, model),
+    subagents: subagentsFromConfig(config, model.name),
+    ...(memory !== null && { memory: memory.middleware }),
+    title: config.title.enabled ? { maxWords: config.title.max_words } : null,
+    middleware: options.middleware ?? [],
+    summarization: { ...settings, automatic },
+    summarizer: summarizerOf(config, settings),
+  });
+  return { agent, model, memory };
+}
+
+function limitsOf({ limits }: ConfigFile): Pick<AgentOptions, "modelLimits" | "toolTimeoutMs"> {
+  const ms = (seconds: number | null): number | null => (seconds === null ? null : seconds * 1000);
+  return {
+    modelLimits: {
+      firstMs: ms(limits.model_first_seconds),
+      idleMs: ms(limits.model_idle_seconds),
+      answerChars: limits.answer_characters,
+    },
+    toolTimeoutMs: ms(limits.tool_seconds),
+  };
+}
+
+/** With one model for everything, its own cache makes summaries cheap; another one reads the messages by itself. */
+function summarizerOf(config: ConfigFile, settings: Summarization): Summarizer {
+  const other = settings.modelName !== null || config.models.some(({ lightweight }) => lightweight);
+  const offline = config.models.every(({ provider }) => provider === "offline");
+  return other || offline ? configuredWriter(config, settings) : "agent";
+}
+
+function filesOf(home: string, config: ConfigFile, model: ResolvedModel): DeepFilesOptions {
+  const { max_tokens: maxTokens, per_tool: perTool, exempt } = config.tool_output;
+  return {
+    base: home,
+    bash: config.workspace.host_bash ? "host" : "sandbox",
+    quota: workspaceQuota(config),
+    vision: model.supportsVision,
+    toolOutput: { maxTokens, perTool, exempt },
+    skills: { directory: resolve(home, config.skills.path) },
+  };
+}

@@ -1,0 +1,2 @@
+export type { Check, DoctorOptions } from "./doctor.ts";
+export { examine } from "./doctor.ts";

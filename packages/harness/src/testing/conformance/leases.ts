@@ -1,0 +1,114 @@
+/** Leases: one writer at a time, told apart by epochs, timed by the database. */
+import assert from "node:assert/strict";
+import { setTimeout as sleep } from "node:timers/promises";
+import { withLease } from "../../stores/leases.ts";
+import { prepare, withWriter } from "../../threads/index.ts";
+import { assertSound, type Cases, freshThread, lease, say, textsOf } from "./kit.ts";
+
+export const leaseCases: Cases = {
+  "[F44] a second owner gets busy, with who holds it and until when": async (suite) => {
+    const writer = await freshThread(suite.store());
+    const result = await writer.store.acquireLease(writer.lease.thread, "another", 30_000);
+    assert.equal(result.kind, "busy");
+    assert.equal(result.kind === "busy" && result.owner, "owner");
+    assert.ok(result.kind === "busy" && !Number.isNaN(Date.parse(result.expiresAt)));
+  },
+
+  "[F44] whoever doesn't hold the lease can't append": async (suite) => {
+    const writer = await freshThread(suite.store());
+    const { thread, epoch } = writer.lease;
+    for (const forged of [
+      { thread, owner: "another", epoch },
+      { thread, owner: "owner", epoch: epoch - 1 },
+      { thread, owner: "owner", epoch: epoch + 1 },
+    ])
+      assert.deepEqual(await say({ ...writer, lease: forged }, "no"), { kind: "lease-lost" });
+    const other = await freshThread(suite.store());
+    const batch = await prepare(other, (await other.store.head(other.lease.thread))!, []);
+    assert.deepEqual(await writer.store.append(thread, batch), { kind: "lease-lost" });
+    assert.equal((await writer.store.head(thread))!.version, 0);
+  },
+
+  "a lease that was taken over is lost: its late answer isn't written": async (suite) => {
+    const writer = await freshThread(suite.store());
+    const { store } = writer;
+    await say(writer, "in time");
+    await store.renewLease(writer.lease, 1);
+    await sleep(20);
+    const next = { ...writer, lease: await lease(store, writer.lease.thread, "successor") };
+    assert.equal(next.lease.epoch, writer.lease.epoch + 1);
+    assert.deepEqual(await say(writer, "too late"), { kind: "lease-lost" });
+    assert.equal(await store.renewLease(writer.lease, 30_000), "lost");
+    await store.releaseLease(writer.lease);
+    await say(next, "mine");
+    assert.deepEqual(await textsOf(store, writer.lease.thread), ["in time", "mine"]);
+    await assertSound(writer, writer.lease.thread);
+  },
+
+  "a lease outlasts its time by no clock: one that was ahead leaves no thread locked": async (suite) => {
+    const [given, kept] = [await freshThread(suite.store()), await freshThread(suite.store())];
+    await say(given, "ended well");
+    await given.store.releaseLease(given.lease);
+    await suite.setClockBack(24 * 60 * 60_000);
+    for (const { store, lease: before } of [given, kept]) {
+      const taken = await store.acquireLease(before.thread, "later", 30_000);
+      assert.equal(taken.kind, "acquired");
+      const busy = await store.acquireLease(before.thread, "another", 30_000);
+      assert.equal(busy.kind, "busy", "the new one holds");
+      assert.ok(busy.kind === "busy" && Date.parse(busy.expiresAt) < Date.now() + 60_000);
+    }
+    assert.deepEqual(await say(kept, "too late"), { kind: "lease-lost" });
+    await suite.setClockBack(24 * 60 * 60_000);
+    assert.equal(await kept.store.deleteThread(kept.lease.thread), "deleted", "nor does it hold a deletion up");
+  },
+
+  "a lease given back is free at once, and epochs only grow": async (suite) => {
+    const writer = await freshThread(suite.store());
+    const { store } = writer;
+    await store.releaseLease(writer.lease);
+    const second = await lease(store, writer.lease.thread, "second");
+    await store.releaseLease(second);
+    const third = await lease(store, writer.lease.thread, "third");
+    assert.deepEqual([second.epoch, third.epoch], [writer.lease.epoch + 1, writer.lease.epoch + 2]);
+  },
+
+  "a heartbeat keeps a lease past its time to live, and the work hears when it is lost": async (suite) => {
+    const writer = await freshThread(suite.store());
+    const { store } = writer;
+    const { thread } = writer.lease;
+    await store.releaseLease(writer.lease);
+    const result = await withLease(
+      store,
+      thread,
+      { owner: "runner", ttlMs: 400, heartbeatMs: 50 },
+      async (held, signal) => {
+        await sleep(900);
+        assert.equal((await store.acquireLease(thread, "another", 1000)).kind, "busy");
+        // The same owner may take it again, which makes the first holder's epoch stale.
+        await lease(store, thread, "runner");
+        if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve));
+        return held.epoch;
+      },
+    );
+    assert.equal(result.kind, "done");
+  },
+
+  "the lease is given back when the work throws": async (suite) => {
+    const writer = await freshThread(suite.store());
+    await writer.store.releaseLease(writer.lease);
+    const failing = withWriter(writer, writer.lease.thread, async () => {
+      throw new Error("the work failed");
+    });
+    await assert.rejects(failing, /the work failed/);
+    await lease(writer.store, writer.lease.thread, "next");
+  },
+
+  "[F41] a thread in use isn't deleted": async (suite) => {
+    const writer = await freshThread(suite.store());
+    assert.equal(await writer.store.deleteThread(writer.lease.thread), "busy");
+    await writer.store.releaseLease(writer.lease);
+    assert.equal(await writer.store.deleteThread(writer.lease.thread), "deleted");
+    assert.equal(await writer.store.head(writer.lease.thread), undefined);
+    assert.deepEqual(await textsOf(writer.store, writer.lease.thread), []);
+  },
+};

@@ -1,0 +1,155 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { learn, learned, takeTurn } from "../../test/memory/queue-learner.ts";
+import { createMemoryQueue } from "../memory/queue.ts";
+import { openRepository } from "../memory/repository.ts";
+import { memoryService } from "../memory/service.ts";
+import { storeStorage } from "../memory/store-storage.ts";
+import { openStore } from "../stores/open.ts";
+import type { Store } from "../stores/store.ts";
+import { type PostgresServer, startPostgres } from "../testing/postgres-server.ts";
+import { writeThread } from "../testing/thread-writer.ts";
+import { copyStore } from "./copy.ts";
+import { redact } from "./index.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "palimpsest-copy-memories-"));
+let server: PostgresServer;
+before(async () => {
+  server = await startPostgres();
+});
+after(async () => {
+  await server.stop();
+  rmSync(folder, { recursive: true });
+});
+
+const OWN = { user: "ada", agent: null };
+const CODER = { user: "ada", agent: "coder" };
+const OTHER = { user: "ben", agent: null };
+
+for (const title of ["SQLite to PostgreSQL", "PostgreSQL to SQLite"] as const) {
+  const open = async (name: string): Promise<readonly [Store, Store]> => {
+    const [file, url] = [
+      join(folder, `${name}-${title}.db`),
+      `${server.url()}&schema=${name}_${title.length}_${title[0]}`,
+    ];
+    const [from, to] = title.startsWith("SQLite") ? [file, url] : [url, file];
+    return [await openStore(from), await openStore(to)];
+  };
+
+  test(`${title}: memories arrive with their history and watermarks, once, and later changes follow`, async () => {
+    const [from, to] = await open("arrive");
+    const service = serviceOf(from);
+    const tea = await service.add(OWN, { content: "User likes \u0000 green tea 😀" });
+    await service.add(OWN, { content: "User lives in Bergen" });
+    await service.add(CODER, { content: "User writes Rust" });
+    await service.add(OTHER, { content: "User likes jazz" });
+    await repositoryOf(from).change(
+      OWN,
+      () => ({ changes: [], also: (now) => ({ ...now, watermarks: { t: 7 } }) }),
+      "conversation",
+    );
+    assert.deepEqual((await copyStore(from, to)).memories, { copied: 3, present: 0, failed: [] });
+    await assertSame(from, to);
+    assert.deepEqual((await serviceOf(to).show(OWN)).watermarks, { t: 7 });
+    assert.deepEqual((await copyStore(from, to)).memories, { copied: 0, present: 3, failed: [] });
+    assert.ok(tea.kind === "added");
+    await service.forget(OWN, [tea.fact.id], "erase");
+    assert.deepEqual((await copyStore(from, to)).memories, { copied: 1, present: 2, failed: [] });
+    await assertSame(from, to);
+    assert.doesNotMatch((await to.memories.get("ada", ""))!.document, /green tea/);
+    assert.equal((await serviceOf(to).undo(OWN, "c2")).kind, "undone");
+    await Promise.all([from.close(), to.close()]);
+  });
+
+  test(`${title}: a memory that went its own way in the target is reported and left as it is`, async () => {
+    const [from, to] = await open("own_way");
+    await serviceOf(from).add(OWN, { content: "User likes tea" });
+    await copyStore(from, to);
+    await serviceOf(to).add(OWN, { content: "User likes cocoa" });
+    await serviceOf(to).add(OTHER, { content: "User likes chess" });
+    for (const content of ["User likes coffee", "User likes juice"]) {
+      await serviceOf(from).add(OWN, { content });
+      await serviceOf(from).add(OTHER, { content });
+    }
+    const { memories } = await copyStore(from, to);
+    assert.deepEqual(
+      [memories.copied, memories.present, memories.failed.map(({ user, agent, reason }) => [user, agent, reason])],
+      [
+        0,
+        0,
+        [
+          ["ada", "", "different"],
+          ["ben", "", "different"],
+        ],
+      ],
+    );
+    assert.match((await to.memories.get("ada", ""))!.document, /cocoa/);
+    assert.match((await to.memories.get("ben", ""))!.document, /chess/);
+    await Promise.all([from.close(), to.close()]);
+  });
+
+  test(`${title}: what waits to be learned from in the source is learned in the target`, async () => {
+    const [from, to] = (await open("waiting")).map((store) => store.forUser("ada")) as [Store, Store];
+    const writer = await writeThread(from, "t");
+    const asked = createMemoryQueue(from, {
+      process: (job) => learn(from, job),
+      debounceSeconds: 3600,
+      starts: "by-hand",
+    });
+    await takeTurn(writer, asked, "My pin is 4711.");
+    await takeTurn(writer, asked, "I have a parrot.");
+    await from.releaseLease(writer.lease);
+    assert.equal((await redact(writer, "t", 1)).kind, "redacted");
+    await copyStore(from, to);
+    assert.deepEqual(
+      (await to.jobs.list()).map(({ thread, user, agent }) => [thread, user, agent]),
+      [["t", "ada", "default"]],
+    );
+    const queue = createMemoryQueue(to, { process: (job) => learn(to, job), pollMs: 20 });
+    const { kind, threads } = await queue.retry(60_000);
+    await queue.stop();
+    assert.deepEqual([kind, threads], ["drained", ["t"]]);
+    assert.deepEqual((await learned(to, "t")).texts, ["[redacted]", "I have a parrot."]);
+    await copyStore(from, to);
+    assert.deepEqual(await to.jobs.list(), [], "what was learned is not queued again");
+    await Promise.all([from.close(), to.close()]);
+  });
+}
+
+test("more memories than one page holds all arrive", async () => {
+  const [from, to] = [await openStore(join(folder, "many.db")), await openStore(join(folder, "many-copy.db"))];
+  for (let number = 0; number < 501; number++)
+    await from.memories.put(
+      `user${number}`,
+      number % 2 === 0 ? "" : "coder",
+      { revision: 1, document: `{"facts":[${number}]}` },
+      0,
+    );
+  const seen: number[] = [];
+  const { memories } = await copyStore(from, to, {
+    onProgress: (progress) => "memories" in progress && seen.push(progress.memories),
+  });
+  assert.deepEqual(memories, { copied: 501, present: 0, failed: [] });
+  assert.equal(seen.at(-1), 501);
+  await assertSame(from, to);
+  await Promise.all([from.close(), to.close()]);
+});
+
+function repositoryOf(store: Store) {
+  return openRepository(storeStorage(store, "sqlite"), () => new Date());
+}
+
+function serviceOf(store: Store) {
+  return memoryService({ repository: repositoryOf(store), clock: () => new Date(), ids: randomUUID });
+}
+
+async function assertSame(from: Store, to: Store): Promise<void> {
+  const keys = await from.memories.list();
+  assert.deepEqual(await to.memories.list(), keys);
+  for (const { user, agent } of keys)
+    assert.deepEqual(await to.memories.get(user, agent), await from.memories.get(user, agent));
+}

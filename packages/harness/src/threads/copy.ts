@@ -1,0 +1,208 @@
+/**
+ * Copies every thread of one store into another: the same records, hashes, forks and heads; and the memories that are
+ * kept there, with what they have still to learn from. It may be interrupted at any moment and run again: a thread goes on
+ * from its last copied record. Each is verified by its hash chain where it arrived. Nothing in the target is overwritten: a
+ * thread that stands there with another history is reported.
+ */
+import {
+  advance,
+  type ChainedRecord,
+  emptyHead,
+  type Head,
+  type Structural,
+  structural,
+  type ThreadHeader,
+} from "@palimpsest/core/log";
+import { type JobStatus, MAX_ATTEMPTS, type NewMemoryJob } from "../stores/memory-jobs.ts";
+import type { AppendBatch, AppendResult, Lease, Store, StoredRecord } from "../stores/store.ts";
+import { asUser, everyThread, everyUser } from "../stores/users.ts";
+import { headAt } from "./acts.ts";
+import { verify } from "./audit.ts";
+import { copyMemories, type MemoryCopyReport } from "./copy-memories.ts";
+import { sha256 } from "./writer.ts";
+
+export interface CopyOptions {
+  readonly onProgress?: (progress: CopyProgress) => void;
+  readonly signal?: AbortSignal;
+}
+
+export type CopyProgress =
+  /** Records of this thread that stand in the target, out of how many. */
+  | { readonly thread: string; readonly records: number; readonly of: number }
+  /** Memories that were looked at, after the threads. */
+  | { readonly memories: number };
+
+export interface CopyReport {
+  readonly copied: number;
+  /** Threads the target already had, whole. */
+  readonly present: number;
+  readonly records: number;
+  readonly failed: readonly {
+    readonly user: string;
+    readonly thread: string;
+    readonly reason: CopyFailure;
+    readonly detail: string;
+  }[];
+  readonly memories: MemoryCopyReport;
+}
+
+export type CopyFailure = "different" | "busy" | "broken";
+
+/** Two runs at once are one copier: the later one takes the lease over and the earlier one stops. */
+const OWNER = "store copy";
+const LEASE_MS = 60_000;
+const BATCH = { records: 500, characters: 4_000_000 };
+
+export async function copyStore(from: Store, to: Store, options: CopyOptions = {}): Promise<CopyReport> {
+  const failed: CopyReport["failed"][number][] = [];
+  let [copied, present, records] = [0, 0, 0];
+  const queued = await from.jobs.list();
+  for await (const own of everyUser(from)) {
+    const { user } = own;
+    for await (const { header } of everyThread(own)) {
+      const head = await own.head(header.id);
+      if (!head) continue;
+      const jobs = queued.filter((job) => job.user === user && job.thread === header.id);
+      const waiting = jobs.map((job) => anew(job, head.version));
+      const result = await copyThread({ from: own, to: asUser(to, user), header, head, jobs: waiting, options });
+      if (result.kind === "failed")
+        failed.push({ user, thread: header.id, reason: result.reason, detail: result.detail });
+      else if (result.records > 0 || result.created) copied += 1;
+      else present += 1;
+      records += result.kind === "done" ? result.records : 0;
+    }
+  }
+  // Bodies that were erased in the source may have stood in the target in full.
+  await to.scrub();
+  const { onProgress, signal } = options;
+  const memories = await copyMemories(from, to, {
+    ...(onProgress !== undefined && { onProgress: (done) => onProgress({ memories: done }) }),
+    ...(signal !== undefined && { signal }),
+  });
+  return { copied, present, records, failed, memories };
+}
+
+/** What waits to be learned from in the source waits in the target, through where the thread was copied. */
+function anew({ agent }: JobStatus, throughSeq: number): NewMemoryJob {
+  return { agent, throughSeq, delayMs: 0, maxAttempts: MAX_ATTEMPTS, now: Date.now() };
+}
+
+interface Job {
+  readonly from: Store;
+  readonly to: Store;
+  readonly header: ThreadHeader;
+  readonly head: Head;
+  /** For the target's queue, with the last record. */
+  readonly jobs: readonly NewMemoryJob[];
+  readonly options: CopyOptions;
+}
+
+type ThreadResult =
+  | { readonly kind: "done"; readonly created: boolean; readonly records: number }
+  | { readonly kind: "failed"; readonly reason: CopyFailure; readonly detail: string };
+
+async function copyThread(job: Job): Promise<ThreadResult> {
+  const { from, to, header, head } = job;
+  const there = await to.head(header.id);
+  const start = there ?? (await createCopy(job));
+  if (!(await sameHistory(from, header, head, start))) {
+    return failure("different", `${header.id} stands in the target with another history; it was left as it is`);
+  }
+  if (start.version < head.version) {
+    const taken = await to.acquireLease(header.id, OWNER, LEASE_MS);
+    if (taken.kind !== "acquired")
+      return failure("busy", `${header.id} is being written in the target; run the copy again`);
+    const result = await copyRecords(job, start, taken.lease);
+    await to.releaseLease(taken.lease);
+    if (result.kind !== "appended") {
+      return failure("busy", `${header.id} changed in the target during the copy (${result.kind}); run the copy again`);
+    }
+  }
+  const verdict = await verify({ store: to, hash: sha256 }, header.id);
+  if (verdict.kind !== "whole") {
+    const why = verdict.kind === "broken" ? verdict.firstBad.detail : "it vanished from the target";
+    return failure("broken", `${header.id} doesn't verify in the target: ${why}`);
+  }
+  return { kind: "done", created: there === undefined, records: head.version - start.version };
+}
+
+function failure(reason: CopyFailure, detail: string): ThreadResult {
+  return { kind: "failed", reason, detail };
+}
+
+/** A fork shares in the target what it shares in the source, if its parent arrived there with the same history. */
+async function createCopy({ from, to, header }: Job): Promise<Head> {
+  const { id, parent, forkedAt: at } = header;
+  if (parent !== null && at !== null && (await hashAt(from, id, at)) === (await hashAt(to, parent, at))) {
+    const head = await headAt({ store: from }, id, at);
+    await to.fork({ from: parent, at, header, head });
+  } else await to.createThread(header, emptyHead(header.createdAt));
+  return (await to.head(id))!;
+}
+
+/** What the target has is the beginning of what the source has. */
+async function sameHistory(from: Store, header: ThreadHeader, head: Head, start: Head) {
+  if (start.version > head.version) return false;
+  return start.version === 0 || (await hashAt(from, header.id, start.version)) === start.hash;
+}
+
+async function hashAt(store: Store, thread: string, seq: number): Promise<string | undefined> {
+  for await (const { chained } of store.records(thread, { range: [seq, seq] })) return chained.hash;
+  return undefined;
+}
+
+async function copyRecords(
+  { from, to, header, head: end, jobs, options }: Job,
+  start: Head,
+  lease: Lease,
+): Promise<AppendResult> {
+  let head = start;
+  let result: AppendResult = { kind: "appended", version: start.version };
+  const structure: Structural[] = [];
+  let waiting: StoredRecord[] = [];
+  /** Bodies erased in the source since an earlier run copied them. */
+  let erased: StoredRecord[] = [];
+  const flush = async () => {
+    options.signal?.throwIfAborted();
+    const next = nextBatch(head, waiting, structure, lease);
+    const batch = next.head.version === end.version ? { ...next, jobs } : next;
+    const gone = [...erased, ...waiting.filter((one) => one.redacted)].map(({ chained }) => chained);
+    const place = ({ seq }: ChainedRecord) => ({ thread: header.id, seq });
+    const bodies = gone.flatMap((one) => (one.body === null ? [] : [{ ...place(one), body: one.body }]));
+    const headers = gone.flatMap((one) => (one.body === null ? [{ ...place(one), header: one.header }] : []));
+    const batches = [{ thread: header.id, batch }];
+    result = gone.length > 0 ? await to.redact({ bodies, headers, batches }) : await to.append(header.id, batch);
+    if (result.kind !== "appended") return;
+    [head, waiting, erased] = [batch.head, [], []];
+    await to.renewLease(lease, LEASE_MS);
+    options.onProgress?.({ thread: header.id, records: head.version, of: end.version });
+  };
+  let characters = 0;
+  for await (const one of from.records(header.id, { range: [1, end.version] })) {
+    if (one.chained.seq <= start.version) {
+      if (one.redacted) erased.push(one);
+      const act = structural(one.record);
+      if (act) structure.push(act);
+      continue;
+    }
+    waiting.push(one);
+    characters += one.chained.header.length + (one.chained.body?.length ?? 0);
+    if (waiting.length < BATCH.records && characters < BATCH.characters) continue;
+    characters = 0;
+    await flush();
+    if (result.kind !== "appended") return result;
+  }
+  if (waiting.length > 0) await flush();
+  return result;
+}
+
+/** The records as they are, with the head that follows from them. `structure` grows with them: an undo needs it. */
+function nextBatch(head: Head, records: readonly StoredRecord[], structure: Structural[], lease: Lease): AppendBatch {
+  let next = head;
+  for (const { chained, record } of records) {
+    next = advance(next, chained, record, structure);
+    const act = structural(record);
+    if (act) structure.push(act);
+  }
+  return { expect: head.version, records: records.map((one) => one.chained), head: next, lease };
+}

@@ -1,0 +1,62 @@
+/**
+ * The smallest memory there can be, for tests of the queue: it learns every user message by heart. Like the real one it
+ * reads the log from its watermark and saves what it learned together with the new watermark in one write.
+ */
+import { randomUUID } from "node:crypto";
+import type { MessageRecord } from "@palimpsest/core/log";
+import { extractInput } from "@palimpsest/core/memory";
+import type { MemoryQueue } from "../../src/memory/queue.ts";
+import type { UpdateOutcome } from "../../src/memory/updater.ts";
+import type { MemoryJob } from "../../src/stores/memory-jobs.ts";
+import type { Store } from "../../src/stores/store.ts";
+import { type Draft, prepare, type Writer } from "../../src/threads/writer.ts";
+
+export interface Learned {
+  readonly watermark: number;
+  readonly texts: readonly string[];
+  readonly fenced: readonly string[];
+}
+
+export async function learned(store: Store, thread: string): Promise<Learned> {
+  const draft = await store.drafts.get(thread, "learned");
+  return draft === undefined ? { watermark: 0, texts: [], fenced: [] } : (JSON.parse(draft.value) as Learned);
+}
+
+export async function save(store: Store, thread: string, document: Learned): Promise<void> {
+  await store.drafts.put(thread, "learned", JSON.stringify(document), new Date().toISOString());
+}
+
+export async function learn(
+  store: Store,
+  { thread, throughSeq }: MemoryJob,
+  between = async () => {},
+): Promise<UpdateOutcome> {
+  const before = await learned(store, thread);
+  if (throughSeq <= before.watermark) return { kind: "skipped", reason: "already-read" };
+  const records: MessageRecord[] = [];
+  for await (const { record } of store.records(thread, { range: [before.watermark + 1, throughSeq] }))
+    if (record.kind === "message") records.push(record);
+  const { turns } = extractInput(records, { thread, fenced: new Set(before.fenced) });
+  const texts = turns.filter(({ role }) => role === "user").map(({ text }) => text);
+  await between();
+  await save(store, thread, { ...before, watermark: throughSeq, texts: [...before.texts, ...texts] });
+  return { kind: "updated", added: texts.length, changed: 0, refused: [] };
+}
+
+/** A question and its answer, and the job that they ask for, in one append. */
+export async function takeTurn(writer: Writer, queue: MemoryQueue, text: string): Promise<number> {
+  const { store, lease } = writer;
+  const head = (await store.head(lease.thread))!;
+  const batch = await prepare(writer, head, [said("user", text), said("assistant", "Noted.")]);
+  const throughSeq = batch.head.version;
+  const jobs = [queue.job({ agent: "default", throughSeq })];
+  const result = await store.append(lease.thread, { ...batch, jobs });
+  if (result.kind !== "appended") throw new Error(`the turn was not appended: ${result.kind}`);
+  queue.queued({ user: store.user, thread: lease.thread }, 2);
+  return throughSeq;
+}
+
+function said(role: "user" | "assistant", content: string): Draft {
+  const origin = role === "user" ? "user" : "model";
+  return { kind: "message", id: randomUUID(), dialect: "openai", origin, body: JSON.stringify({ role, content }) };
+}

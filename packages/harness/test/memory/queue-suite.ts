@@ -1,0 +1,32 @@
+/**
+ * What the queue promises, as tests that every engine runs. Hours pass by `elapse`: the embedded engine's clock is moved;
+ * PostgreSQL's own can't be, so its rows are moved the other way.
+ */
+import { after, afterEach, before, describe } from "node:test";
+import type { MemoryQueue } from "../../src/memory/queue.ts";
+import { draining, exactness, givingUp, retrying } from "./queue-suite/faults.ts";
+import { type Kit, type QueueEngine, setUpQueue } from "./queue-suite/kit.ts";
+import { clocks, debouncing, hurrying } from "./queue-suite/timing.ts";
+
+export function queueSuite(name: string, open: () => Promise<QueueEngine>): void {
+  describe(`the memory queue on ${name}`, () => {
+    let engine: QueueEngine;
+    before(async () => {
+      engine = await open();
+    });
+    after(() => engine?.close());
+    const queues: MemoryQueue[] = [];
+    afterEach(async () => {
+      for (const queue of queues.splice(0)) await queue.stop();
+    });
+    const kit: Kit = {
+      engine: () => engine,
+      setUp: async (thread, options) => {
+        const made = await setUpQueue(engine, thread, options);
+        queues.push(made.queue);
+        return made;
+      },
+    };
+    for (const part of [debouncing, hurrying, clocks, retrying, givingUp, draining, exactness]) part(kit);
+  });
+}
