@@ -3,10 +3,10 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { freshThread, say } from "../stores/conformance/kit.ts";
+import { deleteThreadWithFiles } from "../assistant/thread-files.ts";
 import { openSqlite } from "../stores/sqlite.ts";
+import { freshThread, say } from "../testing/conformance/kit.ts";
 import { commit, createThread, fork, means, redact, withWriter } from "../threads/index.ts";
-import { deleteThreadWithFiles } from "../workspace/thread-files.ts";
 import { type Check, examine } from "./doctor.ts";
 
 test("files of a thread that is no more are named, moved aside by a rebuild, and found by no new thread of that name", async (t) => {
