@@ -185,3 +185,21 @@ test("a whole story with the offline model: learn, restart, use, correct, forget
   assert.equal((await run("memory", "undo")).code, 0);
   assert.ok((await live()).some(({ content }) => /dislikes green tea/.test(content)));
 });
+
+test("an id that was used before brings nothing along: what is said there is learned, and stays when the old is erased", async (t) => {
+  const { json, run } = desk(t);
+  const facts = async () => ((await json("memory", "show")).document as unknown as Shown).facts;
+  assert.equal((await run("run", "I live in Oslo.", "--thread", "t")).code, 0);
+  const [oslo] = await facts();
+  assert.match(oslo!.content, /Oslo/);
+  assert.equal((await run("threads", "delete", "t")).code, 0);
+  assert.equal((await run("run", "I work at Siemens.", "--thread", "t")).code, 0);
+  assert.ok(
+    (await facts()).some(({ content }) => /Siemens/.test(content)),
+    "learned at once",
+  );
+  const { code, document } = await json("memory", "forget", oslo!.id, "--redact");
+  assert.deepEqual([code, document["redacted"]], [0, []]);
+  const replayed = await run("replay", "t");
+  assert.match(replayed.stdout, /I work at Siemens/);
+});

@@ -1,10 +1,17 @@
 import { deleteThreadWithFiles } from "palimpsest/assistant";
+import { forgetThread } from "palimpsest/memory";
 import type { Run } from "../command/command.ts";
 import { busy, missingThread, noteScrubbed, withThread } from "../home/home.ts";
+import { eraseKit } from "../home/memory-home.ts";
 
 export const run: Run = async ({ positionals }, context) => {
   const thread = positionals[0]!;
-  const result = await withThread(context, thread, (means) => deleteThreadWithFiles(means, context.home, thread));
+  const result = await withThread(context, thread, async (means) => {
+    const deleted = await deleteThreadWithFiles(means, context.home, thread);
+    const { repository } = await eraseKit(context, means);
+    if (deleted.kind === "deleted" && repository !== null) await forgetThread(repository, context.user, thread);
+    return deleted;
+  });
   if (result.kind === "busy") throw busy(result.thread, result.expiresAt);
   if (result.kind === "missing") throw missingThread(context, thread);
   noteScrubbed(context, result.scrubbed);

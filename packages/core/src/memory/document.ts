@@ -15,6 +15,10 @@ export interface MemoryDocument {
   readonly revision?: number;
   /** By thread: the last seq that was read for facts. */
   readonly watermarks?: Readonly<Record<string, number>>;
+  /** By thread: the hash of the record the watermark stands at. */
+  readonly marks?: Readonly<Record<string, string>>;
+  /** By turn (`thread#seq`): the id of the message it names. */
+  readonly sources?: Readonly<Record<string, string>>;
   /** Source turns of what was forgotten: nothing is learned from them again. */
   readonly fenced?: readonly string[];
   /** The audit: every change with its preimage, oldest first. */
@@ -165,13 +169,17 @@ function optionalTexts(given: Readonly<Record<string, unknown>>): Partial<Fact> 
 }
 
 function readExtensions(rest: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const { revision, watermarks, fenced, changes, copiedFrom, ...unknown } = rest;
+  const { revision, watermarks, marks, sources, fenced, changes, copiedFrom, ...unknown } = rest;
   const known: Record<string, unknown> = { ...unknown };
   if (typeof copiedFrom === "string") known["copiedFrom"] = copiedFrom;
   if (Number.isSafeInteger(revision) && (revision as number) >= 0) known["revision"] = revision;
   if (isRecord(watermarks)) {
     const entries = Object.entries(watermarks).filter(([, seq]) => Number.isSafeInteger(seq));
     known["watermarks"] = Object.fromEntries(entries);
+  }
+  for (const [name, map] of Object.entries({ marks, sources })) {
+    if (isRecord(map))
+      known[name] = Object.fromEntries(Object.entries(map).filter(([, one]) => typeof one === "string"));
   }
   if (fenced !== undefined) known["fenced"] = texts(fenced);
   if (Array.isArray(changes))

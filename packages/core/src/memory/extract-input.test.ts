@@ -73,7 +73,10 @@ test("trivial turns need no model; a sentence does", () => {
 
 test("[F60] fenced turns are not read again", () => {
   const records = [record(1, "user", { role: "user", content: "I like tea" })];
-  assert.deepEqual(extractInput(records, { thread: "t", fenced: new Set(["t#1"]) }), { turns: [], worth: "trivial" });
+  assert.deepEqual(extractInput(records, { thread: "t", fenced: ({ ref, id }) => ref === "t#1" && id !== "" }), {
+    turns: [],
+    worth: "trivial",
+  });
 });
 
 test("a body that is no message is passed over", () => {

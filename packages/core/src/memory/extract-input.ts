@@ -5,11 +5,13 @@
  */
 import type { MessageRecord, Origin } from "../log/record.ts";
 import { shapeOf } from "../message/shapes.ts";
+import type { NamedTurn } from "./bindings.ts";
 
 export interface SourceTurn {
   readonly seq: number;
-  /** `thread#seq`, as facts refer to it. */
+  /** `thread#seq`, as facts refer to it, and the message's own id. */
   readonly ref: string;
+  readonly id: string;
   readonly role: "user" | "assistant";
   readonly at: string;
   readonly text: string;
@@ -23,8 +25,8 @@ export interface ExtractInput {
 
 export interface ExtractOptions {
   readonly thread: string;
-  /** Turns that nothing may be learned from any more. */
-  readonly fenced?: ReadonlySet<string>;
+  /** Whether nothing may be learned from a turn any more. */
+  readonly fenced?: (turn: NamedTurn) => boolean;
   /** Imported words may be anybody's: nothing is learned from them unless who imported them asked for it. */
   readonly imports?: "learn" | "skip";
 }
@@ -33,9 +35,10 @@ export function extractInput(records: readonly MessageRecord[], options: Extract
   const turns: SourceTurn[] = [];
   for (const record of records) {
     const ref = `${options.thread}#${record.seq}`;
-    if (options.fenced?.has(ref) || (record.origin === "import" && options.imports !== "learn")) continue;
+    if (options.fenced?.({ ref, id: record.id }) || (record.origin === "import" && options.imports !== "learn"))
+      continue;
     const found = turnOf(record);
-    if (found !== null) turns.push({ seq: record.seq, ref, at: record.at, ...found });
+    if (found !== null) turns.push({ seq: record.seq, ref, id: record.id, at: record.at, ...found });
   }
   const told = turns.some(({ role, text }) => role === "user" && !isTrivial(text));
   return { turns: lastAnswers(turns), worth: told ? "reading" : "trivial" };

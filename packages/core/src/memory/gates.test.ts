@@ -142,7 +142,14 @@ test("an object that is no update before the update doesn't hide it", () => {
 function learn(said: readonly string[], update: object, document: MemoryDocument = emptyDocument()) {
   const at = "2026-11-15T10:00:00.000Z";
   const turns = said.map(
-    (text, index): SourceTurn => ({ seq: index + 1, ref: `t#${index + 1}`, role: "user", at, text }),
+    (text, index): SourceTurn => ({
+      seq: index + 1,
+      ref: `t#${index + 1}`,
+      id: `m${index + 1}`,
+      role: "user",
+      at,
+      text,
+    }),
   );
   const parsed = parseUpdate(JSON.stringify(update), new Map());
   assert.ok(parsed.kind === "update");

@@ -1,4 +1,15 @@
 export {
+  bindTurns,
+  isBound,
+  isFenced,
+  namedRefs,
+  staleRefs,
+  standingWatermark,
+  withoutStale,
+  withoutThread,
+  withWatermark,
+} from "./bindings.ts";
+export {
   applyChanges,
   type Change,
   type ChangeKind,

@@ -390,7 +390,7 @@ function contents({ facts, userContext, history }: MemoryDocument) {
 }
 
 function turn(seq: number, role: SourceTurn["role"], text: string): SourceTurn {
-  return { seq, ref: `t#${seq}`, role, at: NOW, text };
+  return { seq, ref: `t#${seq}`, id: `m${seq}`, role, at: NOW, text };
 }
 
 function known(id: string, content: string, confidence = 0.9): Fact {

@@ -4,7 +4,14 @@
  * which a later run still finds what an earlier one left. Says what it did, and what is left to do.
  */
 import type { ThreadHeader } from "@palimpsest/core/log";
-import { escapeLine, type Fact, type MemoryErasure, meaning, planMemoryErasure } from "@palimpsest/core/memory";
+import {
+  bindTurns,
+  escapeLine,
+  type Fact,
+  type MemoryErasure,
+  meaning,
+  planMemoryErasure,
+} from "@palimpsest/core/memory";
 import { readTurns, refOf } from "../recall/search.ts";
 import type { Scrubbed } from "../stores/store.ts";
 import { eraseFacts, type Redacted, redact } from "../threads/redact.ts";
@@ -12,6 +19,7 @@ import type { Means } from "../threads/writer.ts";
 import { childCopies } from "./child-copies.ts";
 import type { Repository } from "./repository.ts";
 import { checkScope, type MemoryScope } from "./scope.ts";
+import { dropStaleTurns } from "./source-turns.ts";
 
 export interface EraseKit {
   readonly means: Means;
@@ -52,7 +60,11 @@ export async function eraseMessage(kit: EraseKit, thread: string, seq: number): 
   if (!("threads" in redacted)) return redacted;
   const { threads, lentTo } = redacted;
   const refs = new Set(threads.map((sharer) => `${sharer}#${seq}`));
-  const memory = await eraseFromMemory(kit, header, { refs, words: words.map(({ text }) => text).join("\n") });
+  const memory = await eraseFromMemory(kit, header, {
+    refs,
+    id: redacted.id,
+    words: words.map(({ text }) => text).join("\n"),
+  });
   const shown = await eraseFacts(means, namesOf(memory));
   for (const one of new Set([...threads, ...lentTo, ...copied, ...shown.threads])) await cleanFiles?.(one);
   const scrubbed = await means.store.scrub();
@@ -74,8 +86,9 @@ export function namesOf({ ids, contents, sections }: Pick<MemoryErasure, "ids" |
 async function eraseFromMemory(
   { means, repository }: EraseKit,
   { user, agent }: ThreadHeader,
-  { refs, words }: { readonly refs: ReadonlySet<string>; readonly words: string },
+  { refs, words, id }: { readonly refs: ReadonlySet<string>; readonly words: string; readonly id: string },
 ): Promise<ErasedMemory> {
+  const turns = [...refs].map((ref) => ({ ref, id }));
   const ids = new Set<string>();
   const contents: string[] = [];
   const copies: string[] = [];
@@ -83,6 +96,7 @@ async function eraseFromMemory(
   const checked = checkScope(user, agent);
   if (repository === null || checked.kind === "invalid") return { ids, contents, sections, copies };
   for (const scope of await scopesOf(repository, checked.scope)) {
+    await dropStaleTurns(means.store, repository, scope);
     const document = await repository.storage.reload(scope);
     if (document === null) continue;
     const carried = await carriedBy(means, document.facts, { refs, words });
@@ -93,7 +107,7 @@ async function eraseFromMemory(
         for (const id of plan.ids) ids.add(id);
         contents.push(...plan.contents);
         sections ||= plan.sections;
-        return plan.done ? null : plan;
+        return plan.done ? null : { ...plan, also: (next) => bindTurns(plan.also(next), turns) };
       },
       "manual",
     );

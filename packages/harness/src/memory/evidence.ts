@@ -3,7 +3,7 @@
  * words and by the facts drawn from them; turns the prompt already shows, of other agents, of threads without memory
  * and of what was forgotten are left out. Reads only.
  */
-import { escapeLine, type Fact, type MemoryDocument } from "@palimpsest/core/memory";
+import { escapeLine, type Fact, isBound, isFenced, type MemoryDocument } from "@palimpsest/core/memory";
 import { renderHits, type ShownHit } from "@palimpsest/core/recall";
 import { readTurns, refOf, type SearchHit, searchAll } from "../recall/search.ts";
 import type { Store } from "../stores/store.ts";
@@ -38,7 +38,8 @@ export async function gatherEvidence(
     searchAll(store, question, { k: turnsFor(request.tokens), snippets: "whole" }),
     searchFacts(document, question, FACTS),
   ]);
-  const hits = await fuse(store, found.kind === "found" ? found.hits : [], facts);
+  const means = (hit: SearchHit): boolean => isBound(document, { ref: refOf(hit), id: hit.id });
+  const hits = await fuse(store, found.kind === "found" ? found.hits : [], { facts, means });
   const turns = await usable(store, document, request, hits);
   const room = request.tokens - count(layOut(["-"], "x"));
   // A fact that no turn can stand for comes first; one whose turn is shown would say it twice.
@@ -85,7 +86,11 @@ const FACT_SHARE = 0.2;
 const ONE_FACT = 60;
 
 /** Turns by their own score and that of their facts; a turn found by a fact alone is read from the log. */
-async function fuse(store: Store, hits: readonly SearchHit[], facts: readonly FactHit[]): Promise<SearchHit[]> {
+async function fuse(
+  store: Store,
+  hits: readonly SearchHit[],
+  { facts, means }: { readonly facts: readonly FactHit[]; readonly means: (hit: SearchHit) => boolean },
+): Promise<SearchHit[]> {
   const best = facts[0]?.score ?? 1;
   const lent = new Map<string, number>();
   for (const { fact, score } of facts) {
@@ -94,13 +99,14 @@ async function fuse(store: Store, hits: readonly SearchHit[], facts: readonly Fa
   const known = new Set(hits.map(refOf));
   const missing = [...lent.keys()].filter((ref) => !known.has(ref)).slice(0, READ);
   const top = hits[0]?.score ?? 1;
-  const read = await readTurns(store, missing);
+  // A name that means another message by now lends it nothing.
+  const read = (await readTurns(store, missing)).filter(means);
   const all = [
     ...hits.map((hit) => ({ ...hit, score: hit.score / top })),
     ...read.map((hit) => ({ ...hit, score: UNWEIGHED })),
   ];
   return all
-    .map((hit) => ({ ...hit, score: hit.score + FACT_WEIGHT * (lent.get(refOf(hit)) ?? 0) }))
+    .map((hit) => ({ ...hit, score: hit.score + FACT_WEIGHT * (means(hit) ? (lent.get(refOf(hit)) ?? 0) : 0) }))
     .sort((a, b) => b.score - a.score);
 }
 
@@ -110,7 +116,6 @@ async function usable(
   { thread, visibleAfter, shown, agent }: EvidenceRequest,
   hits: readonly SearchHit[],
 ): Promise<SearchHit[]> {
-  const fenced = new Set(document.fenced ?? []);
   const open = new Set<string>();
   const look = async (name: string): Promise<void> => {
     const header = await store.header(name);
@@ -121,7 +126,7 @@ async function usable(
     (hit) =>
       open.has(hit.thread) &&
       !(hit.thread === thread && hit.seq > visibleAfter) &&
-      !fenced.has(refOf(hit)) &&
+      !isFenced(document, { ref: refOf(hit), id: hit.id }) &&
       !shown.has(refOf(hit)) &&
       (hit.role === "user" || hit.role === "assistant"),
   );

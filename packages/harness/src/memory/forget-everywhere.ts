@@ -12,6 +12,7 @@ import { commit, type Means } from "../threads/writer.ts";
 import { type EraseKit, eraseMessage, namesOf } from "./erase-message.ts";
 import type { MemoryScope } from "./scope.ts";
 import type { Forgotten, MemoryService } from "./service.ts";
+import { dropStaleTurns } from "./source-turns.ts";
 
 export interface ForgottenEverywhere extends Forgotten {
   /** Threads whose prompts showed it and no longer do. */
@@ -36,6 +37,7 @@ export async function forgetEverywhere(
   const { scope, ids, turns } = request;
   const means = { ...given.means, store: asUser(given.means.store, scope.user) };
   const kit = { ...given, means };
+  if (kit.repository !== null) await dropStaleTurns(means.store, kit.repository, scope);
   const forgotten = await service.forget(scope, ids, turns === "redact" ? "erase" : "keep-history");
   if (forgotten.kind === "unknown-fact") return forgotten;
   if (turns === "redact") return eraseEverywhere(kit, request, forgotten);

@@ -17,6 +17,7 @@ export {
   memoryService,
   type NewFact,
 } from "./service.ts";
+export { forgetThread } from "./source-turns.ts";
 export {
   type MemoryStorage,
   MemoryStorageError,

@@ -68,7 +68,7 @@ const ATTEMPTS = 100;
 
 /** Facts and fences come along; the audit and the watermarks are the other document's own. The same copy each time. */
 function copyOf(document: MemoryDocument): MemoryDocument {
-  const { changes, watermarks, revision, ...rest } = document;
+  const { changes, watermarks, marks, revision, ...rest } = document;
   const copy = copies.get(document) ?? { ...rest, copiedFrom: "global" };
   copies.set(document, copy);
   return copy;

@@ -5,8 +5,10 @@
  */
 import type { MessageRecord } from "@palimpsest/core/log";
 import {
+  bindTurns,
   extractInput,
   extractionPrompt,
+  isFenced,
   type MemoryDocument,
   type MemoryUpdate,
   mergeUpdate,
@@ -14,6 +16,8 @@ import {
   planMemoryErasure,
   type Refusal,
   type SourceTurn,
+  standingWatermark,
+  withWatermark,
 } from "@palimpsest/core/memory";
 import { within } from "../abort.ts";
 import { readTurns, refOf } from "../recall/search.ts";
@@ -23,6 +27,7 @@ import { asUser } from "../stores/users.ts";
 import type { EmitMemory } from "./events.ts";
 import type { Repository } from "./repository.ts";
 import { checkScope, type MemoryScope } from "./scope.ts";
+import { dropStaleTurns } from "./source-turns.ts";
 
 /** Asks the extraction model. It should stop at the signal, and is not waited for beyond it. */
 export type Extract = (prompt: string, signal: AbortSignal) => Promise<string>;
@@ -66,10 +71,13 @@ export function createUpdater(options: UpdaterOptions): Updater {
       if (checked.kind === "invalid") return { kind: "skipped", reason: "bad-name" };
       const { scope } = checked;
       emit({ type: "memory-processing", threadId: thread });
+      // A document of before doesn't say whether its watermark is this thread's or that of one with its id.
+      if (!isMarked(await repository.read(scope), thread)) await dropStaleTurns(store, repository, scope);
       let total: UpdateOutcome = { kind: "skipped", reason: "already-read" };
       for (;;) {
         const document = await repository.read(scope);
-        const from = document.watermarks?.[thread] ?? 0;
+        const known = document.watermarks?.[thread] ?? 0;
+        const from = standingWatermark(document, thread, await hashAt(store, thread, known));
         if (from >= throughSeq) return total;
         const stretch = await readStretch(store, { thread, from, through: throughSeq, document });
         const outcome = await learn({ ...options, store }, { scope, thread, from, document, ...stretch, signal });
@@ -84,8 +92,9 @@ export function createUpdater(options: UpdaterOptions): Updater {
 interface Stretch {
   readonly turns: readonly SourceTurn[];
   readonly worth: "reading" | "trivial";
-  /** Where the watermark stands once it is learned. */
+  /** Where the watermark stands once it is learned, and on what. */
   readonly last: number;
+  readonly hash: string | undefined;
 }
 
 interface Lesson extends Stretch {
@@ -120,7 +129,8 @@ async function readStretch(
   }
   const imported = records.some(({ origin }) => origin === "import");
   const imports = imported && (await teaches(store, thread)) ? "learn" : "skip";
-  return { ...extractInput(records, { thread, fenced: new Set(document.fenced ?? []), imports }), last };
+  const input = extractInput(records, { thread, fenced: (turn) => isFenced(document, turn), imports });
+  return { ...input, last, hash: await hashAt(store, thread, last) };
 }
 
 /** Whether who imported the thread said that it is the user's own. */
@@ -171,24 +181,23 @@ type Failed = UpdateOutcome & { kind: "failed" };
 
 async function save(options: UpdaterOptions, lesson: Lesson, update: MemoryUpdate): Promise<UpdateOutcome> {
   const { repository, settings, clock, ids, emit } = options;
-  const { scope, thread, from, last, turns } = lesson;
+  const { scope, thread, last, hash, turns } = lesson;
   let merged: ReturnType<typeof mergeUpdate> = { changes: [], refused: [] };
   const { document, saved } = await repository.change(
     scope,
     (now) => {
       // Somebody else has read this stretch meanwhile: what we learned is theirs already.
-      if ((now.watermarks?.[thread] ?? 0) !== from) return null;
-      const fenced = new Set(now.fenced ?? []);
+      if (!sameWatermark(now, lesson.document, thread)) return null;
       const rules = {
         threshold: settings.factConfidenceThreshold,
         maxFacts: settings.maxFacts,
         now: clock().toISOString(),
         ids,
       };
-      merged = mergeUpdate(now, update, { ...rules, turns: turns.filter(({ ref }) => !fenced.has(ref)) });
+      merged = mergeUpdate(now, update, { ...rules, turns: turns.filter((turn) => !isFenced(now, turn)) });
       return {
         changes: merged.changes,
-        also: (next) => ({ ...next, watermarks: { ...next.watermarks, [thread]: last } }),
+        also: (next) => bindTurns(withWatermark(next, thread, { seq: last, hash }), turns),
       };
     },
     "conversation",
@@ -210,6 +219,19 @@ async function save(options: UpdaterOptions, lesson: Lesson, update: MemoryUpdat
     changed: merged.changes.length - added.length,
     refused: merged.refused,
   };
+}
+
+function isMarked({ watermarks, marks }: MemoryDocument, thread: string): boolean {
+  return watermarks?.[thread] === undefined || marks?.[thread] !== undefined;
+}
+
+function sameWatermark(a: MemoryDocument, b: MemoryDocument, thread: string): boolean {
+  return a.watermarks?.[thread] === b.watermarks?.[thread] && a.marks?.[thread] === b.marks?.[thread];
+}
+
+async function hashAt(store: Store, thread: string, seq: number): Promise<string | undefined> {
+  for await (const { chained } of store.records(thread, { range: [seq, seq] })) return chained.hash;
+  return undefined;
 }
 
 /** A turn that was erased while the model read it: who erased it can't have found yet what was learned from it. */

@@ -14,6 +14,8 @@ import { storedIndex } from "./stored-index.ts";
 export interface SearchHit {
   readonly thread: string;
   readonly seq: number;
+  /** The message's own. */
+  readonly id: string;
   readonly score: number;
   readonly at: string;
   readonly role: Role;
@@ -96,7 +98,7 @@ async function indexed(store: Store, thread: string): Promise<readonly Stretch[]
 }
 
 type Place = Pick<SearchHit, "thread" | "seq">;
-type Shown = Pick<SearchHit, "role" | "text" | "at">;
+type Shown = Pick<SearchHit, "id" | "role" | "text" | "at">;
 
 export function refOf({ thread, seq }: Place): string {
   return `${thread}#${seq}`;
@@ -109,11 +111,11 @@ async function readMessages(store: Store, places: readonly Place[]): Promise<Map
     const range = [Math.min(...seqs), Math.max(...seqs)] as const;
     for await (const { record, redacted } of store.records(thread, { range, seqs, kinds: ["message"] })) {
       if (redacted) continue;
-      const { dialect, body, origin, at, seq } = record as MessageRecord;
+      const { id, dialect, body, origin, at, seq } = record as MessageRecord;
       const shape = shapeOf(dialect);
       const message = JSON.parse(body) as never;
       const text = indexableText(message, shape as never, { origin })?.text ?? "";
-      found.set(refOf({ thread, seq }), { role: shape.role(message), at, text });
+      found.set(refOf({ thread, seq }), { id, role: shape.role(message), at, text });
     }
   };
   const byThread = Map.groupBy(places, ({ thread }) => thread);

@@ -33,6 +33,8 @@ export type Redacted =
       /** `already-redacted`: the message itself was; what was left of it elsewhere is erased now. */
       readonly kind: "redacted" | "already-redacted";
       readonly seq: number;
+      /** The message's own. */
+      readonly id: string;
       readonly bodies: number;
       /** Every thread that shows the message. */
       readonly threads: readonly string[];
@@ -77,7 +79,7 @@ export async function redact(
   for (const late of now) if (![...threads, ...lentTo].includes(late)) await settleReceipts(means, late);
   await means.store.scrub();
   const bodies = result.counts.get(threads[0]!) ?? 0;
-  return { kind: found.redacted ? "already-redacted" : "redacted", seq, bodies, threads, lentTo };
+  return { kind: found.redacted ? "already-redacted" : "redacted", seq, id: message.id, bodies, threads, lentTo };
 }
 
 export interface ErasedFacts {

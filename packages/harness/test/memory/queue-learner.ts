@@ -36,7 +36,7 @@ export async function learn(
   const records: MessageRecord[] = [];
   for await (const { record } of store.records(thread, { range: [before.watermark + 1, throughSeq] }))
     if (record.kind === "message") records.push(record);
-  const { turns } = extractInput(records, { thread, fenced: new Set(before.fenced) });
+  const { turns } = extractInput(records, { thread, fenced: ({ ref }) => before.fenced.includes(ref) });
   const texts = turns.filter(({ role }) => role === "user").map(({ text }) => text);
   await between();
   await save(store, thread, { ...before, watermark: throughSeq, texts: [...before.texts, ...texts] });

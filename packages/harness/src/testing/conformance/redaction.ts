@@ -1,5 +1,6 @@
 /** Redaction: a body is gone for good, everywhere it shows, and the chain says so. */
 import assert from "node:assert/strict";
+import type { MessageRecord } from "@palimpsest/core/log";
 import { appendMessages, commit, fork, redact, verify } from "../../threads/index.ts";
 import { assertSound, type Cases, collect, compact, freshId, freshThread, prune, say, writerOf } from "./kit.ts";
 
@@ -17,7 +18,9 @@ export const redactionCases: Cases = {
     await say(writer, "2");
     await store.releaseLease(writer.lease);
     const result = await redact(writer, thread, 1);
-    assert.deepEqual(result, { kind: "redacted", seq: 1, bodies: 1, threads: [thread], lentTo: [] });
+    const [erased] = await collect(store.records(thread, { range: [1, 1] }));
+    const { id } = erased!.record as MessageRecord;
+    assert.deepEqual(result, { kind: "redacted", seq: 1, id, bodies: 1, threads: [thread], lentTo: [] });
     const [first, second] = await collect(store.records(thread));
     assert.deepEqual([first!.redacted, second!.redacted], [true, false]);
     const body = JSON.parse((first!.record as { body: string }).body);

@@ -1,0 +1,53 @@
+/**
+ * Keeps what memory says of its source turns true: names that mean another message by now are dropped before anything is
+ * done in their name, and a thread that is deleted takes its names along.
+ */
+import type { MessageRecord } from "@palimpsest/core/log";
+import { namedRefs, staleRefs, withoutStale, withoutThread } from "@palimpsest/core/memory";
+import { refOf } from "../recall/search.ts";
+import type { Store } from "../stores/store.ts";
+import type { Repository } from "./repository.ts";
+import type { MemoryScope } from "./scope.ts";
+
+/** Of one document. The store is the user's. */
+export async function dropStaleTurns(store: Store, repository: Repository, scope: MemoryScope): Promise<void> {
+  const document = await repository.storage.reload(scope);
+  if (document === null) return;
+  const stale = staleRefs(document, await messagesUnder(store, namedRefs(document)));
+  if (stale.size === 0) return;
+  await repository.change(scope, () => ({ changes: [], also: (next) => withoutStale(next, stale) }), "manual");
+}
+
+/** In every document of the user. What was learned there stays. */
+export async function forgetThread(repository: Repository, user: string, thread: string): Promise<void> {
+  const scopes = (await repository.storage.scopes?.(user)) ?? [{ user, agent: null }];
+  for (const scope of scopes) {
+    const document = await repository.storage.reload(scope);
+    if (document === null) continue;
+    const knows = document.watermarks?.[thread] !== undefined || [...namedRefs(document)].some(isOf(thread));
+    if (!knows) continue;
+    await repository.change(scope, () => ({ changes: [], also: (next) => withoutThread(next, thread) }), "manual");
+  }
+}
+
+function isOf(thread: string): (ref: string) => boolean {
+  return (ref) => ref.startsWith(`${thread}#`);
+}
+
+/** Also those that were erased: their ids are left. */
+async function messagesUnder(
+  store: Store,
+  refs: Iterable<string>,
+): Promise<Map<string, Pick<MessageRecord, "id" | "at">>> {
+  const places = [...refs].flatMap((ref) => {
+    const [, thread, seq] = /^([^#]+)#(\d{1,15})$/.exec(ref) ?? [];
+    return thread === undefined ? [] : [{ thread, seq: Number(seq) }];
+  });
+  const found = new Map<string, Pick<MessageRecord, "id" | "at">>();
+  for (const [thread, own] of Map.groupBy(places, (place) => place.thread)) {
+    const seqs = own.map(({ seq }) => seq);
+    for await (const { record } of store.records(thread, { seqs, kinds: ["message"] }))
+      if (record.kind === "message") found.set(refOf({ thread, seq: record.seq }), { id: record.id, at: record.at });
+  }
+  return found;
+}
