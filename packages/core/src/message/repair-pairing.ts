@@ -176,6 +176,9 @@ function leftover<M>(source: Source<M>, bench: Bench<M>): readonly Item<M>[] {
   const rest = source.parts.some((part, index) => isRest(part) && !source.settled.has(index));
   if (rest && source.settled.size > 0) bench.note("content-moved", at, "other content moved behind the results");
   const kept = rest ? [take(source, isRest, bench)] : [];
+  if (source.parts.some((part, index) => part.kind !== "result" && !source.settled.has(index))) {
+    bench.note("blank-removed", at, "blank text between results");
+  }
   return [...quotes.map((message) => ({ message, at })), ...kept];
 }
 

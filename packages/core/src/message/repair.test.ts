@@ -142,6 +142,24 @@ const closing = (role: string) =>
     : [{ role: "user" as const, parts: [{ kind: "text" as const, text: "go on" }] }];
 
 /** Parts in an order that `make` would not choose, such as text before an Anthropic tool result. */
+test("blank text before a result goes, and the repair says so", () => {
+  const shape = shapeOf("anthropic") as Shape<AnthropicMessage>;
+  const given: AnthropicMessage[] = [
+    { role: "user", content: "go" },
+    { role: "assistant", content: [{ type: "tool_use", id: "c1", name: "read", input: {} }] },
+    {
+      role: "user",
+      content: [
+        { type: "text", text: "" },
+        { type: "tool_result", tool_use_id: "c1", content: "x" },
+      ],
+    },
+  ];
+  const { messages, repairs } = repair(given, shape, openaiRules);
+  assert.deepEqual(messages.at(-1)!.content, [{ type: "tool_result", tool_use_id: "c1", content: "x" }]);
+  assert.deepEqual(repairs, [{ kind: "blank-removed", index: 2, detail: "blank text between results" }]);
+});
+
 function shuffled<M>(messages: readonly M[], shape: Shape<M>, seed: number): readonly M[] {
   const draw = random(seed);
   return messages.map((message) => {
