@@ -1,11 +1,12 @@
 /** The home directory and the store that belongs to it: opened for one command and closed whatever happens. */
 import { existsSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { checkThreadId, DEFAULT_USER } from "@palimpsest/core/log";
 import { admitHome } from "palimpsest/config/admission";
 import { asUser, openStore, type Scrubbed, type Store, storeTarget } from "palimpsest/stores";
 import { type Means, means } from "palimpsest/threads";
 import { makeHome, personHere } from "palimpsest/trust";
+import { adoptOldFolders } from "palimpsest/workspace/old-folders";
 import { integer } from "../command/arguments.ts";
 import type { Context, Input } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
@@ -46,6 +47,8 @@ export async function withHome<T>(context: Context, work: (means: Means) => Prom
     const { standing } = await admittedHome(context);
     // The database is part of what was trusted, and this one is ours.
     if (isNew && standing === "trusted") admitHome(context.place, personHere()).trust();
+    if (context.access === "write" && context.store === null && existsSync(join(context.home, "threads")))
+      await adoptOldFolders(context.home, store);
     return work(means(asUser(store, context.user)));
   };
   return withStore(target, use, context.access);

@@ -15,6 +15,7 @@ import { type WorkspaceOptions, workspaceFiles } from "../middleware/workspace.t
 import { answerFiles, type KeepAnswer } from "../subagents/answer-files.ts";
 import { workspaceFor } from "../subagents/shared-workspace.ts";
 import { type FileCopier, fileCopier } from "../workspace/fork-files.ts";
+import { adoptOldFolders } from "../workspace/old-folders.ts";
 import { QUOTA } from "../workspace/quota.ts";
 import { VIRTUAL_ROOT } from "../workspace/virtual-path.ts";
 import { type Quota, threadWorkspace, type Workspace } from "../workspace/workspace.ts";
@@ -68,6 +69,7 @@ export function deepFiles(options: DeepFilesOptions): DeepFiles {
   };
   return {
     workspace: [
+      { name: "old-folders", beforeAgent: ({ means }) => adoptOldFolders(base, means.store) },
       forkedFiles(copier),
       workspaceFiles({ workspace, bash }),
       toolOutput({ ...options.toolOutput, workspace }),

@@ -4,6 +4,7 @@
  * and reports what differed. The logs themselves are never touched, nor is the head of a broken one: it is the witness.
  */
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { DEFAULT_USER } from "@palimpsest/core/log";
 import { repairParts } from "../compaction/part-files.ts";
 import { historyFolder } from "../compaction/thread-compactor.ts";
@@ -14,6 +15,7 @@ import type { Store } from "../stores/store.ts";
 import { everyThread, everyUser } from "../stores/users.ts";
 import { rebuildHead, verify } from "../threads/audit.ts";
 import { sha256 } from "../threads/writer.ts";
+import { adoptOldFolders } from "../workspace/old-folders.ts";
 import { leftOverChecks } from "./left-over.ts";
 import { memoryFileCheck, memoryJobCheck } from "./memory-checks.ts";
 
@@ -54,8 +56,10 @@ export async function examine(options: DoctorOptions): Promise<Check[]> {
       checks.push({ name: "home", ok: true, detail: homeOf(options) });
       const engine = await store.check();
       checks.push({ name: "database", ok: engine.ok, detail: engine.detail });
-      checks.push(...(await threadChecks(store, options)));
       const { home, derived, folders = "own" } = options;
+      if (derived === "rebuild" && folders === "own" && existsSync(join(home, "threads")))
+        await adoptOldFolders(home, store);
+      checks.push(...(await threadChecks(store, options)));
       checks.push(...(await leftOverChecks(store, { home, derived, folders })));
       if (derived === "rebuild") checks.push(...(await scrubCheck(store)));
       checks.push(await memoryJobCheck(store));

@@ -18,7 +18,7 @@ test("files of a thread that is no more are named, moved aside by a rebuild, and
   assert.match((await at.doctor("rebuild", "shared")).detail, /delete them if no other store/);
   assert.ok(existsSync(join(at.home, "threads", "gone")), "another store may know it");
   assert.match((await at.doctor("rebuild")).detail, /moved to .*left-over/);
-  assert.deepEqual(readdirSync(join(at.home, "threads")), ["kept"]);
+  assert.deepEqual(readdirSync(join(at.home, "threads")), [".by-user", "kept"]);
   assert.equal((await at.doctor("rebuild")).name, "nothing");
 });
 

@@ -29,8 +29,9 @@ export async function leftOverChecks(store: Store, options: LeftOverOptions): Pr
   for await (const own of everyUser(store)) {
     for await (const { header } of everyThread(own)) {
       const folder = threadFolder(options.home, header);
-      // Before names were spelled out a folder had the thread's own name.
-      for (const one of [folder, join(dirname(folder), header.id)]) known.add(one);
+      // Before names were spelled out a folder had the thread's own name, and before that all lay together.
+      for (const one of [folder, join(dirname(folder), header.id), join(options.home, "threads", header.id)])
+        known.add(one);
       const half = await forkCheck(own, header.id, options);
       if (half !== null) checks.push(half);
       const lent = options.derived === "skip" ? null : await evidenceCheck(own, header.id);

@@ -9,10 +9,13 @@ import { basename, dirname, join } from "node:path";
 import { type MemoryDocument, parseDocument, writeDocument } from "@palimpsest/core/memory";
 import { PRIVATE_FILE, PRIVATE_FOLDER } from "../trust/private-files.ts";
 import { withFileLock } from "./file-lock.ts";
+import { adoptOldMemory } from "./old-memory.ts";
 import { type MemoryPlace, type MemoryScope, memoryPath } from "./scope.ts";
 import { type MemoryStorage, MemoryStorageError } from "./storage.ts";
 
 export interface FileStorageOptions extends MemoryPlace {
+  /** Whether there is such a user, for files of the time when users were lower-cased. */
+  readonly isUser?: (user: string) => Promise<boolean>;
   /** Writes and flushes a new file; replaced by tests of a full disk. */
   readonly writeNew?: (path: string, text: string) => Promise<void>;
 }
@@ -23,7 +26,8 @@ interface Known {
   readonly document: MemoryDocument;
 }
 
-export function fileStorage({ writeNew = writeFlushed, ...given }: FileStorageOptions): MemoryStorage {
+export function fileStorage(options: FileStorageOptions): MemoryStorage {
+  const { writeNew = writeFlushed, isUser = async () => false, ...given } = options;
   const cache = new Map<string, Known>();
   const place = (scope: MemoryScope): string => memoryPath(scope, given);
   const read = async (path: string, from: "cache" | "disk"): Promise<MemoryDocument | null> => {
@@ -40,10 +44,16 @@ export function fileStorage({ writeNew = writeFlushed, ...given }: FileStorageOp
     cache.set(path, { stamp, digest: digestOf(text), document: parsed.document });
     return parsed.document;
   };
+  const find = async (scope: MemoryScope, from: "cache" | "disk"): Promise<MemoryDocument | null> => {
+    const document = await read(place(scope), from);
+    if (document !== null) return document;
+    await guarded(place(scope), () => adoptOldMemory(given.base, scope.user, isUser));
+    return read(place(scope), from);
+  };
   return {
     place,
-    load: (scope) => read(place(scope), "cache"),
-    reload: (scope) => read(place(scope), "disk"),
+    load: (scope) => find(scope, "cache"),
+    reload: (scope) => find(scope, "disk"),
     async save(document, { scope, expectRevision }) {
       const path = place(scope);
       const before = cache.get(path)?.digest;
@@ -65,19 +75,21 @@ export function fileStorage({ writeNew = writeFlushed, ...given }: FileStorageOp
       const agents = await readdir(dirname(dirname(place({ user, agent: "x" })))).catch(() => [] as string[]);
       return [own, ...agents.map((agent) => ({ user, agent }))];
     },
-    async forgetCopies(scope, texts) {
-      const path = place(scope);
-      const needles = texts.map((text) => JSON.stringify(text).slice(1, -1));
-      const deleted: string[] = [];
-      for (const copy of await copiesOf(path, /^\.(?:corrupt-[\da-f]+|[\da-f-]+\.tmp)$/)) {
-        const held = await readText(copy);
-        if (!needles.some((needle) => held.includes(needle))) continue;
-        await rm(copy, { force: true });
-        deleted.push(copy);
-      }
-      return deleted;
-    },
+    forgetCopies: (scope, texts) => deleteCopies(place(scope), texts),
   };
+}
+
+/** Copies of the file that hold one of these texts. */
+async function deleteCopies(path: string, texts: readonly string[]): Promise<readonly string[]> {
+  const needles = texts.map((text) => JSON.stringify(text).slice(1, -1));
+  const deleted: string[] = [];
+  for (const copy of await copiesOf(path, /^\.(?:corrupt-[\da-f]+|[\da-f-]+\.tmp)$/)) {
+    const held = await readText(copy);
+    if (!needles.some((needle) => held.includes(needle))) continue;
+    await rm(copy, { force: true });
+    deleted.push(copy);
+  }
+  return deleted;
 }
 
 async function replace(path: string, text: string, writeNew: (path: string, text: string) => Promise<void>) {

@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Store } from "../stores/store.ts";
+import { asUser } from "../stores/users.ts";
 import { customStorage, isCustomStorage } from "./custom-storage.ts";
 import { fileStorage } from "./file-storage.ts";
 import type { MemoryPlace } from "./scope.ts";
@@ -18,7 +19,10 @@ export interface OpenStorageOptions extends MemoryPlace {
 
 export async function openStorage(options: OpenStorageOptions): Promise<MemoryStorage> {
   const { storageClass, store, onError } = options;
-  if (storageClass === "file" || FILE_ALIAS.test(storageClass)) return fileStorage(options);
+  const isUser = async (user: string) =>
+    store !== undefined && (await asUser(store, user).threads({ limit: 1 })).threads.length > 0;
+  const files = () => fileStorage({ ...options, isUser });
+  if (storageClass === "file" || FILE_ALIAS.test(storageClass)) return files();
   try {
     if (storageClass === "sqlite" || storageClass === "postgres") {
       if (store === undefined) throw new Error("there is no store to keep it in");
@@ -30,7 +34,7 @@ export async function openStorage(options: OpenStorageOptions): Promise<MemorySt
     onError(
       `storage_class ${JSON.stringify(storageClass)} can't be loaded (${reason}): memory is kept in files instead.`,
     );
-    return fileStorage(options);
+    return files();
   }
 }
 

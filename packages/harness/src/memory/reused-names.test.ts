@@ -1,9 +1,9 @@
 import { after, before, type TestContext } from "node:test";
+import { deletedThreads, reusedNames } from "../../test/memory/reused-names-suite.ts";
 import { openPostgres } from "../stores/postgres.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { Store } from "../stores/store.ts";
 import { startPostgres } from "../testing/postgres-server.ts";
-import { deletedThreads, reusedNames } from "./reused-names-suite.ts";
 
 let server: Awaited<ReturnType<typeof startPostgres>>;
 before(async () => {

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { emptyDocument, type MemoryDocument } from "@palimpsest/core/memory";
+import { emptyDocument, type MemoryDocument, writeDocument } from "@palimpsest/core/memory";
 import { openStore } from "../stores/open.ts";
 import { type PostgresServer, startPostgres } from "../testing/postgres-server.ts";
 import { customStorage } from "./custom-storage.ts";
@@ -236,6 +236,29 @@ test("[F38] an agent's name that could leave its folder or meet another's is ref
   for (const user of ["auth0|123", "ann@example.org", "../x", "CON", "a".repeat(500)])
     assert.deepEqual(checkScope(user), { kind: "scope", scope: { user, agent: null } });
   assert.equal(checkScope("").kind, "invalid");
+});
+
+test("memory of the time when users were lower-cased is found, and never given to another user", async () => {
+  const base = join(folder, "lower-cased");
+  const write = (user: string, text: string): void => {
+    mkdirSync(join(base, "users", user, "agents", "coder"), { recursive: true });
+    const document = writeDocument({ ...emptyDocument(), history: { ...emptyDocument().history, recentMonths: text } });
+    writeFileSync(join(base, "users", user, "memory.json"), document);
+    writeFileSync(join(base, "users", user, "agents", "coder", "memory.json"), document);
+  };
+  write("ada", "ada's or Ada's");
+  write("bob", "bob's");
+  const isUser = async (user: string) => user === "bob";
+  const storage = fileStorage({ base, storagePath: "memory.json", isUser });
+  const months = async (user: string, agent: string | null = null) =>
+    (await storage.load({ user, agent }))?.history.recentMonths;
+  assert.equal(await months("Ada"), "ada's or Ada's");
+  assert.equal(await months("Ada", "coder"), "ada's or Ada's");
+  assert.equal(await months("ada"), undefined, "it was moved");
+  assert.equal(await months("Bob"), undefined, "there is a bob, and it is his");
+  assert.equal(await months("bob"), "bob's");
+  assert.equal(await months("auth0|bob"), undefined);
+  assert.equal(storage.place({ user: "auth0|Bob", agent: null }), join(base, "users", "auth0%7c%42ob", "memory.json"));
 });
 
 test("storage_class: the documented class name is the file storage, and what can't be loaded falls back with an error", async () => {
