@@ -126,10 +126,10 @@ function flip(seq: number, bySeq: ReadonlyMap<number, Structural>, dead: Set<num
   }
 }
 
-/** Live undos of a prune or a compaction: what a redo can bring back. */
+/** Live undos of a prune or a compaction: what a redo can bring back. What was taken back may be left out of a structure. */
 function takenBack(live: readonly Structural[], structure: readonly Structural[]): Act<"undo">[] {
-  const acts = new Set(structure.filter((act) => act.kind !== "undo").map((act) => act.seq));
-  return live.filter((act) => act.kind === "undo").filter((act) => acts.has(act.of));
+  const undos = new Set(structure.filter((act) => act.kind === "undo").map((act) => act.seq));
+  return live.filter((act) => act.kind === "undo").filter((act) => !undos.has(act.of));
 }
 
 function newest<A extends Structural>(acts: readonly A[]): A | undefined {

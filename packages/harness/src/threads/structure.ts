@@ -6,35 +6,64 @@
 import { type Head, parseHeader, type RecordHeader, type Structural, structural } from "@palimpsest/core/log";
 import type { RecordQuery, Store } from "../stores/store.ts";
 
-/** Every structural record after `since`, and what the undos among them took back, however old. */
-export async function readStructure(store: Store, thread: string, since = 0): Promise<Structural[]> {
-  const range = [since + 1, Number.MAX_SAFE_INTEGER] as const;
+/** All of it. */
+export async function readStructure(store: Store, thread: string): Promise<Structural[]> {
   const acts = new Map<number, Structural>();
-  await collectActs(store, thread, { range }, acts);
-  for (;;) {
-    // An undo is written only of what stands, so nothing from before needs to be known of its target.
-    const seqs = [...acts.values()].flatMap((act) => (act.kind === "undo" && !acts.has(act.of) ? [act.of] : []));
-    const known = acts.size;
-    if (seqs.length > 0) await collectActs(store, thread, { seqs }, acts);
-    if (acts.size === known) break;
-  }
-  return [...acts.values()].sort((a, b) => a.seq - b.seq);
+  await collectActs(store, thread, ["compaction", "undo", "evidence"], {}, acts);
+  return inOrder(acts);
 }
 
-/** What an undo of the newest prune or compaction has to know. */
+/** What an undo of the newest prune or compaction has to know: it leaves what the live compaction folds. */
 export async function structureForUndo(store: Store, thread: string, { compaction }: Head): Promise<Structural[]> {
   const live = await compactionHeader(store, thread, compaction);
   const folded = await compactionHeader(store, thread, live?.folds ?? null);
-  return readStructure(store, thread, folded?.covers[1] ?? 0);
+  return structureSince(store, thread, folded?.covers[1] ?? 0, [live?.seq, folded?.seq]);
 }
 
-/** What a redo has to know: behind a newer prune or compaction it may reach anywhere. */
+/** What a redo has to know: the undo and what that took back. Behind a newer prune or compaction it may reach anywhere. */
 export async function structureForRedo(store: Store, thread: string, head: Head): Promise<Structural[]> {
-  return readStructure(store, thread, head.undone === null ? 0 : head.hiddenThrough);
+  if (head.undone === null) return readStructure(store, thread);
+  const undos = new Map<number, Structural>();
+  await collectActs(store, thread, ["undo"], { seqs: [head.undone.seq - 1, head.undone.seq] }, undos);
+  const targets = [...undos.values()].map((act) => (act.kind === "undo" ? act.of : null));
+  return structureSince(store, thread, head.hiddenThrough, [head.compaction, ...targets]);
 }
 
-async function collectActs(store: Store, thread: string, query: RecordQuery, acts: Map<number, Structural>) {
-  const kinds = ["compaction", "undo", "evidence"] as const;
+/**
+ * The undos, prunes and evidence after `since`, and of the compactions only these: others that stand there were taken back.
+ * Undone records from before, too, where an undo among these took them back; an undo is written only of what stands, so
+ * nothing else needs to be known of them.
+ */
+async function structureSince(
+  store: Store,
+  thread: string,
+  since: number,
+  compactions: readonly (number | null | undefined)[],
+): Promise<Structural[]> {
+  const acts = new Map<number, Structural>();
+  await collectActs(store, thread, ["undo", "evidence"], { range: [since + 1, Number.MAX_SAFE_INTEGER] }, acts);
+  const older = (): number[] =>
+    [...acts.values()].flatMap((act) => (act.kind === "undo" && act.of <= since && !acts.has(act.of) ? [act.of] : []));
+  let seqs = [...compactions.filter((seq) => seq != null), ...older()];
+  for (let known = -1; seqs.length > 0 && acts.size > known; seqs = older()) {
+    known = acts.size;
+    await collectActs(store, thread, ["compaction", "undo"], { seqs }, acts);
+  }
+  return inOrder(acts);
+}
+
+function inOrder(acts: ReadonlyMap<number, Structural>): Structural[] {
+  return [...acts.values()].sort((a, b) => a.seq - b.seq);
+}
+
+/** Records of these kinds, and prunes. */
+async function collectActs(
+  store: Store,
+  thread: string,
+  kinds: readonly ("compaction" | "undo" | "evidence")[],
+  query: RecordQuery,
+  acts: Map<number, Structural>,
+): Promise<void> {
   for await (const { chained } of store.records(thread, { ...query, kinds, bodies: "none" })) {
     const header = parseHeader(chained);
     const act = header.kind === "prune" ? null : structural(header);
