@@ -27,7 +27,7 @@ for (const summaries of ["model", "extract"] as const) {
     const at = (share: number) => sorted[Math.floor(share * (sorted.length - 1))]!.toFixed(1);
     const shown = times.filter((_, index) => index % 200 === 0).map((ms) => ms.toFixed(1));
     t.diagnostic(
-      `work of an undo: median ${at(0.5)} ms, p99 ${at(0.99)} ms, most ${at(1)} ms; every 200th: ${shown.join(", ")}`,
+      `work of an undo: median ${at(0.5)} ms, p95 ${at(0.95)} ms, p99 ${at(0.99)} ms, most ${at(1)} ms; every 200th: ${shown.join(", ")}`,
     );
     await assertSound(writer, "t");
   });

@@ -103,9 +103,9 @@ export async function takeAllBack(writer: Writer, befores: readonly Before[], wh
   for await (const { seq } of replay(writer, writer.lease.thread)) said.push(seq);
   const times: number[] = [];
   for (const [left, { version, view: expected }] of [...befores.entries()].reverse()) {
-    const started = process.cpuUsage();
+    const started = process.threadCpuUsage();
     assert.equal((await undo(writer)).kind, "undone");
-    const { user, system } = process.cpuUsage(started);
+    const { user, system } = process.threadCpuUsage(started);
     times.push((user + system) / 1000);
     assert.deepEqual(spelled(await viewThrough(writer, version)), expected);
     if (left % wholeEvery !== 0) continue;
