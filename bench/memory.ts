@@ -104,7 +104,15 @@ function request(
   question: string,
   { tokens, count }: { readonly tokens: number; readonly count: Count },
 ): EvidenceRequest {
-  return { question, agent: "default", thread: "asking", visibleAfter: 0, shown: new Set(), tokens, count };
+  return {
+    question,
+    agent: "default",
+    thread: "asking",
+    visibleAfter: 0,
+    shown: new Set(),
+    tokens,
+    count,
+  };
 }
 
 async function ingest(store: Store, turns: readonly Turn[], to: { readonly user: string; readonly thread: string }) {
@@ -132,8 +140,13 @@ function factsOf(turns: readonly Turn[], thread: string): Fact[] {
       if (known) known.sourceMessageIds.push(`${thread}#${seq}`);
       else
         facts.set(content, {
-          ...{ id: `f${facts.size + 1}`, content, category: "context", confidence: 0.9, createdAt: at },
-          ...{ source: "conversation", sourceMessageIds: [`${thread}#${seq}`] },
+          id: `f${facts.size + 1}`,
+          content,
+          category: "context",
+          confidence: 0.9,
+          createdAt: at,
+          source: "conversation",
+          sourceMessageIds: [`${thread}#${seq}`],
         });
     }
   }

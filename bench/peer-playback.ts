@@ -91,7 +91,15 @@ async function play(files: readonly string[], { peer, build, window, summarizer 
     const folder = mkdtempSync(join(tmpdir(), "palimpsest-peer-"));
     const model = fakeSummarizer(summarizer, { limit, count });
     const player = build(peer, { model, limit, systems, folder, count: (sent) => meter.messages(sent) });
-    await playOne(messages, { player, model, systems, tally, meter, limit, summarizer });
+    await playOne(messages, {
+      player,
+      model,
+      systems,
+      tally,
+      meter,
+      limit,
+      summarizer,
+    });
     rmSync(folder, { recursive: true });
   }
   return tally;

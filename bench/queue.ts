@@ -48,7 +48,10 @@ async function measure(store: Store, rounds: number) {
   await store.close();
   const [withJob, without] = [quantile(cost.with, 0.5), quantile(cost.without, 0.5)];
   return {
-    ...{ withMs: withJob, withoutMs: without, addedMs: withJob - without, ratio: withJob / without },
+    withMs: withJob,
+    withoutMs: without,
+    addedMs: withJob - without,
+    ratio: withJob / without,
     p95: { withMs: quantile(cost.with, 0.95), withoutMs: quantile(cost.without, 0.95) },
   };
 }

@@ -76,7 +76,13 @@ function play(
 ) {
   const shape = shapeOf("openai") as Shape<object>;
   return playSettings({
-    ...{ messages: said, shape, rules: openaiRules, window, fixed: FIXED, policy, drafts },
+    messages: said,
+    shape,
+    rules: openaiRules,
+    window,
+    fixed: FIXED,
+    policy,
+    drafts,
     meter: createMeter(shape, { counter: charsPerToken(4) }),
     writer: misbehavingWriter("extractive", window.size),
     compactions: COMPACTIONS,

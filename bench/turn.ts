@@ -140,9 +140,17 @@ async function fill(store: Store, messages: number): Promise<void> {
     );
   await commit(writer, [
     {
-      ...{ kind: "compaction", covers: [1, messages - TAIL], folds: null, request: null, systems: [], archive: null },
+      kind: "compaction",
+      covers: [1, messages - TAIL],
+      folds: null,
+      request: null,
+      systems: [],
+      archive: null,
       summary: { format: "pair", text: "A record of what came before.", digest: null, state: null },
-      ...{ rung: "extract", reason: "bench", tokensBefore: 0, tokensAfter: 0 },
+      rung: "extract",
+      reason: "bench",
+      tokensBefore: 0,
+      tokensAfter: 0,
     },
   ]);
   await store.releaseLease(taken.lease);

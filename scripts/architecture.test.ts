@@ -6,11 +6,32 @@ import { fileURLToPath } from "node:url";
 import arrows from "./architecture/folder-arrows.json" with { type: "json" };
 import { type FolderArrows, wrongFolderArrows } from "./architecture/folders.ts";
 import { unawaitedReturns } from "./architecture/returns.ts";
-import { anyTypes, impureCore, longFiles, longFunctions, runtimeCycles, wrongArrows } from "./architecture/rules.ts";
+import {
+  anyTypes,
+  crowdedLines,
+  deepFunctions,
+  foldedLiterals,
+  impureCore,
+  longFiles,
+  longFunctions,
+  runtimeCycles,
+  wrongArrows,
+} from "./architecture/rules.ts";
 import { loadWorkspace, type Package, type Workspace } from "./architecture/workspace.ts";
 
 const repository = loadWorkspace(join(dirname(fileURLToPath(import.meta.url)), ".."));
-const rules = { wrongArrows, impureCore, runtimeCycles, longFiles, longFunctions, anyTypes, unawaitedReturns };
+const rules = {
+  wrongArrows,
+  impureCore,
+  runtimeCycles,
+  longFiles,
+  longFunctions,
+  anyTypes,
+  unawaitedReturns,
+  deepFunctions,
+  foldedLiterals,
+  crowdedLines,
+};
 
 for (const [name, rule] of Object.entries(rules)) {
   test(`the repository has no ${name.replace(/[A-Z]/g, (capital) => ` ${capital.toLowerCase()}`)}`, () => {
@@ -85,27 +106,31 @@ test("a cycle is found, unless one of its imports is types only", () => {
   assert.equal(runtimeCycles(made({ ...files, [back]: `import type { a } from "./a.ts";\n` })).length, 0);
 });
 
-test("long files and long functions are measured, loops and objects are not functions", () => {
-  const body = "  go();\n".repeat(60);
+test("long files, and functions by their statements and their depth, are measured; a list of properties is not", () => {
   const at = "packages/core/src/a.ts";
-  for (const opening of [
-    "export function f(a: { b: string }): void {",
-    "export const f = async (a = `$" + "{1}`): Promise<void> => {",
-    "class A { method() {",
-  ])
-    assert.equal(
-      longFunctions(made({ [at]: `${opening}\n${body}}${opening.startsWith("class") ? "}" : ""}\n` })).length,
-      1,
-    );
-  for (const opening of ["if (a) {", "for (const a of b()) {", "const a = {"])
-    assert.equal(
-      longFunctions(
-        made({ [at]: `${opening}\n${body.replaceAll("go();", opening.endsWith("= {") ? "...b," : "go();")}}\n` }),
-      ).length,
-      0,
-    );
-  assert.equal(longFiles(made({ [at]: "a();\n".repeat(301) })).length, 1);
-  assert.equal(longFiles(made({ [at]: "a();\n".repeat(300) })).length, 0);
+  const body = "  go();\n".repeat(51);
+  for (const opening of ["export function f() {", "export const f = async (): Promise<void> => {", "class A { m() {"]) {
+    const text = `${opening}\n${body}}${opening.startsWith("class") ? "}" : ""}\n`;
+    assert.equal(longFunctions(made({ [at]: text })).length, 1, opening);
+    assert.equal(longFunctions(made({ [at]: text.replace("  go();\n", "") })).length, 0, opening);
+  }
+  const properties = Array.from({ length: 200 }, (_, index) => `  p${index}: 1,\n`).join("");
+  assert.deepEqual(longFunctions(made({ [at]: `export const f = () => ({\n${properties}});\n` })), []);
+  const nested = (depth: number) => `function f() {\n${"if (a) {".repeat(depth)}go();${"}".repeat(depth)}\n}\n`;
+  assert.equal(deepFunctions(made({ [at]: nested(5) })).length, 1);
+  assert.equal(deepFunctions(made({ [at]: nested(4) })).length, 0);
+  const chained = `function f() {\n${"if (a) go(); else ".repeat(9)}go();\n}\n`;
+  assert.equal(deepFunctions(made({ [at]: chained })).length, 0);
+  assert.equal(longFiles(made({ [at]: "a();\n".repeat(401) })).length, 1);
+  assert.equal(longFiles(made({ [at]: "a();\n".repeat(400) })).length, 0);
+});
+
+test("a literal that is spread into a literal and a line of seven properties are found", () => {
+  const at = "packages/core/src/a.ts";
+  assert.equal(foldedLiterals(made({ [at]: "f({ ...{ a, b }, c });\nf([...[a, b], c]);\n" })).length, 2);
+  assert.equal(foldedLiterals(made({ [at]: "f({ ...a, ...(b && { c }) });\nf([...a]);\n" })).length, 0);
+  assert.equal(crowdedLines(made({ [at]: "f({ a, b, c, d, e, f, g });\n" })).length, 1);
+  assert.equal(crowdedLines(made({ [at]: "f({\n  a, b, c, d, e, f,\n  g });\n" })).length, 0);
 });
 
 test("`any` is found as a type, not as a word, a method or part of a text", () => {

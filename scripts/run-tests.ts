@@ -26,7 +26,9 @@ const mark = `PALIMPSEST_TEST_RUN=${randomUUID()}`;
 process.env["PALIMPSEST_TEST_RUN"] = mark.slice(mark.indexOf("=") + 1);
 
 const stream = run({
-  ...{ globPatterns: patterns, concurrency: 2, timeout: ms("seconds") },
+  globPatterns: patterns,
+  concurrency: 2,
+  timeout: ms("seconds"),
   execArgv: ["--conditions=palimpsest-source", `--import=${new URL("./run-tests/guard.ts", import.meta.url)}`],
 });
 stream.on("test:fail", ({ todo, skip }) => {

@@ -66,6 +66,14 @@ function dialogs(text: string): Transcript[] {
     // No clock in these files: half a minute between messages.
     const meter = createMeter(openaiShape, { counter: charsPerToken(CHARACTERS_PER_TOKEN) });
     const turns = messages.map((message, at): Turn => ({ message, at: at * 30_000, output: null }));
-    return { name: `dialog ${index + 1}`, turns, meter, fixedTokens: 0, repairs: 0, questions: [], unasked: 0 };
+    return {
+      name: `dialog ${index + 1}`,
+      turns,
+      meter,
+      fixedTokens: 0,
+      repairs: 0,
+      questions: [],
+      unasked: 0,
+    };
   });
 }

@@ -185,7 +185,9 @@ export const labQuestions: Subject = {
     return policies
       .filter((one) => one !== own)
       .map((one) => ({
-        ...{ what: one.name, ours: cell(own), theirs: cell(one) },
+        what: one.name,
+        ours: cell(own),
+        theirs: cell(one),
         ratio: times((own.evidence ?? 0) / (one.evidence || 1)),
       }));
   },

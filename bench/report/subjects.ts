@@ -4,6 +4,20 @@ import { append, count, queue, search, startup, summarize, turn, turnOnPostgres 
 import type { Subject } from "./write.ts";
 
 export const SUBJECTS: readonly Subject[] = [
-  ...[turn, turnOnPostgres, append, playback, tokens, recall, recallWithFacts, memory, cost, lab, labQuestions],
-  ...[search, queue, count, summarize, startup],
+  turn,
+  turnOnPostgres,
+  append,
+  playback,
+  tokens,
+  recall,
+  recallWithFacts,
+  memory,
+  cost,
+  lab,
+  labQuestions,
+  search,
+  queue,
+  count,
+  summarize,
+  startup,
 ];

@@ -5,11 +5,15 @@
 import { posix } from "node:path";
 import { functionsOf } from "./functions.ts";
 import { type Import, importsOf } from "./imports.ts";
-import { lineOf, parse, walk } from "./syntax.ts";
+import { isNode, lineOf, type Node, parse, walk } from "./syntax.ts";
 import { isTest, type Package, type SourceFile, type Workspace } from "./workspace.ts";
 
-const MAX_FILE_LINES = 300;
-const MAX_FUNCTION_LINES = 60;
+const MAX_FILE_LINES = 400;
+/** Those of functions inside it too. */
+const MAX_STATEMENTS = 50;
+/** Conditions, loops and tries inside each other. */
+const MAX_DEPTH = 4;
+const MAX_PROPERTIES_ON_A_LINE = 6;
 
 export function wrongArrows(workspace: Workspace): string[] {
   return eachImport(workspace).flatMap(({ file, use }) => {
@@ -65,14 +69,38 @@ export function longFiles(workspace: Workspace): string[] {
   });
 }
 
+/** By statements and not by lines: lines can be squeezed, and a list of properties is long without being hard to read. */
 export function longFunctions(workspace: Workspace): string[] {
-  return written(workspace)
-    .filter((file) => file.path.endsWith(".ts"))
-    .flatMap((file) =>
-      functionsOf(file.text)
-        .filter(({ lines }) => lines > MAX_FUNCTION_LINES)
-        .map(({ line, lines }) => `${file.path}:${line} a function of ${lines} lines, at most ${MAX_FUNCTION_LINES}`),
-    );
+  return eachFunction(workspace)
+    .filter(({ statements }) => statements > MAX_STATEMENTS)
+    .map(({ place, statements }) => `${place} a function of ${statements} statements, at most ${MAX_STATEMENTS}`);
+}
+
+export function deepFunctions(workspace: Workspace): string[] {
+  return eachFunction(workspace)
+    .filter(({ depth }) => depth > MAX_DEPTH)
+    .map(({ place, depth }) => `${place} a function with ${depth} branches inside each other, at most ${MAX_DEPTH}`);
+}
+
+/** A literal spread into a literal only keeps many properties on one line: the formatter is tricked, not the reader. */
+export function foldedLiterals(workspace: Workspace): string[] {
+  return eachLiteral(workspace).flatMap(({ file, node, items }) =>
+    items
+      .filter(({ type, argument }) => type === "SpreadElement" && isNode(argument) && argument.type === node.type)
+      .map(({ start }) => `${file.path}:${lineOf(file.text, start)} a literal spread into a literal: write it out`),
+  );
+}
+
+export function crowdedLines(workspace: Workspace): string[] {
+  return eachLiteral(workspace).flatMap(({ file, node, items }) => {
+    if (node.type !== "ObjectExpression") return [];
+    const lines = Map.groupBy(items, ({ start }) => lineOf(file.text, start));
+    return [...lines]
+      .filter(([, properties]) => properties.length > MAX_PROPERTIES_ON_A_LINE)
+      .map(
+        ([line, { length }]) => `${file.path}:${line} has ${length} properties, at most ${MAX_PROPERTIES_ON_A_LINE}`,
+      );
+  });
 }
 
 export function anyTypes(workspace: Workspace): string[] {
@@ -80,6 +108,35 @@ export function anyTypes(workspace: Workspace): string[] {
     const found: string[] = [];
     walk(parse(file.text).program.body, null, (node) => {
       if (node.type === "TSAnyKeyword") found.push(`${file.path}:${lineOf(file.text, node.start)} uses \`any\``);
+      return null;
+    });
+    return found;
+  });
+}
+
+function eachFunction(workspace: Workspace) {
+  return written(workspace).flatMap((file) =>
+    functionsOf(file.text).map((found) => ({ ...found, place: `${file.path}:${found.line}` })),
+  );
+}
+
+interface Literal {
+  readonly file: SourceFile;
+  readonly node: Node;
+  readonly items: readonly Node[];
+}
+
+function eachLiteral(workspace: Workspace): Literal[] {
+  return workspace.files.flatMap((file) => {
+    const found: Literal[] = [];
+    walk(parse(file.text).program.body, null, (node) => {
+      const items =
+        node.type === "ObjectExpression"
+          ? node["properties"]
+          : node.type === "ArrayExpression"
+            ? node["elements"]
+            : null;
+      if (Array.isArray(items)) found.push({ file, node, items: items.filter(isNode) });
       return null;
     });
     return found;

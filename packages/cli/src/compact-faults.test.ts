@@ -154,7 +154,11 @@ test("a configured model writes the summary", async (t) => {
     const usage = { prompt_tokens: 100, completion_tokens: 30, total_tokens: 130 };
     response.end(
       JSON.stringify({
-        ...{ id: "1", object: "chat.completion", created: 1, model: "m", usage },
+        id: "1",
+        object: "chat.completion",
+        created: 1,
+        model: "m",
+        usage,
         choices: [{ index: 0, message, finish_reason: "stop" }],
       }),
     );

@@ -176,7 +176,13 @@ function place(t: TestContext) {
     run: (...args: readonly string[]): Promise<Ended> => palimpsest(args, { ...env, ...more }, [], null, project),
   });
   return {
-    ...{ project, data, state, env, home: at.home, with: as, run: as({}).run },
+    project,
+    data,
+    state,
+    env,
+    home: at.home,
+    with: as,
+    run: as({}).run,
     async json(...args: readonly string[]): Promise<Shown> {
       return JSON.parse((await as({}).run(...args, "--json")).stdout);
     },

@@ -32,8 +32,13 @@ export async function openTerminal({ home, complete, onInterrupt }: TerminalOpti
   });
   stdin.setEncoding("utf8").pipe(filter);
   const lines = createInterface({
-    ...{ input: filter, output: stdout, terminal: true, completer: complete },
-    ...{ history: await readHistory(file), historySize: KEPT_LINES, removeHistoryDuplicates: true },
+    input: filter,
+    output: stdout,
+    terminal: true,
+    completer: complete,
+    history: await readHistory(file),
+    historySize: KEPT_LINES,
+    removeHistoryDuplicates: true,
   });
   let history: readonly string[] = [];
   lines.on("history", (kept) => {

@@ -38,7 +38,12 @@ async function checksOf(context: Context, derived: "skip" | "rebuild"): Promise<
   const url = loaded.kind === "config" ? loaded.config.store.url : null;
   const target = context.store === null ? storeTarget(url, home) : namedStore(context.store);
   const checks = await examine({
-    ...{ home, cwd: home, env, derived, loaded, folders: context.store === null ? "own" : "shared" },
+    home,
+    cwd: home,
+    env,
+    derived,
+    loaded,
+    folders: context.store === null ? "own" : "shared",
     reasons: { home: HOME_REASONS[place.reason], config: chosen === null ? "" : CONFIG_REASONS[chosen.reason] },
     open: standsAlready(target) ? () => openStore(target, { access: derived === "skip" ? "read" : "write" }) : null,
   });

@@ -32,7 +32,15 @@ async function report(path: string, thread: string, outcome: ImportOutcome, cont
       for (const problem of invalid) output.note(`skipped: ${located(path, problem)}`);
       for (const warning of warnings) output.note(`warning: ${located(path, warning)}`);
       if (context.format === "json")
-        await output.json({ thread, imported, skipped, dialect, threads, invalid, warnings });
+        await output.json({
+          thread,
+          imported,
+          skipped,
+          dialect,
+          threads,
+          invalid,
+          warnings,
+        });
       else {
         const into =
           threads.length === 1

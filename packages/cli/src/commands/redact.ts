@@ -40,7 +40,16 @@ async function report(result: Done, thread: string, context: Context): Promise<n
     output.note(`Thread "${one}" is in use and still shows what was learned of it: redact again when it has ended.`);
   const code = result.busy.length === 0 ? 0 : 1;
   if (context.format === "json") {
-    const document = { thread, redacted: seq, bodies, threads, lentTo, facts, shownIn, copies };
+    const document = {
+      thread,
+      redacted: seq,
+      bodies,
+      threads,
+      lentTo,
+      facts,
+      shownIn,
+      copies,
+    };
     await output.json({
       ...document,
       busy: result.busy,

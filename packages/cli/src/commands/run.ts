@@ -17,8 +17,11 @@ export const run: Run = async (input, context) => {
     if (model.fallback !== null) context.output.note(`warning: ${model.fallback.message}`);
     try {
       const stream = agent.stream({
-        ...{ prompt, threadId: given, agentName: text(options["agent"]) },
-        ...{ signal: context.signal, waitMs },
+        prompt,
+        threadId: given,
+        agentName: text(options["agent"]),
+        signal: context.signal,
+        waitMs,
       });
       let shown = "";
       for await (const event of stream) {

@@ -18,7 +18,12 @@ export const run: Run = async (input, context) => {
   if (context.format === "json") {
     const shown = hits.map(({ thread: of, seq, score, at, role, speaker, text }) => ({
       ...(all && { thread: of }),
-      ...{ seq, score, at, role, speaker, ...foundWords(text, question) },
+      seq,
+      score,
+      at,
+      role,
+      speaker,
+      ...foundWords(text, question),
     }));
     await context.output.json({ hits: shown, ...(outcome.kind === "nothing" && { reason: outcome.reason }) });
     return 0;

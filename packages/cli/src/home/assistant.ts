@@ -27,7 +27,10 @@ export async function openAssistant(
   const logged = (event: SubagentEvent): readonly string[] => (detailed ? subagentLogLines(event) : []);
   const remember = memoryLog(config, context);
   return createAgentFromConfig({
-    ...{ home: context.home, config, store, model: model ?? null },
+    home: context.home,
+    config,
+    store,
+    model: model ?? null,
     // Without a file nobody has asked for a conversation that ends at its window.
     compaction: (await configOf(context)) === null ? "always" : "configured",
     onMemory: remember,

@@ -51,7 +51,9 @@ const clock = () => new Date();
 async function repositoryOf(context: Context, store: Store | null): Promise<Repository> {
   const { memory } = await loadSettings(context);
   const storage = await openStorage({
-    ...{ base: context.home, storagePath: memory.storage_path, storageClass: memory.storage_class },
+    base: context.home,
+    storagePath: memory.storage_path,
+    storageClass: memory.storage_class,
     ...(store !== null && { store }),
     onError: (message) => context.output.note(`error: ${message}`),
   });

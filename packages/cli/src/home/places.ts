@@ -14,7 +14,9 @@ export function chosenHome({ options }: Input): ChosenHome {
   const option = options["home"];
   if (option === "") throw new UsageError("--home is empty: name a directory.");
   return chooseHome({
-    ...{ option: typeof option === "string" ? option : null, env, cwd: process.cwd() },
+    option: typeof option === "string" ? option : null,
+    env,
+    cwd: process.cwd(),
     userHome: personHere(env).folders.data,
     isDirectory: (path) => existsSync(path) && statSync(path).isDirectory(),
   });

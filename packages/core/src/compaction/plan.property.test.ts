@@ -170,17 +170,15 @@ function open(
 function openAll(all: readonly object[], shape: Shape<object>) {
   const measure = createMeter(shape, { counter: charsPerToken(4) });
   const record = (seq: number): MessageRecord => ({
-    ...{
-      v: 1,
-      at: "",
-      runId: null,
-      kind: "message",
-      seq,
-      id: `m${seq}`,
-      dialect: shape.dialect,
-      origin: "import",
-      body: "",
-    },
+    v: 1,
+    at: "",
+    runId: null,
+    kind: "message",
+    seq,
+    id: `m${seq}`,
+    dialect: shape.dialect,
+    origin: "import",
+    body: "",
   });
   const live: LiveRecords = { ...NOTHING_LIVE, tail: all.map((_, index) => record(index + 1)) };
   const entries: readonly ViewEntry<object>[] = view(live, { shape, read: ({ seq }) => all[seq - 1]! });

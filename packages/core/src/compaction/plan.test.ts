@@ -278,7 +278,15 @@ function open(all: readonly OpenAiMessage[]) {
 const common = { v: 1, at: "2026-01-01T00:00:00.000Z", runId: null } as const;
 
 function messageRecord(seq: number): MessageRecord {
-  return { ...common, kind: "message", seq, id: `m${seq}`, dialect: "openai", origin: "import", body: "" };
+  return {
+    ...common,
+    kind: "message",
+    seq,
+    id: `m${seq}`,
+    dialect: "openai",
+    origin: "import",
+    body: "",
+  };
 }
 
 function pruneRecord(plan: CompactPlan, seq: number): PruneRecord {

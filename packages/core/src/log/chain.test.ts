@@ -13,7 +13,15 @@ const at = "2026-01-01T00:00:00.000Z";
 
 function message(content: string): NewRecord {
   const body = JSON.stringify({ role: "user", content });
-  return { kind: "message", at, runId: null, id: `m-${content}`, dialect: "openai", origin: "user", body };
+  return {
+    kind: "message",
+    at,
+    runId: null,
+    id: `m-${content}`,
+    dialect: "openai",
+    origin: "user",
+    body,
+  };
 }
 
 const SAMPLES: readonly NewRecord[] = [
@@ -58,7 +66,15 @@ const SAMPLES: readonly NewRecord[] = [
     factor: 1.1,
     flaw: null,
   },
-  { kind: "evidence", at, runId: null, of: 1, text: "lent", ids: ["f1"], hash: "h" },
+  {
+    kind: "evidence",
+    at,
+    runId: null,
+    of: 1,
+    text: "lent",
+    ids: ["f1"],
+    hash: "h",
+  },
   { kind: "state", at, runId: null, patch: { title: "T" } },
   { kind: "event", at, runId: null, event: { type: "noted", detail: 1 } },
 ];

@@ -36,7 +36,15 @@ export function chain(
     const body = bodyText(record);
     const bodyHash = body === null ? null : hash(body);
     previous = link(previous, header, bodyHash, hash);
-    return { seq, kind: record.kind, at: record.at, header, body, bodyHash, hash: previous };
+    return {
+      seq,
+      kind: record.kind,
+      at: record.at,
+      header,
+      body,
+      bodyHash,
+      hash: previous,
+    };
   });
 }
 
@@ -51,7 +59,15 @@ const SPELLING = {
   prune: { header: ["tokensBefore", "tokensAfter"], body: "entries" },
   compaction: {
     header: [
-      ...["covers", "folds", "request", "systems", "rung", "reason", "tokensBefore", "tokensAfter", "archive"],
+      "covers",
+      "folds",
+      "request",
+      "systems",
+      "rung",
+      "reason",
+      "tokensBefore",
+      "tokensAfter",
+      "archive",
       "checkpoint",
     ],
     body: "summary",

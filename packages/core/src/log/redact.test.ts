@@ -180,8 +180,17 @@ test("evidence goes by what it names, a summary of other messages when it quotes
   assert.equal(rewritten(lent, { names: new Set(["t#5"]) }), null);
   const summary = { format: "pair", text: "They live in Zebrafish city.", digest: null, state: { facts: ["x"] } };
   const record = {
-    ...{ kind: "compaction", covers: [1, 2], folds: null, request: null, systems: [], summary },
-    ...{ rung: "summarize", reason: "", tokensBefore: 9, tokensAfter: 3, archive: null },
+    kind: "compaction",
+    covers: [1, 2],
+    folds: null,
+    request: null,
+    systems: [],
+    summary,
+    rung: "summarize",
+    reason: "",
+    tokensBefore: 9,
+    tokensAfter: 3,
+    archive: null,
   };
   assert.match(rewritten(record, { texts: ["live in Zebrafish city"] })!, /was erased with a redacted message/);
   assert.equal(rewritten(record, { texts: ["lives in Oslo since May"] }), null);

@@ -43,9 +43,22 @@ function recordsOf(states: readonly { state: Json; text: string }[]) {
 function recordOf(index: number, summary: CompactionRecord["summary"], checkpoint: number | null): CompactionRecord {
   const folds = index === 0 ? null : index * 10;
   return {
-    ...{ v: FORMAT_VERSION, seq: (index + 1) * 10, at: "", runId: null, kind: "compaction", covers: [1, 1], folds },
-    ...{ request: null, systems: [], rung: "extract", reason: "", tokensBefore: 2, tokensAfter: 1, archive: null },
-    ...{ summary, checkpoint },
+    v: FORMAT_VERSION,
+    seq: (index + 1) * 10,
+    at: "",
+    runId: null,
+    kind: "compaction",
+    covers: [1, 1],
+    folds,
+    request: null,
+    systems: [],
+    rung: "extract",
+    reason: "",
+    tokensBefore: 2,
+    tokensAfter: 1,
+    archive: null,
+    summary,
+    checkpoint,
   };
 }
 

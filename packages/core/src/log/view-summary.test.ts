@@ -85,7 +85,15 @@ function live(format: SummaryFormat, text: string, tail: readonly object[], dial
   };
   const record = (_: object, at: number): MessageRecord => {
     const seq = at + 5;
-    return { ...common, kind: "message", seq, id: `m${seq}`, dialect, origin: "user", body: "" };
+    return {
+      ...common,
+      kind: "message",
+      seq,
+      id: `m${seq}`,
+      dialect,
+      origin: "user",
+      body: "",
+    };
   };
   return { compaction, systems: [], request: null, prunes: [], evidence: [], tail: tail.map(record) };
 }

@@ -23,7 +23,9 @@ function fact(id: string, ...refs: string[]): Fact {
 function documentWith(...facts: Fact[]): MemoryDocument {
   const changes = facts.map((one) => ({
     ...({ kind: "add", on: "fact", before: null, note: "" } as const),
-    ...{ target: one.id, after: one, sources: one.sourceMessageIds ?? [] },
+    target: one.id,
+    after: one,
+    sources: one.sourceMessageIds ?? [],
   }));
   return applyChanges(emptyDocument(), changes, { at: LEARNED, by: "conversation" });
 }

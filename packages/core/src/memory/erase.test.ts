@@ -84,7 +84,15 @@ function made(...changes: NewChange[]): MemoryDocument {
 }
 
 function fact(id: string, content: string, sourceMessageIds: string[]): Fact {
-  return { id, content, category: "context", confidence: 0.9, createdAt: AT, source: "conversation", sourceMessageIds };
+  return {
+    id,
+    content,
+    category: "context",
+    confidence: 0.9,
+    createdAt: AT,
+    source: "conversation",
+    sourceMessageIds,
+  };
 }
 
 function added(one: Fact): NewChange & { on: "fact" } {

@@ -61,7 +61,9 @@ export function planMemoryErasure(document: MemoryDocument, request: MemoryErasu
   ];
   const known = new Set(document.changes?.map(({ id }) => id));
   return {
-    ...{ ids, contents, changes },
+    ids,
+    contents,
+    changes,
     sections: sections.length > 0 || (document.changes ?? []).some((change) => wasErased(change, refs)),
     done:
       changes.length + contents.length + sections.length === 0 && fences.every((ref) => document.fenced?.includes(ref)),

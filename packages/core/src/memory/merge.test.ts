@@ -18,8 +18,14 @@ test("a fact is stored with its source turn, confidence and time", () => {
   });
   assert.deepEqual(document.facts, [
     {
-      ...{ id: "n1", content: "User loves rye bread", category: "preference", confidence: 0.92, createdAt: NOW },
-      ...{ source: "conversation", sourceMessageIds: ["t#1"], validFrom: NOW },
+      id: "n1",
+      content: "User loves rye bread",
+      category: "preference",
+      confidence: 0.92,
+      createdAt: NOW,
+      source: "conversation",
+      sourceMessageIds: ["t#1"],
+      validFrom: NOW,
     },
   ]);
 });

@@ -131,8 +131,14 @@ function store(desk: Desk, fact: Storable, replaces: Fact | null): void {
     return;
   }
   const added: Fact = {
-    ...{ id: ids(), content: fact.content, category: fact.category, confidence: fact.confidence },
-    ...{ createdAt: now, source: "conversation", sourceMessageIds: fact.refs, validFrom: now },
+    id: ids(),
+    content: fact.content,
+    category: fact.category,
+    confidence: fact.confidence,
+    createdAt: now,
+    source: "conversation",
+    sourceMessageIds: fact.refs,
+    validFrom: now,
   };
   const old = liveFacts(desk.document).filter(
     (one) => one.id === replaces?.id || contradicts(one.content, fact.content),
@@ -192,6 +198,12 @@ function isRequested(desk: Desk, fact: Fact, quote: string): boolean {
 
 function evictions(desk: Desk): NewChange[] {
   return overCapacity(desk.document, desk.rules.maxFacts, desk.rules.now).map(({ fact, why }) => ({
-    ...{ kind: "evict", on: "fact", target: fact.id, before: fact, after: null, sources: [], note: why },
+    kind: "evict",
+    on: "fact",
+    target: fact.id,
+    before: fact,
+    after: null,
+    sources: [],
+    note: why,
   }));
 }

@@ -22,7 +22,8 @@ for (const [name, json, expected] of [
 
 test("a call whose arguments are nested 5,000 deep keeps them as text, and can be written in every dialect", () => {
   const call = {
-    ...{ id: "c1", type: "function" as const },
+    id: "c1",
+    type: "function" as const,
     function: { name: "f", arguments: nested(5000) },
   };
   const messages = [{ role: "assistant" as const, content: null, tool_calls: [call] }];

@@ -144,7 +144,17 @@ function markedDocs(thread: Thread, marks: Uint8Array, terms: readonly string[])
     const { speaker, length, asks } = entry;
     const own = new Array<number>(terms.length).fill(0);
     frequencies[at] = own;
-    docs.push({ thread: name, seq, ordinal, session, at: time, speaker, length, asks, frequencies: own });
+    docs.push({
+      thread: name,
+      seq,
+      ordinal,
+      session,
+      at: time,
+      speaker,
+      length,
+      asks,
+      frequencies: own,
+    });
   }
   terms.forEach((term, t) => {
     for (const row of thread.postings.get(term) ?? []) {

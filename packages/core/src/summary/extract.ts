@@ -21,7 +21,15 @@ export interface ExtractOptions {
 }
 
 /** Shares of the budget. What a section leaves over goes to the names. */
-const SHARE = { goals: 0.3, decisions: 0.2, errors: 0.07, now: 0.06, next: 0.05, facts: 0.12, media: 0.08 };
+const SHARE = {
+  goals: 0.3,
+  decisions: 0.2,
+  errors: 0.07,
+  now: 0.06,
+  next: 0.05,
+  facts: 0.12,
+  media: 0.08,
+};
 
 export function extractSummary<M>(
   prior: SummaryState | null,

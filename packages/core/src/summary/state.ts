@@ -61,7 +61,15 @@ export function emptyState(): SummaryState {
     v: 1,
     through: 0,
     nextId: 1,
-    sections: { goals: [], decisions: [], files: [], facts: [], errors: [], now: [], next: [] },
+    sections: {
+      goals: [],
+      decisions: [],
+      files: [],
+      facts: [],
+      errors: [],
+      now: [],
+      next: [],
+    },
     prose: null,
     ledger: emptyLedger(),
   };

@@ -96,8 +96,16 @@ export function createAccount(known: { readonly factors?: Readonly<Record<string
             };
       const measured = previous?.measured ?? new Map<number, Measured>();
       anchor = {
-        ...{ model, view: prompt.view, growth, trust, measured, fixed: prompt.fixed, entries: prompt.entries.length },
-        ...{ of: report.of, input: report.input, output: Math.max(0, report.output || 0) },
+        model,
+        view: prompt.view,
+        growth,
+        trust,
+        measured,
+        fixed: prompt.fixed,
+        entries: prompt.entries.length,
+        of: report.of,
+        input: report.input,
+        output: Math.max(0, report.output || 0),
         size: sizeOf(prompt, prior, measured),
       };
       factors[model] = factorOf(growth);

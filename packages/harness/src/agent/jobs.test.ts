@@ -24,7 +24,9 @@ test("[F51] a turn's jobs are written in the append of its last answer, and in n
   };
   const look = tool({ inputSchema: z.object({}), execute: async () => "a cat" });
   const { agent } = agentKit([{ text: "let me look", calls: [{ name: "look", input: {} }] }, "it is a cat"], {
-    ...{ store, tools: { look }, middleware: [learning] },
+    store,
+    tools: { look },
+    middleware: [learning],
   });
   await agent.generate({ threadId: "t", prompt: "what is it?" });
   const asking = batches.filter(({ jobs = [] }) => jobs.length > 0);

@@ -40,8 +40,13 @@ async function converse({ url }: ProviderServer, path: string): Promise<void> {
   const model = createOpenAICompatible({ name: "local", baseURL: url, includeUsage: true })("m");
   const store = openSqlite({ path: ":memory:" });
   const agent = createDeepAgent({
-    ...{ model, store, counter: plainCounter, contextWindow: 100_000, summarizer: null },
-    ...{ limits: limitsIn(path), maxOutputTokens: 500 },
+    model,
+    store,
+    counter: plainCounter,
+    contextWindow: 100_000,
+    summarizer: null,
+    limits: limitsIn(path),
+    maxOutputTokens: 500,
   });
   for (let turn = 0; turn < 8; turn++) await agent.generate({ threadId: "t", prompt: `${turn}: ${WORDS}` });
   await store.close();

@@ -81,7 +81,10 @@ export async function openLedger(run: Run, options: LedgerOptions): Promise<Ledg
       const settled = account.settle({ of, ...usage }, { model, prior, prompt, window: options.window() });
       lastAt = means.clock().getTime();
       return {
-        ...{ kind: "usage", of, model, ...usage },
+        kind: "usage",
+        of,
+        model,
+        ...usage,
         measured: { ...liveView(), promptHash },
         factor: settled.kind === "accepted" ? settled.factor : null,
         flaw: settled.kind === "accepted" ? null : flawOf(settled.reason),

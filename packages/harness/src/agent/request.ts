@@ -74,7 +74,12 @@ export async function openDesk(run: Run, options: DeskOptions): Promise<Desk> {
   const window = (): Window => book.window();
   const bind = (request: ModelRequest): BoundRequest => bindRequest(request, part, run);
   const ledger = await openLedger(run, {
-    ...{ modelId: model.modelId, prior: counter.prior, meter, fixed, render, before },
+    modelId: model.modelId,
+    prior: counter.prior,
+    meter,
+    fixed,
+    render,
+    before,
     window: () => window().size,
   });
   return {
@@ -85,7 +90,12 @@ export async function openDesk(run: Run, options: DeskOptions): Promise<Desk> {
     window,
     count: () => ledger.count(conversation.view()),
     compactor: createCompactor({
-      ...{ conversation, meter, rules: RULES, fixed, window, count: ledger.count },
+      conversation,
+      meter,
+      rules: RULES,
+      fixed,
+      window,
+      count: ledger.count,
       ...effects(run, options, { ledger, request: () => bind(requestWith(part, render(conversation.view()))).request }),
       originals: () => originalsFor(part.tools, options.history),
     }),
@@ -128,7 +138,11 @@ function effects(run: Run, options: DeskOptions, { ledger, request }: Asked) {
   const { count, prior } = options.counter;
   const place: WriterPlace = {
     count: (text) => Math.ceil(count(text) * prior),
-    ...{ settings, model, providerOptions, drafts: table, window: () => book.window().size },
+    settings,
+    model,
+    providerOptions,
+    drafts: table,
+    window: () => book.window().size,
     prefix: () =>
       cache() === "cold" ? null : prefixOf(request(), model.provider, ledger.count(conversation.view()).tokens),
   };

@@ -79,10 +79,22 @@ export function withSession<T>(
       const { middleware, compaction, base, tools, book } = setup;
       const { bindsReasoning } = setup.model;
       const window = (): number => book.window().size;
-      const common = { runId, means, conversation, signal, emit, window, bindsReasoning };
+      const common = {
+        runId,
+        means,
+        conversation,
+        signal,
+        emit,
+        window,
+        bindsReasoning,
+      };
       const run: ActiveRun = startRun({ ...common, compact: (request) => desk.compactor.compact(request) });
       const desk = await openDesk(run, {
-        ...{ middleware, compaction, base, tools, book },
+        middleware,
+        compaction,
+        base,
+        tools,
+        book,
         model: setup.model.settings.languageModel,
         providerOptions: setup.model.settings.providerOptions,
         ahead: setup.drafting.has(key) ? "no" : "yes",

@@ -145,7 +145,11 @@ async function shown(stream: AgentStream): Promise<UIMessage> {
     fetch: async () => createUIMessageStreamResponse({ stream: stream.toUIMessageStream() }),
   });
   const chunks = await transport.sendMessages({
-    ...{ trigger: "submit-message", chatId: "t", messageId: undefined, messages: [], abortSignal: undefined },
+    trigger: "submit-message",
+    chatId: "t",
+    messageId: undefined,
+    messages: [],
+    abortSignal: undefined,
   });
   let last: UIMessage | undefined;
   for await (const message of readUIMessageStream({ stream: chunks })) last = message;

@@ -38,24 +38,38 @@ export async function configuredMemory(options: ConfiguredMemoryOptions): Promis
   if (!settings.enabled) return null;
   const clock = () => new Date();
   const storage = await openStorage({
-    ...{ base: home, storagePath: settings.storage_path, storageClass: settings.storage_class, store },
+    base: home,
+    storagePath: settings.storage_path,
+    storageClass: settings.storage_class,
+    store,
     onError: (reason) => emit({ type: "memory-failed", threadId: null, reason }),
   });
   const repository = openRepository(storage, clock);
   const updater = createUpdater({
-    ...{ store, repository, clock, ids: randomUUID, emit, extract: extractWith(config) },
+    store,
+    repository,
+    clock,
+    ids: randomUUID,
+    emit,
+    extract: extractWith(config),
     settings: { maxFacts: settings.max_facts, factConfidenceThreshold: settings.fact_confidence_threshold },
   });
   const queue = createMemoryQueue(store, {
-    ...{ process: (job, signal) => updater.process(job, signal), emit },
+    process: (job, signal) => updater.process(job, signal),
+    emit,
     debounceSeconds: settings.debounce_seconds,
   });
   const middleware = memory({
-    ...{ repository, queue, injection: settings.injection_enabled ? "on" : "off" },
-    ...{ maxInjectionTokens: settings.max_injection_tokens, evidenceTokens: settings.evidence_tokens },
+    repository,
+    queue,
+    injection: settings.injection_enabled ? "on" : "off",
+    maxInjectionTokens: settings.max_injection_tokens,
+    evidenceTokens: settings.evidence_tokens,
   });
   return {
-    ...{ middleware, repository, queue },
+    middleware,
+    repository,
+    queue,
     async close(limitMs) {
       try {
         return await queue.drain(limitMs);

@@ -46,7 +46,9 @@ export async function createAgentFromConfig(options: ConfiguredAgentOptions): Pr
   const automatic = settings.automatic || options.compaction === "always";
   const memory = await configuredMemory({ home, config, store, emit: options.onMemory ?? (() => {}) });
   const agent = createDeepAgent({
-    ...{ model: model.language, store, contextWindow: model.window.tokens },
+    model: model.language,
+    store,
+    contextWindow: model.window.tokens,
     bindsReasoning: model.bindsReasoning,
     ...(model.maxOutputTokens !== null && { maxOutputTokens: model.maxOutputTokens }),
     ...(model.baseUrl !== null && { baseUrl: model.baseUrl }),

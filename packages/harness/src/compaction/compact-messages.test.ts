@@ -14,7 +14,12 @@ test("whatever was said, in whichever format, every prompt is valid and fits, an
     fc.asyncProperty(fc.integer({ min: 0, max: 1e6 }), fc.constantFrom(...dialects), async (seed, dialect) => {
       const shape = shapeOf(dialect) as unknown as Shape<object>;
       const script = randomConversation(seed, {
-        ...{ messages: 60, longest: 3000, parallel: 4, wild: false, dangling: 0, system: 0.2 },
+        messages: 60,
+        longest: 3000,
+        parallel: 4,
+        wild: false,
+        dangling: 0,
+        system: 0.2,
       });
       const all = render(script, shape);
       const before = JSON.stringify(all);
@@ -124,7 +129,8 @@ test("a promise of 3000 tokens is kept in a small window with a long system prom
     content: `Message ${index}: ${"the tide comes in. ".repeat(11)}`,
   }));
   const result = await compactMessages(all, {
-    ...{ window: 8000, fixed: 2570 },
+    window: 8000,
+    fixed: 2570,
     trigger: { type: "tokens", value: 6000 },
     keep: { type: "tokens", value: 3000 },
   });

@@ -78,7 +78,12 @@ export async function compactMessages<M extends object>(
   const conversation = arrayConversation(messages, shape, options.state ?? null);
   const meter = createMeter(shape, { counter: options.countTokens ?? charsPerToken(4) });
   const compactor = createCompactor({
-    ...{ conversation, meter, rules, writer, archive: null, count: null },
+    conversation,
+    meter,
+    rules,
+    writer,
+    archive: null,
+    count: null,
     window: () => ({ size, reserve }),
     fixed: () => fixed,
     originals: () => ({ ...NOWHERE, finder: options.originals ?? null }),

@@ -43,7 +43,13 @@ export function planDraft<M>(conversation: Conversation<M>, measured: Gauge<M>, 
   const growth = 1 / fill - 1;
   const sure = { tokens: conversationTokens * growth * SURE, messages: spoken.length * growth * SURE };
   const plan = planCompaction({
-    ...{ view, shape, measure, fixed, window, grown: null, prune: null },
+    view,
+    shape,
+    measure,
+    fixed,
+    window,
+    grown: null,
+    prune: null,
     policy: { ...policy, keep: keepNow(policy.keep, window, sure) },
     // The cut that keep asks for, whatever it gains now.
     cause: "manual",

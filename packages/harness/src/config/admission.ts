@@ -60,7 +60,11 @@ export function admitHome({ directory, reason }: ChosenHome, person: Person): Ad
     return admission("home", directory, { named, made, fingerprint: "", person, owned: [directory], powers: [] });
   const { config, skills, database, parts, powers } = contentOf(directory);
   return admission("home", directory, {
-    ...{ named, made, person, powers, fingerprint: fingerprintOf(parts) },
+    named,
+    made,
+    person,
+    powers,
+    fingerprint: fingerprintOf(parts),
     owned: [directory, config, skills, database],
   });
 }
@@ -111,7 +115,11 @@ function admission(kind: Admission["kind"], path: string, gathered: Gathered): A
   const trusted = person.register.read("trusted", place);
   const standing = standingOf({ named, made, trusted, fingerprint, owner: ownerOf(owned, person.uid) });
   return {
-    ...{ kind, path, standing, powers, verdict: verdictOf(standing, { kind, powers }) },
+    kind,
+    path,
+    standing,
+    powers,
+    verdict: verdictOf(standing, { kind, powers }),
     trust: () => person.register.write("trusted", place, fingerprint),
     distrust: () => person.register.remove("trusted", place),
   };

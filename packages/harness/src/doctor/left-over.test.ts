@@ -72,7 +72,9 @@ function open(t: TestContext) {
     rmSync(home, { recursive: true });
   });
   return {
-    ...{ home, store, means: means(store) },
+    home,
+    store,
+    means: means(store),
     write(thread: string, name: string) {
       const folder = join(home, "threads", thread, "uploads");
       mkdirSync(folder, { recursive: true });

@@ -139,7 +139,15 @@ async function writeAll(
   }
   const threads = jobs.map(({ thread, conversation }) => ({ thread, messages: conversation.messages.length }));
   const imported = threads.reduce((sum, { messages }) => sum + messages, 0);
-  return { kind: "imported", dialect, threads, imported, skipped, invalid, warnings };
+  return {
+    kind: "imported",
+    dialect,
+    threads,
+    imported,
+    skipped,
+    invalid,
+    warnings,
+  };
 }
 
 /** `done`: an earlier run of this very import has finished the thread. */

@@ -86,7 +86,9 @@ function conversation(draft: Draft, value: Record<string, unknown>, text: string
   const { system, tools } = value;
   const request = { ...(system != null && { system }), ...(tools != null && { tools }) };
   return {
-    ...{ place, messages, request: Object.keys(request).length > 0 ? request : null },
+    place,
+    messages,
+    request: Object.keys(request).length > 0 ? request : null,
     questions: Array.isArray(value["questions"]) ? value["questions"] : [],
   };
 }

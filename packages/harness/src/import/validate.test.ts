@@ -34,7 +34,12 @@ test("what providers really send is accepted", () => {
 
 test("a tool result without a call is found, also when the call comes later", () => {
   const at = (place: string, value: Record<string, unknown>) => ({
-    ...{ place, value, body: "", at: null, model: null, usage: null },
+    place,
+    value,
+    body: "",
+    at: null,
+    model: null,
+    usage: null,
   });
   const result = { role: "tool", tool_call_id: "a", content: "x" };
   const call = { role: "assistant", tool_calls: [{ id: "a", function: { name: "f", arguments: "{}" } }] };

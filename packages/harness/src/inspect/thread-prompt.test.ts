@@ -21,7 +21,13 @@ async function thread(t: TestContext, messages: readonly object[]) {
   const report = (of: number, input: number) =>
     withWriter(kit, "a", (writer) =>
       appendUsage(writer, {
-        ...{ of, model: "gpt-4o", input, output: 5, cacheRead: 0, cacheWrite: 0, factor: null },
+        of,
+        model: "gpt-4o",
+        input,
+        output: 5,
+        cacheRead: 0,
+        cacheWrite: 0,
+        factor: null,
         measured: { compaction: null, prune: null, promptHash: null },
       }),
     );

@@ -58,8 +58,15 @@ function readDialog(raw: RawDialog, index: number): Dialog {
     for (const turn of objects(raw.conversation[`session_${session}`])) {
       const id = text(turn["dia_id"]);
       turns.push({
-        ...{ id, seq: turns.length + 1, session, at, speaker: text(turn["speaker"]), text: text(turn["text"]) },
-        ...{ caption: text(turn["blip_caption"]), imageQuery: text(turn["query"]), facts: facts.get(id) ?? [] },
+        id,
+        seq: turns.length + 1,
+        session,
+        at,
+        speaker: text(turn["speaker"]),
+        text: text(turn["text"]),
+        caption: text(turn["blip_caption"]),
+        imageQuery: text(turn["query"]),
+        facts: facts.get(id) ?? [],
       });
     }
   }

@@ -80,7 +80,11 @@ export async function runLab(options: LabOptions): Promise<LabReport> {
   );
   for (const policy of policies) rows.push(rowOf(policy.name, await playAll(policy), { whole, window }));
   const named = transcripts.map(({ name, turns, repairs, questions, unasked }) => ({
-    ...{ name, messages: turns.length, repairs, questions: questions.length, unasked },
+    name,
+    messages: turns.length,
+    repairs,
+    questions: questions.length,
+    unasked,
   }));
   return { window, hits, transcripts: named, policies: rows };
 }

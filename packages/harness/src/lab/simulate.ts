@@ -127,7 +127,16 @@ function nothingPlayed(): Played {
     breaks: 0,
     summarizerCalls: 0,
   };
-  return { cost: 0, requests: 0, tokens: 0, reused: 0, violations: 0, compactions: 0, ...counts, timeline: [] };
+  return {
+    cost: 0,
+    requests: 0,
+    tokens: 0,
+    reused: 0,
+    violations: 0,
+    compactions: 0,
+    ...counts,
+    timeline: [],
+  };
 }
 
 function partsOf(view: View, { meter, fixedTokens }: Transcript): Moment["parts"] {

@@ -14,7 +14,9 @@ eraseSuite("PostgreSQL, memory in the database", async () => {
   const own = new pg.Client(server.url());
   await own.connect();
   return {
-    ...{ home, store, storage: storeStorage(store, "postgres") },
+    home,
+    store,
+    storage: storeStorage(store, "postgres"),
     async dump() {
       const { rows } = await own.query(
         "SELECT table_schema s, table_name t FROM information_schema.tables WHERE table_schema NOT IN ('pg_catalog', 'information_schema')",

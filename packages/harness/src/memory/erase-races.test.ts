@@ -63,8 +63,12 @@ test("what a model learned from a turn that was redacted meanwhile isn't kept, w
     await at.ask("a", `My boat is called ${WORD} and lies in the harbor`);
     const quote = `My boat is called ${WORD}`;
     const updater = createUpdater({
-      ...{ store: at.store, repository: at.kit.repository!, clock: at.kit.means.clock, ids: at.kit.means.ids },
-      ...{ emit: () => {}, settings: { maxFacts: 100, factConfidenceThreshold: 0.7 } },
+      store: at.store,
+      repository: at.kit.repository!,
+      clock: at.kit.means.clock,
+      ids: at.kit.means.ids,
+      emit: () => {},
+      settings: { maxFacts: 100, factConfidenceThreshold: 0.7 },
       async extract() {
         await eraseMessage(at.kit, "a", await at.messageIn("a"));
         const section = { text: `The boat ${WORD} is on their mind`, confidence: 0.9, quote };
@@ -101,7 +105,9 @@ function open(t: TestContext) {
   });
   const kit: EraseKit = { means: own, repository, cleanFiles: null };
   return {
-    ...{ store, kit, service: memoryService({ repository, clock: own.clock, ids: own.ids }) },
+    store,
+    kit,
+    service: memoryService({ repository, clock: own.clock, ids: own.ids }),
     /** Once, before the first append that such a record is in. */
     before(matches: (record: ChainedRecord) => boolean, work: () => Promise<void>) {
       crossing = async ({ records }) => {

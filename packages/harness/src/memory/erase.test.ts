@@ -9,7 +9,9 @@ eraseSuite("SQLite, memory in a file", async () => {
   const home = mkdtempSync(join(tmpdir(), "palimpsest-erase-"));
   const store = openSqlite({ path: join(home, "palimpsest.db") });
   return {
-    ...{ home, store, storage: fileStorage({ base: home, storagePath: "memory.json" }) },
+    home,
+    store,
+    storage: fileStorage({ base: home, storagePath: "memory.json" }),
     // Its files are in the home, the write-ahead log too.
     dump: async () => Buffer.alloc(0),
     async close() {

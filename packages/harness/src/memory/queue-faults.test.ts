@@ -142,7 +142,10 @@ async function setUp(
   });
   const writer = await writeThread(direct, thread);
   return {
-    ...{ queue, store, direct, troubled: troubled.promise },
+    queue,
+    store,
+    direct,
+    troubled: troubled.promise,
     turn: (text: string) => takeTurn(writer, queue, text),
     texts: async () => (await learned(direct, thread)).texts,
   };

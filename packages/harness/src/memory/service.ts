@@ -96,7 +96,12 @@ export function memoryService(options: MemoryServiceOptions): MemoryService {
     async rewrite(scope, path, text) {
       const after = clean(text);
       const change = (document: MemoryDocument): NewChange => ({
-        ...{ kind: "rewrite", on: "section", target: path, before: sectionText(document, path), after, sources: [] },
+        kind: "rewrite",
+        on: "section",
+        target: path,
+        before: sectionText(document, path),
+        after,
+        sources: [],
       });
       await repository.change(scope, (document) => ({ changes: [change(document)] }), "manual");
     },
@@ -214,7 +219,15 @@ async function forget(
       }
       const changes = facts.map((fact): NewChange => {
         const fences = fact.sourceMessageIds ?? [];
-        return { kind: "forget", on: "fact", target: fact.id, before: fact, after: null, sources: fences, fences };
+        return {
+          kind: "forget",
+          on: "fact",
+          target: fact.id,
+          before: fact,
+          after: null,
+          sources: fences,
+          fences,
+        };
       });
       return { changes };
     },

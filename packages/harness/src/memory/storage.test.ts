@@ -147,7 +147,8 @@ describe("memory files", () => {
     const { base, path, storage } = fresh();
     await storage.save(named("old", 1), { scope: OWN, expectRevision: 0 });
     const full = fileStorage({
-      ...{ base, storagePath: "memory.json" },
+      base,
+      storagePath: "memory.json",
       writeNew: async (to, text) => {
         writeFileSync(to, text.slice(0, 20));
         throw Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });

@@ -326,7 +326,11 @@ async function open(memory: "on" | "off" = "on", user = "default") {
     },
     async process(thread = "t") {
       const updater = createUpdater({
-        ...{ store: opened, repository, clock: own.clock, ids: own.ids, timeoutMs: 200 },
+        store: opened,
+        repository,
+        clock: own.clock,
+        ids: own.ids,
+        timeoutMs: 200,
         extract: (prompt, signal) => kit.answer(prompt, signal),
         settings: { maxFacts: 100, factConfidenceThreshold: 0.7 },
         emit: (event) => events.push(event),

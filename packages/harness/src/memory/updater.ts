@@ -244,7 +244,9 @@ async function eraseIfErased({ store, repository }: UpdaterOptions, scope: Memor
 
 function sum(a: UpdateOutcome & { kind: "updated" }, b: UpdateOutcome & { kind: "updated" }): UpdateOutcome {
   return {
-    ...{ kind: "updated", added: a.added + b.added, changed: a.changed + b.changed },
+    kind: "updated",
+    added: a.added + b.added,
+    changed: a.changed + b.changed,
     refused: [...a.refused, ...b.refused],
   };
 }

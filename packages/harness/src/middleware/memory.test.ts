@@ -193,7 +193,9 @@ test("a thread that was taken over while memory was read ends the run: it is not
   };
   const events: AgentEvent["type"][] = [];
   const agent = createAgent({
-    ...{ model: scriptedModel(["too late"]), store, middleware: [memory({ repository })] },
+    model: scriptedModel(["too late"]),
+    store,
+    middleware: [memory({ repository })],
     onEvent: ({ type }) => events.push(type),
   });
   t.after(() => agent.close());
@@ -228,17 +230,28 @@ function open(
   const queue = createMemoryQueue(store, { process: (job) => updater.process(job), clock, debounceSeconds: 0 });
   queues.push(queue);
   const agent = createAgent({
-    ...{ model: scripted, store, means: { clock }, ...model },
+    model: scripted,
+    store,
+    means: { clock },
+    ...model,
     middleware: [memory({ repository, injection, queue })],
     onEvent: (event) => events.push(event),
   });
   const updater = createUpdater({
-    ...{ store, repository, clock, ids: own.ids, emit: () => {} },
+    store,
+    repository,
+    clock,
+    ids: own.ids,
+    emit: () => {},
     settings: { maxFacts: 100, factConfidenceThreshold: 0.7 },
     extract: async () => kit.extraction,
   });
   return Object.assign(kit, {
-    ...{ agent, prompts, events, means: own, path: storage.place(OWN) },
+    agent,
+    prompts,
+    events,
+    means: own,
+    path: storage.place(OWN),
     service: memoryService({ repository, clock, ids: own.ids }),
     ask: (threadId: string, prompt: string, who: { agentName?: string; userId?: string } = {}) => {
       kit.time += 60_000;

@@ -118,7 +118,9 @@ async function lendEvidence(run: Run, options: MemoryMiddlewareOptions): Promise
   const count = options.count ?? charsPerToken(4);
   const lent = live.evidence.reduce((sum, { text }) => sum + count(text), 0);
   const found = await gatherEvidence(means.store, await readDocument(run, options), {
-    ...{ question: words, agent: run.agentName, thread: threadId },
+    question: words,
+    agent: run.agentName,
+    thread: threadId,
     visibleAfter: head.hiddenThrough,
     shown: new Set([...(frozenIn(head)?.factIds ?? []), ...live.evidence.flatMap(({ ids }) => ids)]),
     tokens: evidenceBudget({ limit: options.evidenceTokens ?? 1000, window: run.window(), lent }),

@@ -64,7 +64,8 @@ export function subagents(options: SubagentsOptions): Middleware {
     ownTimeouts: [TASK],
     tools: (run) => ({
       [TASK]: taskTool(run, {
-        ...{ registry, limits },
+        registry,
+        limits,
         admit: (thread) => admit(bookOf(run), { thread, most: limits.maxPerRun }),
         delegate(task) {
           const { under } = bookOf(run);

@@ -69,7 +69,15 @@ async function indexStretch(store: Store, stretch: Stretch, inherited: Placement
     if (entry === "erased") continue;
     const { ordinal, session } = newest;
     const { at, speaker, length, asks } = entry;
-    entries.push({ ordinal, seq: stored.chained.seq, session, at, speaker, length, asks });
+    entries.push({
+      ordinal,
+      seq: stored.chained.seq,
+      session,
+      at,
+      speaker,
+      length,
+      asks,
+    });
     postings.add(ordinal, entry.terms);
   }
   const batch = { expect: stretch.indexed, indexed: range[1], newest, entries, postings: postings.rows() };

@@ -28,7 +28,9 @@ export class PostingLists {
       const { thread, block } = row;
       const key = keyOf(thread, block);
       const known = this.#blocks.get(key) ?? {
-        ...{ thread, block, rows: new Array<Posting | undefined>(terms.length).fill(undefined) },
+        thread,
+        block,
+        rows: new Array<Posting | undefined>(terms.length).fill(undefined),
         last: Math.min(cuts.get(thread)! - block * blockSize, blockSize - 1),
       };
       this.#blocks.set(key, known);

@@ -278,7 +278,15 @@ async function fill(store: Store): Promise<void> {
         newest = place(newest, entry.at);
         postings.add(newest.ordinal, entry.terms);
         const { speaker, length, asks } = entry;
-        return { seq, at: entry.at, speaker, length, asks, ordinal: newest.ordinal, session: newest.session };
+        return {
+          seq,
+          at: entry.at,
+          speaker,
+          length,
+          asks,
+          ordinal: newest.ordinal,
+          session: newest.session,
+        };
       });
       const indexed = rows.at(-1)!.seq;
       const expect = first === 0 ? 0 : entries[first - 1]!.seq;

@@ -81,7 +81,18 @@ async function run(
     const message = shown.get(refOf(doc));
     if (message === undefined) return [];
     const part = snippets === "whole" ? message.text : snippet(message.text, question);
-    return [{ thread, seq, score, speaker, session, ...message, at, snippet: part }];
+    return [
+      {
+        thread,
+        seq,
+        score,
+        speaker,
+        session,
+        ...message,
+        at,
+        snippet: part,
+      },
+    ];
   });
   return { kind: "found", hits, ...unindexed };
 }

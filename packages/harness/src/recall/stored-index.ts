@@ -33,7 +33,17 @@ export function storedIndex(tables: RecallTables, stretches: readonly Stretch[])
 /** Spelled out: there are thousands of them, and a spread costs more than the rest of the work on each. */
 function document(entry: Entry, thread: string, frequencies: readonly number[]): IndexedDoc {
   const { seq, ordinal, session, at, speaker, length, asks } = entry;
-  return { thread, seq, ordinal, session, at, speaker, length, asks, frequencies };
+  return {
+    thread,
+    seq,
+    ordinal,
+    session,
+    at,
+    speaker,
+    length,
+    asks,
+    frequencies,
+  };
 }
 
 async function readLists(tables: RecallTables, stretches: readonly Stretch[], terms: readonly string[]) {

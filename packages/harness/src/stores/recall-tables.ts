@@ -98,6 +98,15 @@ export function packEntry({ ordinal, seq, session, at, speaker, length, asks }: 
 export function unpackEntries(thread: string, packed: string): Entry[] {
   const rows = JSON.parse(`[${packed}]`) as [number, number, number, string, string, number, boolean][];
   return rows.map(([ordinal, seq, session, at, speaker, length, asks]) => {
-    return { thread, ordinal, seq, session, at, speaker, length, asks };
+    return {
+      thread,
+      ordinal,
+      seq,
+      session,
+      at,
+      speaker,
+      length,
+      asks,
+    };
   });
 }

@@ -5,14 +5,12 @@ import { subagentKit, taskCall } from "../testing/subagent-kit.ts";
 import { type Delegation, withDelegation } from "./delegations.ts";
 
 const one = (index: number, status: Delegation["status"]): Delegation => ({
-  ...{
-    id: `call-${index}`,
-    agent: "bash",
-    description: `task ${index}`,
-    status,
-    threadId: `subagent-${index}`,
-    answer: null,
-  },
+  id: `call-${index}`,
+  agent: "bash",
+  description: `task ${index}`,
+  status,
+  threadId: `subagent-${index}`,
+  answer: null,
 });
 
 test("the list is bounded: the oldest that have ended leave, what runs or was interrupted stays", () => {

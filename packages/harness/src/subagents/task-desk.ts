@@ -65,21 +65,40 @@ async function carryOut(run: Run, task: Task, options: DeskOptions): Promise<Sub
   const started = run.means.clock().getTime();
   const elapsed = (): number => run.means.clock().getTime() - started;
   const { modelId } = model.model;
-  await createThread(run.means, { ...{ id: threadId, agent: spec.name }, ...CHILD(run) });
+  await createThread(run.means, { id: threadId, agent: spec.name, ...CHILD(run) });
   await note(run, task, {
     status: "running",
     answer: null,
     event: {
-      ...{ type: "subagent-start", ...child, description: task.description },
-      ...{ model: modelId, maxTurns, resumed: task.resumed },
+      type: "subagent-start",
+      ...child,
+      description: task.description,
+      model: modelId,
+      maxTurns,
+      resumed: task.resumed,
     },
   });
   const onStep = ({ calls, usage }: Answered, { turns: turn, usage: total }: ChildMeter): void => {
     const tools = calls.map(({ name }) => name);
-    run.emit({ type: "subagent-step", ...child, turn, maxTurns, tools, usage, total, ms: elapsed() });
+    run.emit({
+      type: "subagent-step",
+      ...child,
+      turn,
+      maxTurns,
+      tools,
+      usage,
+      total,
+      ms: elapsed(),
+    });
   };
   const order = {
-    ...{ spec, model, threadId, maxTurns, onStep, prompt: task.prompt, signal: task.signal },
+    spec,
+    model,
+    threadId,
+    maxTurns,
+    onStep,
+    prompt: task.prompt,
+    signal: task.signal,
     timeoutSeconds: spec.timeoutSeconds ?? limits.timeoutSeconds,
     tokenBudget: spec.tokenBudget ?? limits.tokenBudget,
   };
@@ -90,8 +109,16 @@ async function carryOut(run: Run, task: Task, options: DeskOptions): Promise<Sub
     answer,
     artifacts: end.artifacts,
     event: {
-      ...{ type: "subagent-end", ...child, status: end.status, reason: end.reason, model: modelId },
-      ...{ turns: end.turns, usage: end.usage, output: result.output, artifacts: end.artifacts, ms: elapsed() },
+      type: "subagent-end",
+      ...child,
+      status: end.status,
+      reason: end.reason,
+      model: modelId,
+      turns: end.turns,
+      usage: end.usage,
+      output: result.output,
+      artifacts: end.artifacts,
+      ms: elapsed(),
     },
     // The parent's thread may be lost or its store failing: what the child found is still worth telling.
   }).catch(() => {});
@@ -139,7 +166,11 @@ async function answerOf(run: Run, task: Task, { end, options }: Ending) {
   const kept =
     end.text === NO_RESPONSE ? null : await keepAnswer(run.conversation.header, threadId, end.text).catch(() => null);
   const whole: SubagentResult = {
-    ...{ status: end.status, output: end.text, artifacts: end.artifacts, usage: end.usage, threadId },
+    status: end.status,
+    output: end.text,
+    artifacts: end.artifacts,
+    usage: end.usage,
+    threadId,
     ...(end.reason !== null && { reason: end.reason }),
   };
   const count = await counterOf(model);

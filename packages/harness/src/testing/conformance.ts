@@ -41,8 +41,15 @@ export function storeConformance(name: string, open: () => Promise<StoreFixture>
       setClockBack: (ms) => fixture.setClockBack(ms),
     };
     const cases = [
-      ...[appendCases, readCases, leaseCases, undoCases, forkCases],
-      ...[redactionCases, stateCases, listCases, userCases],
+      appendCases,
+      readCases,
+      leaseCases,
+      undoCases,
+      forkCases,
+      redactionCases,
+      stateCases,
+      listCases,
+      userCases,
     ];
     for (const [title, run] of cases.flatMap((group) => Object.entries(group))) test(title, () => run(suite));
   });

@@ -10,7 +10,10 @@ import type { PlayedThread } from "./playback.ts";
 export function memoryConversation<M>(shape: Shape<M>): PlayedThread<M> {
   const messages = new Map<number, M>();
   const conversation = inMemoryConversation<M>({
-    ...{ header: NO_THREAD, shape, head: emptyHead(NO_THREAD.createdAt), live: NOTHING_LIVE },
+    header: NO_THREAD,
+    shape,
+    head: emptyHead(NO_THREAD.createdAt),
+    live: NOTHING_LIVE,
     original: ({ seq }) => messages.get(seq)!,
   });
   return {

@@ -78,7 +78,11 @@ export async function playSettings<M>(options: SettingsPlayback<M>): Promise<Set
   const compactions: Kept[] = [];
   const tally = { calls: 0, draftsMade: 0, draftsUsed: 0 };
   const compactor = createCompactor({
-    ...{ conversation, meter, policy, writer, rules: forRequest(options.rules) },
+    conversation,
+    meter,
+    policy,
+    writer,
+    rules: forRequest(options.rules),
     window: () => window,
     fixed: () => fixed,
     // Counted as reported, so that the whole window is used.
@@ -144,7 +148,10 @@ function measurer<M>({ shape, meter, fixed, policy, window }: SettingsPlayback<M
     kept(view: View<M>, after: View<M>, outcome: Kept["outcome"]): Kept {
       const tail = after.filter(({ source }) => source === "message");
       return {
-        ...{ outcome, before: amountOf(view), after: amountOf(after), tail: amountOf(tail) },
+        outcome,
+        before: amountOf(view),
+        after: amountOf(after),
+        tail: amountOf(tail),
         cutsInside: boundaries(tail, shape).filter(({ index }) => index > 0).length,
         promised: promisedTail(view),
       };

@@ -47,12 +47,23 @@ test("whatever is said: no request is over its trigger by more than a turn, no p
   await fc.assert(
     fc.asyncProperty(scenario, async ({ seed, length, longest, window: size, fixed, trigger, keep, drafts }) => {
       const script = randomConversation(seed, {
-        ...{ messages: length, longest, parallel: 3, wild: false, dangling: 0, system: 0.2 },
+        messages: length,
+        longest,
+        parallel: 3,
+        wild: false,
+        dangling: 0,
+        system: 0.2,
       });
       const policy: Policy = { ...POLICY, trigger, keep };
       const window = { size, reserve: size / 8 };
       const report = await playSettings({
-        ...{ messages: render(script, shape), shape, rules: openaiRules, window, fixed, policy, drafts },
+        messages: render(script, shape),
+        shape,
+        rules: openaiRules,
+        window,
+        fixed,
+        policy,
+        drafts,
         meter: createMeter(shape, { counter: charsPerToken(4) }),
         writer: misbehavingWriter("extractive", size),
       });

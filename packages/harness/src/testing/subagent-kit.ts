@@ -54,7 +54,10 @@ export function subagentKit(scripts: Scripts, { store: given, means = {}, ...opt
     return scripts.child(prompt, turn, call);
   });
   const agent = createAgent({
-    ...{ model, store, means, tools: options.tools ?? {} },
+    model,
+    store,
+    means,
+    tools: options.tools ?? {},
     middleware: [subagents({ gate: createGate(), ...options, model })],
     onEvent: (event) => events.push(event),
   });
@@ -64,7 +67,11 @@ export function subagentKit(scripts: Scripts, { store: given, means = {}, ...opt
     return found;
   };
   return {
-    ...{ agent, model, store, events, said },
+    agent,
+    model,
+    store,
+    events,
+    said,
     of: (type) => events.filter((event) => event.type === type) as never,
     async results(thread = "t") {
       const parts = (await said(thread)).flatMap((message) =>

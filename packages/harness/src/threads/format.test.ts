@@ -131,9 +131,17 @@ for (const { version, redacted } of FORMATS) {
       const { hiddenThrough, compaction } = conversation.head();
       await conversation.commit([
         {
-          ...{ kind: "compaction", covers: [hiddenThrough + 1, 5], folds: compaction, request: null, systems: [] },
+          kind: "compaction",
+          covers: [hiddenThrough + 1, 5],
+          folds: compaction,
+          request: null,
+          systems: [],
           summary: { format: "pair", text: "Everything.", digest: null, state },
-          ...{ rung: "extract", reason: "test", tokensBefore: 2, tokensAfter: 1, archive: null },
+          rung: "extract",
+          reason: "test",
+          tokensBefore: 2,
+          tokensAfter: 1,
+          archive: null,
         },
       ]);
       assert.deepEqual(await stateNow(), state);

@@ -45,7 +45,10 @@ export function inMemoryConversation<M>(options: InMemoryOptions<M>): Conversati
     if (record.kind === "prune") head = { ...head, prunes: live.prunes.map(({ seq }) => seq) };
   };
   return {
-    ...{ header, shape, viewOf, original },
+    header,
+    shape,
+    viewOf,
+    original,
     head: () => head,
     live: () => live,
     view() {

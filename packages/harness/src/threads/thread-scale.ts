@@ -73,7 +73,15 @@ export async function threadScale(store: Store, load: ThreadLoad, asker?: Asker)
     account.settle(usage, { model, prior: counter.prior, prompt: measured, window: null });
   }
   return {
-    ...{ conversation, dialect, shape, rules, meter, model, request, fixed, fixedParts: parts },
+    conversation,
+    dialect,
+    shape,
+    rules,
+    meter,
+    model,
+    request,
+    fixed,
+    fixedParts: parts,
     count(entries, live) {
       const added = repairTokens(entries, { shape, rules, meter });
       const counted = weigh(entries);

@@ -17,7 +17,10 @@ export function hostShell(workspace: Workspace): Shell {
     const directory = workspace.roots.workspace.directory;
     const env = { PATH: process.env["PATH"] ?? "/usr/bin:/bin", HOME: directory, LANG: "C.UTF-8", TERM: "dumb" };
     const child = spawn("bash", ["-c", toHost(workspace, command)], {
-      ...{ cwd: directory, env, detached: true, stdio: ["ignore", "pipe", "pipe"] },
+      cwd: directory,
+      env,
+      detached: true,
+      stdio: ["ignore", "pipe", "pipe"],
     });
     const output = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
     let cut: ShellResult["cut"] = null;

@@ -66,7 +66,11 @@ export async function playTurns(
   let hours = 0;
   const events: AgentEvent[] = [];
   const agent = createDeepAgent({
-    ...{ model: modelOf(server), store, contextWindow: window, tools: { lookup }, counter: plainCounter },
+    model: modelOf(server),
+    store,
+    contextWindow: window,
+    tools: { lookup },
+    counter: plainCounter,
     maxOutputTokens: 1_000,
     summarizer: null,
     bindsReasoning: thinking !== undefined,

@@ -82,7 +82,10 @@ export function checkRuns(numRuns: number): Promise<void> {
     fc.asyncProperty(fc.array(act, { minLength: 1, maxLength: 12 }), async (acts) => {
       let steps: ScriptedStep[] = [];
       const kit = deepAgentKit(() => steps.shift() ?? "Done.", {
-        ...{ tools, contextWindow: WINDOW, toolTimeoutMs: 1, sleep: async () => {} },
+        tools,
+        contextWindow: WINDOW,
+        toolTimeoutMs: 1,
+        sleep: async () => {},
       });
       const prompts: string[] = [];
       for (const [index, one] of acts.entries()) {

@@ -136,7 +136,10 @@ async function fill({ home, store, storage }: ErasePlace) {
   let answer: ScriptedStep = "Fine.";
   const model = scriptedModel((call) => answerTo(call, () => answer));
   const agent: Agent = createDeepAgent({
-    ...{ model, store, files: { base: home }, contextWindow: 100_000 },
+    model,
+    store,
+    files: { base: home },
+    contextWindow: 100_000,
     memory: memory({ repository }),
     tools: {
       look: tool({ inputSchema: z.object({}), execute: async () => `found ${WORD.tool}\n`.repeat(3000) }),
@@ -150,7 +153,11 @@ async function fill({ home, store, storage }: ErasePlace) {
   await ask("a", BOAT);
   const boat = await findMessage(store, "a", WORD.boat);
   const updater = createUpdater({
-    ...{ store, repository, clock: own.clock, ids: own.ids, emit: () => {} },
+    store,
+    repository,
+    clock: own.clock,
+    ids: own.ids,
+    emit: () => {},
     settings: { maxFacts: 100, factConfidenceThreshold: 0.7 },
     extract: async () => LEARNED,
   });

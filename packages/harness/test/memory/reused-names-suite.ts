@@ -105,11 +105,19 @@ async function setUp(opened: Store) {
     assert.equal(await createThread(own, { id: "t" }), "created");
   };
   return {
-    ...{ store, repository, service, restart, say: (...texts: string[]) => write(texts) },
+    store,
+    repository,
+    service,
+    restart,
+    say: (...texts: string[]) => write(texts),
     async learn(content: string, quote: string) {
       const addition = { content, category: "context", confidence: 0.9, quote };
       const updater = createUpdater({
-        ...{ store: opened, repository, clock: own.clock, ids: own.ids, emit: () => {} },
+        store: opened,
+        repository,
+        clock: own.clock,
+        ids: own.ids,
+        emit: () => {},
         settings: { maxFacts: 100, factConfidenceThreshold: 0.7 },
         extract: async () => JSON.stringify({ additions: [addition] }),
       });
@@ -118,7 +126,9 @@ async function setUp(opened: Store) {
     facts: async () => (await service.show(SCOPE)).facts.map(({ content }) => content),
     forget: (id: string) =>
       forgetEverywhere({ means: own, repository, cleanFiles: null }, service, {
-        ...{ scope: SCOPE, ids: [id], turns: "redact" },
+        scope: SCOPE,
+        ids: [id],
+        turns: "redact",
       }),
     async texts() {
       const found: string[] = [];

@@ -145,8 +145,11 @@ async function writeBatch(query: Query, schema: string, name: ThreadName, batch:
     `INSERT INTO ${schema}.recall_entries (thread, ordinal, seq, length, packed)
     SELECT $1, * FROM unnest($2::int[], $3::bigint[], $4::int[], $5::text[])`,
     [
-      ...[thread, batch.entries.map(({ ordinal }) => ordinal), batch.entries.map(({ seq }) => seq)],
-      ...[batch.entries.map(({ length }) => length), batch.entries.map(packEntry)],
+      thread,
+      batch.entries.map(({ ordinal }) => ordinal),
+      batch.entries.map(({ seq }) => seq),
+      batch.entries.map(({ length }) => length),
+      batch.entries.map(packEntry),
     ],
   );
   await addPostings(query, schema, thread, batch.postings);

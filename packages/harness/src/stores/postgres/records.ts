@@ -47,9 +47,19 @@ async function write(query: Query, schema: string, request: Append): Promise<App
     )${jobs.length > 0 ? `, ${QUEUED(schema, 17)}` : ""}
     SELECT count(*) AS moved FROM moved`,
     [
-      ...[name, expect, ...headValues(head), state, title, lease.owner, lease.epoch],
-      ...[column("seq"), column("kind"), column("header")],
-      ...[column("body"), column("bodyHash"), column("hash")],
+      name,
+      expect,
+      ...headValues(head),
+      state,
+      title,
+      lease.owner,
+      lease.epoch,
+      column("seq"),
+      column("kind"),
+      column("header"),
+      column("body"),
+      column("bodyHash"),
+      column("hash"),
       ...(jobs.length > 0 ? jobColumns(name, jobs) : []),
     ],
   );

@@ -121,5 +121,13 @@ function statusOf(row: Row): JobStatus {
   const attempts = row["attempts"] as number;
   const state = row["owner"] !== null ? "running" : attempts >= (row["max_attempts"] as number) ? "dead" : "waiting";
   const runAt = new Date(row["run"] as number).toISOString();
-  return { thread, user, agent, state, attempts, runAt, error };
+  return {
+    thread,
+    user,
+    agent,
+    state,
+    attempts,
+    runAt,
+    error,
+  };
 }

@@ -95,10 +95,17 @@ async function compactOften(
     const conversation = (await openConversation(writer, openaiShape))!;
     const committed = await conversation.commit([
       {
-        ...{ kind: "compaction", covers: [conversation.head().hiddenThrough + 1, seq], request: null, systems: [] },
+        kind: "compaction",
+        covers: [conversation.head().hiddenThrough + 1, seq],
+        request: null,
+        systems: [],
         folds: conversation.head().compaction,
         summary: { format: "pair", text: `What was said up to ${seq}.`, digest: null, state },
-        ...{ rung: "extract", reason: "test", tokensBefore: 2, tokensAfter: 1, archive: null },
+        rung: "extract",
+        reason: "test",
+        tokensBefore: 2,
+        tokensAfter: 1,
+        archive: null,
       },
     ]);
     assert.equal(committed.kind, "committed");

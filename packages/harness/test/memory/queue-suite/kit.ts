@@ -45,7 +45,15 @@ export async function setUpQueue(engine: QueueEngine, thread: string, options: P
   const mine = async (): Promise<readonly JobStatus[]> =>
     (await engine.store.jobs.list()).filter((job) => job.thread === thread);
   const idle = () => until(async () => (await mine()).length === 0, `no job left of ${thread}`);
-  return { queue, lines, of, mine, idle, turn: (text: string) => takeTurn(writer, queue, text), writer };
+  return {
+    queue,
+    lines,
+    of,
+    mine,
+    idle,
+    turn: (text: string) => takeTurn(writer, queue, text),
+    writer,
+  };
 }
 
 /** Generous: what is awaited comes in milliseconds on a machine that has nothing else to do. */
