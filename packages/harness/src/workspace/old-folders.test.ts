@@ -53,7 +53,8 @@ function open(t: TestContext) {
     rmSync(home, { recursive: true });
   });
   return {
-    ...{ home, store },
+    home,
+    store,
     thread: (user: string, id: string) => createThread(means(store.forUser(user)), { id }),
     make(id: string, text: string) {
       mkdirSync(join(home, "threads", id), { recursive: true });
