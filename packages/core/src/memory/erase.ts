@@ -71,6 +71,11 @@ export function planMemoryErasure(document: MemoryDocument, request: MemoryErasu
   };
 }
 
+/** Ids of the facts that went with their words, as far as the audit still names them. */
+export function erasedFacts({ changes = [] }: MemoryDocument): ReadonlySet<string> {
+  return new Set(changes.flatMap(({ on, note, target }) => (on === "fact" && note === ERASED ? [target] : [])));
+}
+
 function wasErased({ on, note, sources }: Change, refs: ReadonlySet<string>): boolean {
   return on === "section" && note === ERASED && sources.some((ref) => refs.has(ref));
 }

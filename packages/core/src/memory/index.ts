@@ -33,6 +33,7 @@ export {
   writeDocument,
 } from "./document.ts";
 export {
+  erasedFacts,
   type MemoryErasure,
   type MemoryErasureRequest,
   planMemoryErasure,

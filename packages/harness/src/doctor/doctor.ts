@@ -9,6 +9,8 @@ import { DEFAULT_USER } from "@palimpsest/core/log";
 import { repairParts } from "../compaction/part-files.ts";
 import { historyFolder } from "../compaction/thread-compactor.ts";
 import { type LoadedConfig, loadConfig } from "../config/load.ts";
+import { openStorage } from "../memory/open-storage.ts";
+import { openRepository } from "../memory/repository.ts";
 import { windowOf } from "../models/window.ts";
 import { rebuildIndex } from "../recall/catch-up.ts";
 import type { Store } from "../stores/store.ts";
@@ -16,6 +18,7 @@ import { everyThread, everyUser } from "../stores/users.ts";
 import { rebuildHead, verify } from "../threads/audit.ts";
 import { sha256 } from "../threads/writer.ts";
 import { adoptOldFolders } from "../workspace/old-folders.ts";
+import { halfErasedChecks } from "./half-erased.ts";
 import { leftOverChecks } from "./left-over.ts";
 import { memoryFileCheck, memoryJobCheck } from "./memory-checks.ts";
 
@@ -61,7 +64,8 @@ export async function examine(options: DoctorOptions): Promise<Check[]> {
         await adoptOldFolders(home, store);
       checks.push(...(await threadChecks(store, options)));
       checks.push(...(await leftOverChecks(store, { home, derived, folders })));
-      if (derived === "rebuild") checks.push(...(await scrubCheck(store)));
+      if (derived === "rebuild")
+        checks.push(...(await erasureChecks(store, options, loaded)), ...(await scrubCheck(store)));
       checks.push(await memoryJobCheck(store));
     } finally {
       await store.close();
@@ -70,6 +74,19 @@ export async function examine(options: DoctorOptions): Promise<Check[]> {
     checks.push({ name: "database", ok: false, detail: error instanceof Error ? error.message : String(error) });
   }
   return checks;
+}
+
+/** A storage of the user's own may be anything: it isn't loaded only to be looked at. */
+async function erasureChecks(store: Store, { home }: DoctorOptions, loaded: LoadedConfig): Promise<Check[]> {
+  if (loaded.kind !== "config") return [];
+  const { storage_path: storagePath, storage_class: storageClass } = loaded.config.memory;
+  if (storageClass.includes("/")) return [];
+  const storage = await openStorage({ base: home, storagePath, storageClass, store, onError: () => {} });
+  return halfErasedChecks(
+    store,
+    openRepository(storage, () => new Date()),
+    home,
+  );
 }
 
 /** Nothing where all that was erased has left the engine's own files. */

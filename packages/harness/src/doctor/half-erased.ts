@@ -1,0 +1,57 @@
+/**
+ * Erasing that was killed in between: facts that rest on a message which is erased already, and logs that still show facts
+ * which are. A rebuild finds and completes both; whoever erased need not remember what it was.
+ */
+import { erasedFacts } from "@palimpsest/core/memory";
+import { cleanThreadFiles } from "../assistant/thread-files.ts";
+import { eraseMessage } from "../memory/erase-message.ts";
+import type { Repository } from "../memory/repository.ts";
+import type { Store } from "../stores/store.ts";
+import { everyUser } from "../stores/users.ts";
+import { eraseFacts } from "../threads/redact.ts";
+import { means } from "../threads/writer.ts";
+import type { Check } from "./doctor.ts";
+
+/** Nothing where all is well. */
+export async function halfErasedChecks(store: Store, repository: Repository, home: string): Promise<Check[]> {
+  const checks: Check[] = [];
+  for await (const own of everyUser(store)) {
+    const kit = { means: means(own), repository, cleanFiles: (thread: string) => cleanThreadFiles(home, own, thread) };
+    const found: string[] = [];
+    const shown = new Set<string>();
+    for (const scope of (await repository.storage.scopes?.(own.user)) ?? []) {
+      const document = await repository.storage.reload(scope);
+      if (document === null) continue;
+      const refs = new Set(document.facts.flatMap(({ sourceMessageIds = [] }) => sourceMessageIds));
+      for (const { thread, seq } of await erasedAmong(own, refs)) {
+        const done = await eraseMessage(kit, thread, seq);
+        if ("facts" in done) found.push(...done.facts);
+      }
+      const names = erasedFacts(document);
+      if (names.size === 0) continue;
+      const { threads } = await eraseFacts(kit.means, { names, texts: [], blocks: "named" });
+      for (const thread of threads) shown.add(thread);
+    }
+    if (found.length > 0)
+      checks.push(bad(own, `${found.join(", ")} rested on messages that are erased; forgotten now`));
+    if (shown.size > 0)
+      checks.push(bad(own, `${[...shown].join(", ")} showed facts that are erased; erased there now`));
+  }
+  return checks;
+}
+
+function bad({ user }: Store, what: string): Check {
+  return { name: `erasing for ${user}`, ok: false, detail: `was killed in between: ${what}` };
+}
+
+async function erasedAmong(store: Store, refs: Iterable<string>): Promise<{ thread: string; seq: number }[]> {
+  const found: { thread: string; seq: number }[] = [];
+  for (const ref of refs) {
+    const [, thread, digits] = /^([^#]+)#(\d{1,15})$/.exec(ref) ?? [];
+    if (thread === undefined) continue;
+    const seq = Number(digits);
+    for await (const { redacted } of store.records(thread, { range: [seq, seq], kinds: ["message"] }))
+      if (redacted) found.push({ thread, seq });
+  }
+  return found;
+}
