@@ -56,7 +56,7 @@ export const commands: readonly Command[] = [
   },
   {
     name: "threads prune",
-    summary: "Delete old sub-agent threads; those their parent can still continue stay",
+    summary: "Delete old sub-agent threads of every user; those their parent can still continue stay",
     positionals: [],
     options: {
       days: { value: "N", help: "not changed for so many days (default: subagents.retention_days)" },

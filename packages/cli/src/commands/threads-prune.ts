@@ -1,6 +1,7 @@
 import { rm } from "node:fs/promises";
 import type { ThreadName } from "@palimpsest/core/log";
 import { threadFolder } from "palimpsest/compaction";
+import { everyUser } from "palimpsest/stores";
 import { type Pruned, pruneSubagents, settleInterrupted } from "palimpsest/subagents";
 import { integer } from "../command/arguments.ts";
 import type { Run } from "../command/command.ts";
@@ -11,14 +12,16 @@ export const run: Run = async (input, context) => {
   const given = integer(input, "days", { min: 0 });
   const days = given ?? (await loadSettings(context)).subagents.retention_days;
   const unfinished = input.options["all"] === true ? "too" : "keep";
-  const nothing: Pruned = { deleted: [], kept: [] };
-  const { deleted, kept } = standsAlready(await storeOf(context))
-    ? await withHome(context, async (means) => {
-        await settleInterrupted(means);
-        const forget = (thread: ThreadName) => rm(threadFolder(context.home, thread), { recursive: true, force: true });
-        return pruneSubagents(means, { days, unfinished, forget });
-      })
-    : nothing;
+  const forget = (thread: ThreadName) => rm(threadFolder(context.home, thread), { recursive: true, force: true });
+  const pruned: Pruned[] = [];
+  if (standsAlready(await storeOf(context)))
+    await withHome(context, async (means) => {
+      for await (const store of everyUser(means.store)) {
+        await settleInterrupted({ ...means, store });
+        pruned.push(await pruneSubagents({ ...means, store }, { days, unfinished, forget }));
+      }
+    });
+  const [deleted, kept] = [pruned.flatMap((one) => one.deleted), pruned.flatMap((one) => one.kept)];
   if (context.format === "json") await context.output.json({ deleted, kept });
   else {
     for (const thread of deleted) await context.output.line(`Deleted ${thread}.`);
