@@ -1,11 +1,12 @@
 /**
  * What a configuration would be allowed to do beyond settings: run code, send keys or conversations to an address it
- * names, run commands on this machine, reach files elsewhere, read the environment. Looks at the file as it is written,
+ * names, run commands on this machine, reach files elsewhere, read the environment, delete what a home keeps. Looks at the file as it is written,
  * valid or not and before variables are put in. Pure.
  */
 import { isAbsolute } from "node:path";
 import { KEY_VARIABLES } from "../models/key-variables.ts";
 import type { Power } from "../trust/standing.ts";
+import { configSchema } from "./schema.ts";
 import { variableOf } from "./variables.ts";
 
 export function powersOf(written: unknown): Power[] {
@@ -22,6 +23,7 @@ export function powersOf(written: unknown): Power[] {
     ...elsewhere(fields(root["skills"])["path"], "skills.path", "read instructions from"),
     ...elsewhere(fields(root["store"])["url"], "store.url", "keep threads in"),
     ...environmentPowers(written, models),
+    ...deletions(memory, fields(root["subagents"])),
   ];
 }
 
@@ -62,6 +64,26 @@ function usualKey(model: Fields, index: number): string[] {
   if (variable === undefined) return [];
   const addressed = model["base_url"] !== undefined && model["base_url"] !== null;
   return addressed || variable === KEY_VARIABLES[String(model["provider"])] ? [`models.${index}.api_key`] : [];
+}
+
+/** The home may be the person's own, and everything in it is kept by the limits of whichever configuration is used. */
+function deletions(memory: Fields, subagents: Fields): Power[] {
+  const { max_facts: facts } = memory;
+  const { retention_days: days } = subagents;
+  return [
+    ...(below(facts, USUAL.memory.max_facts)
+      ? [power("deletes", "memory.max_facts", `forget all but ${facts} of what is remembered`)]
+      : []),
+    ...(below(days, USUAL.subagents.retention_days)
+      ? [power("deletes", "subagents.retention_days", `delete sub-agents' threads after ${days} days`)]
+      : []),
+  ];
+}
+
+const USUAL = configSchema.parse({});
+
+function below(value: unknown, usual: number): value is number {
+  return typeof value === "number" && value < usual;
 }
 
 /** A path inside the home is its own affair. */

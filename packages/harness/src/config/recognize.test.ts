@@ -115,6 +115,15 @@ for (const [name, text, expected] of [
     ],
   ],
   ["files of the home", "memory: { storage_path: m.json }\nskills: { path: mine }\nstore: { url: other.db }", []],
+  [
+    "settings that delete what the person's own home keeps",
+    "memory: { max_facts: 1 }\nsubagents: { retention_days: 0.001 }",
+    [
+      "deletes memory.max_facts forget all but 1 of what is remembered",
+      "deletes subagents.retention_days delete sub-agents' threads after 0.001 days",
+    ],
+  ],
+  ["limits that keep as much as without them", "memory: { max_facts: 100 }\nsubagents: { retention_days: 365 }", []],
   ["plain settings", EXAMPLE.replace(/^ *(?:base_url|api_key):.*$/gm, ""), []],
   ["nothing at all", "", []],
   ["a list", "[1]", []],
