@@ -8,8 +8,6 @@ import type { ToolSet } from "ai";
 import { AgentError } from "../agent/errors.ts";
 import type { Middleware } from "../agent/middleware.ts";
 import type { Run } from "../agent/run.ts";
-import type { Store } from "../stores/store.ts";
-import { everyUser } from "../stores/users.ts";
 import type { KeepAnswer } from "../subagents/answer-files.ts";
 import { TASK } from "../subagents/child-tools.ts";
 import { type Gate, processGate } from "../subagents/gate.ts";
@@ -103,31 +101,25 @@ function admit(book: Book, { thread, most }: { readonly thread: string; readonly
 
 const DAY_MS = 86_400_000;
 
-/** At the first run of a program, and in one that lives on at the first run of each further day. */
+/** At a user's first run of a program, and in one that lives on at their first run of each further day. */
 function daily(work: (run: Run) => Promise<unknown>): (run: Run) => Promise<unknown> {
-  let last: { readonly at: number; readonly done: Promise<unknown> } | undefined;
+  const last = new Map<string, { readonly at: number; readonly done: Promise<unknown> }>();
   return (run) => {
     const now = run.means.clock().getTime();
-    if (last === undefined || now - last.at >= DAY_MS) last = { at: now, done: work(run) };
-    return last.done;
+    const known = last.get(run.userId);
+    if (known !== undefined && now - known.at < DAY_MS) return known.done;
+    const done = work(run);
+    last.set(run.userId, { at: now, done });
+    return done;
   };
 }
 
-/** Tidying is no reason for a run to fail. */
+/** Of the run's user alone: what others have left is their next run's business. Tidying is no reason for a run to fail. */
 async function tidy(run: Run, { retentionDays: days }: SubagentLimits, forget: SubagentsOptions["forget"]) {
   const { means, threadId: thread } = run;
   const held: HeldThread = { thread, write: (draftsOf) => run.commit(() => draftsOf(run.conversation.head())) };
-  const tidyOne = async (store: Store): Promise<void> => {
-    const own = { ...means, store };
-    await settleInterrupted(own).catch(() => []);
-    const holding = store.user === run.userId ? { held } : {};
-    await pruneSubagents(own, { days, ...holding, ...(forget && { forget }) }).catch(() => null);
-  };
-  try {
-    for await (const store of everyUser(means.store)) await tidyOne(store);
-  } catch {
-    // The next day's first run tries again.
-  }
+  await settleInterrupted(means).catch(() => []);
+  await pruneSubagents(means, { days, held, ...(forget && { forget }) }).catch(() => null);
 }
 
 /** A stopped child ends at once; one that does not is left to its own thread's lease. */
