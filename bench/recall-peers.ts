@@ -3,7 +3,7 @@
  * (stems, no stop words), which is the better of the two for them and leaves only the ranking to compare. They are
  * dependencies of `bench/` alone; where they aren't installed the bench says how to get them.
  */
-import { analyse } from "@palimpsest/core/recall";
+import { analyze } from "@palimpsest/core/recall";
 import type { Dialog, Turn } from "./locomo.ts";
 import { loadMem0, mem0 } from "./peers/mem0.ts";
 
@@ -40,7 +40,7 @@ const MOST = 400;
 type Terms = "defaults" | "our-terms";
 
 function ourTerms(text: string): string[] {
-  return analyse(text).map(({ term }) => term);
+  return analyze(text).map(({ term }) => term);
 }
 
 interface MiniSearchModule {

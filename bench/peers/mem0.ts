@@ -3,7 +3,7 @@
  * so that no model is asked), in its store for one process. An embedding model can't run here; instead words are hashed into a vector,
  * so this is what its ranking makes of the words, not what it makes of a good embedding.
  */
-import { analyse } from "@palimpsest/core/recall";
+import { analyze } from "@palimpsest/core/recall";
 import type { Peer } from "../recall-peers.ts";
 import { standInForSqlite } from "./node-sqlite.ts";
 
@@ -61,7 +61,7 @@ const HASHED_WORDS = {
 
 function hashedWords(text: string): number[] {
   const vector = new Array<number>(DIMENSIONS).fill(0);
-  for (const { term } of analyse(text)) vector[placeOf(term)]! += 1;
+  for (const { term } of analyze(text)) vector[placeOf(term)]! += 1;
   const length = Math.hypot(...vector) || 1;
   return vector.map((value) => value / length);
 }

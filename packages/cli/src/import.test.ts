@@ -57,7 +57,7 @@ test("lines with messages become threads T-1 to T-n, whatever else stands on the
   assert.equal((await at.run("replay", "d-2", "--raw")).stdout, `${call}\n`);
 });
 
-test("Anthropic and AI SDK messages are recognised", async (t) => {
+test("Anthropic and AI SDK messages are recognized", async (t) => {
   const at = desk(t);
   const anthropic =
     '[{"role":"user","content":"x"},{"role":"assistant","content":[{"type":"tool_use","id":"1","name":"f","input":{}}]}]';

@@ -38,7 +38,7 @@ export function wrapped(text: string, width: number): string[] {
   return [...lines, line];
 }
 
-/** Colours take no room. */
+/** Colors take no room. */
 function columns(text: string): number {
   return stripVTControlCharacters(text).length;
 }

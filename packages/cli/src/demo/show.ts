@@ -1,4 +1,4 @@
-/** How the demo looks: 80 columns, readable without colour, a moving bar only at a terminal. Decides nothing. */
+/** How the demo looks: 80 columns, readable without color, a moving bar only at a terminal. Decides nothing. */
 
 import { grouped } from "../terminal/grouped.ts";
 import type { Output } from "../terminal/output.ts";

@@ -1,4 +1,4 @@
-/** Draws what fills the window: one bar, and one line per part. 80 columns, readable without colour. */
+/** Draws what fills the window: one bar, and one line per part. 80 columns, readable without color. */
 import type { Breakdown } from "@palimpsest/core/tokens";
 import { grouped } from "./grouped.ts";
 
@@ -64,7 +64,7 @@ interface Look {
   readonly paint: number;
 }
 
-/** Letters as well as colours, so that the bar reads on paper, in logs and for the colour-blind. */
+/** Letters as well as colors, so that the bar reads on paper, in logs and for the color-blind. */
 const LOOKS: readonly Look[] = [..."#=+*%@o~:x"].map((mark, index) => ({ mark, paint: 31 + (index % 6) }));
 
 const NAMES: Readonly<Record<string, string>> = { base: "base prompt", buffer: "free", reserved: "reserved (answer)" };

@@ -156,7 +156,7 @@ function weighCut(
 }
 
 /**
- * The cuts that honour keep, best first. A promise moves outward (more stays), to a user turn or else to a tool group
+ * The cuts that honor keep, best first. A promise moves outward (more stays), to a user turn or else to a tool group
  * inside the turn; ceilings move inward (less stays), to a user turn or else to a group.
  */
 function preferredCuts({ weigher, cuts, policy, window }: Choices): readonly Boundary[] {

@@ -1,7 +1,7 @@
 /**
  * What of a conversation may be read for facts: the user's own messages, and the final answers as context. Tool traffic,
  * injected text, uploads, summaries and recalled text never get here [F36] [F53]; turns that can't hold a fact are
- * recognised without a model.
+ * recognized without a model.
  */
 import type { MessageRecord, Origin } from "../log/record.ts";
 import { shapeOf } from "../message/shapes.ts";

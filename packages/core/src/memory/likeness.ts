@@ -2,11 +2,11 @@
  * When two facts say the same, and when one takes the other's place. Deliberately narrow [F57]: a contradiction is the
  * same subject and the same attribute, nothing wider; what merely resembles stays beside it.
  */
-import { analyse } from "../recall/analyse.ts";
+import { analyze } from "../recall/analyze.ts";
 
 /** The words that carry a fact's meaning; who it is about goes without saying. */
 export function meaning(text: string): Set<string> {
-  const terms = analyse(text).filter(({ kind }) => kind !== "part");
+  const terms = analyze(text).filter(({ kind }) => kind !== "part");
   return new Set(terms.map(({ term }) => term).filter((term) => !ABOUT_THE_USER.has(term)));
 }
 

@@ -93,7 +93,7 @@ for (const dialect of dialects) {
     );
   });
 
-  test(`${dialect}: a conversation with tools is recognised and the reason names the message`, () => {
+  test(`${dialect}: a conversation with tools is recognized and the reason names the message`, () => {
     for (let seed = 0; seed < 50; seed++) {
       const messages = render(randomConversation(seed, { longest: 30, tools: 0.9 }), shape);
       const { dialect: found, reason } = detectDialect(messages);

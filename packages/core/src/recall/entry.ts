@@ -2,7 +2,7 @@
  * Makes the index entry of one message: terms of its text, of its speaker's name and of its date, and of the extra keys it
  * may be found under. Also says where the entry stands: its ordinal, and which session it belongs to.
  */
-import { analyse, type Term } from "./analyse.ts";
+import { analyze, type Term } from "./analyze.ts";
 import { dateWords, relativeDates } from "./dates.ts";
 import type { IndexEntry, Placement } from "./port.ts";
 
@@ -27,12 +27,12 @@ export function indexEntry(source: EntrySource): IndexEntry {
       if (counts === "counts") length += own * weight;
     }
   };
-  add(analyse(source.text), 1, "counts");
-  add(analyse(source.aside ?? ""), ASIDE_WEIGHT, "counts");
-  if (!ROLES.has(source.speaker)) add(analyse(source.speaker), 1, "counts");
-  add(analyse(dateWords(source.at)), 1, "counts");
-  add(analyse(relativeDates(source.text, source.at)), 1, "free");
-  for (const key of source.keys ?? []) add(analyse(key), KEY_WEIGHT, "free");
+  add(analyze(source.text), 1, "counts");
+  add(analyze(source.aside ?? ""), ASIDE_WEIGHT, "counts");
+  if (!ROLES.has(source.speaker)) add(analyze(source.speaker), 1, "counts");
+  add(analyze(dateWords(source.at)), 1, "counts");
+  add(analyze(relativeDates(source.text, source.at)), 1, "free");
+  for (const key of source.keys ?? []) add(analyze(key), KEY_WEIGHT, "free");
   for (const [term, weight] of terms) terms.set(term, Math.round(weight * 100) / 100);
   return { speaker: source.speaker, at: source.at, length: Math.round(length), asks: ASKS.test(source.text), terms };
 }

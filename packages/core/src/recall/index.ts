@@ -1,4 +1,4 @@
-export { analyse, type Term } from "./analyse.ts";
+export { analyze, type Term } from "./analyze.ts";
 export { type EntrySource, indexEntry, place } from "./entry.ts";
 export { type Indexable, type IndexableOptions, indexableText } from "./indexable.ts";
 export { MemoryIndex } from "./memory-index.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { type OpenAiMessage, openaiShape } from "../message/index.ts";
-import { analyse } from "./analyse.ts";
+import { analyze } from "./analyze.ts";
 import { INDEXED_CHARACTERS, indexableText, isEcho } from "./indexable.ts";
 
 const said = (message: OpenAiMessage, call?: { name: string; input: string }) =>
@@ -16,7 +16,7 @@ test("words, call names, inputs and results are indexed", () => {
     content: "on it",
     tool_calls: [{ id: "1", type: "function", function: { name: "read_file", arguments: '{"path":"src/a-b.ts"}' } }],
   });
-  const terms = analyse(called?.text ?? "").map(({ term }) => term);
+  const terms = analyze(called?.text ?? "").map(({ term }) => term);
   for (const term of ["read_file", "src/a-b.ts"]) assert.ok(terms.includes(term), term);
   const result = said({ role: "tool", tool_call_id: "1", content: "ENOENT" }, { name: "read_file", input: "{}" });
   assert.deepEqual(result, { text: "ENOENT", speaker: "tool" });

@@ -17,7 +17,7 @@ wind wound; bind bound; overcome overcame; undergo underwent undergone; undertak
 mistake mistook mistaken; shake shook shaken; arise arose arisen; weave wove woven; sew sewn; sow sown; mow mown; prove proven;
 child children; man men; woman women; person people; foot feet; tooth teeth; mouse mice; goose geese; wife wives; life lives;
 knife knives; leaf leaves; shelf shelves; half halves; wolf wolves; thief thieves; loaf loaves; self selves; calf calves;
-good better best; bad worse worst; analysis analyses; crisis crises; hypothesis hypotheses; criterion criteria;
+good better best; bad worse worst; analysis analyzes; crisis crises; hypothesis hypotheses; criterion criteria;
 phenomenon phenomena; index indices indexes; vertex vertices; matrix matrices; schema schemata; photo photograph photos;
 mom mother mum mommy; dad father daddy; bike bicycle; television tv; picture pic pics; movie film films movies;
 1 one; 2 two; 3 three; 4 four; 5 five; 6 six; 7 seven; 8 eight; 9 nine; 10 ten

@@ -4,7 +4,7 @@
  * same hits in the same order.
  *
  * Contract, checked by `conformance.ts` against the index in memory:
- * 1. Terms are opaque words: never analysed again, compared byte for byte. They hold no white space, quote or control
+ * 1. Terms are opaque words: never analyzed again, compared byte for byte. They hold no white space, quote or control
  *    character, but separators such as `-./:\@#_` and letters of any script.
  * 2. An entry is known by (thread, seq); putting it again replaces it, removing it (redaction) leaves a gap in `ordinal`.
  *    Text that is an echo has no entry and takes no ordinal.

@@ -2,7 +2,7 @@
  * Reads a question: which terms it asks for and how much each counts, which identifiers it quotes, which dates it states.
  * Nothing in it is ever an operator; quotes, stars and brackets are separators like any other. Total on every string.
  */
-import { analyse, fold } from "./analyse.ts";
+import { analyze, fold } from "./analyze.ts";
 import { statedDates, type TimeRange } from "./dates.ts";
 import { stem } from "./stem.ts";
 import { QUESTION_WORDS } from "./words.ts";
@@ -26,9 +26,9 @@ const MAX_TERMS = 64;
 const PART_WEIGHT = 0.3;
 const QUESTION_WORD_WEIGHT = 0.4;
 
-export function analyseQuery(text: string): Query {
+export function analyzeQuery(text: string): Query {
   const terms = new Map<string, QueryTerm>();
-  for (const { term, kind, weight: own } of analyse(text)) {
+  for (const { term, kind, weight: own } of analyze(text)) {
     const asked = QUESTION_STEMS.has(term) ? QUESTION_WORD_WEIGHT : 1;
     const weight = kind === "part" ? PART_WEIGHT * asked : own * asked;
     const before = terms.get(term);

@@ -3,7 +3,7 @@
  * decides is here and in the pure functions it calls.
  */
 import type { RecallIndex, Scope } from "./port.ts";
-import { analyseQuery } from "./query.ts";
+import { analyzeQuery } from "./query.ts";
 import { type Hit, RANKING, type RankOptions, rank } from "./rank.ts";
 import { planSeeks } from "./seek.ts";
 
@@ -27,7 +27,7 @@ export async function search(
   options: SearchOptions = {},
 ): Promise<SearchResult> {
   const ranking = options.ranking ?? RANKING;
-  const query = analyseQuery(question);
+  const query = analyzeQuery(question);
   if (query.terms.length === 0) return { kind: "nothing", reason: "no-terms" };
   const terms = query.terms.map(({ term }) => term);
   const statistics = await index.statistics(scope, terms);

@@ -2,8 +2,8 @@
  * Shows a hit: a short message whole, of a long one the best window, cut at lines or sentences, with the words that matched
  * marked. Only ever cuts and marks; the words are the message's own.
  */
-import { analyse } from "./analyse.ts";
-import { analyseQuery } from "./query.ts";
+import { analyze } from "./analyze.ts";
+import { analyzeQuery } from "./query.ts";
 
 export interface SnippetOptions {
   /** Longest text shown, without marks. */
@@ -30,12 +30,12 @@ interface Match {
 
 function findMatches(text: string, question: string): Match[] {
   if (asked?.question !== question) {
-    const terms = analyseQuery(question).terms.map(({ term, weight }) => [term, weight] as const);
+    const terms = analyzeQuery(question).terms.map(({ term, weight }) => [term, weight] as const);
     asked = { question, wanted: new Map(terms) };
   }
   const { wanted } = asked;
   const matches: Match[] = [];
-  for (const { term, at, end } of analyse(text)) {
+  for (const { term, at, end } of analyze(text)) {
     const weight = wanted.get(term);
     if (weight !== undefined) matches.push({ at, end, term, weight });
   }

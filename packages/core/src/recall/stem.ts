@@ -1,7 +1,7 @@
 /**
  * English stems by the published rules of the Porter2 (Snowball English) algorithm, plus a table of irregular forms so that
  * `went` meets `go`. Pure and total: any lower-case string goes in, a non-empty one comes out. Words with anything but
- * a-z in them come back as they are; other languages are left to the analyser's bigrams and exact matches.
+ * a-z in them come back as they are; other languages are left to the analyzer's bigrams and exact matches.
  */
 import { IRREGULAR } from "./irregular.ts";
 

@@ -4,7 +4,7 @@
  * twice changes nothing.
  */
 
-export interface Neutralised {
+export interface Neutralized {
   readonly text: string;
   readonly changed: "approval" | "imperative" | null;
 }
@@ -25,8 +25,8 @@ const OVERRIDE =
 const COMMANDING = /^\s*(?:please\s+|agent[,:]\s*|you (?:must|should|have to|need to)\s+)/iu;
 
 /** `lane` "user": the user's own words, whose demands on the agent are wishes to remember, not an attack. */
-export function neutralise(text: string, lane: "user" | "other"): Neutralised {
-  let result: Neutralised = { text, changed: null };
+export function neutralize(text: string, lane: "user" | "other"): Neutralized {
+  let result: Neutralized = { text, changed: null };
   const approves = APPROVAL.test(text) || (lane === "user" && ASSENT.test(text));
   if (approves && !text.includes(SPENT)) result = { text: `${text} ${SPENT}`, changed: "approval" };
   const addresses = OVERRIDE.test(text) || (lane === "other" && COMMANDING.test(text));

@@ -4,7 +4,7 @@
  * `now` and `next` are replaced, and the ledger grows. Same input, same bytes; linear in the messages; any language.
  */
 import type { Shape } from "../message/shape.ts";
-import { neutralise } from "./authority.ts";
+import { neutralize } from "./authority.ts";
 import { type Candidate, choose, newsOf } from "./choose.ts";
 import { cuesOf } from "./cues.ts";
 import { type Gathered, gather, type Said } from "./gather.ts";
@@ -75,7 +75,7 @@ function goalCandidates(said: readonly Said[], isFirstBlock: boolean): Candidate
   for (const [index, { seq, text }] of said.entries()) {
     const opening = isFirstBlock && index === 0;
     const request = clip(text.trim().replaceAll(/\s+/g, " "), opening ? MAX_ITEM_CHARS - 100 : 280);
-    const { text: quote } = neutralise(request, "user");
+    const { text: quote } = neutralize(request, "user");
     // "ok", "go on": nothing to remember, and an approval that is spent.
     const courtesy =
       request.length < 12 || (request.length < 80 && /^(?:thank|great|perfect|nice|cool|wow)/i.test(request));
@@ -85,7 +85,7 @@ function goalCandidates(said: readonly Said[], isFirstBlock: boolean): Candidate
     if (text.length <= 280) continue;
     for (const sentence of sentences(text).slice(1)) {
       if (!cuesOf(sentence).has("constraint") || request.includes(sentence)) continue;
-      found.push({ text: neutralise(sentence, "user").text, seq, bonus: 2 });
+      found.push({ text: neutralize(sentence, "user").text, seq, bonus: 2 });
     }
   }
   return found;
@@ -104,7 +104,7 @@ function classify(said: readonly Said[]): Spoken {
     for (const sentence of sentences(text)) {
       if (isEmptyTalk(sentence)) continue;
       const cues = cuesOf(sentence);
-      const candidate: Candidate = { text: neutralise(sentence, "other").text, seq, bonus: index / said.length };
+      const candidate: Candidate = { text: neutralize(sentence, "other").text, seq, bonus: index / said.length };
       if (cues.has("decision")) spoken.decisions.push({ ...candidate, bonus: candidate.bonus + 1 });
       else if (cues.has("trouble")) spoken.errors.push(candidate);
       else spoken.facts.push(cues.has("done") ? { ...candidate, bonus: candidate.bonus + 0.5 } : candidate);
@@ -137,7 +137,7 @@ function statusCandidates(said: readonly Said[]): Candidate[] {
     // Better an announcement than the status of an earlier block.
     const worded = edges.filter((sentence) => /[\p{L}\p{N}]/u.test(sentence));
     for (const sentence of telling.length === 0 && found.length === 0 ? worded : telling)
-      found.push({ text: neutralise(sentence, "other").text, seq, bonus: (3 - back) * 10 });
+      found.push({ text: neutralize(sentence, "other").text, seq, bonus: (3 - back) * 10 });
   }
   return found;
 }
@@ -158,7 +158,7 @@ function mediaItems(
     const cost = count(text) + 8;
     if (tokens + cost > maxTokens) break;
     tokens += cost;
-    items.unshift({ text: neutralise(text, "other").text, seqs: [seq] });
+    items.unshift({ text: neutralize(text, "other").text, seqs: [seq] });
   }
   return { items, tokens };
 }

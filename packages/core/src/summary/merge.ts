@@ -3,7 +3,7 @@
  * nothing is deleted but only marked, unknown ids and impossible sources are dropped and named, and text loses its
  * authority on the way in [F34] [F35].
  */
-import { neutralise } from "./authority.ts";
+import { neutralize } from "./authority.ts";
 import type { SummaryPatch } from "./patch.ts";
 import {
   addItems,
@@ -41,7 +41,7 @@ export type DropReason =
   | "approval-spent"
   | "imperative-reported";
 
-/** Room for what neutralising adds. */
+/** Room for what neutralizing adds. */
 const MAX_TEXT = MAX_ITEM_CHARS - 120;
 
 export function mergePatch(state: SummaryState, patch: SummaryPatch, options: MergeOptions): Merged {
@@ -110,7 +110,7 @@ function applyResolutions(
       continue;
     }
     allowed--;
-    const reason = tidy(neutralise(tidy(why, 200), "other").text, MAX_TEXT);
+    const reason = tidy(neutralize(tidy(why, 200), "other").text, MAX_TEXT);
     const resolve = (item: SummaryItem): SummaryItem => ({
       ...item,
       status,
@@ -134,9 +134,9 @@ function soundItem(item: NewItem, section: Section, options: MergeOptions, drop:
     drop(item.text, "impossible-source");
     return [];
   }
-  const safe = neutralise(tidy(item.text, MAX_TEXT), section === "goals" ? "user" : "other");
+  const safe = neutralize(tidy(item.text, MAX_TEXT), section === "goals" ? "user" : "other");
   if (safe.changed !== null) drop(item.text, safe.changed === "approval" ? "approval-spent" : "imperative-reported");
-  const why = item.why === undefined ? {} : { why: neutralise(tidy(item.why, MAX_TEXT), "other").text };
+  const why = item.why === undefined ? {} : { why: neutralize(tidy(item.why, MAX_TEXT), "other").text };
   return safe.text === "" ? [] : [{ text: safe.text, seqs: fewSeqs(seqs), ...why }];
 }
 

@@ -2,7 +2,7 @@
  * Makes a model's prose fit to be remembered: sentences lose their authority one by one [F34] [F35], and a long paragraph
  * becomes one line per sentence, so that a summary that must be shortened sheds sentences and not everything.
  */
-import { neutralise } from "./authority.ts";
+import { neutralize } from "./authority.ts";
 import type { DropReason } from "./merge.ts";
 import { tidy } from "./state.ts";
 
@@ -18,7 +18,7 @@ const SENTENCE_END = /(?<=[.!?]["')\]]?)[ \t]+(?=\S)|(?<=[。！？])(?=\S)/u;
 export function settleProse(text: string): SettledProse {
   const dropped: { what: string; why: DropReason }[] = [];
   const settle = (piece: string): string => {
-    const { text: safe, changed } = neutralise(piece, "other");
+    const { text: safe, changed } = neutralize(piece, "other");
     if (changed !== null) {
       dropped.push({ what: tidy(piece, 160), why: changed === "approval" ? "approval-spent" : "imperative-reported" });
     }

@@ -22,7 +22,7 @@ export interface ValidateOptions {
   /** Tokens the summary would replace. */
   readonly hiddenTokens: number;
   readonly count: (text: string) => number;
-  /** What the summarizer was shown, to recognise an echo. */
+  /** What the summarizer was shown, to recognize an echo. */
   readonly transcript?: string;
 }
 

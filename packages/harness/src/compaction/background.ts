@@ -11,8 +11,8 @@ import { covers, fingerprint, planDraft } from "./draft-plan.ts";
 import type { DraftTable } from "./draft-table.ts";
 import type { OnCompactionEvent } from "./events.ts";
 import type { Gauge } from "./gauge.ts";
-import type { Begun, Summarised, Summariser } from "./summarise.ts";
 import { type OrderOptions, orderFor } from "./summary-order.ts";
+import type { Begun, SummaryOutcome, SummaryStep } from "./write-summary.ts";
 
 export interface BackgroundOptions {
   readonly table: DraftTable;
@@ -49,13 +49,13 @@ const KEY = "draft";
 
 type Setting<M> = OrderOptions<M> & { readonly background: BackgroundOptions; readonly on: OnCompactionEvent };
 
-export function createBackground<M>(options: Setting<M>, summariser: Summariser): Background<M> {
-  return new Drafting(options, summariser);
+export function createBackground<M>(options: Setting<M>, summaryStep: SummaryStep): Background<M> {
+  return new Drafting(options, summaryStep);
 }
 
 class Drafting<M> implements Background<M> {
   readonly #options: Setting<M>;
-  readonly #summariser: Summariser;
+  readonly #summaryStep: SummaryStep;
   #stop = new AbortController();
   #work: Promise<void> | null = null;
   /** The cut being summarized. */
@@ -65,9 +65,9 @@ class Drafting<M> implements Background<M> {
   /** After a draft that came to nothing, the next one waits for growth. */
   #restUntil = 0;
 
-  constructor(options: Setting<M>, summariser: Summariser) {
+  constructor(options: Setting<M>, summaryStep: SummaryStep) {
     this.#options = options;
-    this.#summariser = summariser;
+    this.#summaryStep = summaryStep;
   }
 
   consider(measured: Gauge<M>): void {
@@ -124,7 +124,7 @@ class Drafting<M> implements Background<M> {
     this.#covering = cut;
     const print = this.#print(cut);
     const order = await orderFor(cut, this.#options, measured, { focus: null, model: "writer", signal });
-    const summarised = await this.#summariser.draft(order);
+    const summarised = await this.#summaryStep.draft(order);
     if (signal.aborted) return this.#dropped(cut, "stopped");
     if (summarised === null) return this.#dropped(cut, "the summarizer failed");
     if (this.#print(cut) !== print) return this.#dropped(cut, "outdated");
@@ -173,7 +173,7 @@ function draftText({ cut, print, summarised }: Draft, folded: Json): string {
 function readDraft(stored: string | null, folded: Json): Draft | null {
   try {
     const { cut, print, rest, changes } = JSON.parse(stored ?? "") as Pick<Draft, "cut" | "print"> & {
-      readonly rest: Omit<Summarised, "state">;
+      readonly rest: Omit<SummaryOutcome, "state">;
       readonly changes: Delta;
     };
     const state = readState(applyDelta(folded, changes));

@@ -25,8 +25,8 @@ import { FloorError } from "./floor-error.ts";
 import { type Gauge, type GaugeOptions, gauge } from "./gauge.ts";
 import { type Known, type MakingContext, makeFitting, NOTHING_KNOWN } from "./make-records.ts";
 import type { QuoteSource } from "./pins.ts";
-import { type Begun, createSummariser } from "./summarise.ts";
 import type { SummaryWriter } from "./summary-writer.ts";
+import { type Begun, createSummaryStep } from "./write-summary.ts";
 
 export interface CompactorOptions<M> extends GaugeOptions<M> {
   readonly conversation: Conversation<M>;
@@ -70,7 +70,7 @@ export interface Compactor<M> {
 
 export function createCompactor<M>(options: CompactorOptions<M>): Compactor<M> {
   const { conversation, on } = options;
-  const summarise = createSummariser(options);
+  const summarise = createSummaryStep(options);
   const background =
     options.background == null || options.writer === null
       ? null

@@ -8,8 +8,8 @@ import type { Conversation } from "../threads/conversation.ts";
 import type { CompactorOptions, CompactRequest } from "./compactor.ts";
 import type { Gauge } from "./gauge.ts";
 import { archivePath } from "./part-files.ts";
-import { type Begun, completed, type Summariser } from "./summarise.ts";
 import { orderFor } from "./summary-order.ts";
+import { type Begun, completed, type SummaryStep } from "./write-summary.ts";
 
 /** What only a result can tell. */
 export interface Known {
@@ -27,7 +27,7 @@ export interface MakingContext<M> {
     "conversation" | "policy" | "quotes" | "archive" | "originals" | "background" | "on"
   >;
   readonly measured: Gauge<M>;
-  readonly summarise: Summariser;
+  readonly summarise: SummaryStep;
   /** The plan with what is known now. */
   readonly replan: (known: Known) => Plan;
 }

@@ -19,7 +19,7 @@ export interface ReadPatch {
   readonly ignored: readonly string[];
 }
 
-/** `shown` is the whole prompt, to recognise an echo of it. */
+/** `shown` is the whole prompt, to recognize an echo of it. */
 export function readPatchAnswer(answer: SummaryAnswer, shown: string): Reading<ReadPatch> {
   const verdict = validateSummary(answer.text, { hiddenTokens: 1, count: () => 0, transcript: shown });
   const refused = verdict.kind === "invalid" ? verdict.reason : null;

@@ -9,7 +9,7 @@ import type { DraftTable } from "./draft-table.ts";
 import type { Gauge } from "./gauge.ts";
 import { gatherPins, type QuoteSource } from "./pins.ts";
 import { stateLines } from "./state-lines.ts";
-import type { Order } from "./summarise.ts";
+import type { Order } from "./write-summary.ts";
 
 export interface OrderOptions<M> {
   readonly conversation: Conversation<M>;

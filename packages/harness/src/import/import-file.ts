@@ -1,7 +1,7 @@
 /**
  * Imports a file into new threads: reads and checks all of it first, then writes each thread in one transaction. A file
  * with one bad line writes nothing, unless told to skip. An import that was killed can be run again: threads it finished
- * are recognised by their receipt, and the others aren't there.
+ * are recognized by their receipt, and the others aren't there.
  */
 import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";

@@ -122,16 +122,16 @@ test("a file with neither messages nor dialogs says so", async () => {
 });
 
 const QUESTIONS = [
-  { question: "What is the colour of house 0?", evidence: [1] },
-  { question: "What is the colour of house 27?", evidence: [28] },
+  { question: "What is the color of house 0?", evidence: [1] },
+  { question: "What is the color of house 27?", evidence: [28] },
   { question: "Compare house 0 and house 27", evidence: [1, 28] },
 ];
 
 function chat(length: number) {
-  const colours = ["red", "green", "blue"];
+  const colors = ["red", "green", "blue"];
   return Array.from({ length }, (_, index) => ({
     role: index % 2 ? "assistant" : "user",
-    content: `House ${index} stands by the river, its colour is ${colours[index % 3]}.`,
+    content: `House ${index} stands by the river, its color is ${colors[index % 3]}.`,
   }));
 }
 

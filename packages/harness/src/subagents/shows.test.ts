@@ -39,7 +39,7 @@ test("analysing data.csv takes a child fifty messages and the parent two: same f
   const read = { name: "read_file", input: { path: "/mnt/user-data/uploads/data.csv" } };
   const kit = subagentKit(
     {
-      parent: [{ calls: [taskCall("analyse data.csv", { max_turns: 30 })] }, "The analysis shows 5% growth"],
+      parent: [{ calls: [taskCall("analyze data.csv", { max_turns: 30 })] }, "The analysis shows 5% growth"],
       child: (_, turn) => {
         const call = steps[turn - 1] ?? read;
         return turn <= 24 ? { calls: [call] } : "5% growth trend observed";
@@ -75,7 +75,7 @@ test("analysing data.csv takes a child fifty messages and the parent two: same f
     subagentLogLines,
   );
   assert.deepEqual(lines.slice(0, 3), [
-    '[SubagentExecutor] Starting task: "do analyse data.csv"',
+    '[SubagentExecutor] Starting task: "do analyze data.csv"',
     `[SubagentExecutor] Isolated thread: ${threadId}`,
     "[SubagentExecutor] Turn 1/30 completed",
   ]);

@@ -1,5 +1,5 @@
 /**
- * How a pruned part is recognised: by the mark every replacement begins with. It makes pruning idempotent without any
+ * How a pruned part is recognized: by the mark every replacement begins with. It makes pruning idempotent without any
  * state beside the view. A tool whose real output begins with the mark is left alone, which is harmless.
  */
 import type { CallPart, ImagePart, ResultPart } from "../../message/shape.ts";

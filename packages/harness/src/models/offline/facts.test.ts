@@ -17,7 +17,7 @@ test("facts are found where people tell them plainly", () => {
     "The user lives in São Paulo",
   ]);
   assert.deepEqual(contents("I'm allergic to nuts"), ["The user is allergic to nuts"]);
-  assert.deepEqual(contents("my favourite colour is green"), ["The user's favourite colour is green"]);
+  assert.deepEqual(contents("my favourite color is green"), ["The user's favourite color is green"]);
 });
 
 test("requests and talk of others are no facts", () => {

@@ -1,4 +1,4 @@
-/** Facts about the user by the patterns people tell them in. What it doesn't recognise it leaves out. */
+/** Facts about the user by the patterns people tell them in. What it doesn't recognize it leaves out. */
 export interface PatternFact {
   readonly content: string;
   readonly category: "preference" | "knowledge" | "context" | "behavior" | "goal";

@@ -29,8 +29,8 @@ const answered = (name: string, value: string): ModelMessage[] => [
 test("a question about the past calls recall with the words that matter", async () => {
   const { calls } = await ask("What did I say about the harbour budget at the very beginning?", { recall });
   assert.deepEqual(calls, [["recall", { query: "harbour budget" }]]);
-  assert.deepEqual((await ask("what is my favourite colour?", { recall })).calls, [
-    ["recall", { query: "favourite colour" }],
+  assert.deepEqual((await ask("what is my favourite color?", { recall })).calls, [
+    ["recall", { query: "favourite color" }],
   ]);
 });
 

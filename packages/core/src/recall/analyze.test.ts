@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { analyse, MAX_TERM } from "./analyse.ts";
+import { analyze, MAX_TERM } from "./analyze.ts";
 
 test("words are lower-cased, stemmed and freed of accents, and stop words are dropped", () => {
   assert.deepEqual(words("The Painters were painting at the CAFÉ"), ["painter", "paint", "cafe"]);
@@ -10,7 +10,7 @@ test("words are lower-cased, stemmed and freed of accents, and stop words are dr
 });
 
 test("an identifier is kept whole and its parts stand beside it at a low weight", () => {
-  const found = new Map(analyse("getUserName in src/a-b.ts").map((term) => [term.term, term]));
+  const found = new Map(analyze("getUserName in src/a-b.ts").map((term) => [term.term, term]));
   assert.equal(found.get("src/a-b.ts")?.weight, 1);
   assert.equal(found.get("src/a-b.ts")?.kind, "identifier");
   for (const part of ["get", "user", "name", "src", "ts"]) assert.ok((found.get(part)?.weight ?? 1) < 0.5, part);
@@ -67,7 +67,7 @@ test("every character that folding takes apart still gives terms any engine can 
   }
 });
 
-test("very long strings are analysed whole", () => {
+test("very long strings are analyzed whole", () => {
   for (const unit of ["a", "日", "x/", "👍", "\ud800", "A1_", "'", "é", "word ", "A", "0123456789abcdef"]) {
     const long = unit.repeat(Math.ceil(100_000 / unit.length));
     for (const text of [long, `_${long}`, `${long}Aa`, `a${long}s`]) holdable(text);
@@ -83,11 +83,11 @@ test("the same text always has the same terms, however its characters are compos
 });
 
 function words(text: string): string[] {
-  return analyse(text).map(({ term }) => term);
+  return analyze(text).map(({ term }) => term);
 }
 
 function holdable(text: string): void {
-  for (const { term, weight, at, end } of analyse(text)) {
+  for (const { term, weight, at, end } of analyze(text)) {
     assert.ok(term.length > 0 && term.length <= MAX_TERM);
     assert.ok(term.isWellFormed() && !/[\s"'\p{Cc}]/u.test(term), JSON.stringify(term));
     assert.ok(weight > 0 && weight <= 1);

@@ -9,7 +9,7 @@ import type { DraftTable } from "./draft-table.ts";
 import type { OnCompactionEvent } from "./events.ts";
 import type { SummaryJob, SummaryResult, SummaryWriter } from "./summary-writer.ts";
 
-export interface SummariserOptions {
+export interface SummaryStepOptions {
   readonly writer: SummaryWriter | null;
   readonly clock: () => Date;
   readonly on: OnCompactionEvent;
@@ -28,22 +28,22 @@ export interface Order<M> {
   readonly signal: AbortSignal;
 }
 
-export type Summarised = Omit<WrittenSummary, "text"> & { readonly calls: number; readonly digested: number };
+export type SummaryOutcome = Omit<WrittenSummary, "text"> & { readonly calls: number; readonly digested: number };
 
 /** A summary that was written for a cut, and may be the beginning of one for a further cut. */
 export interface Begun {
   readonly cut: Cut;
-  readonly summarised: Summarised;
+  readonly summarised: SummaryOutcome;
 }
 
-export interface Summariser {
+export interface SummaryStep {
   /** Always a summary, whoever wrote it. */
-  write<M>(order: Order<M>): Promise<Summarised>;
+  write<M>(order: Order<M>): Promise<SummaryOutcome>;
   /** One by the writer, or none. */
-  draft<M>(order: Order<M>): Promise<Summarised | null>;
+  draft<M>(order: Order<M>): Promise<SummaryOutcome | null>;
 }
 
-export function createSummariser({ writer, clock, on }: SummariserOptions): Summariser {
+export function createSummaryStep({ writer, clock, on }: SummaryStepOptions): SummaryStep {
   let breaker: Breaker = FRESH_BREAKER;
   const ask = async <M>(order: Order<M>): Promise<SummaryResult | null> => {
     if (writer === null || order.model === "none" || !mayCall(breaker, clock().getTime())) return null;
@@ -77,7 +77,7 @@ export function createSummariser({ writer, clock, on }: SummariserOptions): Summ
 }
 
 /** Extended to all that the order covers by rules: no model is asked again. */
-export function completed<M>({ cut, summarised }: Begun, order: Order<M>): Summarised {
+export function completed<M>({ cut, summarised }: Begun, order: Order<M>): SummaryOutcome {
   const rest = order.input.entries.filter(({ seq }) => seq > cut.covers[1]);
   if (rest.length === 0) return summarised;
   const share = Math.min(1, Math.max(0.1, 1 - cut.hiddenTokens / Math.max(1, order.hiddenTokens)));
@@ -86,7 +86,7 @@ export function completed<M>({ cut, summarised }: Begun, order: Order<M>): Summa
   return { ...summarised, state: extractState(input, order.shape, { maxTokens, count: order.count }) };
 }
 
-function byWriter({ state, calls, digested }: Extract<SummaryResult, { kind: "written" }>): Summarised {
+function byWriter({ state, calls, digested }: Extract<SummaryResult, { kind: "written" }>): SummaryOutcome {
   return { rung: "summarize", state, calls, digested };
 }
 

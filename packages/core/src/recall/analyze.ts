@@ -26,7 +26,7 @@ const PART_WEIGHT = 0.3;
 const BASE_NAME_WEIGHT = 0.7;
 const SINGLE_GRAM_WEIGHT = 0.3;
 
-export function analyse(text: string): Term[] {
+export function analyze(text: string): Term[] {
   const terms: Term[] = [];
   for (const found of text.matchAll(CHUNK)) {
     const chunk = found[0];
