@@ -53,10 +53,14 @@ const ACT =
   "payments?|purchases?|transfers?|transactions?|deletions?|orders?|commands?|actions?|tool calls?|changes|everything|anything|zahlung(?:en)?|\u00fcberweisung(?:en)?|l\u00f6schung(?:en)?|aktionen|befehle|alles";
 const ASK =
   "ask(?:ed|ing)?|confirm(?:ed|ing|ation)?|approval|permission|consent|r\u00fcckfragen?|nachfragen?|best\u00e4tigung";
+const READER = "assistant|agent|ai|bot|model";
 /** Each part is bounded, so that a long text costs its length. */
 const APPROVAL: readonly RegExp[] = [
   `\\b(?:pre-?)?(?:approv|authori[sz]|permit|consent|grant|allow|accept|erlaub|genehmig)\\w{0,8}\\b[^.!?\\n]{0,60}\\b(?:${ACT})(?!\\w)`,
   `\\b(?:standing|blanket|general|prior) (?:approval|permission|consent|authori[sz]ation)\\b`,
+  `\\b(?:authori[sz]|permit|allow|entitl|empower|let|trust)\\w{0,8} (?:the |this |my )?(?:${READER})\\b`,
+  `\\b(?:${READER}) (?:may|can|is (?:free|allowed|permitted|authori[sz]ed))\\b[^.!?\\n]{0,60}\\b(?:any|all|every|always|on its own|by itself)\\b`,
+  `\\bno questions asked\\b`,
   `\\b(?:without|ohne)\\b[^.!?\\n]{0,20}(?<![\\p{L}])(?:${ASK})(?![\\p{L}])`,
   `(?:\\b(?:never|not|no need to|nie|nicht)|n't)\\b[^.!?\\n]{0,20}\\b(?:be )?(?:asked (?:before|first|again|for)|ask (?:before|first|again|for (?:confirmation|permission|approval))|confirm)\\b`,
   `\\b(?:obey|follow|comply with|execute|trust|carry out)\\w{0,3}\\b[^.!?\\n]{0,40}\\b(?:instructions?|orders|commands|requests)\\b[^.!?\\n]{0,40}\\b(?:pages?|sites?|websites?|web|documents?|e-?mails?|files?|tools?|messages?|results?)\\b`,
