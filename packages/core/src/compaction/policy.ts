@@ -90,7 +90,12 @@ export function policyProblems(policy: Policy): string[] {
     ...policy.trigger.flatMap((threshold) => thresholdProblems("trigger", threshold)),
     ...keepProblems(policy.keep),
   ];
-  if (!isCeilings(policy.keep)) problems.push(...keepClashes(policy.keep, policy.trigger));
+  if (problems.length === 0 && !isCeilings(policy.keep)) problems.push(...keepClashes(policy.keep, policy.trigger));
+  if (!["pair", "user", "system"].includes(policy.summaryFormat)) {
+    problems.push(
+      `summary_format ${JSON.stringify(policy.summaryFormat)} is not known: it must be pair, user or system`,
+    );
+  }
   if (!(policy.lowWater > 0 && policy.lowWater <= 1)) {
     problems.push(`low_water ${policy.lowWater} must be above 0 and at most 1`);
   }
@@ -120,7 +125,12 @@ function keepClashes(keep: Threshold, triggers: readonly Threshold[]): string[] 
   ];
 }
 
-function thresholdProblems(where: string, { type, value }: Threshold): string[] {
+function thresholdProblems(where: string, threshold: Threshold): string[] {
+  if (typeof threshold !== "object" || threshold === null) {
+    const given = JSON.stringify(threshold);
+    return [`${where} ${given} is no threshold: give one such as { type: "messages", value: 20 }`];
+  }
+  const { type, value } = threshold;
   if (type !== "fraction" && type !== "tokens" && type !== "messages") {
     return [`${where} type ${JSON.stringify(type)} is not known: it must be fraction, tokens or messages`];
   }

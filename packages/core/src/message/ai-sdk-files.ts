@@ -43,9 +43,10 @@ export function viewFile(fields: FileFields): ImagePart | FilePart | null {
   }
 }
 
-export const writeImage = ({ source, mediaType }: ImagePart): FileFields => ({
+export const writeImage = ({ source, mediaType, name }: ImagePart): FileFields => ({
   data: source.kind === "url" ? { type: "url", url: source.url } : { type: "data", data: source.data },
   mediaType: mediaType ?? "image",
+  ...(name !== undefined && { filename: name }),
 });
 
 export const writeFile = (part: FilePart): FileFields => ({

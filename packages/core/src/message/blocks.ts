@@ -93,7 +93,10 @@ export function media(location: string, mediaType: string | null, name: string |
   const type = data?.[1] || mediaType;
   const payload = data ? location.slice(data[0].length) : location;
   const isUrl = !data && /^[a-z][a-z0-9+.-]*:\/\//i.test(location.slice(0, 32));
-  if (type?.startsWith("image")) return image(type, isUrl ? { url: payload } : { data: payload });
+  if (type?.startsWith("image")) {
+    const picture = image(type, isUrl ? { url: payload } : { data: payload });
+    return name === null ? picture : { ...picture, name };
+  }
   return file({ mediaType: type, name, ...(isUrl ? { ref: payload } : { data: payload }) });
 }
 

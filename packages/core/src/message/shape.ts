@@ -52,6 +52,8 @@ export interface ResultPart {
 export interface ImagePart {
   readonly kind: "image";
   readonly mediaType: string | null;
+  /** Absent where the dialect gives images none. */
+  readonly name?: string;
   readonly source: { readonly kind: "base64"; readonly data: string } | { readonly kind: "url"; readonly url: string };
 }
 

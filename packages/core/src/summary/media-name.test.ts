@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { clampEntry } from "../compaction/clamp.ts";
 import { quote } from "../compaction/records.ts";
-import { aiSdkShape } from "../message/ai-sdk.ts";
+import { type AiSdkMessage, aiSdkShape } from "../message/ai-sdk.ts";
 import { file, image } from "../message/blocks.ts";
 import type { FilePart, ImagePart } from "../message/shape.ts";
 import { charsPerToken, createMeter } from "../tokens/counter.ts";
@@ -20,6 +20,10 @@ const report = file({ mediaType: "application/pdf", name: "report.pdf", data: "Q
 const named: readonly (readonly [ImagePart | FilePart, string])[] = [
   [photo, "image, image/png, 12 kB"],
   [image(null, { data: "QUJD" }), "image, 3 bytes"],
+  [
+    aiSdkImage({ type: "file", mediaType: "image/png", data: "QUJD", filename: "chart.png" }),
+    "image chart.png, image/png, 3 bytes",
+  ],
   [
     image("image/jpeg", { url: "https://a:b@x.test/cat.jpg?token=secret#top" }),
     "image, image/jpeg, at https://x.test/cat.jpg",
@@ -63,4 +67,14 @@ test("what stands for a shortened image or file names it, and points only where 
     "[image, image/png, 12 kB; left out]\n[file report.pdf, application/pdf, 3 kB; left out]",
   );
   assert.match(replaced({ ...RECALL, folder: "history/" }), /12 kB; left out, history\/ has it\]/);
+});
+
+function aiSdkImage(part: object): ImagePart {
+  return aiSdkShape.parts({ role: "user", content: [part] } as AiSdkMessage)[0] as ImagePart;
+}
+
+test("an image that is written anew keeps its name", () => {
+  const named = aiSdkImage({ type: "file", mediaType: "image/png", data: "QUJD", filename: "chart.png" });
+  const [written] = aiSdkShape.make("user", [named]);
+  assert.deepEqual(aiSdkShape.parts(written!), [named]);
 });

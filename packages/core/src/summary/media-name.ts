@@ -8,7 +8,7 @@ import { tidy } from "./state.ts";
 export function mediaName(part: ImagePart | FilePart): string {
   const address = part.kind === "file" ? part.ref : part.source.kind === "url" ? part.source.url : null;
   const bytes = part.kind === "file" ? fileBytes(part) : part.source.kind === "base64" ? decoded(part.source.data) : 0;
-  const name = part.kind === "file" && part.name !== null ? ` ${tidy(part.name, MOST_CHARS)}` : "";
+  const name = part.name == null ? "" : ` ${tidy(part.name, MOST_CHARS)}`;
   const facts = [part.mediaType, bytes === 0 ? null : sizeOf(bytes), address === null ? null : `at ${plain(address)}`];
   return [`${part.kind}${name}`, ...facts.filter((fact) => fact !== null)].join(", ");
 }

@@ -24,7 +24,7 @@ import type { AgentEvent, RunResult } from "./events.ts";
 import { executeRun, type RunInput } from "./execute.ts";
 import { createLifetime } from "./lifetime.ts";
 import { compose, type Middleware } from "./middleware.ts";
-import { assertModel, type ModelObject, type ModelSettings, settingsFor, windowBook } from "./model.ts";
+import { assertModel, assertWindow, type ModelObject, type ModelSettings, settingsFor, windowBook } from "./model.ts";
 import { rememberCounts } from "./remember-counts.ts";
 import { RETRY_DEFAULTS, type RetryPolicy } from "./retry.ts";
 import { type AgentSetup, meansOf, withSession } from "./session.ts";
@@ -149,6 +149,7 @@ export function createAgent(options: AgentOptions): Agent {
 
 function resolve(options: AgentOptions): AgentSetup {
   assertModel(options.model, "model");
+  assertWindow(options.contextWindow);
   const { model: languageModel, middleware = [], temperature, maxOutputTokens, providerOptions } = options;
   const store = options.store ?? openSqlite({ path: ":memory:" });
   const kit = means(store, options.means);

@@ -22,6 +22,11 @@ export function assertModel(given: unknown, option: string): asserts given is Mo
   );
 }
 
+export function assertWindow(given: number | undefined): void {
+  if (given === undefined || (Number.isInteger(given) && given > 0)) return;
+  throw new AgentError("bad-model", `contextWindow ${given} must be a whole number of tokens above 0`);
+}
+
 type Given = Parameters<typeof streamText>[0];
 
 /** Settings of every call of a run. */

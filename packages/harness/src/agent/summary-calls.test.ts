@@ -45,12 +45,19 @@ test("where turning thinking off gives the cache up, the summarizer reads only w
   }
 });
 
-test("a summary by an openai-compatible model gives the SDK nothing to warn of", async (t) => {
-  const warnings: unknown[] = [];
-  globalThis.AI_SDK_LOG_WARNINGS = ({ warnings: given }) => void warnings.push(...given);
-  t.after(() => {
-    globalThis.AI_SDK_LOG_WARNINGS = undefined as never;
+test("a model that can only think less than it was told to gives the SDK nothing to warn of when it sums up", async (t) => {
+  const warnings = warningsOf(t);
+  const { summaries } = await talk(t, {
+    modelOf: ({ url }) => createOpenAI({ ...KEY, baseURL: url })("gpt-5"),
+    providerOptions: { openai: { reasoningEffort: "high" } },
   });
+  assert.ok(summaries.length > 0);
+  for (const { body } of summaries) assert.match(JSON.stringify(body?.["reasoning"]), /"effort":"minimal"/);
+  assert.deepEqual(warnings, []);
+});
+
+test("a summary by an openai-compatible model gives the SDK nothing to warn of", async (t) => {
+  const warnings = warningsOf(t);
   const { summaries } = await talk(t, {
     modelOf: ({ url }) => createOpenAICompatible({ name: "local", baseURL: url, includeUsage: true })("m"),
     window: 6_000,
@@ -58,6 +65,15 @@ test("a summary by an openai-compatible model gives the SDK nothing to warn of",
   assert.ok(summaries.length > 0);
   assert.deepEqual(warnings, []);
 });
+
+function warningsOf(t: TestContext): readonly unknown[] {
+  const warnings: unknown[] = [];
+  globalThis.AI_SDK_LOG_WARNINGS = ({ warnings: given }) => void warnings.push(...given);
+  t.after(() => {
+    globalThis.AI_SDK_LOG_WARNINGS = undefined as never;
+  });
+  return warnings;
+}
 
 interface Talk extends Pick<DeepAgentOptions, "providerOptions"> {
   readonly modelOf: (server: ProviderServer) => DeepAgentOptions["model"];

@@ -58,6 +58,13 @@ for (const given of ["openai/gpt-5", null, undefined, {}]) {
   });
 }
 
+for (const contextWindow of [0, -5, 0.5, Number.NaN]) {
+  test(`a window of ${contextWindow} tokens is refused when the agent is made`, () => {
+    const refused = { code: "bad-model", message: /contextWindow .* must be a whole number of tokens above 0/ };
+    assert.throws(() => createAgent({ model: scriptedModel([]), contextWindow }), refused);
+  });
+}
+
 test("what was sent beside the messages is in the log once, until it changes", async () => {
   let now = new Date("2026-03-04T10:00:00Z");
   const kit = deepAgentKit(() => "ok", { means: { clock: () => now } });

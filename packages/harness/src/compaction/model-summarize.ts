@@ -7,11 +7,13 @@ import { APICallError, type LanguageModelV4 } from "@ai-sdk/provider";
 import {
   generateText,
   jsonSchema,
+  type LanguageModelMiddleware,
   type LanguageModelUsage,
   type ModelMessage,
   NoObjectGeneratedError,
   Output,
   type ToolSet,
+  wrapLanguageModel,
 } from "ai";
 import { retryAfterMs, worthAnotherTry } from "../models/call-error.ts";
 import { structuredOutputs } from "../models/with-settings.ts";
@@ -74,7 +76,7 @@ async function ask(
   const output = schema === null ? {} : { output: outputFor(model, schema) };
   try {
     const result = await generateText({
-      model,
+      model: quiet.reasoning === undefined ? model : unwarned(model),
       ...(instructions === "" ? {} : { instructions }),
       messages: [...before, { role: "user", content: prompt }],
       ...(prefix === null ? {} : { tools: withoutExecute(prefix.tools as ToolSet) }),
@@ -91,6 +93,15 @@ async function ask(
     const usage = error.usage === undefined ? {} : { usage: usageOf(error.usage) };
     return { text: error.text ?? "", finish: finishOf(error.finishReason), ...usage };
   }
+}
+
+/** Some models can only think less. That is as good, and nothing to tell the user at every summary. */
+function unwarned(model: LanguageModelV4): LanguageModelV4 {
+  const wrapGenerate: LanguageModelMiddleware["wrapGenerate"] = async ({ doGenerate }) => {
+    const result = await doGenerate();
+    return { ...result, warnings: result.warnings.filter((one) => !("feature" in one && one.feature === "reasoning")) };
+  };
+  return wrapLanguageModel({ model, middleware: { specificationVersion: "v4", wrapGenerate } });
 }
 
 /** A model that knows no schemas is asked for JSON of any form; the prompt says which. */

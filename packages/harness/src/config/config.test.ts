@@ -66,6 +66,14 @@ test("the two spellings of an agent's options can't be mixed", () => {
 
 for (const [what, options, why] of [
   ["an empty trigger", { trigger: [] }, /trigger is an empty list: give a threshold such as/],
+  ["an empty place in a trigger", { trigger: [null as never] }, /trigger null is no threshold: give one such as/],
+  ["a keep that is a number", { keep: 20 as never }, /keep 20 is no threshold: give one such as/],
+  [
+    "an unknown format",
+    { summaryFormat: "xml" as never },
+    /summary_format "xml" is not known: it must be pair, user or system/,
+  ],
+  ["drafts in words", { drafts: "no" as never }, /drafts "no" must be true or false/],
   ["an empty keep", { keep: [] }, /keep is an empty list: give one threshold, or at least one ceiling/],
   ["a negative reserve", { reservedOutputTokens: -5 }, /reservedOutputTokens -5 must be a whole number above 0/],
   ["no fallback window", { fallbackContextWindow: 0 }, /fallbackContextWindow 0 must be a whole number above 0/],

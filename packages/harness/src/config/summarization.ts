@@ -149,7 +149,9 @@ function numberProblems({ policy, prune, ...settings }: Summarization): string[]
     wrong: (value: number | null) => boolean,
     what: string,
   ) => Object.entries(values).flatMap(([name, value]) => (wrong(value) ? [`${name} ${value} must be ${what}`] : []));
+  const { drafts } = settings;
   return [
+    ...(typeof drafts === "boolean" ? [] : [`drafts ${JSON.stringify(drafts)} must be true or false`]),
     ...named(whole, below(1), "a whole number above 0"),
     ...named(orNull, (value) => value !== null && below(1)(value), "a whole number above 0, or null"),
     ...named(fromZero, below(0), "a whole number from 0 on"),
