@@ -57,7 +57,7 @@ async function report(result: Done, thread: string, context: Context): Promise<n
     });
     return code;
   }
-  const told = kind === "redacted" ? "Redacted" : "Redacted already, and nothing is left of it:";
+  const told = kind === "redacted" ? "Redacted" : "Redacted already, and nothing that was made of it is left:";
   await output.line(`${told} message ${seq} of ${threads.join(", ")}.`);
   if (lentTo.length > 0) await output.line(`Erased what was lent of it as evidence in ${lentTo.join(", ")}.`);
   if (facts.length > 0) await output.line(`Forgot what was learned from it: ${facts.join(", ")}.`);

@@ -1,6 +1,6 @@
 /**
  * Erasing a message with everything that was made of it: what quotes it in any log of its user, the facts that were
- * learned from it, where those were shown, copies in sub-agents' threads, files. Each step can be run again, in an order in
+ * learned from it, where those were shown, where it was looked up, copies in sub-agents' threads, files. Each step can be run again, in an order in
  * which a later run still finds what an earlier one left. Says what it did, and what is left to do.
  */
 import type { ThreadHeader } from "@palimpsest/core/log";
@@ -17,6 +17,7 @@ import type { Scrubbed } from "../stores/store.ts";
 import { eraseFacts, type Redacted, redact } from "../threads/redact.ts";
 import type { Means } from "../threads/writer.ts";
 import { childCopies } from "./child-copies.ts";
+import { echoesOf } from "./echoes.ts";
 import type { Repository } from "./repository.ts";
 import { checkScope, type MemoryScope } from "./scope.ts";
 import { dropStaleTurns } from "./source-turns.ts";
@@ -51,7 +52,7 @@ export async function eraseMessage(kit: EraseKit, thread: string, seq: number): 
   // Before the message itself: afterwards nobody knows its words.
   const words = await readTurns(means.store, [`${thread}#${seq}`]);
   const copied: string[] = [];
-  for (const copy of await childCopies(means, thread, seq)) {
+  for (const copy of [...(await childCopies(means, thread, seq)), ...(await echoesOf(means, thread, seq))]) {
     const result = await redact(means, copy.thread, copy.seq);
     if (result.kind === "busy") return result;
     copied.push(copy.thread);

@@ -1,0 +1,36 @@
+/**
+ * Where a thread repeats one of its messages because the agent looked it up: results of recall, and of tools that read the
+ * part files. A search names what it found by its number, so that an echo is known when the words are gone already.
+ */
+import { type Shape, shapeOf } from "@palimpsest/core/message";
+import { isEcho } from "@palimpsest/core/recall";
+import { messageTexts } from "../threads/redact.ts";
+import type { Means } from "../threads/writer.ts";
+import type { ChildCopy } from "./child-copies.ts";
+
+export async function echoesOf({ store }: Means, thread: string, seq: number): Promise<ChildCopy[]> {
+  const echoes: ChildCopy[] = [];
+  for (const sharer of await store.sharers(thread, seq)) {
+    const calls = new Map<string, { readonly name: string; readonly input: string }>();
+    let shows = (_text: string): boolean => false;
+    for await (const { record, redacted } of store.records(sharer, { kinds: ["message"] })) {
+      if (record.kind !== "message" || record.seq < seq) continue;
+      if (record.seq === seq) shows = showing(seq, redacted ? [] : messageTexts(record));
+      if (redacted) continue;
+      for (const part of (shapeOf(record.dialect) as Shape<unknown>).parts(JSON.parse(record.body))) {
+        if (part.kind === "call") calls.set(part.id, part);
+        if (part.kind !== "result" || !shows(part.text)) continue;
+        if (isEcho(calls.get(part.id) ?? { name: part.name ?? "", input: "" }))
+          echoes.push({ thread: sharer, seq: record.seq });
+      }
+    }
+  }
+  return echoes;
+}
+
+function showing(seq: number, texts: readonly string[]): (text: string) => boolean {
+  const named = new RegExp(`^${seq} [^\\n:]{1,200}: `, "m");
+  // A part file holds it as JSON.
+  const spellings = texts.flatMap((text) => [text.trim(), JSON.stringify(text.trim()).slice(1, -1)]).filter(Boolean);
+  return (text) => named.test(text) || spellings.some((one) => text.includes(one));
+}
