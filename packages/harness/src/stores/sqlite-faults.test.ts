@@ -37,6 +37,26 @@ test("a database of another program is refused and left alone", () => {
   assert.equal(fingerprint(path), before);
 });
 
+test("while another process reads, what was erased or deleted is said to lie in the write-ahead file; after it, it is gone", async (t) => {
+  const store = openSqlite({ path });
+  t.after(() => store.close());
+  const [kept, gone] = [await freshThread(store), await freshThread(store)];
+  await say(kept, "the password is swordfish-4711");
+  await say(gone, "the password is swordfish-4711");
+  for (const { lease } of [kept, gone]) await store.releaseLease(lease);
+  const reader = new DatabaseSync(path);
+  t.after(() => reader.close());
+  const holds = () => [path, `${path}-wal`].some((file) => readFileSync(file).includes("swordfish"));
+  reader.exec("BEGIN; SELECT count(*) FROM records");
+  await redact(kept, kept.lease.thread, 1);
+  await store.deleteThread(gone.lease.thread);
+  assert.deepEqual(await store.scrub(), { kind: "held", file: `${path}-wal` });
+  assert.ok(holds());
+  reader.exec("COMMIT");
+  assert.deepEqual(await store.scrub(), { kind: "clean" });
+  assert.ok(!holds(), "also with another connection open");
+});
+
 test("a database from a newer version is refused and left alone", async () => {
   await openSqlite({ path }).close();
   const raw = new DatabaseSync(path);

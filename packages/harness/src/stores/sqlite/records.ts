@@ -60,11 +60,23 @@ export function redact(connection: UserConnection, { bodies, headers = [], batch
   });
 }
 
-/** The write-ahead log holds the old pages until it is folded into the file and cut, which a reader can stand in the way of. */
+/**
+ * The write-ahead log holds the old pages until it is folded into the file and cut. A reader can stand in the way for as long
+ * as it likes, so it is not waited for: its end, or the next of these, does the rest.
+ */
 export function scrub(connection: Connection): Scrubbed {
-  const busy = connection.get("PRAGMA wal_checkpoint(TRUNCATE)")?.["busy"];
-  return busy === 1 ? { kind: "held", file: `${connection.path}-wal` } : { kind: "clean" };
+  const patience = connection.get("PRAGMA busy_timeout")?.["timeout"] ?? 0;
+  connection.exec(`PRAGMA busy_timeout = ${Math.min(Number(patience), SCRUB_MS)}`);
+  try {
+    const busy = connection.get("PRAGMA wal_checkpoint(TRUNCATE)")?.["busy"];
+    return busy === 1 ? { kind: "held", file: `${connection.path}-wal` } : { kind: "clean" };
+  } finally {
+    connection.exec(`PRAGMA busy_timeout = ${patience}`);
+  }
 }
+
+/** Long enough for whoever is only passing. */
+const SCRUB_MS = 200;
 
 /** Bounds what one step of a stream holds in memory: rows, or the bytes of their bodies, whichever ends first. */
 const PAGE = { rows: 256, characters: 1_000_000 };
