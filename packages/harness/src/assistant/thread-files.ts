@@ -11,7 +11,7 @@ import { withLease } from "../stores/leases.ts";
 import type { Scrubbed, Store } from "../stores/store.ts";
 import { everyThread } from "../stores/users.ts";
 import { delegationsOf } from "../subagents/delegations.ts";
-import { eraseFacts } from "../threads/redact.ts";
+import { eraseLent } from "../threads/redact.ts";
 import type { Means } from "../threads/writer.ts";
 import { storedNames } from "../tool-output/stored-output.ts";
 import { threadWorkspace } from "../workspace/workspace.ts";
@@ -59,7 +59,7 @@ export async function deleteThreadWithFiles(means: Means, base: string, thread: 
   const head = await store.head(thread);
   if (head === undefined) return { kind: "missing" };
   const names = new Set(Array.from({ length: head.version }, (_, index) => `${thread}#${index + 1}`));
-  const [borrower] = (await eraseFacts(means, { names, texts: [], blocks: "named" })).busy;
+  const [borrower] = (await eraseLent(means, names)).busy;
   if (borrower !== undefined) return { kind: "busy", thread: borrower };
   for (const child of await childrenOf(store, thread)) {
     const result = await deleteThreadWithFiles(means, base, child);

@@ -90,11 +90,23 @@ export interface ErasedFacts {
 
 /** Takes facts out of the logs of their user's threads: evidence, memory blocks, recorded system prompts. */
 export async function eraseFacts(means: Means, facts: Omit<Erasure, "message">): Promise<ErasedFacts> {
-  const erasure: Erasure = { ...facts, message: null };
+  const { names, texts, blocks } = facts;
+  if (names.size === 0 && texts.length === 0 && blocks === "named") return { threads: [], busy: [] };
+  const threads: string[] = [];
+  for await (const { header } of everyThread(means.store)) threads.push(header.id);
+  return eraseIn(means, threads, { ...facts, message: null });
+}
+
+/** Takes what was lent of these turns out of other threads. */
+export async function eraseLent(means: Means, names: ReadonlySet<string>): Promise<ErasedFacts> {
+  const erasure: Erasure = { message: null, names, texts: [], blocks: "named" };
+  return eraseIn(means, await borrowers(means, names), erasure);
+}
+
+async function eraseIn(means: Means, threads: readonly string[], erasure: Erasure): Promise<ErasedFacts> {
   const done = new Set<string>();
   const busy = new Set<string>();
-  for await (const { header } of everyThread(means.store)) {
-    const thread = header.id;
+  for (const thread of threads) {
     if (done.has(thread)) continue;
     const found = await quoting(means, thread, erasure);
     const family = new Set([thread]);

@@ -18,10 +18,12 @@ import { memoryService } from "../../src/memory/service.ts";
 import type { MemoryStorage } from "../../src/memory/storage.ts";
 import { createUpdater } from "../../src/memory/updater.ts";
 import { memory } from "../../src/middleware/memory.ts";
+import { openSqlite } from "../../src/stores/sqlite.ts";
 import type { Store } from "../../src/stores/store.ts";
 import { delegationsOf } from "../../src/subagents/delegations.ts";
 import { type ScriptedCall, type ScriptedStep, scriptedModel } from "../../src/testing/scripted-model.ts";
 import { taskCall } from "../../src/testing/subagent-kit.ts";
+import { copyStore } from "../../src/threads/copy.ts";
 import { commit, fork, means, rebuildHead, verify, withWriter } from "../../src/threads/index.ts";
 
 export interface ErasePlace {
@@ -127,6 +129,19 @@ const CASES: Readonly<Record<string, (world: World, place: ErasePlace) => Promis
       assert.deepEqual(done, { kind: "deleted", scrubbed: { kind: "clean" } });
       assert.deepEqual(await whereIs(place, WORD.thread), []);
     },
+
+  "what was erased stays erased in a copy of the store, and its logs are whole there": async (_, place) => {
+    const copy = openSqlite({ path: ":memory:" });
+    try {
+      assert.deepEqual((await copyStore(place.store, copy)).failed, []);
+      await sound(copy);
+      for (const thread of await threadsOf(copy))
+        for await (const { chained } of copy.records(thread))
+          for (const word of Object.values(WORD)) assert.ok(!`${chained.header}${chained.body}`.includes(word), word);
+    } finally {
+      await copy.close();
+    }
+  },
 };
 
 async function fill({ home, store, storage }: ErasePlace) {
