@@ -36,6 +36,14 @@ for (const { status, code, body, ...asked } of refusals) {
   });
 }
 
+test("the password of an address is in neither the message nor the cause of an error", () => {
+  const cause = new Error("connect ECONNREFUSED postgres://svc:hunter2@10.0.0.5:5432/prod");
+  const error = new AgentError("failed", `the tool failed: ${cause.message}`, { cause });
+  const shown = "connect ECONNREFUSED postgres://svc:[secret]@10.0.0.5:5432/prod";
+  assert.deepEqual([error.message, (error.cause as Error).message], [`the tool failed: ${shown}`, shown]);
+  assert.equal(new AgentError("failed", "see http://127.0.0.1:80/a@b").message, "see http://127.0.0.1:80/a@b");
+});
+
 test("a 404 names the address without its key, the model, and what to check", async (t) => {
   const model = await modelAt(t, (response) => response.writeHead(404).end("Not Found"), "?key=sk-verysecret1");
   const agent = createAgent({ model });

@@ -126,8 +126,13 @@ export function messageOf(error: unknown): string {
 const SECRETS =
   /\b(?:sk|pk|rk|key|gsk|xai|AIza|ghp|hf)[-_][A-Za-z0-9_*.-]{8,}|\bAIza[A-Za-z0-9_-]{20,}|(?<=\bBearer\s)\S+|(api[-_]?key["']?\s*[=:]\s*["']?)[^\s"',}]+/gi;
 
+/** The password of an address, as in a connection string. */
+const PASSWORD = /(:\/\/[^\s:@/]{0,64}:)[^\s@/]{1,256}@/g;
+
 function masked(text: string): string {
-  return text.replace(SECRETS, (_, name: string | undefined) => `${name ?? ""}[secret]`);
+  return text
+    .replace(SECRETS, (_, name: string | undefined) => `${name ?? ""}[secret]`)
+    .replace(PASSWORD, "$1[secret]@");
 }
 
 /** A provider's error carries the request and the response whole; the cause keeps what helps and nothing else. */
