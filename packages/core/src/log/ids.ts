@@ -37,7 +37,9 @@ type UserCheck =
 
 /** Any id but an empty one, as far as both databases can keep it: an index row of PostgreSQL ends at 2,700 bytes. */
 export function checkUser(user: string): UserCheck {
-  if (user === "") return invalid("a user can't be empty: leave it out for the default user");
+  // Programs in plain JavaScript may give anything.
+  if (typeof user !== "string" || user === "")
+    return invalid("a user can't be empty and is a text: leave it out for the default user");
   const bytes = utf8Length(user);
   if (bytes > 2000) return invalid(`a user's id takes at most 2,000 bytes as UTF-8, this one takes ${bytes}`);
   if (user.includes("\0") || !user.isWellFormed())

@@ -44,6 +44,8 @@ test("another's thread is answered as one that doesn't exist, whatever is asked 
 test("an empty user is refused, an agent on a user's store is that user's", async () => {
   const kit = deepAgentKit(() => "noted");
   await assert.rejects(kit.agent.generate({ threadId: "t", userId: "", prompt: "hi" }), { code: "bad-user-id" });
+  const odd = { threadId: "t", userId: 7 as never, prompt: "hi" };
+  await assert.rejects(kit.agent.generate(odd), { code: "bad-user-id" });
   assert.throws(() => kit.agent.thread("t", { userId: "" }), /user can't be empty/);
   const ann = deepAgentKit(() => "noted", { store: kit.store.forUser("ann@example.org") });
   await ann.agent.generate({ threadId: "t", prompt: "hi" });

@@ -4,7 +4,6 @@
  */
 import { existsSync } from "node:fs";
 import { cp, lstat, mkdir } from "node:fs/promises";
-import { dirname } from "node:path";
 import { PRIVATE_FOLDER } from "../trust/private-files.ts";
 import { assertRoom, usedBy } from "./quota.ts";
 import { codeOf } from "./tool-failure.ts";
@@ -18,7 +17,7 @@ export async function copyWorkspace(from: Workspace, to: Workspace): Promise<voi
     const [source, target] = [from.roots[name].directory, to.roots[name].directory];
     // A thread without files has none to copy.
     if (!existsSync(source)) continue;
-    await mkdir(dirname(target), { recursive: true, mode: PRIVATE_FOLDER });
+    await mkdir(target, { recursive: true, mode: PRIVATE_FOLDER });
     await cp(source, target, { recursive: true, filter: isPlain }).catch(ifVanished);
   }
 }
