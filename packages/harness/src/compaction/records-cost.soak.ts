@@ -3,7 +3,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { playLongThread, takeAllBack, weighRecords } from "../../test/compaction/records-cost.property.ts";
+import {
+  LONG_LEASE_MS,
+  playLongThread,
+  takeAllBack,
+  timeUndos,
+  weighRecords,
+} from "../../test/compaction/records-cost.property.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import { assertSound } from "../testing/conformance/kit.ts";
 import { writeThread } from "../testing/thread-writer.ts";
@@ -16,19 +22,20 @@ for (const summaries of ["model", "extract"] as const) {
       await store.close();
       rmSync(folder, { recursive: true });
     });
-    // The lease must outlast the test: nobody renews it here.
-    const writer = await writeThread(store, "t", {}, 24 * 3_600_000);
+    const writer = await writeThread(store, "t", {}, LONG_LEASE_MS);
     const { befores } = await playLongThread(writer, { turns: 5000, summaries });
     const cost = await weighRecords(writer);
     t.diagnostic(JSON.stringify({ ...cost, acts: befores.length, share: cost.recordBytes / cost.messageBytes }));
     assert.ok(cost.recordBytes <= cost.messageBytes / 2);
-    const times = await takeAllBack(writer, befores);
+    const times = await timeUndos(writer);
+    assert.equal(times.length, befores.length);
     const sorted = times.toSorted((a, b) => a - b);
     const at = (share: number) => sorted[Math.floor(share * (sorted.length - 1))]!.toFixed(1);
     const shown = times.filter((_, index) => index % 200 === 0).map((ms) => ms.toFixed(1));
     t.diagnostic(
       `work of an undo: median ${at(0.5)} ms, p95 ${at(0.95)} ms, p99 ${at(0.99)} ms, most ${at(1)} ms; every 200th: ${shown.join(", ")}`,
     );
+    await takeAllBack(writer, befores);
     await assertSound(writer, "t");
   });
 }

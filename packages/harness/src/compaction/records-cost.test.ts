@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { playLongThread, takeAllBack, weighRecords } from "../../test/compaction/records-cost.property.ts";
+import {
+  LONG_LEASE_MS,
+  playLongThread,
+  takeAllBack,
+  weighRecords,
+} from "../../test/compaction/records-cost.property.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import { assertSound } from "../testing/conformance/kit.ts";
 import { writeThread } from "../testing/thread-writer.ts";
@@ -9,7 +14,7 @@ for (const summaries of ["model", "extract"] as const) {
   test(`compactions by ${summaries} take at most half the bytes of the messages, and all can be taken back`, async (t) => {
     const store = openSqlite({ path: ":memory:" });
     t.after(() => store.close());
-    const writer = await writeThread(store, "t", {}, 600_000);
+    const writer = await writeThread(store, "t", {}, LONG_LEASE_MS);
     const { befores } = await playLongThread(writer, { turns: 200, summaries });
     const cost = await weighRecords(writer);
     assert.ok(cost.compactions >= 30, JSON.stringify(cost));

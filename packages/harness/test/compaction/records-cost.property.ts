@@ -14,7 +14,8 @@ import { readQuotes } from "../../src/compaction/pins.ts";
 import { summarizationFromOptions } from "../../src/config/summarization.ts";
 import type { RecordQuery } from "../../src/stores/store.ts";
 import { SUMMARIZERS } from "../../src/testing/summarizers.ts";
-import { undo } from "../../src/threads/acts.ts";
+import { writeThread } from "../../src/testing/thread-writer.ts";
+import { fork, undo } from "../../src/threads/acts.ts";
 import { replay } from "../../src/threads/audit.ts";
 import { openConversation, readBody } from "../../src/threads/conversation.ts";
 import type { Writer } from "../../src/threads/writer.ts";
@@ -35,6 +36,8 @@ export interface RecordsCost {
 }
 
 const WINDOW = 8000;
+/** The lease must outlast the test: nobody renews it there. */
+export const LONG_LEASE_MS = 24 * 3_600_000;
 
 /** What the prompt showed before a compaction or prune was written. */
 interface Before {
@@ -95,18 +98,14 @@ export async function weighRecords({ store, lease }: Writer): Promise<RecordsCos
 }
 
 /**
- * Takes everything back, newest first; returns how many milliseconds of work each undo took. Each time the view up to where
- * it stood then is read and compared; what was said since is read with it now and then, since it only gets longer.
+ * Takes everything back, newest first. Each time the view up to where it stood then is read and compared; what was said
+ * since is read with it now and then, since it only gets longer.
  */
-export async function takeAllBack(writer: Writer, befores: readonly Before[], wholeEvery = 100): Promise<number[]> {
+export async function takeAllBack(writer: Writer, befores: readonly Before[], wholeEvery = 100): Promise<void> {
   const said: number[] = [];
   for await (const { seq } of replay(writer, writer.lease.thread)) said.push(seq);
-  const times: number[] = [];
   for (const [left, { version, view: expected }] of [...befores.entries()].reverse()) {
-    const started = process.threadCpuUsage();
     assert.equal((await undo(writer)).kind, "undone");
-    const { user, system } = process.threadCpuUsage(started);
-    times.push((user + system) / 1000);
     assert.deepEqual(spelled(await viewThrough(writer, version)), expected);
     if (left % wholeEvery !== 0) continue;
     const whole = (await openConversation(writer, openaiShape))!.view();
@@ -116,7 +115,22 @@ export async function takeAllBack(writer: Writer, befores: readonly Before[], wh
       said.filter((seq) => seq > version),
     );
   }
-  return times;
+}
+
+/** Milliseconds of work that each undo takes in a fork of the thread, newest first; nothing else is done in between. */
+export async function timeUndos(writer: Writer): Promise<number[]> {
+  const as = `${writer.lease.thread}-timed`;
+  assert.equal((await fork(writer, writer.lease.thread, { as })).kind, "forked");
+  const timed = await writeThread(writer.store, as, {}, LONG_LEASE_MS);
+  const times: number[] = [];
+  for (;;) {
+    const started = process.threadCpuUsage();
+    const { kind } = await undo(timed);
+    const { user, system } = process.threadCpuUsage(started);
+    if (kind === "refused") return times;
+    assert.equal(kind, "undone");
+    times.push((user + system) / 1000);
+  }
 }
 
 /** The view as it stands now, of the log up to a record. */
