@@ -27,6 +27,19 @@ test("any value at all, nested however, becomes JSON or says that it contains it
   );
 });
 
+test("a map's key that is an object, also one that can't be made a text, is written as JSON", () => {
+  const odd = { toString: 1, valueOf: 2 };
+  assert.deepEqual(
+    jsonOf(
+      new Map<unknown, number>([
+        [odd, 1],
+        [7, 2],
+      ]),
+    ),
+    { '{"toString":1,"valueOf":2}': 1, "7": 2 },
+  );
+});
+
 test("bytes become base64, URLs text, big integers digits, wherever they stand", () => {
   const bytes = Buffer.from("hello");
   const part = { type: "file", data: new Uint8Array(bytes), url: new URL("http://x.test/a b"), n: 2n ** 70n };

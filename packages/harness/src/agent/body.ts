@@ -33,6 +33,12 @@ function plain(value: unknown, parents: Set<object>): unknown {
 function children(value: object, parents: Set<object>): unknown {
   if (Array.isArray(value)) return value.map((item) => plain(item, parents) ?? null);
   if (value instanceof Set) return [...value].map((item) => plain(item, parents) ?? null);
-  const entries = value instanceof Map ? [...value].map(([key, item]) => [String(key), item]) : Object.entries(value);
+  const entries =
+    value instanceof Map ? [...value].map(([key, item]) => [keyText(key, parents), item]) : Object.entries(value);
   return Object.fromEntries(entries.map(([key, item]) => [key, plain(item, parents)]));
+}
+
+/** A key that is itself an object may have no text of its own. */
+function keyText(key: unknown, parents: Set<object>): string {
+  return typeof key === "object" && key !== null ? (JSON.stringify(plain(key, parents)) ?? "") : String(key);
 }
