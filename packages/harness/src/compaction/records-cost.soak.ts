@@ -27,6 +27,7 @@ for (const summaries of ["model", "extract"] as const) {
     const cost = await weighRecords(writer);
     t.diagnostic(JSON.stringify({ ...cost, acts: befores.length, share: cost.recordBytes / cost.messageBytes }));
     assert.ok(cost.recordBytes <= cost.messageBytes / 2);
+    // The test runner follows every promise, which about doubles these.
     const times = await timeUndos(writer);
     assert.equal(times.length, befores.length);
     const sorted = times.toSorted((a, b) => a - b);
