@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { openSqlite, type Store } from "palimpsest/stores";
-import { appendMessages, commit, createThread, means, type Writer } from "palimpsest/threads";
+import { appendMessages, commit, createThread, threadDeps, type Writer } from "palimpsest/threads";
 import { type Bench, quantile } from "./bench.ts";
 
 const TAIL = 50;
@@ -83,7 +83,7 @@ async function measureLoads(store: Store, old: Writer, young: Writer, rounds: nu
 
 /** A thread of this many messages, compacted through one of them where asked. */
 async function thread(store: Store, id: string, messages: number, hiddenThrough: number | null): Promise<Writer> {
-  const own = means(store);
+  const own = threadDeps(store);
   await createThread(own, { id });
   const taken = await store.acquireLease(id, "bench", 3_600_000);
   if (taken.kind !== "acquired") throw new Error(`no lease on ${id}: ${taken.kind}`);

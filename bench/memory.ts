@@ -15,7 +15,7 @@ import { emptyDocument, type Fact, type MemoryDocument, renderMemory } from "@pa
 import { type EvidenceRequest, gatherEvidence, openRepository, storeStorage } from "palimpsest/memory";
 import { exactCounter } from "palimpsest/models";
 import { openSqlite, type Store } from "palimpsest/stores";
-import { appendMessages, createThread, means, withWriter } from "palimpsest/threads";
+import { appendMessages, createThread, threadDeps, withWriter } from "palimpsest/threads";
 import { type Bench, quantile, remembering } from "./bench.ts";
 import { type Dialog, FIELDS, type Question, readDialogs, type Turn } from "./locomo.ts";
 
@@ -116,7 +116,7 @@ function request(
 }
 
 async function ingest(store: Store, turns: readonly Turn[], to: { readonly user: string; readonly thread: string }) {
-  const own = means(store.forUser(to.user));
+  const own = threadDeps(store.forUser(to.user));
   await createThread(own, { id: to.thread });
   const first = turns[0]?.speaker;
   const messages = turns.map(({ speaker, text, caption, at }) => ({

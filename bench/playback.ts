@@ -18,7 +18,7 @@ import {
   SUMMARIZERS,
   type SummarizerName,
 } from "palimpsest/testing";
-import { createThread, means, openConversation, replay, withWriter } from "palimpsest/threads";
+import { createThread, openConversation, replay, threadDeps, withWriter } from "palimpsest/threads";
 import { type Bench, BenchInputError } from "./bench.ts";
 import { transcripts } from "./playback/transcripts.ts";
 
@@ -86,7 +86,7 @@ async function play(
 
 async function inStore<T>(shape: Shape<object>, work: (thread: PlayedThread<object>) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), "palimpsest-playback-"));
-  const kit = means(openSqlite({ path: join(folder, "log.db") }));
+  const kit = threadDeps(openSqlite({ path: join(folder, "log.db") }));
   try {
     await createThread(kit, { id: "played" });
     const done = await withWriter(kit, "played", async (writer) => {

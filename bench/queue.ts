@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createMemoryQueue } from "palimpsest/memory";
 import { openSqlite, openStore, type Store } from "palimpsest/stores";
-import { createThread, means, prepare, type Writer } from "palimpsest/threads";
+import { createThread, prepare, threadDeps, type Writer } from "palimpsest/threads";
 import { startPostgres } from "../packages/harness/src/testing/postgres-server.ts";
 import { type Bench, quantile } from "./bench.ts";
 
@@ -28,7 +28,7 @@ const queue: Bench = async (_args, options) => {
 export default queue;
 
 async function measure(store: Store, rounds: number) {
-  const own = means(store);
+  const own = threadDeps(store);
   const jobs = createMemoryQueue(store, {
     process: async () => ({ kind: "skipped", reason: "trivial" }),
     starts: "by-hand",

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { catchUp, searchThread } from "palimpsest/recall";
 import { openStore, type Store } from "palimpsest/stores";
-import { createThread, means, prepare, type Writer } from "palimpsest/threads";
+import { createThread, prepare, threadDeps, type Writer } from "palimpsest/threads";
 import { EAGER_MESSAGES } from "../packages/harness/src/recall/catch-up.ts";
 import { startPostgres } from "../packages/harness/src/testing/postgres-server.ts";
 import { type Bench, quantile } from "./bench.ts";
@@ -91,7 +91,7 @@ async function measureIndexing(writer: Writer, random: () => number, count: numb
 }
 
 async function thread(store: Store): Promise<Writer> {
-  const own = means(store);
+  const own = threadDeps(store);
   await createThread(own, { id: "long" });
   const taken = await store.acquireLease("long", "bench", 3_600_000);
   if (taken.kind !== "acquired") throw new Error("the bench's own thread is in use");

@@ -6,7 +6,7 @@
 import { draftTable } from "palimpsest/compaction";
 import { openSqlite } from "palimpsest/stores";
 import { summarizeLongThread } from "palimpsest/testing";
-import { createThread, means } from "palimpsest/threads";
+import { createThread, threadDeps } from "palimpsest/threads";
 import { type Bench, BenchInputError } from "./bench.ts";
 
 const bench: Bench = async (_args, options) => {
@@ -15,7 +15,7 @@ const bench: Bench = async (_args, options) => {
   const killAfter = options["kill-after"] === undefined ? Infinity : positive(options["kill-after"], "--kill-after");
   const store = openSqlite({ path: ":memory:" });
   try {
-    await createThread(means(store), { id: "long" });
+    await createThread(threadDeps(store), { id: "long" });
     const drafts = draftTable(store.drafts, "long", () => new Date());
     return { window, ...(await summarizeLongThread({ tokens, window, drafts, killAfter })) };
   } finally {

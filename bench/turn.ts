@@ -11,7 +11,7 @@ import { DatabaseSync } from "node:sqlite";
 import { createDeepAgent } from "palimpsest";
 import { openStore, type Store } from "palimpsest/stores";
 import { scriptedModel } from "palimpsest/testing";
-import { appendMessages, commit, createThread, means, type Writer } from "palimpsest/threads";
+import { appendMessages, commit, createThread, threadDeps, type Writer } from "palimpsest/threads";
 import { Client } from "pg";
 import { startPostgres } from "../packages/harness/src/testing/postgres-server.ts";
 import { type Bench, quantile } from "./bench.ts";
@@ -127,7 +127,7 @@ function idOf(messages: number): string {
 
 /** A thread of this many messages, all but the tail behind a summary. */
 async function fill(store: Store, messages: number): Promise<void> {
-  const own = means(store);
+  const own = threadDeps(store);
   const id = idOf(messages);
   await createThread(own, { id });
   const taken = await store.acquireLease(id, "bench", 3_600_000);

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { openSqlite } from "palimpsest/stores";
-import { means, replay, verify } from "palimpsest/threads";
+import { replay, threadDeps, verify } from "palimpsest/threads";
 import { BINARY, CLEAN, type Desk, desk } from "../test/binary.ts";
 import { exchanges, importMessages } from "../test/conversations.ts";
 
@@ -117,9 +117,9 @@ test("killed at any point, a thread is either compacted or as it was, and its ch
   const bodies = said.map((message) => JSON.stringify(message)).join("\n");
   for (let round = 1; round <= ROUNDS; round += 1) {
     const thread = `t-${round}`;
-    assert.equal((await verify(means(store), thread)).kind, "whole");
+    assert.equal((await verify(threadDeps(store), thread)).kind, "whole");
     const kept: string[] = [];
-    for await (const { body } of replay(means(store), thread)) kept.push(body);
+    for await (const { body } of replay(threadDeps(store), thread)) kept.push(body);
     assert.equal(kept.join("\n"), bodies);
     const head = (await store.head(thread))!;
     assert.ok(head.compaction === null ? head.hiddenThrough === 0 : head.hiddenThrough > 100);

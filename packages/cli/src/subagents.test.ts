@@ -4,14 +4,14 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { openStore } from "palimpsest/stores";
-import { commit, createThread, means, withWriter } from "palimpsest/threads";
+import { commit, createThread, threadDeps, withWriter } from "palimpsest/threads";
 import { desk } from "../test/binary.ts";
 
 test("threads --tree shows children under their parent, and threads prune takes the old ones that nobody can continue", async (t) => {
   const at = desk(t);
   mkdirSync(at.home, { recursive: true });
   const store = await openStore(join(at.home, "palimpsest.db"));
-  const long = means(store, { clock: () => new Date("2026-01-01T00:00:00Z") });
+  const long = threadDeps(store, { clock: () => new Date("2026-01-01T00:00:00Z") });
   await createThread(long, { id: "main" });
   for (const id of ["subagent-a", "subagent-b"])
     await createThread(long, { id, kind: "subagent", parent: "main", agent: "bash" });

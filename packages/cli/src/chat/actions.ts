@@ -45,9 +45,9 @@ export async function context({ assistant, screen, thread }: Session): Promise<v
   await screen.styled(drawBudget(prompt.breakdown, { title: thread, color: screen.color }));
 }
 
-export async function search({ means, screen, thread }: Session, words: string): Promise<void> {
+export async function search({ deps, screen, thread }: Session, words: string): Promise<void> {
   if (words === "") return screen.aside("Say what to look for: /search WORDS");
-  const found = await searchThread(means.store, thread, words, { k: 5 });
+  const found = await searchThread(deps.store, thread, words, { k: 5 });
   if (found.kind === "nothing") return screen.aside(NOTHING_FOUND[found.reason]);
   for (const { seq, role, text, snippet } of found.hits) {
     const shown = screen.color ? snippet : foundWords(text, words).snippet;
@@ -67,8 +67,8 @@ export async function pin(session: Session, argument: string): Promise<void> {
 
 /** Without a number: everything up to now. */
 export async function fork(session: Session, argument: string): Promise<void> {
-  const { assistant, means, screen, thread } = session;
-  const at = argument === "" ? ((await means.store.head(thread))?.version ?? null) : number(argument);
+  const { assistant, deps, screen, thread } = session;
+  const at = argument === "" ? ((await deps.store.head(thread))?.version ?? null) : number(argument);
   if (at === null) return screen.aside(argument === "" ? NOTHING_YET : "/fork takes the number of a record: /fork 12");
   const as = await freeName(session, `${thread.slice(0, 100)}-fork-${at}`);
   const forked = await assistant.agent.thread(thread).fork({ as, at });
@@ -77,15 +77,15 @@ export async function fork(session: Session, argument: string): Promise<void> {
   await screen.aside(`This is ${as} now, which shares ${thread} up to record ${at}. /threads ${thread} goes back.`);
 }
 
-async function freeName({ means }: Session, wanted: string): Promise<string> {
+async function freeName({ deps }: Session, wanted: string): Promise<string> {
   for (let count = 1; ; count += 1) {
     const name = count === 1 ? wanted : `${wanted}-${count}`;
-    if ((await means.store.header(name)) === undefined) return name;
+    if ((await deps.store.header(name)) === undefined) return name;
   }
 }
 
-async function lastWords({ means, thread }: Session): Promise<number | null> {
-  for await (const { record } of means.store.records(thread, { kinds: ["message"], order: "descending" }))
+async function lastWords({ deps, thread }: Session): Promise<number | null> {
+  for await (const { record } of deps.store.records(thread, { kinds: ["message"], order: "descending" }))
     if (record.kind === "message" && record.origin === "user") return record.seq;
   return null;
 }

@@ -4,7 +4,7 @@
  */
 import type { AgentEvent, RunEnd } from "palimpsest/agent";
 import type { ConfiguredAgent } from "palimpsest/assistant";
-import type { Means } from "palimpsest/threads";
+import type { ThreadDeps } from "palimpsest/threads";
 import type { Context } from "../command/command.ts";
 import { openAssistant } from "../home/assistant.ts";
 import { drawBudgetLine } from "../terminal/budget-bar.ts";
@@ -12,7 +12,7 @@ import type { Screen } from "./screen.ts";
 
 export interface SessionOptions {
   readonly context: Context;
-  readonly means: Means;
+  readonly deps: ThreadDeps;
   readonly screen: Screen;
   readonly thread: string;
   readonly agentName: string | undefined;
@@ -29,7 +29,7 @@ interface ToolUse {
 
 export class Session {
   readonly context: Context;
-  readonly means: Means;
+  readonly deps: ThreadDeps;
   readonly screen: Screen;
   readonly agentName: string | undefined;
   /** The tools of the last answer. */
@@ -46,10 +46,10 @@ export class Session {
   /** What was told outside of a stream is shown in order, before the next line is read. */
   #told: Promise<void> = Promise.resolve();
 
-  constructor({ context, means, screen, thread, agentName, waitMs }: SessionOptions) {
+  constructor({ context, deps, screen, thread, agentName, waitMs }: SessionOptions) {
     this.#waitMs = waitMs;
     this.context = context;
-    this.means = means;
+    this.deps = deps;
     this.screen = screen;
     this.agentName = agentName;
     this.#thread = thread;
@@ -61,7 +61,7 @@ export class Session {
       if (!this.#streaming) this.#told = this.#told.then(() => this.screen.event(event));
     };
     await this.close(0);
-    this.#assistant = await openAssistant(this.context, this.means.store, { model: name, onEvent });
+    this.#assistant = await openAssistant(this.context, this.deps.store, { model: name, onEvent });
     await this.#assistant.memory?.queue.start();
   }
 

@@ -22,14 +22,14 @@ export async function model(session: Session, name: string): Promise<void> {
 }
 
 export async function threads(session: Session, id: string): Promise<void> {
-  const { means, screen } = session;
+  const { deps, screen } = session;
   if (id !== "") {
-    if (checkThreadId(id).kind === "invalid" || (await means.store.header(id)) === undefined)
+    if (checkThreadId(id).kind === "invalid" || (await deps.store.header(id)) === undefined)
       return screen.aside(`There is no thread "${printable(id)}"; /new makes one.`);
     session.goTo(id);
     return screen.aside(`This is ${id} now.`);
   }
-  const page = await means.store.threads({ kind: "main", limit: 10 });
+  const page = await deps.store.threads({ kind: "main", limit: 10 });
   if (page.threads.length === 0) return screen.aside("No threads yet.");
   const rows = page.threads.map(({ header, title, messages }) => [
     `${header.id === session.thread ? "*" : " "} ${header.id}`,
@@ -43,7 +43,7 @@ export async function newThread(session: Session, id: string): Promise<void> {
   const wanted = id === "" ? threadName(new Date()) : id;
   const checked = checkThreadId(wanted);
   if (checked.kind === "invalid") return session.screen.aside(`Not a thread id: ${checked.problem}.`);
-  const stands = (await session.means.store.header(wanted)) !== undefined;
+  const stands = (await session.deps.store.header(wanted)) !== undefined;
   session.goTo(wanted);
   await session.screen.aside(stands ? `This is ${wanted} now; it was there already.` : `This is ${wanted} now.`);
 }

@@ -16,9 +16,9 @@ export const run: Run = async (input, context) => {
   if (given !== undefined) requireThreadId(given);
   const terminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
   const screen = new Screen({ output: context.output, terminal, width: () => process.stdout.columns || 80 });
-  return withHome(context, async (means) => {
+  return withHome(context, async (deps) => {
     const agentName = text(options["agent"]);
-    const session = new Session({ context, means, screen, thread: given ?? threadName(new Date()), waitMs, agentName });
+    const session = new Session({ context, deps, screen, thread: given ?? threadName(new Date()), waitMs, agentName });
     await session.useModel(text(options["model"]));
     await greet(session);
     const leave = new AbortController();
@@ -94,9 +94,9 @@ function interrupter(session: Session, leave: AbortController): () => void {
 
 const TWICE_MS = 2000;
 
-async function greet({ assistant: { model }, screen, thread, context, means }: Session): Promise<void> {
+async function greet({ assistant: { model }, screen, thread, context, deps }: Session): Promise<void> {
   const name = model.provider === "offline" ? "offline model" : model.name;
-  const known = (await means.store.head(thread))?.messages ?? 0;
+  const known = (await deps.store.head(thread))?.messages ?? 0;
   await screen.line(`palimpsest · ${thread} · ${known === 0 ? "new" : `${known} messages`} · ${name}`);
   if (model.provider === "offline")
     await screen.aside("No model is asked: answers recall and quote what was said here.");

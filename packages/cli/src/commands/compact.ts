@@ -11,13 +11,13 @@ export const run: Run = async (input, context) => {
   const thread = input.positionals[0]!;
   const { focus, "dry-run": dryRun } = input.options;
   const given = integer(input, "window", { min: 1 });
-  const outcome = await withThread(context, thread, async (means) => {
+  const outcome = await withThread(context, thread, async (deps) => {
     const config = await loadSettings(context);
     const log = compactionLog(config, context);
     const progress = reporter(context);
     const settings = summarizationForThreads(config.summarization);
     return compactThread(
-      means,
+      deps,
       thread,
       {
         cause: "manual",
@@ -29,7 +29,7 @@ export const run: Run = async (input, context) => {
         home: context.home,
         policy: settings.policy,
         window: requestWindow(config, given),
-        writer: configuredWriter(config, settings, { store: means.store, thread }),
+        writer: configuredWriter(config, settings, { store: deps.store, thread }),
         on(event) {
           log(event);
           progress(event);

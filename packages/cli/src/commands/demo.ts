@@ -5,7 +5,7 @@ import type { Agent } from "palimpsest/agent";
 import { type ConfiguredAgent, createAgentFromConfig } from "palimpsest/assistant";
 import { parseConfig } from "palimpsest/config";
 import { openStore, storeTarget } from "palimpsest/stores";
-import { means, verify } from "palimpsest/threads";
+import { threadDeps, verify } from "palimpsest/threads";
 import { integer } from "../command/arguments.ts";
 import type { Context, Run } from "../command/command.ts";
 import { Failure } from "../command/failure.ts";
@@ -91,7 +91,7 @@ async function undoAndRedo(agent: Agent, show: Show): Promise<boolean> {
 async function prove(agent: Agent, { played }: Player, show: Show) {
   const { texts, ...size } = await replayedTexts(agent.thread(THREAD).replay());
   const identical = JSON.stringify(texts) === JSON.stringify(played.heard);
-  const { kind: chain } = await verify(means(agent.store), THREAD);
+  const { kind: chain } = await verify(threadDeps(agent.store), THREAD);
   await show.proof({ identical, texts: texts.length, chain });
   return { identical, chain, ...size };
 }

@@ -1,5 +1,5 @@
 import { workspaceQuota } from "palimpsest/config";
-import type { Means } from "palimpsest/threads";
+import type { ThreadDeps } from "palimpsest/threads";
 import { fileCopier, forkWithFiles, ToolFailure } from "palimpsest/workspace";
 import { integer } from "../command/arguments.ts";
 import type { Run } from "../command/command.ts";
@@ -14,10 +14,10 @@ export const run: Run = async (input, context) => {
   const given = input.options["as"];
   if (typeof given === "string") requireThreadId(given);
   // Files have no past: the fork starts with those that are there now.
-  const result = await withThread(context, parent, async (means) => {
-    const as = typeof given === "string" ? given : await freeName(means, parent, at);
+  const result = await withThread(context, parent, async (deps) => {
+    const as = typeof given === "string" ? given : await freeName(deps, parent, at);
     const copier = fileCopier(context.home, workspaceQuota(await loadSettings(context)));
-    return forkWithFiles(means, parent, { as, at }, copier).catch((error: unknown) => {
+    return forkWithFiles(deps, parent, { as, at }, copier).catch((error: unknown) => {
       throw error instanceof ToolFailure ? new Failure("workspace-full", `Not forked: ${error.message}`) : error;
     });
   });
@@ -35,7 +35,7 @@ export const run: Run = async (input, context) => {
   }
 };
 
-async function freeName({ store }: Means, parent: string, at: number): Promise<string> {
+async function freeName({ store }: ThreadDeps, parent: string, at: number): Promise<string> {
   for (let count = 1; ; count += 1) {
     // Room for the ending, whatever the parent's length.
     const name = `${parent.slice(0, 100)}-fork-${at}${count === 1 ? "" : `-${count}`}`;

@@ -10,8 +10,8 @@ export const run: Run = async ({ positionals, options }, context) => {
   if (typeof thread !== "string") throw new UsageError("--thread is missing. Usage: palimpsest import FILE --thread T");
   requireThreadId(thread);
   const { title } = await loadSettings(context);
-  const outcome = await withHome(context, (means) =>
-    importFile(means, path, {
+  const outcome = await withHome(context, (deps) =>
+    importFile(deps, path, {
       thread,
       title: title.enabled ? { maxWords: title.max_words } : null,
       ...(typeof options["agent"] === "string" && { agent: options["agent"] }),

@@ -8,16 +8,16 @@ import { printable } from "../terminal/terminal-text.ts";
 
 export const run: Run = (input, context) =>
   withMemory(input, context, async (memory) => {
-    const { service, scope, means } = memory;
+    const { service, scope, deps } = memory;
     const ids: string[] = [];
     const turns = input.options["redact"] === true ? "redact" : "keep";
     for (const given of input.positionals)
       ids.push(await factId(memory, given, turns === "redact" ? "and-forgotten" : "known"));
     const nowhere = { evidence: [], redacted: [], busy: [], scrubbed: { kind: "clean" } as const };
     const done =
-      means === null
+      deps === null
         ? { ...nowhere, ...(await service.forget(scope, ids, turns === "redact" ? "erase" : "keep-history")) }
-        : await forgetEverywhere(await eraseKit(context, means), service, { scope, ids, turns });
+        : await forgetEverywhere(await eraseKit(context, deps), service, { scope, ids, turns });
     if (done.kind === "unknown-fact")
       throw new Failure("unknown-fact", `There is no fact "${done.id}": "palimpsest memory show" lists them.`);
     const { facts, fenced, evidence, redacted, busy, scrubbed } = done;

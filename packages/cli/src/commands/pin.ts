@@ -8,8 +8,8 @@ export const run: Run = async ({ positionals, options }, context) => {
   const thread = positionals[0]!;
   const target = wholeNumber(positionals[1]!, "SEQ", 1);
   const on = options["off"] ? "off" : "on";
-  const held = await withThread(context, thread, (means) =>
-    withWriter(means, thread, (writer) => pin(writer, target, on)),
+  const held = await withThread(context, thread, (deps) =>
+    withWriter(deps, thread, (writer) => pin(writer, target, on)),
   );
   if (held.kind === "busy") throw busy(thread, held.expiresAt);
   if (held.kind === "missing") throw missingThread(context, thread);

@@ -8,8 +8,8 @@ import { eraseKit } from "../home/memory-home.ts";
 export const run: Run = async ({ positionals }, context) => {
   const thread = positionals[0]!;
   const seq = wholeNumber(positionals[1]!, "SEQ", 1);
-  const result = await withThread(context, thread, async (means) =>
-    eraseMessage(await eraseKit(context, means), thread, seq),
+  const result = await withThread(context, thread, async (deps) =>
+    eraseMessage(await eraseKit(context, deps), thread, seq),
   );
   switch (result.kind) {
     case "redacted":

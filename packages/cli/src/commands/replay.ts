@@ -1,6 +1,6 @@
 import type { MessageRecord } from "@palimpsest/core/log";
 import { shapeOf } from "@palimpsest/core/message";
-import { type Means, replay } from "palimpsest/threads";
+import { replay, type ThreadDeps } from "palimpsest/threads";
 import type { Run } from "../command/command.ts";
 import { withThread } from "../home/home.ts";
 import { writeMessage } from "../terminal/message-text.ts";
@@ -10,18 +10,18 @@ export const run: Run = async ({ positionals, options }, context) => {
   const as = options["raw"] ? "exact" : context.format;
   const write = { exact: raw, json, text }[as];
   const { output, signal } = context;
-  await withThread(context, thread, (means) => output.stream(write(means, thread), { signal, as }));
+  await withThread(context, thread, (deps) => output.stream(write(deps, thread), { signal, as }));
   return 0;
 };
 
-async function* raw(means: Means, thread: string): AsyncGenerator<string> {
-  for await (const { body } of replay(means, thread)) yield `${body}\n`;
+async function* raw(deps: ThreadDeps, thread: string): AsyncGenerator<string> {
+  for await (const { body } of replay(deps, thread)) yield `${body}\n`;
 }
 
 /** One document, written as it is read; bodies go in as they are stored. */
-async function* json(means: Means, thread: string): AsyncGenerator<string> {
+async function* json(deps: ThreadDeps, thread: string): AsyncGenerator<string> {
   const seqs: number[] = [];
-  for await (const { dialect, body, seq } of replay(means, thread)) {
+  for await (const { dialect, body, seq } of replay(deps, thread)) {
     yield seqs.length === 0 ? opening(thread, dialect) : ",\n";
     yield body;
     seqs.push(seq);
@@ -35,10 +35,10 @@ function opening(thread: string, dialect: string | null): string {
 }
 
 /** With a mark where the prompt stops showing what was said and shows a summary instead. */
-async function* text(means: Means, thread: string): AsyncGenerator<string> {
-  const head = await means.store.head(thread);
+async function* text(deps: ThreadDeps, thread: string): AsyncGenerator<string> {
+  const head = await deps.store.head(thread);
   let marked = head === undefined || head.hiddenThrough === 0;
-  for await (const record of replay(means, thread)) {
+  for await (const record of replay(deps, thread)) {
     if (!marked && record.seq > head!.hiddenThrough) {
       marked = true;
       yield `---- compacted up to here: the prompt shows a summary (record ${head!.compaction}) ----\n\n`;

@@ -6,9 +6,9 @@ import { eraseKit } from "../home/memory-home.ts";
 
 export const run: Run = async ({ positionals }, context) => {
   const thread = positionals[0]!;
-  const result = await withThread(context, thread, async (means) => {
-    const deleted = await deleteThreadWithFiles(means, context.home, thread);
-    const { repository } = await eraseKit(context, means);
+  const result = await withThread(context, thread, async (deps) => {
+    const deleted = await deleteThreadWithFiles(deps, context.home, thread);
+    const { repository } = await eraseKit(context, deps);
     if (deleted.kind === "deleted" && repository !== null) await forgetThread(repository, context.user, thread);
     return deleted;
   });

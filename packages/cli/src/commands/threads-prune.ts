@@ -15,10 +15,10 @@ export const run: Run = async (input, context) => {
   const forget = (thread: ThreadName) => rm(threadFolder(context.home, thread), { recursive: true, force: true });
   const pruned: Pruned[] = [];
   if (standsAlready(await storeOf(context)))
-    await withHome(context, async (means) => {
-      for await (const store of everyUser(means.store)) {
-        await settleInterrupted({ ...means, store });
-        pruned.push(await pruneSubagents({ ...means, store }, { days, unfinished, forget }));
+    await withHome(context, async (deps) => {
+      for await (const store of everyUser(deps.store)) {
+        await settleInterrupted({ ...deps, store });
+        pruned.push(await pruneSubagents({ ...deps, store }, { days, unfinished, forget }));
       }
     });
   const [deleted, kept] = [pruned.flatMap((one) => one.deleted), pruned.flatMap((one) => one.kept)];

@@ -15,15 +15,15 @@ export const run: Run = async ({ positionals, options }, context) => {
 
 /** Undo and redo: the record, the part files, the report. */
 export async function takeBack(context: Context, thread: string, act: typeof redo): Promise<number> {
-  const result = await withThread(context, thread, (means) =>
-    withWriter(means, thread, async (writer) => {
+  const result = await withThread(context, thread, (deps) =>
+    withWriter(deps, thread, async (writer) => {
       const undone = await act(writer);
-      const head = await means.store.head(thread);
+      const head = await deps.store.head(thread);
       // The files are a cache: what the record says stands, whether they could be made or not.
       if (head)
         await ensureParts(
           historyFolder(context.home, { user: context.user, id: thread }),
-          means.store,
+          deps.store,
           thread,
           head.compaction,
         ).catch((error: unknown) =>

@@ -4,7 +4,7 @@ import { missingThread, withThread } from "../home/home.ts";
 
 export const run: Run = async ({ positionals }, context) => {
   const thread = positionals[0]!;
-  const verdict = await withThread(context, thread, (means) => verify(means, thread));
+  const verdict = await withThread(context, thread, (deps) => verify(deps, thread));
   if (verdict.kind === "missing") throw missingThread(context, thread);
   const { records, redacted } = verdict;
   const firstBad = verdict.kind === "broken" ? verdict.firstBad : undefined;

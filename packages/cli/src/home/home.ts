@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { checkThreadId, DEFAULT_USER } from "@palimpsest/core/log";
 import { admitHome } from "palimpsest/config/admission";
 import { asUser, openStore, type Scrubbed, type Store, storeTarget } from "palimpsest/stores";
-import { type Means, means } from "palimpsest/threads";
+import { type ThreadDeps, threadDeps } from "palimpsest/threads";
 import { makeHome, personHere } from "palimpsest/trust";
 import { adoptOldFolders } from "palimpsest/workspace/old-folders";
 import { integer } from "../command/arguments.ts";
@@ -39,7 +39,7 @@ export function standsAlready(target: string): boolean {
 }
 
 /** The threads of the user that was named. Creates the home where it is missing. */
-export async function withHome<T>(context: Context, work: (means: Means) => Promise<T>): Promise<T> {
+export async function withHome<T>(context: Context, work: (deps: ThreadDeps) => Promise<T>): Promise<T> {
   const target = await storeOf(context);
   const isNew = !standsAlready(target);
   if (dirname(target) === context.home) makeHome(context.place, personHere());
@@ -49,7 +49,7 @@ export async function withHome<T>(context: Context, work: (means: Means) => Prom
     if (isNew && standing === "trusted") admitHome(context.place, personHere()).trust();
     if (context.access === "write" && context.store === null && existsSync(join(context.home, "threads")))
       await adoptOldFolders(context.home, store);
-    return work(means(asUser(store, context.user)));
+    return work(threadDeps(asUser(store, context.user)));
   };
   return withStore(target, use, context.access);
 }
@@ -68,12 +68,16 @@ export async function withStore<T>(
 }
 
 /** For commands on a thread that must exist: a home that isn't there is not created only to find it empty. */
-export async function withThread<T>(context: Context, thread: string, work: (means: Means) => Promise<T>): Promise<T> {
+export async function withThread<T>(
+  context: Context,
+  thread: string,
+  work: (deps: ThreadDeps) => Promise<T>,
+): Promise<T> {
   requireThreadId(thread);
   if (!standsAlready(await storeOf(context))) throw missingThread(context, thread);
-  return withHome(context, async (means) => {
-    if ((await means.store.header(thread)) === undefined) throw missingThread(context, thread);
-    return work(means);
+  return withHome(context, async (deps) => {
+    if ((await deps.store.header(thread)) === undefined) throw missingThread(context, thread);
+    return work(deps);
   });
 }
 

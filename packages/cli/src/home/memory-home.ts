@@ -12,7 +12,7 @@ import {
   type Repository,
 } from "palimpsest/memory";
 import type { Store } from "palimpsest/stores";
-import type { Means } from "palimpsest/threads";
+import type { ThreadDeps } from "palimpsest/threads";
 import { makeHome, personHere } from "palimpsest/trust";
 import type { Context, Input } from "../command/command.ts";
 import { UsageError } from "../command/failure.ts";
@@ -24,7 +24,7 @@ export interface OpenMemory {
   readonly service: MemoryService;
   readonly scope: MemoryScope;
   /** Null where there are no threads yet: opening a memory doesn't make any. */
-  readonly means: Means | null;
+  readonly deps: ThreadDeps | null;
 }
 
 export async function withMemory<T>(
@@ -41,9 +41,9 @@ export async function withMemory<T>(
   const needsStore = memory.storage_class === "sqlite" || memory.storage_class === "postgres";
   if (!needsStore && !standsAlready(await storeOf(context))) {
     if (context.access === "write") makeHome(context.place, personHere());
-    return work({ ...(await open(null)), scope, means: null });
+    return work({ ...(await open(null)), scope, deps: null });
   }
-  return withHome(context, async (means) => work({ ...(await open(means.store)), scope, means }));
+  return withHome(context, async (deps) => work({ ...(await open(deps.store)), scope, deps }));
 }
 
 const clock = () => new Date();
@@ -61,9 +61,9 @@ async function repositoryOf(context: Context, store: Store | null): Promise<Repo
 }
 
 /** What erasing needs: threads, what was learned from them, and their files. */
-export async function eraseKit(context: Context, means: Means): Promise<EraseKit> {
-  const cleanFiles = (thread: string) => cleanThreadFiles(context.home, means.store, thread);
-  return { means, repository: await repositoryOf(context, means.store), cleanFiles };
+export async function eraseKit(context: Context, deps: ThreadDeps): Promise<EraseKit> {
+  const cleanFiles = (thread: string) => cleanThreadFiles(context.home, deps.store, thread);
+  return { deps, repository: await repositoryOf(context, deps.store), cleanFiles };
 }
 
 function scopeOf({ agent }: Input["options"], { user }: Context): MemoryScope {

@@ -40,7 +40,7 @@ export async function ask(run: Run, asking: Asking): Promise<StepOutcome> {
       recovered = true;
       continue;
     }
-    const now = run.means.clock().getTime();
+    const now = run.deps.clock().getTime();
     const delayMs = retryDelay(outcome.error, attempt, { policy: asking.retry, now, random: asking.random() });
     if (delayMs === null) return outcome;
     run.emit({ type: "model-retry", attempt, delayMs, reason: modelError(outcome.error, now).message });

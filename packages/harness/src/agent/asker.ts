@@ -9,7 +9,7 @@ import { imagineConversation } from "../threads/imagined.ts";
 import type { Asker } from "../threads/thread-scale.ts";
 import { fixedSizes, renderFixed } from "./fixed-part.ts";
 import { startRun } from "./run.ts";
-import { type AgentSetup, meansOf } from "./session.ts";
+import { type AgentSetup, depsOf } from "./session.ts";
 
 export async function askerOf(setup: AgentSetup): Promise<Asker> {
   const { counter, meter } = await setup.counting();
@@ -21,11 +21,11 @@ export async function askerOf(setup: AgentSetup): Promise<Asker> {
 }
 
 async function besideMessages(setup: AgentSetup, load: ThreadLoad, meter: Meter<AiSdkMessage>) {
-  const means = meansOf(setup, load.header.user);
+  const deps = depsOf(setup, load.header.user);
   const run = startRun({
-    runId: setup.means.ids(),
-    means,
-    conversation: imagineConversation(means.store, load, shapeOf("ai-sdk")),
+    runId: setup.deps.ids(),
+    deps,
+    conversation: imagineConversation(deps.store, load, shapeOf("ai-sdk")),
     signal: setup.lifetime.closing,
     emit: () => {},
     window: () => setup.book.window().size,

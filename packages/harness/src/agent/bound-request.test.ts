@@ -30,7 +30,7 @@ async function started(
     store,
     counter: plainCounter,
     middleware: options.middleware ?? [],
-    means: { clock: () => new Date(Date.UTC(2026, 0, day)) },
+    deps: { clock: () => new Date(Date.UTC(2026, 0, day)) },
   });
   const say = async (prompt: string): Promise<string> => {
     const { end } = await agent.stream({ threadId: "t", prompt }).result;

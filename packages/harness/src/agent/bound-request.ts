@@ -14,7 +14,7 @@ export interface BoundRequest {
 
 export function bindRequest(request: ModelRequest, part: FixedPart, run: Run): BoundRequest {
   if (!run.bindsReasoning) return { request, prefix: null };
-  const { hash } = run.means;
+  const { hash } = run.deps;
   // The schemas of tools that a middleware put in the place of ours are not known here.
   const known = request.tools === part.tools;
   const { messages, prefix } = boundReasoning(request.messages, {

@@ -92,7 +92,7 @@ test("[F22] the system prompt stands before every request, also after compaction
   const kit = deepAgentKit(() => WORDS, {
     contextWindow: 6_000,
     instructions: "You are the archivist.",
-    means: { clock: () => new Date("2026-03-04T10:00:00Z") },
+    deps: { clock: () => new Date("2026-03-04T10:00:00Z") },
   });
   for (let turn = 0; turn < 30; turn++)
     await kit.agent.generate({ threadId: "t", prompt: `Question ${turn}: ${WORDS}` });

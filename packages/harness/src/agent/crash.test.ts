@@ -11,7 +11,7 @@ import { openSqlite } from "../stores/sqlite.ts";
 import type { Store } from "../stores/store.ts";
 import { deepAgentKit, textOf } from "../testing/agent-kit.ts";
 import { verify } from "../threads/audit.ts";
-import { means } from "../threads/writer.ts";
+import { threadDeps } from "../threads/writer.ts";
 
 const RUN = fileURLToPath(new URL("../../test/agent/crash-run.ts", import.meta.url));
 
@@ -21,7 +21,7 @@ test("[F49] kill -9 in the middle of a tool call: the next turn in a new process
   await killInTool(path);
   const store = openSqlite({ path });
   try {
-    assert.equal((await verify(means(store), "t")).kind, "whole");
+    assert.equal((await verify(threadDeps(store), "t")).kind, "whole");
     await letLeaseExpire(store);
     const kit = deepAgentKit(["Going on."], { store });
     assert.equal((await kit.agent.generate({ threadId: "t", prompt: "What happened?" })).text, "Going on.");

@@ -14,7 +14,7 @@ import type { LimitsShelf } from "../models/learned-limits.ts";
 import { type GivenCounter, type ModelCounter, modelCounter } from "../models/tokenizers.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { Store } from "../stores/store.ts";
-import { type Means, means } from "../threads/writer.ts";
+import { type ThreadDeps, threadDeps } from "../threads/writer.ts";
 import type { FileCopier } from "../workspace/fork-files.ts";
 import { type AgentStream, startStream } from "./agent-stream.ts";
 import { askerOf } from "./asker.ts";
@@ -27,7 +27,7 @@ import { compose, type Middleware } from "./middleware.ts";
 import { assertModel, assertWindow, type ModelObject, type ModelSettings, settingsFor, windowBook } from "./model.ts";
 import { rememberCounts } from "./remember-counts.ts";
 import { RETRY_DEFAULTS, type RetryPolicy } from "./retry.ts";
-import { type AgentSetup, meansOf, withSession } from "./session.ts";
+import { type AgentSetup, depsOf, withSession } from "./session.ts";
 import { assertSummarizer } from "./summarizer.ts";
 import { BASE_PROMPT } from "./system-prompt.ts";
 import { type ThreadHandle, threadHandle } from "./thread-handle.ts";
@@ -63,7 +63,7 @@ export interface AgentOptions extends Partial<Omit<ModelSettings, "languageModel
   readonly copyFiles?: FileCopier;
   readonly onEvent?: (event: AgentEvent, threadId: string, userId: string) => void;
   /** Clock, ids and hash, for tests. */
-  readonly means?: Partial<Omit<Means, "store">>;
+  readonly deps?: Partial<Omit<ThreadDeps, "store">>;
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly random?: () => number;
 }
@@ -100,7 +100,7 @@ export interface Agent {
 export function createAgent(options: AgentOptions): Agent {
   const setup = resolve(options);
   const { lifetime } = setup;
-  const { store, ids } = setup.means;
+  const { store, ids } = setup.deps;
   const { onEvent: tell = () => {} } = options;
   const stream = (input: RunInput): AgentStream => {
     const { threadId = `thread-${ids()}`, userId = store.user } = input;
@@ -135,7 +135,7 @@ export function createAgent(options: AgentOptions): Agent {
     thread: (id, { userId = store.user } = {}) => {
       const { copyFiles: files = null } = options;
       const window = (): number => setup.book.window().size;
-      return threadHandle(id, { means: meansOf(setup, userId), window, asker: () => askerOf(setup), files });
+      return threadHandle(id, { deps: depsOf(setup, userId), window, asker: () => askerOf(setup), files });
     },
     async close({ withinMs = CLOSING_MS } = {}) {
       await lifetime.end(withinMs, () => [
@@ -152,7 +152,7 @@ function resolve(options: AgentOptions): AgentSetup {
   assertWindow(options.contextWindow);
   const { model: languageModel, middleware = [], temperature, maxOutputTokens, providerOptions } = options;
   const store = options.store ?? openSqlite({ path: ":memory:" });
-  const kit = means(store, options.means);
+  const kit = threadDeps(store, options.deps);
   const given = middleware.findLast(({ compaction }) => compaction !== undefined)?.compaction;
   const compaction = given ?? { settings: summarizationFromOptions(), summarizer: "agent" as const };
   assertSummarizer(compaction.summarizer);
@@ -171,7 +171,7 @@ function resolve(options: AgentOptions): AgentSetup {
   };
   let counting: ReturnType<AgentSetup["counting"]> | undefined;
   return {
-    means: kit,
+    deps: kit,
     model,
     book: windowBook(model, { clock: kit.clock, shelf: options.limits ?? null }),
     base: options.instructions ?? BASE_PROMPT,

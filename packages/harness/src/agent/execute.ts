@@ -13,7 +13,7 @@ import type { Emit, RunEnd, RunResult } from "./events.ts";
 import { type Incoming, readIncoming, type Said } from "./incoming.ts";
 import { CLOSED } from "./lifetime.ts";
 import { type Progress, runLoop } from "./loop.ts";
-import { type AgentSetup, meansOf, type Session, withSession } from "./session.ts";
+import { type AgentSetup, depsOf, type Session, withSession } from "./session.ts";
 
 export interface RunInput extends Incoming {
   /** A new thread when it isn't given. */
@@ -58,7 +58,7 @@ async function runOn(
     );
   let leased = await whenFree(attempt, { setup, signal, waitMs: input.waitMs ?? 0, emit });
   if (leased.kind === "missing" && said.length > 0) {
-    await createThread(meansOf(setup, userId), { id: threadId, ...(agent && { agent }) });
+    await createThread(depsOf(setup, userId), { id: threadId, ...(agent && { agent }) });
     leased = await whenFree(attempt, { setup, signal, waitMs: input.waitMs ?? 0, emit });
   }
   if (leased.kind === "busy" && signal.aborted) return { kind: "aborted" };
@@ -77,7 +77,7 @@ interface Waiting {
 /** A run that was killed holds its thread until its lease ends, and nobody can tell it from one that is at work. */
 async function whenFree<T>(attempt: () => Promise<Leased<T>>, waiting: Waiting): Promise<Leased<T>> {
   const { setup, signal, waitMs, emit } = waiting;
-  const { clock } = setup.means;
+  const { clock } = setup.deps;
   const until = clock().getTime() + waitMs;
   for (let told = false; ; told = true) {
     const leased = await attempt();

@@ -7,7 +7,7 @@ import { type Tool, tool } from "ai";
 import { z } from "zod";
 import { agentKit, deepAgentKit, type Kit, textOf } from "../testing/agent-kit.ts";
 import { verify } from "../threads/audit.ts";
-import { means } from "../threads/writer.ts";
+import { threadDeps } from "../threads/writer.ts";
 
 const echo = tool({ inputSchema: z.object({ text: z.string() }), execute: ({ text }) => `echo ${text}` });
 const returning = (value: unknown): Tool => tool({ inputSchema: z.object({}), execute: () => value });
@@ -246,7 +246,7 @@ test("two tools of one name are refused by name", async () => {
 
 /** The log verifies, and what every call was sent is valid. */
 async function isWhole(kit: Kit): Promise<void> {
-  assert.equal((await verify(means(kit.store), "t")).kind, "whole");
+  assert.equal((await verify(threadDeps(kit.store), "t")).kind, "whole");
   for (const { prompt } of kit.model.calls) {
     assertValid(prompt as unknown as readonly AiSdkMessage[], aiSdkShape, rulesOf("ai-sdk"));
   }

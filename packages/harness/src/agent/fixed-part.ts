@@ -5,7 +5,7 @@
 import { type AiSdkMessage, aiSdkShape } from "@palimpsest/core/message";
 import type { Meter } from "@palimpsest/core/tokens";
 import type { ToolSet } from "ai";
-import type { Draft } from "../threads/writer.ts";
+import type { RecordInput } from "../threads/writer.ts";
 import type { Middleware } from "./middleware.ts";
 import type { Run } from "./run.ts";
 import { type Section, type SystemPrompt, systemPrompt } from "./system-prompt.ts";
@@ -39,7 +39,7 @@ export async function renderFixed(run: Run, { base, tools: own, middleware }: Fi
   const prompt = systemPrompt(base, sections, date);
   const tools = await gatherTools(own, middleware, run);
   const schemas = await schemasOf(tools);
-  return { prompt, tools, schemas, date, hash: run.means.hash(JSON.stringify([prompt.text, schemas])) };
+  return { prompt, tools, schemas, date, hash: run.deps.hash(JSON.stringify([prompt.text, schemas])) };
 }
 
 /** As it stands in the thread's state: what it last sent beside its messages. */
@@ -56,7 +56,7 @@ const sentBefore = ({ conversation }: Run) => conversation.head().state["request
 function dateFor(run: Run): string {
   const before = sentBefore(run);
   const kept = run.bindsReasoning && before?.compaction === run.conversation.head().compaction;
-  return (kept ? before.date : undefined) ?? run.means.clock().toISOString().slice(0, 10);
+  return (kept ? before.date : undefined) ?? run.deps.clock().toISOString().slice(0, 10);
 }
 
 /** A leading system message of the view (a summary in `system` format, one that was imported) joins the instructions. */
@@ -72,22 +72,22 @@ export function requestWith({ prompt, tools }: FixedPart, messages: readonly AiS
  * context can be broken down without the agent. The head is written with every append, so it holds no texts. Of a
  * memory block the receipt has the hash only: the text stands in the state alone, where it can be erased.
  */
-export function fixedDrafts(run: Run, part: FixedPart, meter: Meter<AiSdkMessage>): Draft[] {
+export function fixedDrafts(run: Run, part: FixedPart, meter: Meter<AiSdkMessage>): RecordInput[] {
   const { prompt, schemas, hash, date } = part;
   const { compaction } = run.conversation.head();
   const before = sentBefore(run);
   if (before?.hash === hash && (!run.bindsReasoning || before.compaction === compaction)) return [];
   const parts = fixedSizes(part, meter);
-  const state: Draft = { kind: "state", patch: { request: { hash, parts, date, compaction } } };
+  const state: RecordInput = { kind: "state", patch: { request: { hash, parts, date, compaction } } };
   if (before?.hash === hash) return [state];
   return [{ kind: "event", event: { type: "request", hash, ...recorded(run, prompt), tools: schemas } }, state];
 }
 
-function recorded({ means }: Run, { text, parts: { memory } }: SystemPrompt): { system: string; memory?: string } {
+function recorded({ deps }: Run, { text, parts: { memory } }: SystemPrompt): { system: string; memory?: string } {
   if (memory === "") return { system: text };
   const at = text.indexOf(memory);
   const mark = "<memory>[see the thread's state]</memory>";
-  return { system: text.slice(0, at) + mark + text.slice(at + memory.length), memory: means.hash(memory) };
+  return { system: text.slice(0, at) + mark + text.slice(at + memory.length), memory: deps.hash(memory) };
 }
 
 /** In tokens, by what fills it. */

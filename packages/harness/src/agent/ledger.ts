@@ -6,12 +6,12 @@ import { entrySize } from "@palimpsest/core/compaction";
 import type { UsageFlaw, ViewEntry } from "@palimpsest/core/log";
 import type { AiSdkMessage } from "@palimpsest/core/message";
 import { type Account, type Count, type Meter, type Prompt, resumeAccount, viewKey } from "@palimpsest/core/tokens";
-import type { Draft } from "../threads/writer.ts";
+import type { RecordInput } from "../threads/writer.ts";
 import type { StepUsage } from "./events.ts";
 import { readUsages } from "./read-records.ts";
 import type { Run } from "./run.ts";
 
-type UsageDraft = Extract<Draft, { kind: "usage" }>;
+type UsageDraft = Extract<RecordInput, { kind: "usage" }>;
 type View = readonly ViewEntry<AiSdkMessage>[];
 
 export interface LedgerOptions {
@@ -43,7 +43,7 @@ export interface Ledger extends Settled {
 
 export async function openLedger(run: Run, options: LedgerOptions): Promise<Ledger> {
   const { modelId: model, prior, meter } = options;
-  const { conversation, means } = run;
+  const { conversation, deps } = run;
   const liveView = () => {
     const { compaction, prunes } = conversation.head();
     return { compaction, prune: prunes.at(-1) ?? null };
@@ -57,7 +57,7 @@ export async function openLedger(run: Run, options: LedgerOptions): Promise<Ledg
   let asked: Prompt | null = null;
   const resume = async (): Promise<Settled> => {
     const { factors } = conversation.head();
-    const usages = await readUsages(means.store, run.threadId, conversation.head());
+    const usages = await readUsages(deps.store, run.threadId, conversation.head());
     const resumed = { prompt: promptOf(conversation.view()), factors, priorOf: () => prior, window: options.window() };
     const newest = usages.at(-1);
     return {
@@ -79,7 +79,7 @@ export async function openLedger(run: Run, options: LedgerOptions): Promise<Ledg
     report(usage, of, promptHash) {
       const prompt = asked ?? promptOf(conversation.view());
       const settled = account.settle({ of, ...usage }, { model, prior, prompt, window: options.window() });
-      lastAt = means.clock().getTime();
+      lastAt = deps.clock().getTime();
       return {
         kind: "usage",
         of,

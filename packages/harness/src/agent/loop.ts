@@ -78,7 +78,7 @@ async function giveUp(run: Run, outcome: Exclude<StepOutcome, Answered>, progres
     await run.say({ role: "assistant", content: [{ type: "text", text: outcome.text }] }, "aborted");
   }
   if (outcome.kind === "aborted") return { kind: "aborted" };
-  const error = modelError(outcome.error, run.means.clock().getTime());
+  const error = modelError(outcome.error, run.deps.clock().getTime());
   if (overflowOf(outcome.error) === null) throw error;
   throw new AgentError("too-long", error.message, { ...factsOf(error), cause: error.cause });
 }

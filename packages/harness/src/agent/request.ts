@@ -15,7 +15,7 @@ import { ensureParts, homeOriginals } from "../compaction/part-files.ts";
 import type { CachedPrefix } from "../compaction/summarize.ts";
 import type { ModelCounter } from "../models/tokenizers.ts";
 import { sentMessages } from "../threads/sent-messages.ts";
-import type { Draft } from "../threads/writer.ts";
+import type { RecordInput } from "../threads/writer.ts";
 import { type BoundRequest, bindRequest } from "./bound-request.ts";
 import { markedMessages } from "./cache-marks.ts";
 import type { StepUsage } from "./events.ts";
@@ -53,12 +53,12 @@ export interface Desk {
   /** Renders system prompt and tools anew. */
   refresh(): Promise<void>;
   /** What to write when system prompt or tools differ from what the thread last sent. */
-  changes(): readonly Draft[];
+  changes(): readonly RecordInput[];
   request(): ModelRequest;
   /** The last thing that happens to a request before it is sent. */
   bind(request: ModelRequest): BoundRequest;
   /** The usage record for the message at `of`, whose request was the last one made here. */
-  report(usage: StepUsage, of: number): Draft;
+  report(usage: StepUsage, of: number): RecordInput;
 }
 
 const RULES = rulesOf("ai-sdk");
@@ -128,13 +128,13 @@ interface Asked {
 
 /** What a compactor needs beside the view and its weight. */
 function effects(run: Run, options: DeskOptions, { ledger, request }: Asked) {
-  const { means, threadId, conversation } = run;
+  const { deps, threadId, conversation } = run;
   const { compaction, history, model, providerOptions, book, ahead } = options;
   const { settings, summarizer } = compaction;
   const { enabled, from, protectTokens, minGainTokens } = settings.prune;
   const policy = { protectTokens, minGainTokens, ...(from === null ? {} : { from }) };
-  const cache = () => (isCold(ledger.lastAt, means.clock().getTime(), RELATIVE_PRICES) ? "cold" : "warm");
-  const table = draftTable(means.store.drafts, threadId, means.clock);
+  const cache = () => (isCold(ledger.lastAt, deps.clock().getTime(), RELATIVE_PRICES) ? "cold" : "warm");
+  const table = draftTable(deps.store.drafts, threadId, deps.clock);
   const { count, prior } = options.counter;
   const place: WriterPlace = {
     count: (text) => Math.ceil(count(text) * prior),
@@ -151,10 +151,9 @@ function effects(run: Run, options: DeskOptions, { ledger, request }: Asked) {
     background: { table, ahead: settings.drafts ? ahead : "no", label: summarizerLabel(summarizer, place) },
     policy: settings.policy,
     prune: enabled ? () => ({ policy, cache: cache() }) as const : null,
-    quotes: (seqs: readonly number[]) => readMessages(means.store, threadId, seqs),
-    archive:
-      history === null ? null : () => ensureParts(history, means.store, threadId, conversation.head().compaction),
-    clock: means.clock,
+    quotes: (seqs: readonly number[]) => readMessages(deps.store, threadId, seqs),
+    archive: history === null ? null : () => ensureParts(history, deps.store, threadId, conversation.head().compaction),
+    clock: deps.clock,
     on: run.emit,
   };
 }

@@ -9,7 +9,7 @@ import type { CompactRequest } from "../compaction/compactor.ts";
 import type { NewMemoryJob } from "../stores/memory-jobs.ts";
 import type { AppendBatch } from "../stores/store.ts";
 import type { Conversation } from "../threads/conversation.ts";
-import type { Committed, Draft, Means } from "../threads/writer.ts";
+import type { Committed, RecordInput, ThreadDeps } from "../threads/writer.ts";
 import { bodyOf } from "./body.ts";
 import { AgentError, LeaseLostError } from "./errors.ts";
 import type { Emit, RunEnd } from "./events.ts";
@@ -19,7 +19,7 @@ export interface Run {
   readonly runId: string;
   readonly userId: string;
   readonly agentName: string;
-  readonly means: Means;
+  readonly deps: ThreadDeps;
   readonly conversation: Conversation<AiSdkMessage>;
   /** Aborted by the caller, or when the lease is lost. */
   readonly signal: AbortSignal;
@@ -35,7 +35,10 @@ export interface Run {
   commit(drafts: Drafts, also?: Pick<AppendBatch, "jobs">): Promise<readonly number[]>;
   say(message: AiSdkMessage, origin: MessageRecord["origin"], beside?: SaidBeside): Promise<number>;
   /** Replaces bodies this run has written by others, for good, and goes on after that. */
-  erase(bodies: readonly { readonly seq: number; readonly body: string }[], drafts?: readonly Draft[]): Promise<void>;
+  erase(
+    bodies: readonly { readonly seq: number; readonly body: string }[],
+    drafts?: readonly RecordInput[],
+  ): Promise<void>;
   compact(request: CompactRequest): Promise<CompactionOutcome<AiSdkMessage>>;
   /** The model refuses a thought of its own once anything before it has changed: system prompt and tools stay as they are. */
   readonly bindsReasoning: boolean;
@@ -47,17 +50,17 @@ export interface Run {
 
 /** What goes into the log together with a message. */
 interface SaidBeside {
-  readonly drafts?: (seq: number) => readonly Draft[];
+  readonly drafts?: (seq: number) => readonly RecordInput[];
   readonly jobs?: (throughSeq: number) => readonly NewMemoryJob[];
   /** The hash of the request it answers, where its reasoning is bound to it. */
   readonly prefix?: string | null;
 }
 
-type Drafts = readonly Draft[] | (() => readonly Draft[]);
+type Drafts = readonly RecordInput[] | (() => readonly RecordInput[]);
 
 export type RunOptions = Pick<
   Run,
-  "runId" | "means" | "conversation" | "signal" | "emit" | "compact" | "window" | "bindsReasoning"
+  "runId" | "deps" | "conversation" | "signal" | "emit" | "compact" | "window" | "bindsReasoning"
 >;
 
 export interface ActiveRun extends Run {
@@ -67,7 +70,7 @@ export interface ActiveRun extends Run {
 }
 
 export function startRun(options: RunOptions): ActiveRun {
-  const { conversation, emit, means } = options;
+  const { conversation, emit, deps } = options;
   const { id: threadId, user: userId, agent: agentName } = conversation.header;
   let ending: RunEnd | null = null;
   let last: Promise<unknown> = Promise.resolve();
@@ -77,7 +80,7 @@ export function startRun(options: RunOptions): ActiveRun {
     last = mine.catch(() => {});
     return mine;
   };
-  const write = async (drafts: readonly Draft[], also?: Pick<AppendBatch, "jobs">): Promise<readonly number[]> =>
+  const write = async (drafts: readonly RecordInput[], also?: Pick<AppendBatch, "jobs">): Promise<readonly number[]> =>
     seqsOf(await conversation.commit(drafts, also));
   const seqsOf = (committed: Committed): readonly number[] => {
     if (committed.kind === "committed") return committed.seqs;
@@ -100,8 +103,8 @@ export function startRun(options: RunOptions): ActiveRun {
       return ending;
     },
     async say(message, origin, { drafts = () => [], jobs = () => [], prefix = null } = {}) {
-      const said = { kind: "message", id: means.ids(), dialect: "ai-sdk", origin, body: bodyOf(message) } as const;
-      const first: Draft = prefix === null ? said : { ...said, prefix };
+      const said = { kind: "message", id: deps.ids(), dialect: "ai-sdk", origin, body: bodyOf(message) } as const;
+      const first: RecordInput = prefix === null ? said : { ...said, prefix };
       return inOrder(async () => {
         const seq = conversation.head().version + 1;
         await write([first, ...drafts(seq)], { jobs: jobs(seq) });

@@ -11,7 +11,7 @@ import type { Leased } from "../stores/leases.ts";
 import { asUser } from "../stores/users.ts";
 import { withWriter } from "../threads/acts.ts";
 import { type Conversation, openConversation } from "../threads/conversation.ts";
-import type { Means } from "../threads/writer.ts";
+import type { ThreadDeps } from "../threads/writer.ts";
 import type { Asking } from "./ask.ts";
 import { LeaseLostError } from "./errors.ts";
 import type { Emit } from "./events.ts";
@@ -23,7 +23,7 @@ import { type ActiveRun, startRun } from "./run.ts";
 
 /** An agent's options, resolved. */
 export interface AgentSetup extends Omit<Asking, "desk"> {
-  readonly means: Means;
+  readonly deps: ThreadDeps;
   readonly base: string;
   readonly tools: ToolSet;
   readonly middleware: readonly Middleware[];
@@ -65,10 +65,10 @@ export function withSession<T>(
   { threadId, userId, runId, signal: stop, emit }: SessionOptions,
   work: (session: Session) => Promise<T>,
 ): Promise<Leased<T>> {
-  const means = meansOf(setup, userId);
+  const deps = depsOf(setup, userId);
   const key = JSON.stringify([userId, threadId]);
   return withWriter(
-    means,
+    deps,
     threadId,
     async (writer, lost) => {
       const before = setup.open.get(key);
@@ -81,7 +81,7 @@ export function withSession<T>(
       const window = (): number => book.window().size;
       const common = {
         runId,
-        means,
+        deps,
         conversation,
         signal,
         emit,
@@ -118,9 +118,9 @@ export function withSession<T>(
   );
 }
 
-/** The agent's means, on the threads of one user. */
-export function meansOf({ means }: Pick<AgentSetup, "means">, userId: string): Means {
-  return { ...means, store: asUser(means.store, userId) };
+/** The agent's deps, on the threads of one user. */
+export function depsOf({ deps }: Pick<AgentSetup, "deps">, userId: string): ThreadDeps {
+  return { ...deps, store: asUser(deps.store, userId) };
 }
 
 /** Whatever the number of threads, only so many stay in memory. */

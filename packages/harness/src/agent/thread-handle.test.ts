@@ -4,7 +4,7 @@ import { createDeepAgent } from "../assistant/create-deep-agent.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import { deepAgentKit, textOf } from "../testing/agent-kit.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
-import { commit, createThread, means, withWriter } from "../threads/index.ts";
+import { commit, createThread, threadDeps, withWriter } from "../threads/index.ts";
 import { createAgent } from "./create-agent.ts";
 
 const WORDS = "the parser reads tokens one by one and keeps a stack of what is open ".repeat(12);
@@ -28,7 +28,7 @@ test("a thread's context counts the system prompt and the tools the agent sends,
 test("before the first report a context counts what the agent would send, by the agent's own counter", async (t) => {
   const store = openSqlite({ path: ":memory:" });
   t.after(() => store.close());
-  const kit = means(store);
+  const kit = threadDeps(store);
   await createThread(kit, { id: "t" });
   const message = { kind: "message", id: "m1", dialect: "ai-sdk", origin: "import" } as const;
   await withWriter(kit, "t", (writer) =>
@@ -67,7 +67,7 @@ for (const contextWindow of [0, -5, 0.5, Number.NaN]) {
 
 test("what was sent beside the messages is in the log once, until it changes", async () => {
   let now = new Date("2026-03-04T10:00:00Z");
-  const kit = deepAgentKit(() => "ok", { means: { clock: () => now } });
+  const kit = deepAgentKit(() => "ok", { deps: { clock: () => now } });
   for (let turn = 0; turn < 3; turn++) await kit.agent.generate({ threadId: "t", prompt: "hi" });
   assert.equal((await receipts()).length, 1);
   now = new Date("2026-03-05T10:00:00Z");

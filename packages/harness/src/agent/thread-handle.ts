@@ -4,7 +4,7 @@ import { type ThreadPrompt, threadPrompt } from "../inspect/thread-prompt.ts";
 import { type Forked, fork, type Pinned, pin, redo, type Undone, undo, withWriter } from "../threads/acts.ts";
 import { replay } from "../threads/audit.ts";
 import type { Asker } from "../threads/thread-scale.ts";
-import type { Means, Writer } from "../threads/writer.ts";
+import type { ThreadDeps, Writer } from "../threads/writer.ts";
 import { type FileCopier, forkWithFiles } from "../workspace/fork-files.ts";
 
 export interface ThreadHandle {
@@ -28,30 +28,30 @@ export interface ThreadHandle {
 type Busy = { readonly kind: "busy" };
 
 interface HandleOptions {
-  readonly means: Means;
+  readonly deps: ThreadDeps;
   readonly window: () => number;
   readonly asker: () => Promise<Asker>;
   readonly files: FileCopier | null;
 }
 
-export function threadHandle(id: string, { means, window, asker, files }: HandleOptions): ThreadHandle {
-  const context = async () => threadPrompt(means.store, id, { window: window(), asker: await asker() });
+export function threadHandle(id: string, { deps, window, asker, files }: HandleOptions): ThreadHandle {
+  const context = async () => threadPrompt(deps.store, id, { window: window(), asker: await asker() });
   const held = async <T>(work: (writer: Writer) => Promise<T>): Promise<T | Busy | { readonly kind: "missing" }> => {
-    const leased = await withWriter(means, id, work);
+    const leased = await withWriter(deps, id, work);
     return leased.kind === "done" ? leased.value : { kind: leased.kind };
   };
   return {
     id,
     context,
     async view() {
-      const prompt = await threadPrompt(means.store, id, { window: window() });
+      const prompt = await threadPrompt(deps.store, id, { window: window() });
       return prompt.kind === "prompt" ? prompt.messages : [];
     },
-    replay: () => replay(means, id),
+    replay: () => replay(deps, id),
     undo: (seq) => held((writer) => undo(writer, seq)),
     redo: () => held(redo),
     pin: (seq, on) => held((writer) => pin(writer, seq, on)),
-    fork: (options) => (files === null ? fork(means, id, options) : forkWithFiles(means, id, options, files)),
-    state: async () => (await means.store.head(id))?.state ?? {},
+    fork: (options) => (files === null ? fork(deps, id, options) : forkWithFiles(deps, id, options, files)),
+    state: async () => (await deps.store.head(id))?.state ?? {},
   };
 }

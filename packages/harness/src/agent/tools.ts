@@ -56,10 +56,10 @@ export async function runCalls(calls: readonly ToolCall[], run: Run, bench: Tool
 
 async function runCall(call: ToolCall, run: Run, bench: ToolBench): Promise<CallOutcome> {
   const { id: callId, name } = call;
-  const started = run.means.clock().getTime();
+  const started = run.deps.clock().getTime();
   announceCall(call, run);
   const outcome = await settle(call, run, bench);
-  const ms = run.means.clock().getTime() - started;
+  const ms = run.deps.clock().getTime() - started;
   const output = "value" in outcome.output ? outcome.output.value : null;
   run.emit({ type: "tool-end", callId, name, output, isError: outcome.isError, ms });
   return outcome;

@@ -69,7 +69,7 @@ export function deepFiles(options: DeepFilesOptions): DeepFiles {
   };
   return {
     workspace: [
-      { name: "old-folders", beforeAgent: ({ means }) => adoptOldFolders(base, means.store) },
+      { name: "old-folders", beforeAgent: ({ deps }) => adoptOldFolders(base, deps.store) },
       forkedFiles(copier),
       workspaceFiles({ workspace, bash }),
       toolOutput({ ...options.toolOutput, workspace }),

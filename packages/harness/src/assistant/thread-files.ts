@@ -12,7 +12,7 @@ import type { Scrubbed, Store } from "../stores/store.ts";
 import { everyThread } from "../stores/users.ts";
 import { delegationsOf } from "../subagents/delegations.ts";
 import { eraseLent } from "../threads/redact.ts";
-import type { Means } from "../threads/writer.ts";
+import type { ThreadDeps } from "../threads/writer.ts";
 import { storedNames } from "../tool-output/stored-output.ts";
 import { threadWorkspace } from "../workspace/workspace.ts";
 
@@ -54,18 +54,18 @@ export type DeletedThread =
  * With what was lent of it to other threads, and with its sub-agents' threads. The thread itself goes last: whoever is killed
  * in between leaves one that can be deleted again, never files or quotes without one. What was learned from it stays.
  */
-export async function deleteThreadWithFiles(means: Means, base: string, thread: string): Promise<DeletedThread> {
-  const { store } = means;
+export async function deleteThreadWithFiles(deps: ThreadDeps, base: string, thread: string): Promise<DeletedThread> {
+  const { store } = deps;
   const head = await store.head(thread);
   if (head === undefined) return { kind: "missing" };
   const names = new Set(Array.from({ length: head.version }, (_, index) => `${thread}#${index + 1}`));
-  const [borrower] = (await eraseLent(means, names)).busy;
+  const [borrower] = (await eraseLent(deps, names)).busy;
   if (borrower !== undefined) return { kind: "busy", thread: borrower };
   for (const child of await childrenOf(store, thread)) {
-    const result = await deleteThreadWithFiles(means, base, child);
+    const result = await deleteThreadWithFiles(deps, base, child);
     if (result.kind === "busy") return result;
   }
-  const held = await withLease(store, thread, { owner: means.ids() }, async (lease) => {
+  const held = await withLease(store, thread, { owner: deps.ids() }, async (lease) => {
     await rm(threadFolder(base, { user: store.user, id: thread }), { recursive: true, force: true });
     return store.deleteThread(thread, lease);
   });

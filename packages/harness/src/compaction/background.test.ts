@@ -11,7 +11,7 @@ import { SUMMARIZERS } from "../testing/summarizers.ts";
 import { pin, undo, withWriter } from "../threads/acts.ts";
 import { type Conversation, openConversation } from "../threads/conversation.ts";
 import { redact } from "../threads/redact.ts";
-import { createThread, means, type Writer } from "../threads/writer.ts";
+import { createThread, threadDeps, type Writer } from "../threads/writer.ts";
 import { type Compactor, type CompactorOptions, createCompactor } from "./compactor.ts";
 import { type DraftTable, draftTable } from "./draft-table.ts";
 import { type CompactionEvent, logLine } from "./events.ts";
@@ -255,7 +255,7 @@ type Thread = Awaited<ReturnType<typeof makeThread>>;
 
 async function inThread(work: (thread: Thread) => Promise<void>): Promise<void> {
   const store = openSqlite({ path: ":memory:" });
-  const kit = means(store);
+  const kit = threadDeps(store);
   await createThread(kit, { id: "t" });
   const done = await withWriter(kit, "t", async (writer) => work(await makeThread(writer)));
   await store.close();

@@ -12,7 +12,7 @@ import type { Store } from "../stores/store.ts";
 import { appendMessages, pin, redo, undo, withWriter } from "../threads/acts.ts";
 import { replay, verify } from "../threads/audit.ts";
 import { openConversation } from "../threads/conversation.ts";
-import { createThread, means, type Writer } from "../threads/writer.ts";
+import { createThread, threadDeps, type Writer } from "../threads/writer.ts";
 import { type Compactor, type CompactorOptions, createCompactor } from "./compactor.ts";
 import { type CompactionEvent, logLine } from "./events.ts";
 import { createModelWriter } from "./model-writer.ts";
@@ -58,7 +58,7 @@ test("what was hidden can be read back: part files in name order plus the tail e
     await thread.archive();
     const tail = (await thread.open()).live().tail.map(({ body }) => body);
     assert.equal([...thread.partLines(), ...tail].join("\n"), (await thread.bodies()).join("\n"));
-    assert.equal((await verify(thread.means, thread.id)).kind, "whole");
+    assert.equal((await verify(thread.deps, thread.id)).kind, "whole");
   });
 });
 
@@ -258,7 +258,7 @@ test("a dry run says what would happen and writes nothing", async () => {
 
 test("[F44] a thread that another run holds is busy, and nothing happens to it", async () => {
   await inThread(async (thread) => {
-    const second = await withWriter(thread.means, thread.id, async () => "in");
+    const second = await withWriter(thread.deps, thread.id, async () => "in");
     assert.equal(second.kind, "busy");
   });
 });
@@ -270,7 +270,7 @@ test("two compactors that planned on the same head: the second finds a conflict 
     compacted(await thread.compactorOn(one).compact({ cause: "manual" }));
     const outcome = await thread.compactorOn(two).compact({ cause: "manual" });
     assert.equal(outcome.kind === "unchanged" && outcome.reason, "conflict");
-    assert.equal((await verify(thread.means, thread.id)).kind, "whole");
+    assert.equal((await verify(thread.deps, thread.id)).kind, "whole");
   });
 });
 
@@ -370,7 +370,7 @@ async function inThread(work: (thread: Awaited<ReturnType<typeof makeThread>>) =
   const folder = mkdtempSync(join(tmpdir(), "palimpsest-"));
   folders.push(folder);
   const store = openSqlite({ path: join(folder, "log.db") });
-  const kit = means(store);
+  const kit = threadDeps(store);
   await createThread(kit, { id: "t" });
   const done = await withWriter(kit, "t", async (writer) => work(await makeThread(folder, store, writer)));
   await store.close();
@@ -414,7 +414,7 @@ async function makeThread(folder: string, store: Store, writer: Writer) {
     });
   return {
     id: "t",
-    means: means(store),
+    deps: threadDeps(store),
     store,
     writer,
     events,
@@ -434,7 +434,7 @@ async function makeThread(folder: string, store: Store, writer: Writer) {
     view: async () => (await open()).view().map((entry) => sent(entry, openaiShape)),
     bodies: async () => {
       const bodies: string[] = [];
-      for await (const record of replay(means(store), "t")) bodies.push(record.body);
+      for await (const record of replay(threadDeps(store), "t")) bodies.push(record.body);
       return bodies;
     },
     bytes: async () => {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { openSqlite } from "../stores/sqlite.ts";
 import { summarizeLongThread } from "../testing/long-summary.ts";
-import { createThread, means } from "../threads/writer.ts";
+import { createThread, threadDeps } from "../threads/writer.ts";
 import { draftTable } from "./draft-table.ts";
 
 for (const { tokens, killAfter } of [
@@ -19,7 +19,7 @@ for (const { tokens, killAfter } of [
       await store.close();
       rmSync(folder, { recursive: true });
     });
-    await createThread(means(store), { id: "t" });
+    await createThread(threadDeps(store), { id: "t" });
     const drafts = draftTable(store.drafts, "t", () => new Date(0));
     const report = await summarizeLongThread({ tokens, window: 8000, drafts, killAfter });
     t.diagnostic(JSON.stringify(report));

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openSqlite } from "../stores/sqlite.ts";
 import { summarizeLongThread } from "../testing/long-summary.ts";
-import { createThread, means } from "../threads/writer.ts";
+import { createThread, threadDeps } from "../threads/writer.ts";
 import { draftTable } from "./draft-table.ts";
 
 test("[F5] 100,000 tokens through an 8,000-token summarizer, killed at every call: all words read, no call repeated", async (t) => {
   const store = openSqlite({ path: ":memory:" });
-  await createThread(means(store), { id: "t" });
+  await createThread(threadDeps(store), { id: "t" });
   const drafts = draftTable(store.drafts, "t", () => new Date(0));
   const report = await summarizeLongThread({ tokens: 100_000, window: 8000, drafts, killAfter: 1 });
   await store.close();

@@ -10,7 +10,7 @@ import type { Store, ThreadLoad } from "../stores/store.ts";
 import { withWriter } from "../threads/acts.ts";
 import { type Conversation, openConversation } from "../threads/conversation.ts";
 import { type ThreadScale, threadScale } from "../threads/thread-scale.ts";
-import type { Means } from "../threads/writer.ts";
+import type { ThreadDeps } from "../threads/writer.ts";
 import { type CompactRequest, createCompactor } from "./compactor.ts";
 import type { OnCompactionEvent } from "./events.ts";
 import { ensureParts, homeOriginals } from "./part-files.ts";
@@ -29,31 +29,31 @@ export interface ThreadCompaction {
 export type ThreadOutcome = CompactionOutcome<object> | { readonly kind: "missing" };
 
 export async function compactThread(
-  means: Means,
+  deps: ThreadDeps,
   thread: string,
   request: Omit<CompactRequest, "window">,
   options: ThreadCompaction,
 ): Promise<ThreadOutcome> {
-  const load = await means.store.load(thread);
+  const load = await deps.store.load(thread);
   if (load === undefined) return { kind: "missing" };
   if (load.head.messages === 0) return unchanged("no-history", 0, "nothing was ever said in this thread");
   if (request.dryRun) {
-    const scale = await threadScale(means.store, load);
-    return compactOn(scale.conversation, scale, means, request, options);
+    const scale = await threadScale(deps.store, load);
+    return compactOn(scale.conversation, scale, deps, request, options);
   }
-  const leased = await withWriter(means, thread, async (writer, lost): Promise<ThreadOutcome> => {
-    const now = await means.store.load(thread);
+  const leased = await withWriter(deps, thread, async (writer, lost): Promise<ThreadOutcome> => {
+    const now = await deps.store.load(thread);
     if (now === undefined) return { kind: "missing" };
-    const scale = await threadScale(means.store, now);
+    const scale = await threadScale(deps.store, now);
     const conversation = await openConversation(writer, scale.shape);
     if (conversation === null) return { kind: "missing" };
     const signal = request.signal === undefined ? lost : AbortSignal.any([request.signal, lost]);
-    return compactOn(conversation, scale, means, { ...request, signal }, options);
+    return compactOn(conversation, scale, deps, { ...request, signal }, options);
   });
   if (leased.kind === "busy")
     return unchanged(
       "busy",
-      await tokensOf(means.store, load),
+      await tokensOf(deps.store, load),
       `another run holds the thread, until ${leased.expiresAt} at the latest`,
     );
   return leased.kind === "missing" ? leased : leased.value;
@@ -67,7 +67,7 @@ export function historyFolder(home: string, thread: ThreadName): string {
 function compactOn(
   conversation: Conversation<object>,
   scale: ThreadScale,
-  { store, clock }: Means,
+  { store, clock }: ThreadDeps,
   request: CompactRequest,
   { home, policy, window, writer, on }: ThreadCompaction,
 ): Promise<CompactionOutcome<object>> {

@@ -7,7 +7,7 @@ import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
 import { openSqlite } from "../stores/index.ts";
 import { freshThread, say } from "../testing/conformance/kit.ts";
-import { means, verify } from "../threads/index.ts";
+import { threadDeps, verify } from "../threads/index.ts";
 import { examine } from "./doctor.ts";
 
 async function tampered(t: TestContext, sql: string) {
@@ -30,7 +30,7 @@ async function tampered(t: TestContext, sql: string) {
     },
     verdict: async () => {
       const again = await open();
-      const { kind } = await verify(means(again), thread);
+      const { kind } = await verify(threadDeps(again), thread);
       await again.close();
       return kind;
     },

@@ -9,14 +9,18 @@ import type { Repository } from "../memory/repository.ts";
 import type { Store } from "../stores/store.ts";
 import { everyUser } from "../stores/users.ts";
 import { eraseFacts } from "../threads/redact.ts";
-import { means } from "../threads/writer.ts";
+import { threadDeps } from "../threads/writer.ts";
 import type { Check } from "./doctor.ts";
 
 /** Nothing where all is well. */
 export async function halfErasedChecks(store: Store, repository: Repository, home: string): Promise<Check[]> {
   const checks: Check[] = [];
   for await (const own of everyUser(store)) {
-    const kit = { means: means(own), repository, cleanFiles: (thread: string) => cleanThreadFiles(home, own, thread) };
+    const kit = {
+      deps: threadDeps(own),
+      repository,
+      cleanFiles: (thread: string) => cleanThreadFiles(home, own, thread),
+    };
     const found: string[] = [];
     const shown = new Set<string>();
     for (const scope of (await repository.storage.scopes?.(own.user)) ?? []) {
@@ -29,7 +33,7 @@ export async function halfErasedChecks(store: Store, repository: Repository, hom
       }
       const names = erasedFacts(document);
       if (names.size === 0) continue;
-      const { threads } = await eraseFacts(kit.means, { names, texts: [], blocks: "named" });
+      const { threads } = await eraseFacts(kit.deps, { names, texts: [], blocks: "named" });
       for (const thread of threads) shown.add(thread);
     }
     if (found.length > 0)

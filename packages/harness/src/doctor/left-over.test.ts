@@ -6,12 +6,12 @@ import { type TestContext, test } from "node:test";
 import { deleteThreadWithFiles } from "../assistant/thread-files.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import { freshThread, say } from "../testing/conformance/kit.ts";
-import { commit, createThread, fork, means, redact, withWriter } from "../threads/index.ts";
+import { commit, createThread, fork, redact, threadDeps, withWriter } from "../threads/index.ts";
 import { type Check, examine } from "./doctor.ts";
 
 test("files of a thread that is no more are named, moved aside by a rebuild, and found by no new thread of that name", async (t) => {
   const at = open(t);
-  await createThread(at.means, { id: "kept" });
+  await createThread(at.deps, { id: "kept" });
   for (const thread of ["kept", "gone"]) at.write(thread, "note.txt");
   const told = await at.doctor("skip");
   assert.match(told.detail, /^threads\/gone: no thread of this store has these files; delete them if no other store/);
@@ -24,9 +24,9 @@ test("files of a thread that is no more are named, moved aside by a rebuild, and
 
 test("a fork whose files were not all copied says so and is completed", async (t) => {
   const at = open(t);
-  await createThread(at.means, { id: "parent" });
+  await createThread(at.deps, { id: "parent" });
   for (const name of ["a.txt", "b.txt"]) at.write("parent", name);
-  await fork(at.means, "parent", { as: "half", state: { files: { copyFrom: "parent" } } });
+  await fork(at.deps, "parent", { as: "half", state: { files: { copyFrom: "parent" } } });
   at.write("half", "a.txt");
   assert.match((await at.doctor("skip")).detail, /killed while it copied the files of parent: its next run, or/);
   assert.match((await at.doctor("rebuild")).detail, /the rest was copied/);
@@ -41,10 +41,10 @@ test("evidence of words that were erased while it was written is erased by a reb
   await say(to, "Which password?");
   for (const { lease } of [from, to]) await at.store.releaseLease(lease);
   const [source, thread] = [from.lease.thread, to.lease.thread];
-  await redact(at.means, source, 1);
+  await redact(at.deps, source, 1);
   // As a run leaves it that was killed between its write and its second look.
   const lent = { kind: "evidence", of: 1, text: "hunter2-and-more", ids: [`${source}#1`], hash: "h" } as const;
-  await withWriter(at.means, thread, (writer) => commit(writer, [lent]));
+  await withWriter(at.deps, thread, (writer) => commit(writer, [lent]));
   assert.match((await at.doctor("rebuild")).detail, /which were erased while it was written; erased now/);
   for await (const { chained } of at.store.records(thread)) assert.ok(!chained.body?.includes("hunter2"));
   assert.equal((await at.doctor("rebuild")).name, "nothing");
@@ -57,10 +57,10 @@ test("deleting a thread whose words another one was lent waits for that one", as
   await say(to, "Which password?");
   await commit(to, [{ kind: "evidence", of: 1, text: "hunter2-and-more", ids: [`${from.lease.thread}#1`], hash: "h" }]);
   await at.store.releaseLease(from.lease);
-  const refused = await deleteThreadWithFiles(at.means, at.home, from.lease.thread);
+  const refused = await deleteThreadWithFiles(at.deps, at.home, from.lease.thread);
   assert.deepEqual(refused, { kind: "busy", thread: to.lease.thread });
   await at.store.releaseLease(to.lease);
-  assert.equal((await deleteThreadWithFiles(at.means, at.home, from.lease.thread)).kind, "deleted");
+  assert.equal((await deleteThreadWithFiles(at.deps, at.home, from.lease.thread)).kind, "deleted");
 });
 
 function open(t: TestContext) {
@@ -74,7 +74,7 @@ function open(t: TestContext) {
   return {
     home,
     store,
-    means: means(store),
+    deps: threadDeps(store),
     write(thread: string, name: string) {
       const folder = join(home, "threads", thread, "uploads");
       mkdirSync(folder, { recursive: true });

@@ -10,7 +10,7 @@ import { readTurns, refOf } from "../recall/search.ts";
 import type { Store } from "../stores/store.ts";
 import { everyThread, everyUser } from "../stores/users.ts";
 import { redact } from "../threads/redact.ts";
-import { means } from "../threads/writer.ts";
+import { threadDeps } from "../threads/writer.ts";
 import { PRIVATE_FOLDER } from "../trust/private-files.ts";
 import { completeFork, fileCopier, filesToCopy } from "../workspace/fork-files.ts";
 import type { Check } from "./doctor.ts";
@@ -49,7 +49,7 @@ async function forkCheck(store: Store, thread: string, { home, derived }: LeftOv
   const what = `this fork was killed while it copied the files of ${from}`;
   if (derived === "skip")
     return { name, ok: false, detail: `${what}: its next run, or "palimpsest doctor --rebuild", copies the rest` };
-  const done = await completeFork(means(store), thread, fileCopier(home, null));
+  const done = await completeFork(threadDeps(store), thread, fileCopier(home, null));
   return {
     name,
     ok: false,
@@ -69,7 +69,7 @@ async function evidenceCheck(store: Store, thread: string): Promise<Check | null
   const erased: string[] = [];
   for (const ref of gone) {
     const at = ref.lastIndexOf("#");
-    const result = await redact(means(store), ref.slice(0, at), Number(ref.slice(at + 1)));
+    const result = await redact(threadDeps(store), ref.slice(0, at), Number(ref.slice(at + 1)));
     if (result.kind === "already-redacted" && result.lentTo.includes(thread)) erased.push(ref);
   }
   if (erased.length === 0) return null;

@@ -6,7 +6,7 @@ import { type TestContext, test } from "node:test";
 import type { LogRecord } from "@palimpsest/core/log";
 import fc from "fast-check";
 import { openSqlite } from "../stores/index.ts";
-import { means, replay } from "../threads/index.ts";
+import { replay, threadDeps } from "../threads/index.ts";
 import { importFile } from "./import-file.ts";
 
 function place(t: TestContext) {
@@ -21,7 +21,7 @@ function place(t: TestContext) {
     store,
     import: (thread: string, content: string) => {
       writeFileSync(path, content);
-      return importFile(means(store), path, { thread, onInvalid: "refuse" });
+      return importFile(threadDeps(store), path, { thread, onInvalid: "refuse" });
     },
     records: async (thread: string) => {
       const records: LogRecord[] = [];

@@ -10,7 +10,7 @@ import { checkThreadId } from "@palimpsest/core/log";
 import { type Dialect, detectDialect } from "@palimpsest/core/message";
 import { withWriter } from "../threads/acts.ts";
 import type { TitleLimits } from "../threads/title.ts";
-import { commit, createThread, type Means } from "../threads/writer.ts";
+import { commit, createThread, type ThreadDeps } from "../threads/writer.ts";
 import type { Conversation, Problem } from "./conversation.ts";
 import { type Reading, readConversations } from "./read-conversations.ts";
 import { recordsOf } from "./records.ts";
@@ -52,7 +52,7 @@ export type ImportOutcome =
   | { readonly kind: "unreadable"; readonly problem: string }
   | { readonly kind: "exists" | "busy"; readonly thread: string };
 
-export async function importFile(means: Means, path: string, options: ImportOptions): Promise<ImportOutcome> {
+export async function importFile(deps: ThreadDeps, path: string, options: ImportOptions): Promise<ImportOutcome> {
   const id = checkThreadId(options.thread);
   if (id.kind === "invalid") return { kind: "bad-thread-id", problem: id.problem };
   const file = await readWhole(path);
@@ -67,7 +67,7 @@ export async function importFile(means: Means, path: string, options: ImportOpti
   if (checked.invalid.length > 0 && options.onInvalid === "refuse")
     return { kind: "invalid", problems: checked.invalid };
   if (checked.conversations.length === 0) return { kind: "empty", skipped: checked.skipped };
-  return writeAll(means, checked, { path, digest: createHash("sha256").update(file).digest("hex"), ...options });
+  return writeAll(deps, checked, { path, digest: createHash("sha256").update(file).digest("hex"), ...options });
 }
 
 interface Checked {
@@ -103,7 +103,7 @@ function check(reading: Reading): Checked {
 }
 
 async function writeAll(
-  means: Means,
+  deps: ThreadDeps,
   checked: Checked,
   options: ImportOptions & { readonly path: string; readonly digest: string },
 ): Promise<ImportOutcome> {
@@ -124,15 +124,15 @@ async function writeAll(
   if (longest.kind === "invalid") return { kind: "bad-thread-id", problem: longest.problem };
   const missing: typeof jobs = [];
   for (const job of jobs) {
-    const found = await stateOf(means, job.thread, job.receipt);
+    const found = await stateOf(deps, job.thread, job.receipt);
     if (found === "taken") return { kind: "exists", thread: job.thread };
     if (found === "free") missing.push(job);
   }
   if (missing.length === 0) return { kind: "exists", thread: jobs[0]!.thread };
   for (const [index, job] of missing.entries()) {
     const { title = {} } = options;
-    const drafts = recordsOf(job.conversation, { dialect, ids: means.ids, title, receipt: job.receipt });
-    const written = await writeThread(means, job.thread, drafts, options);
+    const drafts = recordsOf(job.conversation, { dialect, ids: deps.ids, title, receipt: job.receipt });
+    const written = await writeThread(deps, job.thread, drafts, options);
     if (written !== "written") return { kind: written, thread: job.thread };
     options.onProgress?.({ phase: "writing", done: (index + 1) / missing.length });
     await breathe(options.signal);
@@ -152,7 +152,7 @@ async function writeAll(
 
 /** `done`: an earlier run of this very import has finished the thread. */
 async function stateOf(
-  { store }: Means,
+  { store }: ThreadDeps,
   thread: string,
   receipt: { readonly digest: string; readonly part: number },
 ): Promise<"free" | "done" | "taken"> {
@@ -167,19 +167,19 @@ async function stateOf(
 }
 
 async function writeThread(
-  means: Means,
+  deps: ThreadDeps,
   thread: string,
   drafts: Parameters<typeof commit>[1],
   { agent, digest }: ImportOptions & { readonly digest: string },
 ): Promise<"written" | "exists" | "busy"> {
   const header = { id: thread, ...(agent !== undefined && { agent }) };
-  if ((await createThread(means, header, drafts)) === "created") return "written";
+  if ((await createThread(deps, header, drafts)) === "created") return "written";
   // It may be one that nothing was ever said in.
   const result = await withWriter(
-    means,
+    deps,
     thread,
     async (writer) => {
-      const head = await means.store.head(thread);
+      const head = await deps.store.head(thread);
       return head?.version === 0 ? commit(writer, drafts) : null;
     },
     // The same owner when run again: a killed import doesn't keep itself out.

@@ -2,7 +2,7 @@
 import type { UsageRecord } from "@palimpsest/core/log";
 import { type Dialect, type Shape, shapeOf } from "@palimpsest/core/message";
 import { type TitleLimits, titleOf } from "../threads/title.ts";
-import type { Draft } from "../threads/writer.ts";
+import type { RecordInput } from "../threads/writer.ts";
 import type { Conversation, ImportedUsage } from "./conversation.ts";
 
 export interface RecordsOptions {
@@ -17,8 +17,8 @@ export interface RecordsOptions {
 export function recordsOf(
   conversation: Conversation,
   { dialect, ids, title: naming, receipt }: RecordsOptions,
-): Draft[] {
-  const drafts: Draft[] = [];
+): RecordInput[] {
+  const drafts: RecordInput[] = [];
   if (conversation.request !== null) drafts.push({ kind: "state", patch: { request: conversation.request } });
   const flawOf = reportJudge();
   for (const { body, at, usage, model } of conversation.messages) {

@@ -7,7 +7,7 @@ import fc from "fast-check";
 import { FloorError } from "../compaction/floor-error.ts";
 import { summarizationFromOptions } from "../config/summarization.ts";
 import { openSqlite } from "../stores/index.ts";
-import { appendMessages, createThread, means, withWriter } from "../threads/index.ts";
+import { appendMessages, createThread, threadDeps, withWriter } from "../threads/index.ts";
 import { threadPrompt } from "./thread-prompt.ts";
 
 const { policy } = summarizationFromOptions();
@@ -24,7 +24,7 @@ test("a squeezed prompt fits its window, is valid for its provider and leaves th
         const shape = shapeOf(dialect) as unknown as Shape<object>;
         const messages = render(randomConversation(seed, { messages: 30, longest: 6000, wild }), shape);
         const store = openSqlite({ path: ":memory:" });
-        const kit = means(store);
+        const kit = threadDeps(store);
         await createThread(kit, { id: "a" });
         const drafts = messages.map((body) => ({ dialect, origin: "import" as const, body }));
         await withWriter(kit, "a", (writer) => appendMessages(writer, drafts));

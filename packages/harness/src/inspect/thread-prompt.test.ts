@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { Dialect } from "@palimpsest/core/message";
 import { openSqlite } from "../stores/index.ts";
-import { appendMessages, appendUsage, createThread, means, withWriter } from "../threads/index.ts";
+import { appendMessages, appendUsage, createThread, threadDeps, withWriter } from "../threads/index.ts";
 import { threadPrompt } from "./thread-prompt.ts";
 
 async function thread(t: TestContext, messages: readonly object[]) {
   const store = openSqlite({ path: ":memory:" });
   t.after(() => store.close());
-  const kit = means(store);
+  const kit = threadDeps(store);
   await createThread(kit, { id: "a" });
   const append = (added: readonly object[], dialect: Dialect = "openai") =>
     withWriter(kit, "a", (writer) =>

@@ -6,14 +6,14 @@ import type { MessageRecord } from "@palimpsest/core/log";
 import { type Shape, shapeOf } from "@palimpsest/core/message";
 import { delegationsOf } from "../subagents/delegations.ts";
 import { messageTexts } from "../threads/redact.ts";
-import type { Means } from "../threads/writer.ts";
+import type { ThreadDeps } from "../threads/writer.ts";
 
 export interface ChildCopy {
   readonly thread: string;
   readonly seq: number;
 }
 
-export async function childCopies({ store }: Means, thread: string, seq: number): Promise<ChildCopy[]> {
+export async function childCopies({ store }: ThreadDeps, thread: string, seq: number): Promise<ChildCopy[]> {
   const [message] = await messagesOf({ store }, thread, [seq, seq]);
   const head = await store.head(thread);
   if (message === undefined || head === undefined) return [];
@@ -34,7 +34,7 @@ export async function childCopies({ store }: Means, thread: string, seq: number)
 }
 
 async function messagesOf(
-  { store }: Pick<Means, "store">,
+  { store }: Pick<ThreadDeps, "store">,
   thread: string,
   range?: readonly [number, number],
 ): Promise<MessageRecord[]> {

@@ -4,14 +4,14 @@ import { createAgent } from "../agent/create-agent.ts";
 import { recall } from "../middleware/recall.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
-import { fork, means, verify } from "../threads/index.ts";
+import { fork, threadDeps, verify } from "../threads/index.ts";
 import { eraseMessage } from "./erase-message.ts";
 
 const WORD = "wombatneutron";
 
 test("a redacted message is also erased where the agent had looked it up, in forks too, and what else it looked up stays", async (t) => {
   const store = openSqlite({ path: ":memory:" });
-  const own = means(store);
+  const own = threadDeps(store);
   const call = (name: string, input: unknown) => ({ calls: [{ name, input }] });
   let garden = 0;
   const steps = () => [
@@ -38,7 +38,7 @@ test("a redacted message is also erased where the agent had looked it up, in for
   await fork(own, "a", { as: "b", at: (await store.head("a"))!.version });
   await agent.generate({ threadId: "b", prompt: "And once more" });
   assert.ok((await found(WORD, "b")).length > 3, "it was looked up");
-  assert.equal((await eraseMessage({ means: own, repository: null, cleanFiles: null }, "a", seq)).kind, "redacted");
+  assert.equal((await eraseMessage({ deps: own, repository: null, cleanFiles: null }, "a", seq)).kind, "redacted");
   assert.deepEqual([await found(WORD, "a"), await found(WORD, "b")], [[], []]);
   assert.equal((await found("tulips", "a")).length, 2);
   assert.equal((await verify(own, "a")).kind, "whole");

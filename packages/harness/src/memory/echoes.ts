@@ -5,10 +5,10 @@
 import { type Shape, shapeOf } from "@palimpsest/core/message";
 import { isEcho } from "@palimpsest/core/recall";
 import { messageTexts } from "../threads/redact.ts";
-import type { Means } from "../threads/writer.ts";
+import type { ThreadDeps } from "../threads/writer.ts";
 import type { ChildCopy } from "./child-copies.ts";
 
-export async function echoesOf({ store }: Means, thread: string, seq: number): Promise<ChildCopy[]> {
+export async function echoesOf({ store }: ThreadDeps, thread: string, seq: number): Promise<ChildCopy[]> {
   const echoes: ChildCopy[] = [];
   for (const sharer of await store.sharers(thread, seq)) {
     const calls = new Map<string, { readonly name: string; readonly input: string }>();

@@ -15,7 +15,7 @@ import {
 import { readTurns, refOf } from "../recall/search.ts";
 import type { Scrubbed } from "../stores/store.ts";
 import { eraseFacts, type Redacted, redact } from "../threads/redact.ts";
-import type { Means } from "../threads/writer.ts";
+import type { ThreadDeps } from "../threads/writer.ts";
 import { childCopies } from "./child-copies.ts";
 import { echoesOf } from "./echoes.ts";
 import type { Repository } from "./repository.ts";
@@ -23,7 +23,7 @@ import { checkScope, type MemoryScope } from "./scope.ts";
 import { dropStaleTurns } from "./source-turns.ts";
 
 export interface EraseKit {
-  readonly means: Means;
+  readonly deps: ThreadDeps;
   /** Null: nothing is remembered. */
   readonly repository: Repository | null;
   /** Brings a thread's files in line with its log; null: there are none. */
@@ -46,18 +46,18 @@ export type ErasedMessage =
   | Exclude<Redacted, Done>;
 
 export async function eraseMessage(kit: EraseKit, thread: string, seq: number): Promise<ErasedMessage> {
-  const { means, cleanFiles } = kit;
-  const header = await means.store.header(thread);
+  const { deps, cleanFiles } = kit;
+  const header = await deps.store.header(thread);
   if (header === undefined) return { kind: "missing" };
   // Before the message itself: afterwards nobody knows its words.
-  const words = await readTurns(means.store, [`${thread}#${seq}`]);
+  const words = await readTurns(deps.store, [`${thread}#${seq}`]);
   const copied: string[] = [];
-  for (const copy of [...(await childCopies(means, thread, seq)), ...(await echoesOf(means, thread, seq))]) {
-    const result = await redact(means, copy.thread, copy.seq);
+  for (const copy of [...(await childCopies(deps, thread, seq)), ...(await echoesOf(deps, thread, seq))]) {
+    const result = await redact(deps, copy.thread, copy.seq);
     if (result.kind === "busy") return result;
     copied.push(copy.thread);
   }
-  const redacted = await redact(means, thread, seq);
+  const redacted = await redact(deps, thread, seq);
   if (!("threads" in redacted)) return redacted;
   const { threads, lentTo } = redacted;
   const refs = new Set(threads.map((sharer) => `${sharer}#${seq}`));
@@ -66,9 +66,9 @@ export async function eraseMessage(kit: EraseKit, thread: string, seq: number): 
     id: redacted.id,
     words: words.map(({ text }) => text).join("\n"),
   });
-  const shown = await eraseFacts(means, namesOf(memory));
+  const shown = await eraseFacts(deps, namesOf(memory));
   for (const one of new Set([...threads, ...lentTo, ...copied, ...shown.threads])) await cleanFiles?.(one);
-  const scrubbed = await means.store.scrub();
+  const scrubbed = await deps.store.scrub();
   const shownIn = shown.threads.filter((one) => !threads.includes(one) && !lentTo.includes(one));
   return { ...redacted, facts: [...memory.ids], shownIn, busy: shown.busy, copies: memory.copies, scrubbed };
 }
@@ -85,7 +85,7 @@ export function namesOf({ ids, contents, sections }: Pick<MemoryErasure, "ids" |
 
 /** In every document of the user: an agent's own began as a copy of the user's. */
 async function eraseFromMemory(
-  { means, repository }: EraseKit,
+  { deps, repository }: EraseKit,
   { user, agent }: ThreadHeader,
   { refs, words, id }: { readonly refs: ReadonlySet<string>; readonly words: string; readonly id: string },
 ): Promise<ErasedMemory> {
@@ -97,10 +97,10 @@ async function eraseFromMemory(
   const checked = checkScope(user, agent);
   if (repository === null || checked.kind === "invalid") return { ids, contents, sections, copies };
   for (const scope of await scopesOf(repository, checked.scope)) {
-    await dropStaleTurns(means.store, repository, scope);
+    await dropStaleTurns(deps.store, repository, scope);
     const document = await repository.storage.reload(scope);
     if (document === null) continue;
-    const carried = await carriedBy(means, document.facts, { refs, words });
+    const carried = await carriedBy(deps, document.facts, { refs, words });
     await repository.change(
       scope,
       (now) => {
@@ -125,7 +125,7 @@ async function scopesOf({ storage }: Repository, { user, agent }: MemoryScope): 
 
 /** Whether other turns say by themselves all that a fact took from the words that go. */
 async function carriedBy(
-  { store }: Means,
+  { store }: ThreadDeps,
   facts: readonly Fact[],
   { refs, words }: { readonly refs: ReadonlySet<string>; readonly words: string },
 ): Promise<(fact: Fact) => boolean> {

@@ -10,7 +10,7 @@ import { memory } from "../middleware/memory.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { AppendBatch, Store } from "../stores/store.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
-import { means, rebuildHead, verify } from "../threads/index.ts";
+import { rebuildHead, threadDeps, verify } from "../threads/index.ts";
 import { type EraseKit, eraseMessage } from "./erase-message.ts";
 import { fileStorage } from "./file-storage.ts";
 import { forgetEverywhere } from "./forget-everywhere.ts";
@@ -65,8 +65,8 @@ test("what a model learned from a turn that was redacted meanwhile isn't kept, w
     const updater = createUpdater({
       store: at.store,
       repository: at.kit.repository!,
-      clock: at.kit.means.clock,
-      ids: at.kit.means.ids,
+      clock: at.kit.deps.clock,
+      ids: at.kit.deps.ids,
       emit: () => {},
       settings: { maxFacts: 100, factConfidenceThreshold: 0.7 },
       async extract() {
@@ -88,7 +88,7 @@ function open(t: TestContext) {
     await store.close();
     rmSync(home, { recursive: true });
   });
-  const own = means(store);
+  const own = threadDeps(store);
   const repository = openRepository(fileStorage({ base: home, storagePath: "memory.json" }), own.clock);
   let crossing: ((batch: AppendBatch) => Promise<void>) | null = null;
   const crossed: Store = {
@@ -103,7 +103,7 @@ function open(t: TestContext) {
     store: crossed,
     middleware: [memory({ repository })],
   });
-  const kit: EraseKit = { means: own, repository, cleanFiles: null };
+  const kit: EraseKit = { deps: own, repository, cleanFiles: null };
   return {
     store,
     kit,

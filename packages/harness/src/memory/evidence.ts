@@ -38,8 +38,8 @@ export async function gatherEvidence(
     searchAll(store, question, { k: turnsFor(request.tokens), snippets: "whole" }),
     searchFacts(document, question, FACTS),
   ]);
-  const means = (hit: SearchHit): boolean => isBound(document, { ref: refOf(hit), id: hit.id });
-  const hits = await fuse(store, found.kind === "found" ? found.hits : [], { facts, means });
+  const bound = (hit: SearchHit): boolean => isBound(document, { ref: refOf(hit), id: hit.id });
+  const hits = await fuse(store, found.kind === "found" ? found.hits : [], { facts, bound });
   const turns = await usable(store, document, request, hits);
   const room = request.tokens - count(layOut(["-"], "x"));
   // A fact that no turn can stand for comes first; one whose turn is shown would say it twice.
@@ -89,7 +89,7 @@ const ONE_FACT = 60;
 async function fuse(
   store: Store,
   hits: readonly SearchHit[],
-  { facts, means }: { readonly facts: readonly FactHit[]; readonly means: (hit: SearchHit) => boolean },
+  { facts, bound }: { readonly facts: readonly FactHit[]; readonly bound: (hit: SearchHit) => boolean },
 ): Promise<SearchHit[]> {
   const best = facts[0]?.score ?? 1;
   const lent = new Map<string, number>();
@@ -100,13 +100,13 @@ async function fuse(
   const missing = [...lent.keys()].filter((ref) => !known.has(ref)).slice(0, READ);
   const top = hits[0]?.score ?? 1;
   // A name that means another message by now lends it nothing.
-  const read = (await readTurns(store, missing)).filter(means);
+  const read = (await readTurns(store, missing)).filter(bound);
   const all = [
     ...hits.map((hit) => ({ ...hit, score: hit.score / top })),
     ...read.map((hit) => ({ ...hit, score: UNWEIGHED })),
   ];
   return all
-    .map((hit) => ({ ...hit, score: hit.score + FACT_WEIGHT * (means(hit) ? (lent.get(refOf(hit)) ?? 0) : 0) }))
+    .map((hit) => ({ ...hit, score: hit.score + FACT_WEIGHT * (bound(hit) ? (lent.get(refOf(hit)) ?? 0) : 0) }))
     .sort((a, b) => b.score - a.score);
 }
 

@@ -8,7 +8,7 @@ import type { Scrubbed } from "../stores/store.ts";
 import { asUser, everyThread } from "../stores/users.ts";
 import { withWriter } from "../threads/acts.ts";
 import { eraseFacts } from "../threads/redact.ts";
-import { commit, type Means } from "../threads/writer.ts";
+import { commit, type ThreadDeps } from "../threads/writer.ts";
 import { type EraseKit, eraseMessage, namesOf } from "./erase-message.ts";
 import type { MemoryScope } from "./scope.ts";
 import type { Forgotten, MemoryService } from "./service.ts";
@@ -35,19 +35,19 @@ export async function forgetEverywhere(
   request: ForgetRequest,
 ): Promise<ForgottenEverywhere | { readonly kind: "unknown-fact"; readonly id: string }> {
   const { scope, ids, turns } = request;
-  const means = { ...given.means, store: asUser(given.means.store, scope.user) };
-  const kit = { ...given, means };
-  if (kit.repository !== null) await dropStaleTurns(means.store, kit.repository, scope);
+  const deps = { ...given.deps, store: asUser(given.deps.store, scope.user) };
+  const kit = { ...given, deps };
+  if (kit.repository !== null) await dropStaleTurns(deps.store, kit.repository, scope);
   const forgotten = await service.forget(scope, ids, turns === "redact" ? "erase" : "keep-history");
   if (forgotten.kind === "unknown-fact") return forgotten;
   if (turns === "redact") return eraseEverywhere(kit, request, forgotten);
   const busy = new Set<string>();
   const gone = new Set([...forgotten.facts.map(({ id }) => id), ...forgotten.fenced]);
   const evidence: string[] = [];
-  for (const thread of await threadsWithEvidence(kit.means, gone)) {
+  for (const thread of await threadsWithEvidence(kit.deps, gone)) {
     // An empty batch: evidence is dropped at each one.
     const drop = { kind: "prune", entries: [], tokensBefore: 0, tokensAfter: 0 } as const;
-    const held = await withWriter(kit.means, thread, (writer) => commit(writer, [drop]));
+    const held = await withWriter(kit.deps, thread, (writer) => commit(writer, [drop]));
     if (held.kind === "done" && held.value.kind === "committed") evidence.push(thread);
     else busy.add(thread);
   }
@@ -59,21 +59,21 @@ async function eraseEverywhere(
   { scope, ids }: ForgetRequest,
   forgotten: Forgotten,
 ): Promise<ForgottenEverywhere> {
-  const { means, repository, cleanFiles } = kit;
+  const { deps, repository, cleanFiles } = kit;
   const { facts, fenced } = forgotten;
   const gone = new Set([...ids, ...facts.map(({ id }) => id)]);
   const contents = facts.map(({ content }) => content);
   await repository?.storage.forgetCopies?.(scope, [...gone, ...contents]);
   // Forgotten before, its words are no longer known, nor whether a section said them: all that was shown goes.
   const sections = gone.size > facts.length;
-  const shown = await eraseFacts(means, namesOf({ ids: new Set([...gone, ...fenced]), contents, sections }));
+  const shown = await eraseFacts(deps, namesOf({ ids: new Set([...gone, ...fenced]), contents, sections }));
   const busy = new Set(shown.busy);
   const redacted: string[] = [];
   for (const ref of fenced) {
     const at = ref.lastIndexOf("#");
     const thread = ref.slice(0, at);
     // A memory that came from elsewhere names its sources as it likes.
-    if (at === -1 || (await means.store.header(thread)) === undefined) continue;
+    if (at === -1 || (await deps.store.header(thread)) === undefined) continue;
     const result = await eraseMessage(kit, thread, Number(ref.slice(at + 1)));
     if (result.kind === "busy") busy.add(result.thread);
     if (!("threads" in result)) continue;
@@ -81,11 +81,11 @@ async function eraseEverywhere(
     for (const thread of result.busy) busy.add(thread);
   }
   for (const thread of shown.threads) await cleanFiles?.(thread);
-  const scrubbed = await means.store.scrub();
+  const scrubbed = await deps.store.scrub();
   return { ...forgotten, evidence: shown.threads, redacted, busy: [...busy], scrubbed };
 }
 
-async function threadsWithEvidence({ store }: Means, gone: ReadonlySet<string>): Promise<string[]> {
+async function threadsWithEvidence({ store }: ThreadDeps, gone: ReadonlySet<string>): Promise<string[]> {
   const found: string[] = [];
   for await (const { header } of everyThread(store)) {
     const head = await store.head(header.id);

@@ -6,7 +6,7 @@ import { after, test } from "node:test";
 import { liveFacts } from "@palimpsest/core/memory";
 import { importFile } from "../import/import-file.ts";
 import { openStore } from "../stores/open.ts";
-import { appendMessages, createThread, means, redact, withWriter } from "../threads/index.ts";
+import { appendMessages, createThread, redact, threadDeps, withWriter } from "../threads/index.ts";
 import { type MemoryEvent, memoryLogLine } from "./events.ts";
 import { fileStorage } from "./file-storage.ts";
 import { openRepository } from "./repository.ts";
@@ -230,7 +230,7 @@ test("an erased fact leaves no word in the document, and can't be taken back", a
 test("a redacted message teaches nothing", async () => {
   const kit = await open();
   await kit.say("I like tea");
-  assert.equal((await redact(kit.means, "t", 1)).kind, "redacted");
+  assert.equal((await redact(kit.deps, "t", 1)).kind, "redacted");
   kit.answer = () => assert.fail("the model was called");
   assert.deepEqual(await kit.process(), { kind: "skipped", reason: "trivial" });
 });
@@ -253,7 +253,7 @@ test("an imported thread teaches only when who imported it said so", async () =>
     const kit = await open();
     const path = join(folder, `${memory}.jsonl`);
     writeFileSync(path, '{"role":"user","content":"I like tea"}\n{"role":"assistant","content":"I see."}\n');
-    await importFile(kit.means, path, { thread: memory, onInvalid: "refuse", memory });
+    await importFile(kit.deps, path, { thread: memory, onInvalid: "refuse", memory });
     kit.answer = async () => TEA;
     const outcome = await kit.process(memory);
     assert.equal(outcome.kind === "updated" ? outcome.added : outcome.reason, memory === "learn" ? 1 : "trivial");
@@ -304,13 +304,13 @@ async function open(memory: "on" | "off" = "on", user = "default") {
   const base = join(folder, String(count));
   const opened = await openStore(":memory:");
   const store = opened.forUser(user);
-  const own = means(store);
+  const own = threadDeps(store);
   await createThread(own, { id: "t", memory });
   const storage = fileStorage({ base, storagePath: "memory.json" });
   const repository = openRepository(storage, own.clock);
   const events: MemoryEvent[] = [];
   const kit = {
-    means: own,
+    deps: own,
     repository,
     events,
     path: storage.place(OWN),

@@ -25,7 +25,7 @@ export function loopGuard(options: Partial<RepetitionPolicy> = {}): Middleware {
       const verdict = judgeCall(history.seen, key, policy);
       if (verdict.kind === "stop") return stop(run, call, verdict);
       const outcome = await next(call);
-      history.seen.push({ call: key, result: run.means.hash(JSON.stringify(outcome.output) ?? "") });
+      history.seen.push({ call: key, result: run.deps.hash(JSON.stringify(outcome.output) ?? "") });
       if (verdict.kind === "fine") return outcome;
       const reason = `${said(call, verdict)} Another round will not change it: try something else, or say what is missing.`;
       run.emit({ type: "loop-warn", callId: call.id, name: call.name, reason });
@@ -51,8 +51,8 @@ function historyOf(histories: WeakMap<Run, History>, run: Run): History {
   return history;
 }
 
-function keyOf({ means }: Run, { name, input }: ToolCall): string {
-  return means.hash(`${name} ${JSON.stringify(input)}`);
+function keyOf({ deps }: Run, { name, input }: ToolCall): string {
+  return deps.hash(`${name} ${JSON.stringify(input)}`);
 }
 
 function stop(run: Run, call: ToolCall, verdict: Exclude<Verdict, { kind: "fine" }>): CallOutcome {

@@ -13,7 +13,7 @@ import { memoryService } from "../memory/service.ts";
 import { createUpdater } from "../memory/updater.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
-import { createThread, means } from "../threads/index.ts";
+import { createThread, threadDeps } from "../threads/index.ts";
 import { memory } from "./memory.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "palimpsest-memory-mw-"));
@@ -85,7 +85,7 @@ test("for a model that binds its reasoning to the prompt the block stands still 
 test("past turns of other threads are lent too, but not another agent's, another user's, or a thread's without memory", async () => {
   const kit = open();
   await kit.ask("one", "The vault code of the summer house is kept by Ingrid");
-  await createThread(kit.means, { id: "quiet", memory: "off" });
+  await createThread(kit.deps, { id: "quiet", memory: "off" });
   await kit.ask("quiet", "The vault in the cellar is kept by Olaf");
   await kit.ask("other", "The vault in the attic is kept by Astrid", { agentName: "coder" });
   await kit.ask("ann", "The vault in the barn is kept by Sven", { userId: "ann" });
@@ -130,7 +130,7 @@ test("in a small window questions are lent less, and nothing twice that the prom
 test("[F66] a thread with memory off gets nothing and teaches nothing; injection off still teaches", async () => {
   const kit = open();
   await kit.service.add(OWN, { content: "User is a baker" });
-  await createThread(kit.means, { id: "off", memory: "off" });
+  await createThread(kit.deps, { id: "off", memory: "off" });
   await kit.ask("off", "I like green tea, I am a baker");
   assert.doesNotMatch(JSON.stringify(kit.prompts), /memory>|evidence>/);
   assert.deepEqual(await kit.jobs(), []);
@@ -149,7 +149,7 @@ test("[F60] what is forgotten leaves the block, the evidence in the prompt and t
   await kit.ask("u", "Which tea should I order?");
   assert.match(kit.prompts.at(-1)!.last, /green tea/);
   const [fact] = (await kit.service.show(OWN)).facts;
-  const done = await forgetEverywhere({ means: kit.means, repository: null, cleanFiles: null }, kit.service, {
+  const done = await forgetEverywhere({ deps: kit.deps, repository: null, cleanFiles: null }, kit.service, {
     scope: OWN,
     ids: [fact!.id],
     turns: "keep",
@@ -215,7 +215,7 @@ function open(
   const storage = fileStorage({ base: join(folder, String(count)), storagePath: "memory.json" });
   const kit = { time: Date.UTC(2026, 10, 15), extraction: "{}" };
   const clock = () => new Date(kit.time);
-  const own = means(store, { clock });
+  const own = threadDeps(store, { clock });
   const repository = openRepository(storage, clock);
   const prompts: { system: string; last: string }[] = [];
   const events: AgentEvent[] = [];
@@ -232,7 +232,7 @@ function open(
   const agent = createAgent({
     model: scripted,
     store,
-    means: { clock },
+    deps: { clock },
     ...model,
     middleware: [memory({ repository, injection, queue })],
     onEvent: (event) => events.push(event),
@@ -250,7 +250,7 @@ function open(
     agent,
     prompts,
     events,
-    means: own,
+    deps: own,
     path: storage.place(OWN),
     service: memoryService({ repository, clock, ids: own.ids }),
     ask: (threadId: string, prompt: string, who: { agentName?: string; userId?: string } = {}) => {

@@ -76,11 +76,11 @@ function remembers({ conversation }: Run): boolean {
 }
 
 async function stableSection(run: Run, options: MemoryMiddlewareOptions): Promise<Section[]> {
-  const { conversation, means, threadId } = run;
+  const { conversation, deps, threadId } = run;
   const { maxInjectionTokens: tokens = 2000, count = charsPerToken(4) } = options;
   const document = await readDocument(run, options);
   const lane = stableLane(conversation.head(), document, {
-    now: means.clock(),
+    now: deps.clock(),
     whenIdle: run.bindsReasoning ? "keep" : "render",
     tokens,
     count,
@@ -94,7 +94,7 @@ async function stableSection(run: Run, options: MemoryMiddlewareOptions): Promis
       await run.erase([{ seq: seq!, body: JSON.stringify(patch) }], [{ kind: "state", patch }]);
       return stableSection(run, options);
     }
-    const hash = means.hash(text);
+    const hash = deps.hash(text);
     if (text !== "") run.emit({ type: "memory-injected", threadId, lane: "stable", ids: factIds, tokens: spent, hash });
   }
   return text === "" ? [] : [{ slot: "memory", text }];
@@ -108,7 +108,7 @@ function frozenSection(run: Run): Section[] {
 
 /** Once per question: a run that goes on after a crash finds the record already there. */
 async function lendEvidence(run: Run, options: MemoryMiddlewareOptions): Promise<void> {
-  const { conversation, means, question, threadId } = run;
+  const { conversation, deps, question, threadId } = run;
   const live = conversation.live();
   const asked = live.tail.find(({ seq }) => seq === question);
   if (asked === undefined || live.evidence.some(({ of }) => of === question)) return;
@@ -117,7 +117,7 @@ async function lendEvidence(run: Run, options: MemoryMiddlewareOptions): Promise
   const head = conversation.head();
   const count = options.count ?? charsPerToken(4);
   const lent = live.evidence.reduce((sum, { text }) => sum + count(text), 0);
-  const found = await gatherEvidence(means.store, await readDocument(run, options), {
+  const found = await gatherEvidence(deps.store, await readDocument(run, options), {
     question: words,
     agent: run.agentName,
     thread: threadId,
@@ -128,7 +128,7 @@ async function lendEvidence(run: Run, options: MemoryMiddlewareOptions): Promise
   });
   if (found === null) return;
   const { text, ids, tokens } = found;
-  const hash = means.hash(text);
+  const hash = deps.hash(text);
   const [seq] = await run.commit([{ kind: "evidence", of: asked.seq, text, ids, hash }]);
   if (!(await stillThere(run, options, ids))) {
     await run.erase([{ seq: seq!, body: JSON.stringify("[redacted]") }]);
@@ -140,7 +140,7 @@ async function lendEvidence(run: Run, options: MemoryMiddlewareOptions): Promise
 /** Whether all that was lent is still there: who erases it meanwhile can't have found it in this thread yet. */
 async function stillThere(run: Run, options: MemoryMiddlewareOptions, ids: readonly string[]): Promise<boolean> {
   const { facts } = await readDocument(run, options);
-  const turns = await readTurns(run.means.store, ids);
+  const turns = await readTurns(run.deps.store, ids);
   const there = new Set([...facts.map(({ id }) => id), ...turns.map(refOf)]);
   return ids.every((id) => there.has(id));
 }

@@ -48,7 +48,7 @@ export function recall({ tokens = 2000, scope = "thread" }: RecallOptions = {}):
 }
 
 async function find(run: Run, query: string, { tokens, scope }: Required<RecallOptions>): Promise<string> {
-  const { store } = run.means;
+  const { store } = run.deps;
   const found = scope === "user" ? await searchAll(store, query) : await searchThread(store, run.threadId, query);
   if (found.kind === "nothing") return `Nothing found (${found.reason}): try other words.`;
   // The question that is being answered is no memory of it.
@@ -65,11 +65,11 @@ interface Stretch {
 }
 
 /** Ends with where to go on, so that a long message or range can be read in as many calls as it takes. */
-async function read({ means, threadId }: Run, { from, to, offset, characters }: Stretch): Promise<string> {
+async function read({ deps, threadId }: Run, { from, to, offset, characters }: Stretch): Promise<string> {
   let room = characters;
   let skip = offset;
   const lines: string[] = [];
-  for await (const { record } of means.store.records(threadId, {
+  for await (const { record } of deps.store.records(threadId, {
     range: [from, Math.max(from, to)],
     kinds: ["message"],
   })) {

@@ -105,7 +105,7 @@ const DAY_MS = 86_400_000;
 function daily(work: (run: Run) => Promise<unknown>): (run: Run) => Promise<unknown> {
   const last = new Map<string, { readonly at: number; readonly done: Promise<unknown> }>();
   return (run) => {
-    const now = run.means.clock().getTime();
+    const now = run.deps.clock().getTime();
     const known = last.get(run.userId);
     if (known !== undefined && now - known.at < DAY_MS) return known.done;
     const done = work(run);
@@ -116,10 +116,10 @@ function daily(work: (run: Run) => Promise<unknown>): (run: Run) => Promise<unkn
 
 /** Of the run's user alone: what others have left is their next run's business. Tidying is no reason for a run to fail. */
 async function tidy(run: Run, { retentionDays: days }: SubagentLimits, forget: SubagentsOptions["forget"]) {
-  const { means, threadId: thread } = run;
+  const { deps, threadId: thread } = run;
   const held: HeldThread = { thread, write: (draftsOf) => run.commit(() => draftsOf(run.conversation.head())) };
-  await settleInterrupted(means).catch(() => []);
-  await pruneSubagents(means, { days, held, ...(forget && { forget }) }).catch(() => null);
+  await settleInterrupted(deps).catch(() => []);
+  await pruneSubagents(deps, { days, held, ...(forget && { forget }) }).catch(() => null);
 }
 
 /** A stopped child ends at once; one that does not is left to its own thread's lease. */

@@ -57,11 +57,11 @@ export function toolOutput(options: ToolOutputOptions): Middleware {
 }
 
 /** The prune that put the file in the result's place says which result it was. */
-async function restore(name: string, { means, threadId }: Run, workspace: Workspace): Promise<void> {
-  for await (const { record } of means.store.records(threadId, { kinds: ["prune"], order: "descending" })) {
+async function restore(name: string, { deps, threadId }: Run, workspace: Workspace): Promise<void> {
+  for await (const { record } of deps.store.records(threadId, { kinds: ["prune"], order: "descending" })) {
     const entry = record.kind === "prune" && record.entries.find(({ replacement }) => replacement.includes(name));
     if (!entry) continue;
-    const [message] = await readMessages(means.store, threadId, [entry.target]);
+    const [message] = await readMessages(deps.store, threadId, [entry.target]);
     const part = message && aiSdkShape.parts(readBody(message, aiSdkShape))[entry.part];
     if (part?.kind === "result" && (await restoreOutput(workspace, name, part.text))) return;
   }

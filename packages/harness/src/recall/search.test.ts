@@ -12,7 +12,7 @@ import type { IndexBatch } from "../stores/recall-tables.ts";
 import type { Store } from "../stores/store.ts";
 import { type PostgresServer, startPostgres } from "../testing/postgres-server.ts";
 import { say, writeThread } from "../testing/thread-writer.ts";
-import { commit, type Draft, fork, means, redact, undo } from "../threads/index.ts";
+import { commit, fork, type RecordInput, redact, threadDeps, undo } from "../threads/index.ts";
 import { catchUp, rebuildIndex } from "./catch-up.ts";
 import { readTurns, searchAll, searchThread } from "./search.ts";
 import { storedIndex } from "./stored-index.ts";
@@ -90,7 +90,7 @@ for (const engine of ["SQLite", "PostgreSQL"] as const) {
       await say(writer, "my password is swordfish", "I keep it", "my hobby is archery");
       assert.equal(await bestOf(store, "t", "swordfish"), 1);
       await store.releaseLease(writer.lease);
-      assert.equal((await redact(means(store), "t", 1)).kind, "redacted");
+      assert.equal((await redact(threadDeps(store), "t", 1)).kind, "redacted");
       const left = await store.recall.postings([{ thread: "t", before: 9 }], ["swordfish", "password", "archeri"]);
       assert.deepEqual(
         left.map(({ term, count }) => [term, count]),
@@ -108,7 +108,7 @@ for (const engine of ["SQLite", "PostgreSQL"] as const) {
       const writer = await writeThread(store, "t");
       await say(writer, "my password is swordfish", "my hobby is archery");
       await store.releaseLease(writer.lease);
-      assert.equal((await redact(means(store), "t", 1)).kind, "redacted");
+      assert.equal((await redact(threadDeps(store), "t", 1)).kind, "redacted");
       const refs = ["t#1", "t#2", "t#9", "nobody#1", "t", "t#", "t#two", "t#1.5", "t#-1", "t#9e99", "message-12", "#"];
       const turns = await readTurns(store, refs);
       assert.deepEqual(
@@ -129,7 +129,7 @@ for (const engine of ["SQLite", "PostgreSQL"] as const) {
         recall: {
           ...store.recall,
           write: async (thread: string, batch: IndexBatch) => {
-            if (!raced) assert.equal((await redact(means(store), "t", 1)).kind, "redacted");
+            if (!raced) assert.equal((await redact(threadDeps(store), "t", 1)).kind, "redacted");
             raced = true;
             return write(thread, batch);
           },
@@ -180,7 +180,7 @@ for (const engine of ["SQLite", "PostgreSQL"] as const) {
       ] as const) {
         await say(await writeThread(store.forUser(user), id), `${id} plants tomatoes`, "fine");
       }
-      await fork(means(store.forUser("ann")), "a1", { as: "a1-fork", at: 1 });
+      await fork(threadDeps(store.forUser("ann")), "a1", { as: "a1-fork", at: 1 });
       const result = await searchAll(store.forUser("ann"), "tomatoes");
       assert.equal(result.kind, "found");
       const found = result.kind === "found" ? result.hits.map(({ thread, seq }) => `${thread}:${seq}`) : [];
@@ -256,7 +256,7 @@ const COMPACTION = {
   archive: null,
 } as const;
 
-function message(origin: "user" | "model" | "tool" | "injected", body: object): Draft {
+function message(origin: "user" | "model" | "tool" | "injected", body: object): RecordInput {
   return { kind: "message", id: `m${Math.random()}`, dialect: "openai", origin, body: JSON.stringify(body) };
 }
 

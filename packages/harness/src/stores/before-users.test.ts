@@ -7,7 +7,7 @@ import { DatabaseSync } from "node:sqlite";
 import { after, before, describe, test } from "node:test";
 import { assertSound, collect, textsOf } from "../testing/conformance/kit.ts";
 import { startPostgres } from "../testing/postgres-server.ts";
-import { createThread, means } from "../threads/index.ts";
+import { createThread, threadDeps } from "../threads/index.ts";
 import { connectPostgres } from "./postgres/connection.ts";
 import { migrate as migratePostgres, STEPS } from "./postgres/schema.ts";
 import { openPostgres } from "./postgres.ts";
@@ -93,7 +93,7 @@ for (const [name, open] of ENGINES) {
       for await (const own of everyUser(store))
         for await (const { header } of everyThread(own)) {
           found.push(`${own.user}/${header.id}`);
-          await assertSound(means(own), header.id);
+          await assertSound(threadDeps(own), header.id);
         }
       assert.deepEqual(found, ["Ada/Big", "alice/a1", "alice/a1-fork", "alice/subagent-1", "default/t1"]);
       const alice = store.forUser("alice");
@@ -101,7 +101,7 @@ for (const [name, open] of ENGINES) {
       assert.deepEqual(await textsOf(alice, "a1-fork"), ["My safe code is 4711.", "Noted.", "Only in the fork."]);
       assert.deepEqual(await alice.sharers("a1", 1), ["a1", "a1-fork"]);
       assert.equal(await store.header("a1"), undefined);
-      assert.equal(await createThread(means(store), { id: "a1" }), "created");
+      assert.equal(await createThread(threadDeps(store), { id: "a1" }), "created");
       assert.deepEqual(await collect(store.records("a1")), []);
       assert.equal(await alice.deleteThread("a1"), "deleted");
       assert.deepEqual(await textsOf(alice, "a1-fork"), ["My safe code is 4711.", "Noted.", "Only in the fork."]);

@@ -6,7 +6,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { startPostgresProxy } from "../testing/postgres-proxy.ts";
 import { type PostgresServer, startPostgres } from "../testing/postgres-server.ts";
 import { say, writeThread } from "../testing/thread-writer.ts";
-import { means, prepare, verify } from "../threads/index.ts";
+import { prepare, threadDeps, verify } from "../threads/index.ts";
 import type { ConnectionOptions } from "./postgres/connection.ts";
 import { openPostgres } from "./postgres.ts";
 import type { ForkRequest, Store } from "./store.ts";
@@ -187,6 +187,6 @@ async function textsOf(store: Store, thread: string): Promise<string[]> {
 }
 
 async function assertWhole(store: Store, thread: string): Promise<void> {
-  const verdict = await verify(means(store), thread);
+  const verdict = await verify(threadDeps(store), thread);
   assert.equal(verdict.kind, "whole", JSON.stringify(verdict));
 }

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, test } from "node:test";
 import { assertSound, freshThread, say, textsOf } from "../testing/conformance/kit.ts";
-import { appendMessages, createThread, means, redact, verify } from "../threads/index.ts";
+import { appendMessages, createThread, redact, threadDeps, verify } from "../threads/index.ts";
 import { connect } from "./sqlite/connection.ts";
 import { openSqlite } from "./sqlite.ts";
 import type { StoreErrorCode } from "./store-error.ts";
@@ -183,7 +183,7 @@ test("[F41] vacuum gives back the space of a deleted thread", async (t) => {
   await store.deleteThread(writer.lease.thread);
   await store.vacuum();
   assert.ok(statSync(path).size < 200_000, `${statSync(path).size} bytes`);
-  await createThread(means(store), { id: "next" });
+  await createThread(threadDeps(store), { id: "next" });
 });
 
 function assertFails(work: () => unknown, code: StoreErrorCode, message: RegExp): void {

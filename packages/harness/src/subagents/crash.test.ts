@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { Store } from "../stores/store.ts";
 import { subagentKit, taskCall } from "../testing/subagent-kit.ts";
-import { commit, means, withWriter } from "../threads/index.ts";
+import { commit, threadDeps, withWriter } from "../threads/index.ts";
 import { type Delegation, delegationsOf } from "./delegations.ts";
 import { settleInterrupted } from "./interrupted.ts";
 
@@ -23,10 +23,14 @@ test("[F71] kill -9 while three children run: each is interrupted at the next st
   try {
     const left = delegationsOf((await store.head("t"))!.state);
     assert.deepEqual(statuses(left), ["running", "running", "running"]);
-    assert.deepEqual(await settleInterrupted(means(store)), [], "whoever holds the parent may still be running them");
+    assert.deepEqual(
+      await settleInterrupted(threadDeps(store)),
+      [],
+      "whoever holds the parent may still be running them",
+    );
     for (const thread of ["t", ...left.map(({ threadId }) => threadId)]) await letLeaseExpire(store, thread);
 
-    const marked = await settleInterrupted(means(store));
+    const marked = await settleInterrupted(threadDeps(store));
     assert.deepEqual(new Set(marked), new Set(left.map(({ threadId }) => threadId)));
     const { threadId } = left[0]!;
     const kit = subagentKit(
@@ -63,7 +67,7 @@ test("a run on the parent's thread marks what a crash left running, without anyb
 const statuses = (list: readonly Delegation[]): string[] => list.map(({ status }) => status);
 
 async function writeState(store: Store, patch: Readonly<Record<string, unknown>>): Promise<void> {
-  await withWriter(means(store), "t", (writer) => commit(writer, [{ kind: "state", patch }]));
+  await withWriter(threadDeps(store), "t", (writer) => commit(writer, [{ kind: "state", patch }]));
 }
 
 async function killWhileRunning(path: string): Promise<void> {

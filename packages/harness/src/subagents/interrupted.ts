@@ -5,16 +5,16 @@
 import type { Head } from "@palimpsest/core/log";
 import { everyThread } from "../stores/users.ts";
 import { withWriter } from "../threads/acts.ts";
-import { commit, type Draft, type Means } from "../threads/writer.ts";
+import { commit, type RecordInput, type ThreadDeps } from "../threads/writer.ts";
 import { delegationsOf, running, withDelegation } from "./delegations.ts";
 
 /** Nothing when none was left running. Call it only while holding the thread, before any child is started. */
-export function interruptedDrafts({ state }: Head): Draft[] {
+export function interruptedDrafts({ state }: Head): RecordInput[] {
   const list = delegationsOf(state);
   const left = running(list);
   if (left.length === 0) return [];
   const delegations = left.reduce((all, one) => withDelegation(all, { ...one, status: "interrupted" }), list);
-  const receipts = left.map(({ threadId, id: callId, agent }): Draft => {
+  const receipts = left.map(({ threadId, id: callId, agent }): RecordInput => {
     const reason = "the run that asked for it ended without an end: the process was killed or lost the thread";
     return { kind: "event", event: { type: "subagent-end", threadId, callId, agent, status: "interrupted", reason } };
   });
@@ -22,13 +22,13 @@ export function interruptedDrafts({ state }: Head): Draft[] {
 }
 
 /** For the start of a program: every parent of a child of this user, as far as no run holds it. Returns the children marked. */
-export async function settleInterrupted(means: Means): Promise<readonly string[]> {
+export async function settleInterrupted(deps: ThreadDeps): Promise<readonly string[]> {
   const marked: string[] = [];
-  for (const parent of await parents(means)) {
-    const head = await means.store.head(parent);
+  for (const parent of await parents(deps)) {
+    const head = await deps.store.head(parent);
     if (head === undefined || interruptedDrafts(head).length === 0) continue;
-    const settled = await withWriter(means, parent, async (writer) => {
-      const now = await means.store.head(parent);
+    const settled = await withWriter(deps, parent, async (writer) => {
+      const now = await deps.store.head(parent);
       const drafts = now === undefined ? [] : interruptedDrafts(now);
       const left = now === undefined ? [] : running(delegationsOf(now.state));
       const done = drafts.length > 0 && (await commit(writer, drafts)).kind === "committed";
@@ -39,7 +39,7 @@ export async function settleInterrupted(means: Means): Promise<readonly string[]
   return marked;
 }
 
-async function parents({ store }: Means): Promise<ReadonlySet<string>> {
+async function parents({ store }: ThreadDeps): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
   for await (const { header } of everyThread(store, { kind: "subagent" }))
     if (header.parent !== null) found.add(header.parent);

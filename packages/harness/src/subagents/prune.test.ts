@@ -4,7 +4,7 @@ import { stateLines } from "../compaction/state-lines.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { ScriptedStep } from "../testing/scripted-model.ts";
 import { subagentKit, taskCall } from "../testing/subagent-kit.ts";
-import { commit, createThread, means, withWriter } from "../threads/index.ts";
+import { commit, createThread, threadDeps, withWriter } from "../threads/index.ts";
 import { delegationsOf } from "./delegations.ts";
 import { pruneSubagents } from "./prune.ts";
 
@@ -15,7 +15,7 @@ test("pruning takes old sub-agent threads while their parent lives, keeps what i
   const store = openSqlite({ path: ":memory:" });
   t.after(() => store.close());
   let now = START;
-  const kit = means(store, { clock: () => new Date(now) });
+  const kit = threadDeps(store, { clock: () => new Date(now) });
   await createThread(kit, { id: "main" });
   const children = ["subagent-listed", "subagent-open", "subagent-loose", "subagent-held"];
   for (const id of children) await createThread(kit, { id, kind: "subagent", parent: "main" });
@@ -55,7 +55,7 @@ test("a child whose parent is being written to waits for the next time", async (
   const store = openSqlite({ path: ":memory:" });
   t.after(() => store.close());
   let now = START;
-  const kit = means(store, { clock: () => new Date(now) });
+  const kit = threadDeps(store, { clock: () => new Date(now) });
   await createThread(kit, { id: "main" });
   await createThread(kit, { id: "subagent-a", kind: "subagent", parent: "main" });
   const delegations = [{ threadId: "subagent-a", status: "completed" }];
@@ -71,7 +71,7 @@ test("a program that lives for long prunes again each day, in the very thread th
   t.after(() => store.close());
   let now = START;
   const parent: ScriptedStep[] = [{ calls: [taskCall("count the lines")] }, "done", "still here"];
-  const kit = subagentKit({ parent, child: () => "42 lines" }, { store, means: { clock: () => new Date(now) } });
+  const kit = subagentKit({ parent, child: () => "42 lines" }, { store, deps: { clock: () => new Date(now) } });
   await kit.agent.generate({ threadId: "t", prompt: "go" });
   const [child] = await kit.delegations();
   parent.push({ calls: [taskCall("go on", { resume: child!.threadId })] }, "so be it");

@@ -6,7 +6,7 @@ import type { Head, ThreadName } from "@palimpsest/core/log";
 import { withLease } from "../stores/leases.ts";
 import { everyThread } from "../stores/users.ts";
 import { withWriter } from "../threads/acts.ts";
-import { commit, type Draft, type Means } from "../threads/writer.ts";
+import { commit, type RecordInput, type ThreadDeps } from "../threads/writer.ts";
 import { delegationsOf, hasEnded, withDeleted } from "./delegations.ts";
 
 export interface PruneOptions {
@@ -22,7 +22,7 @@ export interface PruneOptions {
 
 export interface HeldThread {
   readonly thread: string;
-  write(draftsOf: (head: Head) => readonly Draft[]): Promise<unknown>;
+  write(draftsOf: (head: Head) => readonly RecordInput[]): Promise<unknown>;
 }
 
 export interface Pruned {
@@ -30,19 +30,19 @@ export interface Pruned {
   readonly kept: readonly { readonly thread: string; readonly reason: "unfinished" | "busy" }[];
 }
 
-export async function pruneSubagents(means: Means, options: PruneOptions): Promise<Pruned> {
-  const before = new Date(means.clock().getTime() - options.days * DAY_MS).toISOString();
+export async function pruneSubagents(deps: ThreadDeps, options: PruneOptions): Promise<Pruned> {
+  const before = new Date(deps.clock().getTime() - options.days * DAY_MS).toISOString();
   const deleted: string[] = [];
   const kept: Pruned["kept"][number][] = [];
-  for (const [parent, children] of Map.groupBy(await old(means, before), (child) => child.parent)) {
-    const head = parent === null ? undefined : await means.store.head(parent);
+  for (const [parent, children] of Map.groupBy(await old(deps, before), (child) => child.parent)) {
+    const head = parent === null ? undefined : await deps.store.head(parent);
     const { loose, listed, unfinished } = sorted(children, head, options.unfinished ?? "keep");
     kept.push(...unfinished.map((thread) => ({ thread, reason: "unfinished" as const })));
-    const removal = { means, options, deleted, kept };
+    const removal = { deps, options, deleted, kept };
     await remove(loose, removal);
     if (parent !== null && listed.length > 0) await removeListed(parent, listed, removal);
   }
-  if (deleted.length > 0) await means.store.scrub();
+  if (deleted.length > 0) await deps.store.scrub();
   return { deleted, kept };
 }
 
@@ -67,19 +67,19 @@ function sorted(children: readonly OldChild[], parent: Head | undefined, interru
 }
 
 interface Removal {
-  readonly means: Means;
+  readonly deps: ThreadDeps;
   readonly options: PruneOptions;
   readonly deleted: string[];
   readonly kept: Pruned["kept"][number][];
 }
 
-async function remove(threads: readonly string[], { means, options, deleted, kept }: Removal): Promise<string[]> {
+async function remove(threads: readonly string[], { deps, options, deleted, kept }: Removal): Promise<string[]> {
   const gone: string[] = [];
   for (const thread of threads) {
     // Files first: whoever is killed in between leaves a thread that can be deleted again, never files without one.
-    const held = await withLease(means.store, thread, { owner: means.ids() }, async (lease) => {
-      await options.forget?.({ user: means.store.user, id: thread });
-      return means.store.deleteThread(thread, lease);
+    const held = await withLease(deps.store, thread, { owner: deps.ids() }, async (lease) => {
+      await options.forget?.({ user: deps.store.user, id: thread });
+      return deps.store.deleteThread(thread, lease);
     });
     if (held.kind === "busy" || (held.kind === "done" && held.value === "busy")) kept.push({ thread, reason: "busy" });
     if (held.kind === "done" && held.value === "deleted") gone.push(thread);
@@ -90,8 +90,8 @@ async function remove(threads: readonly string[], { means, options, deleted, kep
 
 /** While the parent is held, so that its list can be put right in the same breath; one that is busy waits for next time. */
 async function removeListed(parent: string, threads: readonly string[], removal: Removal): Promise<void> {
-  const { means, options, kept } = removal;
-  const at = means.clock().toISOString();
+  const { deps, options, kept } = removal;
+  const at = deps.clock().toISOString();
   const removeFrom = async (held: HeldThread): Promise<void> => {
     const gone = await remove(threads, removal);
     if (gone.length === 0) return;
@@ -100,11 +100,11 @@ async function removeListed(parent: string, threads: readonly string[], removal:
     ]);
   };
   if (options.held?.thread === parent) return removeFrom(options.held);
-  const leased = await withWriter(means, parent, (writer) =>
+  const leased = await withWriter(deps, parent, (writer) =>
     removeFrom({
       thread: parent,
       async write(draftsOf) {
-        const head = await means.store.head(parent);
+        const head = await deps.store.head(parent);
         if (head !== undefined) await commit(writer, draftsOf(head));
       },
     }),
@@ -113,7 +113,7 @@ async function removeListed(parent: string, threads: readonly string[], removal:
 }
 
 /** Oldest first; the list ends at the first that was made too recently to be old. */
-async function old({ store }: Means, before: string): Promise<OldChild[]> {
+async function old({ store }: ThreadDeps, before: string): Promise<OldChild[]> {
   const found: OldChild[] = [];
   for await (const { header, updatedAt } of everyThread(store, { kind: "subagent" })) {
     if (header.createdAt >= before) return found;

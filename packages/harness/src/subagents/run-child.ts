@@ -9,7 +9,7 @@ import type { RunResult, StepUsage } from "../agent/events.ts";
 import type { Middleware } from "../agent/middleware.ts";
 import type { Answered } from "../agent/step.ts";
 import { LEASE_TTL_MS } from "../stores/leases.ts";
-import type { Means } from "../threads/writer.ts";
+import type { ThreadDeps } from "../threads/writer.ts";
 import { type Cap, type ChildMeter, childLimits, newMeter, stepLimit } from "./child-limits.ts";
 import { allowedTools, withAllowedTools } from "./child-tools.ts";
 import { NO_RESPONSE, type SubagentStatus } from "./result.ts";
@@ -44,7 +44,7 @@ export interface ChildEnd {
   readonly artifacts: readonly string[];
 }
 
-export async function runChild(order: ChildOrder, kit: ChildKit, { store, ...means }: Means): Promise<ChildEnd> {
+export async function runChild(order: ChildOrder, kit: ChildKit, { store, ...deps }: ThreadDeps): Promise<ChildEnd> {
   const { spec, model, threadId, prompt, signal } = order;
   const meter = newMeter();
   const limits = childLimits(order, meter, (answer) => order.onStep(answer, meter));
@@ -52,7 +52,7 @@ export async function runChild(order: ChildOrder, kit: ChildKit, { store, ...mea
     ...kit.options,
     ...model,
     store,
-    means,
+    deps,
     instructions: instructionsOf(spec),
     tools: allowedTools(kit.tools, spec),
     middleware: [limits, ...kit.middleware(spec).map((one) => withAllowedTools(one, spec))],

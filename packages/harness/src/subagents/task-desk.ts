@@ -8,7 +8,7 @@ import type { Run } from "../agent/run.ts";
 import type { Answered } from "../agent/step.ts";
 import { modelCounter } from "../models/tokenizers.ts";
 import { NO_USAGE } from "../models/usage.ts";
-import { createThread, type Draft } from "../threads/writer.ts";
+import { createThread, type RecordInput } from "../threads/writer.ts";
 import type { KeepAnswer } from "./answer-files.ts";
 import type { ChildMeter } from "./child-limits.ts";
 import { type Delegation, delegationsOf, withDelegation } from "./delegations.ts";
@@ -62,10 +62,10 @@ async function carryOut(run: Run, task: Task, options: DeskOptions): Promise<Sub
   const { spec, threadId, callId, maxTurns } = task;
   const model = (typeof spec.model === "function" ? await spec.model() : spec.model) ?? options.model;
   const child = { threadId, callId, agent: spec.name };
-  const started = run.means.clock().getTime();
-  const elapsed = (): number => run.means.clock().getTime() - started;
+  const started = run.deps.clock().getTime();
+  const elapsed = (): number => run.deps.clock().getTime() - started;
   const { modelId } = model.model;
-  await createThread(run.means, { id: threadId, agent: spec.name, ...CHILD(run) });
+  await createThread(run.deps, { id: threadId, agent: spec.name, ...CHILD(run) });
   await note(run, task, {
     status: "running",
     answer: null,
@@ -102,7 +102,7 @@ async function carryOut(run: Run, task: Task, options: DeskOptions): Promise<Sub
     timeoutSeconds: spec.timeoutSeconds ?? limits.timeoutSeconds,
     tokenBudget: spec.tokenBudget ?? limits.tokenBudget,
   };
-  const end = await runChild(order, kit, run.means).catch(crashed);
+  const end = await runChild(order, kit, run.deps).catch(crashed);
   const { result, answer } = await answerOf(run, task, { end, options });
   await note(run, task, {
     status: end.status,
@@ -149,7 +149,7 @@ async function note(run: Run, task: Task, { status, answer, artifacts = [], even
 }
 
 /** The output is in the child's log and in the answer; the receipt says what a person asks for later. */
-function receipt(event: SubagentEvent): Draft {
+function receipt(event: SubagentEvent): RecordInput {
   if (event.type !== "subagent-end") return { kind: "event", event: { ...event } };
   const { output: _, ...kept } = event;
   return { kind: "event", event: kept };

@@ -60,11 +60,11 @@ Returns {status, output, artifacts, usage, threadId}. A status other than comple
 
 type Child = Pick<Task, "spec" | "threadId" | "prompt" | "description" | "resumed">;
 
-function fresh({ means }: Run, input: TaskInput, registry: Registry): Child {
+function fresh({ deps }: Run, input: TaskInput, registry: Registry): Child {
   const { prompt, description, subagent_type: name } = input;
   if (prompt.trim() === "") throw new Error("the prompt is empty: say what the sub-agent should do");
   const spec = specOf(name, registry);
-  return { spec, prompt, description: description.trim() || firstWords(prompt), ...newThread(means.ids()) };
+  return { spec, prompt, description: description.trim() || firstWords(prompt), ...newThread(deps.ids()) };
 }
 
 const newThread = (id: string) => ({ threadId: `subagent-${id}`, resumed: false });
@@ -73,7 +73,7 @@ const GO_ON = "You were interrupted. Go on from where you stand and finish the t
 
 /** Only a child of this very thread: another's conversation is none of its business. */
 async function known(run: Run, input: TaskInput, registry: Registry): Promise<Child> {
-  const { store } = run.means;
+  const { store } = run.deps;
   const threadId = input.resume!;
   const mine = delegationsOf(run.conversation.head().state);
   const header = await store.header(threadId);

@@ -35,9 +35,9 @@ export interface Scripts {
 }
 
 type Given = Omit<Partial<SubagentsOptions>, "model"> &
-  Pick<AgentOptions, "means"> & { readonly store?: Store; readonly tools?: ToolSet };
+  Pick<AgentOptions, "deps"> & { readonly store?: Store; readonly tools?: ToolSet };
 
-export function subagentKit(scripts: Scripts, { store: given, means = {}, ...options }: Given = {}): SubagentKit {
+export function subagentKit(scripts: Scripts, { store: given, deps = {}, ...options }: Given = {}): SubagentKit {
   const store = given ?? openSqlite({ path: ":memory:" });
   const events: AgentEvent[] = [];
   let parentTurn = 0;
@@ -56,7 +56,7 @@ export function subagentKit(scripts: Scripts, { store: given, means = {}, ...opt
   const agent = createAgent({
     model,
     store,
-    means,
+    deps,
     tools: options.tools ?? {},
     middleware: [subagents({ gate: createGate(), ...options, model })],
     onEvent: (event) => events.push(event),

@@ -5,9 +5,9 @@ import {
   type Committed,
   commit,
   createThread,
-  type Draft,
-  means,
   type NewThread,
+  type RecordInput,
+  threadDeps,
   type Writer,
 } from "../threads/index.ts";
 
@@ -17,7 +17,7 @@ export async function writeThread(
   fields: Partial<NewThread> = {},
   leaseMs = 30_000,
 ): Promise<Writer> {
-  const own = means(store);
+  const own = threadDeps(store);
   await createThread(own, { ...fields, id });
   const taken = await store.acquireLease(id, "the test's writer", leaseMs);
   if (taken.kind !== "acquired") throw new Error(`thread ${id} is ${taken.kind}`);
@@ -29,7 +29,7 @@ export function say(writer: Writer, ...texts: string[]): Promise<Committed> {
   return commit(writer, texts.map(turn));
 }
 
-function turn(text: string, index: number): Draft {
+function turn(text: string, index: number): RecordInput {
   const role = index % 2 === 0 ? "user" : "assistant";
   const origin = index % 2 === 0 ? "user" : "model";
   return {

@@ -17,18 +17,24 @@ import type { Dialect } from "@palimpsest/core/message";
 import { type Leased, type LeaseOptions, withLease } from "../stores/leases.ts";
 import { receiptsSince, settleReceipts } from "./receipts.ts";
 import { readStructure, structureForRedo, structureForUndo } from "./structure.ts";
-import { assertThreadId, type Committed, commit, type Draft, extend, type Means, type Writer } from "./writer.ts";
+import {
+  assertThreadId,
+  type Committed,
+  commit,
+  extend,
+  type RecordInput,
+  type ThreadDeps,
+  type Writer,
+} from "./writer.ts";
 
 /** Holds the thread's lease while `work` runs. */
 export function withWriter<T>(
-  means: Means,
+  deps: ThreadDeps,
   thread: string,
   work: (writer: Writer, signal: AbortSignal) => Promise<T>,
-  { owner = means.ids(), runId = null, abandon }: WriterOptions = {},
+  { owner = deps.ids(), runId = null, abandon }: WriterOptions = {},
 ): Promise<Leased<T>> {
-  return withLease(means.store, thread, { owner, abandon }, (lease, signal) =>
-    work({ ...means, lease, runId }, signal),
-  );
+  return withLease(deps.store, thread, { owner, abandon }, (lease, signal) => work({ ...deps, lease, runId }, signal));
 }
 
 interface WriterOptions extends Partial<Pick<LeaseOptions, "owner" | "abandon">> {
@@ -143,28 +149,28 @@ export type Forked =
 
 /** A new thread that shares the parent's records up to `at`, by default all of them, and starts with a state of its own. Nothing is copied. */
 export async function fork(
-  means: Means,
+  deps: ThreadDeps,
   from: string,
   { as, at, state }: { readonly as: string; readonly at?: number; readonly state?: Head["state"] },
 ): Promise<Forked> {
-  const { store } = means;
+  const { store } = deps;
   assertThreadId(as);
   const [parent, now] = [await store.header(from), await store.head(from)];
   if (!parent || !now) return { kind: "missing", thread: from };
   const seq = at ?? now.version;
   if (!Number.isInteger(seq) || seq < 0 || seq > now.version) return { kind: "beyond-end", thread: from };
-  const header = { ...parent, id: as, parent: from, forkedAt: seq, createdAt: means.clock().toISOString() };
-  const start = seq === now.version ? now : await headAt(means, from, seq);
-  const own: Draft[] = state === undefined ? [] : [{ kind: "state", patch: state }];
-  const { records, head } = extend(means, start, [...(await receiptsSince(means, from, seq)), ...own]);
+  const header = { ...parent, id: as, parent: from, forkedAt: seq, createdAt: deps.clock().toISOString() };
+  const start = seq === now.version ? now : await headAt(deps, from, seq);
+  const own: RecordInput[] = state === undefined ? [] : [{ kind: "state", patch: state }];
+  const { records, head } = extend(deps, start, [...(await receiptsSince(deps, from, seq)), ...own]);
   const result = await store.fork({ from, at: seq, header, head, records });
   if (result !== "created") return { kind: result, thread: result === "exists" ? as : from };
-  await settleReceipts(means, as);
+  await settleReceipts(deps, as);
   return { kind: "forked", thread: as, parent: from, at: seq };
 }
 
 /** The head as it was when the log ended at `seq`. Seqs have no gaps, so the messages need not be read to be counted. */
-export async function headAt({ store }: Pick<Means, "store">, thread: string, seq: number): Promise<Head> {
+export async function headAt({ store }: Pick<ThreadDeps, "store">, thread: string, seq: number): Promise<Head> {
   const fold = headFold((await store.header(thread))?.createdAt ?? "");
   if (seq === 0) return fold.head();
   let others = 0;

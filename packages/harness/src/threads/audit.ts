@@ -3,10 +3,10 @@
  * all the way: a thread of any length needs the memory of one page.
  */
 import { chainVerifier, type Head, headFold, type MessageRecord, type Verdict } from "@palimpsest/core/log";
-import type { Means } from "./writer.ts";
+import type { ThreadDeps } from "./writer.ts";
 
 /** Every message ever said, in order, as given; undo, prune and compaction change nothing here. */
-export async function* replay({ store }: Pick<Means, "store">, thread: string): AsyncGenerator<MessageRecord> {
+export async function* replay({ store }: Pick<ThreadDeps, "store">, thread: string): AsyncGenerator<MessageRecord> {
   for await (const { record } of store.records(thread, { kinds: ["message"] })) {
     if (record.kind === "message") yield record;
   }
@@ -14,7 +14,7 @@ export async function* replay({ store }: Pick<Means, "store">, thread: string): 
 
 export type Verified = Verdict | { readonly kind: "missing" };
 
-export async function verify({ store, hash }: Pick<Means, "store" | "hash">, thread: string): Promise<Verified> {
+export async function verify({ store, hash }: Pick<ThreadDeps, "store" | "hash">, thread: string): Promise<Verified> {
   const head = await store.head(thread);
   if (!head) return { kind: "missing" };
   const verifier = chainVerifier(hash);
@@ -33,7 +33,7 @@ export type Rebuilt =
 
 /** Folds the head from the log and compares; `write` also replaces a stored head that differs. */
 export async function rebuildHead(
-  { store }: Pick<Means, "store">,
+  { store }: Pick<ThreadDeps, "store">,
   thread: string,
   onDifference: "report" | "write" = "report",
 ): Promise<Rebuilt> {

@@ -8,7 +8,7 @@ import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
 import { openSqlite } from "../stores/sqlite.ts";
 import { appendMessages, withWriter } from "./acts.ts";
 import { type Conversation, openConversation } from "./conversation.ts";
-import { createThread, means } from "./writer.ts";
+import { createThread, threadDeps } from "./writer.ts";
 
 test("a thread whose last record is gone is not gone on with, so that damage is not buried", async (t) => {
   const path = await threadOfThree(t);
@@ -27,7 +27,7 @@ async function threadOfThree(t: TestContext): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "palimpsest-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const path = join(folder, "log.db");
-  const kit = means(openSqlite({ path }));
+  const kit = threadDeps(openSqlite({ path }));
   await createThread(kit, { id: "t" });
   await withWriter(kit, "t", (writer) =>
     appendMessages(
@@ -44,7 +44,7 @@ async function threadOfThree(t: TestContext): Promise<string> {
 }
 
 async function opened(path: string): Promise<number | undefined> {
-  const kit = means(openSqlite({ path }));
+  const kit = threadDeps(openSqlite({ path }));
   try {
     const done = await withWriter(
       kit,
@@ -65,7 +65,7 @@ test("a thread opened again reads its log only where somebody else has written s
     loads += 1;
     return store.load(thread);
   };
-  const kit = means({ ...store, load });
+  const kit = threadDeps({ ...store, load });
   let before: Conversation<OpenAiMessage> | null = null;
   const reopen = () =>
     withWriter(kit, "t", async (writer) => {
@@ -102,7 +102,7 @@ test("the search index follows a conversation as it grows", async (t) => {
     const body = JSON.stringify({ role: "user", content });
     return { kind: "message", id: content, dialect: "openai", origin: "user", body } as const;
   };
-  await withWriter(means(store), "t", async (writer) => {
+  await withWriter(threadDeps(store), "t", async (writer) => {
     const conversation = await openConversation(writer, openaiShape);
     for (let number = 4; number <= 128; number += 1) await conversation!.commit([turn(`message ${number}`)]);
   });

@@ -23,7 +23,7 @@ import { StoreError } from "../stores/store-error.ts";
 import { damageOf } from "./damage.ts";
 import { receipts } from "./receipts.ts";
 import { rememberStateChain, stateChainOf, withChanges } from "./state-chain.ts";
-import { type Committed, type Draft, prepare, type Writer } from "./writer.ts";
+import { type Committed, prepare, type RecordInput, type Writer } from "./writer.ts";
 
 export interface Conversation<M> {
   readonly header: ThreadHeader;
@@ -39,11 +39,11 @@ export interface Conversation<M> {
   state(): Promise<Json>;
   /** All of them or none; on success the conversation stands after them. */
   commit(
-    drafts: readonly Draft[],
+    drafts: readonly RecordInput[],
     also?: Pick<AppendBatch, "jobs">,
   ): Promise<Committed & { readonly records?: readonly LogRecord[] }>;
   /** Erases bodies for good, with a receipt: for words that were erased elsewhere while they were being written here. */
-  erase(bodies: readonly ErasedBody[], drafts: readonly Draft[]): Promise<Committed>;
+  erase(bodies: readonly ErasedBody[], drafts: readonly RecordInput[]): Promise<Committed>;
   /** Reads the thread anew: after an undo, or when somebody else has written. */
   reload(): Promise<void>;
 }
@@ -115,7 +115,7 @@ export async function openConversation<M>(
   };
 }
 
-function isCompaction(draft: Draft): draft is Extract<Draft, { kind: "compaction" }> {
+function isCompaction(draft: RecordInput): draft is Extract<RecordInput, { kind: "compaction" }> {
   return draft.kind === "compaction";
 }
 

@@ -12,7 +12,7 @@ import { collect } from "../testing/conformance/kit.ts";
 import { type PostgresServer, startPostgres } from "../testing/postgres-server.ts";
 import { say, writeThread } from "../testing/thread-writer.ts";
 import { copyStore } from "./copy.ts";
-import { commit, fork, means, rebuildHead, redact, undo, verify, type Writer } from "./index.ts";
+import { commit, fork, rebuildHead, redact, threadDeps, undo, verify, type Writer } from "./index.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "palimpsest-copy-"));
 let server: PostgresServer;
@@ -71,7 +71,7 @@ test("what was erased in the source after an earlier copy is erased in the targe
   await say(writer, "the password is swordfish", "noted");
   await copyStore(from, to);
   await from.releaseLease(writer.lease);
-  assert.equal((await redact(means(from), "t", 1)).kind, "redacted");
+  assert.equal((await redact(threadDeps(from), "t", 1)).kind, "redacted");
   await copyStore(from, to);
   await assertSame(from, to);
   const bodies = (await collect(to.records("t"))).map(({ chained }) => chained.body);
@@ -118,12 +118,12 @@ async function family(store: Store): Promise<void> {
   await compact(parent, [1, 10]);
   await undo(parent);
   await store.releaseLease(parent.lease);
-  await fork(means(store), "parent", { as: "fork", at: 600 });
+  await fork(threadDeps(store), "parent", { as: "fork", at: 600 });
   await say(await writeThread(store, "fork"), "own way");
-  await fork(means(store), "fork", { as: "fork-of-fork", at: 300 });
+  await fork(threadDeps(store), "fork", { as: "fork-of-fork", at: 300 });
   await store.releaseLease((await writeThread(store, "fork")).lease);
   await say(await writeThread(store, "helper", { kind: "subagent", parent: "parent" }), "done");
-  assert.equal((await redact(means(store), "fork-of-fork", 2)).kind, "redacted");
+  assert.equal((await redact(threadDeps(store), "fork-of-fork", 2)).kind, "redacted");
 }
 
 function compact(writer: Writer, covers: [number, number]) {
@@ -141,8 +141,8 @@ async function assertSame(from: Store, to: Store): Promise<void> {
       (await collect(store.records(header.id))).map(({ chained, redacted }) => ({ chained, redacted }));
     assert.deepEqual(await read(to), await read(from));
     assert.deepEqual(await to.head(header.id), await from.head(header.id));
-    assert.equal((await verify(means(to), header.id)).kind, "whole");
-    assert.equal((await rebuildHead(means(to), header.id)).kind, "equal");
+    assert.equal((await verify(threadDeps(to), header.id)).kind, "whole");
+    assert.equal((await rebuildHead(threadDeps(to), header.id)).kind, "equal");
   }
 }
 

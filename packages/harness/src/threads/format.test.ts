@@ -17,12 +17,12 @@ import { openSqlite } from "../stores/sqlite.ts";
 import { collect } from "../testing/conformance/kit.ts";
 import {
   appendMessages,
-  means,
   openConversation,
   rebuildHead,
   redact,
   replay,
   sha256,
+  threadDeps,
   undo,
   verify,
   withWriter,
@@ -85,7 +85,7 @@ for (const { version, redacted } of FORMATS) {
     const folder = mkdtempSync(join(tmpdir(), "palimpsest-"));
     copyFileSync(new URL(`format-v${version}.db`, FIXTURES), join(folder, "log.db"));
     const store = openSqlite({ path: join(folder, "log.db") }).forUser("ann");
-    const own = means(store);
+    const own = threadDeps(store);
     for (const id of ["golden", "branch"]) {
       const { header, head, records } = threadOf(version, id);
       assert.deepEqual(await store.header(id), header);
@@ -122,7 +122,7 @@ for (const { version, redacted } of FORMATS) {
       await store.close();
       rmSync(folder, { recursive: true });
     });
-    const done = await withWriter(means(store), "golden", async (writer) => {
+    const done = await withWriter(threadDeps(store), "golden", async (writer) => {
       const stateNow = async () => (await openConversation(writer, openaiShape))!.state();
       const first = await stateNow();
       assert.deepEqual(first, version < 3 ? { facts: ["a.txt was read"] } : GOLDEN_STATES[2]);

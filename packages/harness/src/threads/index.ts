@@ -9,5 +9,5 @@ export type { MemoryCopyReport } from "./copy-memories.ts";
 export type { Redacted, RedactOptions } from "./redact.ts";
 export { redact } from "./redact.ts";
 export { readStructure } from "./structure.ts";
-export type { Committed, Draft, Means, NewThread, Writer } from "./writer.ts";
-export { commit, createThread, means, prepare, sha256 } from "./writer.ts";
+export type { Committed, NewThread, RecordInput, ThreadDeps, Writer } from "./writer.ts";
+export { commit, createThread, prepare, sha256, threadDeps } from "./writer.ts";

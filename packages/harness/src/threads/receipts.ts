@@ -4,13 +4,13 @@
  */
 import { headFold, type RedactedEvent, type Rewrite } from "@palimpsest/core/log";
 import { withLease } from "../stores/leases.ts";
-import { commit, type Draft, type Means } from "./writer.ts";
+import { commit, type RecordInput, type ThreadDeps } from "./writer.ts";
 
 /** A record's new body, or its new header. */
 export type SeqRewrite = { readonly seq: number } & Rewrite;
 
 /** The receipt of these, for the log of a thread that shows them; none for nothing. */
-export function receipts({ hash }: Pick<Means, "hash">, rewrites: readonly SeqRewrite[]): Draft[] {
+export function receipts({ hash }: Pick<ThreadDeps, "hash">, rewrites: readonly SeqRewrite[]): RecordInput[] {
   const [first] = rewrites;
   if (first === undefined) return [];
   const bodies = rewrites.flatMap((one) => ("body" in one ? [{ seq: one.seq, hash: hash(one.body) }] : []));
@@ -20,8 +20,12 @@ export function receipts({ hash }: Pick<Means, "hash">, rewrites: readonly SeqRe
 }
 
 /** What a fork of `thread` at `at` must say of itself: receipts given later for records up to there. */
-export async function receiptsSince({ store }: Pick<Means, "store">, thread: string, at: number): Promise<Draft[]> {
-  const due: Draft[] = [];
+export async function receiptsSince(
+  { store }: Pick<ThreadDeps, "store">,
+  thread: string,
+  at: number,
+): Promise<RecordInput[]> {
+  const due: RecordInput[] = [];
   for await (const { record } of store.records(thread, {
     range: [at + 1, Number.MAX_SAFE_INTEGER],
     kinds: ["event"],
@@ -41,24 +45,24 @@ export async function receiptsSince({ store }: Pick<Means, "store">, thread: str
  * Adds the receipts a fork still lacks because a redaction and the fork crossed. Both sides call this after they are
  * done, so that whichever came last sees the other.
  */
-export async function settleReceipts(means: Means, fork: string): Promise<void> {
-  const header = await means.store.header(fork);
+export async function settleReceipts(deps: ThreadDeps, fork: string): Promise<void> {
+  const header = await deps.store.header(fork);
   if (!header || header.parent === null || header.forkedAt === null) return;
-  const due = await receiptsSince(means, header.parent, header.forkedAt);
+  const due = await receiptsSince(deps, header.parent, header.forkedAt);
   if (due.length === 0) return;
-  await withLease(means.store, fork, { owner: means.ids() }, async (lease) => {
+  await withLease(deps.store, fork, { owner: deps.ids() }, async (lease) => {
     const known = new Set<string>();
     const range = [header.forkedAt! + 1, Number.MAX_SAFE_INTEGER] as const;
-    for await (const { record } of means.store.records(fork, { range, kinds: ["event"] }))
+    for await (const { record } of deps.store.records(fork, { range, kinds: ["event"] }))
       if (record.kind === "event") known.add(JSON.stringify(record.event));
     const missing = due.filter((draft) => draft.kind === "event" && !known.has(JSON.stringify(draft.event)));
     if (missing.length === 0) return;
-    await commit({ ...means, lease, runId: null }, [...missing, ...(await stateAsLogged(means, fork))]);
+    await commit({ ...deps, lease, runId: null }, [...missing, ...(await stateAsLogged(deps, fork))]);
   });
 }
 
 /** The fork's head was made of what stood there before; what was erased of its state since must leave it, too. */
-async function stateAsLogged({ store }: Pick<Means, "store">, fork: string): Promise<Draft[]> {
+async function stateAsLogged({ store }: Pick<ThreadDeps, "store">, fork: string): Promise<RecordInput[]> {
   const fold = headFold("");
   for await (const { chained } of store.records(fork, { kinds: ["state"] })) fold.add(chained);
   const [logged, shown] = [fold.head().state, (await store.head(fork))?.state ?? {}];

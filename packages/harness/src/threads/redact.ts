@@ -20,7 +20,7 @@ import { withLease } from "../stores/leases.ts";
 import type { Lease, RedactRequest } from "../stores/store.ts";
 import { everyThread } from "../stores/users.ts";
 import { receipts, type SeqRewrite, settleReceipts } from "./receipts.ts";
-import { type Draft, type Means, prepare, type Writer } from "./writer.ts";
+import { prepare, type RecordInput, type ThreadDeps, type Writer } from "./writer.ts";
 
 export interface RedactOptions {
   /** How a summary that covers the message is rewritten; by default nothing of it stays. */
@@ -50,17 +50,17 @@ type Refused =
 
 /** The log's part of it: `eraseMessage` (memory) also erases what was learned from it, and files. */
 export async function redact(
-  means: Means,
+  deps: ThreadDeps,
   thread: string,
   seq: number,
   options: RedactOptions = {},
 ): Promise<Redacted> {
-  if (!(await means.store.header(thread))) return { kind: "missing" };
-  const found = await findMessage(means, thread, seq);
+  if (!(await deps.store.header(thread))) return { kind: "missing" };
+  const found = await findMessage(deps, thread, seq);
   if (!found) return { kind: "no-message", seq };
-  const threads = await means.store.sharers(thread, seq);
+  const threads = await deps.store.sharers(thread, seq);
   const names = new Set([found.record.id, ...threads.map((sharer) => `${sharer}#${seq}`)]);
-  const lentTo = (await borrowers(means, names)).filter((one) => !threads.includes(one));
+  const lentTo = (await borrowers(deps, names)).filter((one) => !threads.includes(one));
   const texts = messageTexts(found.record);
   const message = { seq, id: found.record.id };
   const { rewriteSummary } = options;
@@ -70,14 +70,14 @@ export async function redact(
       ? { ...erasure, message, ...(rewriteSummary && { rewriteSummary }) }
       : { ...erasure, message: null };
   const own = found.redacted ? null : { seq, body: skeletonOf(found.record) };
-  const result = await holding(means, [...threads, ...lentTo], options.owner ?? means.ids(), (leases) =>
-    rewriteAll(means, leases, inThread, (one) => (threads.includes(one) ? own : null)),
+  const result = await holding(deps, [...threads, ...lentTo], options.owner ?? deps.ids(), (leases) =>
+    rewriteAll(deps, leases, inThread, (one) => (threads.includes(one) ? own : null)),
   );
   if (result.kind !== "rewritten") return result;
   // A fork made meanwhile shares the erased records and was not among those that got a receipt.
-  const now = new Set([...(await means.store.sharers(thread, seq)), ...(await borrowers(means, names))]);
-  for (const late of now) if (![...threads, ...lentTo].includes(late)) await settleReceipts(means, late);
-  await means.store.scrub();
+  const now = new Set([...(await deps.store.sharers(thread, seq)), ...(await borrowers(deps, names))]);
+  for (const late of now) if (![...threads, ...lentTo].includes(late)) await settleReceipts(deps, late);
+  await deps.store.scrub();
   const bodies = result.counts.get(threads[0]!) ?? 0;
   return { kind: found.redacted ? "already-redacted" : "redacted", seq, id: message.id, bodies, threads, lentTo };
 }
@@ -89,46 +89,46 @@ export interface ErasedFacts {
 }
 
 /** Takes facts out of the logs of their user's threads: evidence, memory blocks, recorded system prompts. */
-export async function eraseFacts(means: Means, facts: Omit<Erasure, "message">): Promise<ErasedFacts> {
+export async function eraseFacts(deps: ThreadDeps, facts: Omit<Erasure, "message">): Promise<ErasedFacts> {
   const { names, texts, blocks } = facts;
   if (names.size === 0 && texts.length === 0 && blocks === "named") return { threads: [], busy: [] };
   const threads: string[] = [];
-  for await (const { header } of everyThread(means.store)) threads.push(header.id);
-  return eraseIn(means, threads, { ...facts, message: null });
+  for await (const { header } of everyThread(deps.store)) threads.push(header.id);
+  return eraseIn(deps, threads, { ...facts, message: null });
 }
 
 /** Takes what was lent of these turns out of other threads. */
-export async function eraseLent(means: Means, names: ReadonlySet<string>): Promise<ErasedFacts> {
+export async function eraseLent(deps: ThreadDeps, names: ReadonlySet<string>): Promise<ErasedFacts> {
   const erasure: Erasure = { message: null, names, texts: [], blocks: "named" };
-  return eraseIn(means, await borrowers(means, names), erasure);
+  return eraseIn(deps, await borrowers(deps, names), erasure);
 }
 
-async function eraseIn(means: Means, threads: readonly string[], erasure: Erasure): Promise<ErasedFacts> {
+async function eraseIn(deps: ThreadDeps, threads: readonly string[], erasure: Erasure): Promise<ErasedFacts> {
   const done = new Set<string>();
   const busy = new Set<string>();
   for (const thread of threads) {
     if (done.has(thread)) continue;
-    const found = await quoting(means, thread, erasure);
+    const found = await quoting(deps, thread, erasure);
     const family = new Set([thread]);
-    for (const { seq } of found) for (const sharer of await means.store.sharers(thread, seq)) family.add(sharer);
-    if (found.length === 0 && !(await stateShows(means, thread, erasure))) continue;
-    const result = await holding(means, [...family], means.ids(), (leases) => rewriteAll(means, leases, () => erasure));
+    for (const { seq } of found) for (const sharer of await deps.store.sharers(thread, seq)) family.add(sharer);
+    if (found.length === 0 && !(await stateShows(deps, thread, erasure))) continue;
+    const result = await holding(deps, [...family], deps.ids(), (leases) => rewriteAll(deps, leases, () => erasure));
     if (result.kind === "busy") busy.add(result.thread);
     else if (result.kind === "rewritten") for (const one of family) done.add(one);
     for (const { seq } of found)
-      for (const sharer of await means.store.sharers(thread, seq))
-        if (!family.has(sharer)) await settleReceipts(means, sharer);
+      for (const sharer of await deps.store.sharers(thread, seq))
+        if (!family.has(sharer)) await settleReceipts(deps, sharer);
   }
   return { threads: [...done], busy: [...busy] };
 }
 
-async function stateShows({ store }: Means, thread: string, erasure: Erasure): Promise<boolean> {
+async function stateShows({ store }: ThreadDeps, thread: string, erasure: Erasure): Promise<boolean> {
   const head = await store.head(thread);
   return head !== undefined && erasedState(head.state, erasure) !== null;
 }
 
 /** Threads of the user with evidence that names one of the addresses. */
-async function borrowers({ store }: Means, names: ReadonlySet<string>): Promise<string[]> {
+async function borrowers({ store }: ThreadDeps, names: ReadonlySet<string>): Promise<string[]> {
   const found: string[] = [];
   for await (const { header } of everyThread(store)) {
     for await (const { record } of store.records(header.id, { kinds: ["evidence"] })) {
@@ -144,7 +144,7 @@ type Rewritten = { readonly kind: "rewritten"; readonly counts: ReadonlyMap<stri
 
 /** In one transaction, with a receipt in each thread that had anything to rewrite. */
 async function rewriteAll(
-  means: Means,
+  deps: ThreadDeps,
   leases: readonly Lease[],
   erasureIn: (thread: string) => Erasure,
   ownIn: (thread: string) => { readonly seq: number; readonly body: string } | null = () => null,
@@ -154,29 +154,29 @@ async function rewriteAll(
   const counts = new Map<string, number>();
   for (const lease of leases) {
     const { thread } = lease;
-    const head = await means.store.head(thread);
+    const head = await deps.store.head(thread);
     if (!head) return { kind: "missing" };
     const own = ownIn(thread);
-    const rewrites = [...(own ? [own] : []), ...(await quoting(means, thread, erasureIn(thread)))];
-    const drafts = [...receipts(means, rewrites), ...stateErased(head, erasureIn(thread))];
+    const rewrites = [...(own ? [own] : []), ...(await quoting(deps, thread, erasureIn(thread)))];
+    const drafts = [...receipts(deps, rewrites), ...stateErased(head, erasureIn(thread))];
     if (drafts.length === 0) continue;
     counts.set(thread, rewrites.length);
-    batches.push({ thread, batch: await prepare({ ...means, lease, runId: null } satisfies Writer, head, drafts) });
+    batches.push({ thread, batch: await prepare({ ...deps, lease, runId: null } satisfies Writer, head, drafts) });
     for (const one of rewrites) {
       if ("body" in one) bodies.push({ thread, ...one });
       else headers.push({ thread, ...one });
     }
   }
   // What is being prepared may quote it.
-  for (const { thread } of leases) await means.store.drafts.drop(thread);
+  for (const { thread } of leases) await deps.store.drafts.drop(thread);
   if (batches.length === 0) return { kind: "rewritten", counts };
-  const result = await means.store.redact({ bodies, headers, batches });
+  const result = await deps.store.redact({ bodies, headers, batches });
   return result.kind === "appended" ? { kind: "rewritten", counts } : { kind: result.kind };
 }
 
 type Bodies = RedactRequest["bodies"];
 type Headers = NonNullable<RedactRequest["headers"]>;
-async function quoting({ store }: Means, thread: string, erasure: Erasure): Promise<SeqRewrite[]> {
+async function quoting({ store }: ThreadDeps, thread: string, erasure: Erasure): Promise<SeqRewrite[]> {
   const found: SeqRewrite[] = [];
   const look = async (kinds: readonly LogRecord["kind"][], within: Erasure): Promise<string[]> => {
     const blocks: string[] = [];
@@ -195,7 +195,7 @@ async function quoting({ store }: Means, thread: string, erasure: Erasure): Prom
 }
 
 /** What the state says now of what goes; a memory block is rendered anew with the next turn. */
-function stateErased({ state }: Head, erasure: Erasure): Draft[] {
+function stateErased({ state }: Head, erasure: Erasure): RecordInput[] {
   const erased = erasedState(state, erasure);
   if (erased === null) return [];
   const changed = Object.entries(erased).filter(([key, value]) => value !== state[key]);
@@ -240,7 +240,7 @@ function parsed(json: string): unknown {
   }
 }
 
-async function findMessage({ store }: Means, thread: string, seq: number) {
+async function findMessage({ store }: ThreadDeps, thread: string, seq: number) {
   for await (const { record, redacted } of store.records(thread, { range: [seq, seq] })) {
     if (record.kind === "message") return { record, redacted };
   }
@@ -249,7 +249,7 @@ async function findMessage({ store }: Means, thread: string, seq: number) {
 
 /** Takes the leases one inside the other, so that all are given back whatever happens. */
 async function holding<T>(
-  means: Means,
+  deps: ThreadDeps,
   threads: readonly string[],
   owner: string,
   work: (leases: readonly Lease[]) => Promise<T>,
@@ -257,8 +257,8 @@ async function holding<T>(
 ): Promise<T | Refused> {
   const [next, ...rest] = threads;
   if (next === undefined) return work(held);
-  const result = await withLease(means.store, next, { owner }, (lease) =>
-    holding(means, rest, owner, work, [...held, lease]),
+  const result = await withLease(deps.store, next, { owner }, (lease) =>
+    holding(deps, rest, owner, work, [...held, lease]),
   );
   if (result.kind === "done") return result.value;
   return result.kind === "busy" ? { ...result, thread: next } : { kind: "missing" };

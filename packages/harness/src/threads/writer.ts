@@ -1,5 +1,5 @@
 /**
- * A writer is the right and the means to append to one thread: its lease, a clock, ids, the hash. `commit` is the only
+ * A writer is the right to append to one thread, with what that takes: its lease, a clock, ids, the hash. `commit` is the only
  * way records get into a log: chain them, fold the head, compare and set.
  */
 import { hash as digest, randomUUID } from "node:crypto";
@@ -20,21 +20,21 @@ import { keepIndexed } from "../recall/catch-up.ts";
 import type { AppendBatch, AppendResult, Lease, Store } from "../stores/store.ts";
 import { readStructure } from "./structure.ts";
 
-export interface Means {
+export interface ThreadDeps {
   readonly store: Store;
   readonly clock: () => Date;
   readonly ids: () => string;
   readonly hash: Hash;
 }
 
-export interface Writer extends Means {
+export interface Writer extends ThreadDeps {
   readonly lease: Lease;
   /** The run that writes, if one does. */
   readonly runId: string | null;
 }
 
-/** The means with their defaults: the system's clock, random ids, SHA-256. */
-export function means(store: Store, given: Partial<Omit<Means, "store">> = {}): Means {
+/** The deps with their defaults: the system's clock, random ids, SHA-256. */
+export function threadDeps(store: Store, given: Partial<Omit<ThreadDeps, "store">> = {}): ThreadDeps {
   return { store, clock: given.clock ?? (() => new Date()), ids: given.ids ?? randomUUID, hash: given.hash ?? sha256 };
 }
 
@@ -45,7 +45,7 @@ export type Committed =
   | Exclude<AppendResult, { kind: "appended" }>;
 
 /** A record as its author knows it: time and run are the writer's. */
-export type Draft = NewRecord extends infer R
+export type RecordInput = NewRecord extends infer R
   ? R extends NewRecord
     ? Omit<R, "at" | "runId"> & { at?: string }
     : never
@@ -59,7 +59,7 @@ interface Known {
 }
 
 /** All of them or none. */
-export async function commit(writer: Writer, drafts: readonly Draft[], known?: Known): Promise<Committed> {
+export async function commit(writer: Writer, drafts: readonly RecordInput[], known?: Known): Promise<Committed> {
   const { store, lease } = writer;
   const head = known?.head ?? (await store.head(lease.thread));
   if (!head) return { kind: "missing" };
@@ -74,7 +74,7 @@ export async function commit(writer: Writer, drafts: readonly Draft[], known?: K
 export async function prepare(
   writer: Writer,
   head: Head,
-  drafts: readonly Draft[],
+  drafts: readonly RecordInput[],
   known?: readonly Structural[],
 ): Promise<AppendBatch> {
   const { store, lease, runId } = writer;
@@ -86,9 +86,9 @@ export async function prepare(
 
 /** The records and the head that follow. `structure` is what came before, where an undo is among the drafts. */
 export function extend(
-  { clock, hash }: Pick<Means, "clock" | "hash">,
+  { clock, hash }: Pick<ThreadDeps, "clock" | "hash">,
   head: Head,
-  drafts: readonly Draft[],
+  drafts: readonly RecordInput[],
   { runId = null, structure = [] }: { readonly runId?: string | null; readonly structure?: readonly Structural[] } = {},
 ): { readonly records: readonly ChainedRecord[]; readonly head: Head } {
   const now = clock().toISOString();
@@ -122,13 +122,13 @@ export interface NewThread {
  * ids from people asks `checkThreadId` first.
  */
 export async function createThread(
-  means: Means,
+  deps: ThreadDeps,
   thread: NewThread,
-  drafts: readonly Draft[] = [],
+  drafts: readonly RecordInput[] = [],
 ): Promise<"created" | "exists"> {
   assertThreadId(thread.id);
-  const { store } = means;
-  const createdAt = means.clock().toISOString();
+  const { store } = deps;
+  const createdAt = deps.clock().toISOString();
   const header = {
     id: thread.id,
     user: store.user,
@@ -139,7 +139,7 @@ export async function createThread(
     createdAt,
     memory: thread.memory ?? "on",
   } as const;
-  const { head, records } = extend(means, emptyHead(createdAt), drafts);
+  const { head, records } = extend(deps, emptyHead(createdAt), drafts);
   const result = await store.createThread(header, head, records);
   if (result === "created") await keepIndexed(store, thread.id, 0, head.messages);
   return result;

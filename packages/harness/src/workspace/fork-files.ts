@@ -6,7 +6,7 @@ import { readdir, rm } from "node:fs/promises";
 import type { Head, ThreadName } from "@palimpsest/core/log";
 import { threadFolder } from "../home-folders.ts";
 import { type Forked, fork, withWriter } from "../threads/acts.ts";
-import { commit, type Means } from "../threads/writer.ts";
+import { commit, type ThreadDeps } from "../threads/writer.ts";
 import { copyWorkspace } from "./copy-workspace.ts";
 import { QUOTA } from "./quota.ts";
 import { ROOT_NAMES } from "./virtual-path.ts";
@@ -35,35 +35,35 @@ export function fileCopier(base: string, quota: Quota | null = QUOTA): FileCopie
 
 /** Returns `forked` also for a fork of the same place that was not completed before. */
 export async function forkWithFiles(
-  means: Means,
+  deps: ThreadDeps,
   from: string,
   options: { readonly as: string; readonly at?: number },
   files: FileCopier,
 ): Promise<Forked> {
-  const { user } = means.store;
+  const { user } = deps.store;
   const state = (await files.has({ user, id: from })) ? { state: { [FILES]: { copyFrom: from } } } : {};
-  const forked = await fork(means, from, { ...options, ...state });
+  const forked = await fork(deps, from, { ...options, ...state });
   if (forked.kind === "forked") {
-    await completeFork(means, forked.thread, files).catch(async (error: unknown) => {
+    await completeFork(deps, forked.thread, files).catch(async (error: unknown) => {
       // There is no room for them, say: a fork without its files is not what was asked for.
       await files.remove({ user, id: forked.thread });
-      await means.store.deleteThread(forked.thread);
+      await deps.store.deleteThread(forked.thread);
       throw error;
     });
   }
   if (forked.kind !== "exists") return forked;
-  const header = await means.store.header(options.as);
+  const header = await deps.store.header(options.as);
   const same = header?.parent === from && (options.at === undefined || header.forkedAt === options.at);
-  if (!same || !(await completeFork(means, options.as, files))) return forked;
+  if (!same || !(await completeFork(deps, options.as, files))) return forked;
   return { kind: "forked", thread: options.as, parent: from, at: header.forkedAt ?? 0 };
 }
 
 /** Copies what a killed fork has still to copy. False: nothing was left to do, or another holds the thread. */
-export async function completeFork(means: Means, thread: string, { copy }: FileCopier): Promise<boolean> {
-  const { user } = means.store;
-  const from = filesToCopy((await means.store.head(thread))?.state ?? {});
+export async function completeFork(deps: ThreadDeps, thread: string, { copy }: FileCopier): Promise<boolean> {
+  const { user } = deps.store;
+  const from = filesToCopy((await deps.store.head(thread))?.state ?? {});
   if (from === null) return false;
-  const held = await withWriter(means, thread, async (writer) => {
+  const held = await withWriter(deps, thread, async (writer) => {
     await copy({ user, id: from }, { user, id: thread });
     return commit(writer, [{ kind: "state", patch: FILES_COPIED }]);
   });

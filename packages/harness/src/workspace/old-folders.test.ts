@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { threadFolder } from "../home-folders.ts";
 import { openSqlite } from "../stores/sqlite.ts";
-import { createThread, means } from "../threads/index.ts";
+import { createThread, threadDeps } from "../threads/index.ts";
 import { adoptOldFolders } from "./old-folders.ts";
 
 test("folders of before are moved to their users, once, and a new thread of that id doesn't find them", async (t) => {
@@ -55,7 +55,7 @@ function open(t: TestContext) {
   return {
     home,
     store,
-    thread: (user: string, id: string) => createThread(means(store.forUser(user)), { id }),
+    thread: (user: string, id: string) => createThread(threadDeps(store.forUser(user)), { id }),
     make(id: string, text: string) {
       mkdirSync(join(home, "threads", id), { recursive: true });
       writeFileSync(join(home, "threads", id, "note.txt"), text);

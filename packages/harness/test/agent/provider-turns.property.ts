@@ -15,7 +15,7 @@ import { openSqlite } from "../../src/stores/sqlite.ts";
 import { plainCounter, textOf } from "../../src/testing/agent-kit.ts";
 import { type ProviderRequest, type ProviderServer, startProviderServer } from "../../src/testing/provider-server.ts";
 import { replay, verify } from "../../src/threads/audit.ts";
-import { means } from "../../src/threads/writer.ts";
+import { threadDeps } from "../../src/threads/writer.ts";
 
 const key = { apiKey: "sk-test" };
 
@@ -74,7 +74,7 @@ export async function playTurns(
     maxOutputTokens: 1_000,
     summarizer: null,
     bindsReasoning: thinking !== undefined,
-    means: { clock: () => new Date(Date.UTC(2026, 0, 1, hours)) },
+    deps: { clock: () => new Date(Date.UTC(2026, 0, 1, hours)) },
     onEvent: (event) => event.type === "compaction-end" && events.push(event),
   });
   try {
@@ -89,7 +89,7 @@ export async function playTurns(
     const wrong = server.requests.find(({ verdict, index }) => verdict.kind === "refused" && !isRefused(index));
     assert.equal(wrong, undefined, JSON.stringify(wrong?.verdict));
     assert.deepEqual(await userTexts(store), expected);
-    assert.equal((await verify(means(store), "t")).kind, "whole");
+    assert.equal((await verify(threadDeps(store), "t")).kind, "whole");
     const compacted = events.filter((event) => event.type === "compaction-end" && event.outcome.kind === "compacted");
     const refused = server.requests.filter(({ verdict }) => verdict.kind !== "answered").length;
     return { requests: server.requests.length, refused, compactions: compacted.length, thoughts };

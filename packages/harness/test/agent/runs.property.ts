@@ -11,7 +11,7 @@ import { z } from "zod";
 import { deepAgentKit, type Kit, textOf } from "../../src/testing/agent-kit.ts";
 import type { ScriptedStep } from "../../src/testing/scripted-model.ts";
 import { rebuildHead, verify } from "../../src/threads/audit.ts";
-import { means } from "../../src/threads/writer.ts";
+import { threadDeps } from "../../src/threads/writer.ts";
 
 const WINDOW = 5_000;
 const nothing = z.object({});
@@ -121,8 +121,8 @@ async function judge(kit: Kit, prompts: readonly string[]): Promise<void> {
     assert.ok(inputTokens <= WINDOW, `${inputTokens} tokens`);
   }
   if (prompts.length === 0) return;
-  assert.equal((await verify(means(kit.store), "t")).kind, "whole");
-  assert.equal((await rebuildHead(means(kit.store), "t")).kind, "equal");
+  assert.equal((await verify(threadDeps(kit.store), "t")).kind, "whole");
+  assert.equal((await rebuildHead(threadDeps(kit.store), "t")).kind, "equal");
   const said = (await kit.said()).filter(({ role }) => role === "user").map(textOf);
   assert.deepEqual(said, prompts);
 }

@@ -24,7 +24,7 @@ import { delegationsOf } from "../../src/subagents/delegations.ts";
 import { type ScriptedCall, type ScriptedStep, scriptedModel } from "../../src/testing/scripted-model.ts";
 import { taskCall } from "../../src/testing/subagent-kit.ts";
 import { copyStore } from "../../src/threads/copy.ts";
-import { commit, fork, means, rebuildHead, verify, withWriter } from "../../src/threads/index.ts";
+import { commit, fork, rebuildHead, threadDeps, verify, withWriter } from "../../src/threads/index.ts";
 
 export interface ErasePlace {
   readonly home: string;
@@ -125,7 +125,7 @@ const CASES: Readonly<Record<string, (world: World, place: ErasePlace) => Promis
 
   "a deleted thread leaves nothing: neither in the database, nor on the disk, nor lent to others, nor with sub-agents":
     async (world, place) => {
-      const done = await deleteThreadWithFiles(world.kit.means, place.home, "gone");
+      const done = await deleteThreadWithFiles(world.kit.deps, place.home, "gone");
       assert.deepEqual(done, { kind: "deleted", scrubbed: { kind: "clean" } });
       assert.deepEqual(await whereIs(place, WORD.thread), []);
     },
@@ -145,7 +145,7 @@ const CASES: Readonly<Record<string, (world: World, place: ErasePlace) => Promis
 };
 
 async function fill({ home, store, storage }: ErasePlace) {
-  const own = means(store);
+  const own = threadDeps(store);
   const repository = openRepository(storage, own.clock);
   const service = memoryService({ repository, clock: own.clock, ids: own.ids });
   let answer: ScriptedStep = "Fine.";
@@ -205,7 +205,7 @@ async function fill({ home, store, storage }: ErasePlace) {
       `{"facts": [{"content": "User's boat is called ${WORD.boat}"}, {`,
     );
   assert.equal(delegationsOf((await store.head("a"))!.state).length, 1);
-  const kit: EraseKit = { means: own, repository, cleanFiles: (thread) => cleanThreadFiles(home, store, thread) };
+  const kit: EraseKit = { deps: own, repository, cleanFiles: (thread) => cleanThreadFiles(home, store, thread) };
   return { agent, service, kit, ask, boat };
 }
 
@@ -242,7 +242,7 @@ async function findMessage(store: Store, thread: string, word: string): Promise<
 }
 
 async function sound(store: Store): Promise<void> {
-  const own = means(store);
+  const own = threadDeps(store);
   for (const thread of await threadsOf(store)) {
     const verdict = await verify(own, thread);
     assert.equal(verdict.kind, "whole", `${thread}: ${JSON.stringify(verdict)}`);

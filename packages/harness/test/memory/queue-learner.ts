@@ -9,7 +9,7 @@ import type { MemoryQueue } from "../../src/memory/queue.ts";
 import type { UpdateOutcome } from "../../src/memory/updater.ts";
 import type { MemoryJob } from "../../src/stores/memory-jobs.ts";
 import type { Store } from "../../src/stores/store.ts";
-import { type Draft, prepare, type Writer } from "../../src/threads/writer.ts";
+import { prepare, type RecordInput, type Writer } from "../../src/threads/writer.ts";
 
 export interface Learned {
   readonly watermark: number;
@@ -56,7 +56,7 @@ export async function takeTurn(writer: Writer, queue: MemoryQueue, text: string)
   return throughSeq;
 }
 
-function said(role: "user" | "assistant", content: string): Draft {
+function said(role: "user" | "assistant", content: string): RecordInput {
   const origin = role === "user" ? "user" : "model";
   return { kind: "message", id: randomUUID(), dialect: "openai", origin, body: JSON.stringify({ role, content }) };
 }

@@ -13,7 +13,7 @@ import { forgetThread } from "../../src/memory/source-turns.ts";
 import { storeStorage } from "../../src/memory/store-storage.ts";
 import { createUpdater } from "../../src/memory/updater.ts";
 import type { Store } from "../../src/stores/store.ts";
-import { appendMessages, createThread, means, withWriter } from "../../src/threads/index.ts";
+import { appendMessages, createThread, threadDeps, withWriter } from "../../src/threads/index.ts";
 
 const USER = "ann@example.org";
 const SCOPE = { user: USER, agent: null };
@@ -89,7 +89,7 @@ async function setUp(opened: Store) {
     now += 60_000;
     return new Date(now);
   };
-  const own = means(store, { clock });
+  const own = threadDeps(store, { clock });
   const repository = openRepository(storeStorage(store, "sqlite"), own.clock);
   const service = memoryService({ repository, clock: own.clock, ids: own.ids });
   await createThread(own, { id: "t" });
@@ -125,7 +125,7 @@ async function setUp(opened: Store) {
     },
     facts: async () => (await service.show(SCOPE)).facts.map(({ content }) => content),
     forget: (id: string) =>
-      forgetEverywhere({ means: own, repository, cleanFiles: null }, service, {
+      forgetEverywhere({ deps: own, repository, cleanFiles: null }, service, {
         scope: SCOPE,
         ids: [id],
         turns: "redact",

@@ -10,18 +10,18 @@ import { planRedo, planUndo } from "@palimpsest/core/log";
 import fc from "fast-check";
 import { openSqlite } from "../../src/stores/sqlite.ts";
 import type { Store } from "../../src/stores/store.ts";
-import { assertSound, collect, compact, lease, prune, steppingMeans } from "../../src/testing/conformance/kit.ts";
+import { assertSound, collect, compact, lease, prune, steppingDeps } from "../../src/testing/conformance/kit.ts";
 import {
   appendMessages,
   appendUsage,
   commit,
   createThread,
   fork,
-  type Means,
   pin,
   redact,
   redo,
   replay,
+  type ThreadDeps,
   undo,
   type Writer,
 } from "../../src/threads/index.ts";
@@ -88,17 +88,17 @@ export async function checkAnySequence(numRuns: number): Promise<void> {
 }
 
 async function playOut(store: Store, name: string, acts: readonly (readonly [number, Act])[]): Promise<void> {
-  const means = steppingMeans(store);
-  await createThread(means, { id: `${name}-0` });
+  const deps = steppingDeps(store);
+  await createThread(deps, { id: `${name}-0` });
   /** What each thread was told, by seq; an erased message is null. */
   const said = new Map<string, Map<number, string | null>>([[`${name}-0`, new Map()]]);
   for (const [step, [which, one]] of acts.entries()) {
     const thread = [...said.keys()][Math.floor(which * said.size)]!;
-    await carryOut(means, thread, one, said, `${name}-${step + 1}`);
+    await carryOut(deps, thread, one, said, `${name}-${step + 1}`);
     for (const [id, expected] of said) {
-      await assertSound(means, id);
+      await assertSound(deps, id);
       await assertPlansAsWithAll(store, id);
-      const found = await collect(replay(means, id));
+      const found = await collect(replay(deps, id));
       assert.deepEqual(
         found.map(({ seq }) => seq),
         [...expected.keys()],
@@ -117,10 +117,10 @@ async function assertPlansAsWithAll(store: Store, thread: string): Promise<void>
 
 type Said = Map<string, Map<number, string | null>>;
 
-async function carryOut(means: Means, thread: string, one: Act, said: Said, next: string): Promise<void> {
+async function carryOut(deps: ThreadDeps, thread: string, one: Act, said: Said, next: string): Promise<void> {
   const messages = [...said.get(thread)!.keys()];
   const pick = (at: number) => messages[Math.floor(at * messages.length)];
-  const writer: Writer = { ...means, lease: await lease(means.store, thread), runId: null };
+  const writer: Writer = { ...deps, lease: await lease(deps.store, thread), runId: null };
   switch (one.kind) {
     case "say": {
       const bodies = one.texts.map((content) => JSON.stringify({ role: "user", content }));
@@ -149,17 +149,17 @@ async function carryOut(means: Means, thread: string, one: Act, said: Said, next
       await redo(writer);
       break;
     case "undo-at":
-      await undo(writer, Math.ceil(one.at * (await means.store.head(thread))!.version));
+      await undo(writer, Math.ceil(one.at * (await deps.store.head(thread))!.version));
       break;
     case "delete-parent":
-      await deleteParent(means, writer, said);
+      await deleteParent(deps, writer, said);
       break;
     default: {
       const target = pick(one.at);
       if (target !== undefined) await onMessage(writer, one.kind, target, said, next);
     }
   }
-  await means.store.releaseLease(writer.lease);
+  await deps.store.releaseLease(writer.lease);
 }
 
 const usage = {
@@ -194,9 +194,9 @@ async function onMessage(writer: Writer, kind: string, target: number, said: Sai
   }
 }
 
-async function deleteParent(means: Means, writer: Writer, said: Said): Promise<void> {
-  const parent = (await means.store.header(writer.lease.thread))?.parent;
+async function deleteParent(deps: ThreadDeps, writer: Writer, said: Said): Promise<void> {
+  const parent = (await deps.store.header(writer.lease.thread))?.parent;
   if (!parent) return;
-  assert.equal(await means.store.deleteThread(parent), "deleted");
+  assert.equal(await deps.store.deleteThread(parent), "deleted");
   said.delete(parent);
 }

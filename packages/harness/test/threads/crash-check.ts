@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openSqlite } from "../../src/stores/sqlite.ts";
-import { createThread, means, rebuildHead, replay, verify } from "../../src/threads/index.ts";
+import { createThread, rebuildHead, replay, threadDeps, verify } from "../../src/threads/index.ts";
 
 const WRITER = fileURLToPath(new URL("./crash-writer.ts", import.meta.url));
 const THREAD = "survivor";
@@ -18,7 +18,7 @@ export async function checkCrashes(delays: readonly number[]): Promise<{ readonl
   const path = join(folder, "log.db");
   try {
     const store = openSqlite({ path });
-    await createThread(means(store), { id: THREAD });
+    await createThread(threadDeps(store), { id: THREAD });
     await store.close();
     let acknowledged = 0;
     for (const delay of delays) {
@@ -50,7 +50,7 @@ async function writeAndDie(path: string, delay: number): Promise<number> {
 
 async function checkSurvivor(path: string, acknowledged: number): Promise<void> {
   const store = openSqlite({ path });
-  const own = means(store);
+  const own = threadDeps(store);
   assert.equal((await verify(own, THREAD)).kind, "whole");
   assert.equal((await rebuildHead(own, THREAD)).kind, "equal");
   let count = 0;

@@ -1,18 +1,18 @@
 /** Creating threads and appending: compare-and-set, all or nothing, exact bytes, survival of a restart. */
 import assert from "node:assert/strict";
 import { appendMessages, appendUsage, commit, createThread, prepare, replay } from "../../threads/index.ts";
-import { assertSound, type Cases, collect, freshId, freshThread, lease, say, steppingMeans, textsOf } from "./kit.ts";
+import { assertSound, type Cases, collect, freshId, freshThread, lease, say, steppingDeps, textsOf } from "./kit.ts";
 
 export const appendCases: Cases = {
   "a thread is created once": async (suite) => {
-    const means = steppingMeans(suite.store());
+    const deps = steppingDeps(suite.store());
     const id = freshId();
-    assert.equal(await createThread(means, { id, agent: "coder", memory: "off" }), "created");
-    assert.equal(await createThread(means, { id }), "exists");
-    const header = await means.store.header(id);
+    assert.equal(await createThread(deps, { id, agent: "coder", memory: "off" }), "created");
+    assert.equal(await createThread(deps, { id }), "exists");
+    const header = await deps.store.header(id);
     assert.equal(header?.user, "default");
     assert.equal(header?.memory, "off");
-    await assertSound(means, id);
+    await assertSound(deps, id);
   },
 
   "a thread nobody made is missing everywhere": async (suite) => {
@@ -154,7 +154,7 @@ export const appendCases: Cases = {
     const second = await suite.connect();
     assert.deepEqual(await textsOf(second, writer.lease.thread), ["one", "two"]);
     const head = (await second.head(writer.lease.thread))!;
-    const again = { ...steppingMeans(second), lease: await lease(second, writer.lease.thread), runId: null };
+    const again = { ...steppingDeps(second), lease: await lease(second, writer.lease.thread), runId: null };
     await say(again, "three");
     assert.equal((await second.head(writer.lease.thread))!.version, head.version + 1);
     await assertSound(again, writer.lease.thread);

@@ -8,9 +8,9 @@ import {
   type Committed,
   commit,
   createThread,
-  type Means,
-  means,
   rebuildHead,
+  type ThreadDeps,
+  threadDeps,
   verify,
   type Writer,
 } from "../../threads/index.ts";
@@ -34,9 +34,9 @@ export function freshId(): string {
 }
 
 /** A clock that moves a second with every look, so that order is visible and nothing depends on the time of day. */
-export function steppingMeans(store: Store): Means {
+export function steppingDeps(store: Store): ThreadDeps {
   let now = Date.UTC(2026, 0, 1);
-  return means(store, {
+  return threadDeps(store, {
     clock: () => {
       now += 1000;
       return new Date(now);
@@ -52,13 +52,13 @@ export async function lease(store: Store, thread: string, owner = "owner"): Prom
 
 export async function freshThread(store: Store): Promise<Writer> {
   const id = freshId();
-  const own = steppingMeans(store);
+  const own = steppingDeps(store);
   assert.equal(await createThread(own, { id }), "created");
   return { ...own, lease: await lease(store, id), runId: null };
 }
 
-export async function writerOf(means: Means, thread: string): Promise<Writer> {
-  return { ...means, lease: await lease(means.store, thread), runId: null };
+export async function writerOf(deps: ThreadDeps, thread: string): Promise<Writer> {
+  return { ...deps, lease: await lease(deps.store, thread), runId: null };
 }
 
 export function say(writer: Writer, ...texts: string[]): Promise<Committed> {
@@ -112,9 +112,9 @@ export async function textsOf(store: Store, thread: string): Promise<string[]> {
 }
 
 /** The two things that must hold after anything: the chain is whole and the head is what the log says. */
-export async function assertSound(means: Means, thread: string): Promise<void> {
-  const verdict = await verify(means, thread);
+export async function assertSound(deps: ThreadDeps, thread: string): Promise<void> {
+  const verdict = await verify(deps, thread);
   assert.equal(verdict.kind, "whole", JSON.stringify(verdict));
-  const rebuilt = await rebuildHead(means, thread);
+  const rebuilt = await rebuildHead(deps, thread);
   assert.equal(rebuilt.kind, "equal", JSON.stringify(rebuilt));
 }

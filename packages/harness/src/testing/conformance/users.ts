@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import type { Store } from "../../stores/store.ts";
 import { everyThread, everyUser } from "../../stores/users.ts";
 import { createThread, fork, replay } from "../../threads/index.ts";
-import { assertSound, type Cases, collect, freshId, lease, say, steppingMeans, textsOf, writerOf } from "./kit.ts";
+import { assertSound, type Cases, collect, freshId, lease, say, steppingDeps, textsOf, writerOf } from "./kit.ts";
 
 export const userCases: Cases = {
   "two users may both have a thread of one id, and each keeps their own": async (suite) => {
@@ -112,5 +112,5 @@ export const userCases: Cases = {
 };
 
 function ofUser(store: Store, user: string) {
-  return steppingMeans(store.forUser(user));
+  return steppingDeps(store.forUser(user));
 }
