@@ -6,8 +6,8 @@ import type { PruneEntry } from "../log/record.ts";
 import { applyPrune, type ViewEntry } from "../log/view.ts";
 import { isNestedTooDeeply } from "../message/nesting.ts";
 import type { Part, Shape } from "../message/shape.ts";
-import { mediaName } from "../summary/media-name.ts";
-import { type Originals, whereMedia, whereMessage } from "../summary/originals.ts";
+import { mediaName } from "../summary/render/media-name.ts";
+import { type Originals, whereMedia, whereMessage } from "../summary/render/originals.ts";
 import { perMessage } from "./per-message.ts";
 
 export interface Measure<M> {

@@ -4,7 +4,7 @@
  */
 import type { Shape } from "../message/shape.ts";
 import type { Entry } from "../summary/index.ts";
-import { type Originals, whereMessage } from "../summary/originals.ts";
+import { type Originals, whereMessage } from "../summary/render/originals.ts";
 
 export function openGroupDigest<M>(
   entries: readonly Entry<M>[],

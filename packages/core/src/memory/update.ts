@@ -4,8 +4,8 @@
  * anything of it may be stored is decided in `gates.ts`.
  */
 
-import { withoutReasoning } from "../summary/answer.ts";
-import { findObjects } from "../summary/lenient-json.ts";
+import { withoutReasoning } from "../summary/state/answer.ts";
+import { findObjects } from "../text/lenient-json.ts";
 import { clampConfidence, isRecord, SECTION_PATHS, type SectionPath } from "./document.ts";
 
 export interface MemoryUpdate {

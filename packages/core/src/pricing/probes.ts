@@ -4,7 +4,7 @@
  * had it to be fetched again? The questions come from the session alone, so that every policy answers the same ones.
  */
 
-import { isFailingLine } from "../summary/failing-lines.ts";
+import { isFailingLine } from "../text/failing-lines.ts";
 import { namesIn } from "../text/names.ts";
 
 /** One message of the session as the probes see it. */

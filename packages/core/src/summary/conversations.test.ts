@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { type OpenAiMessage, openaiShape } from "../message/index.ts";
-import type { Entry } from "./ledger.ts";
+import type { Entry } from "./ledger/ledger.ts";
 
 export const shape = openaiShape;
 export const count = (text: string): number => Math.ceil(text.length / 4);

@@ -6,7 +6,7 @@ import { type AnthropicMessage, anthropicShape } from "../../message/anthropic.t
 import { type OpenAiMessage, openaiShape } from "../../message/openai.ts";
 import type { Shape } from "../../message/shape.ts";
 import { RELATIVE_PRICES } from "../../pricing/prices.ts";
-import { RECALL } from "../../summary/originals.ts";
+import { RECALL } from "../../summary/render/originals.ts";
 import { charsPerToken, createMeter } from "../../tokens/counter.ts";
 import type { PrunableEntry } from "./candidates.ts";
 import { decidePrune, type PruneDecision, type PruneOptions } from "./prune.ts";

@@ -8,7 +8,7 @@ import type { PruneEntry } from "../../log/record.ts";
 import { applyPrune } from "../../log/view.ts";
 import type { Part, Shape } from "../../message/shape.ts";
 import { type Prices, RELATIVE_PRICES } from "../../pricing/prices.ts";
-import { NOWHERE, type Originals } from "../../summary/originals.ts";
+import { NOWHERE, type Originals } from "../../summary/render/originals.ts";
 import { namesIn } from "../../text/names.ts";
 import type { Measure } from "../clamp.ts";
 import { type BatchPolicy, bestBatch, type PricedPart } from "./batch.ts";

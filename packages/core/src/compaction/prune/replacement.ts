@@ -4,9 +4,9 @@
  */
 import { isNestedTooDeeply } from "../../message/nesting.ts";
 import type { CallPart, ImagePart, ResultPart } from "../../message/shape.ts";
-import { exitCode, failingLines } from "../../summary/failing-lines.ts";
-import { mediaName } from "../../summary/media-name.ts";
-import { type Originals, whereMedia, whereMessage } from "../../summary/originals.ts";
+import { mediaName } from "../../summary/render/media-name.ts";
+import { type Originals, whereMedia, whereMessage } from "../../summary/render/originals.ts";
+import { exitCode, failingLines } from "../../text/failing-lines.ts";
 import { namesIn } from "../../text/names.ts";
 import type { PruneCandidate } from "./candidates.ts";
 import { PRUNED } from "./mark.ts";

@@ -2,7 +2,7 @@
  * What a tool call was for, to the pruner: which path it touched, which command it ran, whether it read or changed
  * something. A tool nobody knows is guessed at: the original stays in the log.
  */
-import { readCall } from "../../summary/tool-calls.ts";
+import { readCall } from "../../summary/ledger/tool-calls.ts";
 
 export type ToolUse =
   | { readonly kind: "read"; readonly path: string; readonly whole: boolean }

@@ -5,14 +5,14 @@
  * read, facts, passing tests, commits, skills, errors, decisions, changed files, failing commands, delegations, todos,
  * next, now, goals, prose. A shed line is counted where it would have stood, with the way to read it.
  */
-import type { SummaryFormat } from "../log/record.ts";
+import type { SummaryFormat } from "../../log/record.ts";
+import { LEDGER_FILE, ledgerLines } from "../ledger/ledger-lines.ts";
+import { formatSeqs } from "../state/seqs.ts";
+import { isResolved, type Section, type SummaryItem, type SummaryState } from "../state/state.ts";
 import { byNews } from "./by-news.ts";
-import { LEDGER_FILE, ledgerLines } from "./ledger-lines.ts";
 import { NOWHERE, type Originals, whereMore } from "./originals.ts";
 import { choosePins, type Pin } from "./pins.ts";
-import { formatSeqs } from "./seqs.ts";
 import { type ShortOptions, shortSummary } from "./short.ts";
-import { isResolved, type Section, type SummaryItem, type SummaryState } from "./state.ts";
 import { formatPrefix, openingLines } from "./wording.ts";
 
 export interface RenderOptions {

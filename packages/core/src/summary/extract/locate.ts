@@ -2,10 +2,10 @@
  * Finds the messages a summary item came from by its rarest terms, so that what a model cites can be checked and what it
  * doesn't cite can be found. Built once per covered range.
  */
-import type { Shape } from "../message/shape.ts";
-import type { Entry } from "./ledger.ts";
-import { MAX_ITEM_SEQS } from "./state.ts";
-import { terms } from "./terms.ts";
+import type { Shape } from "../../message/shape.ts";
+import { terms } from "../../text/terms.ts";
+import type { Entry } from "../ledger/ledger.ts";
+import { MAX_ITEM_SEQS } from "../state/state.ts";
 
 export type Locate = (text: string, claimed: readonly number[]) => number[];
 

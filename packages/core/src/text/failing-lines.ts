@@ -2,7 +2,7 @@
  * Finds the lines of a tool's output that say what went wrong, and the exit code it reports. Used by the ledger, the
  * digests and the extract, so that the failing line of a log survives every reduction.
  */
-import { clip } from "./state.ts";
+import { clip } from "./clip.ts";
 
 /** Words that mark a line as a failure. Case matters where the lower-case word is ordinary prose. */
 const FAILING =

@@ -3,6 +3,8 @@
  * nothing is deleted but only marked, unknown ids and impossible sources are dropped and named, and text loses its
  * authority on the way in [F34] [F35].
  */
+
+import { tidy } from "../../text/clip.ts";
 import { neutralize } from "./authority.ts";
 import type { SummaryPatch } from "./patch.ts";
 import {
@@ -16,7 +18,6 @@ import {
   type Section,
   type SummaryItem,
   type SummaryState,
-  tidy,
   withSection,
 } from "./state.ts";
 

@@ -3,8 +3,9 @@
  * next. Parsing is lenient about the packaging and strict about the content; whatever is not understood is left out and
  * named. A patch is only a proposal: merge.ts decides what of it holds.
  */
+
+import { findObject } from "../../text/lenient-json.ts";
 import { withoutReasoning } from "./answer.ts";
-import { findObject } from "./lenient-json.ts";
 import { type ItemStatus, type NewItem, SECTIONS, type Section } from "./state.ts";
 
 export interface SummaryPatch {

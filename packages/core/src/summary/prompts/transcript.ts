@@ -2,9 +2,9 @@
  * Messages as the text a summarizer reads: one block per piece, each headed by its message number and role. Content can't
  * forge a header or close the envelope: what looks like either is escaped with a backslash, nothing else is changed.
  */
-import type { Part, Shape } from "../message/shape.ts";
-import type { Entry } from "./ledger.ts";
-import { mediaName } from "./media-name.ts";
+import type { Part, Shape } from "../../message/shape.ts";
+import type { Entry } from "../ledger/ledger.ts";
+import { mediaName } from "../render/media-name.ts";
 
 export interface Block {
   readonly seq: number;

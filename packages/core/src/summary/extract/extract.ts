@@ -3,16 +3,17 @@
  * conclusions, names the names that came back, and says where things stand. It folds: what a prior state holds stays,
  * `now` and `next` are replaced, and the ledger grows. Same input, same bytes; linear in the messages; any language.
  */
-import type { Shape } from "../message/shape.ts";
-import { neutralize } from "./authority.ts";
+import type { Shape } from "../../message/shape.ts";
+import { clip } from "../../text/clip.ts";
+import { sentences } from "../../text/sentences.ts";
+import { CJK } from "../../text/terms.ts";
+import { type Entry, extendLedger } from "../ledger/ledger.ts";
+import { isChanged } from "../ledger/ledger-state.ts";
+import { neutralize } from "../state/authority.ts";
+import { addItems, emptyState, MAX_ITEM_CHARS, type NewItem, type SummaryState, withSection } from "../state/state.ts";
 import { type Candidate, choose, newsOf } from "./choose.ts";
 import { cuesOf } from "./cues.ts";
 import { type Gathered, gather, type Said } from "./gather.ts";
-import { type Entry, extendLedger } from "./ledger.ts";
-import { isChanged } from "./ledger-state.ts";
-import { sentences } from "./sentences.ts";
-import { addItems, clip, emptyState, MAX_ITEM_CHARS, type NewItem, type SummaryState, withSection } from "./state.ts";
-import { CJK } from "./terms.ts";
 
 export interface ExtractOptions {
   /** Tokens of new items; what the prior state holds is not charged. */

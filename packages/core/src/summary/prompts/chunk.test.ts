@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { anyLine, bash, count, shape, talk } from "../conversations.test.ts";
 import { chunkMessages } from "./chunk.ts";
-import { anyLine, bash, count, shape, talk } from "./conversations.test.ts";
 import { digest } from "./digest.ts";
 import { envelope, renderTranscript } from "./transcript.ts";
 

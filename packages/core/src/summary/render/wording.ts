@@ -2,7 +2,7 @@
  * The fixed words around a summary: its opening, the stub that remains when nothing else fits, and what each
  * `summary_format` begins with. What DeerFlow and DeepAgents document is kept to the letter.
  */
-import type { SummaryFormat } from "../log/record.ts";
+import type { SummaryFormat } from "../../log/record.ts";
 import { type Originals, whereOriginals } from "./originals.ts";
 
 /** Says what the text is and takes its authority away [F34] [F35], then where the originals are. */

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { anyLine, bash, count, type Line, shape, talk } from "./conversations.test.ts";
+import { terms } from "../../text/terms.ts";
+import { anyLine, bash, count, type Line, shape, talk } from "../conversations.test.ts";
+import { emptyState, MAX_ITEM_SEQS, SECTIONS, type SummaryState } from "../state/state.ts";
 import { extractSummary } from "./extract.ts";
-import { emptyState, MAX_ITEM_SEQS, SECTIONS, type SummaryState } from "./state.ts";
-import { terms } from "./terms.ts";
 
 const options = { maxTokens: 3000, count };
 const extract = (lines: readonly Line[], prior: SummaryState | null = null, first = 1) =>

@@ -3,9 +3,9 @@
  * longer than the bound continues in the next chunk, cut at a line where there is one. Only when the calls would exceed
  * their maximum are tool inputs and outputs digested, largest first, and the result says which; words never are.
  */
-import type { Shape } from "../message/shape.ts";
+import type { Shape } from "../../message/shape.ts";
+import type { Entry } from "../ledger/ledger.ts";
 import { digest } from "./digest.ts";
-import type { Entry } from "./ledger.ts";
 import { type Block, renderBlock, transcriptBlocks } from "./transcript.ts";
 
 export interface ChunkOptions {

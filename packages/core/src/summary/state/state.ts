@@ -3,7 +3,8 @@
  * with the few messages it came from. This file owns the shape, the caps and the reading of stored states; it decides
  * nothing about what is worth keeping in a prompt (render.ts) or worth learning from a conversation (extract.ts, patch.ts).
  */
-import { emptyLedger, type Ledger, readLedger } from "./ledger-state.ts";
+import { tidy } from "../../text/clip.ts";
+import { emptyLedger, type Ledger, readLedger } from "../ledger/ledger-state.ts";
 
 export const SECTIONS = ["goals", "decisions", "files", "facts", "errors", "now", "next"] as const;
 
@@ -140,24 +141,6 @@ export function itemIds(state: SummaryState): Set<string> {
 
 export function isResolved(item: SummaryItem): boolean {
   return item.status === "done" || item.status === "obsolete";
-}
-
-/** One line, no control characters, capped without splitting a character. */
-export function tidy(text: string, maxChars: number): string {
-  // A long text is cut first, so that a 5 MB item costs no more than a short one.
-  const head = text.length > maxChars * 4 ? text.slice(0, maxChars * 4) : text;
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is being removed
-  const flat = head.replaceAll(/[\u0000-\u001f\u007f\u2028\u2029\s]+/gu, " ").trim();
-  return clip(flat, maxChars);
-}
-
-/** At most `maxChars` UTF-16 units, marked when cut, never through a surrogate pair. */
-export function clip(text: string, maxChars: number): string {
-  if (text.length <= maxChars) return text;
-  let end = Math.max(0, maxChars - 1);
-  const unit = text.charCodeAt(end - 1);
-  if (unit >= 0xd800 && unit <= 0xdbff) end--;
-  return `${text.slice(0, end)}…`;
 }
 
 /** Distinct, ascending, few: the first and the newest ones. */

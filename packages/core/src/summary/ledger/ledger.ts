@@ -3,12 +3,12 @@
  * extends the ledger of an earlier one, and the result is the same as if both had been read at once (a call and its
  * results are never parted by a compaction).
  */
-import type { CallPart, ResultPart, Shape } from "../message/shape.ts";
-import { exitCode, failingLines } from "./failing-lines.ts";
+import type { CallPart, ResultPart, Shape } from "../../message/shape.ts";
+import { clip } from "../../text/clip.ts";
+import { exitCode, failingLines } from "../../text/failing-lines.ts";
 import { type CommandEntry, type CommitEntry, type FileEntry, isChanged, type Ledger } from "./ledger-state.ts";
 import { mergeFailures } from "./merge-failures.ts";
 import type { FileAct } from "./shell-effects.ts";
-import { clip } from "./state.ts";
 import { commandEffects, readCall } from "./tool-calls.ts";
 
 /** A message and its place in the log. */

@@ -2,12 +2,12 @@
  * One pass over the covered messages for the extractive summarizer: who said what, what each tool result answers, and
  * how often each name occurs. Names that come back are worth more than names seen once.
  */
-import type { Shape } from "../message/shape.ts";
-import type { Entry } from "./ledger.ts";
-import { mediaName } from "./media-name.ts";
-import { clip } from "./state.ts";
-import { lastStep, probes } from "./terms.ts";
-import { commandEffects, readCall } from "./tool-calls.ts";
+import type { Shape } from "../../message/shape.ts";
+import { clip } from "../../text/clip.ts";
+import { lastStep, probes } from "../../text/terms.ts";
+import type { Entry } from "../ledger/ledger.ts";
+import { commandEffects, readCall } from "../ledger/tool-calls.ts";
+import { mediaName } from "../render/media-name.ts";
 
 export interface Gathered {
   readonly user: readonly Said[];

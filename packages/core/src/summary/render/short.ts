@@ -2,9 +2,9 @@
  * A summary in very little room: the stub, and behind it the most important lines that fit, the first one cut if it has
  * to be. No headings: they would cost more than the words.
  */
-import type { SummaryFormat } from "../log/record.ts";
+import type { SummaryFormat } from "../../log/record.ts";
+import { clip } from "../../text/clip.ts";
 import type { Originals } from "./originals.ts";
-import { clip } from "./state.ts";
 import { stubSummary } from "./wording.ts";
 
 export interface ShortOptions {

@@ -3,7 +3,7 @@
  * command it runs. A call it doesn't know is `other`, or guessed from the verb in its name; broken argument JSON is searched
  * for the same keys.
  */
-import type { CallPart } from "../message/shape.ts";
+import type { CallPart } from "../../message/shape.ts";
 import { type FileAct, shellEffects } from "./shell-effects.ts";
 
 export type CallMeaning =

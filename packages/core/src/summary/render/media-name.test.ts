@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { clampEntry } from "../compaction/clamp.ts";
-import { quote } from "../compaction/records.ts";
-import { type AiSdkMessage, aiSdkShape } from "../message/ai-sdk.ts";
-import { file, image } from "../message/blocks.ts";
-import type { FilePart, ImagePart } from "../message/shape.ts";
-import { charsPerToken, createMeter } from "../tokens/counter.ts";
-import { extractSummary } from "./extract.ts";
+import { clampEntry } from "../../compaction/clamp.ts";
+import { quote } from "../../compaction/records.ts";
+import { type AiSdkMessage, aiSdkShape } from "../../message/ai-sdk.ts";
+import { file, image } from "../../message/blocks.ts";
+import type { FilePart, ImagePart } from "../../message/shape.ts";
+import { charsPerToken, createMeter } from "../../tokens/counter.ts";
+import { extractSummary } from "../extract/extract.ts";
+import { renderTranscript } from "../prompts/transcript.ts";
 import { mediaName } from "./media-name.ts";
 import { type NOWHERE, RECALL } from "./originals.ts";
 import { renderSummary } from "./render.ts";
-import { renderTranscript } from "./transcript.ts";
 
 const data = "QUJD".repeat(4000);
 const count = charsPerToken(4);

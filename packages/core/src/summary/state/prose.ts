@@ -2,9 +2,10 @@
  * Makes a model's prose fit to be remembered: sentences lose their authority one by one [F34] [F35], and a long paragraph
  * becomes one line per sentence, so that a summary that must be shortened sheds sentences and not everything.
  */
+
+import { tidy } from "../../text/clip.ts";
 import { neutralize } from "./authority.ts";
 import type { DropReason } from "./merge.ts";
-import { tidy } from "./state.ts";
 
 export interface SettledProse {
   readonly text: string;

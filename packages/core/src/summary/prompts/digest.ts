@@ -2,9 +2,10 @@
  * Reduces a tool's input or output to what tells most in few lines: how it begins and ends, every kind of failing line,
  * and the names in between. Never longer than the original.
  */
-import { failingLines, linesOf } from "./failing-lines.ts";
-import { clip } from "./state.ts";
-import { probes } from "./terms.ts";
+
+import { clip } from "../../text/clip.ts";
+import { failingLines, linesOf } from "../../text/failing-lines.ts";
+import { probes } from "../../text/terms.ts";
 
 const EDGE_LINES = 3;
 const LINE_CHARS = 200;

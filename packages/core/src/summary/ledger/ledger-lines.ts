@@ -2,10 +2,11 @@
  * The ledger as lines, most important first, so that whoever renders may stop anywhere. Paths are shown below their
  * common directory, which is named once.
  */
+
+import { clip } from "../../text/clip.ts";
+import { lastStep } from "../../text/terms.ts";
+import { formatSeqs } from "../state/seqs.ts";
 import { type CommandEntry, type Dropped, type FileEntry, isChanged, type Ledger } from "./ledger-state.ts";
-import { formatSeqs } from "./seqs.ts";
-import { clip } from "./state.ts";
-import { lastStep } from "./terms.ts";
 
 export interface LedgerLines {
   /** "" or the directory all shown paths lie under. */

@@ -2,8 +2,8 @@
  * An image or a file in words, for where it isn't shown: what it is, its name, type and size, or where it lies. Nothing
  * of its content; an address without what may be a secret in it.
  */
-import type { FilePart, ImagePart } from "../message/shape.ts";
-import { tidy } from "./state.ts";
+import type { FilePart, ImagePart } from "../../message/shape.ts";
+import { tidy } from "../../text/clip.ts";
 
 export function mediaName(part: ImagePart | FilePart): string {
   const address = part.kind === "file" ? part.ref : part.source.kind === "url" ? part.source.url : null;

@@ -1,6 +1,6 @@
 /** Which facts to keep when not all of them fit: an order, computed once per rendering. */
-import { newsOf } from "./choose.ts";
-import type { SummaryItem } from "./state.ts";
+import { newsOf } from "../extract/choose.ts";
+import type { SummaryItem } from "../state/state.ts";
 
 /**
  * Most new names per character first: when facts must go, those that repeat what others say go first. Scores only fall

@@ -2,8 +2,9 @@
  * Chooses sentences under a token budget: the most news per token, where news is names nothing chosen so far holds.
  * Greedy over a bounded number of candidates, ties by position, so the choice is the same every time.
  */
-import type { NewItem } from "./state.ts";
-import { CJK, probes } from "./terms.ts";
+
+import { CJK, probes } from "../../text/terms.ts";
+import type { NewItem } from "../state/state.ts";
 
 export interface Candidate {
   readonly text: string;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { addItems, emptyState, fewSeqs, MAX_ITEMS, MAX_SECTION_CHARS, readState, tidy, withSection } from "./state.ts";
+import { tidy } from "../../text/clip.ts";
+import { addItems, emptyState, fewSeqs, MAX_ITEMS, MAX_SECTION_CHARS, readState, withSection } from "./state.ts";
 
 test("a state survives being stored as JSON", () => {
   const state = addItems(emptyState(), "goals", [{ text: "Keep it small", seqs: [3, 1], why: "the user said so" }]);

@@ -2,8 +2,9 @@
  * Cuts a text into sentences and lines worth quoting, in any language. Fenced code is passed over; list items and
  * headings stand alone. Linear, and each sentence is capped, so one 5 MB line costs no more than its scan.
  */
+
+import { clip } from "./clip.ts";
 import { linesOf } from "./failing-lines.ts";
-import { clip } from "./state.ts";
 
 const MAX_SENTENCE = 320;
 
