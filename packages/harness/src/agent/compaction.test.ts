@@ -5,9 +5,9 @@ import { SUMMARY_END } from "@palimpsest/core/log";
 import { type AiSdkMessage, aiSdkShape, assertValid, rulesOf } from "@palimpsest/core/message";
 import { tool } from "ai";
 import { z } from "zod";
+import { summarization } from "../compaction/middleware.ts";
 import type { SummaryWriter } from "../compaction/summary-writer.ts";
 import { SettingsError } from "../config/summarization.ts";
-import { summarization } from "../middleware/summarization.ts";
 import { agentKit, deepAgentKit, type Kit, textOf } from "../testing/agent-kit.ts";
 import type { ScriptedCall } from "../testing/scripted-model.ts";
 

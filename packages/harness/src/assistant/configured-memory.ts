@@ -8,11 +8,11 @@ import { generateText } from "ai";
 import type { Middleware } from "../agent/middleware.ts";
 import type { ConfigFile } from "../config/schema.ts";
 import type { EmitMemory } from "../memory/events.ts";
+import { memory } from "../memory/middleware.ts";
 import { openStorage } from "../memory/open-storage.ts";
 import { createMemoryQueue, type Drained, type MemoryQueue } from "../memory/queue.ts";
 import { openRepository, type Repository } from "../memory/repository.ts";
 import { createUpdater, type Extract } from "../memory/updater.ts";
-import { memory } from "../middleware/memory.ts";
 import { lightweightModel } from "../models/resolve-model.ts";
 import type { Store } from "../stores/store.ts";
 

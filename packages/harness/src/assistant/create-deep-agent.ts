@@ -3,17 +3,17 @@
 import { type Agent, type AgentOptions, createAgent } from "../agent/create-agent.ts";
 import type { Middleware } from "../agent/middleware.ts";
 import type { Summarizer } from "../agent/summarizer.ts";
+import { compactTool } from "../compaction/compact-tool.ts";
+import { summarizationWith } from "../compaction/middleware.ts";
 import { type Summarization, type SummarizationOptions, summarizationFromOptions } from "../config/summarization.ts";
+import { loopGuard } from "../loop-guard/middleware.ts";
 import { clarification } from "../middleware/clarification.ts";
-import { compactTool } from "../middleware/compact-tool.ts";
 import { danglingCalls } from "../middleware/dangling-calls.ts";
-import { loopGuard } from "../middleware/loop-guard.ts";
-import { recall } from "../middleware/recall.ts";
-import { type SubagentsOptions, subagents } from "../middleware/subagents.ts";
-import { summarizationWith } from "../middleware/summarization.ts";
 import { threadData } from "../middleware/thread-data.ts";
 import { type TitleOptions, title } from "../middleware/title.ts";
 import { todos } from "../middleware/todos.ts";
+import { recall } from "../recall/middleware.ts";
+import { type SubagentsOptions, subagents } from "../subagents/middleware.ts";
 import type { SubagentModel } from "../subagents/spec.ts";
 import { type DeepFiles, type DeepFilesOptions, deepFiles } from "./deep-files.ts";
 

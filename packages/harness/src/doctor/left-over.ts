@@ -9,10 +9,11 @@ import { threadFolder } from "../home-folders.ts";
 import { readTurns, refOf } from "../recall/search.ts";
 import type { Store } from "../stores/store.ts";
 import { everyThread, everyUser } from "../stores/users.ts";
+import { completeFork, filesToCopy } from "../threads/fork-files.ts";
 import { redact } from "../threads/redact.ts";
 import { threadDeps } from "../threads/writer.ts";
 import { PRIVATE_FOLDER } from "../trust/private-files.ts";
-import { completeFork, fileCopier, filesToCopy } from "../workspace/fork-files.ts";
+import { fileCopier } from "../workspace/file-copier.ts";
 import type { Check } from "./doctor.ts";
 
 export interface LeftOverOptions {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createAgent } from "../agent/create-agent.ts";
-import { recall } from "../middleware/recall.ts";
+import { recall } from "../recall/middleware.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { fork, threadDeps, verify } from "../threads/index.ts";

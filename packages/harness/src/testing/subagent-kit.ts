@@ -3,12 +3,12 @@ import { type AiSdkMessage, aiSdkShape } from "@palimpsest/core/message";
 import type { ToolSet } from "ai";
 import { type Agent, type AgentOptions, createAgent } from "../agent/create-agent.ts";
 import type { AgentEvent } from "../agent/events.ts";
-import { type SubagentsOptions, subagents } from "../middleware/subagents.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { Store } from "../stores/store.ts";
 import { type Delegation, delegationsOf } from "../subagents/delegations.ts";
 import type { SubagentEvent } from "../subagents/events.ts";
 import { createGate } from "../subagents/gate.ts";
+import { type SubagentsOptions, subagents } from "../subagents/middleware.ts";
 import type { SubagentResult } from "../subagents/result.ts";
 import { type ScriptedCall, type ScriptedModel, type ScriptedStep, scriptedModel } from "./scripted-model.ts";
 

@@ -1,5 +1,6 @@
+export { completeFork, type FileCopier, forkWithFiles } from "../threads/fork-files.ts";
 export { copyWorkspace } from "./copy-workspace.ts";
-export { completeFork, type FileCopier, fileCopier, forkWithFiles } from "./fork-files.ts";
+export { fileCopier } from "./file-copier.ts";
 export { ToolFailure } from "./tool-failure.ts";
 export { VIRTUAL_ROOT } from "./virtual-path.ts";
 export { prepareWorkspace, type Quota, threadWorkspace, type Workspace } from "./workspace.ts";

@@ -10,13 +10,13 @@ import { LeaseLostError } from "../agent/errors.ts";
 import type { Middleware } from "../agent/middleware.ts";
 import type { Run } from "../agent/run.ts";
 import type { Section } from "../agent/system-prompt.ts";
-import { gatherEvidence } from "../memory/evidence.ts";
-import { evidenceBudget } from "../memory/evidence-budget.ts";
-import type { MemoryQueue } from "../memory/queue.ts";
-import type { Repository } from "../memory/repository.ts";
-import { checkScope } from "../memory/scope.ts";
-import { frozenIn, newestByHand, stableLane } from "../memory/stable-lane.ts";
 import { readTurns, refOf } from "../recall/search.ts";
+import { gatherEvidence } from "./evidence.ts";
+import { evidenceBudget } from "./evidence-budget.ts";
+import type { MemoryQueue } from "./queue.ts";
+import type { Repository } from "./repository.ts";
+import { checkScope } from "./scope.ts";
+import { frozenIn, newestByHand, stableLane } from "./stable-lane.ts";
 
 export interface MemoryMiddlewareOptions {
   readonly repository: Repository;

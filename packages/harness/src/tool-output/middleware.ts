@@ -12,8 +12,8 @@ import type { Middleware } from "../agent/middleware.ts";
 import { readMessages } from "../agent/read-records.ts";
 import type { Run } from "../agent/run.ts";
 import { readBody } from "../threads/conversation.ts";
-import { restoreOutput, storedNames, storeOutput } from "../tool-output/stored-output.ts";
 import type { Workspace } from "../workspace/workspace.ts";
+import { restoreOutput, storedNames, storeOutput } from "./stored-output.ts";
 
 export interface ToolOutputOptions {
   readonly workspace: (run: Run) => Workspace;

@@ -6,10 +6,10 @@
 import type { AiSdkMessage, AiSdkPart } from "@palimpsest/core/message";
 import type { Middleware } from "../agent/middleware.ts";
 import type { Run } from "../agent/run.ts";
-import type { SeenImage } from "../workspace/tools/view-image.ts";
-import type { Workspace } from "../workspace/workspace.ts";
-import { imageTools } from "../workspace/workspace-tools.ts";
-import { stateList } from "./state-list.ts";
+import { stateList } from "../agent/state-list.ts";
+import type { SeenImage } from "./tools/view-image.ts";
+import type { Workspace } from "./workspace.ts";
+import { imageTools } from "./workspace-tools.ts";
 
 export interface ViewImageOptions {
   readonly workspace: (run: Run) => Workspace;

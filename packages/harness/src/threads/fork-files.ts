@@ -2,35 +2,16 @@
  * Forking a thread with its files. The fork's state says that they are still to be copied, from the transaction that makes
  * it until they are all there: a fork that was killed in between is known by it, and completed by whoever comes next.
  */
-import { readdir, rm } from "node:fs/promises";
 import type { Head, ThreadName } from "@palimpsest/core/log";
-import { threadFolder } from "../home-folders.ts";
-import { type Forked, fork, withWriter } from "../threads/acts.ts";
-import { commit, type ThreadDeps } from "../threads/writer.ts";
-import { copyWorkspace } from "./copy-workspace.ts";
-import { QUOTA } from "./quota.ts";
-import { ROOT_NAMES } from "./virtual-path.ts";
-import { type Quota, threadWorkspace } from "./workspace.ts";
+import { type Forked, fork, withWriter } from "./acts.ts";
+import { commit, type ThreadDeps } from "./writer.ts";
 
+/** The port to a thread's files: what forking needs of them. */
 export interface FileCopier {
   /** Whether the thread has any. */
   has(thread: ThreadName): Promise<boolean>;
   copy(from: ThreadName, to: ThreadName): Promise<void>;
   remove(thread: ThreadName): Promise<void>;
-}
-
-/** The files of threads in a home. */
-export function fileCopier(base: string, quota: Quota | null = QUOTA): FileCopier {
-  return {
-    async has(thread) {
-      const { roots } = threadWorkspace(base, thread);
-      for (const name of ROOT_NAMES.filter((root) => root !== "history"))
-        if ((await readdir(roots[name].directory).catch(() => [])).length > 0) return true;
-      return false;
-    },
-    copy: (from, to) => copyWorkspace(threadWorkspace(base, from), { ...threadWorkspace(base, to), quota }),
-    remove: (thread) => rm(threadFolder(base, thread), { recursive: true, force: true }),
-  };
 }
 
 /** Returns `forked` also for a fork of the same place that was not completed before. */

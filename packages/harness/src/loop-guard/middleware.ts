@@ -6,13 +6,7 @@ import type { AiSdkOutput } from "@palimpsest/core/message";
 import type { Middleware } from "../agent/middleware.ts";
 import type { Run } from "../agent/run.ts";
 import type { CallOutcome, ToolCall } from "../agent/tools.ts";
-import {
-  judgeCall,
-  REPETITION_DEFAULTS,
-  type RepetitionPolicy,
-  type SeenCall,
-  type Verdict,
-} from "../loop-guard/repetition.ts";
+import { judgeCall, REPETITION_DEFAULTS, type RepetitionPolicy, type SeenCall, type Verdict } from "./repetition.ts";
 
 export function loopGuard(options: Partial<RepetitionPolicy> = {}): Middleware {
   const policy = { ...REPETITION_DEFAULTS, ...options };

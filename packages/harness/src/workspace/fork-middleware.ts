@@ -1,6 +1,6 @@
 /** Gives a fork the files that a killed process didn't get to copy, before its first run works with them. */
 import type { Middleware } from "../agent/middleware.ts";
-import { FILES_COPIED, type FileCopier, filesToCopy } from "../workspace/fork-files.ts";
+import { FILES_COPIED, type FileCopier, filesToCopy } from "../threads/fork-files.ts";
 
 export function forkedFiles({ copy }: FileCopier): Middleware {
   return {

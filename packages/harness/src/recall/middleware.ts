@@ -11,7 +11,7 @@ import { tool } from "ai";
 import { z } from "zod";
 import type { Middleware } from "../agent/middleware.ts";
 import type { Run } from "../agent/run.ts";
-import { searchAll, searchThread } from "../recall/search.ts";
+import { searchAll, searchThread } from "./search.ts";
 
 export interface RecallOptions {
   /** Most tokens of one answer, roughly. */

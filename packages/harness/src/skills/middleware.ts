@@ -6,10 +6,10 @@ import { type Tool, tool } from "ai";
 import { z } from "zod";
 import type { Middleware } from "../agent/middleware.ts";
 import type { Run } from "../agent/run.ts";
-import { readSkillFile, readSkills, type SkillsRead } from "../skills/read-skills.ts";
-import { type LoadedSkill, renderSkills } from "../skills/render-skills.ts";
+import { stateList } from "../agent/state-list.ts";
 import { ToolFailure } from "../workspace/tool-failure.ts";
-import { stateList } from "./state-list.ts";
+import { readSkillFile, readSkills, type SkillsRead } from "./read-skills.ts";
+import { type LoadedSkill, renderSkills } from "./render-skills.ts";
 
 export interface SkillsOptions {
   /** The folder of skill folders. */

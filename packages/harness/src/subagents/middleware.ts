@@ -8,17 +8,17 @@ import type { ToolSet } from "ai";
 import { AgentError } from "../agent/errors.ts";
 import type { Middleware } from "../agent/middleware.ts";
 import type { Run } from "../agent/run.ts";
-import type { KeepAnswer } from "../subagents/answer-files.ts";
-import { TASK } from "../subagents/child-tools.ts";
-import { type Gate, processGate } from "../subagents/gate.ts";
-import { interruptedDrafts, settleInterrupted } from "../subagents/interrupted.ts";
-import { type HeldThread, pruneSubagents } from "../subagents/prune.ts";
-import { createRegistry } from "../subagents/registry.ts";
-import type { ChildKit } from "../subagents/run-child.ts";
-import { SUBAGENT_LIMITS, type SubagentLimits, type SubagentModel, type SubagentSpec } from "../subagents/spec.ts";
-import { type DeskOptions, delegate } from "../subagents/task-desk.ts";
-import { taskTool } from "../subagents/task-tool.ts";
-import { summarization } from "./summarization.ts";
+import { summarization } from "../compaction/middleware.ts";
+import type { KeepAnswer } from "./answer-files.ts";
+import { TASK } from "./child-tools.ts";
+import { type Gate, processGate } from "./gate.ts";
+import { interruptedDrafts, settleInterrupted } from "./interrupted.ts";
+import { type HeldThread, pruneSubagents } from "./prune.ts";
+import { createRegistry } from "./registry.ts";
+import type { ChildKit } from "./run-child.ts";
+import { SUBAGENT_LIMITS, type SubagentLimits, type SubagentModel, type SubagentSpec } from "./spec.ts";
+import { type DeskOptions, delegate } from "./task-desk.ts";
+import { taskTool } from "./task-tool.ts";
 
 export interface SubagentsOptions extends Partial<SubagentLimits>, SubagentModel {
   /** Beside the built-ins `general-purpose` and `bash`. */

@@ -2,9 +2,9 @@
 import type { ToolSet } from "ai";
 import type { Middleware } from "../agent/middleware.ts";
 import type { Run } from "../agent/run.ts";
-import { HOST_WARNING } from "../workspace/host-shell.ts";
-import { prepareWorkspace, type Workspace } from "../workspace/workspace.ts";
-import { workspaceTools } from "../workspace/workspace-tools.ts";
+import { HOST_WARNING } from "./host-shell.ts";
+import { prepareWorkspace, type Workspace } from "./workspace.ts";
+import { workspaceTools } from "./workspace-tools.ts";
 
 export interface WorkspaceOptions {
   readonly workspace: (run: Run) => Workspace;

@@ -2,7 +2,7 @@
  * A list in the thread's state that tools add to, each item once. State survives compaction, undo and fork, which
  * messages don't. Tools of one step may add at the same time: what a run has added is kept beside the state it read.
  */
-import type { Run } from "../agent/run.ts";
+import type { Run } from "./run.ts";
 
 export interface StateList<T> {
   of(run: Run): readonly T[];
