@@ -13,7 +13,7 @@ test("run streams the offline model's labelled answer, makes the thread and find
   const { code, document } = await json("run", "When did we say the bridge opens?", "--thread", "bridge");
   assert.equal(code, 0);
   assert.deepEqual([document["thread"], document["steps"]], ["bridge", 2]);
-  assert.match(String(document["text"]), /\[offline\] Turn \d+ \(user\) says: "The bridge opens in 1932\."/);
+  assert.match(String(document["text"]), /\[offline\] Message #\d+ \(user\) says: "The bridge opens in 1932\."/);
   const { input, output } = document["usage"] as { input: number; output: number };
   assert.ok(input > 0 && output > 0);
 });

@@ -45,9 +45,10 @@ test("a statement, and a question without recall, call nothing and get a labelle
 test("what recall found is quoted with its turn, the telling turn before the asking one", async () => {
   const found = "2026-01-02\n3 user: what is the harbour budget?\n7 user: the harbour budget is 40 million\n";
   const { text } = await ask("what was the harbour budget?", { recall }, answered("recall", found));
-  assert.match(text, /^\[offline\] Turn 7 \(user\) says: "the harbour budget is 40 million"/);
-  const json = JSON.stringify({ hits: [{ seq: 12, role: "user", snippet: "it is blue" }] });
-  assert.match((await ask("what was it?", { recall }, answered("recall", json))).text, /Turn 12 \(user\).*it is blue/);
+  assert.match(text, /^\[offline\] Message #7 \(user\) says: "the harbour budget is 40 million"/);
+  const json = JSON.stringify({ hits: [{ seq: 12, role: "user", snippet: "the boat is blue" }] });
+  const { text: boat } = await ask("what was the boat?", { recall }, answered("recall", json));
+  assert.match(boat, /Message #12 \(user\).*the boat is blue/);
 });
 
 test("without recall, what the prompt still holds is quoted", async () => {
@@ -58,6 +59,35 @@ test("without recall, what the prompt still holds is quoted", async () => {
   ];
   const { text } = await generateText({ model, messages });
   assert.equal(text, '[offline] Earlier the user said: "the harbour budget is 40 million"');
+});
+
+test("any question tries recall, in any language; a hit that shares a word is quoted, else the question is echoed", async () => {
+  const cases = [
+    ["Where does Rex live?", "My dog Rex lives in Oslo."],
+    ["Who is Rex?", "My dog Rex lives in Oslo."],
+    ["Wo wohnt Rex?", "Mein Hund Rex wohnt in Oslo."],
+    ["我的狗住在哪里？", "我的狗住在奥斯陆。"],
+    ["أين يعيش ريكس؟", "كلبي ريكس يعيش في أوسلو."],
+  ] as const;
+  for (const [question, said] of cases) {
+    assert.equal((await ask(question, { recall })).calls[0]?.[0], "recall", question);
+    const { text } = await ask(question, { recall }, answered("recall", `3 user: ${said}`));
+    assert.equal(text, `[offline] Message #3 (user) says: "${said}"`);
+  }
+  const other = await ask("Is it Tuesday?", { recall }, answered("recall", "3 user: My dog Rex lives in Oslo."));
+  assert.match(other.text, /You said: "Is it Tuesday\?"/);
+});
+
+test("asked for help it says what it can do, asked for a summary it lists what was said", async () => {
+  for (const question of ["help", "What can you do?"]) assert.match((await ask(question)).text, /find what was said/);
+  const messages: ModelMessage[] = [
+    { role: "user", content: "My dog Rex lives in Oslo." },
+    { role: "assistant", content: "[offline] I see." },
+    { role: "user", content: "Summarize our conversation" },
+  ];
+  const { text } = await generateText({ model, messages, tools: { recall } });
+  assert.match(text, /what you said \(1\):\n- My dog Rex lives in Oslo\.$/);
+  assert.match((await ask("Please summarize our conversation.")).text, /Nothing was said yet/);
 });
 
 test("nothing found is said, not made up", async () => {

@@ -6,6 +6,7 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import { type CountText, charsPerToken } from "@palimpsest/core/tokens";
 import { answerParts, type PlayedAnswer, type Playing, requestTokens, usageOf, wholeAnswer } from "../played-answer.ts";
+import { aboutItself } from "./about-itself.ts";
 import { factsIn } from "./facts.ts";
 import { askFileTool, tellResult } from "./file-requests.ts";
 import { askRecall, quoteEarlier, quoteHits } from "./recalling.ts";
@@ -51,8 +52,10 @@ function answerTo(situation: Situation, count: CountText): PlayedAnswer {
   const last = situation.results.at(-1);
   if (last !== undefined) {
     const told = last.name === "recall" ? quoteHits(last, situation) : tellResult(last);
-    return { text: labelled(told) };
+    return { text: labelled(told ?? echo(situation.question)) };
   }
+  const talk = aboutItself(situation);
+  if (talk !== null) return { text: labelled(talk) };
   const called = askFileTool(situation) ?? askRecall(situation);
   return called ?? { text: labelled(quoteEarlier(situation) ?? echo(situation.question)) };
 }
@@ -65,5 +68,5 @@ function echo(question: string): string {
   const facts = factsIn(question);
   if (facts.length > 0) return `Noted: ${facts.map(({ content }) => content).join("; ")}.`;
   const shown = said.length <= 160 ? said : `${said.slice(0, 157)}...`;
-  return `You said: "${shown}" I keep everything said here; ask me about any of it. For more, configure a model under \`models:\`.`;
+  return `You said: "${shown}" I keep everything said here; ask me about any of it. For real answers name a model in config.yaml.`;
 }

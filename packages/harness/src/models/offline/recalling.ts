@@ -1,31 +1,38 @@
-/** Questions about what was said before: asked of `recall`, and answered by quoting what it found, with its turn. */
+/** Questions, in any language: asked of `recall`, and answered by quoting what it found, with its number. */
+import { analyze } from "@palimpsest/core/recall";
 import type { PlayedAnswer } from "../played-answer.ts";
 import type { Situation, ToolAnswer } from "./situation.ts";
 import { spokenBefore } from "./transcript.ts";
 
-/** A call of `recall` when the question looks back and the tool is there; null when this isn't such a question. */
+/** A call of `recall` when something is asked and the tool is there; null when it isn't. */
 export function askRecall({ question, tools }: Situation): PlayedAnswer | null {
-  if (!tools.has("recall") || !looksBack(question)) return null;
+  if (!tools.has("recall") || !asks(question)) return null;
   return { calls: [{ name: "recall", input: { query: queryOf(question) } }] };
 }
 
 /** Without the tool: what the prompt itself still holds; null when that says nothing about it. */
 export function quoteEarlier({ question, earlier }: Situation): string | null {
-  if (!looksBack(question)) return null;
+  if (!asks(question)) return null;
   const hits = spokenBefore(earlier).map(({ seq, role, text }) => ({ seq, speaker: role, text }));
-  const words = queryOf(question).toLowerCase().split(" ");
-  const [best] = rank(hits, question);
-  if (best === undefined || !words.some((word) => best.text.toLowerCase().includes(word))) return null;
+  const [best] = matching(hits, question);
+  if (best === undefined) return null;
   return `Earlier the ${best.speaker} said: "${clip(best.text)}"`;
 }
 
 const ABOUT_THE_PAST =
   /\b(?:earlier|before|previous(?:ly)?|remember|recall|said|told|mention(?:ed)?|talked|discussed|decided|agreed|at the (?:very )?(?:beginning|start)|first (?:thing|message|time)|last time|again|did (?:i|we|you)|was (?:my|our|the)|were (?:my|our|the))\b/i;
 const ABOUT_OURSELVES = /\b(?:my|our|me|us|i|we)\b/i;
-const ASKS = /\?|^\s*(?:what|which|who|when|where|why|how|did|do|does|is|was|were|tell me|remind me|find|look up)\b/i;
+/** The question marks of all scripts, or a word that asks. */
+const ASKS =
+  /[?\uff1f\u061f\u055e\u037e\u1367\u2e2e\ua60f]|^\s*(?:what|which|who|when|where|why|how|did|do|does|is|was|were|tell me|remind me|find|look up)\b/i;
 
+function asks(question: string): boolean {
+  return ASKS.test(question);
+}
+
+/** Only then is it an answer that nothing was found. */
 function looksBack(question: string): boolean {
-  return ASKS.test(question) && (ABOUT_THE_PAST.test(question) || ABOUT_OURSELVES.test(question));
+  return asks(question) && (ABOUT_THE_PAST.test(question) || ABOUT_OURSELVES.test(question));
 }
 
 const STOP =
@@ -38,25 +45,25 @@ function queryOf(question: string): string {
   return (kept.length > 0 ? kept : words).slice(0, 24).join(" ") || question.trim().slice(0, 200);
 }
 
-export function quoteHits(answer: ToolAnswer, { question, remembered }: Situation): string {
-  const hits = hitsIn(answer.text).filter(({ text }) => text.trim() !== question.trim());
-  if (answer.isError || hits.length === 0)
-    return quoteMemory(remembered, question) ?? `I found nothing said earlier about "${queryOf(question)}".`;
-  const [best, ...others] = rank(hits, question);
-  const more = others.slice(0, 2).map(({ seq }) => seq);
-  const also = more.length === 0 ? "" : ` See also turn ${more.join(" and ")}.`;
-  return `Turn ${best!.seq}${best!.speaker === "" ? "" : ` (${best!.speaker})`} says: "${clip(best!.text)}"${also}`;
+/** Null when nothing was found and the question may have been about something else. */
+export function quoteHits(answer: ToolAnswer, { question, remembered }: Situation): string | null {
+  const hits = answer.isError ? [] : hitsIn(answer.text).filter(({ text }) => text.trim() !== question.trim());
+  const [best, ...others] = matching(hits, question);
+  if (best === undefined) return quoteMemory(remembered, question) ?? nothingFound(question);
+  const more = others.slice(0, 2).map(({ seq }) => `#${seq}`);
+  const also = more.length === 0 ? "" : ` See also ${more.join(" and ")}.`;
+  return `Message #${best.seq}${best.speaker === "" ? "" : ` (${best.speaker})`} says: "${clip(best.text)}"${also}`;
+}
+
+function nothingFound(question: string): string | null {
+  return looksBack(question) ? `I found nothing said earlier about "${queryOf(question)}".` : null;
 }
 
 /** The line of memory that shares most words with the question; null when none shares any. */
 function quoteMemory(remembered: readonly string[], question: string): string | null {
-  const [best] = rank(
-    remembered.map((text) => ({ seq: 0, speaker: "", text })),
-    question,
-  );
-  const words = queryOf(question).toLowerCase().split(" ");
-  if (best === undefined || !words.some((word) => best.text.toLowerCase().includes(word))) return null;
-  return `I remember: "${clip(best.text)}"`;
+  const lines = remembered.map((text) => ({ seq: 0, speaker: "", text }));
+  const [best] = matching(lines, question);
+  return best === undefined ? null : `I remember: "${clip(best.text)}"`;
 }
 
 interface Hit {
@@ -96,15 +103,26 @@ function parse(text: string): Hit[] | null {
   }
 }
 
-/** Most words of the question first; a turn that tells before one that asks; then the order found. */
-function rank(hits: readonly Hit[], question: string): Hit[] {
-  const words = new Set(queryOf(question).toLowerCase().split(" "));
-  const score = ({ text }: Hit) => {
-    const found = new Set(text.toLowerCase().match(/[\p{L}\p{N}_.\-/]+/gu) ?? []);
-    const shared = [...words].filter((word) => found.has(word)).length;
-    return shared - (text.trim().endsWith("?") ? 0.5 : 0);
-  };
-  return hits.toSorted((a, b) => score(b) - score(a));
+/**
+ * Those that share a word with the question, most words first; a message that tells before one that asks, a person's
+ * before the echo of it; then the order found.
+ */
+function matching(hits: readonly Hit[], question: string): Hit[] {
+  const words = termsOf(queryOf(question));
+  return hits
+    .map((hit) => ({ hit, shared: [...termsOf(hit.text)].filter((term) => words.has(term)).length }))
+    .filter(({ shared }) => shared > 0 || words.size === 0)
+    .map(({ hit, shared }) => ({
+      hit,
+      score: shared - (asks(hit.text) ? 0.5 : 0) - (hit.speaker === "user" ? 0 : 0.25),
+    }))
+    .toSorted((a, b) => b.score - a.score)
+    .map(({ hit }) => hit);
+}
+
+/** As the index has them, so that "live" finds "lives", in any script. */
+function termsOf(text: string): Set<string> {
+  return new Set(analyze(text).map(({ term }) => term));
 }
 
 function clip(text: string): string {
