@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { liveAfter, NOTHING_LIVE } from "../log/live.ts";
 import type { CompactionRecord, MessageRecord, PruneRecord } from "../log/record.ts";
 import { type LiveRecords, sent, view } from "../log/view.ts";
-import { type OpenAiMessage, openaiShape } from "../message/openai.ts";
+import { type OpenAiMessage, openaiShape } from "../message/openai/shape.ts";
 import { charsPerToken, createMeter } from "../tokens/counter.ts";
 import { type CompactPlan, type Plan, planCompaction } from "./plan.ts";
 import type { Keep, Policy, Threshold } from "./policy.ts";

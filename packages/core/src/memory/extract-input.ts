@@ -4,7 +4,7 @@
  * recognized without a model.
  */
 import type { MessageRecord, Origin } from "../log/record.ts";
-import { shapeOf } from "../message/shapes.ts";
+import { shapeOf } from "../message/dialects.ts";
 import type { NamedTurn } from "./bindings.ts";
 
 export interface SourceTurn {

@@ -3,10 +3,10 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { randomConversation, render } from "../testing/conversation.ts";
 import { boundReasoning, signaturesOf } from "./bound-reasoning.ts";
+import { shapeOf } from "./dialects.ts";
 import { repair } from "./repair.ts";
 import { anthropicRules, violations } from "./rules.ts";
 import type { Part, Shape } from "./shape.ts";
-import { shapeOf } from "./shapes.ts";
 
 const hash = (text: string): string =>
   `${text.length}:${[...text].reduce((sum, at) => (sum * 31 + at.charCodeAt(0)) >>> 0, 7)}`;

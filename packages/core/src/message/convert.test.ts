@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { randomConversation, render } from "../testing/conversation.ts";
-import type { AiSdkMessage } from "./ai-sdk.ts";
-import type { AnthropicMessage } from "./anthropic.ts";
+import type { AiSdkMessage } from "./ai-sdk/shape.ts";
+import type { AnthropicMessage } from "./anthropic/shape.ts";
 import { convert } from "./convert.ts";
-import type { OpenAiMessage } from "./openai.ts";
+import { type MessageOf, shapeOf } from "./dialects.ts";
+import type { OpenAiMessage } from "./openai/shape.ts";
 import { repair } from "./repair.ts";
 import { anthropicRules, openaiRules, rulesOf, violations } from "./rules.ts";
 import type { Dialect, Shape } from "./shape.ts";
-import { type MessageOf, shapeOf } from "./shapes.ts";
 
 const dialects: readonly Dialect[] = ["openai", "anthropic", "ai-sdk"];
 const pairs = dialects.flatMap((from) => dialects.filter((to) => to !== from).map((to) => [from, to] as const));

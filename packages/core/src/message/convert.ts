@@ -2,8 +2,9 @@
  * Messages of one provider as messages of another. Total: text, calls, results and images always arrive. What only the
  * sender could use stays behind: foreign signatures, and blocks that steer its own protocol. Validity is not judged here.
  */
+
+import { type MessageOf, shapeOf } from "./dialects.ts";
 import type { Dialect, OtherPart, Part, ReasoningPart, Role, Shape } from "./shape.ts";
-import { type MessageOf, shapeOf } from "./shapes.ts";
 
 export function convert<F extends Dialect, T extends Dialect>(
   messages: readonly MessageOf[F][],

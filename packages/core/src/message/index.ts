@@ -1,16 +1,18 @@
-export type { AiSdkMessage, AiSdkOutput, AiSdkPart } from "./ai-sdk.ts";
-export { aiSdkShape } from "./ai-sdk.ts";
-export type { AnthropicBlock, AnthropicMessage, AnthropicSource } from "./anthropic.ts";
-export { anthropicShape } from "./anthropic.ts";
+export type { AiSdkMessage, AiSdkOutput, AiSdkPart } from "./ai-sdk/shape.ts";
+export { aiSdkShape } from "./ai-sdk/shape.ts";
+export type { AnthropicBlock, AnthropicMessage, AnthropicSource } from "./anthropic/shape.ts";
+export { anthropicShape } from "./anthropic/shape.ts";
 export type { BoundMessages, BoundOptions } from "./bound-reasoning.ts";
 export { boundReasoning, signaturesOf } from "./bound-reasoning.ts";
 export { convert } from "./convert.ts";
 export type { Detection } from "./detect.ts";
 export { detectDialect } from "./detect.ts";
+export type { MessageOf } from "./dialects.ts";
+export { shapeOf } from "./dialects.ts";
 export { isNestedTooDeeply } from "./nesting.ts";
-export type { OpenAiCall, OpenAiMessage } from "./openai.ts";
-export { openaiShape } from "./openai.ts";
-export type { OpenAiBlock } from "./openai-blocks.ts";
+export type { OpenAiBlock } from "./openai/blocks.ts";
+export type { OpenAiCall, OpenAiMessage } from "./openai/shape.ts";
+export { openaiShape } from "./openai/shape.ts";
 export type { ReadResult } from "./read.ts";
 export { readMessage } from "./read.ts";
 export type { Repair, Repaired } from "./repair.ts";
@@ -39,5 +41,3 @@ export type {
   Shape,
   TextPart,
 } from "./shape.ts";
-export type { MessageOf } from "./shapes.ts";
-export { shapeOf } from "./shapes.ts";

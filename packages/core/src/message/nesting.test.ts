@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { convert } from "./convert.ts";
 import { isNestedTooDeeply } from "./nesting.ts";
-import { openaiShape } from "./openai.ts";
+import { openaiShape } from "./openai/shape.ts";
 
 const nested = (depth: number): string => `${'{"a":['.repeat(depth / 2)}1${"]}".repeat(depth / 2)}`;
 

@@ -3,9 +3,9 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { randomConversation, render } from "../testing/conversation.ts";
 import { detectDialect } from "./detect.ts";
+import { shapeOf } from "./dialects.ts";
 import { readMessage } from "./read.ts";
 import type { Dialect, Shape } from "./shape.ts";
-import { shapeOf } from "./shapes.ts";
 
 const dialects: readonly Dialect[] = ["openai", "anthropic", "ai-sdk"];
 

@@ -2,9 +2,10 @@
  * The boundary for messages from outside: checks a parsed JSON value far enough that the dialect's shape can read it, and
  * names the first thing wrong. Blocks and fields we don't know are welcome: they are carried as they are.
  */
+
+import type { MessageOf } from "./dialects.ts";
 import { BLOCK, expected, fields, isRecord, list, nameOf, optional, string } from "./schema.ts";
 import type { Dialect } from "./shape.ts";
-import type { MessageOf } from "./shapes.ts";
 
 export type ReadResult<M> =
   | { readonly kind: "message"; readonly message: M }

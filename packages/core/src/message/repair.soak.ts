@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { randomConversation, render } from "../testing/conversation.ts";
+import { shapeOf } from "./dialects.ts";
 import { repair } from "./repair.ts";
 import { anthropicRules, googleRules, openaiRules, violations } from "./rules.ts";
 import type { Shape } from "./shape.ts";
-import { shapeOf } from "./shapes.ts";
 
 for (const dialect of ["openai", "anthropic", "ai-sdk"] as const) {
   test(`${dialect}: ten thousand wrecked conversations are all repaired for good`, () => {

@@ -3,12 +3,12 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { randomConversation, render } from "../testing/conversation.ts";
 import { random } from "../testing/random.ts";
-import type { AnthropicMessage } from "./anthropic.ts";
-import type { OpenAiMessage } from "./openai.ts";
+import type { AnthropicMessage } from "./anthropic/shape.ts";
+import { shapeOf } from "./dialects.ts";
+import type { OpenAiMessage } from "./openai/shape.ts";
 import { repair } from "./repair.ts";
 import { anthropicRules, forRequest, googleRules, openaiRules, violations } from "./rules.ts";
 import type { Dialect, Part, Shape } from "./shape.ts";
-import { shapeOf } from "./shapes.ts";
 
 const dialects: readonly Dialect[] = ["openai", "anthropic", "ai-sdk"];
 const sets = [openaiRules, anthropicRules, googleRules].flatMap((set) => [set, forRequest(set)]);

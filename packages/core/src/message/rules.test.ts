@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { randomConversation, render, type ScriptMessage } from "../testing/conversation.ts";
 import { text } from "./blocks.ts";
+import { shapeOf } from "./dialects.ts";
 import { repair } from "./repair.ts";
 import {
   anthropicRules,
@@ -13,7 +14,6 @@ import {
   violations,
 } from "./rules.ts";
 import type { Dialect, Part, Shape } from "./shape.ts";
-import { shapeOf } from "./shapes.ts";
 
 const user = say("user", "go");
 const done = say("assistant", "done");

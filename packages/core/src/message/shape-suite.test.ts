@@ -4,9 +4,9 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { randomConversation, render } from "../testing/conversation.ts";
 import { file, image, text } from "./blocks.ts";
+import { type MessageOf, shapeOf } from "./dialects.ts";
 import { anthropicRules, openaiRules, violations } from "./rules.ts";
 import type { Part, ReasoningPart, Shape } from "./shape.ts";
-import { type MessageOf, shapeOf } from "./shapes.ts";
 
 const PIXEL = "iVBORw0KGgo=";
 

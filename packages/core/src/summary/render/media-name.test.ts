@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { clampEntry } from "../../compaction/clamp.ts";
 import { quote } from "../../compaction/records.ts";
-import { type AiSdkMessage, aiSdkShape } from "../../message/ai-sdk.ts";
+import { type AiSdkMessage, aiSdkShape } from "../../message/ai-sdk/shape.ts";
 import { file, image } from "../../message/blocks.ts";
 import type { FilePart, ImagePart } from "../../message/shape.ts";
 import { charsPerToken, createMeter } from "../../tokens/counter.ts";

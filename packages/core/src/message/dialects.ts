@@ -1,7 +1,7 @@
 /** Which shape reads which dialect. The only place that names all three. */
-import { type AiSdkMessage, aiSdkShape } from "./ai-sdk.ts";
-import { type AnthropicMessage, anthropicShape } from "./anthropic.ts";
-import { type OpenAiMessage, openaiShape } from "./openai.ts";
+import { type AiSdkMessage, aiSdkShape } from "./ai-sdk/shape.ts";
+import { type AnthropicMessage, anthropicShape } from "./anthropic/shape.ts";
+import { type OpenAiMessage, openaiShape } from "./openai/shape.ts";
 import { remembered } from "./remembered.ts";
 import type { Dialect, Shape } from "./shape.ts";
 

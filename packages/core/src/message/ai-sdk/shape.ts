@@ -4,7 +4,6 @@
  * message; they need no answer from us, so they are carried as other blocks.
  */
 
-import { type FileData, type FileFields, viewFile, writeFile, writeImage } from "./ai-sdk-files.ts";
 import {
   blocksOf,
   editingBlocks,
@@ -17,8 +16,9 @@ import {
   sameContent,
   text,
   textIn,
-} from "./blocks.ts";
-import type { Part, ReasoningPart, ResultPart, Role, Shape } from "./shape.ts";
+} from "../blocks.ts";
+import type { Part, ReasoningPart, ResultPart, Role, Shape } from "../shape.ts";
+import { type FileData, type FileFields, viewFile, writeFile, writeImage } from "./files.ts";
 
 export interface AiSdkMessage {
   readonly role: Role;

@@ -12,9 +12,9 @@ import {
   samePart,
   text,
   textIn,
-} from "./blocks.ts";
-import { editBlock, type OpenAiBlock, textBlock, viewBlock, writeContent } from "./openai-blocks.ts";
-import type { CallPart, Part, ReasoningPart, ResultPart, Role, Shape, TextPart } from "./shape.ts";
+} from "../blocks.ts";
+import type { CallPart, Part, ReasoningPart, ResultPart, Role, Shape, TextPart } from "../shape.ts";
+import { editBlock, type OpenAiBlock, textBlock, viewBlock, writeContent } from "./blocks.ts";
 
 export interface OpenAiMessage {
   readonly role: "system" | "developer" | "user" | "assistant" | "tool" | "function";

@@ -1,8 +1,8 @@
 /**
  * The blocks in the content of OpenAI messages: text, images, audio and files, seen as parts and written from parts.
  */
-import { file, image, imageUrl, media, other, text } from "./blocks.ts";
-import type { FilePart, Part, Role } from "./shape.ts";
+import { file, image, imageUrl, media, other, text } from "../blocks.ts";
+import type { FilePart, Part, Role } from "../shape.ts";
 
 export type OpenAiBlock =
   | { readonly type: "text"; readonly text: string }

@@ -2,9 +2,9 @@
  * Files and images in AI SDK messages: the data is a string (base64, a data URL, a URL), bytes, a URL object, or one of
  * the tagged forms of version 7. This file reads all of them and writes the tagged form, which survives JSON.
  */
-import { base64 } from "./base64.ts";
-import { file, media } from "./blocks.ts";
-import type { FilePart, ImagePart } from "./shape.ts";
+import { base64 } from "../base64.ts";
+import { file, media } from "../blocks.ts";
+import type { FilePart, ImagePart } from "../shape.ts";
 
 export interface FileFields {
   readonly data: FileData;

@@ -16,8 +16,8 @@ import {
   sameContent,
   text,
   textIn,
-} from "./blocks.ts";
-import type { FilePart, ImagePart, Part, ReasoningPart, ResultPart, Role, Shape } from "./shape.ts";
+} from "../blocks.ts";
+import type { FilePart, ImagePart, Part, ReasoningPart, ResultPart, Role, Shape } from "../shape.ts";
 
 export interface AnthropicMessage {
   readonly role: "system" | "user" | "assistant";
