@@ -1,7 +1,7 @@
 // Emits every package's dist with plain tsc, in the order of the arrows. Old output goes first: a file that no longer
 // has a source must not be published.
 import { execFileSync } from "node:child_process";
-import { existsSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -13,4 +13,21 @@ for (const name of ["core", "harness", "cli"]) {
   if (!existsSync(folder)) continue;
   rmSync(join(folder, "dist"), { recursive: true, force: true });
   execFileSync(process.execPath, [tsc, "-p", join(folder, "tsconfig.build.json")], { stdio: "inherit" });
+}
+shipTokenizers();
+
+/** Two encodings of gpt-tokenizer are used: shipping them is a tenth of depending on the whole package. */
+function shipTokenizers() {
+  const from = join(root, "node_modules", "gpt-tokenizer");
+  const to = join(root, "packages", "harness", "dist", "vendor", "gpt-tokenizer");
+  const modules = new Set(["o200k_base", "cl100k_base"].map((name) => join(from, "esm", "encoding", `${name}.js`)));
+  for (const path of modules) {
+    const text = readFileSync(path, "utf8");
+    for (const [, specifier] of text.matchAll(/(?:from|import) "(\.[^"]+)"/g))
+      modules.add(join(dirname(path), specifier));
+    const copy = join(to, path.slice(join(from, "esm").length));
+    mkdirSync(dirname(copy), { recursive: true });
+    writeFileSync(copy, text.replace(/\n\/\/# sourceMappingURL=.*$/, "\n"));
+  }
+  cpSync(join(from, "LICENSE"), join(to, "LICENSE"));
 }

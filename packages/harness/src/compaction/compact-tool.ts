@@ -3,7 +3,7 @@
  * when every call of the step has its result in the log.
  */
 import { tool } from "ai";
-import { z } from "zod";
+import { z } from "zod/v4";
 import type { Middleware } from "../agent/middleware.ts";
 
 const WISH = z.object({ focus: z.string().optional().describe("What the summary should keep in view") });

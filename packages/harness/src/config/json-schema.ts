@@ -1,5 +1,5 @@
 /** The JSON Schema of a configuration file as a person writes it, for editors: defaults may be left out. */
-import { z } from "zod";
+import { z } from "zod/v4";
 import { configSchema } from "./schema.ts";
 
 export function configJsonSchema(): object {

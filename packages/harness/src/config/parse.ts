@@ -2,7 +2,7 @@
  * From the text of a configuration file to a checked one, or to every problem in it: where, what stands there, what is
  * allowed, what was probably meant. Pure: no file is read here and the environment is an argument.
  */
-import type { z } from "zod";
+import type { z } from "zod/v4";
 import { nearest } from "./nearest.ts";
 import { readYaml } from "./read-yaml.ts";
 import { type ConfigFile, configSchema } from "./schema.ts";

@@ -2,7 +2,7 @@
  * The configuration file: every key, its default and what it may hold, in one place. snake_case as users write it;
  * `config.ts` turns it into what the code takes. The JSON Schema that `config schema` prints is derived from this.
  */
-import { z } from "zod";
+import { z } from "zod/v4";
 
 export const CONFIG_VERSION = 1;
 

@@ -3,8 +3,9 @@
  * SQLite file beside the document. Nothing is ever stale, so nothing has to guess. Within a process a queue comes first.
  */
 import { dirname } from "node:path";
-import { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as wait } from "node:timers/promises";
+import { openDatabase } from "../stores/sqlite/database.ts";
 import { makeFile, makeFolder } from "../trust/private-files.ts";
 import { MemoryStorageError } from "./storage.ts";
 
@@ -28,7 +29,7 @@ export function withFileLock<T>(path: string, work: () => Promise<T>, patienceMs
   return inTurn(path, async () => {
     makeFolder(dirname(path));
     makeFile(path);
-    const lock = new DatabaseSync(path, { timeout: 0 });
+    const lock = openDatabase(path, { timeout: 0 });
     try {
       await take(lock, path, patienceMs);
       return await work();

@@ -3,7 +3,7 @@
  * the answer.
  */
 import { tool } from "ai";
-import { z } from "zod";
+import { z } from "zod/v4";
 import type { Middleware } from "../agent/middleware.ts";
 
 const QUESTION = z.object({

@@ -1,6 +1,6 @@
 /** A list of what is to be done, for the agent to keep itself on course. It is state: a compaction can't lose it [F21]. */
 import { tool } from "ai";
-import { z } from "zod";
+import { z } from "zod/v4";
 import type { Middleware } from "../agent/middleware.ts";
 
 const todo = z.strictObject({

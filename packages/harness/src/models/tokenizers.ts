@@ -110,10 +110,7 @@ interface Table {
 function load(encoding: Encoding): Promise<Table> {
   let table = loading.get(encoding);
   if (table === undefined) {
-    table =
-      encoding === "o200k_base"
-        ? import("gpt-tokenizer/encoding/o200k_base")
-        : import("gpt-tokenizer/encoding/cl100k_base");
+    table = encoding === "o200k_base" ? import("#tokenizer/o200k_base") : import("#tokenizer/cl100k_base");
     loading.set(encoding, table);
   }
   return table;

@@ -8,7 +8,7 @@ import { renderHits } from "@palimpsest/core/recall";
 import { mediaName } from "@palimpsest/core/summary";
 import { charsPerToken } from "@palimpsest/core/tokens";
 import { tool } from "ai";
-import { z } from "zod";
+import { z } from "zod/v4";
 import type { Middleware } from "../agent/middleware.ts";
 import type { Run } from "../agent/run.ts";
 import { searchAll, searchThread } from "./search.ts";

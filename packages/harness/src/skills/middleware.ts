@@ -3,7 +3,7 @@
  * compaction hides the reading, the text stands in the prompt from then on [F21].
  */
 import { type Tool, tool } from "ai";
-import { z } from "zod";
+import { z } from "zod/v4";
 import type { Middleware } from "../agent/middleware.ts";
 import type { Run } from "../agent/run.ts";
 import { stateList } from "../agent/state-list.ts";

@@ -1,6 +1,6 @@
 /** A skill's file: front matter with a name and a description, then what to do. Pure. */
 
-import { z } from "zod";
+import { z } from "zod/v4";
 import { yaml } from "../config/yaml.ts";
 
 export interface Skill {

@@ -3,7 +3,7 @@
  * what can; the run goes on.
  */
 import { type Tool, tool } from "ai";
-import { z } from "zod";
+import { z } from "zod/v4";
 import type { Run } from "../agent/run.ts";
 import { delegationsOf } from "./delegations.ts";
 import type { Registry } from "./registry.ts";

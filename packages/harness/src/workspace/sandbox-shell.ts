@@ -4,6 +4,7 @@
  * takes its worker with it. `/tmp` and everything outside of the workspace lives in the worker's memory.
  */
 import { Worker } from "node:worker_threads";
+import { startFailure } from "./sandbox-start.ts";
 import type { WorkerReply, WorkerRequest, WorkerSetup } from "./sandbox-worker.ts";
 import type { Shell, ShellOptions, ShellResult } from "./shell.ts";
 import { prepareWorkspace, type Workspace } from "./workspace.ts";
@@ -27,7 +28,10 @@ export function sandboxShell(workspace: Workspace): Shell {
     clearTimeout(idle);
     await prepareWorkspace(workspace);
     worker ??= startWorker({ workspace, maxOutputBytes: options.maxOutputBytes });
-    const result = await ask(worker, command, options);
+    const result = await ask(worker, command, options).catch((error: unknown) => {
+      end();
+      throw error;
+    });
     if (result.worker === "spent") end();
     else idle = setTimeout(end, IDLE_MS).unref();
     return result;
@@ -41,28 +45,44 @@ export function sandboxShell(workspace: Workspace): Shell {
 
 /** In a build the worker is JavaScript beside this file; from sources it is TypeScript. */
 function startWorker(setup: WorkerSetup): Worker {
-  const file = import.meta.url.endsWith(".ts") ? "./sandbox-worker.ts" : "./sandbox-worker.js";
-  const resourceLimits = { maxOldGenerationSizeMb: MEMORY_MB };
-  const worker = new Worker(new URL(file, import.meta.url), { workerData: setup, resourceLimits, env: {} });
+  const options = { workerData: setup, resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB }, env: {} };
+  const source = SOURCES ? "./sandbox-worker.ts" : null;
+  // Bundlers know the second form, letter for letter, and bring the worker along.
+  const worker =
+    source !== null
+      ? new Worker(new URL(source, import.meta.url), options)
+      : new Worker(new URL("./sandbox-worker.js", import.meta.url), options);
   worker.unref();
   return worker;
 }
 
+const SOURCES = import.meta.url.endsWith(".ts");
+
 type Asked = ShellResult & { readonly worker: "usable" | "spent" };
 
 function ask(worker: Worker, command: string, { timeoutMs, signal }: ShellOptions): Promise<Asked> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     worker.ref();
-    const settle = (result: Asked): void => {
+    const stopListening = (): void => {
       clearTimeout(timer);
       signal.removeEventListener("abort", stopped);
       worker.off("message", answered).off("error", failed).off("exit", exited);
       worker.unref();
+    };
+    const settle = (result: Asked): void => {
+      stopListening();
       resolve(result);
     };
     const answered = ({ timedOut, ...reply }: WorkerReply): void =>
       settle({ ...reply, cut: timedOut ? "time" : cutReason(reply.stderr), worker: "usable" });
-    const failed = (error: Error): void => settle(lost(`bash: ${reasonOf(error)}\n`, "work"));
+    const failed = (error: Error): void => {
+      const failure = startFailure(error);
+      if (failure === null) settle(lost(`bash: ${reasonOf(error)}\n`, "work"));
+      else {
+        stopListening();
+        reject(failure);
+      }
+    };
     const exited = (): void => settle(lost("bash: the shell ended unexpectedly\n", "work"));
     const stopped = (): void => settle(lost("bash: stopped\n", null));
     const timer = setTimeout(() => settle(lost("", "time")), timeoutMs + GRACE_MS);

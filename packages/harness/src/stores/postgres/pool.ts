@@ -4,6 +4,7 @@
  */
 import type { Pool, PoolClient, QueryResult, QueryResultRow } from "pg";
 import { within } from "../../abort.ts";
+import { loadOptional } from "../../optional-package.ts";
 
 export interface PoolOptions {
   readonly connections: number;
@@ -12,7 +13,7 @@ export interface PoolOptions {
 }
 
 export async function openPool(connectionString: string, { connections, answerMs }: PoolOptions): Promise<Pool> {
-  const { default: pg } = await import("pg");
+  const { default: pg } = await loadOptional("pg", () => import("pg"));
   const pool = new pg.Pool({
     connectionString,
     max: connections,

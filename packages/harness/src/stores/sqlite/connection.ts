@@ -4,10 +4,11 @@
  */
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
-import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { makeFile, makeFolder } from "../../trust/private-files.ts";
 import { StoreError, type StoreErrorCode } from "../store-error.ts";
+import { openDatabase } from "./database.ts";
 import { migrate, PAGE_SIZE, readVersion, requireCurrent } from "./schema.ts";
 
 export type Row = Record<string, SQLInputValue>;
@@ -54,7 +55,7 @@ function connectToWrite({ path, busyTimeoutMs = 5000, maxPages }: SqliteOptions)
       makeFolder(dirname(path));
       makeFile(path);
     }
-    const connection = wrap(path, new DatabaseSync(path, { timeout: busyTimeoutMs }));
+    const connection = wrap(path, openDatabase(path, { timeout: busyTimeoutMs }));
     try {
       prepare(connection);
       if (maxPages !== undefined) connection.exec(`PRAGMA max_page_count = ${Math.trunc(maxPages)}`);
@@ -78,7 +79,7 @@ function connectToRead({ path, busyTimeoutMs = 5000 }: SqliteOptions): Connectio
   // no write-ahead log: whoever has the file open for writing keeps one.
   const place = existsSync(`${path}-wal`) ? path : `${pathToFileURL(path).href}?immutable=1`;
   try {
-    const connection = wrap(path, new DatabaseSync(place, { timeout: busyTimeoutMs, readOnly: true }));
+    const connection = wrap(path, openDatabase(place, { timeout: busyTimeoutMs, readOnly: true }));
     try {
       requireCurrent(connection);
       connection.exec(CACHE);

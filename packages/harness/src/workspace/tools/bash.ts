@@ -1,6 +1,6 @@
 /** `bash`: one command, its output and exit code, and what cut it short if something did. */
 import { type Tool, tool } from "ai";
-import { z } from "zod";
+import { z } from "zod/v4";
 import type { Shell, ShellResult } from "../shell.ts";
 
 const MAX_OUTPUT = 4 << 20;

@@ -1,6 +1,6 @@
 /** `glob`: files whose path matches a pattern. */
 import { type Tool, tool } from "ai";
-import { z } from "zod";
+import { z } from "zod/v4";
 import { globMatcher } from "../glob-pattern.ts";
 import { VIRTUAL_ROOT, virtualPath } from "../virtual-path.ts";
 import { searchStarts, walk } from "../walk.ts";

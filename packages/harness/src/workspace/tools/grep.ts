@@ -1,6 +1,6 @@
 /** `grep`: lines that match a pattern, in one file or in all below a folder. Linear in what it reads; bounded in time. */
 import { type Tool, tool } from "ai";
-import { z } from "zod";
+import { z } from "zod/v4";
 import { globMatcher, lineMatcher } from "../glob-pattern.ts";
 import { type SearchOutcome, searchFiles } from "../search-files.ts";
 import { VIRTUAL_ROOT } from "../virtual-path.ts";

@@ -1,7 +1,7 @@
 /** `ls`: what a folder holds. */
 import { lstat } from "node:fs/promises";
 import { type Tool, tool } from "ai";
-import { z } from "zod";
+import { z } from "zod/v4";
 import { withFolder } from "../inside.ts";
 import { ToolFailure } from "../tool-failure.ts";
 import { type Place, ROOT_NAMES, resolveVirtual, VIRTUAL_ROOT, virtualPath } from "../virtual-path.ts";

@@ -1,6 +1,6 @@
 /** `present_files`: hands files to the user. What is presented exists, and stands in the thread's state once. */
 import { type Tool, tool } from "ai";
-import { z } from "zod";
+import { z } from "zod/v4";
 import { placeOf, withFile } from "../inside.ts";
 import { ToolFailure } from "../tool-failure.ts";
 import { VIRTUAL_ROOT, virtualPath } from "../virtual-path.ts";

@@ -1,6 +1,6 @@
 /** `read_file`: a range of lines of a text file; says where to go on. */
 import { type Tool, tool } from "ai";
-import { z } from "zod";
+import { z } from "zod/v4";
 import { imageType } from "../image-type.ts";
 import { placeOf, withFile } from "../inside.ts";
 import { type LineRange, type LinesRead, readLines, type Slice } from "../read-lines.ts";

@@ -1,6 +1,6 @@
 /** `str_replace`: one exact passage of a file by another. */
 import { type Tool, tool } from "ai";
-import { z } from "zod";
+import { z } from "zod/v4";
 import { editText } from "../edit-text.ts";
 import { writablePlace } from "../inside.ts";
 import { readWhole } from "../read-whole.ts";

@@ -1,7 +1,7 @@
 /** `view_image`: lets a model that sees look at an image of the workspace. */
 import { imageSize } from "@palimpsest/core/tokens";
 import { type Tool, tool } from "ai";
-import { z } from "zod";
+import { z } from "zod/v4";
 import { type ImageType, imageType } from "../image-type.ts";
 import { placeOf, withFile } from "../inside.ts";
 import { ToolFailure } from "../tool-failure.ts";

@@ -1,6 +1,6 @@
 /** `write_file`: a file's whole content, or more at its end. */
 import { type Tool, tool } from "ai";
-import { z } from "zod";
+import { z } from "zod/v4";
 import { writablePlace } from "../inside.ts";
 import { readWhole } from "../read-whole.ts";
 import { inTurn } from "../turns.ts";
