@@ -3,19 +3,13 @@
  * lines) in a rolled summary, beside random turns of the same size. Also checks citations and the ledger after the rolls.
  * `npm run bench -- extract FILE [--tokens 4000] [--rolls 20]`
  */
+
+import { RECALL } from "@palimpsest/core/internal/summary";
 import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
-import {
-  type Entry,
-  extractSummary,
-  failingLines,
-  probes,
-  RECALL,
-  renderSummary,
-  SECTIONS,
-  type SummaryState,
-  terms,
-} from "@palimpsest/core/summary";
+import { type Entry, extractSummary, renderSummary, SECTIONS, type SummaryState } from "@palimpsest/core/summary";
 import { charsPerToken } from "@palimpsest/core/tokens";
+import { failingLines } from "../packages/core/src/text/failing-lines.ts";
+import { probes, terms } from "../packages/core/src/text/terms.ts";
 import { type Bench, quantile } from "./bench.ts";
 import { readSession } from "./session.ts";
 

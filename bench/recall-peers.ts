@@ -3,7 +3,7 @@
  * (stems, no stop words), which is the better of the two for them and leaves only the ranking to compare. They are
  * dependencies of `bench/` alone; where they aren't installed the bench says how to get them.
  */
-import { analyze } from "@palimpsest/core/recall";
+import { analyze } from "../packages/core/src/text/analyze.ts";
 import type { Dialog, Turn } from "./locomo.ts";
 import { loadMem0, mem0 } from "./peers/mem0.ts";
 

@@ -3,7 +3,9 @@
  * and without drafts: the largest request against its trigger and the tail against its keep, each in its own unit.
  * `npm run bench -- settings [--window N] [--turns N] [--json]`.
  */
-import { isCeilings, type Keep, type Policy, type Threshold } from "@palimpsest/core/compaction";
+
+import type { Keep, Policy, Threshold } from "@palimpsest/core/compaction";
+import { isCeilings } from "@palimpsest/core/internal/compaction";
 import { type OpenAiMessage, openaiRules, type Shape, shapeOf } from "@palimpsest/core/message";
 import { answerReserve, charsPerToken, createMeter } from "@palimpsest/core/tokens";
 import { summarizationFromOptions } from "palimpsest/config";

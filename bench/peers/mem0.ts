@@ -3,7 +3,7 @@
  * so that no model is asked), in its store for one process. An embedding model can't run here; instead words are hashed into a vector,
  * so this is what its ranking makes of the words, not what it makes of a good embedding.
  */
-import { analyze } from "@palimpsest/core/recall";
+import { analyze } from "../../packages/core/src/text/analyze.ts";
 import type { Peer } from "../recall-peers.ts";
 import { standInForSqlite } from "./node-sqlite.ts";
 

@@ -1,12 +1,17 @@
 /**
  * Lists what each package subpath exports. `npm run public-names` writes the list to `scripts/public-names.json`, which
- * is committed, so that a new public name is a visible diff.
+ * is committed, so that a new public name is a visible diff. What stands under `internal/` is for our own packages, so it
+ * is no public name (docs/decisions/0014).
  */
 import { writeFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import { exportsOf } from "./imports.ts";
-import { loadWorkspace, type Workspace } from "./workspace.ts";
+import { loadWorkspace, type Package, type Workspace } from "./workspace.ts";
+
+/** More than one screen, and nobody finds the name he needs. */
+const MAX_VALUES = 15;
+const MAX_VALUES_IN_ALL = 180;
 
 export interface PublicNames {
   readonly values: readonly string[];
@@ -15,9 +20,45 @@ export interface PublicNames {
 
 export function publicNames(workspace: Workspace): Record<string, PublicNames> {
   const listed = workspace.packages.flatMap((owner) =>
-    [...owner.exports].map(([subpath, file]) => [owner.name + subpath.slice(1), namesOf(workspace, file)] as const),
+    publicPaths(owner).map(([subpath, file]) => [owner.name + subpath.slice(1), namesOf(workspace, file)] as const),
   );
   return Object.fromEntries(listed.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Subpaths with too many values, and all of them together. */
+export function crowdedSubpaths(workspace: Workspace): string[] {
+  const counts = Object.entries(publicNames(workspace)).map(([path, { values }]) => ({ path, count: values.length }));
+  const total = counts.reduce((sum, { count }) => sum + count, 0);
+  const crowded = counts
+    .filter(({ count }) => count > MAX_VALUES)
+    .map(({ path, count }) => `${path} exports ${count} values, at most ${MAX_VALUES}: ${ADVICE}`);
+  return total > MAX_VALUES_IN_ALL
+    ? [...crowded, `${total} public values in all, at most ${MAX_VALUES_IN_ALL}: ${ADVICE}`]
+    : crowded;
+}
+
+const ADVICE = "what only our own packages use belongs in the folder's internal.ts";
+
+/** Names that are public and internal at once: each has one home. */
+export function doublyExported(workspace: Workspace): string[] {
+  return workspace.packages.flatMap((owner) => {
+    const open = new Set(publicPaths(owner).flatMap(([, file]) => namesOf(workspace, file).values));
+    return [...owner.exports]
+      .filter(([subpath]) => isInternal(subpath))
+      .flatMap(([subpath, file]) =>
+        namesOf(workspace, file)
+          .values.filter((name) => open.has(name))
+          .map((name) => `${owner.name}${subpath.slice(1)} exports ${name}, which is public too`),
+      );
+  });
+}
+
+export function isInternal(subpath: string): boolean {
+  return subpath.startsWith("./internal/");
+}
+
+function publicPaths(owner: Package): (readonly [subpath: string, file: string])[] {
+  return [...owner.exports].filter(([subpath]) => !isInternal(subpath));
 }
 
 function namesOf(workspace: Workspace, path: string): PublicNames {

@@ -1,4 +1,5 @@
-import { SECTION_PATHS, sectionText } from "@palimpsest/core/memory";
+import { sectionText } from "@palimpsest/core/internal/memory";
+import { SECTION_PATHS } from "@palimpsest/core/memory";
 import type { Run } from "../command/command.ts";
 import { withMemory } from "../home/memory-home.ts";
 import { printable } from "../terminal/terminal-text.ts";

@@ -1,6 +1,6 @@
 export { type Boundary, boundaries } from "./boundaries.ts";
 export type { Reach } from "./choice.ts";
-export { entrySize, type Measure } from "./clamp.ts";
+export type { Measure } from "./clamp.ts";
 export type { CompactionOutcome } from "./outcome.ts";
 export {
   type CompactPlan,
@@ -11,29 +11,14 @@ export {
   planCompaction,
 } from "./plan.ts";
 export {
-  isCeilings,
   type Keep,
   keepProblems,
   type Limits,
-  limitsOf,
   type Policy,
   policyProblems,
   type Threshold,
   type Window,
 } from "./policy.ts";
-export { inputText, messageText } from "./prune/part-text.ts";
 export type { PruneRung } from "./prune/rung.ts";
-export {
-  coveredBy,
-  draftsOf,
-  extractState,
-  quote,
-  reasonText,
-  renderState,
-  type StateLines,
-  type SummaryInput,
-  storedSummary,
-  type WrittenSummary,
-} from "./records.ts";
-export { behindSummary } from "./tail.ts";
-export { checkTrigger, type Growth } from "./trigger.ts";
+export { reasonText, type StateLines, type SummaryInput, type WrittenSummary } from "./records.ts";
+export type { Growth } from "./trigger.ts";

@@ -17,13 +17,13 @@ import type { Shape } from "../message/shape.ts";
 import {
   type Entry,
   extractSummary,
-  mediaName,
   type Originals,
   type Pin,
   readState,
   renderSummary,
   type SummaryState,
 } from "../summary/index.ts";
+import { mediaName } from "../summary/render/media-name.ts";
 import { openGroupDigest } from "./digest.ts";
 import type { CompactPlan, Cut } from "./plan.ts";
 

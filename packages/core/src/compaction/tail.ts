@@ -6,7 +6,7 @@
 import type { PruneEntry } from "../log/record.ts";
 import { ACKNOWLEDGEMENT, SUMMARY_END, type ViewEntry } from "../log/view.ts";
 import type { Shape } from "../message/shape.ts";
-import { NOWHERE, type Originals } from "../summary/index.ts";
+import { NOWHERE, type Originals } from "../summary/render/originals.ts";
 import { type Boundary, requestBefore } from "./boundaries.ts";
 import { type Clamped, clampableTokens, clampEntry, entrySize, type Measure } from "./clamp.ts";
 import type { Policy } from "./policy.ts";

@@ -2,7 +2,7 @@
  * When two facts say the same, and when one takes the other's place. Deliberately narrow [F57]: a contradiction is the
  * same subject and the same attribute, nothing wider; what merely resembles stays beside it.
  */
-import { analyze } from "../recall/analyze.ts";
+import { analyze } from "../text/analyze.ts";
 
 /** The words that carry a fact's meaning; who it is about goes without saying. */
 export function meaning(text: string): Set<string> {

@@ -6,8 +6,6 @@ import { liveFacts, type MemoryDocument, SECTION_PATHS, sectionText } from "./do
 import { escapeLine } from "./escape.ts";
 import type { SourceTurn } from "./extract-input.ts";
 
-export const EXTRACTION_PROMPT_VERSION = 2;
-
 export interface ExtractionPrompt {
   readonly text: string;
   /** Which fact each number of the prompt stands for. */

@@ -2,7 +2,7 @@
  * Makes the index entry of one message: terms of its text, of its speaker's name and of its date, and of the extra keys it
  * may be found under. Also says where the entry stands: its ordinal, and which session it belongs to.
  */
-import { analyze, type Term } from "./analyze.ts";
+import { analyze, type Term } from "../text/analyze.ts";
 import { dateWords, relativeDates } from "./dates.ts";
 import type { IndexEntry, Placement } from "./port.ts";
 

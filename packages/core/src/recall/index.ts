@@ -1,6 +1,6 @@
-export { analyze, type Term } from "./analyze.ts";
-export { type EntrySource, indexEntry, place } from "./entry.ts";
-export { type Indexable, type IndexableOptions, indexableText, isEcho } from "./indexable.ts";
+export type { Term } from "../text/analyze.ts";
+export { type EntrySource, indexEntry } from "./entry.ts";
+export { type Indexable, type IndexableOptions, indexableText } from "./indexable.ts";
 export { MemoryIndex } from "./memory-index.ts";
 export type {
   CandidateRequest,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { type OpenAiMessage, openaiShape } from "../message/index.ts";
-import { analyze } from "./analyze.ts";
+import { analyze } from "../text/analyze.ts";
 import { INDEXED_CHARACTERS, indexableText, isEcho } from "./indexable.ts";
 
 const said = (message: OpenAiMessage, call?: { name: string; input: string }) =>

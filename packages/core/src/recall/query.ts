@@ -2,10 +2,10 @@
  * Reads a question: which terms it asks for and how much each counts, which identifiers it quotes, which dates it states.
  * Nothing in it is ever an operator; quotes, stars and brackets are separators like any other. Total on every string.
  */
-import { analyze, fold } from "./analyze.ts";
+import { analyze, fold } from "../text/analyze.ts";
+import { stem } from "../text/stem.ts";
+import { QUESTION_WORDS } from "../text/stop-words.ts";
 import { statedDates, type TimeRange } from "./dates.ts";
-import { stem } from "./stem.ts";
-import { QUESTION_WORDS } from "./words.ts";
 
 export interface Query {
   readonly terms: readonly QueryTerm[];

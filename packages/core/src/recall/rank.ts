@@ -5,7 +5,7 @@
  * Pure and deterministic: the order of the candidates given doesn't matter.
  */
 
-import { fold } from "./analyze.ts";
+import { fold } from "../text/analyze.ts";
 import type { IndexedDoc, ScopeStatistics } from "./port.ts";
 import type { Query, QueryTerm } from "./query.ts";
 

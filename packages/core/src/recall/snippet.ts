@@ -2,7 +2,7 @@
  * Shows a hit: a short message whole, of a long one the best window, cut at lines or sentences, with the words that matched
  * marked. Only ever cuts and marks; the words are the message's own.
  */
-import { analyze } from "./analyze.ts";
+import { analyze } from "../text/analyze.ts";
 import { analyzeQuery } from "./query.ts";
 
 export interface SnippetOptions {

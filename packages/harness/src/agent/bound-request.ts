@@ -2,7 +2,9 @@
  * A request to a model that binds its reasoning: thoughts made under another prompt are left out, and the request's hash
  * is what its answer is recorded with. It stands behind all middleware, so that it sees what is really sent.
  */
-import { aiSdkShape, boundReasoning, signaturesOf } from "@palimpsest/core/message";
+
+import { boundReasoning, signaturesOf } from "@palimpsest/core/internal/message";
+import { aiSdkShape } from "@palimpsest/core/message";
 import type { FixedPart, ModelRequest } from "./fixed-part.ts";
 import type { Run } from "./run.ts";
 

@@ -1,6 +1,8 @@
 /** What a caller says to a thread: a prompt or messages, checked at the boundary and made ready for the log. */
+
+import { readMessage } from "@palimpsest/core/internal/message";
 import type { MessageRecord } from "@palimpsest/core/log";
-import { type AiSdkMessage, aiSdkShape, readMessage } from "@palimpsest/core/message";
+import { type AiSdkMessage, aiSdkShape } from "@palimpsest/core/message";
 import type { ModelMessage } from "ai";
 import { jsonOf } from "./body.ts";
 import { AgentError } from "./errors.ts";

@@ -2,10 +2,11 @@
  * The token account of one run's thread: resumed from the reports in the log, asked before every request, settled with
  * every report. Turns a provider's usage into the record that the log keeps.
  */
-import { entrySize } from "@palimpsest/core/compaction";
+import { entrySize } from "@palimpsest/core/internal/compaction";
+import { resumeAccount, viewKey } from "@palimpsest/core/internal/tokens";
 import type { UsageFlaw, ViewEntry } from "@palimpsest/core/log";
 import type { AiSdkMessage } from "@palimpsest/core/message";
-import { type Account, type Count, type Meter, type Prompt, resumeAccount, viewKey } from "@palimpsest/core/tokens";
+import type { Account, Count, Meter, Prompt } from "@palimpsest/core/tokens";
 import type { RecordInput } from "../threads/writer.ts";
 import type { StepUsage } from "./events.ts";
 import { readUsages } from "./read-records.ts";

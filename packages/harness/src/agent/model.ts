@@ -3,7 +3,8 @@
  * provider states while refusing are remembered here, for a day, beside what was configured.
  */
 import type { Window } from "@palimpsest/core/compaction";
-import { answerReserve, effectiveWindow, type LearnedLimits, learnLimit } from "@palimpsest/core/tokens";
+import { learnLimit } from "@palimpsest/core/internal/tokens";
+import { answerReserve, effectiveWindow, type LearnedLimits } from "@palimpsest/core/tokens";
 import type { LanguageModel, streamText } from "ai";
 import type { LimitsShelf } from "../models/learned-limits.ts";
 import { AgentError } from "./errors.ts";

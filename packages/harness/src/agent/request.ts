@@ -3,10 +3,11 @@
  * request; one count of it drives the trigger, the plan and the usage records. Calls no model.
  */
 import type { Window } from "@palimpsest/core/compaction";
+import { RECALL } from "@palimpsest/core/internal/summary";
 import type { ViewEntry } from "@palimpsest/core/log";
 import { type AiSdkMessage, type RuleSet, repair, rulesOf, shapeOf } from "@palimpsest/core/message";
 import { isCold, RELATIVE_PRICES } from "@palimpsest/core/pricing";
-import { type Originals, RECALL } from "@palimpsest/core/summary";
+import type { Originals } from "@palimpsest/core/summary";
 import type { Count, Meter } from "@palimpsest/core/tokens";
 import type { ToolSet } from "ai";
 import { type Compactor, createCompactor } from "../compaction/compactor.ts";

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { tool } from "ai";
 import { z } from "zod";
-import { createDeepAgent } from "../assistant/create-deep-agent.ts";
 import { deepAgentKit } from "../testing/agent-kit.ts";
 import { threadWorkspace } from "../workspace/workspace.ts";
+import { createDeepAgent } from "./create-deep-agent.ts";
 
 const LOG = Array.from({ length: 16_500 }, (_, index) =>
   index === 9_876

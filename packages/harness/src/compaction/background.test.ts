@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type CompactionOutcome, type Policy, storedSummary } from "@palimpsest/core/compaction";
+import type { CompactionOutcome, Policy } from "@palimpsest/core/compaction";
+import { storedSummary } from "@palimpsest/core/internal/compaction";
 import type { Range } from "@palimpsest/core/log";
 import { type OpenAiMessage, openaiRules, openaiShape } from "@palimpsest/core/message";
 import { SECTIONS, type SummaryState } from "@palimpsest/core/summary";

@@ -4,7 +4,8 @@
  * goes wrong is an event, since the trigger can always do without.
  */
 import type { Cut } from "@palimpsest/core/compaction";
-import { applyDelta, type Delta, deltaOf, type Json } from "@palimpsest/core/log";
+import { applyDelta, deltaOf } from "@palimpsest/core/internal/log";
+import type { Delta, Json } from "@palimpsest/core/log";
 import { readState } from "@palimpsest/core/summary";
 import { untilAborted } from "../abort.ts";
 import { covers, fingerprint, planDraft } from "./draft-plan.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { randomConversation, render } from "@palimpsest/core/internal/testing";
 import { FORMAT_VERSION } from "@palimpsest/core/log";
 import { type Dialect, rulesOf, type Shape, shapeOf, violations } from "@palimpsest/core/message";
-import { randomConversation, render } from "@palimpsest/core/testing";
 import fc from "fast-check";
 import { type CompactedMessages, compactMessages, type MessagesState } from "./compact-messages.ts";
 import { createModelWriter } from "./model-writer.ts";

@@ -4,19 +4,17 @@
  * small state that the caller keeps beside it, and the prompt is a view made of both.
  */
 import type { CompactionOutcome } from "@palimpsest/core/compaction";
+import { emptyHead, liveAfter, NOTHING_LIVE } from "@palimpsest/core/internal/log";
+import { NOWHERE } from "@palimpsest/core/internal/summary";
 import {
   type CompactionRecord,
-  emptyHead,
   FORMAT_VERSION,
   type LiveRecords,
-  liveAfter,
   type MessageRecord,
   type MessageSource,
-  NOTHING_LIVE,
   type PruneRecord,
 } from "@palimpsest/core/log";
 import { type Dialect, detectDialect, rulesOf, type Shape, shapeOf } from "@palimpsest/core/message";
-import { NOWHERE } from "@palimpsest/core/summary";
 import { answerReserve, charsPerToken, createMeter } from "@palimpsest/core/tokens";
 import { SettingsError, type SummarizationOptions, summarizationFromOptions } from "../config/summarization.ts";
 import type { Conversation } from "../threads/conversation.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import type { CompactionOutcome, Policy } from "@palimpsest/core/compaction";
-import { sent } from "@palimpsest/core/log";
+import { sent } from "@palimpsest/core/internal/log";
 import { assertValid, forRequest, type OpenAiMessage, openaiRules, openaiShape } from "@palimpsest/core/message";
 import { charsPerToken, createMeter } from "@palimpsest/core/tokens";
 import { openSqlite } from "../stores/sqlite.ts";

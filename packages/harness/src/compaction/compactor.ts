@@ -15,8 +15,9 @@ import {
   reasonText,
   type Window,
 } from "@palimpsest/core/compaction";
+import { NOWHERE } from "@palimpsest/core/internal/summary";
 import type { Head, ViewEntry } from "@palimpsest/core/log";
-import { NOWHERE, type Originals } from "@palimpsest/core/summary";
+import type { Originals } from "@palimpsest/core/summary";
 import { SettingsError } from "../config/summarization.ts";
 import type { Conversation } from "../threads/conversation.ts";
 import { type Background, type BackgroundOptions, createBackground } from "./background.ts";

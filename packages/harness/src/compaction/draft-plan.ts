@@ -5,16 +5,14 @@
 import { createHash } from "node:crypto";
 import {
   type Cut,
-  entrySize,
-  isCeilings,
   type Keep,
-  limitsOf,
   type Policy,
   planCompaction,
   type Threshold,
   type Window,
 } from "@palimpsest/core/compaction";
-import { PATCH_PROMPT_VERSION, PROSE_PROMPT_VERSION } from "@palimpsest/core/summary";
+import { entrySize, isCeilings, limitsOf } from "@palimpsest/core/internal/compaction";
+import { PATCH_PROMPT_VERSION, PROSE_PROMPT_VERSION } from "@palimpsest/core/internal/summary";
 import type { Conversation } from "../threads/conversation.ts";
 import type { Gauge } from "./gauge.ts";
 

@@ -2,7 +2,9 @@
  * One honest measure of a conversation's next request, for the trigger, the plan and the outcome alike. The account's
  * count (anchored on reports) sets the scale; parts and hypothetical views are weighed by the meter on that scale.
  */
-import { entrySize, type Growth, type Measure, type Window } from "@palimpsest/core/compaction";
+
+import type { Growth, Measure, Window } from "@palimpsest/core/compaction";
+import { entrySize } from "@palimpsest/core/internal/compaction";
 import type { ViewEntry } from "@palimpsest/core/log";
 import type { RuleSet } from "@palimpsest/core/message";
 import type { Count, CountSource, Meter } from "@palimpsest/core/tokens";

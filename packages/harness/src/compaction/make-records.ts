@@ -2,8 +2,10 @@
  * From a plan to the records that carry it out and the view they would give: gets the summary written or completed, weighs
  * the result as it really is, and plans again where it came to more than it may. Appends nothing.
  */
-import { type CompactPlan, draftsOf, type Plan, renderState } from "@palimpsest/core/compaction";
-import { FORMAT_VERSION, type LogRecord, liveAfter } from "@palimpsest/core/log";
+import type { CompactPlan, Plan } from "@palimpsest/core/compaction";
+import { draftsOf, renderState } from "@palimpsest/core/internal/compaction";
+import { liveAfter } from "@palimpsest/core/internal/log";
+import { FORMAT_VERSION, type LogRecord } from "@palimpsest/core/log";
 import type { Conversation } from "../threads/conversation.ts";
 import type { CompactorOptions, CompactRequest } from "./compactor.ts";
 import type { Gauge } from "./gauge.ts";

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { NOWHERE } from "@palimpsest/core/internal/summary";
 import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
-import { emptyState, NOWHERE, SECTIONS, type SummaryState } from "@palimpsest/core/summary";
+import { emptyState, SECTIONS, type SummaryState } from "@palimpsest/core/summary";
 import { charsPerToken } from "@palimpsest/core/tokens";
 import fc from "fast-check";
 import { SUMMARIZERS, type SummarizerName } from "../testing/summarizers.ts";

@@ -3,10 +3,10 @@
  * merged in order into the state so far. The model proposes and code disposes: what it does not mention stays, what it
  * invents is dropped. It never touches the thread, and every failure is a result that names its reason.
  */
+
+import { chunkMessages, createLocator } from "@palimpsest/core/internal/summary";
 import {
   type Chunk,
-  chunkMessages,
-  createLocator,
   emptyState,
   extendLedger,
   type Locate,

@@ -2,7 +2,9 @@
  * What stands verbatim in a summary: messages a person pinned, then the user's own words, newest first. Read anew from
  * the log at every compaction, so that they can't drift.
  */
-import { quote, type SummaryInput } from "@palimpsest/core/compaction";
+
+import type { SummaryInput } from "@palimpsest/core/compaction";
+import { quote } from "@palimpsest/core/internal/compaction";
 import type { MessageRecord } from "@palimpsest/core/log";
 import type { Pin } from "@palimpsest/core/summary";
 import type { Store } from "../stores/store.ts";

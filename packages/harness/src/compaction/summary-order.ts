@@ -2,8 +2,11 @@
  * What a summary of one cut is written from: the hidden messages as they were given, the summary so far, what is quoted
  * and the state that is frozen into it. The same for a summary written at the trigger and one drafted ahead of it.
  */
-import { behindSummary, type Cut, coveredBy, type Policy } from "@palimpsest/core/compaction";
-import { NOWHERE, type Originals, wordRoom } from "@palimpsest/core/summary";
+
+import type { Cut, Policy } from "@palimpsest/core/compaction";
+import { behindSummary, coveredBy } from "@palimpsest/core/internal/compaction";
+import { NOWHERE, wordRoom } from "@palimpsest/core/internal/summary";
+import type { Originals } from "@palimpsest/core/summary";
 import type { Conversation } from "../threads/conversation.ts";
 import type { DraftTable } from "./draft-table.ts";
 import type { Gauge } from "./gauge.ts";

@@ -2,7 +2,8 @@
  * Gets one summary written: by the writer while it is trusted, else by the extract. A failing writer is left alone for a
  * while; each failure is an event, never an exception, and never the end of the compaction.
  */
-import { type Cut, extractState, type SummaryInput, type WrittenSummary } from "@palimpsest/core/compaction";
+import type { Cut, SummaryInput, WrittenSummary } from "@palimpsest/core/compaction";
+import { extractState } from "@palimpsest/core/internal/compaction";
 import type { Shape } from "@palimpsest/core/message";
 import { afterFailure, type Breaker, FRESH_BREAKER, mayCall } from "./breaker.ts";
 import type { DraftTable } from "./draft-table.ts";

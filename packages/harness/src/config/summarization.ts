@@ -3,8 +3,9 @@
  * defaults of its own. Both come to the planner's `Policy` and what the compactor needs beside it.
  */
 
-import { isCeilings, type Keep, type Policy, policyProblems, type Threshold } from "@palimpsest/core/compaction";
+import { type Keep, type Policy, policyProblems, type Threshold } from "@palimpsest/core/compaction";
 import { PalimpsestError } from "@palimpsest/core/errors";
+import { isCeilings } from "@palimpsest/core/internal/compaction";
 import type { SummaryFormat } from "@palimpsest/core/log";
 import { DEFAULT_KEEP, type SummarizationFile } from "./schema.ts";
 

@@ -2,7 +2,7 @@
  * Erasing that was killed in between: facts that rest on a message which is erased already, and logs that still show facts
  * which are. A rebuild finds and completes both; whoever erased need not remember what it was.
  */
-import { erasedFacts } from "@palimpsest/core/memory";
+import { erasedFacts } from "@palimpsest/core/internal/memory";
 import { cleanThreadFiles } from "../assistant/thread-files.ts";
 import { eraseMessage } from "../memory/erase-message.ts";
 import type { Repository } from "../memory/repository.ts";

@@ -3,7 +3,9 @@
  * running conversation carries unknown blocks along; a file with one is more likely damaged or of another dialect, and
  * whoever imports it should hear so. Judges one message at a time: how they stand together the view repairs.
  */
-import { type Dialect, isNestedTooDeeply, readMessage, shapeOf } from "@palimpsest/core/message";
+
+import { isNestedTooDeeply, readMessage } from "@palimpsest/core/internal/message";
+import { type Dialect, shapeOf } from "@palimpsest/core/message";
 import { type ImportedMessage, isObject, type Problem } from "./conversation.ts";
 
 /** Null when the message is fine. */

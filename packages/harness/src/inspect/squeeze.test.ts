@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { randomConversation, render } from "@palimpsest/core/internal/testing";
 import { rulesOf, type Shape, shapeOf, violations } from "@palimpsest/core/message";
-import { randomConversation, render } from "@palimpsest/core/testing";
 import { answerReserve } from "@palimpsest/core/tokens";
 import fc from "fast-check";
 import { FloorError } from "../compaction/floor-error.ts";

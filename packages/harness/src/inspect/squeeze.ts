@@ -3,7 +3,8 @@
  * conversation is an imagined one: nothing is written.
  */
 import type { Policy } from "@palimpsest/core/compaction";
-import { type Budget, type Count, fit } from "@palimpsest/core/tokens";
+import { fit } from "@palimpsest/core/internal/tokens";
+import type { Budget, Count } from "@palimpsest/core/tokens";
 import { createCompactor } from "../compaction/compactor.ts";
 import { homeOriginals } from "../compaction/part-files.ts";
 import { readQuotes } from "../compaction/pins.ts";

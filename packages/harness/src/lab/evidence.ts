@@ -2,7 +2,7 @@
  * Questions with known evidence, asked at the end of a transcript: how much of the evidence a prompt holds word for word,
  * and how much a search over everything said brings back among its first hits. The search doesn't depend on the policy.
  */
-import { messageText } from "@palimpsest/core/compaction";
+import { messageText } from "@palimpsest/core/internal/compaction";
 import { openaiShape } from "@palimpsest/core/message";
 import type { View } from "./policy.ts";
 import type { EvidenceQuestion, Transcript } from "./transcript.ts";

@@ -3,7 +3,8 @@
  * say so, and hides the older part behind a summary when the window demands it.
  */
 import { planCompaction } from "@palimpsest/core/compaction";
-import { applyPrune, type PruneEntry } from "@palimpsest/core/log";
+import { applyPrune } from "@palimpsest/core/internal/log";
+import type { PruneEntry } from "@palimpsest/core/log";
 import { openaiShape } from "@palimpsest/core/message";
 import { answerReserve } from "@palimpsest/core/tokens";
 import { homeOriginals } from "../compaction/part-files.ts";

@@ -2,7 +2,7 @@
  * The policies ours is measured against: nothing, keep the last, mask at each step, batch prune, summarize. The building
  * blocks of `field.ts`, which names the published defaults of others.
  */
-import { applyPrune } from "@palimpsest/core/log";
+import { applyPrune } from "@palimpsest/core/internal/log";
 import { openaiShape } from "@palimpsest/core/message";
 import type { Policy, View } from "./policy.ts";
 import { groupStart, summarizeOlder } from "./summarize.ts";

@@ -2,7 +2,7 @@
  * The questions a transcript asks of every policy as it goes on, and the asking: what of it the prompt at hand still
  * answers, what a search over everything said finds among its first hits, and what had to be fetched again.
  */
-import { inputText, messageText } from "@palimpsest/core/compaction";
+import { inputText, messageText } from "@palimpsest/core/internal/compaction";
 import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
 import { answersIn, findProbes, type Probe } from "@palimpsest/core/pricing";
 import type { View } from "./policy.ts";

@@ -3,7 +3,7 @@
  * the distant uses was still in the prompt, and what had to be fetched again - a request of its own, and the result is
  * written and carried from then on.
  */
-import { messageText } from "@palimpsest/core/compaction";
+import { messageText } from "@palimpsest/core/internal/compaction";
 import { type OpenAiMessage, openaiRules, openaiShape, violations } from "@palimpsest/core/message";
 import { chargeRequest, costOfSideCall, isCold, type PricedRequest, type Prices } from "@palimpsest/core/pricing";
 import { askForEvidence } from "./evidence.ts";

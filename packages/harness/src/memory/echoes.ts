@@ -2,8 +2,9 @@
  * Where a thread repeats one of its messages because the agent looked it up: results of recall, and of tools that read the
  * part files. A search names what it found by its number, so that an echo is known when the words are gone already.
  */
+
+import { isEcho } from "@palimpsest/core/internal/recall";
 import { type Shape, shapeOf } from "@palimpsest/core/message";
-import { isEcho } from "@palimpsest/core/recall";
 import { messageTexts } from "../threads/redact.ts";
 import type { ThreadDeps } from "../threads/writer.ts";
 import type { ChildCopy } from "./child-copies.ts";

@@ -3,15 +3,10 @@
  * learned from it, where those were shown, where it was looked up, copies in sub-agents' threads, files. Each step can be run again, in an order in
  * which a later run still finds what an earlier one left. Says what it did, and what is left to do.
  */
+
+import { bindTurns, escapeLine, meaning, planMemoryErasure } from "@palimpsest/core/internal/memory";
 import type { ThreadHeader } from "@palimpsest/core/log";
-import {
-  bindTurns,
-  escapeLine,
-  type Fact,
-  type MemoryErasure,
-  meaning,
-  planMemoryErasure,
-} from "@palimpsest/core/memory";
+import type { Fact, MemoryErasure } from "@palimpsest/core/memory";
 import { readTurns, refOf } from "../recall/search.ts";
 import type { Scrubbed } from "../stores/store.ts";
 import { eraseFacts, type Redacted, redact } from "../threads/redact.ts";

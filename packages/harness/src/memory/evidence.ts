@@ -3,7 +3,8 @@
  * words and by the facts drawn from them; turns the prompt already shows, of other agents, of threads without memory
  * and of what was forgotten are left out. Reads only.
  */
-import { escapeLine, type Fact, isBound, isFenced, type MemoryDocument } from "@palimpsest/core/memory";
+import { escapeLine, isBound, isFenced } from "@palimpsest/core/internal/memory";
+import type { Fact, MemoryDocument } from "@palimpsest/core/memory";
 import { renderHits, type ShownHit } from "@palimpsest/core/recall";
 import { readTurns, refOf, type SearchHit, searchAll } from "../recall/search.ts";
 import type { Store } from "../stores/store.ts";

@@ -3,7 +3,8 @@
  * and after the run a job for the updater. It never stops a run: trouble with memory is an event, and the run goes on
  * without it.
  */
-import { extractInput, type MemoryDocument } from "@palimpsest/core/memory";
+import { extractInput } from "@palimpsest/core/internal/memory";
+import type { MemoryDocument } from "@palimpsest/core/memory";
 import { aiSdkShape } from "@palimpsest/core/message";
 import { charsPerToken } from "@palimpsest/core/tokens";
 import { LeaseLostError } from "../agent/errors.ts";

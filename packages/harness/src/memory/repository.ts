@@ -4,7 +4,8 @@
  * without a document reads its user's, and its first save makes a copy.
  */
 import { setTimeout as wait } from "node:timers/promises";
-import { applyChanges, emptyDocument, type MemoryDocument, type NewChange, type Stamp } from "@palimpsest/core/memory";
+import { applyChanges } from "@palimpsest/core/internal/memory";
+import { emptyDocument, type MemoryDocument, type NewChange, type Stamp } from "@palimpsest/core/memory";
 import { checkScope, type MemoryScope } from "./scope.ts";
 import { type MemoryStorage, MemoryStorageError } from "./storage.ts";
 

@@ -2,24 +2,27 @@
  * Memory as people control it: look, search, write, correct, forget, take back, carry elsewhere. Every act is one save with
  * its preimage in the audit. What a person writes is redacted like everything else and needs no other gate.
  */
+
+import {
+  clampConfidence,
+  planMemoryErasure,
+  planUndo,
+  saysTheSame,
+  sectionText,
+  visible,
+} from "@palimpsest/core/internal/memory";
 import {
   type Change,
-  clampConfidence,
   type Fact,
   liveFacts,
   MAX_FACT_CHARACTERS,
   type MemoryDocument,
   type NewChange,
-  planMemoryErasure,
-  planUndo,
   readDocument,
   redactSecrets,
   SECTION_PATHS,
   type SectionPath,
-  saysTheSame,
-  sectionText,
   type Undo,
-  visible,
 } from "@palimpsest/core/memory";
 import { searchFacts } from "./fact-index.ts";
 import type { Repository } from "./repository.ts";

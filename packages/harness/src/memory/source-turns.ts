@@ -2,8 +2,9 @@
  * Keeps what memory says of its source turns true: names that mean another message by now are dropped before anything is
  * done in their name, and a thread that is deleted takes its names along.
  */
+
+import { namedRefs, staleRefs, withoutStale, withoutThread } from "@palimpsest/core/internal/memory";
 import type { MessageRecord } from "@palimpsest/core/log";
-import { namedRefs, staleRefs, withoutStale, withoutThread } from "@palimpsest/core/memory";
 import { refOf } from "../recall/search.ts";
 import type { Store } from "../stores/store.ts";
 import type { Repository } from "./repository.ts";

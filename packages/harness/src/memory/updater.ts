@@ -3,21 +3,24 @@
  * saves what passes the gates together with the new watermark, in one write. So a crash at any point repeats nothing
  * and loses nothing. When to run it is the queue's business: it calls `process(job)`.
  */
-import type { MessageRecord } from "@palimpsest/core/log";
+
 import {
   bindTurns,
   extractInput,
-  extractionPrompt,
   isFenced,
+  planMemoryErasure,
+  standingWatermark,
+  withWatermark,
+} from "@palimpsest/core/internal/memory";
+import type { MessageRecord } from "@palimpsest/core/log";
+import {
+  extractionPrompt,
   type MemoryDocument,
   type MemoryUpdate,
   mergeUpdate,
   parseUpdate,
-  planMemoryErasure,
   type Refusal,
   type SourceTurn,
-  standingWatermark,
-  withWatermark,
 } from "@palimpsest/core/memory";
 import { within } from "../abort.ts";
 import { readTurns, refOf } from "../recall/search.ts";

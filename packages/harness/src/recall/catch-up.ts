@@ -3,9 +3,11 @@
  * may do it at once: each batch is written only if the index still stands where it was read. What this file decides is
  * which text becomes an entry; everything else is the driver's or core's.
  */
+
+import { place } from "@palimpsest/core/internal/recall";
 import type { MessageRecord } from "@palimpsest/core/log";
 import { type CallPart, shapeOf } from "@palimpsest/core/message";
-import { type IndexEntry, indexableText, indexEntry, type Placement, place } from "@palimpsest/core/recall";
+import { type IndexEntry, indexableText, indexEntry, type Placement } from "@palimpsest/core/recall";
 import { postingWriter } from "../stores/postings.ts";
 import type { Stretch } from "../stores/recall-tables.ts";
 import type { Store, StoredRecord } from "../stores/store.ts";

@@ -3,9 +3,10 @@
  * reads any stretch of it word for word. What they return is known by the tools' names and never indexed again, so that
  * search doesn't find its own echo.
  */
+
+import { mediaName } from "@palimpsest/core/internal/summary";
 import { type Part, shapeOf } from "@palimpsest/core/message";
 import { renderHits } from "@palimpsest/core/recall";
-import { mediaName } from "@palimpsest/core/summary";
 import { charsPerToken } from "@palimpsest/core/tokens";
 import { tool } from "ai";
 import { z } from "zod/v4";

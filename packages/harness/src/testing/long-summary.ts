@@ -2,8 +2,9 @@
  * A thread of millions of tokens through a summarizer that can read a few thousand, killed at chosen calls and started
  * again. Every word of user and assistant is its own, so that the report can say which of them were never read.
  */
+
+import { NOWHERE } from "@palimpsest/core/internal/summary";
 import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
-import { NOWHERE } from "@palimpsest/core/summary";
 import { charsPerToken } from "@palimpsest/core/tokens";
 import type { DraftTable } from "../compaction/draft-table.ts";
 import { createModelWriter } from "../compaction/model-writer.ts";

@@ -2,7 +2,7 @@
  * A conversation without a store that messages are played into: for simulations, playbacks and property tests that run
  * hundreds of thousands of steps.
  */
-import { emptyHead, NOTHING_LIVE } from "@palimpsest/core/log";
+import { emptyHead, NOTHING_LIVE } from "@palimpsest/core/internal/log";
 import type { Shape } from "@palimpsest/core/message";
 import { inMemoryConversation, NO_THREAD } from "../threads/in-memory.ts";
 import type { PlayedThread } from "./playback.ts";

@@ -1,7 +1,7 @@
 /** One row of the grid, as a worker plays it: a transcript, by its path or as the seed of a generated one, in one shape and window. */
 import { readFileSync } from "node:fs";
+import { randomConversation, render } from "@palimpsest/core/internal/testing";
 import { type Dialect, detectDialect, type Shape, shapeOf } from "@palimpsest/core/message";
-import { randomConversation, render } from "@palimpsest/core/testing";
 import { readConversations } from "../import/read-conversations.ts";
 import { type GridReport, playGrid } from "./playback-grid.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { randomConversation, render } from "@palimpsest/core/internal/testing";
 import { type Shape, shapeOf } from "@palimpsest/core/message";
-import { randomConversation, render } from "@palimpsest/core/testing";
 import { playGrid } from "./playback-grid.ts";
 
 test("[F1] [F2] [F3] [F4] a session plays through every shape and every misbehaving summarizer without a fault", async (t) => {

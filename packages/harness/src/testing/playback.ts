@@ -2,16 +2,10 @@
  * Plays a conversation message by message through automatic compaction, as an agent would have lived it, and judges every
  * request it would have sent: the provider's rules, the window, how often compaction was tried.
  */
-import {
-  type CompactionOutcome,
-  type Growth,
-  limitsOf,
-  type Policy,
-  type PruneRung,
-  type Window,
-} from "@palimpsest/core/compaction";
+import type { CompactionOutcome, Growth, Policy, PruneRung, Window } from "@palimpsest/core/compaction";
+import { limitsOf } from "@palimpsest/core/internal/compaction";
+import { RECALL } from "@palimpsest/core/internal/summary";
 import { forRequest, type Role, type RuleSet, type Shape, violations } from "@palimpsest/core/message";
-import { RECALL } from "@palimpsest/core/summary";
 import type { Meter } from "@palimpsest/core/tokens";
 import type { BackgroundOptions } from "../compaction/background.ts";
 import { createCompactor } from "../compaction/compactor.ts";

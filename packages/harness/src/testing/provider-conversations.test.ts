@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import { randomConversation, render } from "@palimpsest/core/internal/testing";
 import {
   aiSdkShape,
   anthropicRules,
@@ -15,7 +16,6 @@ import {
   rulesOf,
   violations,
 } from "@palimpsest/core/message";
-import { randomConversation, render } from "@palimpsest/core/testing";
 import { generateText, type ModelMessage } from "ai";
 import { startProviderServer } from "./provider-server.ts";
 

@@ -3,8 +3,8 @@
  * never invalid" as a number. The same seed is the same log; the coverage says which rungs and sizes were met.
  */
 import type { Keep, Policy } from "@palimpsest/core/compaction";
+import { randomConversation, render } from "@palimpsest/core/internal/testing";
 import { anthropicRules, googleRules, openaiRules, type Shape, shapeOf } from "@palimpsest/core/message";
-import { randomConversation, render } from "@palimpsest/core/testing";
 import { charsPerToken, createMeter } from "@palimpsest/core/tokens";
 import { memoryDrafts } from "./memory-drafts.ts";
 import { onEveryCore } from "./on-every-core.ts";

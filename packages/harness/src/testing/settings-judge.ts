@@ -2,7 +2,9 @@
  * What a playback's settings don't allow, in words: a request over its trigger by more than a turn, a tail shorter than
  * its promise where there was room, a tail over its ceilings.
  */
-import { isCeilings, limitsOf, type Policy, type Window } from "@palimpsest/core/compaction";
+
+import type { Policy, Window } from "@palimpsest/core/compaction";
+import { isCeilings, limitsOf } from "@palimpsest/core/internal/compaction";
 import { inUnit, type Kept, type SentRequest, type SettingsReport } from "./settings-playback.ts";
 
 interface Settings {

@@ -6,12 +6,11 @@ import {
   type Boundary,
   boundaries,
   type CompactionOutcome,
-  entrySize,
-  isCeilings,
   type Policy,
   type Threshold,
   type Window,
 } from "@palimpsest/core/compaction";
+import { entrySize, isCeilings } from "@palimpsest/core/internal/compaction";
 import type { ViewEntry } from "@palimpsest/core/log";
 import { forRequest, type RuleSet, type Shape } from "@palimpsest/core/message";
 import type { Meter } from "@palimpsest/core/tokens";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Keep, Policy, Threshold } from "@palimpsest/core/compaction";
+import { randomConversation, render } from "@palimpsest/core/internal/testing";
 import { openaiRules, type Shape, shapeOf } from "@palimpsest/core/message";
-import { randomConversation, render } from "@palimpsest/core/testing";
 import { charsPerToken, createMeter } from "@palimpsest/core/tokens";
 import fc from "fast-check";
 import { brokenSettings } from "./settings-judge.ts";

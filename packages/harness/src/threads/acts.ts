@@ -2,17 +2,9 @@
  * What people and runs do to a thread, each one a record: say something, pin, undo, redo, fork. Each act decides purely
  * on what the log says and then commits, or names why not.
  */
-import {
-  type Head,
-  headFold,
-  type LogRecord,
-  type MessageRecord,
-  planRedo,
-  planUndo,
-  type Structural,
-  type UndoPlan,
-  type UsageRecord,
-} from "@palimpsest/core/log";
+
+import { headFold, planRedo, planUndo } from "@palimpsest/core/internal/log";
+import type { Head, LogRecord, MessageRecord, Structural, UndoPlan, UsageRecord } from "@palimpsest/core/log";
 import type { Dialect } from "@palimpsest/core/message";
 import { type Leased, type LeaseOptions, withLease } from "../stores/leases.ts";
 import { receiptsSince, settleReceipts } from "./receipts.ts";

@@ -2,7 +2,9 @@
  * Reading a log back and holding it against itself: replay as it was said, verify the chain, rebuild the head. Streams
  * all the way: a thread of any length needs the memory of one page.
  */
-import { chainVerifier, type Head, headFold, type MessageRecord, type Verdict } from "@palimpsest/core/log";
+
+import { headFold } from "@palimpsest/core/internal/log";
+import { chainVerifier, type Head, type MessageRecord, type Verdict } from "@palimpsest/core/log";
 import type { ThreadDeps } from "./writer.ts";
 
 /** Every message ever said, in order, as given; undo, prune and compaction change nothing here. */

@@ -3,18 +3,18 @@
  * message shape. Message objects are kept while they are visible, so that counts stay cached. It appends by
  * compare-and-set on the head it knows; what is not appended has not happened.
  */
+
+import { liveAfter, view } from "@palimpsest/core/internal/log";
 import {
   type Head,
   type Json,
   type LiveRecords,
   type LogRecord,
-  liveAfter,
   liveRecords,
   type MessageRecord,
   parseRecord,
   type ThreadHeader,
   type ViewEntry,
-  view,
 } from "@palimpsest/core/log";
 import { convert, type Shape } from "@palimpsest/core/message";
 import { keepIndexed } from "../recall/catch-up.ts";

@@ -4,15 +4,8 @@
  * from its last copied record. Each is verified by its hash chain where it arrived. Nothing in the target is overwritten: a
  * thread that stands there with another history is reported.
  */
-import {
-  advance,
-  type ChainedRecord,
-  emptyHead,
-  type Head,
-  type Structural,
-  structural,
-  type ThreadHeader,
-} from "@palimpsest/core/log";
+import { advance, emptyHead, structural } from "@palimpsest/core/internal/log";
+import type { ChainedRecord, Head, Structural, ThreadHeader } from "@palimpsest/core/log";
 import { type JobStatus, MAX_ATTEMPTS, type NewMemoryJob } from "../stores/memory-jobs.ts";
 import type { AppendBatch, AppendResult, Lease, Store, StoredRecord } from "../stores/store.ts";
 import { asUser, everyThread, everyUser } from "../stores/users.ts";

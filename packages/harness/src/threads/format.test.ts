@@ -4,14 +4,8 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import {
-  type ChainedRecord,
-  chainVerifier,
-  type Head,
-  headFold,
-  parseRecord,
-  type ThreadHeader,
-} from "@palimpsest/core/log";
+import { headFold } from "@palimpsest/core/internal/log";
+import { type ChainedRecord, chainVerifier, type Head, parseRecord, type ThreadHeader } from "@palimpsest/core/log";
 import { openaiShape } from "@palimpsest/core/message";
 import { openSqlite } from "../stores/sqlite.ts";
 import { collect } from "../testing/conformance/kit.ts";

@@ -2,17 +2,17 @@
  * A conversation that goes on in memory only: what is committed is folded into its view and written nowhere. For dry runs,
  * for looking at a thread through another window, for whoever keeps the messages himself, and for simulations.
  */
+
+import { liveAfter, view } from "@palimpsest/core/internal/log";
 import {
   FORMAT_VERSION,
   type Head,
   type Json,
   type LiveRecords,
   type LogRecord,
-  liveAfter,
   type MessageRecord,
   type ThreadHeader,
   type ViewEntry,
-  view,
 } from "@palimpsest/core/log";
 import type { Shape } from "@palimpsest/core/message";
 import type { Conversation } from "./conversation.ts";

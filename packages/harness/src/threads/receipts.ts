@@ -2,7 +2,8 @@
  * Receipts of redactions, for forks. A fork shares its parent's records as they are now, erased ones included, but not
  * the receipts that came after it left; without them its log would look tampered with. So it gets receipts of its own.
  */
-import { headFold, type RedactedEvent, type Rewrite } from "@palimpsest/core/log";
+import { headFold } from "@palimpsest/core/internal/log";
+import type { RedactedEvent, Rewrite } from "@palimpsest/core/log";
 import { withLease } from "../stores/leases.ts";
 import { commit, type RecordInput, type ThreadDeps } from "./writer.ts";
 

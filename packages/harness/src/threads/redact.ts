@@ -3,18 +3,9 @@
  * user, and each of their logs gets a receipt, so that its chain stays whole. Facts of a memory leave the logs the same
  * way. Everything here can be run again, and then does what is still to be done.
  */
-import {
-  type CompactionRecord,
-  type Erasure,
-  erase,
-  erasedState,
-  type Head,
-  type LogRecord,
-  type MessageRecord,
-  memoryText,
-  type StoredSummary,
-  skeleton,
-} from "@palimpsest/core/log";
+
+import { erase, erasedState, memoryText, skeleton } from "@palimpsest/core/internal/log";
+import type { CompactionRecord, Erasure, Head, LogRecord, MessageRecord, StoredSummary } from "@palimpsest/core/log";
 import { type Part, type Shape, shapeOf } from "@palimpsest/core/message";
 import { withLease } from "../stores/leases.ts";
 import type { Lease, RedactRequest } from "../stores/store.ts";

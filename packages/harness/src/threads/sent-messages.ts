@@ -2,7 +2,9 @@
  * A view as the provider gets it: what was lent joined to its turn, and everything made acceptable. A view is asked for
  * several times a step (the trigger, the plan, the count, the request), and is a value: it is repaired once.
  */
-import { type MessageSource, sent, type ViewEntry } from "@palimpsest/core/log";
+
+import { sent } from "@palimpsest/core/internal/log";
+import type { MessageSource, ViewEntry } from "@palimpsest/core/log";
 import { type Repaired, type RuleSet, repair, type Shape } from "@palimpsest/core/message";
 
 export interface SentMessages<M> extends Repaired<M> {

@@ -2,14 +2,9 @@
  * The whole state of a stored compaction. A record may hold only what changed since the one it folds, so its checkpoint
  * and the few records between are read as well; nothing older, whatever the thread's age.
  */
-import {
-  type CompactionRecord,
-  chainAfter,
-  parseHeader,
-  type Range,
-  type StateChain,
-  storedState,
-} from "@palimpsest/core/log";
+
+import { chainAfter, storedState } from "@palimpsest/core/internal/log";
+import { type CompactionRecord, parseHeader, type Range, type StateChain } from "@palimpsest/core/log";
 import type { Store } from "../stores/store.ts";
 
 const chains = new WeakMap<CompactionRecord, StateChain | null>();

@@ -3,7 +3,9 @@
  * An undo or redo needs only what stands after the range that is hidden once it is done, so its cost is the tail it brings
  * back and not the thread's age.
  */
-import { type Head, parseHeader, type RecordHeader, type Structural, structural } from "@palimpsest/core/log";
+
+import { structural } from "@palimpsest/core/internal/log";
+import { type Head, parseHeader, type RecordHeader, type Structural } from "@palimpsest/core/log";
 import type { RecordQuery, Store } from "../stores/store.ts";
 
 /** All of it. */

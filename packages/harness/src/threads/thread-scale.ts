@@ -2,18 +2,12 @@
  * The scale of one stored thread: its dialect, the best counter for the model that was asked last, and the account that
  * the newest reports anchor. Whoever shows, plans or compacts a stored thread weighs on this, so there is one count.
  */
-import { entrySize } from "@palimpsest/core/compaction";
-import { type Head, type LogRecord, sent, type ViewEntry } from "@palimpsest/core/log";
+import { entrySize } from "@palimpsest/core/internal/compaction";
+import { sent } from "@palimpsest/core/internal/log";
+import { viewKey } from "@palimpsest/core/internal/tokens";
+import type { Head, LogRecord, ViewEntry } from "@palimpsest/core/log";
 import { type Dialect, type RuleSet, repair, rulesOf, type Shape, shapeOf } from "@palimpsest/core/message";
-import {
-  type Count,
-  createAccount,
-  createMeter,
-  type Entry,
-  type Meter,
-  type PartName,
-  viewKey,
-} from "@palimpsest/core/tokens";
+import { type Count, createAccount, createMeter, type Entry, type Meter, type PartName } from "@palimpsest/core/tokens";
 import { exactCounterFor, type ModelCounter } from "../models/tokenizers.ts";
 import type { Store, ThreadLoad } from "../stores/store.ts";
 import type { Conversation } from "./conversation.ts";

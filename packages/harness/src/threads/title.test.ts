@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { erasedState } from "@palimpsest/core/log";
+import { erasedState } from "@palimpsest/core/internal/log";
 import { titleOf } from "./title.ts";
 
 /** Whether it goes with the message it is made of. */

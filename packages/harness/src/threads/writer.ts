@@ -3,18 +3,15 @@
  * way records get into a log: chain them, fold the head, compare and set.
  */
 import { hash as digest, randomUUID } from "node:crypto";
+import { advance, chain, emptyHead, structural } from "@palimpsest/core/internal/log";
 import {
-  advance,
   type ChainedRecord,
-  chain,
   checkThreadId,
-  emptyHead,
   type Hash,
   type Head,
   type NewRecord,
   parseRecord,
   type Structural,
-  structural,
 } from "@palimpsest/core/log";
 import { keepIndexed } from "../recall/catch-up.ts";
 import type { AppendBatch, AppendResult, Lease, Store } from "../stores/store.ts";

@@ -3,7 +3,7 @@
  * outline of code, head and tail of everything else. Lines that say what failed are always in it, with their numbers
  * [F50]. Pure; never longer than asked for, by much.
  */
-import { isFailingLine } from "@palimpsest/core/summary";
+import { isFailingLine } from "@palimpsest/core/internal/text";
 import { shapeOfJson } from "./json-shape.ts";
 import { columnsOf, definitionOf, type OutputKind, type Recognized, recognize } from "./output-kind.ts";
 

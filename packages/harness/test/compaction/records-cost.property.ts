@@ -4,9 +4,10 @@
  * and its long variant.
  */
 import assert from "node:assert/strict";
-import { type LogRecord, liveRecords, sent, type ViewEntry, view } from "@palimpsest/core/log";
+import { sent, view } from "@palimpsest/core/internal/log";
+import { output, path, prose, type Random, random } from "@palimpsest/core/internal/testing";
+import { type LogRecord, liveRecords, type ViewEntry } from "@palimpsest/core/log";
 import { type OpenAiMessage, openaiRules, openaiShape } from "@palimpsest/core/message";
-import { output, path, prose, type Random, random } from "@palimpsest/core/testing";
 import { charsPerToken, createMeter } from "@palimpsest/core/tokens";
 import { createCompactor } from "../../src/compaction/compactor.ts";
 import { createModelWriter } from "../../src/compaction/model-writer.ts";

@@ -3,8 +3,8 @@
  * reads the log from its watermark and saves what it learned together with the new watermark in one write.
  */
 import { randomUUID } from "node:crypto";
+import { extractInput } from "@palimpsest/core/internal/memory";
 import type { MessageRecord } from "@palimpsest/core/log";
-import { extractInput } from "@palimpsest/core/memory";
 import type { MemoryQueue } from "../../src/memory/queue.ts";
 import type { UpdateOutcome } from "../../src/memory/updater.ts";
 import type { MemoryJob } from "../../src/stores/memory-jobs.ts";

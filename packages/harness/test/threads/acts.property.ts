@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { planRedo, planUndo } from "@palimpsest/core/log";
+import { planRedo, planUndo } from "@palimpsest/core/internal/log";
 import fc from "fast-check";
 import { openSqlite } from "../../src/stores/sqlite.ts";
 import type { Store } from "../../src/stores/store.ts";

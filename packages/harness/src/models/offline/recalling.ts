@@ -1,5 +1,5 @@
 /** Questions, in any language: asked of `recall`, and answered by quoting what it found, with its number. */
-import { analyze } from "@palimpsest/core/recall";
+import { analyze } from "@palimpsest/core/internal/text";
 import type { PlayedAnswer } from "../played-answer.ts";
 import type { Situation, ToolAnswer } from "./situation.ts";
 import { spokenBefore } from "./transcript.ts";

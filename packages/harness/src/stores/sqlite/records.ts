@@ -2,7 +2,9 @@
  * Records: the compare-and-set append, ranges as a stream, the load of a view, redaction. Everything that must hold
  * together happens in one transaction.
  */
-import { type ChainedRecord, type Head, STRUCTURAL_KINDS } from "@palimpsest/core/log";
+
+import { STRUCTURAL_KINDS } from "@palimpsest/core/internal/log";
+import type { ChainedRecord, Head } from "@palimpsest/core/log";
 import type {
   AppendBatch,
   AppendResult,

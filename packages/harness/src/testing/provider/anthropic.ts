@@ -1,5 +1,7 @@
 /** Anthropic's messages API. */
-import { type AnthropicMessage, anthropicRules, anthropicShape, readMessage } from "@palimpsest/core/message";
+
+import { readMessage } from "@palimpsest/core/internal/message";
+import { type AnthropicMessage, anthropicRules, anthropicShape } from "@palimpsest/core/message";
 import { conversationOf } from "./conversation.ts";
 import {
   type Failure,

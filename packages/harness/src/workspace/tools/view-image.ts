@@ -1,5 +1,5 @@
 /** `view_image`: lets a model that sees look at an image of the workspace. */
-import { imageSize } from "@palimpsest/core/tokens";
+import { imageSize } from "@palimpsest/core/internal/tokens";
 import { type Tool, tool } from "ai";
 import { z } from "zod/v4";
 import { type ImageType, imageType } from "../image-type.ts";

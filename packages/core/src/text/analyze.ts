@@ -4,7 +4,7 @@
  * no quote, no control character and at most MAX_TERM characters, so every engine can hold it as an opaque word.
  */
 import { stem } from "./stem.ts";
-import { STOP_WORDS } from "./words.ts";
+import { STOP_WORDS } from "./stop-words.ts";
 
 /**
  * `word`: a plain word; `identifier`: a compound kept whole; `part`: a piece of a compound; `gram`: one or two characters of a

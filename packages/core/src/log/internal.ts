@@ -1,0 +1,9 @@
+/** What our own packages use of this folder beyond its public names. No promise is made about it. */
+export { chain } from "./chain.ts";
+export { applyDelta, deltaOf } from "./delta.ts";
+export { advance, emptyHead, headFold } from "./head.ts";
+export { liveAfter, NOTHING_LIVE } from "./live.ts";
+export { erase, erasedState, memoryText, skeleton } from "./redact.ts";
+export { chainAfter, storedState } from "./state-chain.ts";
+export { planRedo, planUndo, STRUCTURAL_KINDS, structural } from "./structure.ts";
+export { applyPrune, sent, view } from "./view.ts";

@@ -1,0 +1,18 @@
+/** What our own packages use of this folder beyond its public names. No promise is made about it. */
+export {
+  bindTurns,
+  isBound,
+  isFenced,
+  namedRefs,
+  staleRefs,
+  standingWatermark,
+  withoutStale,
+  withoutThread,
+  withWatermark,
+} from "./bindings.ts";
+export { applyChanges, planUndo } from "./changes.ts";
+export { clampConfidence, sectionText } from "./document.ts";
+export { erasedFacts, planMemoryErasure } from "./erase.ts";
+export { escapeLine, visible } from "./escape.ts";
+export { extractInput } from "./extract-input.ts";
+export { meaning, saysTheSame } from "./likeness.ts";

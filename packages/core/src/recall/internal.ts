@@ -1,0 +1,3 @@
+/** What our own packages use of this folder beyond its public names. No promise is made about it. */
+export { place } from "./entry.ts";
+export { isEcho } from "./indexable.ts";
