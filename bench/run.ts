@@ -1,7 +1,7 @@
 /**
  * Runs one bench by name: `npm run bench -- NAME FILE... [--json]`. A bench is a file beside this one whose default
- * export is a `Bench`; it returns its figures and prints nothing; `ok: false` among them is a failure. Without a name it runs
- * `all`. Exit codes: 0 done, 1 the bench failed, 2 bad usage.
+ * export is a `Bench`; it returns its figures and prints nothing; `ok: false` among them is a failure. Without a name it
+ * lists the names: `all` writes over the committed results, so it is asked for. Exit codes: 0 done, 1 the bench failed, 2 bad usage.
  */
 import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -11,13 +11,13 @@ import { BenchInputError } from "./bench.ts";
 const NOT_A_BENCH = new Set(["run", "bench", "session", "locomo", "recall-peers"]);
 
 const words = process.argv.slice(2);
-const named = words[0] !== undefined && !words[0].startsWith("--");
-process.exitCode = await main(named ? words[0]! : "all", named ? words.slice(1) : words);
+process.exitCode = await main(words[0], words.slice(1));
 
-async function main(name: string, rest: readonly string[]): Promise<number> {
+async function main(name: string | undefined, rest: readonly string[]): Promise<number> {
   const known = benchNames();
-  if (!known.includes(name)) {
-    process.stderr.write(`There is no bench "${name}". Known: ${known.join(", ")}.\n`);
+  if (name === undefined || !known.includes(name)) {
+    const problem = name === undefined ? "Name a bench." : `There is no bench "${name}".`;
+    process.stderr.write(`${problem} Known: ${known.join(", ")}.\n`);
     return 2;
   }
   const { args, options } = parse(rest);

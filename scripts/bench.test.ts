@@ -18,6 +18,13 @@ test("an unknown bench lists the known ones and is bad usage", () => {
   assert.equal(stdout, "");
 });
 
+test("without a name nothing is run: the committed results stay as they are", () => {
+  const { status, stderr, stdout } = bench();
+  assert.equal(status, 2);
+  assert.match(stderr, /^Name a bench\. Known: all, /);
+  assert.equal(stdout, "");
+});
+
 test("a missing data file is one clear line and a failure", () => {
   const { status, stderr } = bench("tokens", join(tmpdir(), "no-such-session.jsonl"));
   assert.equal(status, 1);
