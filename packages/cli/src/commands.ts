@@ -3,229 +3,260 @@
  * entry here, describe its JSON in docs/cli.md. A name may have two words (`config check`). `load` imports the file only
  * when the command is called, so a command's dependencies never slow the others down.
  */
-import type { Command, CommandOption } from "./command/command.ts";
+import { type Command, command } from "./command/command.ts";
+import { flag, list, type OptionTable, text, whole } from "./command/options.ts";
+import type { TalkOptions } from "./home/talk.ts";
 import { memoryCommands } from "./memory-commands.ts";
 
-const WINDOW: CommandOption = { value: "N", help: "as a window of N tokens would force it; nothing is written" };
+const WINDOW = whole("N", { min: 1 }, "as a window of N tokens would force it; nothing is written");
 
 const TALK = {
-  thread: { value: "T", help: "the thread to go on with, made when it isn't there (default: a new one)" },
-  agent: { value: "A", help: "which agent's thread a new one is (default: default)" },
-  model: { value: "M", help: "a name from models: (default: the first; none configured: the offline model)" },
-  wait: { value: "SECONDS", help: "how long to wait for a thread that another run holds (default: 35; 0: not at all)" },
-} as const satisfies Record<string, CommandOption>;
+  thread: text("T", "the thread to go on with, made when it isn't there (default: a new one)"),
+  agent: text("A", "which agent's thread a new one is (default: default)"),
+  model: text("M", "a name from models: (default: the first; none configured: the offline model)"),
+  wait: whole(
+    "SECONDS",
+    { min: 0 },
+    "how long to wait for a thread that another run holds (default: 35; 0: not at all)",
+  ),
+} as const satisfies OptionTable<TalkOptions>;
 
 export const commands: readonly Command[] = [
-  {
+  command({
     name: "run",
     summary: "Ask the agent once and print its answer",
+    examples: ['run "What is a palimpsest?"', 'run "Go on" --thread notes'],
     positionals: ["PROMPT"],
     options: TALK,
     load: () => import("./commands/run.ts"),
-  },
-  {
+  }),
+  command({
     name: "chat",
     summary: "Talk with the agent; from a pipe, one prompt a line",
+    examples: ["chat", "chat --thread notes --model main"],
     positionals: [],
     options: TALK,
     load: () => import("./commands/chat.ts"),
-  },
-  {
+  }),
+  command({
     name: "import",
     summary: "Read a file of OpenAI chat, Anthropic or AI SDK messages into a new thread",
+    examples: ["import session.jsonl --thread old-session"],
     positionals: ["FILE"],
     options: {
-      thread: { value: "T", help: "the new thread's id (required); a file of conversations makes T-1 ... T-n" },
-      learn: { help: "let memory learn from the user's words in it; without this nothing is learned from an import" },
-      "skip-invalid": { help: "import what is valid and report the rest, instead of importing nothing" },
-      agent: { value: "A", help: "which agent's thread it is (default: default)" },
+      thread: text("T", "the new thread's id (required); a file of conversations makes T-1 ... T-n"),
+      learn: flag("let memory learn from the user's words in it; without this nothing is learned from an import"),
+      "skip-invalid": flag("import what is valid and report the rest, instead of importing nothing"),
+      agent: text("A", "which agent's thread it is (default: default)"),
     },
     load: () => import("./commands/import.ts"),
-  },
-  {
+  }),
+  command({
     name: "threads",
     summary: "List the threads, the most recently changed first",
     access: "read",
+    examples: ["threads --limit 20", "threads --tree"],
     positionals: [],
     options: {
-      limit: { value: "N", help: "at most so many (default: all)" },
-      all: { help: "of every user" },
-      tree: { help: "forks and sub-agents under the thread they come from" },
+      limit: whole("N", { min: 1 }, "at most so many (default: all)"),
+      all: flag("of every user"),
+      tree: flag("forks and sub-agents under the thread they come from"),
     },
     load: () => import("./commands/threads.ts"),
-  },
-  {
+  }),
+  command({
     name: "threads prune",
     summary: "Delete old sub-agent threads of every user; those their parent can still continue stay",
+    examples: ["threads prune --days 7"],
     positionals: [],
     options: {
-      days: { value: "N", help: "not changed for so many days (default: subagents.retention_days)" },
-      all: { help: "also those that were interrupted and could be continued" },
+      days: whole("N", { min: 0 }, "not changed for so many days (default: subagents.retention_days)"),
+      all: flag("also those that were interrupted and could be continued"),
     },
     load: () => import("./commands/threads-prune.ts"),
-  },
-  {
+  }),
+  command({
     name: "threads delete",
     summary: "Delete a thread for good; its forks keep what they shared",
+    examples: ["threads delete old-session"],
     positionals: ["T"],
     options: {},
     load: () => import("./commands/threads-delete.ts"),
-  },
-  {
+  }),
+  command({
     name: "view",
     summary: "Show what would be sent to the model now",
     access: "read",
+    examples: ["view notes", "view notes --window 8000"],
     positionals: ["T"],
     options: { window: WINDOW },
     load: () => import("./commands/view.ts"),
-  },
-  {
+  }),
+  command({
     name: "context",
     summary: "Show what fills the window, as a bar",
     access: "read",
+    examples: ["context notes", "context notes --json"],
     positionals: ["T"],
     options: { window: WINDOW },
     load: () => import("./commands/context.ts"),
-  },
-  {
+  }),
+  command({
     name: "replay",
     summary: "Print everything ever said, in order, as given",
     access: "read",
+    examples: ["replay notes", "replay notes --raw > notes.jsonl"],
     positionals: ["T"],
-    options: { raw: { help: "the stored messages byte for byte, one a line" } },
+    options: { raw: flag("the stored messages byte for byte, one a line") },
     load: () => import("./commands/replay.ts"),
-  },
-  {
+  }),
+  command({
     name: "verify",
     summary: "Check the thread's hash chain, record by record",
     access: "read",
+    examples: ["verify notes"],
     positionals: ["T"],
     options: {},
     load: () => import("./commands/verify.ts"),
-  },
-  {
+  }),
+  command({
     name: "search",
     summary: "Find what was ever said, in one thread or in all",
     access: "read",
+    examples: ['search notes "the harbour"', "search --all harbour -k 3"],
     positionals: ["[T]", "QUERY"],
     options: {
-      limit: { value: "N", short: "k", help: "at most so many hits (default: 10)" },
-      all: { help: "in all threads of the user, instead of T" },
+      limit: whole("N", { min: 1, short: "k" }, "at most so many hits (default: 10)"),
+      all: flag("in all threads of the user, instead of T"),
     },
     load: () => import("./commands/search.ts"),
-  },
-  {
+  }),
+  command({
     name: "compact",
     summary: "Hide the older part of a thread behind a summary; undo takes it back",
+    examples: ["compact notes --dry-run", 'compact notes --focus "the open questions"'],
     positionals: ["T"],
     options: {
-      "dry-run": { help: "show what would come of it, without a model, and write nothing" },
-      focus: { value: "S", help: "what the summary should keep in view" },
-      window: { value: "N", help: "the model's window in tokens (default: the configured model's)" },
+      "dry-run": flag("show what would come of it, without a model, and write nothing"),
+      focus: text("S", "what the summary should keep in view"),
+      window: whole("N", { min: 1 }, "the model's window in tokens (default: the configured model's)"),
     },
     load: () => import("./commands/compact.ts"),
-  },
-  {
+  }),
+  command({
     name: "undo",
     summary: "Take back the newest compaction or prune, or the one at SEQ",
+    examples: ["undo notes", "undo notes 42"],
     positionals: ["T", "[SEQ]"],
-    options: { redo: { help: "take back the newest undo instead" } },
+    options: { redo: flag("take back the newest undo instead") },
     load: () => import("./commands/undo.ts"),
-  },
-  {
+  }),
+  command({
     name: "redo",
     summary: "Take back the newest undo",
+    examples: ["redo notes"],
     positionals: ["T"],
     options: {},
     load: () => import("./commands/redo.ts"),
-  },
-  {
+  }),
+  command({
     name: "fork",
     summary: "Make a thread that shares this one's records up to a seq",
+    examples: ["fork notes --at 12 --as notes-again"],
     positionals: ["T"],
     options: {
-      at: { value: "SEQ", help: "the last record to share (required)" },
-      as: { value: "T2", help: "the new thread's id (default: T-fork-SEQ, numbered if taken)" },
+      at: whole("SEQ", { min: 0 }, "the last record to share (required)"),
+      as: text("T2", "the new thread's id (default: T-fork-SEQ, numbered if taken)"),
     },
     load: () => import("./commands/fork.ts"),
-  },
-  {
+  }),
+  command({
     name: "pin",
     summary: "Pin a message, so that every summary quotes it word for word",
+    examples: ["pin notes 3", "pin notes 3 --off"],
     positionals: ["T", "SEQ"],
-    options: { off: { help: "take the pin off" } },
+    options: { off: flag("take the pin off") },
     load: () => import("./commands/pin.ts"),
-  },
-  {
+  }),
+  command({
     name: "redact",
     summary: "Erase a message's text for good; the chain stays whole and verify reports it",
+    examples: ["redact notes 7"],
     positionals: ["T", "SEQ"],
     options: {},
     load: () => import("./commands/redact.ts"),
-  },
-  {
+  }),
+  command({
     name: "demo",
     summary: "Play a long conversation in a small window, without a key, and prove that nothing is lost",
+    examples: ["demo", "demo --seasons 1"],
     positionals: [],
-    options: { seasons: { value: "N", help: "how many of its four parts to play (default: all)" } },
+    options: { seasons: whole("N", { min: 1 }, "how many of its four parts to play (default: all)") },
     load: () => import("./commands/demo.ts"),
-  },
-  {
+  }),
+  command({
     name: "lab",
     summary: "Replay transcripts under several policies: cost, knowledge, validity",
+    examples: ["lab session.jsonl --window 32000", "lab *.jsonl --policy mine.yaml --html report.html"],
     positionals: ["FILE..."],
     options: {
-      policy: { value: "FILE", multiple: true, help: "a summarization block to play too; may stand several times" },
-      window: { value: "N", help: "the model's window (default: 200000)" },
-      limit: { value: "N", short: "k", help: "hits of a search that count as found (default: 5)" },
-      html: { value: "OUT", help: "also write one self-contained page with plots" },
+      policy: list("FILE", "a summarization block to play too; may stand several times"),
+      window: whole("N", { min: 1000 }, "the model's window (default: 200000)"),
+      limit: whole("N", { min: 1, short: "k" }, "hits of a search that count as found (default: 5)"),
+      html: text("OUT", "also write one self-contained page with plots"),
     },
     load: () => import("./commands/lab.ts"),
-  },
-  {
+  }),
+  command({
     name: "doctor",
     summary: "Check the configuration, the home, the database and its threads",
+    examples: ["doctor", "doctor --rebuild"],
     positionals: [],
-    options: { rebuild: { help: "make heads, search index and part files anew from the logs" } },
+    options: { rebuild: flag("make heads, search index and part files anew from the logs") },
     load: () => import("./commands/doctor.ts"),
-  },
-  {
+  }),
+  command({
     name: "trust",
     summary: "Allow what a configuration or home that was found would do, as it is now",
+    examples: ["trust --dry-run", "trust ./config.yaml"],
     positionals: ["[FILE|DIR]"],
     options: {
-      "dry-run": { help: "only show what it would be allowed to do" },
-      remove: { help: "trust it no longer" },
+      "dry-run": flag("only show what it would be allowed to do"),
+      remove: flag("trust it no longer"),
     },
     load: () => import("./commands/trust.ts"),
-  },
+  }),
   ...memoryCommands,
-  {
+  command({
     name: "store copy",
     summary: "Copy all threads from one store to another; may be interrupted and run again",
+    examples: ["store copy palimpsest.db postgres://me@localhost/threads"],
     positionals: ["FROM", "TO"],
     options: {},
     load: () => import("./commands/store-copy.ts"),
-  },
-  {
+  }),
+  command({
     name: "config check",
     summary: "Say what is wrong in a configuration file, one problem a line",
+    examples: ["config check", "config check ./config.yaml"],
     positionals: ["[FILE]"],
     options: {},
     load: () => import("./commands/config-check.ts"),
-  },
-  {
+  }),
+  command({
     name: "config schema",
     summary: "Print the JSON Schema of config.yaml, for editors",
+    examples: ["config schema > config.schema.json"],
     positionals: [],
     options: {},
     load: () => import("./commands/config-schema.ts"),
-  },
-  {
+  }),
+  command({
     name: "config upgrade",
     summary: "Bring config.yaml to the present version; the old file stays beside it",
+    examples: ["config upgrade"],
     positionals: ["[FILE]"],
     options: {},
     load: () => import("./commands/config-upgrade.ts"),
-  },
+  }),
 ];

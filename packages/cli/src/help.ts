@@ -1,6 +1,7 @@
 /** The help texts, made from the table of commands so that they can't differ from what is accepted. */
 import { GLOBAL_OPTIONS } from "./command/arguments.ts";
-import type { Command, CommandOption } from "./command/command.ts";
+import type { Command } from "./command/command.ts";
+import type { CommandOption } from "./command/options.ts";
 
 export function generalHelp(commands: readonly Command[]): string {
   const rows = commands.map((command) => [usage(command), command.summary] as const);
@@ -36,6 +37,9 @@ export function commandHelp(command: Command): string {
     `${command.summary}.`,
     "",
     ...optionRows({ ...command.options, ...GLOBAL_OPTIONS }),
+    "",
+    "Examples:",
+    ...command.examples.map((example) => `  palimpsest ${example}`),
   ].join("\n");
 }
 
@@ -45,9 +49,9 @@ function usage({ name, positionals }: Command): string {
 
 function optionRows(options: Readonly<Record<string, CommandOption>>): string[] {
   return columns(
-    Object.entries(options).map(([name, { value, short, help }]) => [
-      `${short ? `-${short}, ` : ""}--${name}${value ? ` ${value}` : ""}`,
-      help,
+    Object.entries(options).map(([name, option]) => [
+      `${option.short ? `-${option.short}, ` : ""}--${name}${option.kind === "flag" ? "" : ` ${option.value}`}`,
+      option.help,
     ]),
   );
 }

@@ -1,11 +1,10 @@
 /** The `palimpsest` command: reads the command line, runs the command, turns whatever happens into an exit code. */
 import { checkUser, DEFAULT_USER } from "@palimpsest/core/log";
-import { readCommandLine } from "./command/arguments.ts";
-import type { Input } from "./command/command.ts";
+import { type GlobalOptions, readCommandLine } from "./command/arguments.ts";
 import { endingOf, UsageError } from "./command/failure.ts";
 import { commands } from "./commands.ts";
 import { commandHelp, generalHelp, groupHelp } from "./help.ts";
-import { chosenHome } from "./home/places.ts";
+import { locate } from "./home/locate.ts";
 import { createOutput, type Output } from "./terminal/output.ts";
 
 export async function main(args: readonly string[]): Promise<number> {
@@ -26,21 +25,20 @@ export async function main(args: readonly string[]): Promise<number> {
       return 0;
     }
     const { run } = await line.command.load();
-    const place = chosenHome(line.input);
-    const { store, config, verbose } = line.input.options;
-    const given = { store: text(store), config: text(config), verbose: verbose === true };
-    const access = line.command.access ?? "write";
-    const context = {
-      home: place.directory,
-      user: userOf(line.input),
-      place,
-      access,
-      ...given,
+    const { globals, command, input } = line;
+    const { signal } = interrupt;
+    const user = userOf(globals);
+    const located = locate(globals, user, command, { format, output, signal });
+    return await run(input, {
+      home: located.directory,
+      user,
+      located,
+      store: globals.store ?? null,
+      verbose: globals.verbose === true,
       format,
       output,
-      signal: interrupt.signal,
-    } as const;
-    return await run(line.input, context);
+      signal,
+    });
   } catch (error) {
     return await reportError(error, format, output);
   } finally {
@@ -48,17 +46,13 @@ export async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-function userOf({ options }: Input): string {
-  const checked = checkUser(String(options["user"] ?? DEFAULT_USER));
+function userOf({ user = DEFAULT_USER }: GlobalOptions): string {
+  const checked = checkUser(user);
   if (checked.kind === "invalid") throw new UsageError(`--user: ${checked.problem}.`);
   return checked.user;
 }
 
 const GRACE_MS = 1000;
-
-function text(option: string | boolean | undefined): string | null {
-  return typeof option === "string" ? option : null;
-}
 
 async function reportError(error: unknown, format: "json" | "text", output: Output): Promise<number> {
   const { exitCode, code, message, ...details } = await endingOf(error);

@@ -1,88 +1,101 @@
 /** The commands under `memory`, as entries of the table in `commands.ts`. */
-import type { Command, CommandOption } from "./command/command.ts";
+import { type Command, command } from "./command/command.ts";
+import { flag, type OptionTable, text, whole } from "./command/options.ts";
+import type { FactOptions } from "./home/memory-fact.ts";
+import type { MemoryOptions } from "./home/memory-home.ts";
 
 const SCOPE = {
-  agent: { value: "A", help: "a custom agent's memory (default: the user's own)" },
-} as const satisfies Record<string, CommandOption>;
+  agent: text("A", "a custom agent's memory (default: the user's own)"),
+} as const satisfies OptionTable<MemoryOptions>;
 
 const FACT = {
-  category: { value: "C", help: "what kind of fact it is: preference, knowledge, context, behavior, goal, ..." },
-  confidence: { value: "X", help: "how sure it is, from 0 to 1" },
-} as const satisfies Record<string, CommandOption>;
+  category: text("C", "what kind of fact it is: preference, knowledge, context, behavior, goal, ..."),
+  confidence: text("X", "how sure it is, from 0 to 1"),
+} as const satisfies Omit<OptionTable<FactOptions>, keyof MemoryOptions>;
 
 export const memoryCommands: readonly Command[] = [
-  {
+  command({
     name: "memory show",
     summary: "Show what is remembered",
     access: "read",
+    examples: ["memory show"],
     positionals: [],
     options: SCOPE,
     load: () => import("./commands/memory-show.ts"),
-  },
-  {
+  }),
+  command({
     name: "memory search",
     summary: "Find facts by their words",
     access: "read",
+    examples: ["memory search tea"],
     positionals: ["QUERY"],
-    options: { ...SCOPE, limit: { value: "N", short: "k", help: "at most so many (default: 20)" } },
+    options: { ...SCOPE, limit: whole("N", { min: 1, short: "k" }, "at most so many (default: 20)") },
     load: () => import("./commands/memory-search.ts"),
-  },
-  {
+  }),
+  command({
     name: "memory add",
     summary: "Remember a fact",
+    examples: ['memory add "Prefers short answers" --category preference'],
     positionals: ["TEXT"],
     options: { ...SCOPE, ...FACT },
     load: () => import("./commands/memory-add.ts"),
-  },
-  {
+  }),
+  command({
     name: "memory edit",
     summary: "Change a fact, or a section by its name (userContext.topOfMind)",
+    examples: ['memory edit 3f2a "Prefers long answers"', 'memory edit userContext.topOfMind "The move to Oslo"'],
     positionals: ["ID", "[TEXT]"],
     options: { ...SCOPE, ...FACT },
     load: () => import("./commands/memory-edit.ts"),
-  },
-  {
+  }),
+  command({
     name: "memory forget",
     summary: "Forget facts and learn nothing from their sources again",
+    examples: ["memory forget 3f2a", "memory forget 3f2a --redact"],
     positionals: ["ID..."],
-    options: { ...SCOPE, redact: { help: "also erase the words themselves, in memory and threads; can't be undone" } },
+    options: { ...SCOPE, redact: flag("also erase the words themselves, in memory and threads; can't be undone") },
     load: () => import("./commands/memory-forget.ts"),
-  },
-  {
+  }),
+  command({
     name: "memory history",
     summary: "List every change with its source turns",
     access: "read",
+    examples: ["memory history"],
     positionals: [],
     options: SCOPE,
     load: () => import("./commands/memory-history.ts"),
-  },
-  {
+  }),
+  command({
     name: "memory undo",
     summary: "Take a change back (c7.2), all of one save (c7), or the newest",
+    examples: ["memory undo", "memory undo c7"],
     positionals: ["[CHANGE]"],
     options: SCOPE,
     load: () => import("./commands/memory-undo.ts"),
-  },
-  {
+  }),
+  command({
     name: "memory export",
     summary: "Print the memory as a memory.json that other tools read",
     access: "read",
+    examples: ["memory export > memory.json"],
     positionals: [],
     options: SCOPE,
     load: () => import("./commands/memory-export.ts"),
-  },
-  {
+  }),
+  command({
     name: "memory import",
     summary: "Add what a memory.json holds and isn't known yet",
+    examples: ["memory import memory.json"],
     positionals: ["FILE"],
     options: SCOPE,
     load: () => import("./commands/memory-import.ts"),
-  },
-  {
+  }),
+  command({
     name: "memory retry",
     summary: "Learn now what waits to be learned from, and what was given up",
+    examples: ["memory retry"],
     positionals: [],
     options: {},
     load: () => import("./commands/memory-retry.ts"),
-  },
+  }),
 ];

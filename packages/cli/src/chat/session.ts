@@ -4,15 +4,14 @@
  */
 import type { AgentEvent, RunEnd } from "palimpsest/agent";
 import type { ConfiguredAgent } from "palimpsest/assistant";
-import type { ThreadDeps } from "palimpsest/threads";
+import type { Home } from "palimpsest/assistant/home";
 import type { Context } from "../command/command.ts";
-import { openAssistant } from "../home/assistant.ts";
 import { drawBudgetLine } from "../terminal/budget-bar.ts";
 import type { Screen } from "./screen.ts";
 
 export interface SessionOptions {
   readonly context: Context;
-  readonly deps: ThreadDeps;
+  readonly deps: Home;
   readonly screen: Screen;
   readonly thread: string;
   readonly agentName: string | undefined;
@@ -29,7 +28,7 @@ interface ToolUse {
 
 export class Session {
   readonly context: Context;
-  readonly deps: ThreadDeps;
+  readonly deps: Home;
   readonly screen: Screen;
   readonly agentName: string | undefined;
   /** The tools of the last answer. */
@@ -61,7 +60,8 @@ export class Session {
       if (!this.#streaming) this.#told = this.#told.then(() => this.screen.event(event));
     };
     await this.close(0);
-    this.#assistant = await openAssistant(this.context, this.deps.store, { model: name, onEvent });
+    const { output, verbose } = this.context;
+    this.#assistant = await this.deps.agent({ model: name ?? null, onEvent, log: output.note, verbose });
     await this.#assistant.memory?.queue.start();
   }
 

@@ -1,13 +1,12 @@
 /** The chat's commands that change what it talks to (model, thread) or show more of the last answer. */
 import { checkThreadId } from "@palimpsest/core/log";
-import { loadSettings } from "../home/settings.ts";
 import { table } from "../terminal/table.ts";
 import { printable } from "../terminal/terminal-text.ts";
 import type { Session } from "./session.ts";
 
 export async function model(session: Session, name: string): Promise<void> {
   const { context, screen } = session;
-  const { models } = await loadSettings(context);
+  const { models } = await context.located.settings();
   const current = session.assistant.model.name;
   if (name === "") {
     if (models.length === 0) return screen.aside(`${current}; config.yaml names models under \`models:\`.`);

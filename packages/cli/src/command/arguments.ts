@@ -1,33 +1,46 @@
 /** Reads a command line against the table: finds the command, checks its options and positionals, names the nearest. */
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
-import type { Command, CommandOption, Input } from "./command.ts";
+import type { Command, Input } from "./command.ts";
 import { UsageError } from "./failure.ts";
+import { type CommandOption, flag, type OptionTable, text } from "./options.ts";
 
-export const GLOBAL_OPTIONS: Readonly<Record<string, CommandOption>> = {
-  home: {
-    value: "DIR",
-    help: "where threads are kept (or PALIMPSEST_HOME; default: the nearest .palimpsest above here, else your own)",
-  },
-  config: {
-    value: "FILE",
-    help: "the configuration (or PALIMPSEST_CONFIG; default: config.yaml of the home, else near)",
-  },
-  store: {
-    value: "URL",
-    help: "postgres://... or a SQLite file (default: store.url of the configuration, else in the home)",
-  },
-  user: { value: "U", help: "whose threads and memory; another's are not there (default: default)" },
-  verbose: { help: "say on stderr what happens and why" },
-  json: { help: "one JSON document on stdout, everything else on stderr" },
-  help: { short: "h", help: "show this help" },
+/** What every command takes. */
+export interface GlobalOptions {
+  readonly home?: string;
+  readonly config?: string;
+  readonly store?: string;
+  readonly user?: string;
+  readonly verbose?: boolean;
+  readonly json?: boolean;
+  readonly help?: boolean;
+  readonly version?: boolean;
+}
+
+export const GLOBAL_OPTIONS = {
+  home: text(
+    "DIR",
+    "where threads are kept (or PALIMPSEST_HOME; default: the nearest .palimpsest above here, else your own)",
+  ),
+  config: text("FILE", "the configuration (or PALIMPSEST_CONFIG; default: config.yaml of the home, else near)"),
+  store: text("URL", "postgres://... or a SQLite file (default: store.url of the configuration, else in the home)"),
+  user: text("U", "whose threads and memory; another's are not there (default: default)"),
+  verbose: flag("say on stderr what happens and why"),
+  json: flag("one JSON document on stdout, everything else on stderr"),
+  help: { ...flag("show this help"), short: "h" },
   // Answered by bin/launch.js before anything is loaded.
-  version: { help: "show the version" },
-};
+  version: flag("show the version"),
+} as const satisfies OptionTable<GlobalOptions>;
 
 export type CommandLine =
   /** Of one command, of those that share a first word, or of all. */
   | { readonly kind: "help"; readonly command: Command | null; readonly group: readonly Command[] }
-  | { readonly kind: "run"; readonly command: Command; readonly input: Input };
+  | {
+      readonly kind: "run";
+      readonly command: Command;
+      readonly globals: GlobalOptions;
+      /** Of the kinds that the command's table says. */
+      readonly input: Input<never>;
+    };
 
 export function readCommandLine(args: readonly string[], commands: readonly Command[]): CommandLine {
   const words = positionalIndexes(args);
@@ -47,13 +60,7 @@ export function readCommandLine(args: readonly string[], commands: readonly Comm
   const { values, positionals } = parse(rest, { ...GLOBAL_OPTIONS, ...command.options }, `palimpsest ${command.name}`);
   if (values["help"]) return { kind: "help", command, group: [] };
   checkPositionals(command, positionals);
-  return { kind: "run", command, input: { positionals, options: values } };
-}
-
-/** An option's value as a whole number. */
-export function integer(input: Input, option: string, { min }: { readonly min: number }): number | undefined {
-  const text = input.options[option];
-  return text === undefined ? undefined : wholeNumber(String(text), `--${option}`, min);
+  return { kind: "run", command, globals: values, input: { positionals, options: values as never } };
 }
 
 export function wholeNumber(text: string, name: string, min: number): number {
@@ -76,7 +83,12 @@ function groupOf(word: string, commands: readonly Command[]): readonly Command[]
 
 /** Where the words stand that are neither options nor the values of global ones. */
 function positionalIndexes(args: readonly string[]): number[] {
-  const { tokens } = parseArgs({ args: [...args], options: config(GLOBAL_OPTIONS), strict: false, tokens: true });
+  const { tokens } = parseArgs({
+    args: [...args],
+    options: parserOptions(GLOBAL_OPTIONS),
+    strict: false,
+    tokens: true,
+  });
   return tokens.filter((token) => token.kind === "positional").map((token) => token.index);
 }
 
@@ -92,23 +104,24 @@ function find(args: readonly string[], words: readonly number[], commands: reado
   throw new UsageError(`Unknown command "${one}"; "palimpsest --help" lists all.`, { word: one!, known });
 }
 
-/** An option that may stand several times is one value, its parts separated by commas. */
-function single(value: unknown): string | boolean | undefined {
-  return Array.isArray(value) ? value.join(",") : (value as string | boolean | undefined);
+function parse(args: readonly string[], options: Readonly<Record<string, CommandOption>>, usage: string) {
+  const { tokens, positionals } = scan(args, options, usage);
+  const values: Record<string, string | number | boolean | string[]> = {};
+  for (const token of tokens) {
+    if (token.kind !== "option") continue;
+    const { name, rawName, value = "" } = token;
+    const option = options[name]!;
+    if (option.kind === "list") values[name] = [...((values[name] as string[] | undefined) ?? []), value];
+    else if (option.kind === "whole") values[name] = wholeNumber(value, rawName, option.min);
+    else values[name] = option.kind === "flag" ? true : value;
+  }
+  return { values, positionals };
 }
 
-function parse(args: readonly string[], options: Readonly<Record<string, CommandOption>>, usage: string) {
+function scan(args: readonly string[], options: Readonly<Record<string, CommandOption>>, usage: string) {
   try {
-    const { values, positionals } = parseArgs({
-      args: [...args],
-      options: config(options),
-      strict: true,
-      allowPositionals: true,
-    });
-    return {
-      values: Object.fromEntries(Object.entries(values).map(([name, value]) => [name, single(value)])),
-      positionals,
-    };
+    const config = parserOptions(options);
+    return parseArgs({ args: [...args], options: config, strict: true, allowPositionals: true, tokens: true });
   } catch (error) {
     const said = error instanceof Error ? error.message : String(error);
     const unknown = /^Unknown option '(-[^']+)'/.exec(said)?.[1];
@@ -138,13 +151,13 @@ function checkPositionals(command: Command, given: readonly string[]): void {
     throw new UsageError(`"${extra}" is one argument too many; put words that belong together in quotes. ${usage}`);
 }
 
-function config(options: Readonly<Record<string, CommandOption>>): ParseArgsOptionsConfig {
+function parserOptions(options: Readonly<Record<string, CommandOption>>): ParseArgsOptionsConfig {
   return Object.fromEntries(
-    Object.entries(options).map(([name, { value, short, multiple = false }]) => [
+    Object.entries(options).map(([name, { kind, short }]) => [
       name,
       {
-        type: value === undefined ? ("boolean" as const) : ("string" as const),
-        multiple,
+        type: kind === "flag" ? ("boolean" as const) : ("string" as const),
+        multiple: kind === "list",
         ...(short !== undefined && { short }),
       },
     ]),

@@ -1,48 +1,55 @@
 /** What a command is: an entry of the table in `commands.ts`, and a `run` that is loaded only when it is called. */
-import type { ChosenHome } from "palimpsest/trust";
+import type { LocatedHome } from "palimpsest/assistant/home";
 import type { Output } from "../terminal/output.ts";
+import type { CommandOption, OptionTable } from "./options.ts";
 
-export interface Command {
+export interface Command extends CommandTexts {
+  readonly options: Readonly<Record<string, CommandOption>>;
+  readonly load: () => Promise<{ readonly run: Run<never> }>;
+}
+
+interface CommandTexts {
   /** One word, or two: `threads delete`. */
   readonly name: string;
   /** One line of help. */
   readonly summary: string;
+  /** What follows `palimpsest` in the examples of its help. */
+  readonly examples: readonly string[];
   /** In order: `FILE` is required, `[FILE]` optional, `FILE...` any number but one at least. */
   readonly positionals: readonly string[];
-  readonly options: Readonly<Record<string, CommandOption>>;
   /** `read`: it changes nothing, so it also works where nothing can be written. */
   readonly access?: "read";
-  readonly load: () => Promise<{ readonly run: Run }>;
 }
 
-export interface CommandOption {
-  /** The name of its value in the help (`N`, `DIR`); a flag has none. */
-  readonly value?: string;
-  readonly short?: string;
-  /** It may stand several times; its values come joined by commas. */
-  readonly multiple?: boolean;
-  readonly help: string;
+/** An entry of the table; the compiler holds its options to those its `run` takes. */
+export function command<O extends object>(
+  entry: CommandTexts & {
+    readonly options: OptionTable<NoInfer<O>>;
+    readonly load: () => Promise<{ readonly run: Run<O> }>;
+  },
+): Command {
+  return entry;
 }
 
 /** Returns the exit code: 0 done, 1 the thing asked for failed. Bad usage is a `UsageError`, expected failures a `Failure`. */
-export type Run = (input: Input, context: Context) => Promise<number>;
+export type Run<O extends object = NoOptions> = (input: Input<O>, context: Context) => Promise<number>;
 
-export interface Input {
+// biome-ignore lint/complexity/noBannedTypes: an object without any option
+type NoOptions = {};
+
+export interface Input<O extends object = NoOptions> {
   readonly positionals: readonly string[];
-  /** By option name; a flag is `true`. */
-  readonly options: Readonly<Record<string, string | boolean | undefined>>;
+  /** What was given; the rest is absent. */
+  readonly options: O;
 }
 
 export interface Context {
+  /** The home's directory. */
   readonly home: string;
   /** `--user`: whose threads and memory; another's are not there. */
   readonly user: string;
-  /** The home, and why it is this one. */
-  readonly place: ChosenHome;
-  /** What the command does with the store. */
-  readonly access: "read" | "write";
-  /** `--config`, if it was given. */
-  readonly config: string | null;
+  /** The home with its configuration, before anything of it is opened. */
+  readonly located: LocatedHome;
   /** `--store`, if it was given; else the configuration says where the threads are. */
   readonly store: string | null;
   /** `--verbose`: everything worth a line at debug level. */

@@ -7,19 +7,19 @@ import { threadName } from "../chat/switching.ts";
 import type { Run } from "../command/command.ts";
 import { endingOf, UsageError } from "../command/failure.ts";
 import { patience, requireThreadId, whose, withHome } from "../home/home.ts";
+import type { TalkOptions } from "../home/talk.ts";
 
-export const run: Run = async (input, context) => {
-  const { options } = input;
-  const waitMs = patience(input);
+export const run: Run<TalkOptions> = async ({ options }, context) => {
+  const waitMs = patience(options.wait);
   if (context.format === "json") throw new UsageError('chat has no --json; "palimpsest run PROMPT --json" has.');
-  const given = text(options["thread"]);
+  const given = options.thread;
   if (given !== undefined) requireThreadId(given);
   const terminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
   const screen = new Screen({ output: context.output, terminal, width: () => process.stdout.columns || 80 });
   return withHome(context, async (deps) => {
-    const agentName = text(options["agent"]);
+    const agentName = options.agent;
     const session = new Session({ context, deps, screen, thread: given ?? threadName(new Date()), waitMs, agentName });
-    await session.useModel(text(options["model"]));
+    await session.useModel(options.model);
     await greet(session);
     const leave = new AbortController();
     const keyboard = terminal
@@ -102,8 +102,4 @@ async function greet({ assistant: { model }, screen, thread, context, deps }: Se
     await screen.aside("No model is asked: answers recall and quote what was said here.");
   await screen.aside("/help lists commands · Ctrl-C stops an answer, twice leaves");
   if (model.fallback !== null) context.output.note(`warning: ${model.fallback.message}`);
-}
-
-function text(option: string | boolean | undefined): string | undefined {
-  return typeof option === "string" ? option : undefined;
 }

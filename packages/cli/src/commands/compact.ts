@@ -1,35 +1,39 @@
+import { eventLog } from "palimpsest/assistant";
 import { type CompactionEvent, compactThread, configuredWriter, type ThreadOutcome } from "palimpsest/compaction";
 import { requestWindow, summarizationForThreads } from "palimpsest/config";
-import { integer } from "../command/arguments.ts";
 import type { Context, Run } from "../command/command.ts";
-import { compactionLog } from "../home/compaction-log.ts";
 import { missingThread, withThread } from "../home/home.ts";
-import { loadSettings } from "../home/settings.ts";
 import { grouped } from "../terminal/grouped.ts";
 
-export const run: Run = async (input, context) => {
-  const thread = input.positionals[0]!;
-  const { focus, "dry-run": dryRun } = input.options;
-  const given = integer(input, "window", { min: 1 });
-  const outcome = await withThread(context, thread, async (deps) => {
-    const config = await loadSettings(context);
-    const log = compactionLog(config, context);
+interface Options {
+  readonly "dry-run"?: boolean;
+  readonly focus?: string;
+  readonly window?: number;
+}
+
+export const run: Run<Options> = async ({ positionals, options }, context) => {
+  const thread = positionals[0]!;
+  const { focus, window: given } = options;
+  const dryRun = options["dry-run"] === true;
+  const outcome = await withThread(context, thread, async (home) => {
+    const config = await home.settings();
+    const log = eventLog(config, { line: context.output.note, verbose: context.verbose });
     const progress = reporter(context);
     const settings = summarizationForThreads(config.summarization);
     return compactThread(
-      deps,
+      home,
       thread,
       {
         cause: "manual",
-        dryRun: dryRun === true,
+        dryRun,
         signal: context.signal,
-        ...(typeof focus === "string" && { focus }),
+        ...(focus !== undefined && { focus }),
       },
       {
         home: context.home,
         policy: settings.policy,
         window: requestWindow(config, given),
-        writer: configuredWriter(config, settings, { store: deps.store, thread }),
+        writer: configuredWriter(config, settings, { store: home.store, thread }),
         on(event) {
           log(event);
           progress(event);
@@ -37,7 +41,7 @@ export const run: Run = async (input, context) => {
       },
     );
   });
-  return report(thread, outcome, context, dryRun === true);
+  return report(thread, outcome, context, dryRun);
 };
 
 async function report(thread: string, outcome: ThreadOutcome, context: Context, dryRun: boolean): Promise<number> {

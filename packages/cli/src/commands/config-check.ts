@@ -1,11 +1,10 @@
 import { loadConfig, parseConfig, SettingsError, summarizationFromFile } from "palimpsest/config";
 import type { Run } from "../command/command.ts";
-import { configOf } from "../home/places.ts";
 
 export const run: Run = async ({ positionals }, context) => {
   const { home, format, output } = context;
   // Looked at, not obeyed: it need not be trusted for that.
-  const file = positionals[0] ?? (await configOf(context))?.path;
+  const file = positionals[0] ?? (await context.located.configuration())?.path;
   const { env } = process;
   const loaded =
     file === undefined

@@ -3,11 +3,10 @@ import { copyFile, open, readFile, rename, stat } from "node:fs/promises";
 import { rewriteConfig } from "palimpsest/config";
 import type { Run } from "../command/command.ts";
 import { Failure } from "../command/failure.ts";
-import { configOf } from "../home/places.ts";
 
 export const run: Run = async ({ positionals }, context) => {
   const { format, output } = context;
-  const path = positionals[0] ?? (await configOf(context))?.path;
+  const path = positionals[0] ?? (await context.located.configuration())?.path;
   if (path === undefined)
     throw new Failure("missing", "There is no config.yaml: the defaults are used, nothing to upgrade.");
   const result = rewriteConfig(await readFile(path, "utf8"), { env: process.env });

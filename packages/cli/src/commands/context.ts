@@ -1,15 +1,13 @@
 import { threadPrompt } from "palimpsest/inspect";
-import { integer } from "../command/arguments.ts";
 import type { Run } from "../command/command.ts";
 import { missingThread, withThread } from "../home/home.ts";
-import { configuredWindow, squeezePolicy } from "../home/settings.ts";
+import { squeezePolicy } from "../home/squeeze.ts";
 import { drawBudget } from "../terminal/budget-bar.ts";
 import { grouped } from "../terminal/grouped.ts";
 
-export const run: Run = async (input, context) => {
-  const thread = input.positionals[0]!;
-  const given = integer(input, "window", { min: 1 });
-  const known = given === undefined ? await configuredWindow(context) : null;
+export const run: Run<{ readonly window?: number }> = async ({ positionals, options: { window: given } }, context) => {
+  const thread = positionals[0]!;
+  const known = given === undefined ? await context.located.window() : null;
   const options =
     given === undefined
       ? { window: known?.size, reserve: known?.reserve }

@@ -6,7 +6,6 @@ import { type ConfiguredAgent, createAgentFromConfig } from "palimpsest/assistan
 import { parseConfig } from "palimpsest/config";
 import { openStore, storeTarget } from "palimpsest/stores";
 import { threadDeps, verify } from "palimpsest/threads";
-import { integer } from "../command/arguments.ts";
 import type { Context, Run } from "../command/command.ts";
 import { Failure } from "../command/failure.ts";
 import { createPlayer, type Player } from "../demo/play.ts";
@@ -17,8 +16,7 @@ import { replayedTexts } from "../demo/texts.ts";
 const THREAD = "demo";
 const WINDOW = 8000;
 
-export const run: Run = async (input, context) => {
-  const seasons = integer(input, "seasons", { min: 1 });
+export const run: Run<{ readonly seasons?: number }> = async ({ options: { seasons } }, context) => {
   const home = await mkdtemp(join(tmpdir(), "palimpsest-demo-"));
   const store = await openStore(storeTarget(null, home));
   try {

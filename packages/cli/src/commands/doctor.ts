@@ -1,3 +1,4 @@
+import { isStoreThere, requireDirectory } from "palimpsest/assistant/home";
 import {
   admitConfig,
   admitHome,
@@ -11,11 +12,10 @@ import { type Check, examine } from "palimpsest/doctor";
 import { openStore, storeTarget } from "palimpsest/stores";
 import { type ChosenHome, personHere } from "palimpsest/trust";
 import type { Context, Run } from "../command/command.ts";
-import { namedStore, requireDirectory, standsAlready } from "../home/home.ts";
-import { configOf } from "../home/places.ts";
+import { namedStore } from "../home/home.ts";
 
-export const run: Run = async ({ options }, context) => {
-  const checks = await checksOf(context, options["rebuild"] ? "rebuild" : "skip");
+export const run: Run<{ readonly rebuild?: boolean }> = async ({ options }, context) => {
+  const checks = await checksOf(context, options.rebuild ? "rebuild" : "skip");
   const { format, output } = context;
   if (format === "json") await output.json({ checks });
   else for (const { name, ok, detail } of checks) await output.line(`${ok ? "ok  " : "BAD "} ${name}: ${detail}`);
@@ -24,13 +24,14 @@ export const run: Run = async ({ options }, context) => {
 
 /** Asks nothing and changes no trust: what may not be used is a check that says so. */
 async function checksOf(context: Context, derived: "skip" | "rebuild"): Promise<readonly Check[]> {
-  const { home, place } = context;
+  const { home } = context;
+  const { place, person } = context.located;
   const env = process.env;
   requireDirectory(home);
-  const admitted = admitHome(place, personHere());
+  const admitted = admitHome(place, person);
   if (admitted.verdict !== "use")
     return [{ name: "home", ok: false, detail: `${home} (${HOME_REASONS[place.reason]}) ${refusalOf(admitted)}` }];
-  const chosen = await configOf(context);
+  const chosen = await context.located.configuration();
   const refused = chosen === null ? null : refusalFor(chosen, home);
   const file = chosen === null || refused !== null ? null : chosen.path;
   const loaded =
@@ -45,7 +46,7 @@ async function checksOf(context: Context, derived: "skip" | "rebuild"): Promise<
     loaded,
     folders: context.store === null ? "own" : "shared",
     reasons: { home: HOME_REASONS[place.reason], config: chosen === null ? "" : CONFIG_REASONS[chosen.reason] },
-    open: standsAlready(target) ? () => openStore(target, { access: derived === "skip" ? "read" : "write" }) : null,
+    open: isStoreThere(target) ? () => openStore(target, { access: derived === "skip" ? "read" : "write" }) : null,
   });
   return refused === null ? checks : [{ name: "config", ok: false, detail: refused }, ...checks.slice(1)];
 }

@@ -1,22 +1,19 @@
 import { workspaceQuota } from "palimpsest/config";
 import type { ThreadDeps } from "palimpsest/threads";
 import { fileCopier, forkWithFiles, ToolFailure } from "palimpsest/workspace";
-import { integer } from "../command/arguments.ts";
 import type { Run } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
 import { missingThread, requireThreadId, withThread } from "../home/home.ts";
-import { loadSettings } from "../home/settings.ts";
 
-export const run: Run = async (input, context) => {
-  const parent = input.positionals[0]!;
-  const at = integer(input, "at", { min: 0 });
+export const run: Run<{ readonly at?: number; readonly as?: string }> = async ({ positionals, options }, context) => {
+  const parent = positionals[0]!;
+  const { at, as: given } = options;
   if (at === undefined) throw new UsageError("--at is missing. Usage: palimpsest fork T --at SEQ [--as T2]");
-  const given = input.options["as"];
-  if (typeof given === "string") requireThreadId(given);
+  if (given !== undefined) requireThreadId(given);
   // Files have no past: the fork starts with those that are there now.
   const result = await withThread(context, parent, async (deps) => {
-    const as = typeof given === "string" ? given : await freeName(deps, parent, at);
-    const copier = fileCopier(context.home, workspaceQuota(await loadSettings(context)));
+    const as = given ?? (await freeName(deps, parent, at));
+    const copier = fileCopier(context.home, workspaceQuota(await deps.settings()));
     return forkWithFiles(deps, parent, { as, at }, copier).catch((error: unknown) => {
       throw error instanceof ToolFailure ? new Failure("workspace-full", `Not forked: ${error.message}`) : error;
     });

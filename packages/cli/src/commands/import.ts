@@ -2,21 +2,27 @@ import { type ImportOutcome, type ImportProgress, importFile, type Problem } fro
 import type { Context, Run } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
 import { busy, requireThreadId, withHome } from "../home/home.ts";
-import { loadSettings } from "../home/settings.ts";
 
-export const run: Run = async ({ positionals, options }, context) => {
+interface Options {
+  readonly thread?: string;
+  readonly learn?: boolean;
+  readonly "skip-invalid"?: boolean;
+  readonly agent?: string;
+}
+
+export const run: Run<Options> = async ({ positionals, options }, context) => {
   const path = positionals[0]!;
-  const thread = options["thread"];
-  if (typeof thread !== "string") throw new UsageError("--thread is missing. Usage: palimpsest import FILE --thread T");
+  const { thread, agent } = options;
+  if (thread === undefined) throw new UsageError("--thread is missing. Usage: palimpsest import FILE --thread T");
   requireThreadId(thread);
-  const { title } = await loadSettings(context);
+  const { title } = await context.located.settings();
   const outcome = await withHome(context, (deps) =>
     importFile(deps, path, {
       thread,
       title: title.enabled ? { maxWords: title.max_words } : null,
-      ...(typeof options["agent"] === "string" && { agent: options["agent"] }),
+      ...(agent !== undefined && { agent }),
       onInvalid: options["skip-invalid"] ? "skip" : "refuse",
-      memory: options["learn"] ? "learn" : "skip",
+      memory: options.learn ? "learn" : "skip",
       onProgress: reporter(context),
       signal: context.signal,
     }),

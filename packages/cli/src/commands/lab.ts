@@ -12,26 +12,27 @@ import {
   runLab,
   type Transcript,
 } from "palimpsest/lab";
-import { integer } from "../command/arguments.ts";
-import type { Context, Input, Run } from "../command/command.ts";
+import type { Context, Run } from "../command/command.ts";
 import { Failure } from "../command/failure.ts";
 import { grouped } from "../terminal/grouped.ts";
 
-export const run: Run = async (input, context) => {
-  const window = integer(input, "window", { min: 1000 }) ?? 200_000;
-  const hits = integer(input, "limit", { min: 1 }) ?? RECALL_HITS;
+interface Options {
+  readonly policy?: readonly string[];
+  readonly window?: number;
+  readonly limit?: number;
+  readonly html?: string;
+}
+
+export const run: Run<Options> = async ({ positionals, options }, context) => {
+  const { window = 200_000, limit: hits = RECALL_HITS, policy: files = [], html } = options;
   const problems: string[] = [];
-  const transcripts = (await Promise.all(input.positionals.map((path) => readFile(path, problems)))).flat();
-  const policies = [
-    ...builtInPolicies(window),
-    ...policyFiles(input).flatMap((path) => readPolicy(path, window, problems)),
-  ];
+  const transcripts = (await Promise.all(positionals.map((path) => readFile(path, problems)))).flat();
+  const policies = [...builtInPolicies(window), ...files.flatMap((path) => readPolicy(path, window, problems))];
   for (const problem of problems) context.output.note(problem);
   if (transcripts.length === 0) throw new Failure("no-transcript", "No file could be read: nothing to play.");
   const onProgress = progressOn(context);
   const report = await runLab({ transcripts, policies, window, hits, signal: context.signal, onProgress });
-  const page = input.options["html"];
-  if (typeof page === "string") writeFileSync(page, labPage(report));
+  if (html !== undefined) writeFileSync(html, labPage(report));
   const rows = report.policies.map(({ timelines: _, ...row }) => row);
   if (context.format === "json") await context.output.json({ ...report, policies: rows, problems });
   else for (const line of tableOf(rows)) await context.output.line(line);
@@ -47,12 +48,6 @@ async function readFile(path: string, problems: string[]): Promise<readonly Tran
     problems.push(`${path} can't be read: ${error instanceof Error ? error.message : String(error)}`);
     return [];
   }
-}
-
-/** `--policy` may name several files, separated by commas. */
-function policyFiles({ options }: Input): string[] {
-  const given = options["policy"];
-  return typeof given === "string" ? given.split(",").filter((path) => path !== "") : [];
 }
 
 /** A policy file is a `summarization` block, as in config.yaml. */

@@ -1,10 +1,10 @@
 import type { Run } from "../command/command.ts";
 import { Failure } from "../command/failure.ts";
-import { factOptions, REFUSED } from "../home/memory-fact.ts";
+import { type FactOptions, factOptions, REFUSED } from "../home/memory-fact.ts";
 import { withMemory } from "../home/memory-home.ts";
 import { printable } from "../terminal/terminal-text.ts";
 
-export const run: Run = (input, context) =>
+export const run: Run<FactOptions> = (input, context) =>
   withMemory(input, context, async ({ service, scope }) => {
     const added = await service.add(scope, { content: input.positionals[0]!, ...factOptions(input) });
     if (added.kind === "refused") throw new Failure(added.reason, REFUSED[added.reason]);

@@ -1,11 +1,11 @@
 import { SECTION_PATHS } from "@palimpsest/core/memory";
 import type { Run } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
-import { factId, factOptions, REFUSED } from "../home/memory-fact.ts";
+import { type FactOptions, factId, factOptions, REFUSED } from "../home/memory-fact.ts";
 import { withMemory } from "../home/memory-home.ts";
 import { printable } from "../terminal/terminal-text.ts";
 
-export const run: Run = (input, context) =>
+export const run: Run<FactOptions> = (input, context) =>
   withMemory(input, context, async (memory) => {
     const { service, scope } = memory;
     const [given = "", text] = input.positionals;

@@ -3,21 +3,21 @@ import type { Run } from "../command/command.ts";
 import { Failure } from "../command/failure.ts";
 import { noteScrubbed } from "../home/home.ts";
 import { factId } from "../home/memory-fact.ts";
-import { eraseKit, withMemory } from "../home/memory-home.ts";
+import { type MemoryOptions, withMemory } from "../home/memory-home.ts";
 import { printable } from "../terminal/terminal-text.ts";
 
-export const run: Run = (input, context) =>
+export const run: Run<MemoryOptions & { readonly redact?: boolean }> = (input, context) =>
   withMemory(input, context, async (memory) => {
-    const { service, scope, deps } = memory;
+    const { service, scope, home } = memory;
     const ids: string[] = [];
-    const turns = input.options["redact"] === true ? "redact" : "keep";
+    const turns = input.options.redact ? "redact" : "keep";
     for (const given of input.positionals)
       ids.push(await factId(memory, given, turns === "redact" ? "and-forgotten" : "known"));
     const nowhere = { evidence: [], redacted: [], busy: [], scrubbed: { kind: "clean" } as const };
     const done =
-      deps === null
+      home === null
         ? { ...nowhere, ...(await service.forget(scope, ids, turns === "redact" ? "erase" : "keep-history")) }
-        : await forgetEverywhere(await eraseKit(context, deps), service, { scope, ids, turns });
+        : await forgetEverywhere(await home.eraseKit(), service, { scope, ids, turns });
     if (done.kind === "unknown-fact")
       throw new Failure("unknown-fact", `There is no fact "${done.id}": "palimpsest memory show" lists them.`);
     const { facts, fenced, evidence, redacted, busy, scrubbed } = done;

@@ -1,9 +1,9 @@
 import type { Run } from "../command/command.ts";
-import { withMemory } from "../home/memory-home.ts";
+import { type MemoryOptions, withMemory } from "../home/memory-home.ts";
 import { table } from "../terminal/table.ts";
 import { printable } from "../terminal/terminal-text.ts";
 
-export const run: Run = (input, context) =>
+export const run: Run<MemoryOptions> = (input, context) =>
   withMemory(input, context, async ({ service, scope }) => {
     const changes = await service.history(scope);
     if (context.format === "json") {

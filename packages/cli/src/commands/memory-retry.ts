@@ -1,17 +1,16 @@
 import type { Run } from "../command/command.ts";
 import { Failure } from "../command/failure.ts";
-import { openAssistant } from "../home/assistant.ts";
-import { standsAlready, storeOf, withHome } from "../home/home.ts";
+import { withHome } from "../home/home.ts";
 
 /** Long enough for many model calls; what is left then stays queued. */
 const PATIENCE_MS = 10 * 60_000;
 
 export const run: Run = async (_input, context) => {
-  const { output, format, signal } = context;
+  const { output, format, signal, verbose } = context;
   const nothing = { revived: 0, learned: [], left: [] };
-  const report = standsAlready(await storeOf(context))
-    ? await withHome(context, async ({ store }) => {
-        const { memory } = await openAssistant(context, store);
+  const report = (await context.located.hasStore())
+    ? await withHome(context, async (home) => {
+        const { memory } = await home.agent({ log: output.note, verbose });
         if (memory === null) throw new Failure("off", "Memory is turned off in the configuration (memory.enabled).");
         try {
           const retried = await Promise.race([memory.queue.retry(PATIENCE_MS), aborted(signal)]);

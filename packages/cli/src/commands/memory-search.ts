@@ -1,11 +1,10 @@
-import { integer } from "../command/arguments.ts";
 import type { Run } from "../command/command.ts";
-import { withMemory } from "../home/memory-home.ts";
+import { type MemoryOptions, withMemory } from "../home/memory-home.ts";
 import { printable } from "../terminal/terminal-text.ts";
 
-export const run: Run = (input, context) =>
+export const run: Run<MemoryOptions & { readonly limit?: number }> = (input, context) =>
   withMemory(input, context, async ({ service, scope }) => {
-    const limit = integer(input, "limit", { min: 1 }) ?? 20;
+    const { limit = 20 } = input.options;
     const hits = await service.search(scope, input.positionals[0]!, limit);
     if (context.format === "json") {
       await context.output.json({ facts: hits.map(({ fact, score }) => ({ ...fact, score })) });

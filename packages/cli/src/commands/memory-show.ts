@@ -1,10 +1,10 @@
 import { sectionText } from "@palimpsest/core/internal/memory";
 import { SECTION_PATHS } from "@palimpsest/core/memory";
 import type { Run } from "../command/command.ts";
-import { withMemory } from "../home/memory-home.ts";
+import { type MemoryOptions, withMemory } from "../home/memory-home.ts";
 import { printable } from "../terminal/terminal-text.ts";
 
-export const run: Run = (input, context) =>
+export const run: Run<MemoryOptions> = (input, context) =>
   withMemory(input, context, async ({ service, scope }) => {
     const document = await service.show(scope);
     if (context.format === "json") {

@@ -1,8 +1,8 @@
 import type { Run } from "../command/command.ts";
 import { Failure } from "../command/failure.ts";
-import { withMemory } from "../home/memory-home.ts";
+import { type MemoryOptions, withMemory } from "../home/memory-home.ts";
 
-export const run: Run = (input, context) =>
+export const run: Run<MemoryOptions> = (input, context) =>
   withMemory(input, context, async ({ service, scope }) => {
     const wanted = input.positionals[0];
     const result = await service.undo(scope, wanted);

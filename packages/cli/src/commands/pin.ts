@@ -4,10 +4,10 @@ import type { Run } from "../command/command.ts";
 import { Failure } from "../command/failure.ts";
 import { busy, missingThread, withThread } from "../home/home.ts";
 
-export const run: Run = async ({ positionals, options }, context) => {
+export const run: Run<{ readonly off?: boolean }> = async ({ positionals, options }, context) => {
   const thread = positionals[0]!;
   const target = wholeNumber(positionals[1]!, "SEQ", 1);
-  const on = options["off"] ? "off" : "on";
+  const on = options.off ? "off" : "on";
   const held = await withThread(context, thread, (deps) =>
     withWriter(deps, thread, (writer) => pin(writer, target, on)),
   );

@@ -3,14 +3,11 @@ import { wholeNumber } from "../command/arguments.ts";
 import type { Context, Run } from "../command/command.ts";
 import { Failure } from "../command/failure.ts";
 import { busy, missingThread, noteScrubbed, withThread } from "../home/home.ts";
-import { eraseKit } from "../home/memory-home.ts";
 
 export const run: Run = async ({ positionals }, context) => {
   const thread = positionals[0]!;
   const seq = wholeNumber(positionals[1]!, "SEQ", 1);
-  const result = await withThread(context, thread, async (deps) =>
-    eraseMessage(await eraseKit(context, deps), thread, seq),
-  );
+  const result = await withThread(context, thread, async (home) => eraseMessage(await home.eraseKit(), thread, seq));
   switch (result.kind) {
     case "redacted":
     case "already-redacted":

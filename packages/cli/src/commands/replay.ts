@@ -5,9 +5,9 @@ import type { Run } from "../command/command.ts";
 import { withThread } from "../home/home.ts";
 import { writeMessage } from "../terminal/message-text.ts";
 
-export const run: Run = async ({ positionals, options }, context) => {
+export const run: Run<{ readonly raw?: boolean }> = async ({ positionals, options }, context) => {
   const thread = positionals[0]!;
-  const as = options["raw"] ? "exact" : context.format;
+  const as = options.raw ? "exact" : context.format;
   const write = { exact: raw, json, text }[as];
   const { output, signal } = context;
   await withThread(context, thread, (deps) => output.stream(write(deps, thread), { signal, as }));

@@ -2,24 +2,24 @@ import type { RunResult } from "palimpsest/agent";
 import type { ConfiguredAgent } from "palimpsest/assistant";
 import type { Context, Run } from "../command/command.ts";
 import { Failure, sentence, UsageError } from "../command/failure.ts";
-import { openAssistant } from "../home/assistant.ts";
 import { busy, patience, requireThreadId, waitingNote, whose, withHome } from "../home/home.ts";
+import type { TalkOptions } from "../home/talk.ts";
 
-export const run: Run = async (input, context) => {
-  const { positionals, options } = input;
-  const waitMs = patience(input);
+export const run: Run<TalkOptions> = async ({ positionals, options }, context) => {
+  const waitMs = patience(options.wait);
   const prompt = positionals[0]!;
   if (prompt.trim() === "") throw new UsageError("PROMPT is empty: say what the agent should do.");
-  const given = text(options["thread"]);
+  const given = options.thread;
   if (given !== undefined) requireThreadId(given);
-  return withHome(context, async ({ store }) => {
-    const { agent, model, memory } = await openAssistant(context, store, { model: text(options["model"]) });
+  return withHome(context, async (home) => {
+    const { output, verbose } = context;
+    const { agent, model, memory } = await home.agent({ model: options.model ?? null, log: output.note, verbose });
     if (model.fallback !== null) context.output.note(`warning: ${model.fallback.message}`);
     try {
       const stream = agent.stream({
         prompt,
         threadId: given,
-        agentName: text(options["agent"]),
+        agentName: options.agent,
         signal: context.signal,
         waitMs,
       });
@@ -70,8 +70,4 @@ async function report(
   if (end.kind !== "step-limit") return 0;
   context.output.note(`Stopped after ${end.limit} steps without an answer: run again on the thread to go on.`);
   return 1;
-}
-
-function text(option: string | boolean | undefined): string | undefined {
-  return typeof option === "string" ? option : undefined;
 }

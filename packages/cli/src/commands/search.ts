@@ -1,14 +1,12 @@
 import { type SearchOutcome, searchAll, searchThread } from "palimpsest/recall";
-import { integer } from "../command/arguments.ts";
 import type { Context, Input, Run } from "../command/command.ts";
 import { UsageError } from "../command/failure.ts";
-import { missingThread, standsAlready, storeOf, withHome, withThread } from "../home/home.ts";
+import { missingThread, withHome, withThread } from "../home/home.ts";
 import { foundWords, inBold, NOTHING_FOUND } from "../terminal/found-words.ts";
 import { plain } from "../terminal/terminal-text.ts";
 
-export const run: Run = async (input, context) => {
-  const k = integer(input, "limit", { min: 1 }) ?? 10;
-  const all = input.options["all"] === true;
+export const run: Run<{ readonly limit?: number; readonly all?: boolean }> = async (input, context) => {
+  const { limit: k = 10, all = false } = input.options;
   const [thread, question] = words(input, all);
   const outcome = thread === null ? await everywhere(context, question, k) : await inside(context, thread, question, k);
   if (outcome.kind === "nothing" && outcome.reason === "missing") throw missingThread(context, thread ?? "");
@@ -54,6 +52,6 @@ function inside(context: Context, thread: string, question: string, k: number): 
 }
 
 async function everywhere(context: Context, question: string, k: number): Promise<SearchOutcome> {
-  if (!standsAlready(await storeOf(context))) return { kind: "nothing", reason: "no-match" };
+  if (!(await context.located.hasStore())) return { kind: "nothing", reason: "no-match" };
   return withHome(context, ({ store }) => searchAll(store, question, { k }));
 }

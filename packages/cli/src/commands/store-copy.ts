@@ -1,13 +1,14 @@
+import { isStoreThere } from "palimpsest/assistant/home";
 import type { Store } from "palimpsest/stores";
 import { type CopyProgress, copyStore } from "palimpsest/threads";
 import type { Context, Run } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
-import { namedStore, standsAlready, withStore } from "../home/home.ts";
+import { namedStore, withStore } from "../home/home.ts";
 
 export const run: Run = async ({ positionals }, context) => {
   const [from, to] = positionals.map(namedStore) as [string, string];
   if (from === to) throw new UsageError("FROM and TO are the same store.");
-  if (!standsAlready(from)) throw new Failure("missing", `There is no database at ${from}. Nothing was copied.`);
+  if (!isStoreThere(from)) throw new Failure("missing", `There is no database at ${from}. Nothing was copied.`);
   const onProgress = reporter(context);
   const { signal } = context;
   const copy = (source: Store) => withStore(to, (target) => copyStore(source, target, { onProgress, signal }));

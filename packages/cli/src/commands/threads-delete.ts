@@ -2,13 +2,12 @@ import { deleteThreadWithFiles } from "palimpsest/assistant";
 import { forgetThread } from "palimpsest/memory";
 import type { Run } from "../command/command.ts";
 import { busy, missingThread, noteScrubbed, withThread } from "../home/home.ts";
-import { eraseKit } from "../home/memory-home.ts";
 
 export const run: Run = async ({ positionals }, context) => {
   const thread = positionals[0]!;
-  const result = await withThread(context, thread, async (deps) => {
-    const deleted = await deleteThreadWithFiles(deps, context.home, thread);
-    const { repository } = await eraseKit(context, deps);
+  const result = await withThread(context, thread, async (home) => {
+    const deleted = await deleteThreadWithFiles(home, context.home, thread);
+    const { repository } = await home.eraseKit();
     if (deleted.kind === "deleted" && repository !== null) await forgetThread(repository, context.user, thread);
     return deleted;
   });

@@ -3,18 +3,15 @@ import type { ThreadName } from "@palimpsest/core/log";
 import { threadFolder } from "palimpsest/compaction";
 import { everyUser } from "palimpsest/stores";
 import { type Pruned, pruneSubagents, settleInterrupted } from "palimpsest/subagents";
-import { integer } from "../command/arguments.ts";
 import type { Run } from "../command/command.ts";
-import { standsAlready, storeOf, withHome } from "../home/home.ts";
-import { loadSettings } from "../home/settings.ts";
+import { withHome } from "../home/home.ts";
 
-export const run: Run = async (input, context) => {
-  const given = integer(input, "days", { min: 0 });
-  const days = given ?? (await loadSettings(context)).subagents.retention_days;
-  const unfinished = input.options["all"] === true ? "too" : "keep";
+export const run: Run<{ readonly days?: number; readonly all?: boolean }> = async ({ options }, context) => {
+  const days = options.days ?? (await context.located.settings()).subagents.retention_days;
+  const unfinished = options.all ? "too" : "keep";
   const forget = (thread: ThreadName) => rm(threadFolder(context.home, thread), { recursive: true, force: true });
   const pruned: Pruned[] = [];
-  if (standsAlready(await storeOf(context)))
+  if (await context.located.hasStore())
     await withHome(context, async (deps) => {
       for await (const store of everyUser(deps.store)) {
         await settleInterrupted({ ...deps, store });

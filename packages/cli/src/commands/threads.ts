@@ -1,14 +1,18 @@
 import { everyUser, type Store, type ThreadSummary } from "palimpsest/stores";
-import { integer } from "../command/arguments.ts";
 import type { Context, Run } from "../command/command.ts";
-import { standsAlready, storeOf, withHome } from "../home/home.ts";
+import { withHome } from "../home/home.ts";
 import { table } from "../terminal/table.ts";
 import { inTree, type TreeRow } from "../terminal/thread-tree.ts";
 
-export const run: Run = async (input, context) => {
-  const limit = integer(input, "limit", { min: 1 }) ?? Number.POSITIVE_INFINITY;
-  const all = input.options["all"] === true;
-  const threads = standsAlready(await storeOf(context)) ? await list(context, limit, all) : [];
+interface Options {
+  readonly limit?: number;
+  readonly all?: boolean;
+  readonly tree?: boolean;
+}
+
+export const run: Run<Options> = async ({ options }, context) => {
+  const { limit = Number.POSITIVE_INFINITY, all = false, tree = false } = options;
+  const threads = (await context.located.hasStore()) ? await list(context, limit, all) : [];
   const flat = threads.map(({ header, title, messages, updatedAt }) => ({
     id: header.id,
     title,
@@ -20,8 +24,8 @@ export const run: Run = async (input, context) => {
     agent: header.agent,
     kind: header.kind,
   }));
-  const rows = input.options["tree"] === true ? treeOfEach(flat) : flat.map((row) => ({ ...row, depth: 0 }));
-  if (context.format === "json") await context.output.json({ threads: input.options["tree"] === true ? rows : flat });
+  const rows = tree ? treeOfEach(flat) : flat.map((row) => ({ ...row, depth: 0 }));
+  if (context.format === "json") await context.output.json({ threads: tree ? rows : flat });
   else if (rows.length === 0)
     context.output.note(`No threads in ${context.store === null ? context.home : "that store"} yet.`);
   else

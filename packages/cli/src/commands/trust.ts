@@ -4,12 +4,16 @@ import { type Admission, admitConfig, admitHome, CONFIG_NAME, readConfig, refusa
 import { HOME_NAME, personHere } from "palimpsest/trust";
 import type { Context, Run } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
-import { configOf, powerLines } from "../home/places.ts";
+import { powerLines } from "../home/locate.ts";
 
-export const run: Run = async ({ positionals, options }, context) => {
-  const act = options["remove"] === true ? "remove" : options["dry-run"] === true ? "show" : "trust";
-  if (act === "remove" && options["dry-run"] === true)
-    throw new UsageError("--remove and --dry-run can't be combined.");
+interface Options {
+  readonly "dry-run"?: boolean;
+  readonly remove?: boolean;
+}
+
+export const run: Run<Options> = async ({ positionals, options }, context) => {
+  const act = options.remove ? "remove" : options["dry-run"] ? "show" : "trust";
+  if (act === "remove" && options["dry-run"]) throw new UsageError("--remove and --dry-run can't be combined.");
   const given = positionals[0];
   const found = given === undefined ? await usedHere(context) : namedBy(resolve(given), context);
   const strange = found.filter(({ standing }) => standing !== "own");
@@ -26,8 +30,9 @@ export const run: Run = async ({ positionals, options }, context) => {
 type Act = "trust" | "remove" | "show";
 
 async function usedHere(context: Context): Promise<Admission[]> {
-  const config = await configOf(context);
-  const home = admitHome(context.place, personHere());
+  const { place, person } = context.located;
+  const config = await context.located.configuration();
+  const home = admitHome(place, person);
   return config === null || config.reason === "home" ? [home] : [home, configAt(config.path, context, config.reason)];
 }
 

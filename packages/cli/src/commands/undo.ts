@@ -5,10 +5,10 @@ import type { Context, Run } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
 import { busy, missingThread, withThread } from "../home/home.ts";
 
-export const run: Run = async ({ positionals, options }, context) => {
+export const run: Run<{ readonly redo?: boolean }> = async ({ positionals, options }, context) => {
   const [thread, seq] = positionals as [string, string?];
   const target = seq === undefined ? undefined : wholeNumber(seq, "SEQ", 1);
-  if (!options["redo"]) return takeBack(context, thread, (writer) => undo(writer, target));
+  if (!options.redo) return takeBack(context, thread, (writer) => undo(writer, target));
   if (target !== undefined) throw new UsageError("--redo takes back the newest undo and needs no SEQ.");
   return takeBack(context, thread, redo);
 };

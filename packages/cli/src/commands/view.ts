@@ -1,15 +1,13 @@
 import { shapeOf } from "@palimpsest/core/message";
 import { threadPrompt } from "palimpsest/inspect";
-import { integer } from "../command/arguments.ts";
 import type { Run } from "../command/command.ts";
 import { missingThread, withThread } from "../home/home.ts";
-import { squeezePolicy } from "../home/settings.ts";
+import { squeezePolicy } from "../home/squeeze.ts";
 import { grouped } from "../terminal/grouped.ts";
 import { writeMessage } from "../terminal/message-text.ts";
 
-export const run: Run = async (input, context) => {
-  const thread = input.positionals[0]!;
-  const window = integer(input, "window", { min: 1 });
+export const run: Run<{ readonly window?: number }> = async ({ positionals, options: { window } }, context) => {
+  const thread = positionals[0]!;
   const options = window === undefined ? {} : { window, squeeze: await squeezePolicy(context) };
   const prompt = await withThread(context, thread, ({ store }) => threadPrompt(store, thread, options));
   if (prompt.kind === "missing") throw missingThread(context, thread);

@@ -1,63 +1,29 @@
-/** The home directory and the store that belongs to it: opened for one command and closed whatever happens. */
-import { existsSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+/** The home opened for one command and closed whatever happens, and the sentences commands share about threads. */
 import { checkThreadId, DEFAULT_USER } from "@palimpsest/core/log";
-import { admitHome } from "palimpsest/config/admission";
-import { asUser, openStore, type Scrubbed, type Store, storeTarget } from "palimpsest/stores";
-import { type ThreadDeps, threadDeps } from "palimpsest/threads";
-import { makeHome, personHere } from "palimpsest/trust";
-import { adoptOldFolders } from "palimpsest/workspace/old-folders";
-import { integer } from "../command/arguments.ts";
-import type { Context, Input } from "../command/command.ts";
+import type { Home } from "palimpsest/assistant/home";
+import { openStore, type Scrubbed, type Store, storeTarget } from "palimpsest/stores";
+import type { Command, Context } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
-import { admittedHome, configOf } from "./places.ts";
-import { loadSettings } from "./settings.ts";
-
-/** A URL, or the path of a SQLite file. Without a configuration file none is read. */
-export async function storeOf(context: Context): Promise<string> {
-  requireDirectory(context.home);
-  await admittedHome(context);
-  if (context.store !== null) return namedStore(context.store);
-  if ((await configOf(context)) === null) return storeTarget(null, context.home);
-  const { store } = await loadSettings(context);
-  return storeTarget(store.url, context.home);
-}
-
-export function requireDirectory(home: string): void {
-  if (existsSync(home) && !statSync(home).isDirectory())
-    throw new Failure("home-not-a-directory", `${home} is a file, not a directory: choose another --home.`);
-}
 
 /** As a person writes it on the command line: a path is seen from where they are. */
 export function namedStore(text: string): string {
   return storeTarget(text, process.cwd());
 }
 
-/** Whether opening it would find something: a database server always may, a file only where it is. */
-export function standsAlready(target: string): boolean {
-  return /^[a-z][a-z0-9+.-]+:/i.test(target) || existsSync(target);
-}
-
 /** The threads of the user that was named. Creates the home where it is missing. */
-export async function withHome<T>(context: Context, work: (deps: ThreadDeps) => Promise<T>): Promise<T> {
-  const target = await storeOf(context);
-  const isNew = !standsAlready(target);
-  if (dirname(target) === context.home) makeHome(context.place, personHere());
-  const use = async (store: Store): Promise<T> => {
-    const { standing } = await admittedHome(context);
-    // The database is part of what was trusted, and this one is ours.
-    if (isNew && standing === "trusted") admitHome(context.place, personHere()).trust();
-    if (context.access === "write" && context.store === null && existsSync(join(context.home, "threads")))
-      await adoptOldFolders(context.home, store);
-    return work(threadDeps(asUser(store, context.user)));
-  };
-  return withStore(target, use, context.access);
+export async function withHome<T>({ located }: Context, work: (home: Home) => Promise<T>): Promise<T> {
+  const home = await located.open();
+  try {
+    return await work(home);
+  } finally {
+    await home.close();
+  }
 }
 
 export async function withStore<T>(
   target: string,
   work: (store: Store) => Promise<T>,
-  access: Context["access"] = "write",
+  access: NonNullable<Command["access"]> | "write" = "write",
 ): Promise<T> {
   const store = await openStore(target, { access });
   try {
@@ -68,16 +34,12 @@ export async function withStore<T>(
 }
 
 /** For commands on a thread that must exist: a home that isn't there is not created only to find it empty. */
-export async function withThread<T>(
-  context: Context,
-  thread: string,
-  work: (deps: ThreadDeps) => Promise<T>,
-): Promise<T> {
+export async function withThread<T>(context: Context, thread: string, work: (home: Home) => Promise<T>): Promise<T> {
   requireThreadId(thread);
-  if (!standsAlready(await storeOf(context))) throw missingThread(context, thread);
-  return withHome(context, async (deps) => {
-    if ((await deps.store.header(thread)) === undefined) throw missingThread(context, thread);
-    return work(deps);
+  if (!(await context.located.hasStore())) throw missingThread(context, thread);
+  return withHome(context, async (home) => {
+    if ((await home.store.header(thread)) === undefined) throw missingThread(context, thread);
+    return work(home);
   });
 }
 
@@ -90,8 +52,8 @@ export function requireThreadId(id: string): void {
 const PATIENCE_SECONDS = 35;
 
 /** `--wait`, in milliseconds. */
-export function patience(input: Input): number {
-  return (integer(input, "wait", { min: 0 }) ?? PATIENCE_SECONDS) * 1000;
+export function patience(seconds: number = PATIENCE_SECONDS): number {
+  return seconds * 1000;
 }
 
 export function waitingNote(thread: string, { waitMs }: { readonly waitMs: number }): string {

@@ -2,14 +2,19 @@
 import type { NewFact } from "palimpsest/memory";
 import type { Input } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
-import type { OpenMemory } from "./memory-home.ts";
+import type { MemoryOptions, OpenMemory } from "./memory-home.ts";
 
-export function factOptions({ options }: Input): Pick<NewFact, "category" | "confidence"> {
+export interface FactOptions extends MemoryOptions {
+  readonly category?: string;
+  readonly confidence?: string;
+}
+
+export function factOptions({ options }: Input<FactOptions>): Pick<NewFact, "category" | "confidence"> {
   const { category, confidence } = options;
-  if ((confidence !== undefined && !/^(?:0|1|0?\.\d+|[01]\.\d+)$/.test(String(confidence))) || Number(confidence) > 1)
+  if (confidence !== undefined && (!/^(?:0|1|0?\.\d+|[01]\.\d+)$/.test(confidence) || Number(confidence) > 1))
     throw new UsageError(`--confidence must be a number from 0 to 1, not ${JSON.stringify(confidence)}.`);
   return {
-    ...(typeof category === "string" && { category }),
+    ...(category !== undefined && { category }),
     ...(confidence !== undefined && { confidence: Number(confidence) }),
   };
 }

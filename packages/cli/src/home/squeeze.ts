@@ -1,0 +1,8 @@
+/** How a simulated window is made to fit. */
+import type { Policy } from "@palimpsest/core/compaction";
+import type { Context } from "../command/command.ts";
+
+export async function squeezePolicy({ located }: Context): Promise<Policy> {
+  const { summarizationForThreads } = await import("palimpsest/config");
+  return summarizationForThreads((await located.settings()).summarization).policy;
+}

@@ -1,0 +1,8 @@
+/** The options of the commands that talk with the agent. */
+export interface TalkOptions {
+  readonly thread?: string;
+  readonly agent?: string;
+  readonly model?: string;
+  /** In seconds. */
+  readonly wait?: number;
+}

@@ -1,0 +1,43 @@
+/** A line for what compaction, memory and sub-agents do, as far as `log_level` asks for it; nothing of other events. */
+import type { AgentEvent } from "../agent/events.ts";
+import { type CompactionEvent, logLine } from "../compaction/events.ts";
+import { isLogged } from "../config/log-level.ts";
+import type { ConfigFile } from "../config/schema.ts";
+import { type MemoryEvent, memoryLogLine } from "../memory/events.ts";
+import { type SubagentEvent, subagentLogLines } from "../subagents/events.ts";
+
+export type LoggedEvent = AgentEvent | CompactionEvent | MemoryEvent | SubagentEvent;
+
+export interface EventLogOptions {
+  readonly line: (text: string) => void;
+  /** Everything that is worth a line. */
+  readonly verbose: boolean;
+}
+
+export function eventLog(
+  { log_level }: Pick<ConfigFile, "log_level">,
+  { line, verbose }: EventLogOptions,
+): (event: LoggedEvent) => void {
+  const setting = verbose ? "debug" : log_level;
+  return (event) => {
+    if (isCompaction(event)) {
+      if (isLogged(setting, "summarization", WARNINGS.has(event.type) ? "warn" : "debug")) line(logLine(event));
+    } else if (isMemory(event)) {
+      if (isLogged(setting, "memory", event.type === "memory-failed" ? "error" : "debug")) line(memoryLogLine(event));
+    } else if (isSubagent(event) && isLogged(setting, "subagents", "debug")) subagentLogLines(event).forEach(line);
+  };
+}
+
+const WARNINGS: ReadonlySet<string> = new Set(["summary-failed", "breaker-open"]);
+
+function isCompaction(event: LoggedEvent): event is CompactionEvent {
+  return /^(?:compaction|summary|draft|breaker)-/.test(event.type);
+}
+
+function isMemory(event: LoggedEvent): event is MemoryEvent {
+  return event.type.startsWith("memory-");
+}
+
+function isSubagent(event: LoggedEvent): event is SubagentEvent {
+  return event.type.startsWith("subagent-");
+}

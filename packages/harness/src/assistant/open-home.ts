@@ -1,0 +1,234 @@
+/**
+ * Stands up a configured home for whoever needs one: a command, the chat, a server, an adapter. `locateHome` says which
+ * home and which configuration are meant and reads them only as far as they are asked for; `openHome` also opens the
+ * store. What isn't known to be the person's own is used only after `trust` said yes. Parts that are slow to load
+ * are loaded when they are first asked for, so that a short command stays short.
+ */
+import { existsSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { DEFAULT_USER } from "@palimpsest/core/log";
+import { type Admission, admitHome, refusalOf } from "../config/admission.ts";
+import { type ChosenConfig, findConfig } from "../config/find.ts";
+import type { RequestWindow } from "../config/request-window.ts";
+import type { ConfigFile } from "../config/schema.ts";
+import type { EraseKit } from "../memory/erase-message.ts";
+import type { Repository } from "../memory/repository.ts";
+import { openStore, storeTarget } from "../stores/open.ts";
+import type { Store } from "../stores/store.ts";
+import { asUser } from "../stores/users.ts";
+import { type ThreadDeps, threadDeps } from "../threads/writer.ts";
+import { type ChosenHome, chooseHome } from "../trust/choose-home.ts";
+import { makeHome } from "../trust/make-home.ts";
+import { type Person, personHere } from "../trust/person.ts";
+import { adoptOldFolders } from "../workspace/old-folders.ts";
+import type { ConfiguredAgent, ConfiguredAgentOptions } from "./from-config.ts";
+import { HomeError } from "./home-error.ts";
+
+export { HomeError };
+
+export interface HomeOptions {
+  /** A directory. Without it: `PALIMPSEST_HOME`, the nearest `.palimpsest` above `cwd`, else the person's own. */
+  readonly home?: string | null;
+  /** A file. Without it: `PALIMPSEST_CONFIG`, the home's, else one near `cwd` that is recognizably ours. */
+  readonly config?: string | null;
+  /** A URL or the path of a SQLite file, seen from `cwd`. Without it the configuration says where the threads are. */
+  readonly store?: string | null;
+  /** Whose threads and memory; another's are not there. */
+  readonly user?: string;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** `read`: nothing is written, so it also works where nothing can be. */
+  readonly access?: "read" | "write";
+  /** Asked about a home or configuration that was found and isn't known to be the person's; without it it is refused. */
+  readonly trust?: (admission: Admission) => Promise<boolean>;
+  /** What is doubtful in the configuration and stops nothing. */
+  readonly onWarning?: (text: string) => void;
+  /** What failed and has a stand-in, such as a storage that can't be loaded. */
+  readonly onError?: (text: string) => void;
+}
+
+/** A home before anything of it is opened. Everything is found and read once. */
+export interface LocatedHome {
+  readonly directory: string;
+  readonly user: string;
+  /** The directory, and why it is this one. */
+  readonly place: ChosenHome;
+  readonly person: Person;
+  /** Null: there is none, the defaults are used. */
+  configuration(): Promise<ChosenConfig | null>;
+  settings(): Promise<ConfigFile>;
+  /** The window of the default model; null where nothing is configured. */
+  window(): Promise<RequestWindow | null>;
+  /** A URL, or the path of a SQLite file. */
+  storeTarget(): Promise<string>;
+  /** Whether opening it would find something: a database server always may, a file only where it is. */
+  hasStore(): Promise<boolean>;
+  /** The memory as the configuration keeps it; without a store only one that needs none. */
+  memory(store: Store | null): Promise<Repository>;
+  /** Opens the store, and creates the home where it is missing. */
+  open(): Promise<Home>;
+}
+
+/** An open home is also what every act on a thread needs. */
+export interface Home extends LocatedHome, ThreadDeps {
+  /** The agent the configuration describes. To be closed with its memory, so that the last turns are learned. */
+  agent(options?: HomeAgentOptions): Promise<ConfiguredAgent>;
+  /** What erasing needs: threads, what was learned from them, and their files. */
+  eraseKit(): Promise<EraseKit>;
+  close(): Promise<void>;
+}
+
+export interface HomeAgentOptions extends Omit<ConfiguredAgentOptions, "home" | "config" | "store" | "onMemory"> {
+  /** Gets a line of what happens, as far as `log_level` asks for it. */
+  readonly log?: (line: string) => void;
+  /** Everything that is worth a line, whatever `log_level` says. */
+  readonly verbose?: boolean;
+}
+
+export function openHome(options: HomeOptions): Promise<Home> {
+  return locateHome(options).open();
+}
+
+export function locateHome(options: HomeOptions): LocatedHome {
+  const { cwd, env, access = "write", user = DEFAULT_USER } = options;
+  const person = personHere(env);
+  const place = chooseHome({
+    option: options.home ?? null,
+    env,
+    cwd,
+    userHome: person.folders.data,
+    isDirectory: (path) => existsSync(path) && statSync(path).isDirectory(),
+  });
+  const { directory } = place;
+  const admit = (admission: Admission) => admitted(admission, options.trust);
+  const admittedHome = once(async () => {
+    requireDirectory(directory);
+    return admit(admitHome(place, person));
+  });
+  const configuration = once(() => findConfig({ option: options.config ?? null, env, home: directory, cwd }));
+  const settings = once(async () => {
+    const { readSettings } = await import("./read-settings.ts");
+    await admittedHome();
+    const chosen = await configuration();
+    return readSettings(chosen, { home: directory, person, env, admit, onWarning: options.onWarning });
+  });
+  const target = once(async () => {
+    await admittedHome();
+    if (options.store != null) return storeTarget(options.store, cwd);
+    if ((await configuration()) === null) return storeTarget(null, directory);
+    return storeTarget((await settings()).store.url, directory);
+  });
+  const located: LocatedHome = {
+    directory,
+    user,
+    place,
+    person,
+    configuration,
+    settings,
+    storeTarget: target,
+    hasStore: async () => isStoreThere(await target()),
+    async window() {
+      if ((await configuration()) === null) return null;
+      const { requestWindow } = await import("../config/request-window.ts");
+      return requestWindow(await settings());
+    },
+    async memory(store) {
+      const [{ openStorage }, { openRepository }] = await Promise.all([
+        import("../memory/open-storage.ts"),
+        import("../memory/repository.ts"),
+      ]);
+      const { memory } = await settings();
+      // One beside the threads has its home; one that only reads makes none.
+      if (store === null && access === "write") makeHome(place, person);
+      const storage = await openStorage({
+        base: directory,
+        storagePath: memory.storage_path,
+        storageClass: memory.storage_class,
+        ...(store !== null && { store }),
+        onError: (message) => options.onError?.(message),
+      });
+      return openRepository(storage, () => new Date());
+    },
+    async open() {
+      const path = await target();
+      const isNew = !isStoreThere(path);
+      if (dirname(path) === directory) makeHome(place, person);
+      const store = await openStore(path, { access });
+      try {
+        // The database is part of what was trusted, and this one is ours.
+        if (isNew && (await admittedHome()).standing === "trusted") admitHome(place, person).trust();
+        if (access === "write" && options.store == null && existsSync(join(directory, "threads")))
+          await adoptOldFolders(directory, store);
+      } catch (error) {
+        await store.close();
+        throw error;
+      }
+      return opened(located, store);
+    },
+  };
+  return located;
+}
+
+function opened(located: LocatedHome, store: Store): Home {
+  const { directory, place, person, user } = located;
+  const deps = threadDeps(asUser(store, user));
+  return {
+    ...located,
+    ...deps,
+    async agent({ log, verbose = false, ...options } = {}) {
+      const [{ createAgentFromConfig }, { eventLog }] = await Promise.all([
+        import("./from-config.ts"),
+        import("./event-log.ts"),
+      ]);
+      const config = await located.settings();
+      const logged = log === undefined ? () => {} : eventLog(config, { line: log, verbose });
+      // Its files are kept there, wherever the threads are.
+      makeHome(place, person);
+      return createAgentFromConfig({
+        // Without a file nobody has asked for a conversation that ends at its window.
+        compaction: (await located.configuration()) === null ? "always" : "configured",
+        ...options,
+        home: directory,
+        config,
+        store: deps.store,
+        onMemory: logged,
+        onEvent(event, ...where) {
+          logged(event);
+          options.onEvent?.(event, ...where);
+        },
+      });
+    },
+    async eraseKit() {
+      const { cleanThreadFiles } = await import("./thread-files.ts");
+      const cleanFiles = (thread: string) => cleanThreadFiles(directory, deps.store, thread);
+      return { deps, repository: await located.memory(deps.store), cleanFiles };
+    },
+    close: () => store.close(),
+  };
+}
+
+export function isStoreThere(target: string): boolean {
+  return /^[a-z][a-z0-9+.-]+:/i.test(target) || existsSync(target);
+}
+
+export function requireDirectory(home: string): void {
+  if (existsSync(home) && !statSync(home).isDirectory())
+    throw new HomeError("home-not-a-directory", `${home} is a file, not a directory: choose another --home.`);
+}
+
+async function admitted(admission: Admission, trust: HomeOptions["trust"]): Promise<Admission> {
+  if (admission.verdict === "use") return admission;
+  if (admission.verdict === "ask" && (await trust?.(admission)) === true) {
+    admission.trust();
+    return admission;
+  }
+  throw new HomeError("untrusted", `${admission.path} ${refusalOf(admission)}.`);
+}
+
+function once<T>(find: () => Promise<T>): () => Promise<T> {
+  let known: Promise<T> | null = null;
+  return () => {
+    known ??= find();
+    return known;
+  };
+}

@@ -1,0 +1,35 @@
+/** The settings of a home: the configuration that was chosen, judged, read and checked. The text judged is the text used. */
+import { type Admission, admitConfig } from "../config/admission.ts";
+import type { ChosenConfig } from "../config/find.ts";
+import { readConfig } from "../config/load.ts";
+import { parseConfig } from "../config/parse.ts";
+import { type ConfigFile, configSchema } from "../config/schema.ts";
+import type { Person } from "../trust/person.ts";
+import { HomeError } from "./home-error.ts";
+
+export interface ReadSettingsOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly onWarning?: ((text: string) => void) | undefined;
+  readonly home: string;
+  readonly person: Person;
+  /** Throws where it may not be used. */
+  readonly admit: (admission: Admission) => Promise<unknown>;
+}
+
+export async function readSettings(chosen: ChosenConfig | null, options: ReadSettingsOptions): Promise<ConfigFile> {
+  if (chosen === null) return configSchema.parse({});
+  const { home, person, env, admit, onWarning } = options;
+  const text = readConfig(chosen);
+  if (typeof text !== "string") throw unusable(chosen.path, [text.problem]);
+  await admit(admitConfig(chosen, { text, home, person }));
+  const parsed = parseConfig(text, { env });
+  if (parsed.kind === "invalid") throw unusable(chosen.path, parsed.problems);
+  for (const warning of parsed.warnings) onWarning?.(`${chosen.path}: ${warning}`);
+  return parsed.config;
+}
+
+function unusable(path: string, [first, ...others]: readonly string[]): HomeError {
+  const more = others.length === 0 ? "" : ` (and ${others.length} more)`;
+  const advice = `Nothing was done: "palimpsest config check" shows all there is to repair`;
+  return new HomeError("config", `${path}: ${first}${more}. ${advice}.`);
+}
