@@ -5,7 +5,7 @@
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Dialect, googleRules, rulesOf, type Shape, shapeOf } from "@palimpsest/core/message";
+import { DIALECTS, type Dialect, rulesOf, type Shape, shapeOf } from "@palimpsest/core/message";
 import { answerReserve, createMeter } from "@palimpsest/core/tokens";
 import { summarizationFromOptions } from "palimpsest/config";
 import { exactCounterFor } from "palimpsest/models";
@@ -31,7 +31,7 @@ const bench: Bench = async (files, options) => {
   if (!(window >= 1000))
     throw new BenchInputError(`--window ${options["window"]}: give a number of tokens, at least 1000.`);
   const dialect = (options["dialect"] ?? "openai") as Dialect;
-  if (!["openai", "anthropic", "ai-sdk"].includes(dialect)) throw new BenchInputError(`--dialect ${dialect}: ${USAGE}`);
+  if (!DIALECTS.includes(dialect)) throw new BenchInputError(`--dialect ${dialect}: ${USAGE}`);
   const name = String(options["summarizer"] ?? "extractive");
   if (!(name in SUMMARIZERS))
     throw new BenchInputError(`--summarizer ${name}: one of ${Object.keys(SUMMARIZERS).join(", ")}.`);
@@ -71,7 +71,7 @@ async function play(
       messages,
       shape,
       reasoning,
-      rules: dialect === "ai-sdk" ? googleRules : rulesOf(dialect),
+      rules: rulesOf(dialect),
       meter: createMeter(shape, { ...counter, counter: counter.count }),
       window: { size: window, reserve: answerReserve(window, null) },
       policy,
@@ -96,7 +96,9 @@ async function inStore<T>(shape: Shape<object>, work: (thread: PlayedThread<obje
         async say(message) {
           const id = kit.ids();
           const body = JSON.stringify(message);
-          await conversation.commit([{ kind: "message", id, dialect: shape.dialect, origin: "import", body }]);
+          await conversation.commit([
+            { kind: "message", id, dialect: shape.dialect as Dialect, origin: "import", body },
+          ]);
         },
         async said() {
           const bodies: string[] = [];

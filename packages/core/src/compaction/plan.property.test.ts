@@ -4,8 +4,8 @@ import fc from "fast-check";
 import { NOTHING_LIVE } from "../log/live.ts";
 import type { MessageRecord } from "../log/record.ts";
 import { type LiveRecords, type ViewEntry, view } from "../log/view.ts";
-import { shapeOf } from "../message/dialects.ts";
-import type { Dialect, Shape } from "../message/shape.ts";
+import { type Dialect, shapeOf } from "../message/dialects.ts";
+import type { Shape } from "../message/shape.ts";
 import { randomConversation, render } from "../testing/index.ts";
 import { charsPerToken } from "../tokens/chars.ts";
 import { createMeter } from "../tokens/counter.ts";
@@ -176,7 +176,7 @@ function openAll(all: readonly object[], shape: Shape<object>) {
     kind: "message",
     seq,
     id: `m${seq}`,
-    dialect: shape.dialect,
+    dialect: shape.dialect as Dialect,
     origin: "import",
     body: "",
   });

@@ -3,7 +3,7 @@
  * fold over them (`view.ts`). Every record carries the format version, and readers accept every past one.
  * `seq` starts at 1 and has no gaps. Bodies are JSON text, kept byte for byte as given.
  */
-import type { Dialect } from "../message/shape.ts";
+import type { Dialect } from "../message/dialects.ts";
 
 /**
  * 2: the patch of a state record is its body, so that a title can be erased with the words it is made of.

@@ -5,11 +5,11 @@ import { randomConversation, render } from "../testing/conversation.ts";
 import type { AiSdkMessage } from "./ai-sdk/shape.ts";
 import type { AnthropicMessage } from "./anthropic/shape.ts";
 import { convert } from "./convert.ts";
-import { type MessageOf, shapeOf } from "./dialects.ts";
+import { type Dialect, type MessageOf, rulesOf, shapeOf } from "./dialects.ts";
 import type { OpenAiMessage } from "./openai/shape.ts";
 import { repair } from "./repair.ts";
-import { anthropicRules, openaiRules, rulesOf, violations } from "./rules.ts";
-import type { Dialect, Shape } from "./shape.ts";
+import { anthropicRules, openaiRules, violations } from "./rules.ts";
+import type { Shape } from "./shape.ts";
 
 const dialects: readonly Dialect[] = ["openai", "anthropic", "ai-sdk"];
 const pairs = dialects.flatMap((from) => dialects.filter((to) => to !== from).map((to) => [from, to] as const));

@@ -3,8 +3,9 @@
  * sender could use stays behind: foreign signatures, and blocks that steer its own protocol. Validity is not judged here.
  */
 
-import { type MessageOf, shapeOf } from "./dialects.ts";
-import type { Dialect, OtherPart, Part, ReasoningPart, Role, Shape } from "./shape.ts";
+import type { DialectDefinition } from "./dialect.ts";
+import { type Dialect, definitionOf, type MessageOf } from "./dialects.ts";
+import type { Part, Role } from "./shape.ts";
 
 export function convert<F extends Dialect, T extends Dialect>(
   messages: readonly MessageOf[F][],
@@ -12,11 +13,11 @@ export function convert<F extends Dialect, T extends Dialect>(
   to: T,
 ): readonly MessageOf[T][] {
   if (from === (to as Dialect)) return messages as unknown as readonly MessageOf[T][];
-  const target = shapeOf(to);
-  return turnsOf(messages, shapeOf(from), to).flatMap(({ role, parts }) =>
-    target.make(
+  const [sender, target] = [definitionOf(from), definitionOf(to)];
+  return turnsOf(messages, sender, target).flatMap(({ role, parts }) =>
+    target.shape.make(
       role,
-      parts.flatMap((part) => adapt(part, to)),
+      parts.flatMap((part) => adapt(part, sender, target)),
     ),
   );
 }
@@ -27,14 +28,18 @@ interface Turn {
 }
 
 /** One turn per message, but neighbouring tool messages as one: each provider splits their results in its own way. */
-function turnsOf<M>(messages: readonly M[], shape: Shape<M>, to: Dialect): readonly Turn[] {
+function turnsOf<M extends object>(
+  messages: readonly M[],
+  { shape }: DialectDefinition<M>,
+  { resultsIn }: Pick<DialectDefinition<object>, "resultsIn">,
+): readonly Turn[] {
   const turns: Turn[] = [];
   const names = new Map<string, string>();
   for (const message of messages) {
     const role = shape.role(message);
     const parts = shape.parts(message).map((part) => named(part, names));
     const last = turns.at(-1);
-    const joins = last?.role === "tool" && (role === "tool" || (role === "user" && to === "anthropic"));
+    const joins = last?.role === "tool" && (role === "tool" || role === resultsIn);
     if (joins) last.parts.push(...parts);
     else turns.push({ role, parts });
   }
@@ -47,15 +52,12 @@ function named(part: Part, names: Map<string, string>): Part {
   return part.kind === "result" ? { ...part, name: names.get(part.id) ?? part.name } : part;
 }
 
-function adapt(part: Part, to: Dialect): readonly Part[] {
-  if (part.kind === "other") return isControl(part) ? [] : [{ kind: "text", text: part.json }];
-  if (part.kind !== "reasoning" || part.signature === null || accepts(part, to)) return [part];
+function adapt(
+  part: Part,
+  { control }: Pick<DialectDefinition<object>, "control">,
+  { carries }: Pick<DialectDefinition<object>, "carries">,
+): readonly Part[] {
+  if (part.kind === "other") return control.includes(part.type) ? [] : [{ kind: "text", text: part.json }];
+  if (part.kind !== "reasoning" || part.signedBy === null || carries(part.signedBy)) return [part];
   return part.text === "" ? [] : [{ ...part, signature: null, signedBy: null, redacted: false }];
 }
-
-/** The AI SDK carries every provider's signature; OpenAI's chat format has no place for any. */
-const accepts = (part: ReasoningPart, to: Dialect): boolean =>
-  to === "ai-sdk" || (to === "anthropic" && part.signedBy === "anthropic");
-
-const isControl = (part: OtherPart): boolean =>
-  ["tool-approval-request", "tool-approval-response", "custom"].includes(part.type);

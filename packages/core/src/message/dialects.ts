@@ -1,9 +1,14 @@
-/** Which shape reads which dialect. The only place that names all three. */
-import { type AiSdkMessage, aiSdkShape } from "./ai-sdk/shape.ts";
-import { type AnthropicMessage, anthropicShape } from "./anthropic/shape.ts";
-import { type OpenAiMessage, openaiShape } from "./openai/shape.ts";
+/** Which dialects there are: the only place that names them all. A new one is a folder and a line in each list here. */
+import { aiSdk } from "./ai-sdk/dialect.ts";
+import type { AiSdkMessage } from "./ai-sdk/shape.ts";
+import { anthropic } from "./anthropic/dialect.ts";
+import type { AnthropicMessage } from "./anthropic/shape.ts";
+import type { DialectDefinition } from "./dialect.ts";
+import { openai } from "./openai/dialect.ts";
+import type { OpenAiMessage } from "./openai/shape.ts";
 import { remembered } from "./remembered.ts";
-import type { Dialect, Shape } from "./shape.ts";
+import type { RuleSet } from "./rules.ts";
+import type { Shape } from "./shape.ts";
 
 /** The message type of each dialect. */
 export interface MessageOf {
@@ -12,12 +17,29 @@ export interface MessageOf {
   "ai-sdk": AiSdkMessage;
 }
 
-const SHAPES: { readonly [D in Dialect]: Shape<MessageOf[D]> } = {
-  openai: remembered(openaiShape),
-  anthropic: remembered(anthropicShape),
-  "ai-sdk": remembered(aiSdkShape),
+export type Dialect = keyof MessageOf;
+
+const DEFINITIONS: { readonly [D in Dialect]: DialectDefinition<MessageOf[D]> } = {
+  openai: remembering(openai),
+  anthropic: remembering(anthropic),
+  "ai-sdk": remembering(aiSdk),
 };
 
+export const DIALECTS = Object.keys(DEFINITIONS) as readonly Dialect[];
+
+export function definitionOf<D extends Dialect>(dialect: D): DialectDefinition<MessageOf[D]> {
+  return DEFINITIONS[dialect];
+}
+
 export function shapeOf<D extends Dialect>(dialect: D): Shape<MessageOf[D]> {
-  return SHAPES[dialect];
+  return DEFINITIONS[dialect].shape;
+}
+
+/** The rule set that fits a dialect when nothing more is known about the provider. */
+export function rulesOf(dialect: Dialect): RuleSet {
+  return DEFINITIONS[dialect].rules;
+}
+
+function remembering<M extends object>(definition: DialectDefinition<M>): DialectDefinition<M> {
+  return { ...definition, shape: remembered(definition.shape) };
 }

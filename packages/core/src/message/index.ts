@@ -6,8 +6,8 @@ export type { BoundMessages, BoundOptions } from "./bound-reasoning.ts";
 export { convert } from "./convert.ts";
 export type { Detection } from "./detect.ts";
 export { detectDialect } from "./detect.ts";
-export type { MessageOf } from "./dialects.ts";
-export { shapeOf } from "./dialects.ts";
+export type { Dialect, MessageOf } from "./dialects.ts";
+export { DIALECTS, rulesOf, shapeOf } from "./dialects.ts";
 export type { OpenAiBlock } from "./openai/blocks.ts";
 export type { OpenAiCall, OpenAiMessage } from "./openai/shape.ts";
 export { openaiShape } from "./openai/shape.ts";
@@ -21,13 +21,11 @@ export {
   forRequest,
   googleRules,
   openaiRules,
-  rulesOf,
   violations,
 } from "./rules.ts";
 export type {
   Answer,
   CallPart,
-  Dialect,
   FilePart,
   ImagePart,
   OtherPart,

@@ -3,9 +3,9 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { randomConversation, render } from "../testing/conversation.ts";
 import { detectDialect } from "./detect.ts";
-import { shapeOf } from "./dialects.ts";
+import { type Dialect, shapeOf } from "./dialects.ts";
 import { readMessage } from "./read.ts";
-import type { Dialect, Shape } from "./shape.ts";
+import type { Shape } from "./shape.ts";
 
 const dialects: readonly Dialect[] = ["openai", "anthropic", "ai-sdk"];
 
@@ -16,6 +16,10 @@ const BAD: readonly (readonly [dialect: Dialect, value: unknown, problem: string
   ["anthropic", { role: "tool", content: "x" }, "unknown-role", /anthropic messages have/],
   ["anthropic", { role: "user" }, "bad-content", /content is missing/],
   ["openai", { role: "user", content: 7 }, "bad-content", /a number/],
+  ["openai", { role: "user" }, "bad-content", /content is missing/],
+  ["openai", { role: "user", text: "hi" }, "bad-content", /content is missing/],
+  ["openai", { role: "tool", tool_call_id: "a" }, "bad-content", /content is missing/],
+  ["openai", { role: "assistant", content: null, tool_calls: [] }, "bad-content", /content is null/],
   ["ai-sdk", { role: "tool", content: "x" }, "bad-content", /a string/],
   ["openai", { role: "user", content: [{ type: "text" }] }, "bad-block", /content\[0\]\.text is missing, not a string/],
   ["openai", { role: "user", content: ["x"] }, "bad-block", /content\[0\] is a string/],

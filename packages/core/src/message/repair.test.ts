@@ -4,11 +4,11 @@ import fc from "fast-check";
 import { randomConversation, render } from "../testing/conversation.ts";
 import { random } from "../testing/random.ts";
 import type { AnthropicMessage } from "./anthropic/shape.ts";
-import { shapeOf } from "./dialects.ts";
+import { type Dialect, shapeOf } from "./dialects.ts";
 import type { OpenAiMessage } from "./openai/shape.ts";
 import { repair } from "./repair.ts";
 import { anthropicRules, forRequest, googleRules, openaiRules, violations } from "./rules.ts";
-import type { Dialect, Part, Shape } from "./shape.ts";
+import type { Part, Shape } from "./shape.ts";
 
 const dialects: readonly Dialect[] = ["openai", "anthropic", "ai-sdk"];
 const sets = [openaiRules, anthropicRules, googleRules].flatMap((set) => [set, forRequest(set)]);

@@ -3,7 +3,7 @@
  * what can't stay in its place is joined, moved or quoted. Messages with nothing wrong come back as the same objects.
  */
 import { pairUp } from "./repair-pairing.ts";
-import { isBlank, isContent, isForeign, type RuleName, type RuleSet, sameTurn, violations } from "./rules.ts";
+import { isBlank, isContent, isForeignTo, type RuleName, type RuleSet, sameTurn, violations } from "./rules.ts";
 import type { Part, Shape } from "./shape.ts";
 
 export interface Repair {
@@ -43,13 +43,14 @@ export interface Item<M> {
 /** What a pass works with. */
 export interface Bench<M> {
   readonly shape: Shape<M>;
+  readonly set: RuleSet;
   note(kind: Repair["kind"], index: number, detail: string): void;
 }
 
 export function repair<M>(messages: readonly M[], shape: Shape<M>, set: RuleSet): Repaired<M> {
   if (violations(messages, shape, set).length === 0) return { messages, repairs: [], origins: [...messages.keys()] };
   const repairs: Repair[] = [];
-  const bench: Bench<M> = { shape, note: (kind, index, detail) => repairs.push({ kind, index, detail }) };
+  const bench: Bench<M> = { shape, set, note: (kind, index, detail) => repairs.push({ kind, index, detail }) };
   let items: readonly Item<M>[] = messages.map((message, at) => ({ message, at }));
   for (const [rule, pass] of PASSES) {
     if (set.rules.includes(rule)) items = pass(items, bench);
@@ -106,7 +107,8 @@ function appendText<M>(message: M, text: string, shape: Shape<M>): M {
 
 const plainText = (part: Part): string => ("text" in part ? part.text : part.kind === "other" ? part.json : "");
 
-function removeForeignReasoning<M>(items: readonly Item<M>[], { shape, note }: Bench<M>): readonly Item<M>[] {
+function removeForeignReasoning<M>(items: readonly Item<M>[], { shape, set, note }: Bench<M>): readonly Item<M>[] {
+  const isForeign = isForeignTo(set);
   return items.map((item) => {
     const kept = without(item.message, isForeign, shape);
     if (kept !== item.message) note("reasoning-removed", item.at, "reasoning that the provider has not signed");

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { randomConversation, render, type ScriptMessage } from "../testing/conversation.ts";
 import { text } from "./blocks.ts";
-import { shapeOf } from "./dialects.ts";
+import { type Dialect, shapeOf } from "./dialects.ts";
 import { repair } from "./repair.ts";
 import {
   anthropicRules,
@@ -13,7 +13,7 @@ import {
   type RuleSet,
   violations,
 } from "./rules.ts";
-import type { Dialect, Part, Shape } from "./shape.ts";
+import type { Part, Shape } from "./shape.ts";
 
 const user = say("user", "go");
 const done = say("assistant", "done");

@@ -3,7 +3,7 @@
  * provider's list of rules. Nothing is changed here: `repair.ts` does that, one pass per rule.
  */
 import { type Finding, unpaired } from "./pairing.ts";
-import type { Dialect, Part, Shape } from "./shape.ts";
+import type { Part, Shape } from "./shape.ts";
 
 export type RuleName = keyof typeof RULES;
 
@@ -17,9 +17,11 @@ export interface Violation {
 export interface RuleSet {
   readonly name: string;
   readonly rules: readonly RuleName[];
+  /** Whose signature `reasoning-signed` asks for. */
+  readonly signer?: string;
 }
 
-type Rule = <M>(messages: readonly M[], shape: Shape<M>) => readonly Finding[];
+type Rule = <M>(messages: readonly M[], shape: Shape<M>, set: RuleSet) => readonly Finding[];
 
 const RULES = {
   "has-messages": hasMessages,
@@ -43,6 +45,7 @@ export const openaiRules: RuleSet = { name: "openai", rules: COMMON };
 export const anthropicRules: RuleSet = {
   name: "anthropic",
   rules: [...COMMON, "no-blank-text", "user-first", "alternate", "reasoning-first", "reasoning-signed"],
+  signer: "anthropic",
 };
 
 export const googleRules: RuleSet = {
@@ -50,18 +53,9 @@ export const googleRules: RuleSet = {
   rules: [...COMMON, "no-blank-text", "user-first", "alternate", "reasoning-first"],
 };
 
-const NATURAL: Readonly<Record<Dialect, RuleSet>> = {
-  openai: openaiRules,
-  anthropic: anthropicRules,
-  // The SDK speaks to any provider: the order must suit the strictest, but its adapters drop foreign reasoning themselves.
-  "ai-sdk": googleRules,
-};
-
-/** The rule set that fits a dialect when nothing more is known about the provider. */
-export const rulesOf = (dialect: Dialect): RuleSet => NATURAL[dialect];
-
 /** The same rules for a list that is about to be sent: it must end with something to answer. */
 export const forRequest = (set: RuleSet): RuleSet => ({
+  ...set,
   name: `${set.name}, request`,
   rules: [...set.rules, "ends-with-request"],
 });
@@ -69,7 +63,7 @@ export const forRequest = (set: RuleSet): RuleSet => ({
 export function violations<M>(messages: readonly M[], shape: Shape<M>, set: RuleSet): readonly Violation[] {
   return set.rules.flatMap((rule) => {
     const check: Rule = RULES[rule];
-    return check(messages, shape).map((finding) => ({ rule, ...finding }));
+    return check(messages, shape, set).map((finding) => ({ rule, ...finding }));
   });
 }
 
@@ -131,14 +125,19 @@ function reasoningFirst<M>(messages: readonly M[], shape: Shape<M>): Finding[] {
   });
 }
 
-function reasoningSigned<M>(messages: readonly M[], shape: Shape<M>): Finding[] {
+function reasoningSigned<M>(messages: readonly M[], shape: Shape<M>, set: RuleSet): Finding[] {
+  const isForeign = isForeignTo(set);
   return where(
     messages,
-    (message) => shape.parts(message).some(isForeign) && "reasoning without Anthropic's signature",
+    (message) => shape.parts(message).some(isForeign) && `reasoning that ${set.signer} has not signed`,
   );
 }
 
-export const isForeign = (part: Part): boolean => part.kind === "reasoning" && part.signedBy !== "anthropic";
+/** Thinking that the provider of these rules has not signed. */
+export const isForeignTo =
+  ({ signer }: RuleSet) =>
+  (part: Part): boolean =>
+    part.kind === "reasoning" && part.signedBy !== signer;
 
 function endsWithRequest<M>(messages: readonly M[], shape: Shape<M>): Finding[] {
   const last = messages.at(-1);

@@ -1,8 +1,10 @@
 /**
- * What each dialect's blocks must hold so that its shape can read them, as small checks that compose. A check returns
+ * Small checks that compose into what a dialect's messages must hold so that its shape can read them. A check returns
  * null, or one sentence that names the place and what was expected. Kinds and fields not listed are never checked.
  */
-import type { Dialect } from "./shape.ts";
+import type { MessageProblem } from "./dialect.ts";
+
+export type Fields = Readonly<Record<string, unknown>>;
 
 export type Check = (value: unknown, at: string) => string | null;
 
@@ -35,16 +37,16 @@ export const list =
     return null;
   };
 
-export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+export const isRecord = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-export const expected = (what: string, value: unknown, at: string): string => `${at} is ${nameOf(value)}, not ${what}`;
+const expected = (what: string, value: unknown, at: string): string => `${at} is ${nameOf(value)}, not ${what}`;
 
-export const nameOf = (value: unknown): string =>
+const nameOf = (value: unknown): string =>
   value === null ? "null" : value === undefined ? "missing" : Array.isArray(value) ? "a list" : `a ${typeof value}`;
 
 /** An object with a type; a type that isn't listed may hold anything. */
-const typed =
+export const typed =
   (kinds: Readonly<Record<string, Check>>): Check =>
   (value, at) => {
     const type = isRecord(value) ? value["type"] : undefined;
@@ -52,82 +54,70 @@ const typed =
     return Object.hasOwn(kinds, type) ? kinds[type]!(value, at) : null;
   };
 
-const textOr =
+export const textOr =
   (check: Check): Check =>
   (value, at) =>
     typeof value === "string" ? null : check(value, at);
 
-const openaiBlock = typed({
-  text: fields({ text: string }),
-  refusal: fields({ refusal: string }),
-  image_url: fields({ image_url: fields({ url: string }) }),
-  input_audio: fields({ input_audio: fields({ data: string, format: string }) }),
-  file: fields({
-    file: fields({ file_data: optional(string), file_id: optional(string), filename: optional(string) }),
-  }),
+/** The messages of a dialect that has a role and content: what each role may be, and what its content may be. */
+export interface MessageSchema {
+  readonly name: string;
+  readonly roles: readonly string[];
+  readonly block: Check;
+  /** By role, where content isn't both text and a list of blocks. */
+  readonly content?: (role: string) => "text" | "list" | "either";
+  /** Whether a message without content says something all the same. */
+  readonly speaksWithout?: (value: Fields) => boolean;
+  readonly fields?: (role: string) => Check;
+}
+
+export const messageCheck =
+  (schema: MessageSchema) =>
+  (value: unknown): MessageProblem | null => {
+    if (!isRecord(value)) return notAnObject(value);
+    const { role, content } = value;
+    const wrongRole = roleProblem(role, schema);
+    if (wrongRole !== null) return wrongRole;
+    const form = schema.content?.(String(role)) ?? "either";
+    const isWanted = (form !== "list" && typeof content === "string") || (form !== "text" && Array.isArray(content));
+    if (!isWanted && !(content == null && schema.speaksWithout?.(value))) {
+      const what = form === "list" ? "a list of blocks" : "text or a list of blocks";
+      return { problem: "bad-content", detail: expected(what, content, "content") };
+    }
+    const block = Array.isArray(content) ? list(schema.block)(content, "content") : null;
+    if (block !== null) return { problem: "bad-block", detail: block };
+    const field = schema.fields?.(String(role))(value, "") ?? null;
+    return field === null ? null : { problem: "bad-field", detail: field };
+  };
+
+const notAnObject = (value: unknown): MessageProblem => ({
+  problem: "not-an-object",
+  detail: `the message is ${nameOf(value)}, not an object`,
 });
 
-const anthropicSource = typed({
-  base64: fields({ media_type: string, data: string }),
-  text: fields({ media_type: string, data: string }),
-  url: fields({ url: string }),
-  file: fields({ file_id: string }),
-});
+function roleProblem(role: unknown, { name, roles }: Pick<MessageSchema, "name" | "roles">): MessageProblem | null {
+  if (typeof role === "string" && roles.includes(role)) return null;
+  const found = typeof role === "string" ? JSON.stringify(role.slice(0, 40)) : nameOf(role);
+  return { problem: "unknown-role", detail: `role is ${found}; ${name} messages have ${roles.join(", ")}` };
+}
 
-const anthropicBlock: Check = typed({
-  text: fields({ text: string }),
-  image: fields({ source: anthropicSource }),
-  document: fields({ source: anthropicSource, title: optional(string) }),
-  thinking: fields({ thinking: string, signature: optional(string) }),
-  redacted_thinking: fields({ data: string }),
-  tool_use: fields({ id: string, name: string }),
-  tool_result: fields({
-    tool_use_id: string,
-    content: optional(textOr(list((value, at) => anthropicBlock(value, at)))),
-  }),
-});
+/** The first block whose type isn't among these. */
+export function strangeBlock(
+  blocks: unknown,
+  { name, types, at = "content" }: { readonly name: string; readonly types: readonly string[]; readonly at?: string },
+): string | null {
+  const found = (Array.isArray(blocks) ? blocks : []).map((block) => (isRecord(block) ? String(block["type"]) : ""));
+  const strange = found.findIndex((type) => !types.some((known) => known === type || isFamily(known, type)));
+  return strange === -1
+    ? null
+    : `${at}[${strange}] has the unknown type "${found[strange]}"; ${name} knows ${types.join(", ")}`;
+}
 
-const aiSdkData = textOr(
-  typed({
-    data: fields({ data: string }),
-    url: fields({ url: string }),
-    text: fields({ text: string }),
-    reference: fields({ reference: fields({}) }),
-  }),
-);
+/** `*_tool_result`: every type that ends so. */
+const isFamily = (known: string, type: string): boolean => known.startsWith("*") && type.endsWith(known.slice(1));
 
-const aiSdkFile = fields({ data: aiSdkData, mediaType: string, filename: optional(string) });
-
-const aiSdkOutput = typed({
-  text: fields({ value: string }),
-  "error-text": fields({ value: string }),
-  "execution-denied": fields({ reason: optional(string) }),
-  content: fields({
-    value: list(
-      typed({
-        text: fields({ text: string }),
-        file: aiSdkFile,
-        media: fields({ data: string, mediaType: string }),
-        "file-data": fields({ data: string, mediaType: string }),
-        "image-data": fields({ data: string, mediaType: string }),
-        "file-url": fields({ url: string, mediaType: optional(string) }),
-        "image-url": fields({ url: string, mediaType: optional(string) }),
-      }),
-    ),
-  }),
-});
-
-const aiSdkBlock = typed({
-  text: fields({ text: string }),
-  image: fields({ image: aiSdkData, mediaType: optional(string) }),
-  file: aiSdkFile,
-  reasoning: fields({ text: string }),
-  "tool-call": fields({ toolCallId: string, toolName: string }),
-  "tool-result": fields({ toolCallId: string, toolName: string, output: aiSdkOutput }),
-});
-
-export const BLOCK: Readonly<Record<Dialect, Check>> = {
-  openai: openaiBlock,
-  anthropic: anthropicBlock,
-  "ai-sdk": aiSdkBlock,
-};
+/** The first of the blocks for which there is a word, and its type. */
+export function markedBlock(blocks: unknown, isMark: (block: Fields) => boolean): string | null {
+  const block = (Array.isArray(blocks) ? blocks : []).find((one) => isRecord(one) && isMark(one));
+  return block === undefined ? null : `a block of type ${String(block.type)}`;
+}

@@ -4,8 +4,6 @@
  * content, and its index is stable: `withPart(m, i, p)` replaces exactly what `parts(m)[i]` showed and nothing else.
  */
 
-export type Dialect = "openai" | "anthropic" | "ai-sdk";
-
 /**
  * What a message does in the conversation, whatever its provider calls it. A message that carries tool results is `tool`,
  * also where the provider spells it as a user message (Anthropic); text beside the results is the user's.
@@ -77,7 +75,8 @@ export interface OtherPart {
 }
 
 export interface Shape<M> {
-  readonly dialect: Dialect;
+  /** One of ours, or the name of your own. */
+  readonly dialect: string;
   role(message: M): Role;
   /** The role as the provider spells it: differs from `role` where tool results travel in a user message. */
   wireRole(message: M): Role;

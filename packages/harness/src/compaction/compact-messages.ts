@@ -114,7 +114,7 @@ function sizeProblems({ window, reserve, fixed }: Record<"window" | "reserve" | 
 
 /** A record's number is the number of messages it was made after, so that both are places in the array. */
 function arrayConversation<M>(messages: readonly M[], shape: Shape<M>, state: MessagesState | null): Conversation<M> {
-  const live = liveFrom(messages.length, shape.dialect, state);
+  const live = liveFrom(messages.length, shape.dialect as Dialect, state);
   const head = {
     ...emptyHead(NO_THREAD.createdAt),
     version: messages.length,

@@ -3,19 +3,15 @@
  * running conversation carries unknown blocks along; a file with one is more likely damaged or of another dialect, and
  * whoever imports it should hear so. Judges one message at a time: how they stand together the view repairs.
  */
-
-import { isNestedTooDeeply, readMessage } from "@palimpsest/core/internal/message";
+import { definitionOf, isNestedTooDeeply, readMessage } from "@palimpsest/core/internal/message";
 import { type Dialect, shapeOf } from "@palimpsest/core/message";
-import { type ImportedMessage, isObject, type Problem } from "./conversation.ts";
+import type { ImportedMessage, Problem } from "./conversation.ts";
 
 /** Null when the message is fine. */
 export function messageProblem(message: Readonly<Record<string, unknown>>, dialect: Dialect): string | null {
   const read = readMessage(dialect, message);
   if (read.kind === "problem") return read.detail;
-  const blocks = Array.isArray(message["content"]) ? message["content"].map(typeOf) : [];
-  const strange = blocks.findIndex((type) => !isKnown(type, dialect));
-  if (strange === -1) return null;
-  return `content[${strange}] has the unknown type "${blocks[strange]}"; ${dialect} knows ${BLOCKS[dialect].join(", ")}`;
+  return definitionOf(dialect).unknownBlock(message);
 }
 
 /** Whoever sends or shows a message walks it recursively: one that overflows the stack would stop its thread for good. */
@@ -39,43 +35,4 @@ export function strayResults(messages: readonly ImportedMessage[], dialect: Dial
         message: `the tool result ${JSON.stringify(id)} has no call before it; the view repairs it`,
       }));
   });
-}
-
-const BLOCKS: Readonly<Record<Dialect, readonly string[]>> = {
-  openai: ["text", "refusal", "image_url", "input_audio", "file"],
-  anthropic: [
-    "text",
-    "image",
-    "document",
-    "tool_use",
-    "tool_result",
-    "thinking",
-    "redacted_thinking",
-    "server_tool_use",
-    "mcp_tool_use",
-    "search_result",
-    "container_upload",
-    "compaction",
-  ],
-  "ai-sdk": [
-    "text",
-    "image",
-    "file",
-    "reasoning",
-    "reasoning-file",
-    "custom",
-    "tool-call",
-    "tool-result",
-    "tool-approval-request",
-    "tool-approval-response",
-  ],
-};
-
-function typeOf(block: unknown): string {
-  return isObject(block) ? String(block["type"]) : "";
-}
-
-function isKnown(type: string, dialect: Dialect): boolean {
-  // Anthropic names the results of its own tools `<tool>_tool_result`, and adds tools all the time.
-  return BLOCKS[dialect].includes(type) || (dialect === "anthropic" && type.endsWith("_tool_result"));
 }

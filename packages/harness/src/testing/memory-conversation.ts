@@ -3,7 +3,7 @@
  * hundreds of thousands of steps.
  */
 import { emptyHead, NOTHING_LIVE } from "@palimpsest/core/internal/log";
-import type { Shape } from "@palimpsest/core/message";
+import type { Dialect, Shape } from "@palimpsest/core/message";
 import { inMemoryConversation, NO_THREAD } from "../threads/in-memory.ts";
 import type { PlayedThread } from "./playback.ts";
 
@@ -22,7 +22,7 @@ export function memoryConversation<M>(shape: Shape<M>): PlayedThread<M> {
       const seq = conversation.head().version + 1;
       messages.set(seq, frozen(message));
       await conversation.commit([
-        { kind: "message", id: `m${seq}`, dialect: shape.dialect, origin: "import", body: "" },
+        { kind: "message", id: `m${seq}`, dialect: shape.dialect as Dialect, origin: "import", body: "" },
       ]);
     },
     said: async () => [...messages.values()],

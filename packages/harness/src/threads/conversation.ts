@@ -16,7 +16,7 @@ import {
   type ThreadHeader,
   type ViewEntry,
 } from "@palimpsest/core/log";
-import { convert, type Shape } from "@palimpsest/core/message";
+import { convert, type Dialect, type Shape } from "@palimpsest/core/message";
 import { keepIndexed } from "../recall/catch-up.ts";
 import type { AppendBatch, ThreadLoad } from "../stores/store.ts";
 import { StoreError } from "../stores/store-error.ts";
@@ -167,7 +167,8 @@ function assertWhole(loaded: ThreadLoad): void {
 export function readBody<M>(record: MessageRecord, shape: Shape<M>): M {
   const value: unknown = JSON.parse(record.body);
   if (record.dialect === shape.dialect) return value as M;
-  // The types of the three dialects are known only to their shapes; a body says which one it is in.
-  const [first, ...rest] = convert([value as never], record.dialect, shape.dialect) as unknown as readonly M[];
+  // The message types are known only to their shapes; a body says which one it is in, and a stored thread is read in ours.
+  const converted = convert([value as never], record.dialect, shape.dialect as Dialect) as unknown as readonly M[];
+  const [first, ...rest] = converted;
   return rest.reduce<M>((joined, next) => shape.join(joined, next), first ?? shape.turn("user", ""));
 }

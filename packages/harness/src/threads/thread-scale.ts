@@ -4,6 +4,7 @@
  */
 import { entrySize } from "@palimpsest/core/internal/compaction";
 import { sent } from "@palimpsest/core/internal/log";
+import { definitionOf } from "@palimpsest/core/internal/message";
 import { viewKey } from "@palimpsest/core/internal/tokens";
 import type { Head, LogRecord, ViewEntry } from "@palimpsest/core/log";
 import { type Dialect, type RuleSet, repair, rulesOf, type Shape, shapeOf } from "@palimpsest/core/message";
@@ -114,7 +115,7 @@ function modelOf(records: readonly LogRecord[], dialect: Dialect): string {
   const reported = records.findLast((record) => record.kind === "usage" && record.flaw == null);
   const named = reported?.kind === "usage" ? reported.model : "unknown";
   if (named !== "unknown") return named;
-  return dialect === "anthropic" ? "claude" : "gpt-4o";
+  return definitionOf(dialect).model;
 }
 
 /** A run leaves only the sizes of its system prompt and tools in the state: the head is written with every append. */

@@ -209,7 +209,8 @@ function makeAssistant(parts: readonly Part[]): OpenAiMessage {
   const content = parts.filter((part) => part.kind !== "call" && part.kind !== "reasoning");
   return {
     role: "assistant",
-    content: content.length === 0 ? null : writeContent("assistant", content),
+    // Only a message that says something else may go without content.
+    content: content.length === 0 && parts.length > 0 ? null : writeContent("assistant", content),
     ...(reasoning.length > 0 && { reasoning_content: reasoning.join("\n\n") }),
     ...(calls.length > 0 && { tool_calls: calls.map(writeCall) }),
   };
