@@ -9,7 +9,7 @@
  *   charsOver4   growth since the segment's first report by characters / 4, unanchored, as a share of that growth
  */
 import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
-import { type Account, type Count, createAccount, createMeter, type Entry } from "@palimpsest/core/tokens";
+import { type Account, type Count, createAccount, createMeter, type EntrySize } from "@palimpsest/core/tokens";
 import { counterFor, exactCounterFor } from "palimpsest/models";
 import type { Bench } from "./bench.ts";
 import { quantile } from "./bench.ts";
@@ -73,7 +73,7 @@ function answers(message: Message): readonly string[] {
 
 interface View {
   readonly name: string;
-  readonly entries: Entry[];
+  readonly entries: EntrySize[];
   readonly reports: { readonly entries: number; readonly input: number; readonly plain: number }[];
   plain: number;
 }

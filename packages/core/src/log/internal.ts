@@ -6,4 +6,4 @@ export { liveAfter, NOTHING_LIVE } from "./live.ts";
 export { erase, erasedState, memoryText, skeleton } from "./redact.ts";
 export { chainAfter, storedState } from "./state-chain.ts";
 export { planRedo, planUndo, STRUCTURAL_KINDS, structural } from "./structure.ts";
-export { applyPrune, sent, view } from "./view.ts";
+export { applyPrune, sent, view, viewAfter } from "./view.ts";

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { createAccount, type Entry, type Prompt, viewKey } from "./account.ts";
+import { createAccount, type EntrySize, type PromptSize, viewKey } from "./account.ts";
 
 const claude = { model: "claude", prior: 1 };
 const other = { model: "gpt", prior: 1 };
-const entries = (...tokens: number[]): Entry[] => tokens.map((count, index) => ({ seq: index + 1, tokens: count }));
-const prompt = (list: readonly Entry[], view = "first", fixed = 0): Prompt => ({ view, fixed, entries: list });
+const entries = (...tokens: number[]): EntrySize[] => tokens.map((count, index) => ({ seq: index + 1, tokens: count }));
+const prompt = (list: readonly EntrySize[], view = "first", fixed = 0): PromptSize => ({ view, fixed, entries: list });
 
 test("[F23] without a report the count covers system prompt and tools and says that it is estimated", () => {
   const count = createAccount().count(prompt(entries(10, 20), "first", 500), { model: "claude", prior: 1.2 });
@@ -44,7 +44,7 @@ test("an answer's output is not believed when it can't be what the message adds"
 
 test("a provider whose outputs don't come back in the prompt is believed less after a few calls", () => {
   const account = createAccount();
-  const list: Entry[] = [{ seq: 1, tokens: 1000 }];
+  const list: EntrySize[] = [{ seq: 1, tokens: 1000 }];
   for (let step = 0; step < 5; step += 1) {
     // Each answer is billed at 500, of which 200 were hidden reasoning.
     const input = 1000 + step * 400;
@@ -90,7 +90,7 @@ test("[F26] a message that never reached the prompt is not subtracted when it is
 
 test("[F26] reports of a session that was compacted elsewhere don't shrink the count of its whole log", () => {
   const account = createAccount();
-  const list: Entry[] = [];
+  const list: EntrySize[] = [];
   let input = 2000;
   let ignored = 0;
   for (let step = 0; step < 60; step += 1) {
@@ -166,7 +166,11 @@ test("a view's key tells compaction and prune apart", () => {
 
 test("a system prompt that grew is counted and not taken for a message's weight", () => {
   const account = createAccount();
-  const sent = (list: Entry[], fixed: number) => ({ ...claude, prompt: prompt(list, "first", fixed), window: null });
+  const sent = (list: EntrySize[], fixed: number) => ({
+    ...claude,
+    prompt: prompt(list, "first", fixed),
+    window: null,
+  });
   account.settle({ of: 2, input: 2000, output: 50 }, sent(entries(1000), 1000));
   assert.deepEqual(account.count(prompt(entries(1000), "first", 4000), claude), { tokens: 5000, source: "anchored" });
   account.settle({ of: 4, input: 5250, output: 50 }, sent(entries(1000, 50, 200), 4000));
@@ -181,7 +185,7 @@ test("the count never falls when a message is added, whatever was reported", () 
   fc.assert(
     fc.property(history, size, fc.constantFrom("first", "changed"), (steps, more, view) => {
       const account = createAccount();
-      const list: Entry[] = [];
+      const list: EntrySize[] = [];
       for (const { added, input, output } of steps) {
         for (const tokens of added) list.push({ seq: list.length + 1, tokens });
         account.settle(
@@ -203,7 +207,7 @@ test("what was added since the first report weighs in all what the reports say, 
   fc.assert(
     fc.property(fc.array(step, { maxLength: 20 }), (steps) => {
       const account = createAccount();
-      const list: Entry[] = [{ seq: 1, tokens: 20_000 }];
+      const list: EntrySize[] = [{ seq: 1, tokens: 20_000 }];
       let input = 21_000;
       account.settle(
         { of: 2, input, output: steps[0]?.output ?? 0 },
@@ -236,7 +240,7 @@ function settleGrowth(
   model: typeof claude,
   { factor, view }: { factor: number; view: string },
 ): void {
-  const list: Entry[] = [{ seq: 1, tokens: 1000 }];
+  const list: EntrySize[] = [{ seq: 1, tokens: 1000 }];
   let input = 1000;
   for (let step = 0; step < 20; step += 1) {
     const of = list.length + 1;

@@ -29,17 +29,18 @@ export interface Count {
 }
 
 /** One message of a prompt, as the meter counted it. `seq` is its record; null for turns the view makes up. */
-export interface Entry {
+export interface EntrySize {
   readonly seq: number | null;
   readonly tokens: number;
 }
 
-export interface Prompt {
+/** A whole request: what the account counts. */
+export interface PromptSize {
   /** Which view this is, as `viewKey` names it: equal keys mean that one prompt is the other one grown on. */
   readonly view: string;
   /** System prompt and tool schemas, as the meter counted them. */
   readonly fixed: number;
-  readonly entries: readonly Entry[];
+  readonly entries: readonly EntrySize[];
 }
 
 /** The model that is asked. `prior` is its family's: reported per counted token, before anything is learned. */
@@ -60,9 +61,9 @@ export type Settled =
   | { readonly kind: "ignored"; readonly reason: ImpossibleReport };
 
 export interface Account {
-  count(prompt: Prompt, calibration: Calibration): Count;
+  count(prompt: PromptSize, calibration: Calibration): Count;
   /** Takes the report on a prompt that was sent. After a restart: the tail's usage records again, in order. */
-  settle(report: Report, sent: Calibration & { readonly prompt: Prompt; readonly window: number | null }): Settled;
+  settle(report: Report, sent: Calibration & { readonly prompt: PromptSize; readonly window: number | null }): Settled;
   /** Per model, relative to its prior; for the usage record and the head. */
   readonly factors: Readonly<Record<string, number>>;
 }
@@ -141,7 +142,7 @@ interface Measured {
   readonly tokens: number;
 }
 
-function countFrom(anchor: Anchor, prompt: Prompt, prior: number): Count {
+function countFrom(anchor: Anchor, prompt: PromptSize, prior: number): Count {
   const factor = factorOf(anchor.growth);
   const now = sizeOf(prompt, prior, anchor.measured);
   const answer = answerSize(anchor, prompt, { prior, factor });
@@ -158,7 +159,7 @@ function countFrom(anchor: Anchor, prompt: Prompt, prior: number): Count {
 /** What the answer to the anchored call adds: the reported output where that is credible. */
 function answerSize(
   anchor: Anchor,
-  prompt: Prompt,
+  prompt: PromptSize,
   { prior, factor }: { prior: number; factor: number },
 ): { carried: number; estimated: number } {
   const entry = prompt.entries.findLast(({ seq }) => seq === anchor.of);
@@ -170,7 +171,7 @@ function answerSize(
 /** Measures the messages between two reports of one view: the answer by its output, the others share what remains. */
 function learn(
   previous: Anchor,
-  { report, prompt, prior }: { report: Report; prompt: Prompt; prior: number },
+  { report, prompt, prior }: { report: Report; prompt: PromptSize; prior: number },
 ): { growth: Growth; trust: AnswerTrust } {
   const factor = factorOf(previous.growth);
   const grown = report.input - previous.input - factor * prior * (prompt.fixed - previous.fixed);
@@ -192,12 +193,12 @@ function learn(
   return { growth: isPlausibleGrowth(by) ? addGrowth(previous.growth, by) : previous.growth, trust };
 }
 
-function sizeOf(prompt: Prompt, prior: number, ledger: ReadonlyMap<number, Measured>): Size {
+function sizeOf(prompt: PromptSize, prior: number, known: ReadonlyMap<number, Measured>): Size {
   let measured = 0;
   let estimated = prompt.fixed * prior;
   for (const { seq, tokens } of prompt.entries) {
-    const known = seq === null ? undefined : ledger.get(seq);
-    if (known !== undefined && known.counted === tokens) measured += known.tokens;
+    const report = seq === null ? undefined : known.get(seq);
+    if (report !== undefined && report.counted === tokens) measured += report.tokens;
     else estimated += tokens * prior;
   }
   return { measured, estimated };

@@ -31,11 +31,11 @@ export function countMessage<M>(
   counter: CountText,
   rule: ImageRule = "anthropic",
 ): number {
-  return sum(measureMessage(message, shape, { counter, imageRule: rule }));
+  return sum(sizeMessage(message, shape, { counter, imageRule: rule }));
 }
 
-/** A message's count, images apart from the rest so that a breakdown can show them. */
-export interface Measure {
+/** A message's tokens, images apart from the rest so that a breakdown can show them. */
+export interface MessageSize {
   readonly text: number;
   readonly images: number;
 }
@@ -50,7 +50,7 @@ export interface Meter<M> {
   /** Tokens of one message; the same object is counted once. Messages are never edited in place, so objects are keys. */
   message(message: M): number;
   /** The same, images apart. */
-  measure(message: M): Measure;
+  size(message: M): MessageSize;
   messages(messages: readonly M[]): number;
   /** A system prompt or any other bare text, framing included. */
   system(text: string): number;
@@ -60,14 +60,14 @@ export interface Meter<M> {
 }
 
 export function createMeter<M extends object>(shape: Pick<Shape<M>, "parts">, options: MeterOptions): Meter<M> {
-  const counted = new WeakMap<object, Measure>();
+  const counted = new WeakMap<object, MessageSize>();
   const schemas = new WeakMap<object, number>();
   const frame = options.frame ?? PLAIN_FRAME;
   const prefix = new PrefixSums<M>();
-  const measure = (message: M): Measure => {
+  const size = (message: M): MessageSize => {
     const known = counted.get(message);
     if (known !== undefined) return known;
-    const fresh = measureMessage(message, shape, options);
+    const fresh = sizeMessage(message, shape, options);
     counted.set(message, fresh);
     return fresh;
   };
@@ -80,9 +80,9 @@ export function createMeter<M extends object>(shape: Pick<Shape<M>, "parts">, op
     return fresh;
   };
   return {
-    measure,
-    message: (message) => sum(measure(message)),
-    messages: (messages) => prefix.total(messages, (message) => sum(measure(message))),
+    size,
+    message: (message) => sum(size(message)),
+    messages: (messages) => prefix.total(messages, (message) => sum(size(message))),
     system: (text) => (text === "" ? 0 : frame.message + options.counter(text)),
     tools: (list) => list.reduce<number>((total, schema) => total + tool(schema), 0),
     text: options.counter,
@@ -109,11 +109,11 @@ class PrefixSums<M> {
   }
 }
 
-function sum(measure: Measure): number {
-  return measure.text + measure.images;
+function sum({ text, images }: MessageSize): number {
+  return text + images;
 }
 
-function measureMessage<M>(message: M, shape: Pick<Shape<M>, "parts">, options: MeterOptions): Measure {
+function sizeMessage<M>(message: M, shape: Pick<Shape<M>, "parts">, options: MeterOptions): MessageSize {
   const { counter, imageRule = "anthropic", frame = PLAIN_FRAME } = options;
   let text = frame.message;
   let images = 0;

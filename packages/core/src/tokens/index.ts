@@ -1,4 +1,4 @@
-export type { Account, Calibration, Count, CountSource, Entry, Prompt, Report, Settled } from "./account.ts";
+export type { Account, Calibration, Count, CountSource, EntrySize, PromptSize, Report, Settled } from "./account.ts";
 export { createAccount } from "./account.ts";
 export type { Breakdown, Group, PartName } from "./breakdown.ts";
 export { breakdown } from "./breakdown.ts";
@@ -6,7 +6,7 @@ export type { Budget, Fit } from "./budget.ts";
 export { answerReserve } from "./budget.ts";
 export type { ImpossibleReport } from "./calibrate.ts";
 export { type CountText, charsPerToken } from "./chars.ts";
-export type { Frame, Measure, Meter, MeterOptions } from "./counter.ts";
+export type { Frame, MessageSize, Meter, MeterOptions } from "./counter.ts";
 export { createMeter } from "./counter.ts";
 export type { ImageRule } from "./images.ts";
 export type { EffectiveWindow, Endpoint, LearnedLimit, LearnedLimits } from "./limits.ts";

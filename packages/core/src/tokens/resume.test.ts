@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { createAccount, type Entry, viewKey } from "./account.ts";
+import { createAccount, type EntrySize, viewKey } from "./account.ts";
 import { resumeAccount } from "./resume.ts";
 
 const live = { compaction: 4, prune: null };
@@ -15,7 +15,7 @@ test("after a restart the account counts as the one that was running", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 15 }), size, (steps, last) => {
       const running = createAccount();
-      const entries: Entry[] = [
+      const entries: EntrySize[] = [
         { seq: null, tokens: 500 },
         { seq: 10, tokens: 100 },
       ];

@@ -3,11 +3,11 @@
  * view's entries and the tail's usage records, all of which a load has at hand; nothing hidden is read.
  */
 import type { UsageRecord } from "../log/record.ts";
-import { type Account, createAccount, type Prompt, viewKey } from "./account.ts";
+import { type Account, createAccount, type PromptSize, viewKey } from "./account.ts";
 
 export interface Resume {
   /** The present prompt; its messages' entries are in the log's order. */
-  readonly prompt: Prompt;
+  readonly prompt: PromptSize;
   readonly factors: Readonly<Record<string, number>>;
   /** The model family's prior for the counter that counted the prompt. */
   readonly priorOf: (model: string) => number;
@@ -28,7 +28,7 @@ export function resumeAccount(usages: readonly Usage[], { prompt, factors, prior
 }
 
 /** How many entries stood in the prompt that message `of` answered. */
-function lengthBefore(of: number, { entries }: Prompt): number {
+function lengthBefore(of: number, { entries }: PromptSize): number {
   const at = entries.findIndex(({ seq }) => seq !== null && seq >= of);
   return at < 0 ? entries.length : at;
 }

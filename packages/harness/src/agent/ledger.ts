@@ -6,7 +6,7 @@ import { entrySize } from "@palimpsest/core/internal/compaction";
 import { resumeAccount, viewKey } from "@palimpsest/core/internal/tokens";
 import type { UsageFlaw, ViewEntry } from "@palimpsest/core/log";
 import type { AiSdkMessage } from "@palimpsest/core/message";
-import type { Account, Count, Meter, Prompt } from "@palimpsest/core/tokens";
+import type { Account, Count, Meter, PromptSize } from "@palimpsest/core/tokens";
 import type { RecordInput } from "../threads/writer.ts";
 import type { StepUsage } from "./events.ts";
 import { readUsages } from "./read-records.ts";
@@ -49,13 +49,13 @@ export async function openLedger(run: Run, options: LedgerOptions): Promise<Ledg
     const { compaction, prunes } = conversation.head();
     return { compaction, prune: prunes.at(-1) ?? null };
   };
-  const promptOf = (view: View): Prompt => {
+  const promptOf = (view: View): PromptSize => {
     const entries = view.map((entry) => ({ seq: entry.seq, tokens: entrySize(entry, meter) }));
     const added = meter.messages(options.render(view)) - entries.reduce((sum, { tokens }) => sum + tokens, 0);
     const repairs = added > 0 ? [{ seq: null, tokens: added }] : [];
     return { view: viewKey(liveView()), fixed: options.fixed(), entries: [...entries, ...repairs] };
   };
-  let asked: Prompt | null = null;
+  let asked: PromptSize | null = null;
   const resume = async (): Promise<Settled> => {
     const { factors } = conversation.head();
     const usages = await readUsages(deps.store, run.threadId, conversation.head());

@@ -87,7 +87,7 @@ function promptParts(
   for (const { source, message, lent } of entries) {
     const role = shape.role(message);
     const name = source === "summary" || source === "acknowledgement" ? source : role === "system" ? "base" : role;
-    const { text, images } = meter.measure(message);
+    const { text, images } = meter.size(message);
     parts[name] = (parts[name] ?? 0) + text;
     parts.images = (parts.images ?? 0) + images;
     if (lent !== null) parts.evidence = (parts.evidence ?? 0) + meter.text(lent);

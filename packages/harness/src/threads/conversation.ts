@@ -4,8 +4,9 @@
  * compare-and-set on the head it knows; what is not appended has not happened.
  */
 
-import { liveAfter, view } from "@palimpsest/core/internal/log";
+import { liveAfter, view, viewAfter } from "@palimpsest/core/internal/log";
 import {
+  type Folded,
   type Head,
   type Json,
   type LiveRecords,
@@ -63,14 +64,14 @@ export async function openConversation<M>(
   const first = (await unmoved(writer, before)) ?? (await loadWhole(writer));
   if (first === null) return null;
   let { head, live } = first;
-  let shown: readonly ViewEntry<M>[] | null = null;
-  const original = live === before?.live() ? before.original : readingOnce(shape);
+  const known = live === before?.live() ? before : null;
+  const original = known?.original ?? readingOnce(shape);
+  let folded: Folded<M> | null = known === null ? null : { live, entries: known.view() };
   const viewOf = (records: LiveRecords): readonly ViewEntry<M>[] => view(records, { shape, read: original });
   const reload = async (): Promise<void> => {
     const loaded = await store.load(lease.thread);
     if (loaded === undefined) return;
     ({ head, live } = standing(loaded));
-    shown = null;
   };
 
   return {
@@ -83,8 +84,11 @@ export async function openConversation<M>(
     reload,
     state: async () => (await stateChainOf(store, lease.thread, live.compaction))?.state ?? null,
     view() {
-      shown ??= viewOf(live);
-      return shown;
+      if (folded?.live !== live) {
+        const entries = folded === null ? viewOf(live) : viewAfter(folded, live, { shape, read: original });
+        folded = { live, entries };
+      }
+      return folded.entries;
     },
     async commit(drafts, also) {
       const chain = await stateChainOf(store, lease.thread, drafts.some(isCompaction) ? live.compaction : null);
@@ -95,7 +99,6 @@ export async function openConversation<M>(
       const indexed = head.messages;
       const records = batch.records.map(parseRecord);
       head = batch.head;
-      shown = null;
       if (records.some((record) => record.kind === "undo")) await reload();
       else for (const record of records) live = liveAfter(live, record as Exclude<LogRecord, { kind: "undo" }>);
       for (const record of records) if (record.kind === "compaction") rememberStateChain(chain, record);

@@ -3,16 +3,16 @@
  * for looking at a thread through another window, for whoever keeps the messages himself, and for simulations.
  */
 
-import { liveAfter, view } from "@palimpsest/core/internal/log";
+import { liveAfter, view, viewAfter } from "@palimpsest/core/internal/log";
 import {
   FORMAT_VERSION,
+  type Folded,
   type Head,
   type Json,
   type LiveRecords,
   type LogRecord,
   type MessageRecord,
   type ThreadHeader,
-  type ViewEntry,
 } from "@palimpsest/core/log";
 import type { Shape } from "@palimpsest/core/message";
 import type { Conversation } from "./conversation.ts";
@@ -34,12 +34,11 @@ export interface InMemoryOptions<M> {
 export function inMemoryConversation<M>(options: InMemoryOptions<M>): Conversation<M> {
   const { header, shape, original, nextSeq = ({ version }) => version + 1 } = options;
   let { head, live } = options;
-  let shown: readonly ViewEntry<M>[] | null = null;
+  let folded: Folded<M> | null = null;
   const viewOf = (records: LiveRecords) => view(records, { shape, read: original });
   const add = (record: LogRecord): void => {
     if (record.kind === "undo") throw new TypeError("a conversation in memory can't undo: it keeps no log");
     live = liveAfter(live, record);
-    shown = null;
     head = { ...head, version: record.seq };
     if (record.kind === "compaction") head = { ...head, compaction: record.seq, hiddenThrough: record.covers[1] };
     if (record.kind === "prune") head = { ...head, prunes: live.prunes.map(({ seq }) => seq) };
@@ -52,8 +51,11 @@ export function inMemoryConversation<M>(options: InMemoryOptions<M>): Conversati
     head: () => head,
     live: () => live,
     view() {
-      shown ??= viewOf(live);
-      return shown;
+      if (folded?.live !== live) {
+        const entries = folded === null ? viewOf(live) : viewAfter(folded, live, { shape, read: original });
+        folded = { live, entries };
+      }
+      return folded.entries;
     },
     reload: async () => undefined,
     async state() {

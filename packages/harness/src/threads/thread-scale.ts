@@ -8,7 +8,14 @@ import { definitionOf } from "@palimpsest/core/internal/message";
 import { viewKey } from "@palimpsest/core/internal/tokens";
 import type { Head, LogRecord, ViewEntry } from "@palimpsest/core/log";
 import { type Dialect, type RuleSet, repair, rulesOf, type Shape, shapeOf } from "@palimpsest/core/message";
-import { type Count, createAccount, createMeter, type Entry, type Meter, type PartName } from "@palimpsest/core/tokens";
+import {
+  type Count,
+  createAccount,
+  createMeter,
+  type EntrySize,
+  type Meter,
+  type PartName,
+} from "@palimpsest/core/tokens";
 import { exactCounterFor, type ModelCounter } from "../models/tokenizers.ts";
 import type { Store, ThreadLoad } from "../stores/store.ts";
 import type { Conversation } from "./conversation.ts";
@@ -58,7 +65,7 @@ export async function threadScale(store: Store, load: ThreadLoad, asker?: Asker)
   const account = createAccount({ factors: load.head.factors });
   const conversation = imagineConversation(store, load, shape);
   const weigh = (entries: readonly ViewEntry<object>[]) =>
-    entries.map((entry): Entry => ({ seq: entry.seq, tokens: entrySize(entry, meter) }));
+    entries.map((entry): EntrySize => ({ seq: entry.seq, tokens: entrySize(entry, meter) }));
   const prompt = { view: keyOf(load.head), fixed };
   const reports = recentReports(load.head, records, model);
   const now = reports.length === 0 ? [] : weigh(conversation.view());

@@ -1,0 +1,160 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { sent, type ViewEntry } from "../log/view.ts";
+import {
+  anthropicRules,
+  type Dialect,
+  googleRules,
+  openaiRules,
+  repair,
+  type Shape,
+  shapeOf,
+} from "../message/index.ts";
+import { randomConversation, render } from "../testing/index.ts";
+import { charsPerToken, createAccount, createMeter, type EntrySize } from "../tokens/index.ts";
+import { buildPrompt, considerPrompt, type Prompt } from "./prompt.ts";
+import { createSizer, fixedSize, type Sizer } from "./sizer.ts";
+import { entryTokens, sizesOf } from "./sizes.ts";
+
+const RULES = [openaiRules, anthropicRules, googleRules];
+const MODEL = { model: "m", prior: 1.1 };
+const scenario = fc.record({
+  seed: fc.nat(),
+  dialect: fc.constantFrom<Dialect>("openai", "anthropic", "ai-sdk"),
+  rules: fc.constantFrom(...RULES),
+  messages: fc.integer({ min: 0, max: 40 }),
+  wild: fc.boolean(),
+  lent: fc.array(fc.nat({ max: 39 }), { maxLength: 4 }),
+  steps: fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 12 }),
+});
+type Scenario = typeof scenario extends fc.Arbitrary<infer T> ? T : never;
+
+test("a prompt grown step by step is the prompt built at once, whatever is broken or lent on the way", () => {
+  fc.assert(
+    fc.property(scenario, (given) => {
+      const { view, sizer, shape } = open(given);
+      let before: Prompt<object> | null = null;
+      let end = 0;
+      for (const step of given.steps) {
+        end = Math.min(view.length, end + step);
+        const shown = view.slice(0, end);
+        before = buildPrompt(shown, { sizer, key: "-/-", before });
+        assertSame(before, buildPrompt(shown, { sizer, key: "-/-" }));
+        // What was said is lent to after it was sent, and a step may be taken back.
+        const lent = shown.map((entry, index) =>
+          given.lent.includes(index) && shape.role(entry.message) === "user" ? { ...entry, lent: "of use" } : entry,
+        );
+        assertSame(buildPrompt(lent, { sizer, key: "-/-", before }), buildPrompt(lent, { sizer, key: "-/-" }));
+        const shorter = shown.slice(0, end - step);
+        assertSame(buildPrompt(shorter, { sizer, key: "-/-", before }), buildPrompt(shorter, { sizer, key: "-/-" }));
+      }
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("a prompt's messages are the view with what was lent to it, repaired", () => {
+  fc.assert(
+    fc.property(scenario, (given) => {
+      const { view, sizer, shape } = open(given);
+      const prompt = buildPrompt(view, { sizer, key: "-/-" });
+      const whole = view.map((entry) => sent(entry, shape));
+      const { messages, repairs, origins } = repair(whole, shape, given.rules);
+      assert.deepEqual(prompt.messages, messages);
+      assert.deepEqual(prompt.repairs, repairs);
+      assert.deepEqual(
+        prompt.sources,
+        origins.map((at) => view[at]?.source ?? "added"),
+      );
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test("a prompt counts what its account makes of its fixed part, its entries and what repairs add", () => {
+  fc.assert(
+    fc.property(scenario, fc.nat({ max: 3000 }), (given, fixed) => {
+      const { view, sizer, shape, meter } = open(given);
+      const account = createAccount();
+      const entries = view.map((entry): EntrySize => {
+        const lent = entry.lent === null ? 0 : meter.text(entry.lent) + 4;
+        return { seq: entry.seq, tokens: meter.message(entry.message) + lent };
+      });
+      const shown = entries.reduce((sum, { tokens }) => sum + tokens, 0);
+      const whole = repair(
+        view.map((entry) => sent(entry, shape)),
+        shape,
+        given.rules,
+      ).messages.reduce((sum, message) => sum + meter.message(message), 0);
+      const all = whole > shown ? [...entries, { seq: null, tokens: whole - shown }] : entries;
+      const size = { view: "-/-", fixed, entries: all };
+      sizer.fix(fixedSize({ base: fixed }));
+      const estimate = Math.max(1, fixed + Math.max(shown, whole));
+      assert.deepEqual(buildPrompt(view, { sizer, key: "-/-" }).count, { tokens: estimate, source: "estimated" });
+      sizer.countOn({ account, ...MODEL });
+      assert.deepEqual(buildPrompt(view, { sizer, key: "-/-" }).count, account.count(size, MODEL));
+      const report = { of: view.length + 1, input: Math.ceil(estimate * 1.3), output: 12 };
+      sizer.settle(report, size, null);
+      const prompt = buildPrompt(view, { sizer, key: "-/-" });
+      assert.deepEqual(prompt.count, account.count(size, MODEL));
+      assert.ok(Math.abs(prompt.factor * estimate - prompt.count.tokens) < 1e-6);
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test("sizes in a prompt are the meter's, times what one of its tokens comes to in the count", () => {
+  const { view, sizer, meter } = open({ ...PLAIN, messages: 12, lent: [2] });
+  sizer.countOn({ account: createAccount({ factors: { m: 1.7 } }), ...MODEL });
+  const prompt = buildPrompt(view, { sizer, key: "-/-" });
+  const { message, text } = sizesOf(prompt);
+  for (const entry of prompt.entries) {
+    const own = Math.ceil(meter.message(entry.message) * prompt.factor);
+    assert.equal(message(entry.message), own);
+    assert.equal(entryTokens(entry, prompt.factor), own + (entry.lent === null ? 0 : text(entry.lent) + 4));
+  }
+});
+
+test("a prompt that is only considered is counted by the factor of the one it would replace", () => {
+  const { view, sizer, meter } = open({ ...PLAIN, messages: 20 });
+  sizer.countOn({ account: createAccount({ factors: { m: 1.5 } }), ...MODEL });
+  sizer.fix(fixedSize({ base: 100, definitions: 50 }));
+  const prompt = buildPrompt(view, { sizer, key: "-/-" });
+  const less = considerPrompt(view.slice(0, 8), prompt);
+  assert.equal(less.count.tokens, Math.ceil((150 + meter.messages(less.messages)) * prompt.factor));
+  assert.deepEqual(considerPrompt(view, prompt).count.tokens, prompt.count.tokens);
+});
+
+const PLAIN: Scenario = {
+  seed: 7,
+  dialect: "openai",
+  rules: openaiRules,
+  messages: 10,
+  wild: false,
+  lent: [],
+  steps: [1],
+};
+
+function open({ seed, dialect, messages, wild, lent, rules }: Scenario) {
+  const shape = shapeOf(dialect) as Shape<object>;
+  const script = randomConversation(seed, { messages, wild, longest: 200, dangling: wild ? 0.2 : 0, reusedIds: 0.3 });
+  const view = render(script, shape).map(
+    (message, index): ViewEntry<object> => ({
+      source: "message",
+      seq: index + 1,
+      message,
+      lent: lent.includes(index) && shape.role(message) === "user" ? "remember this" : null,
+    }),
+  );
+  const meter = createMeter(shape, { counter: charsPerToken(4) });
+  const sizer: Sizer<object> = createSizer({ shape, rules, meter });
+  return { view, shape, meter, sizer };
+}
+
+function assertSame<M>(one: Prompt<M>, other: Prompt<M>): void {
+  const { asSent: mine, ...rest } = one;
+  const { asSent: theirs, ...expected } = other;
+  assert.deepEqual(rest, expected);
+  assert.deepEqual(mine.origins, theirs.origins);
+}

@@ -1,0 +1,106 @@
+/**
+ * The only thing that counts. A sizer knows one model: how it counts a message and a text (the meter), what is sent beside
+ * the messages (the fixed part), what its provider accepts (the rules), and what its reports have taught (the account).
+ * Whoever knows the model makes one: a run, a look at a stored thread, the lab, an array of messages.
+ */
+import type { RuleSet, Shape } from "../message/index.ts";
+import type { Account, Count, MessageSize, Meter, PartName, PromptSize, Report, Settled } from "../tokens/index.ts";
+
+/** What is sent beside the messages: system prompt, tool schemas, parameters. In the meter's tokens. */
+export interface FixedSize {
+  /** Names the very part, so that two prompts with the same one can be told; null when nobody hashed it. */
+  readonly hash: string | null;
+  readonly parts: Readonly<Partial<Record<PartName, number>>>;
+  readonly tokens: number;
+}
+
+const NOTHING_FIXED: FixedSize = { hash: null, parts: {}, tokens: 0 };
+
+export function fixedSize(parts: FixedSize["parts"], hash: string | null = null): FixedSize {
+  return { hash, parts, tokens: Object.values(parts).reduce((sum, tokens) => sum + tokens, 0) };
+}
+
+/** Whose reports the account holds, and what it starts from; null counts by the meter alone. */
+export interface AccountOf {
+  readonly account: Account;
+  readonly model: string;
+  readonly prior: number;
+}
+
+export interface SizerOptions<M> {
+  readonly shape: Shape<M>;
+  readonly rules: RuleSet;
+  readonly meter: Meter<M>;
+  readonly fixed?: FixedSize;
+  readonly account?: AccountOf | null;
+}
+
+export interface Sizer<M> {
+  readonly shape: Shape<M>;
+  readonly rules: RuleSet;
+  message(message: M): MessageSize;
+  text(text: string): number;
+  /** Tokens of each part's own text, by its place; 0 where there is none. Read once per message object. */
+  parts(message: M): readonly number[];
+  readonly fixed: FixedSize;
+  /** Another fixed part from here on. */
+  fix(fixed: FixedSize): void;
+  /** From here on counted on these reports. */
+  countOn(account: AccountOf): void;
+  /** The whole request; `estimate` is what the meter makes of it. */
+  count(prompt: PromptSize, estimate: number): Count;
+  /** Takes the report on a prompt that was sent. */
+  settle(report: Report, prompt: PromptSize, window: number | null): Settled;
+  /** Grows when the same messages may count differently: after a report, with another fixed part. */
+  readonly version: number;
+}
+
+export function createSizer<M extends object>(options: SizerOptions<M>): Sizer<M> {
+  const { shape, rules, meter } = options;
+  const known = new WeakMap<M, readonly number[]>();
+  let { fixed = NOTHING_FIXED, account = null } = options;
+  let version = 0;
+  return {
+    shape,
+    rules,
+    message: meter.size,
+    text: meter.text,
+    parts(message) {
+      const seen = known.get(message);
+      if (seen !== undefined) return seen;
+      const sizes = partSizes(message, shape, meter);
+      known.set(message, sizes);
+      return sizes;
+    },
+    get fixed() {
+      return fixed;
+    },
+    fix(part) {
+      fixed = part;
+      version++;
+    },
+    countOn(one) {
+      account = one;
+      version++;
+    },
+    count: (prompt, estimate) =>
+      account === null
+        ? { tokens: estimate, source: "estimated" }
+        : account.account.count(prompt, { model: account.model, prior: account.prior }),
+    settle(report, prompt, window) {
+      if (account === null) return { kind: "ignored", reason: "implausible" };
+      version++;
+      return account.account.settle(report, { ...account, prompt, window });
+    },
+    get version() {
+      return version;
+    },
+  };
+}
+
+function partSizes<M>(message: M, shape: Shape<M>, meter: Meter<M>): readonly number[] {
+  return shape.parts(message).map((part) => {
+    if (part.kind === "text" || part.kind === "result" || part.kind === "reasoning") return meter.text(part.text);
+    return part.kind === "call" ? meter.text(part.input) : 0;
+  });
+}
