@@ -9,7 +9,8 @@ import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
 import { type Entry, extractSummary, renderSummary, SECTIONS, type SummaryState } from "@palimpsest/core/summary";
 import { charsPerToken } from "@palimpsest/core/tokens";
 import { failingLines } from "../packages/core/src/text/failing-lines.ts";
-import { probes, terms } from "../packages/core/src/text/terms.ts";
+import { namesIn } from "../packages/core/src/text/names.ts";
+import { termsIn } from "../packages/core/src/text/terms.ts";
 import { type Bench, quantile } from "./bench.ts";
 import { readSession } from "./session.ts";
 
@@ -76,15 +77,15 @@ function randomTurns(texts: readonly string[], tokens: number, random: () => num
 function citations(state: SummaryState, said: ReadonlyMap<number, string>) {
   const items = SECTIONS.flatMap((section) => state.sections[section]);
   const held = items.filter((item) => {
-    const own = terms(item.text);
-    return item.seqs.some((seq) => [...terms(said.get(seq) ?? "")].some((term) => own.has(term)));
+    const own = termsIn(item.text);
+    return item.seqs.some((seq) => [...termsIn(said.get(seq) ?? "")].some((term) => own.has(term)));
   });
   const sizes = items.map((item) => item.seqs.length);
   return { items: items.length, holdATerm: held.length / items.length, turnsP50: quantile(sizes, 0.5) };
 }
 
 function probesOf(entries: readonly Entry<OpenAiMessage>[], texts: readonly string[]): string[] {
-  const found = new Set(texts.flatMap((text) => probes(text).map((probe) => probe.text)));
+  const found = new Set(texts.flatMap((text) => namesIn(text).map((probe) => probe.text)));
   for (const [index, { message }] of entries.entries()) {
     if (openaiShape.role(message) !== "tool") continue;
     for (const line of failingLines(texts[index]!, 50)) found.add(line);

@@ -4,6 +4,7 @@
  * what a page or tool said can't become a fact by being repeated [F36].
  */
 import { fold } from "../text/analyze.ts";
+import { isSpaceless } from "../text/scripts.ts";
 import type { SourceTurn } from "./extract-input.ts";
 import { meaning, normal } from "./likeness.ts";
 import type { Addition } from "./update.ts";
@@ -26,7 +27,7 @@ export function findSource(fact: Addition, turns: readonly SourceTurn[], known: 
 
 /** Whether a text holds a name, number or address that stands nowhere in these words. */
 export function saysStrangeNames(text: string, words: string): boolean {
-  return namesIn(text).some((name) => !mentions(words, name));
+  return properNames(text).some((name) => !mentions(words, name));
 }
 
 /** Whether the user said these words, small differences of case and punctuation aside. */
@@ -75,7 +76,7 @@ function isEchoed(content: string, words: string, heard: string): boolean {
 
 /** Scripts without spaces have no word boundaries to look for. */
 function gramMatch(text: string, quote: string): boolean {
-  return /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/.test(quote) && normal(text).includes(quote);
+  return isSpaceless(quote) && normal(text).includes(quote);
 }
 
 function overlap(content: string, turns: readonly SourceTurn[]): number {
@@ -86,7 +87,7 @@ function overlap(content: string, turns: readonly SourceTurn[]): number {
 }
 
 /** Addresses, identifiers, numbers but for years, and names inside the sentence. */
-function namesIn(content: string): string[] {
+function properNames(content: string): string[] {
   const addresses =
     content.match(/[\w.+-]{1,64}@[\w-]+\.[\w.]+|https?:\/\/\S+|\b[\w-]{1,100}\.[a-z]{2,12}\b(?:\/\S*)?/gi) ?? [];
   const numbers = (content.match(/(?<![\w.])\d+(?:[.,]\d+)*/g) ?? []).filter((one) => !/^(?:19|20)\d\d$/.test(one));

@@ -5,7 +5,7 @@
  */
 
 import { isFailingLine } from "../text/failing-lines.ts";
-import { namesIn } from "../text/names.ts";
+import { countNames } from "../text/names.ts";
 
 /** One message of the session as the probes see it. */
 export interface ProbedMessage {
@@ -48,7 +48,7 @@ export function findProbes(
       }
       for (const term of new Set(linesIn(message.quoted))) {
         const seen = lastSeen.get(term);
-        if (seen !== undefined && !terms.has(term) && namesIn(term).size > 0)
+        if (seen !== undefined && !terms.has(term) && countNames(term).size > 0)
           probes.push({ at, term, lastSeen: seen, kind: "quote" });
       }
     }
@@ -65,7 +65,7 @@ export function answersIn(text: string): ReadonlySet<string> {
 
 /** Paths, identifiers, numbers and failing lines. */
 function termsIn(text: string): ReadonlySet<string> {
-  const terms = new Set(namesIn(text).keys());
+  const terms = new Set(countNames(text).keys());
   for (const line of linesIn(text)) if (isFailingLine(line)) terms.add(line);
   return terms;
 }

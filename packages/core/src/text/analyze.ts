@@ -3,6 +3,7 @@
  * without spaces, identifiers kept whole and split. Total: every string gives a list, none throws. A term has no white space,
  * no quote, no control character and at most MAX_TERM characters, so every engine can hold it as an opaque word.
  */
+import { SPACELESS } from "./scripts.ts";
 import { stem } from "./stem.ts";
 import { STOP_WORDS } from "./stop-words.ts";
 
@@ -68,8 +69,6 @@ const LOWER_WORD = /^[a-z]+$/;
 const PLAIN_TERM = /^[\w\-./:\\@#]*$/;
 const NOT_IN_TERMS = /[^\p{L}\p{M}\p{N}\p{Extended_Pictographic}_\-./:\\@#]+/gu;
 const DROPPED_MARKS = /[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]/gu;
-const SPACELESS =
-  "\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Hangul}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}\\u30fc\\uff70";
 const START = `[[\\p{L}\\p{N}_]--[${SPACELESS}]]`;
 const INNER = `[[\\p{L}\\p{M}\\p{N}_]--[${SPACELESS}]]`;
 /** Runs of a script without spaces | one pictograph | a word or a compound joined by the usual separators. */

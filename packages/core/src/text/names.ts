@@ -1,36 +1,101 @@
 /**
- * The names a conversation turns on: paths, identifiers, hashes, numbers. The pruner leaves the rare ones behind and the
- * probes ask for them later. Purely lexical and the same for every language; it must not learn from one tool's output.
+ * The names a conversation turns on: paths, identifiers, hashes, numbers. The summary quotes them, the pruner leaves the
+ * rare ones behind, and the probes ask for them later. Purely lexical and the same for every language: it must not learn
+ * from one tool's output. Linear, and by hand, because it reads all of every text.
  */
+
+/** A name that is rare by its form alone. Prose words are never names. */
+export interface Name {
+  readonly kind: "path" | "id" | "number";
+  readonly text: string;
+}
+
+const MAX_NAME = 200;
+
+/** In order, repeats included. */
+export function namesIn(text: string): Name[] {
+  const names: Name[] = [];
+  for (const token of tokensIn(text)) {
+    const name = trimmed(token);
+    const kind = kindOf(name);
+    if (kind !== null) names.push({ kind, text: name });
+  }
+  return names;
+}
 
 /**
- * A path or a dotted file name, an identifier that is no plain word, a long number, a hash. Every repetition is bounded:
- * a megabyte without a space must cost no more than any other.
+ * Each name once, in order of first appearance, with how often it occurs. Whoever has seen a path has seen its file's
+ * name; a number of two digits tells nothing by itself.
  */
-const NAME =
-  /(?:[\w@~.-]{0,80}\/){1,24}[\w@.-]{0,80}\w|\b[\w-]{1,80}\.[a-z]{1,5}\b|\b[0-9a-f]{7,64}\b|[\p{L}_$][\p{L}\p{N}_$]{0,80}(?:-[\p{L}\p{N}]{1,40}){0,8}|\d[\d.,:-]{0,40}\d/gu;
+export function countNames(text: string): Map<string, number> {
+  const counts = new Map<string, number>();
+  const add = (name: string): void => {
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  };
+  for (const { kind, text: name } of namesIn(text)) {
+    if (kind === "number" && name.replace(/\D/g, "").length < 3) continue;
+    add(name);
+    const file = kind === "path" ? lastStep(name) : name;
+    if (file !== name && kindOf(file) !== null) add(file);
+  }
+  return counts;
+}
 
-const MAX_NAME = 160;
+export function lastStep(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
 
-/** Names in order of first appearance, each with how often it occurs. */
-export function namesIn(text: string): Map<string, number> {
-  const found = new Map<string, number>();
-  for (const name of text.match(NAME) ?? []) {
-    if (!isTelling(name)) continue;
-    found.set(name, (found.get(name) ?? 0) + 1);
-    // Who has seen a path has seen the name of its file.
-    const file = name.slice(name.lastIndexOf("/") + 1);
-    if (file !== name && isTelling(file)) found.set(file, (found.get(file) ?? 0) + 1);
+const LOWER = 1;
+const UPPER = 2;
+const TELLING = 3;
+/** Belongs to a token only between two other characters of it. */
+const JOINT = 4;
+const CHARACTERS = Uint8Array.from({ length: 128 }, (_, code) => {
+  const char = String.fromCharCode(code);
+  if (/[a-z]/.test(char)) return LOWER;
+  if (/[A-Z]/.test(char)) return UPPER;
+  return /[0-9_$@~#./-]/.test(char) ? TELLING : /[:%+]/.test(char) ? JOINT : 0;
+});
+
+/** Runs of characters that could be a name: no plain words, which are most of any text. By hand: it reads all of it. */
+function tokensIn(text: string): string[] {
+  const found: string[] = [];
+  for (let at = 0; at < text.length; at++) {
+    const start = at;
+    let telling = false;
+    for (let kind = kindAt(text, at); kind !== 0; kind = kindAt(text, ++at)) {
+      if (kind === JOINT && (at === start || kindAt(text, at + 1) % JOINT === 0)) break;
+      telling ||= kind >= TELLING || (kind === UPPER && at > start);
+    }
+    if (telling && at - start <= MAX_NAME) found.push(text.slice(start, at));
   }
   return found;
 }
 
-/** Plain words, short numbers and endless strings tell nothing. */
-function isTelling(name: string): boolean {
-  if (name.length < 3 || name.length > MAX_NAME) return false;
-  if (/^\d/.test(name)) return name.replace(/\D/g, "").length >= 3;
-  if (name.includes("/")) return name.length >= 5 && /\w\/\w|^[.~]?\/\w/.test(name);
-  if (/\.[a-z]{1,5}$/.test(name)) return /^[\w-]{2,}\./.test(name);
-  if (name.length < 4) return false;
-  return /\p{Ll}\p{Lu}|\p{L}_\p{L}|\p{L}\d|\d\p{L}|[_$]\p{L}/u.test(name);
+function kindAt(text: string, at: number): number {
+  const code = at < text.length ? text.charCodeAt(at) : 0;
+  return code < 128 ? CHARACTERS[code]! : 0;
+}
+
+/** `./a.js`, `../a.js` and `a.js` are the same name to whoever looks for it; ends of sentences belong to nobody. */
+function trimmed(token: string): string {
+  const start = /^[./-]/.test(token) ? token.replace(/^(?:\.{0,2}\/(?=\.)|\.{1,2}\/|[.-](?![\w/]))+/, "") : token;
+  let end = start.length;
+  while (end > 0 && "./#-".includes(start[end - 1]!)) end--;
+  return start.slice(0, end);
+}
+
+function kindOf(token: string): Name["kind"] | null {
+  if (token.length < 2) return null;
+  if (/^v\d+\.\d|^#\d{2,}$/.test(token)) return "id";
+  if (/^[\d.,:%+-]+$/.test(token)) return /\d.*\d/.test(token) ? "number" : null;
+  if (token.includes("/") && token.length >= 4 && /[A-Za-z]/.test(token) && !token.includes("//")) return "path";
+  if (/^[\w@$-]+(?:\.[\w-]+)*\.[A-Za-z][A-Za-z0-9]{0,4}$/.test(token) && /[A-Za-z]/.test(token[0]!)) return "path";
+  if (
+    /^[a-z]+[A-Z]|^[A-Z][a-z0-9]+[A-Z]|[A-Za-z]_[A-Za-z0-9]|^[A-Z]{2,}\d|[A-Za-z]\d{2}|\d[A-Za-z-]*[a-zA-Z]{2}|#\d/.test(
+      token,
+    )
+  )
+    return token.length >= 4 ? "id" : null;
+  return null;
 }

@@ -9,7 +9,7 @@ import { applyPrune } from "../../log/view.ts";
 import type { Part, Shape } from "../../message/shape.ts";
 import { type Prices, RELATIVE_PRICES } from "../../pricing/prices.ts";
 import { NOWHERE, type Originals } from "../../summary/render/originals.ts";
-import { namesIn } from "../../text/names.ts";
+import { countNames } from "../../text/names.ts";
 import type { Measure } from "../clamp.ts";
 import { type BatchPolicy, bestBatch, type PricedPart } from "./batch.ts";
 import { type PrunableEntry, type PruneCandidate, pruneCandidates } from "./candidates.ts";
@@ -163,7 +163,7 @@ const named = new WeakMap<Part, readonly string[]>();
 function namesOf(part: Part): readonly string[] {
   const known = named.get(part);
   if (known !== undefined) return known;
-  const names = [...namesIn(partText(part)).keys()];
+  const names = [...countNames(partText(part)).keys()];
   named.set(part, names);
   return names;
 }

@@ -7,7 +7,7 @@ import type { CallPart, ImagePart, ResultPart } from "../../message/shape.ts";
 import { mediaName } from "../../summary/render/media-name.ts";
 import { type Originals, whereMedia, whereMessage } from "../../summary/render/originals.ts";
 import { exitCode, failingLines } from "../../text/failing-lines.ts";
-import { namesIn } from "../../text/names.ts";
+import { countNames } from "../../text/names.ts";
 import type { PruneCandidate } from "./candidates.ts";
 import { PRUNED } from "./mark.ts";
 import { describeUse } from "./tool-use.ts";
@@ -107,7 +107,7 @@ function rareNames(text: string, tokens: number, options: ReplacementOptions): r
   const budget = tokens * options.nameShare;
   const kept: string[] = [];
   let spent = 0;
-  const byUse = [...namesIn(text)].sort(([, a], [, b]) => b - a);
+  const byUse = [...countNames(text)].sort(([, a], [, b]) => b - a);
   for (const [name] of byUse) {
     if (options.held.has(name)) continue;
     spent += options.count(` ${name}`);
@@ -119,7 +119,7 @@ function rareNames(text: string, tokens: number, options: ReplacementOptions): r
 }
 
 function hold(text: string, held: Set<string>): void {
-  for (const name of namesIn(text).keys()) held.add(name);
+  for (const name of countNames(text).keys()) held.add(name);
 }
 
 function wayBack(seq: number, { originals }: ReplacementOptions): string {

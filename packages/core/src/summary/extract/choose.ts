@@ -3,7 +3,8 @@
  * Greedy over a bounded number of candidates, ties by position, so the choice is the same every time.
  */
 
-import { CJK, probes } from "../../text/terms.ts";
+import { namesIn } from "../../text/names.ts";
+import { isSpaceless } from "../../text/scripts.ts";
 import type { NewItem } from "../state/state.ts";
 
 export interface Candidate {
@@ -76,12 +77,12 @@ function worth(frequency: number): number {
 
 /** The names in a text, each once. */
 export function newsOf(text: string): string[] {
-  return [...new Set(probes(text).map((probe) => probe.text))];
+  return [...new Set(namesIn(text).map((name) => name.text))];
 }
 
 /** Prose carries something too: its longer words, or its length where words aren't spaced. */
 function plainWorth(text: string): number {
-  const words = CJK.test(text) ? text.length / 4 : text.split(/\s+/).filter((word) => word.length > 5).length;
+  const words = isSpaceless(text) ? text.length / 4 : text.split(/\s+/).filter((word) => word.length > 5).length;
   return Math.min(words, 12) * 0.08;
 }
 

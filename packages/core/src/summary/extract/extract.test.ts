@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { terms } from "../../text/terms.ts";
+import { termsIn } from "../../text/terms.ts";
 import { anyLine, bash, count, type Line, shape, talk } from "../conversations.test.ts";
 import { emptyState, MAX_ITEM_SEQS, SECTIONS, type SummaryState } from "../state/state.ts";
 import { extractSummary } from "./extract.ts";
@@ -113,11 +113,11 @@ test("for any conversation: same bytes twice, few sources, each holding a term o
       const state = extractSummary(null, entries, shape, options);
       assert.equal(JSON.stringify(extractSummary(null, entries, shape, options)), JSON.stringify(state));
       const saidAt = new Map(
-        entries.map(({ seq, message }) => [seq, terms(JSON.stringify(shape.parts(message)).replaceAll("\\n", " "))]),
+        entries.map(({ seq, message }) => [seq, termsIn(JSON.stringify(shape.parts(message)).replaceAll("\\n", " "))]),
       );
       for (const item of SECTIONS.flatMap((section) => state.sections[section])) {
         assert.ok(item.seqs.length > 0 && item.seqs.length <= MAX_ITEM_SEQS);
-        const own = terms(item.text);
+        const own = termsIn(item.text);
         if (own.size > 0)
           assert.ok(
             item.seqs.some((seq) => [...own].some((term) => saidAt.get(seq)?.has(term))),

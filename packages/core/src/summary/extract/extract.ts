@@ -5,8 +5,8 @@
  */
 import type { Shape } from "../../message/shape.ts";
 import { clip } from "../../text/clip.ts";
+import { isSpaceless } from "../../text/scripts.ts";
 import { sentences } from "../../text/sentences.ts";
-import { CJK } from "../../text/terms.ts";
 import { type Entry, extendLedger } from "../ledger/ledger.ts";
 import { isChanged } from "../ledger/ledger-state.ts";
 import { neutralize } from "../state/authority.ts";
@@ -122,7 +122,7 @@ const POLITE =
 
 /** Announcements and courtesies: "The approach:", "Let me look.", "Please let me know." */
 function isEmptyTalk(sentence: string): boolean {
-  if (!/[\p{L}\p{N}]/u.test(sentence) || (sentence.length < 8 && !CJK.test(sentence)) || POLITE.test(sentence))
+  if (!/[\p{L}\p{N}]/u.test(sentence) || (sentence.length < 8 && !isSpaceless(sentence)) || POLITE.test(sentence))
     return true;
   const announces = /^(?:now,? )?(?:let me|let's|good|great|perfect|ok(?:ay)?)\b/iu.test(sentence);
   return (announces || (sentence.endsWith(":") && sentence.length < 60)) && newsOf(sentence).length < 2;

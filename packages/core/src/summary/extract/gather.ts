@@ -4,7 +4,7 @@
  */
 import type { Shape } from "../../message/shape.ts";
 import { clip } from "../../text/clip.ts";
-import { lastStep, probes } from "../../text/terms.ts";
+import { lastStep, namesIn } from "../../text/names.ts";
 import type { Entry } from "../ledger/ledger.ts";
 import { commandEffects, readCall } from "../ledger/tool-calls.ts";
 import { mediaName } from "../render/media-name.ts";
@@ -64,8 +64,8 @@ export function gather<M>(entries: readonly Entry<M>[], shape: Shape<M>): Gather
 
 function addNames(text: string, into: Set<string>): void {
   if (into.size >= MAX_NAMES) return;
-  for (const probe of probes(text)) {
-    into.add(probe.text);
+  for (const name of namesIn(text)) {
+    into.add(name.text);
     if (into.size >= MAX_NAMES) return;
   }
 }

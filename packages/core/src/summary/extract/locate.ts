@@ -3,7 +3,7 @@
  * doesn't cite can be found. Built once per covered range.
  */
 import type { Shape } from "../../message/shape.ts";
-import { terms } from "../../text/terms.ts";
+import { termsIn } from "../../text/terms.ts";
 import type { Entry } from "../ledger/ledger.ts";
 import { MAX_ITEM_SEQS } from "../state/state.ts";
 
@@ -16,7 +16,7 @@ export function createLocator<M>(entries: readonly Entry<M>[], shape: Shape<M>):
     const here = new Set<string>();
     for (const part of shape.parts(message)) {
       const text = part.kind === "call" ? part.input : "text" in part ? part.text : "";
-      for (const term of terms(text)) here.add(term);
+      for (const term of termsIn(text)) here.add(term);
     }
     for (const term of here) {
       const seqs = places.get(term);
@@ -26,7 +26,7 @@ export function createLocator<M>(entries: readonly Entry<M>[], shape: Shape<M>):
   }
   const rareEnough = Math.max(5, entries.length / 5);
   return (text, claimed) => {
-    const found = [...terms(text)]
+    const found = [...termsIn(text)]
       .map((term) => places.get(term) ?? [])
       .filter((seqs) => seqs.length > 0 && seqs.length <= rareEnough)
       .sort((a, b) => a.length - b.length)

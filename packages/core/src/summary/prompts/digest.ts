@@ -5,7 +5,7 @@
 
 import { clip } from "../../text/clip.ts";
 import { failingLines, linesOf } from "../../text/failing-lines.ts";
-import { probes } from "../../text/terms.ts";
+import { namesIn } from "../../text/names.ts";
 
 const EDGE_LINES = 3;
 const LINE_CHARS = 200;
@@ -29,7 +29,7 @@ export function digest(text: string): string {
 /** The names that occur most, in order of first occurrence. */
 function frequentNames(text: string): string[] {
   const counts = new Map<string, number>();
-  for (const { text: name } of probes(text)) if (name.length <= 80) counts.set(name, (counts.get(name) ?? 0) + 1);
+  for (const { text: name } of namesIn(text)) if (name.length <= 80) counts.set(name, (counts.get(name) ?? 0) + 1);
   const chosen = new Set(
     [...counts]
       .sort((a, b) => b[1] - a[1])
