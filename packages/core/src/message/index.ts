@@ -36,3 +36,5 @@ export type {
   Shape,
   TextPart,
 } from "./shape.ts";
+export type { FindToolFacts, ToolAct, ToolFacts } from "./tool-facts.ts";
+export { withToolFacts } from "./tool-facts.ts";

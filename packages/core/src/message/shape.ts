@@ -3,6 +3,7 @@
  * message objects; there is no internal copy of a message. A `Part` is a read-only view of one piece of a message's
  * content, and its index is stable: `withPart(m, i, p)` replaces exactly what `parts(m)[i]` showed and nothing else.
  */
+import type { ToolFacts } from "./tool-facts.ts";
 
 /**
  * What a message does in the conversation, whatever its provider calls it. A message that carries tool results is `tool`,
@@ -35,6 +36,8 @@ export interface CallPart {
   readonly id: string;
   readonly name: string;
   readonly input: string;
+  /** What the tool says of itself, where the shape was told. */
+  readonly facts?: ToolFacts;
 }
 
 /** `text` is everything textual in the result; images inside it are listed apart so that they can be counted. */
@@ -45,6 +48,7 @@ export interface ResultPart {
   readonly text: string;
   readonly isError: boolean;
   readonly images: readonly ImagePart[];
+  readonly facts?: ToolFacts;
 }
 
 export interface ImagePart {

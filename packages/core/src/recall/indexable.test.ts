@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { type OpenAiMessage, openaiShape } from "../message/index.ts";
+import { type OpenAiMessage, openaiShape, type ToolFacts, withToolFacts } from "../message/index.ts";
 import { analyze } from "../text/analyze.ts";
 import { INDEXED_CHARACTERS, indexableText, isEcho } from "./indexable.ts";
 
-const said = (message: OpenAiMessage, call?: { name: string; input: string }) =>
+const said = (message: OpenAiMessage, call?: { input: string; facts?: ToolFacts }) =>
   indexableText(message, openaiShape, { origin: "user", call: () => call });
 
 test("words, call names, inputs and results are indexed", () => {
@@ -18,7 +18,7 @@ test("words, call names, inputs and results are indexed", () => {
   });
   const terms = analyze(called?.text ?? "").map(({ term }) => term);
   for (const term of ["read_file", "src/a-b.ts"]) assert.ok(terms.includes(term), term);
-  const result = said({ role: "tool", tool_call_id: "1", content: "ENOENT" }, { name: "read_file", input: "{}" });
+  const result = said({ role: "tool", tool_call_id: "1", content: "ENOENT" }, { input: "{}" });
   assert.deepEqual(result, { text: "ENOENT", speaker: "tool" });
 });
 
@@ -30,11 +30,10 @@ test("a named speaker is known by name", () => {
 test("what search itself put into the conversation is not indexed", () => {
   const result: OpenAiMessage = { role: "tool", tool_call_id: "1", content: "old words" };
   for (const call of [
-    { name: "recall", input: '{"query":"x"}' },
-    { name: "recall_read", input: '{"range":[1,2]}' },
-    { name: "read_file", input: '{"path":"/mnt/user-data/history/part-000001-000090.jsonl"}' },
-    { name: "bash", input: '{"command":"grep -n foo history/part-000001-000090.jsonl"}' },
-    { name: "ls", input: '{"path":"history/"}' },
+    { input: '{"query":"x"}', facts: { act: "none", answers: "history" } as const },
+    { input: '{"path":"/mnt/user-data/history/part-000001-000090.jsonl"}' },
+    { input: '{"command":"grep -n foo history/part-000001-000090.jsonl"}' },
+    { input: '{"path":"history/"}' },
   ]) {
     assert.ok(isEcho(call), call.input);
     assert.equal(said(result, call), null);
@@ -43,13 +42,29 @@ test("what search itself put into the conversation is not indexed", () => {
   assert.equal(said({ role: "system", content: "you are" }), null);
 });
 
+test("what a tool says of itself makes its calls and results echoes, also where the call is out of sight", () => {
+  const shape = withToolFacts(openaiShape, (name) =>
+    name === "look_back" ? { act: "none", answers: "history" } : undefined,
+  );
+  const call: OpenAiMessage = {
+    role: "assistant",
+    content: null,
+    tool_calls: [{ id: "1", type: "function", function: { name: "look_back", arguments: '{"words":"eggs"}' } }],
+  };
+  const result: OpenAiMessage = { role: "tool", tool_call_id: "1", name: "look_back", content: "three eggs" };
+  for (const message of [call, result]) {
+    assert.equal(indexableText(message, shape, { origin: "tool" }), null);
+    assert.notEqual(indexableText(message, openaiShape, { origin: "tool" }), null);
+  }
+});
+
 test("files that only look like the archive are indexed", () => {
   for (const input of [
     '{"path":"src/history/store.ts"}',
     '{"command":"git log --history"}',
     '{"path":"docs/history.md"}',
   ]) {
-    assert.ok(!isEcho({ name: "read_file", input }), input);
+    assert.ok(!isEcho({ input }), input);
   }
 });
 

@@ -5,6 +5,7 @@
  */
 import type { Origin } from "../log/record.ts";
 import type { Part, Shape } from "../message/shape.ts";
+import type { ToolFacts } from "../message/tool-facts.ts";
 
 /** Longest text of one message that is indexed whole, in characters. */
 export const INDEXED_CHARACTERS = 16_000;
@@ -17,8 +18,8 @@ export interface Indexable {
 
 export interface IndexableOptions {
   readonly origin: Origin;
-  /** Tool names by call id, for results that don't name their tool; from the calls before them. */
-  readonly call?: (id: string) => { readonly name: string; readonly input: string } | undefined;
+  /** By id, from the calls before: a result that doesn't name its tool is known by its call. */
+  readonly call?: (id: string) => ReadCall | undefined;
 }
 
 /** Null when nothing in the message is to be indexed: an echo, a system prompt, no text at all. */
@@ -35,12 +36,16 @@ export function indexableText<M>(message: M, shape: Shape<M>, options: Indexable
   return { text: texts.map((text) => condense(text, share)).join("\n"), speaker: speakerName(message) ?? role };
 }
 
-/** A call that reads the past, whose result is therefore an echo. */
-export function isEcho(call: { readonly name: string; readonly input: string }): boolean {
-  return RECALL_TOOLS.has(call.name) || HISTORY_PATH.test(call.input);
+interface ReadCall {
+  readonly input: string;
+  readonly facts?: ToolFacts | undefined;
 }
 
-const RECALL_TOOLS: ReadonlySet<string> = new Set(["recall", "recall_read"]);
+/** A call that reads the past, whose result is therefore an echo. */
+export function isEcho({ facts, input }: ReadCall): boolean {
+  return facts?.answers === "history" || HISTORY_PATH.test(input);
+}
+
 const HISTORY_PATH = /(?:^|["'\s/=:])history\/(?:part-|["'\s*]|$)|\/mnt\/user-data\/history\b/;
 
 function partText(part: Part, options: IndexableOptions): string {
@@ -50,8 +55,8 @@ function partText(part: Part, options: IndexableOptions): string {
     case "call":
       return isEcho(part) ? "" : `${part.name} ${readable(part.input)}`;
     case "result": {
-      const call = options.call?.(part.id) ?? { name: part.name ?? "", input: "" };
-      return isEcho(call) ? "" : part.text;
+      const { facts = part.facts, input = "" } = options.call?.(part.id) ?? {};
+      return isEcho({ facts, input }) ? "" : part.text;
     }
     case "file":
       return part.name ?? "";

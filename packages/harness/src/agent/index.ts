@@ -1,3 +1,5 @@
+export type { ToolAct, ToolFacts } from "@palimpsest/core/message";
+export { toolFacts } from "../tool-facts.ts";
 export type { AgentStream } from "./agent-stream.ts";
 export type { Agent, AgentOptions, CompactOptions } from "./create-agent.ts";
 export { createAgent } from "./create-agent.ts";

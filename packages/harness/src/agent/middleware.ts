@@ -17,8 +17,6 @@ export interface Middleware {
   readonly name: string;
   /** Tools it brings; as a function, made anew for each run. */
   readonly tools?: ToolSet | ((run: Run) => ToolSet | Promise<ToolSet>);
-  /** Which of its tools keep a time limit of their own, and so are not held to the agent's. */
-  readonly ownTimeouts?: readonly string[];
   /** Its sections of the system prompt, asked for when a run starts and after each compaction. */
   readonly prompt?: (run: Run) => readonly Section[] | Promise<readonly Section[]>;
   /** How every compaction of this agent is done, manual ones included; the last one in the list holds. */
@@ -51,8 +49,6 @@ export type CarryOut = (call: ToolCall) => Promise<CallOutcome>;
 
 /** All middleware of an agent as one. */
 export interface Chain {
-  /** Names of the tools that keep a time limit of their own. */
-  readonly ownTimeouts: ReadonlySet<string>;
   beforeAgent(run: Run): Promise<void>;
   beforeModel(run: Run): Promise<void>;
   model(request: ModelRequest, call: AskModel, run: Run): Promise<StepOutcome>;
@@ -66,7 +62,6 @@ export interface Chain {
 export function compose(list: readonly Middleware[]): Chain {
   const inner = list.toReversed();
   return {
-    ownTimeouts: new Set(list.flatMap(({ ownTimeouts = [] }) => ownTimeouts)),
     async beforeAgent(run) {
       for (const one of list) await one.beforeAgent?.(run);
     },

@@ -2,7 +2,7 @@
  * A thread that is held: its lease, its open conversation, a run on it and the desk its requests are made at. Runs and
  * manual compactions both work inside one, so that they can never meet on the same thread.
  */
-import { type AiSdkMessage, shapeOf } from "@palimpsest/core/message";
+import { type AiSdkMessage, type FindToolFacts, shapeOf, withToolFacts } from "@palimpsest/core/message";
 import type { Meter } from "@palimpsest/core/tokens";
 import type { ToolSet } from "ai";
 import type { Compactor } from "../compaction/compactor.ts";
@@ -12,6 +12,7 @@ import { asUser } from "../stores/users.ts";
 import { withWriter } from "../threads/acts.ts";
 import { type Conversation, openConversation } from "../threads/conversation.ts";
 import type { ThreadDeps } from "../threads/writer.ts";
+import { factsOfTool } from "../tool-facts.ts";
 import type { Asking } from "./ask.ts";
 import { LeaseLostError } from "./errors.ts";
 import type { Emit } from "./events.ts";
@@ -65,7 +66,11 @@ export function withSession<T>(
   { threadId, userId, runId, signal: stop, emit }: SessionOptions,
   work: (session: Session) => Promise<T>,
 ): Promise<Leased<T>> {
-  const deps = depsOf(setup, userId);
+  const known = depsOf(setup, userId);
+  let opened: Desk | null = null;
+  // What middleware brings is known once the run's tools are gathered.
+  const tools: FindToolFacts = (name) => (opened === null ? known.tools?.(name) : factsOfTool(opened.tools[name]));
+  const deps = { ...known, tools };
   const key = JSON.stringify([userId, threadId]);
   return withWriter(
     deps,
@@ -73,10 +78,14 @@ export function withSession<T>(
     async (writer, lost) => {
       const before = setup.open.get(key);
       setup.open.delete(key);
-      const conversation = await openConversation(writer, shapeOf("ai-sdk"), before?.conversation);
+      const conversation = await openConversation(
+        writer,
+        withToolFacts(shapeOf("ai-sdk"), tools),
+        before?.conversation,
+      );
       if (conversation === null) throw new LeaseLostError(threadId);
       const signal = stop === undefined ? lost : AbortSignal.any([stop, lost]);
-      const { middleware, compaction, base, tools, book } = setup;
+      const { middleware, compaction, base, book } = setup;
       const { bindsReasoning } = setup.model;
       const window = (): number => book.window().size;
       const common = {
@@ -93,7 +102,7 @@ export function withSession<T>(
         middleware,
         compaction,
         base,
-        tools,
+        tools: setup.tools,
         book,
         model: setup.model.settings.languageModel,
         providerOptions: setup.model.settings.providerOptions,
@@ -102,6 +111,7 @@ export function withSession<T>(
         before: before?.conversation.live() === conversation.live() ? before.settled : null,
         history: setup.history?.(threadId, userId) ?? null,
       });
+      opened = desk;
       const assertHeld = (): void => {
         if (lost.aborted) throw new LeaseLostError(threadId);
       };

@@ -6,6 +6,7 @@
 import type { AiSdkMessage, AiSdkOutput } from "@palimpsest/core/message";
 import type { Tool, ToolSet } from "ai";
 import { within } from "../abort.ts";
+import { factsOfTool } from "../tool-facts.ts";
 import { bodyOf, jsonOf } from "./body.ts";
 import { messageOf } from "./errors.ts";
 import type { Chain } from "./middleware.ts";
@@ -68,7 +69,7 @@ async function runCall(call: ToolCall, run: Run, bench: ToolBench): Promise<Call
 async function settle(call: ToolCall, run: Run, bench: ToolBench): Promise<CallOutcome> {
   if (call.invalid !== null) return failed(call.invalid);
   if (run.signal.aborted) return failed(STOPPED);
-  const ms = bench.chain.ownTimeouts.has(call.name) ? null : bench.timeoutMs;
+  const ms = factsOfTool(bench.tools[call.name])?.timeLimit === "own" ? null : bench.timeoutMs;
   const tooLong = (): TooSlow => new TooSlow(tooSlow(call.name, ms ?? 0));
   try {
     // A tool that ignores its signal goes on alone: its late result has no place in the log any more.

@@ -5,6 +5,7 @@
 import { tool } from "ai";
 import { z } from "zod/v4";
 import type { Middleware } from "../agent/middleware.ts";
+import { toolFacts } from "../tool-facts.ts";
 
 const WISH = z.object({ focus: z.string().optional().describe("What the summary should keep in view") });
 
@@ -16,6 +17,7 @@ export function compactTool(): Middleware {
       compact_conversation: tool({
         description:
           "Replace the older part of this conversation by a summary, to make room. Nothing is lost: the summary says where the messages are. Use it before long work, or when a subject is finished.",
+        metadata: toolFacts({ act: "none" }),
         inputSchema: WISH,
         execute: ({ focus }) => {
           wanted.set(runId, focus ?? null);

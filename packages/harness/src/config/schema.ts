@@ -177,7 +177,11 @@ const modelSchema = z.strictObject({
 const toolOutputSchema = z.strictObject({
   max_tokens: wholeAboveZero.default(4000).describe("A longer result goes to a file; the model gets a preview."),
   per_tool: z.record(z.string(), wholeAboveZero).default({}),
-  exempt: z.array(z.string()).default(["read_file", "recall", "recall_read"]),
+  exempt: z
+    .array(z.string())
+    .nullable()
+    .default(null)
+    .describe("Tools whose results stay as they are; null: those that say that they bound their own."),
 });
 
 const limitsSchema = z.strictObject({

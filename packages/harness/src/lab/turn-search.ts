@@ -1,6 +1,6 @@
 /** A search over the turns of a transcript, indexed as a store would index them, that sees only the turns it was given so far. */
-import { openaiShape } from "@palimpsest/core/message";
 import { indexableText, indexEntry, MemoryIndex, search } from "@palimpsest/core/recall";
+import { recallShape } from "../recall/tool-facts.ts";
 import type { Turn } from "./transcript.ts";
 
 export interface TurnSearch {
@@ -10,12 +10,13 @@ export interface TurnSearch {
 
 export function searchTurns(turns: readonly Turn[]): TurnSearch {
   const index = new MemoryIndex();
+  const shape = recallShape("openai");
   let indexed = 0;
   return {
     async find(query, { end, hits }) {
       for (; indexed < end; indexed++) {
         const { message, at } = turns[indexed]!;
-        const source = indexableText(message, openaiShape, { origin: "import" });
+        const source = indexableText(message, shape, { origin: "import" });
         const when = { at: new Date(at).toISOString() };
         if (source !== null) index.put({ thread: "transcript", seq: indexed }, indexEntry({ ...source, ...when }));
       }

@@ -2,26 +2,26 @@
  * Where a thread repeats one of its messages because the agent looked it up: results of recall, and of tools that read the
  * part files. A search names what it found by its number, so that an echo is known when the words are gone already.
  */
-
 import { isEcho } from "@palimpsest/core/internal/recall";
-import { type Shape, shapeOf } from "@palimpsest/core/message";
+import type { CallPart } from "@palimpsest/core/message";
+import { recallShape } from "../recall/tool-facts.ts";
 import { messageTexts } from "../threads/redact.ts";
 import type { ThreadDeps } from "../threads/writer.ts";
 import type { ChildCopy } from "./child-copies.ts";
 
-export async function echoesOf({ store }: ThreadDeps, thread: string, seq: number): Promise<ChildCopy[]> {
+export async function echoesOf({ store, tools }: ThreadDeps, thread: string, seq: number): Promise<ChildCopy[]> {
   const echoes: ChildCopy[] = [];
   for (const sharer of await store.sharers(thread, seq)) {
-    const calls = new Map<string, { readonly name: string; readonly input: string }>();
+    const calls = new Map<string, Pick<CallPart, "input" | "facts">>();
     let shows = (_text: string): boolean => false;
     for await (const { record, redacted } of store.records(sharer, { kinds: ["message"] })) {
       if (record.kind !== "message" || record.seq < seq) continue;
       if (record.seq === seq) shows = showing(seq, redacted ? [] : messageTexts(record));
       if (redacted) continue;
-      for (const part of (shapeOf(record.dialect) as Shape<unknown>).parts(JSON.parse(record.body))) {
+      for (const part of recallShape(record.dialect, tools).parts(JSON.parse(record.body))) {
         if (part.kind === "call") calls.set(part.id, part);
         if (part.kind !== "result" || !shows(part.text)) continue;
-        if (isEcho(calls.get(part.id) ?? { name: part.name ?? "", input: "" }))
+        if (isEcho(calls.get(part.id) ?? { facts: part.facts, input: "" }))
           echoes.push({ thread: sharer, seq: record.seq });
       }
     }

@@ -5,6 +5,7 @@
  */
 import { escapeLine, isBound, isFenced } from "@palimpsest/core/internal/memory";
 import type { Fact, MemoryDocument } from "@palimpsest/core/memory";
+import type { FindToolFacts } from "@palimpsest/core/message";
 import { renderHits, type ShownHit } from "@palimpsest/core/recall";
 import { readTurns, refOf, type SearchHit, searchAll } from "../recall/search.ts";
 import type { Store } from "../stores/store.ts";
@@ -20,6 +21,8 @@ export interface EvidenceRequest {
   readonly shown: ReadonlySet<string>;
   readonly tokens: number;
   readonly count: (text: string) => number;
+  /** What is known of the tools in the log. */
+  readonly tools?: FindToolFacts | undefined;
 }
 
 export interface Evidence {
@@ -36,7 +39,7 @@ export async function gatherEvidence(
 ): Promise<Evidence | null> {
   const { question, count } = request;
   const [found, facts] = await Promise.all([
-    searchAll(store, question, { k: turnsFor(request.tokens), snippets: "whole" }),
+    searchAll(store, question, { k: turnsFor(request.tokens), snippets: "whole", tools: request.tools }),
     searchFacts(document, question, FACTS),
   ]);
   const bound = (hit: SearchHit): boolean => isBound(document, { ref: refOf(hit), id: hit.id });

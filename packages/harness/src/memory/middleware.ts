@@ -126,6 +126,7 @@ async function lendEvidence(run: Run, options: MemoryMiddlewareOptions): Promise
     shown: new Set([...(frozenIn(head)?.factIds ?? []), ...live.evidence.flatMap(({ ids }) => ids)]),
     tokens: evidenceBudget({ limit: options.evidenceTokens ?? 1000, window: run.window(), lent }),
     count,
+    tools: deps.tools,
   });
   if (found === null) return;
   const { text, ids, tokens } = found;

@@ -5,6 +5,7 @@
 import { tool } from "ai";
 import { z } from "zod/v4";
 import type { Middleware } from "../agent/middleware.ts";
+import { toolFacts } from "../tool-facts.ts";
 
 const QUESTION = z.object({
   question: z.string().min(1),
@@ -18,6 +19,7 @@ export function clarification(): Middleware {
       ask_clarification: tool({
         description:
           "Ask the user when the request is ambiguous or a choice is theirs to make, instead of guessing. Ends your turn; their next message is the answer.",
+        metadata: toolFacts({ act: "none" }),
         inputSchema: QUESTION,
         execute: ({ question, options = [] }) => {
           run.emit({ type: "question-ask", question, options });

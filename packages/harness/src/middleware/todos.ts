@@ -2,6 +2,7 @@
 import { tool } from "ai";
 import { z } from "zod/v4";
 import type { Middleware } from "../agent/middleware.ts";
+import { toolFacts } from "../tool-facts.ts";
 
 const todo = z.strictObject({
   content: z.string().min(1).max(500),
@@ -15,6 +16,7 @@ export function todos(): Middleware {
       write_todos: tool({
         description:
           "Write the list of steps of a task that takes several, and keep it up to date: one in_progress, finished ones completed. Replaces the whole list.",
+        metadata: toolFacts({ act: "none" }),
         inputSchema: z.strictObject({ todos: z.array(todo).max(100) }),
         execute: async ({ todos: list }) => {
           await run.commit([{ kind: "state", patch: { todos: list.length === 0 ? null : list } }]);

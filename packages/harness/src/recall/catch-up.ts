@@ -6,33 +6,45 @@
 
 import { place } from "@palimpsest/core/internal/recall";
 import type { MessageRecord } from "@palimpsest/core/log";
-import { type CallPart, shapeOf } from "@palimpsest/core/message";
+import type { CallPart, FindToolFacts, Shape } from "@palimpsest/core/message";
 import { type IndexEntry, indexableText, indexEntry, type Placement } from "@palimpsest/core/recall";
 import { postingWriter } from "../stores/postings.ts";
 import type { Stretch } from "../stores/recall-tables.ts";
 import type { Store, StoredRecord } from "../stores/store.ts";
+import { recallShape } from "./tool-facts.ts";
 
 /** After this many new messages the index is brought up to date without waiting for a search. */
 export const EAGER_MESSAGES = 128;
 const BATCH_RECORDS = 256;
 
+export interface IndexDeps {
+  readonly store: Store;
+  /** What is known of the tools in the log, beside recall's own. */
+  readonly tools?: FindToolFacts;
+}
+
 /**
  * To be called after an append: does nothing most of the time. `before` and `after` are the thread's message counts. The
  * index is derived: trouble with it is no trouble of the append's.
  */
-export async function keepIndexed(store: Store, thread: string, before: number, after: number): Promise<void> {
+export async function keepIndexed(
+  { store, tools }: IndexDeps,
+  thread: string,
+  before: number,
+  after: number,
+): Promise<void> {
   if (Math.floor(before / EAGER_MESSAGES) === Math.floor(after / EAGER_MESSAGES)) return;
-  await catchUp(store, thread).catch(() => {});
+  await catchUp(store, thread, tools).catch(() => {});
 }
 
 /** Returns the stretches of the thread, indexed to their end. */
-export async function catchUp(store: Store, thread: string): Promise<readonly Stretch[]> {
+export async function catchUp(store: Store, thread: string, tools?: FindToolFacts): Promise<readonly Stretch[]> {
   for (;;) {
     const stretches = await store.recall.lineage(thread);
     let previous: Placement | null = null;
     let moved = false;
     for (const stretch of stretches) {
-      if (await indexStretch(store, stretch, previous)) moved = true;
+      if (await indexStretch({ store, ...(tools && { tools }) }, stretch, previous)) moved = true;
       previous = await placementAt(store, stretch, previous);
       if (moved) break;
     }
@@ -55,14 +67,15 @@ async function placementAt(store: Store, stretch: Stretch, inherited: Placement 
 }
 
 /** One batch further; false when there was nothing to do. */
-async function indexStretch(store: Store, stretch: Stretch, inherited: Placement | null): Promise<boolean> {
+async function indexStretch(deps: IndexDeps, stretch: Stretch, inherited: Placement | null): Promise<boolean> {
   if (stretch.indexed >= stretch.through) return false;
+  const { store } = deps;
   const { thread } = stretch;
   const range = [stretch.indexed + 1, Math.min(stretch.through, stretch.indexed + BATCH_RECORDS)] as const;
   const postings = postingWriter(store.recall.blockSize);
   const entries = [];
   let newest = stretch.newest ?? inherited;
-  const read = entryReader(store, thread);
+  const read = entryReader(deps, thread);
   for await (const stored of store.records(thread, { range, kinds: ["message"] })) {
     const entry = await read(stored);
     if (entry === "echo") continue;
@@ -88,55 +101,50 @@ async function indexStretch(store: Store, stretch: Stretch, inherited: Placement
 }
 
 /** What a message is in the index. Remembers the calls it has seen, to know which results are echoes. */
-function entryReader(store: Store, thread: string) {
+function entryReader({ store, tools }: IndexDeps, thread: string) {
   const calls = new Map<string, Call>();
+  const shapeFor = (record: MessageRecord): Shape<unknown> => recallShape(record.dialect, tools);
   return async (stored: StoredRecord): Promise<IndexEntry | "echo" | "erased"> => {
     if (stored.redacted) return "erased";
     const record = stored.record as MessageRecord;
-    const shape = shapeOf(record.dialect);
+    const shape = shapeFor(record);
     const message = parse(record.body);
     if (message === undefined) return "echo";
-    for (const call of callsOf(record, message)) calls.set(call.id, call);
-    for (const id of shape.answers(message as never)) {
-      if (!calls.has(id)) await findCall(store, thread, record.seq, id, calls);
+    for (const call of callsIn(message, shape)) calls.set(call.id, call);
+    for (const id of shape.answers(message)) {
+      if (!calls.has(id)) calls.set(id, await findCall(store, { thread, seq: record.seq, id, shapeFor }));
     }
     const options = { origin: record.origin, call: (id: string) => calls.get(id) };
-    const indexable = indexableText(message as never, shape as never, options);
+    const indexable = indexableText(message, shape, options);
     return indexable === null ? "echo" : indexEntry({ ...indexable, at: record.at });
   };
 }
 
-interface Call {
-  readonly name: string;
-  readonly input: string;
-}
+type Call = Pick<CallPart, "input" | "facts">;
 
-function callsOf(record: MessageRecord, message: object | undefined): readonly CallPart[] {
-  if (message === undefined) return [];
-  return shapeOf(record.dialect)
-    .parts(message as never)
-    .filter((part) => part.kind === "call");
+function callsIn(message: object, shape: Shape<unknown>): readonly CallPart[] {
+  return shape.parts(message).filter((part) => part.kind === "call");
 }
 
 /** A result answers a call shortly before it; further back it isn't looked for. */
 const LOOK_BACK = 64;
 
-async function findCall(
-  store: Store,
-  thread: string,
-  seq: number,
-  id: string,
-  calls: Map<string, Call>,
-): Promise<void> {
+interface Answered {
+  readonly thread: string;
+  readonly seq: number;
+  readonly id: string;
+  readonly shapeFor: (record: MessageRecord) => Shape<unknown>;
+}
+
+async function findCall(store: Store, { thread, seq, id, shapeFor }: Answered): Promise<Call> {
   const range = [Math.max(1, seq - LOOK_BACK), seq - 1] as const;
   for await (const { record } of store.records(thread, { range, kinds: ["message"], order: "descending" })) {
     if (record.kind !== "message") continue;
-    const call = callsOf(record, parse(record.body)).find((one) => one.id === id);
-    if (!call) continue;
-    calls.set(id, call);
-    return;
+    const message = parse(record.body);
+    const call = message && callsIn(message, shapeFor(record)).find((one) => one.id === id);
+    if (call) return call;
   }
-  calls.set(id, { name: "", input: "" });
+  return { input: "" };
 }
 
 function parse(body: string): object | undefined {

@@ -1,7 +1,6 @@
 /**
  * Gives the agent its past back: `recall` searches everything ever said in the thread, hidden or not, and `recall_read`
- * reads any stretch of it word for word. What they return is known by the tools' names and never indexed again, so that
- * search doesn't find its own echo.
+ * reads any stretch of it word for word. Both say that they answer from history, so that search doesn't find its own echo.
  */
 
 import { mediaName } from "@palimpsest/core/internal/summary";
@@ -12,7 +11,9 @@ import { tool } from "ai";
 import { z } from "zod/v4";
 import type { Middleware } from "../agent/middleware.ts";
 import type { Run } from "../agent/run.ts";
+import { toolFacts } from "../tool-facts.ts";
 import { searchAll, searchThread } from "./search.ts";
+import { RECALL_FACTS } from "./tool-facts.ts";
 
 export interface RecallOptions {
   /** Most tokens of one answer, roughly. */
@@ -36,12 +37,14 @@ export function recall({ tokens = 2000, scope = "thread" }: RecallOptions = {}):
         description:
           "Search everything said earlier in this conversation, also what a summary has replaced. Returns messages with their numbers; read more around one with recall_read.",
         inputSchema: QUERY,
+        metadata: toolFacts(RECALL_FACTS.recall),
         execute: ({ query }) => find(run, query, { tokens, scope }),
       }),
       recall_read: tool({
         description:
           "Read messages of this conversation word for word by their numbers, as recall and summaries give them.",
         inputSchema: RANGE,
+        metadata: toolFacts(RECALL_FACTS.recall_read),
         execute: ({ from, to = from, offset = 0 }) => read(run, { from, to, offset, characters: tokens * 4 }),
       }),
     }),
@@ -49,8 +52,11 @@ export function recall({ tokens = 2000, scope = "thread" }: RecallOptions = {}):
 }
 
 async function find(run: Run, query: string, { tokens, scope }: Required<RecallOptions>): Promise<string> {
-  const { store } = run.deps;
-  const found = scope === "user" ? await searchAll(store, query) : await searchThread(store, run.threadId, query);
+  const { store, tools } = run.deps;
+  const found =
+    scope === "user"
+      ? await searchAll(store, query, { tools })
+      : await searchThread(store, run.threadId, query, { tools });
   if (found.kind === "nothing") return `Nothing found (${found.reason}): try other words.`;
   // The question that is being answered is no memory of it.
   const hits = found.hits.filter(({ thread, seq }) => thread !== run.threadId || seq !== run.question);

@@ -3,13 +3,14 @@
  * shows the messages found. Compactions and undos hide nothing here; a fork finds what it shares.
  */
 import type { MessageRecord } from "@palimpsest/core/log";
-import { type Role, shapeOf } from "@palimpsest/core/message";
+import type { FindToolFacts, Role } from "@palimpsest/core/message";
 import { indexableText, type Scope, search, snippet } from "@palimpsest/core/recall";
 import type { Stretch } from "../stores/recall-tables.ts";
 import type { Store } from "../stores/store.ts";
 import { StoreError } from "../stores/store-error.ts";
 import { catchUp } from "./catch-up.ts";
 import { storedIndex } from "./stored-index.ts";
+import { recallShape } from "./tool-facts.ts";
 
 export interface SearchHit {
   readonly thread: string;
@@ -39,6 +40,8 @@ export interface SearchSettings {
   readonly k?: number;
   /** `whole`: each snippet is the message itself, for a caller that shortens by its own rules. */
   readonly snippets?: "marked" | "whole";
+  /** What is known of the tools in the log, beside recall's own. */
+  readonly tools?: FindToolFacts | undefined;
 }
 
 export async function searchThread(
@@ -47,7 +50,7 @@ export async function searchThread(
   question: string,
   settings: SearchSettings = {},
 ): Promise<SearchOutcome> {
-  const stretches = await indexed(store, thread);
+  const stretches = await indexed(store, thread, settings.tools);
   if (stretches.length === 0) return { kind: "nothing", reason: "missing" };
   return run(store, { kind: "thread", thread }, stretches, question, settings);
 }
@@ -56,7 +59,7 @@ export async function searchThread(
 export async function searchAll(store: Store, question: string, settings: SearchSettings = {}): Promise<SearchOutcome> {
   let stretches = await store.recall.ofUser();
   const behind = stretches.filter(({ indexed, through }) => indexed < through);
-  for (const { thread } of behind) await indexed(store, thread);
+  for (const { thread } of behind) await indexed(store, thread, settings.tools);
   if (behind.length > 0) stretches = await store.recall.ofUser();
   return run(store, { kind: "user", user: store.user }, stretches, question, settings);
 }
@@ -66,7 +69,7 @@ async function run(
   scope: Scope,
   stretches: readonly Stretch[],
   question: string,
-  { k = 20, snippets = "marked" }: SearchSettings,
+  { k = 20, snippets = "marked", tools }: SearchSettings,
 ): Promise<SearchOutcome> {
   const result = await search(storedIndex(store.recall, stretches), scope, question, { limit: k });
   const left = stretches.reduce((sum, { through, indexed: done }) => sum + Math.max(0, through - done), 0);
@@ -75,6 +78,7 @@ async function run(
   const shown = await readMessages(
     store,
     result.hits.map(({ doc }) => doc),
+    tools,
   );
   const hits = result.hits.flatMap(({ doc, score }): SearchHit[] => {
     const { thread, seq, at, speaker, session } = doc;
@@ -98,9 +102,9 @@ async function run(
 }
 
 /** Where the index can't be written, it answers as far as it goes. */
-async function indexed(store: Store, thread: string): Promise<readonly Stretch[]> {
+async function indexed(store: Store, thread: string, tools?: FindToolFacts): Promise<readonly Stretch[]> {
   try {
-    return await catchUp(store, thread);
+    return await catchUp(store, thread, tools);
   } catch (error) {
     const unwritable = error instanceof StoreError && ["unwritable", "full"].includes(error.code);
     if (!unwritable) throw error;
@@ -116,16 +120,20 @@ export function refOf({ thread, seq }: Place): string {
 }
 
 /** The words of messages as they were indexed, by `refOf`; one read for each thread. */
-async function readMessages(store: Store, places: readonly Place[]): Promise<Map<string, Shown>> {
+async function readMessages(
+  store: Store,
+  places: readonly Place[],
+  tools?: FindToolFacts,
+): Promise<Map<string, Shown>> {
   const found = new Map<string, Shown>();
   const read = async (thread: string, seqs: readonly number[]): Promise<void> => {
     const range = [Math.min(...seqs), Math.max(...seqs)] as const;
     for await (const { record, redacted } of store.records(thread, { range, seqs, kinds: ["message"] })) {
       if (redacted) continue;
       const { id, dialect, body, origin, at, seq } = record as MessageRecord;
-      const shape = shapeOf(dialect);
-      const message = JSON.parse(body) as never;
-      const text = indexableText(message, shape as never, { origin })?.text ?? "";
+      const shape = recallShape(dialect, tools);
+      const message: unknown = JSON.parse(body);
+      const text = indexableText(message, shape, { origin })?.text ?? "";
       found.set(refOf({ thread, seq }), { id, role: shape.role(message), at, text });
     }
   };

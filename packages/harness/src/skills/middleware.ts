@@ -7,6 +7,7 @@ import { z } from "zod/v4";
 import type { Middleware } from "../agent/middleware.ts";
 import type { Run } from "../agent/run.ts";
 import { stateList } from "../agent/state-list.ts";
+import { toolFacts } from "../tool-facts.ts";
 import { ToolFailure } from "../workspace/tool-failure.ts";
 import { readSkillFile, readSkills, type SkillsRead } from "./read-skills.ts";
 import { type LoadedSkill, renderSkills } from "./render-skills.ts";
@@ -57,6 +58,7 @@ async function readWanted(directory: string, only: readonly string[] | null): Pr
 function loadSkillTool(directory: string, list: SkillsRead["skills"], note: (name: string) => Promise<void>): Tool {
   return tool({
     description: "Read a skill's instructions, or another file of its folder.",
+    metadata: toolFacts({ act: "none" }),
     inputSchema: z.strictObject({
       name: z.string().describe("As listed in <skills>."),
       file: z.string().optional().describe("A file the instructions name, relative to the skill's folder."),

@@ -1,13 +1,15 @@
-/** Which tools a child has: those its spec allows out of what children may have, and never `task`. */
+/** Which tools a child has: those its spec allows out of what children may have, and never one that says it is not for them. */
 import type { ToolSet } from "ai";
 import type { Middleware } from "../agent/middleware.ts";
+import { factsOfTool } from "../tool-facts.ts";
 import type { SubagentSpec } from "./spec.ts";
-
-export const TASK = "task";
 
 export function allowedTools(tools: ToolSet, { tools: only, disallowedTools = [] }: SubagentSpec): ToolSet {
   const allowed = Object.entries(tools).filter(
-    ([name]) => name !== TASK && !disallowedTools.includes(name) && (only == null || only.includes(name)),
+    ([name, tool]) =>
+      factsOfTool(tool)?.children !== "none" &&
+      !disallowedTools.includes(name) &&
+      (only == null || only.includes(name)),
   );
   return Object.fromEntries(allowed);
 }

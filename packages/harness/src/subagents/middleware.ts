@@ -10,7 +10,6 @@ import type { Middleware } from "../agent/middleware.ts";
 import type { Run } from "../agent/run.ts";
 import { summarization } from "../compaction/middleware.ts";
 import type { KeepAnswer } from "./answer-files.ts";
-import { TASK } from "./child-tools.ts";
 import { type Gate, processGate } from "./gate.ts";
 import { interruptedDrafts, settleInterrupted } from "./interrupted.ts";
 import { type HeldThread, pruneSubagents } from "./prune.ts";
@@ -59,9 +58,8 @@ export function subagents(options: SubagentsOptions): Middleware {
   const tidyDaily = daily((run: Run) => tidy(run, limits, options.forget));
   return {
     name: "subagents",
-    ownTimeouts: [TASK],
     tools: (run) => ({
-      [TASK]: taskTool(run, {
+      task: taskTool(run, {
         registry,
         limits,
         admit: (thread) => admit(bookOf(run), { thread, most: limits.maxPerRun }),

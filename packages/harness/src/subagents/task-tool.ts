@@ -5,6 +5,7 @@
 import { type Tool, tool } from "ai";
 import { z } from "zod/v4";
 import type { Run } from "../agent/run.ts";
+import { toolFacts } from "../tool-facts.ts";
 import { delegationsOf } from "./delegations.ts";
 import type { Registry } from "./registry.ts";
 import type { SubagentResult } from "./result.ts";
@@ -35,6 +36,7 @@ export function taskTool(run: Run, options: TaskToolOptions): Tool<TaskInput, Su
   const { registry, limits } = options;
   return tool({
     description: describe(registry, limits),
+    metadata: toolFacts({ act: "none", timeLimit: "own", children: "none" }),
     inputSchema,
     async execute(input, { abortSignal, toolCallId }) {
       const child = input.resume === undefined ? fresh(run, input, registry) : await known(run, input, registry);

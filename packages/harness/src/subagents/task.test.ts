@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { tool } from "ai";
 import { z } from "zod";
 import { subagentKit, taskCall } from "../testing/subagent-kit.ts";
+import { toolFacts } from "../tool-facts.ts";
 
 const look = tool({ inputSchema: z.object({}), execute: () => "seen" });
 
@@ -52,7 +53,8 @@ test("a task runs on a thread of its own and the parent gets only its answer [F7
 });
 
 test("a child has only the tools its spec allows, whoever brings them, and its own system prompt", async () => {
-  const brought = { name: "brings", tools: { peek: look, poke: look, task: look } };
+  const delegate = { ...look, metadata: toolFacts({ act: "none", children: "none" }) };
+  const brought = { name: "brings", tools: { peek: look, poke: look, task: delegate } };
   const agents = [
     { name: "narrow", description: "only looks", systemPrompt: "You look.", tools: ["look", "peek", "task"] },
     { name: "careful", description: "does not poke", disallowedTools: ["poke", "look"] },

@@ -102,7 +102,7 @@ export async function openConversation<M>(
       if (records.some((record) => record.kind === "undo")) await reload();
       else for (const record of records) live = liveAfter(live, record as Exclude<LogRecord, { kind: "undo" }>);
       for (const record of records) if (record.kind === "compaction") rememberStateChain(chain, record);
-      await keepIndexed(store, lease.thread, indexed, head.messages);
+      await keepIndexed(writer, lease.thread, indexed, head.messages);
       return { kind: "committed", head, seqs: records.map(({ seq }) => seq), records };
     },
     async erase(erased, drafts) {

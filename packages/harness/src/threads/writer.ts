@@ -13,6 +13,7 @@ import {
   parseRecord,
   type Structural,
 } from "@palimpsest/core/log";
+import type { FindToolFacts } from "@palimpsest/core/message";
 import { keepIndexed } from "../recall/catch-up.ts";
 import type { AppendBatch, AppendResult, Lease, Store } from "../stores/store.ts";
 import { readStructure } from "./structure.ts";
@@ -22,6 +23,8 @@ export interface ThreadDeps {
   readonly clock: () => Date;
   readonly ids: () => string;
   readonly hash: Hash;
+  /** What the tools in its threads say of themselves; recall's own are known without. */
+  readonly tools?: FindToolFacts;
 }
 
 export interface Writer extends ThreadDeps {
@@ -32,7 +35,13 @@ export interface Writer extends ThreadDeps {
 
 /** The deps with their defaults: the system's clock, random ids, SHA-256. */
 export function threadDeps(store: Store, given: Partial<Omit<ThreadDeps, "store">> = {}): ThreadDeps {
-  return { store, clock: given.clock ?? (() => new Date()), ids: given.ids ?? randomUUID, hash: given.hash ?? sha256 };
+  return {
+    store,
+    clock: given.clock ?? (() => new Date()),
+    ids: given.ids ?? randomUUID,
+    hash: given.hash ?? sha256,
+    ...(given.tools && { tools: given.tools }),
+  };
 }
 
 export const sha256: Hash = (text) => digest("sha256", text, "hex");
@@ -63,7 +72,7 @@ export async function commit(writer: Writer, drafts: readonly RecordInput[], kno
   const batch = await prepare(writer, head, drafts, known?.structure);
   const result = await store.append(lease.thread, batch);
   if (result.kind !== "appended") return result;
-  await keepIndexed(store, lease.thread, head.messages, batch.head.messages);
+  await keepIndexed(writer, lease.thread, head.messages, batch.head.messages);
   return { kind: "committed", head: batch.head, seqs: batch.records.map((record) => record.seq) };
 }
 
@@ -138,7 +147,7 @@ export async function createThread(
   } as const;
   const { head, records } = extend(deps, emptyHead(createdAt), drafts);
   const result = await store.createThread(header, head, records);
-  if (result === "created") await keepIndexed(store, thread.id, 0, head.messages);
+  if (result === "created") await keepIndexed(deps, thread.id, 0, head.messages);
   return result;
 }
 

@@ -20,18 +20,16 @@ export interface ToolOutputOptions {
   /** A longer result goes to a file. */
   readonly maxTokens?: number;
   readonly perTool?: Readonly<Record<string, number>>;
-  /** Tools that bound their own results: storing what they read would lead in circles. */
-  readonly exempt?: readonly string[];
+  /** Tools whose results stay as they are; null: those that say that they bound their own. */
+  readonly exempt?: readonly string[] | null;
   readonly count?: CountText;
 }
-
-const EXEMPT_TOOLS = ["read_file", "recall", "recall_read"];
 
 export function toolOutput(options: ToolOutputOptions): Middleware {
   return {
     name: "tool-output",
     async beforeModel(run) {
-      const long = unseenResults(run).filter((result) => isLong(result, options));
+      const long = unseenResults(run).filter((result) => !isExempt(result, run, options) && isLong(result, options));
       if (long.length === 0) return;
       const count = options.count ?? charsPerToken(4);
       const entries = await Promise.all(long.map((result) => entryFor(run, result, options)));
@@ -95,10 +93,14 @@ function resultsOf(target: number, message: AiSdkMessage): Unseen[] {
     );
 }
 
-function isLong({ tool, result: { text, images } }: Unseen, options: ToolOutputOptions): boolean {
-  const { maxTokens = 4000, perTool = {}, exempt = EXEMPT_TOOLS, count = charsPerToken(4) } = options;
+function isExempt({ tool, result: { images } }: Unseen, { deps }: Run, { exempt = null }: ToolOutputOptions): boolean {
   // A result that carries an image is replaced whole, and the image would go with it.
-  if (exempt.includes(tool) || images.length > 0) return false;
+  if (images.length > 0) return true;
+  return exempt === null ? deps.tools?.(tool)?.output === "bounded" : exempt.includes(tool);
+}
+
+function isLong({ tool, result: { text } }: Unseen, options: ToolOutputOptions): boolean {
+  const { maxTokens = 4000, perTool = {}, count = charsPerToken(4) } = options;
   const limit = Object.hasOwn(perTool, tool) ? perTool[tool]! : maxTokens;
   // No text has more tokens than bytes, and none of this length has so few; only what lies between is counted.
   if (text.length * 4 <= limit) return false;

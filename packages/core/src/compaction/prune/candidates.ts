@@ -107,7 +107,7 @@ function callsOf<M>(message: M, shape: Shape<M>): readonly KnownCall[] {
   if (known !== undefined) return known;
   const calls = shape.parts(message).flatMap((part): KnownCall[] => {
     if (part.kind !== "call") return [];
-    return [{ call: part, use: toolUse(part.name, part.input), signature: `${part.name}\n${part.input}` }];
+    return [{ call: part, use: toolUse(part), signature: `${part.name}\n${part.input}` }];
   });
   readCalls.set(message as object, calls);
   return calls;

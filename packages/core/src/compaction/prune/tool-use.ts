@@ -2,6 +2,7 @@
  * What a tool call was for, to the pruner: which path it touched, which command it ran, whether it read or changed
  * something. A tool nobody knows is guessed at: the original stays in the log.
  */
+import type { CallPart } from "../../message/shape.ts";
 import { readCall } from "../../summary/ledger/tool-calls.ts";
 
 export type ToolUse =
@@ -10,8 +11,8 @@ export type ToolUse =
   | { readonly kind: "command"; readonly command: string }
   | { readonly kind: "other" };
 
-export function toolUse(name: string, input: string): ToolUse {
-  const meaning = readCall({ name, input }, "guess");
+export function toolUse(call: CallPart): ToolUse {
+  const meaning = readCall(call, "guess");
   if (meaning.kind === "shell") return { kind: "command", command: meaning.command };
   const [only, another] = meaning.kind === "files" ? meaning.acts : [];
   if (meaning.kind !== "files" || only === undefined || another !== undefined || only.act === "move")

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { ToolAct } from "../../message/tool-facts.ts";
 import { readCall } from "./tool-calls.ts";
 
 const file = (act: string, path: string, range = "whole") => ({ kind: "files", acts: [{ act, path }], range });
@@ -26,4 +27,18 @@ for (const [name, args, meaning] of [
 ] as const)
   test(`what the unknown ${name} ${JSON.stringify(args)} does can be guessed, for those who may be wrong`, () => {
     assert.deepEqual(readCall({ name, input: JSON.stringify(args) }, "guess"), meaning);
+  });
+
+for (const [act, args, meaning] of [
+  ["read", { path: "a.ts" }, file("read", "a.ts")],
+  ["write", { file: "a.ts" }, file("write", "a.ts")],
+  ["run", { script: "make" }, { kind: "shell", command: "make" }],
+  ["list", { path: "a.ts" }, { kind: "other" }],
+  ["none", { path: "a.ts" }, { kind: "other" }],
+] as const satisfies readonly (readonly [ToolAct, object, object])[])
+  test(`a tool that says its act is ${act} is believed, whatever its name suggests`, () => {
+    const input = JSON.stringify(args);
+    for (const name of ["frobnicate", "delete_file"])
+      for (const unknown of ["other", "guess"] as const)
+        assert.deepEqual(readCall({ name, input, facts: { act } }, unknown), meaning);
   });

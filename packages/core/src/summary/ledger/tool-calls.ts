@@ -1,9 +1,10 @@
 /**
- * Reads a tool call by its name and arguments, across the spellings agents use: which files it touches, or which shell
- * command it runs. A call it doesn't know is `other`, or guessed from the verb in its name; broken argument JSON is searched
- * for the same keys.
+ * Reads a tool call: which files it touches, or which shell command it runs. What the tool says of itself holds; else its
+ * name is looked up among the spellings that agents use, since a log may come from any of them. A call that is in neither
+ * is `other`, or guessed from the verb in its name; broken argument JSON is searched for the same keys.
  */
 import type { CallPart } from "../../message/shape.ts";
+import type { ToolAct } from "../../message/tool-facts.ts";
 import { type FileAct, shellEffects } from "./shell-effects.ts";
 
 export type CallMeaning =
@@ -23,7 +24,9 @@ const MOVE = "move movefile rename renamefile mv";
 const SHELL =
   "bash shell sh zsh execute exec runcommand runshellcommand executecommand execcommand terminal runterminalcmd runinterminal localshell localshellcall containerexec runbash powershell cmd executebash shellcommand runshell command bashtool";
 
-const MEANING = new Map<string, "read" | "write" | "edit" | "delete" | "move" | "shell">(
+type Act = Exclude<ToolAct, "list" | "none">;
+
+const ACTS = new Map<string, Act>(
   (
     [
       [READ, "read"],
@@ -31,9 +34,9 @@ const MEANING = new Map<string, "read" | "write" | "edit" | "delete" | "move" | 
       [EDIT, "edit"],
       [DELETE, "delete"],
       [MOVE, "move"],
-      [SHELL, "shell"],
+      [SHELL, "run"],
     ] as const
-  ).flatMap(([names, meaning]) => names.split(" ").map((name) => [name, meaning] as const)),
+  ).flatMap(([names, act]) => names.split(" ").map((name) => [name, act] as const)),
 );
 
 const PATH_KEYS = [
@@ -57,41 +60,43 @@ const COMMAND_KEYS = ["command", "cmd", "script", "code", "commands", "input"];
 const SLICE_KEYS = ["offset", "limit", "start_line", "end_line", "view_range", "startLine", "endLine", "start", "end"];
 const PATCH_KEYS = ["patch", "input", "diff", "patchText", "patch_text", "command"];
 
+type Call = Pick<CallPart, "name" | "input" | "facts">;
+
 /** Agents bring their own tools, so no list of names is complete. Who may be wrong about one asks to `guess`. */
-export function readCall(call: Pick<CallPart, "name" | "input">, unknown: "other" | "guess" = "other"): CallMeaning {
-  const known = MEANING.get(plainName(call.name));
+export function readCall(call: Call, unknown: "other" | "guess" = "other"): CallMeaning {
+  const known = call.facts?.act ?? ACTS.get(plainName(call.name));
   if (known === undefined && unknown === "other") return { kind: "other" };
   const args = argumentsOf(call.input);
-  const meaning = known ?? guessed(call.name, args);
-  if (meaning === null) return { kind: "other" };
-  if (meaning === "shell") {
+  const act = known ?? guessed(call.name, args);
+  if (act === "none" || act === "list") return { kind: "other" };
+  if (act === "run") {
     const command = commandText(args);
     return command === "" ? { kind: "other" } : { kind: "shell", command };
   }
-  const acts = fileActs(meaning, args);
+  const acts = fileActs(act, args);
   const range = SLICE_KEYS.every((key) => args[key] == null) ? "whole" : "some";
   return acts.length === 0 ? { kind: "other" } : { kind: "files", acts, range };
 }
 
-function guessed(name: string, args: Record<string, unknown>): "read" | "write" | "edit" | "shell" | null {
+function guessed(name: string, args: Record<string, unknown>): ToolAct {
   const command = firstString(args, ["command", "cmd", "script"]);
-  if (firstString(args, PATH_KEYS) === "") return command === "" ? null : "shell";
+  if (firstString(args, PATH_KEYS) === "") return command === "" ? "none" : "run";
   // A tool may do both (`text_editor` with a `command`): the verb in its arguments decides.
   const verb = `${name} ${command}`;
   if (/write|create/i.test(verb)) return "write";
   if (/edit|replace|patch|insert|append|update|delete/i.test(verb) && !/^view|read/i.test(command)) return "edit";
   if (/read|view|open|cat|show|get_file|fetch/i.test(verb)) return "read";
-  return command === "" ? null : "shell";
+  return command === "" ? "none" : "run";
 }
 
-function fileActs(meaning: "read" | "write" | "edit" | "delete" | "move", args: Record<string, unknown>): FileAct[] {
-  if (meaning === "move") {
+function fileActs(told: Exclude<Act, "run">, args: Record<string, unknown>): FileAct[] {
+  if (told === "move") {
     const [path, to] = [firstString(args, FROM_KEYS), firstString(args, TO_KEYS)];
     return path === "" || to === "" ? [] : [{ act: "move", path, to }];
   }
   // One tool for everything, told apart by a `command` argument (view, create, str_replace, insert, undo_edit).
-  const verb = typeof args["command"] === "string" ? MEANING.get(plainName(args["command"])) : undefined;
-  const act = verb === undefined || verb === "shell" || verb === "move" ? meaning : verb;
+  const verb = typeof args["command"] === "string" ? ACTS.get(plainName(args["command"])) : undefined;
+  const act = verb === undefined || verb === "run" || verb === "move" ? told : verb;
   const paths = new Set<string>();
   const target = act === "write" ? firstString(args, TO_KEYS) : "";
   const single = target === "" ? firstString(args, PATH_KEYS) : target;

@@ -1,6 +1,7 @@
 /** `bash`: one command, its output and exit code, and what cut it short if something did. */
 import { type Tool, tool } from "ai";
 import { z } from "zod/v4";
+import { toolFacts } from "../../tool-facts.ts";
 import type { Shell, ShellResult } from "../shell.ts";
 
 const MAX_OUTPUT = 4 << 20;
@@ -14,6 +15,7 @@ export function bashTool(shell: Shell, kind: "sandbox" | "host"): Tool {
       : "on the host machine";
   return tool({
     description: `Run a command ${where}. It starts in /mnt/user-data/workspace; files persist, variables and the current folder don't.`,
+    metadata: toolFacts({ act: "run" }),
     inputSchema: z.strictObject({
       command: z.string().min(1),
       timeout_seconds: z.number().positive().max(MAX_SECONDS).default(DEFAULT_SECONDS),

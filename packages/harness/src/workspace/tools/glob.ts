@@ -1,6 +1,7 @@
 /** `glob`: files whose path matches a pattern. */
 import { type Tool, tool } from "ai";
 import { z } from "zod/v4";
+import { toolFacts } from "../../tool-facts.ts";
 import { globMatcher } from "../glob-pattern.ts";
 import { VIRTUAL_ROOT, virtualPath } from "../virtual-path.ts";
 import { searchStarts, walk } from "../walk.ts";
@@ -14,6 +15,7 @@ export function globTool(workspace: Workspace): Tool {
   return tool({
     description:
       "Find files by a pattern such as **/*.csv or src/{a,b}/*.ts; without a slash it matches names at any depth.",
+    metadata: toolFacts({ act: "list" }),
     inputSchema: z.strictObject({
       pattern: z.string().min(1),
       path: z.string().default(`${VIRTUAL_ROOT}/workspace`).describe("The folder to search."),

@@ -1,6 +1,7 @@
 /** `grep`: lines that match a pattern, in one file or in all below a folder. Linear in what it reads; bounded in time. */
 import { type Tool, tool } from "ai";
 import { z } from "zod/v4";
+import { toolFacts } from "../../tool-facts.ts";
 import { globMatcher, lineMatcher } from "../glob-pattern.ts";
 import { type SearchOutcome, searchFiles } from "../search-files.ts";
 import { VIRTUAL_ROOT } from "../virtual-path.ts";
@@ -12,6 +13,7 @@ export function grepTool(workspace: Workspace): Tool {
   return tool({
     description:
       "Search text files for a regular expression (RE2 syntax); gives path:line:text. Binary files and links are passed over.",
+    metadata: toolFacts({ act: "list" }),
     inputSchema: z.strictObject({
       pattern: z.string().min(1),
       path: z.string().default(`${VIRTUAL_ROOT}/workspace`).describe("A file or a folder."),

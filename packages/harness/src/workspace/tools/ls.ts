@@ -2,6 +2,7 @@
 import { lstat } from "node:fs/promises";
 import { type Tool, tool } from "ai";
 import { z } from "zod/v4";
+import { toolFacts } from "../../tool-facts.ts";
 import { withFolder } from "../inside.ts";
 import { ToolFailure } from "../tool-failure.ts";
 import { type Place, ROOT_NAMES, resolveVirtual, VIRTUAL_ROOT, virtualPath } from "../virtual-path.ts";
@@ -13,6 +14,7 @@ const MAX_SHOWN = 500;
 export function lsTool(workspace: Workspace): Tool {
   return tool({
     description: `List a folder: names, sizes, and / after folders. Folders: ${VIRTUAL_ROOT}/workspace (your files), uploads (the user's files), outputs (files for the user), history (earlier conversation, read-only), tool-outputs (long tool results, read-only).`,
+    metadata: toolFacts({ act: "list" }),
     inputSchema: z.strictObject({
       path: z
         .string()

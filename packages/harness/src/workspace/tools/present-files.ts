@@ -1,6 +1,7 @@
 /** `present_files`: hands files to the user. What is presented exists, and stands in the thread's state once. */
 import { type Tool, tool } from "ai";
 import { z } from "zod/v4";
+import { toolFacts } from "../../tool-facts.ts";
 import { placeOf, withFile } from "../inside.ts";
 import { ToolFailure } from "../tool-failure.ts";
 import { VIRTUAL_ROOT, virtualPath } from "../virtual-path.ts";
@@ -12,6 +13,7 @@ export type Remember = (patch: Readonly<Record<string, unknown>>) => Promise<voi
 export function presentFilesTool(workspace: Workspace, remember: Remember): Tool {
   return tool({
     description: `Show finished files to the user. They must lie in ${VIRTUAL_ROOT}/outputs.`,
+    metadata: toolFacts({ act: "none" }),
     inputSchema: z.strictObject({ paths: z.array(z.string()).min(1).max(100) }),
     execute: async ({ paths }): Promise<string> => {
       const shown = [...new Set(await Promise.all(paths.map((path) => presentable(workspace, path))))];

@@ -1,6 +1,7 @@
 /** `read_file`: a range of lines of a text file; says where to go on. */
 import { type Tool, tool } from "ai";
 import { z } from "zod/v4";
+import { toolFacts } from "../../tool-facts.ts";
 import { imageType } from "../image-type.ts";
 import { placeOf, withFile } from "../inside.ts";
 import { type LineRange, type LinesRead, readLines, type Slice } from "../read-lines.ts";
@@ -13,6 +14,7 @@ const DEFAULT_LIMIT = 2000;
 export function readFileTool(workspace: Workspace, { maxChars }: { readonly maxChars: number }): Tool {
   return tool({
     description: `Read a text file by lines. At most ${DEFAULT_LIMIT} lines and ${maxChars} characters at once; the result says how to go on. Works on stored tool outputs and on history.`,
+    metadata: toolFacts({ act: "read", output: "bounded" }),
     inputSchema: z.strictObject({
       path: z.string().describe("The file; relative paths start in /mnt/user-data/workspace."),
       offset: z.int().min(1).default(1).describe("First line to read, from 1."),

@@ -1,6 +1,7 @@
 /** `str_replace`: one exact passage of a file by another. */
 import { type Tool, tool } from "ai";
 import { z } from "zod/v4";
+import { toolFacts } from "../../tool-facts.ts";
 import { editText } from "../edit-text.ts";
 import { writablePlace } from "../inside.ts";
 import { readWhole } from "../read-whole.ts";
@@ -13,6 +14,7 @@ import { writeWhole } from "../write-whole.ts";
 export function strReplaceTool(workspace: Workspace): Tool {
   return tool({
     description: "Replace an exact passage of a text file. It must occur once, unless replace_all is set.",
+    metadata: toolFacts({ act: "edit" }),
     inputSchema: z.strictObject({
       path: z.string().describe("The file; relative paths start in /mnt/user-data/workspace."),
       old_str: z.string().describe("The exact text, white space included."),

@@ -2,6 +2,7 @@
 import { imageSize } from "@palimpsest/core/internal/tokens";
 import { type Tool, tool } from "ai";
 import { z } from "zod/v4";
+import { toolFacts } from "../../tool-facts.ts";
 import { type ImageType, imageType } from "../image-type.ts";
 import { placeOf, withFile } from "../inside.ts";
 import { ToolFailure } from "../tool-failure.ts";
@@ -21,6 +22,7 @@ const MAX_BYTES = 3_700_000;
 export function viewImageTool(workspace: Workspace, seen: (image: SeenImage) => Promise<void>): Tool {
   return tool({
     description: "Look at an image file (PNG, JPEG, GIF, WebP) of the workspace.",
+    metadata: toolFacts({ act: "read" }),
     inputSchema: z.strictObject({ path: z.string() }),
     execute: async ({ path }) => {
       const place = placeOf(path);

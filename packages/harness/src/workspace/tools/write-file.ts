@@ -1,6 +1,7 @@
 /** `write_file`: a file's whole content, or more at its end. */
 import { type Tool, tool } from "ai";
 import { z } from "zod/v4";
+import { toolFacts } from "../../tool-facts.ts";
 import { writablePlace } from "../inside.ts";
 import { readWhole } from "../read-whole.ts";
 import { inTurn } from "../turns.ts";
@@ -11,6 +12,7 @@ import { writeWhole } from "../write-whole.ts";
 export function writeFileTool(workspace: Workspace): Tool {
   return tool({
     description: "Write a text file, replacing what is there, or add to its end. Missing folders are made.",
+    metadata: toolFacts({ act: "write" }),
     inputSchema: z.strictObject({
       path: z.string().describe("The file; relative paths start in /mnt/user-data/workspace."),
       content: z.string(),
