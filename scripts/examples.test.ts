@@ -6,21 +6,10 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { EXPECTED_EXAMPLES as EXPECTED } from "./expected-examples.ts";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const folder = join(root, "examples");
-
-/** What each one must print. */
-const EXPECTED: Readonly<Record<string, RegExp>> = {
-  "01-compact-messages.ts": /turn \d+: \d+ -> \d+ tokens\n[\s\S]*300 messages kept/,
-  "02-deep-agent.ts": /\[read_file in \d+ ms\]\n[\s\S]*high water at 06:40/,
-  "03-survive-a-restart.ts": /says: "The cargo is forty barrels of cider\."/,
-  "04-undo-and-fork.ts": /compacted, 8 messages[\s\S]*undone: 24 messages[\s\S]*log-south: 4 messages/,
-  "05-custom-middleware.ts": /public\.txt: nothing special[\s\S]*that is private/,
-  "06-custom-summarizer.ts": /^summarize\nFishing log: \d+ hauls so far/,
-  "07-subagents.ts": /Starting task: "Analyze data.csv"[\s\S]*5% growth\.\n[\s\S]*parent's prompt: 4/,
-  "08-memory.ts": /The user's name is Ada/,
-};
 
 for (const [name, expected] of Object.entries(EXPECTED)) {
   test(`example ${name} runs and shows what it says`, async () => {

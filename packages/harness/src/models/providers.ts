@@ -3,7 +3,7 @@
  * cost a tenth of a second each, and most programs use one.
  */
 import type { LanguageModelV4 } from "@ai-sdk/provider";
-import { loadOptional } from "../optional-package.ts";
+import { explainMissing } from "../optional-package.ts";
 import { boundedFetch } from "./bounded-fetch.ts";
 import type { ModelEntry } from "./entry.ts";
 import { KEY_VARIABLES } from "./key-variables.ts";
@@ -19,37 +19,38 @@ export async function loadLanguageModel(entry: ModelEntry, given: Surroundings):
     ...(entry.base_url !== undefined && { baseURL: addressOf(entry) }),
     fetch: boundedFetch(given.fetch),
   };
-  switch (entry.provider) {
-    case "openai": {
-      const apiKey = requiredKey(entry, given.env);
-      const { createOpenAI } = await loadOptional("@ai-sdk/openai", () => import("@ai-sdk/openai"));
-      return createOpenAI({ ...connection, apiKey }).responses(entry.model);
+  try {
+    switch (entry.provider) {
+      case "openai": {
+        const apiKey = requiredKey(entry, given.env);
+        const { createOpenAI } = await import("@ai-sdk/openai");
+        return createOpenAI({ ...connection, apiKey }).responses(entry.model);
+      }
+      case "anthropic": {
+        const apiKey = requiredKey(entry, given.env);
+        const { createAnthropic } = await import("@ai-sdk/anthropic");
+        return createAnthropic({ ...connection, apiKey })(entry.model);
+      }
+      case "google": {
+        const apiKey = requiredKey(entry, given.env);
+        const { createGoogleGenerativeAI } = await import("@ai-sdk/google");
+        return createGoogleGenerativeAI({ ...connection, apiKey })(entry.model);
+      }
+      case "openai-compatible": {
+        const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
+        const key = entry.api_key === undefined ? {} : { apiKey: entry.api_key };
+        const baseURL = addressOf(entry);
+        return createOpenAICompatible({ ...connection, ...key, name: entry.name, baseURL, includeUsage: true })(
+          entry.model,
+        );
+      }
+      case "offline": {
+        const { offlineModel } = await import("./offline/offline-model.ts");
+        return offlineModel();
+      }
     }
-    case "anthropic": {
-      const apiKey = requiredKey(entry, given.env);
-      const { createAnthropic } = await loadOptional("@ai-sdk/anthropic", () => import("@ai-sdk/anthropic"));
-      return createAnthropic({ ...connection, apiKey })(entry.model);
-    }
-    case "google": {
-      const apiKey = requiredKey(entry, given.env);
-      const { createGoogleGenerativeAI } = await loadOptional("@ai-sdk/google", () => import("@ai-sdk/google"));
-      return createGoogleGenerativeAI({ ...connection, apiKey })(entry.model);
-    }
-    case "openai-compatible": {
-      const { createOpenAICompatible } = await loadOptional(
-        "@ai-sdk/openai-compatible",
-        () => import("@ai-sdk/openai-compatible"),
-      );
-      const key = entry.api_key === undefined ? {} : { apiKey: entry.api_key };
-      const baseURL = addressOf(entry);
-      return createOpenAICompatible({ ...connection, ...key, name: entry.name, baseURL, includeUsage: true })(
-        entry.model,
-      );
-    }
-    case "offline": {
-      const { offlineModel } = await import("./offline/offline-model.ts");
-      return offlineModel();
-    }
+  } catch (error) {
+    throw explainMissing(error);
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import type { Pool, PoolClient, QueryResult, QueryResultRow } from "pg";
 import { within } from "../../abort.ts";
-import { loadOptional } from "../../optional-package.ts";
+import { explainMissing } from "../../optional-package.ts";
 
 export interface PoolOptions {
   readonly connections: number;
@@ -13,7 +13,7 @@ export interface PoolOptions {
 }
 
 export async function openPool(connectionString: string, { connections, answerMs }: PoolOptions): Promise<Pool> {
-  const { default: pg } = await loadOptional("pg", () => import("pg"));
+  const { default: pg } = await loadDriver();
   const pool = new pg.Pool({
     connectionString,
     max: connections,
@@ -35,6 +35,14 @@ export async function openPool(connectionString: string, { connections, answerMs
   });
   pool.on("error", () => {});
   return pool;
+}
+
+async function loadDriver(): Promise<typeof import("pg")> {
+  try {
+    return await import("pg");
+  } catch (error) {
+    throw explainMissing(error);
+  }
 }
 
 const INT8 = 20;

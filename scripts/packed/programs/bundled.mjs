@@ -1,0 +1,19 @@
+// Made one file by a bundler: the parts that are loaded late must have come along.
+import { createDeepAgent } from "palimpsest";
+import { parseConfig } from "palimpsest/config";
+import { exactCounter, offlineModel } from "palimpsest/models";
+import { bashAnswer } from "./bash-answer.mjs";
+
+const parsed = parseConfig("config_version: 1\nlog_level: debug\n", { env: {} });
+const count = await exactCounter("o200k_base");
+const agent = createDeepAgent({ model: offlineModel() });
+const { text } = await agent.generate({ threadId: "t", prompt: "hello" });
+await agent.close();
+console.log(
+  JSON.stringify({
+    level: parsed.config.log_level,
+    tokens: count("the quick brown fox"),
+    text,
+    bash: await bashAnswer(),
+  }),
+);

@@ -1,0 +1,184 @@
+/**
+ * Looks at the packages as their users get them: what is in the tarballs, whether their types resolve, what an install
+ * weighs, and whether the examples run, on every runtime and with the oldest peers we promise. Needs the package registry
+ * and about a minute, so it is a part of `npm run check` and not of `npm test`.
+ */
+import assert from "node:assert/strict";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
+import { publint } from "publint";
+import { formatMessage } from "publint/utils";
+import { EXPECTED_EXAMPLES } from "../expected-examples.ts";
+import { fetchRuntime, RUNTIME_NAMES } from "./runtimes.ts";
+import { install, installed, makeProject, packAll, run } from "./workbench.ts";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
+const folder = mkdtempSync(join(tmpdir(), "palimpsest-packed-"));
+const examples = join(root, "examples");
+const programs = join(root, "scripts", "packed", "programs");
+const pins = JSON.parse(readFileSync(join(root, "packages", "harness", "package.json"), "utf8")).devDependencies;
+
+const MOST_MB = 45;
+const MOST_PACKAGES = 40;
+/** The oldest that the peer ranges let in. */
+const OLDEST = ["ai@7.0.0", "zod@3.25.76"];
+const TYPES = ["typescript@7.0.2", "@types/node@24.19.2"];
+
+let tarballs: ReadonlyMap<string, string>;
+const libraries = (): string[] => ["@palimpsest/core", "palimpsest"].map((name) => tarballs.get(name)!);
+const bare = join(folder, "bare");
+
+before(async () => {
+  await run("npm", ["run", "build"], root);
+  tarballs = await packAll(root, join(folder, "tarballs"));
+  await makeProject(bare, [`ai@${pins.ai}`, `zod@${pins.zod}`]);
+});
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+test("publint finds nothing in any tarball", async () => {
+  for (const [name, path] of tarballs) {
+    const { messages, pkg } = await publint({ pack: { tarball: bufferOf(path) }, strict: true });
+    const told = messages.map((message) => formatMessage(message, pkg ?? {}, { color: false }));
+    assert.deepEqual(
+      told.filter((text) => !ALLOWED.test(text ?? "")),
+      [],
+      name,
+    );
+  }
+});
+/** There is no public address of the repository yet. */
+const ALLOWED = /repository/;
+
+test("the types of every subpath resolve for whoever imports modules", async () => {
+  for (const [name, path] of tarballs) {
+    const analysis = await checkPackage(createPackageFromTarballData(new Uint8Array(bufferOf(path))));
+    assert.ok(analysis.types !== false, `${name} has types`);
+    // The packages are modules only: TypeScript's oldest resolution knows no subpaths, and CommonJS requires a module.
+    const problems = analysis.problems.filter(
+      (problem) =>
+        problem.kind !== "CJSResolvesToESM" && !("resolutionKind" in problem && problem.resolutionKind === "node10"),
+    );
+    assert.deepEqual(problems, [], name);
+  }
+});
+
+test("an install of the libraries is small and free of the GPL's kin", async (t) => {
+  const beside = installed(bare).map(({ name }) => name);
+  await install(bare, libraries());
+  const ours = installed(bare).filter(({ name }) => !beside.includes(name));
+  const mb = ours.reduce((sum, { bytes }) => sum + bytes, 0) / 1e6;
+  t.diagnostic(`${ours.length} packages, ${mb.toFixed(1)} MB beside ai and zod: ${ours.map(({ name }) => name)}`);
+  assert.ok(mb <= MOST_MB && ours.length <= MOST_PACKAGES);
+  assert.deepEqual(
+    installed(bare).filter(({ license }) => /GPL/i.test(license)),
+    [],
+  );
+});
+
+test("each package brings a README, the licence, the changelog, and its sources inside the maps", () => {
+  for (const name of ["@palimpsest/core", "palimpsest"]) {
+    const at = join(bare, "node_modules", name);
+    const files = readdirSync(at);
+    for (const wanted of ["README.md", "LICENSE", "CHANGELOG.md"])
+      assert.ok(files.includes(wanted), `${name}/${wanted}`);
+    const maps = readdirSync(join(at, "dist"), { recursive: true })
+      .map(String)
+      .filter((path) => path.endsWith(".js.map"));
+    assert.ok(maps.length > 0);
+    for (const path of maps) {
+      const map = JSON.parse(readFileSync(join(at, "dist", path), "utf8"));
+      assert.equal(map.sourcesContent?.length, map.sources.length, path);
+    }
+    const shipped = readdirSync(join(at, "dist"), { recursive: true }).map(String);
+    assert.deepEqual(
+      shipped.filter((path) => /\.(?:test|soak)\./.test(path)),
+      [],
+    );
+  }
+});
+
+test("what needs a package that isn't installed says what to install", async () => {
+  cpSync(programs, bare, { recursive: true });
+  const { stdout } = await run(process.execPath, ["missing.mjs"], bare);
+  const told: Record<string, string> = JSON.parse(stdout);
+  assert.match(told["store"]!, /^missing-package: .*npm install pg@8$/);
+  assert.match(told["model"]!, /^missing-package: .*npm install @ai-sdk\/openai@4$/);
+  assert.match(told["bash"]!, /npm install just-bash@3/);
+});
+
+for (const name of RUNTIME_NAMES) {
+  test(`the examples run on ${name}`, async (t) => {
+    const runtime = await fetchRuntime(name, folder);
+    if (runtime === null) {
+      assert.doesNotMatch(name, /^Node/, "no binary of this version could be had");
+      return t.skip(`${name} can't be had here`);
+    }
+    cpSync(examples, join(bare, "examples"), { recursive: true });
+    for (const [example, expected] of Object.entries(EXPECTED_EXAMPLES)) {
+      const { stdout } = await run(runtime.file, [...runtime.args, join("examples", example)], bare);
+      assert.match(stdout, expected, example);
+    }
+  });
+}
+
+test("the examples compile and run with the oldest peers", async () => {
+  const project = await makeProject(join(folder, "oldest"), [...OLDEST, ...TYPES, ...libraries()], examples);
+  writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions: STRICT, include: ["examples"] }));
+  await run("npx", ["tsc", "-p", "."], project);
+  for (const [example, expected] of Object.entries(EXPECTED_EXAMPLES))
+    assert.match((await run(process.execPath, [join("examples", example)], project)).stdout, expected, example);
+});
+const STRICT = {
+  strict: true,
+  module: "nodenext",
+  target: "es2023",
+  noEmit: true,
+  skipLibCheck: true,
+  types: ["node"],
+};
+
+test("a bundle of one file reads a configuration, counts exactly and answers", async () => {
+  await install(bare, ["esbuild@0.28.2"]);
+  cpSync(programs, bare, { recursive: true });
+  const options = ["--bundle", "--platform=node", "--format=esm", "--log-level=error", "--outfile=out/app.mjs", BANNER];
+  await run("npx", ["esbuild", "bundled.mjs", ...options], bare);
+  // Away from every node_modules, so that only the file itself can be meant.
+  const alone = mkdtempSync(join(tmpdir(), "palimpsest-bundle-"));
+  try {
+    cpSync(join(bare, "out", "app.mjs"), join(alone, "app.mjs"));
+    const { stdout } = await run(process.execPath, ["app.mjs"], alone);
+    const told = JSON.parse(stdout);
+    assert.equal(told.level, "debug");
+    assert.equal(told.tokens, 4);
+    assert.match(told.text, /\[offline\]/);
+    assert.match(told.bash, /second entry point/);
+  } finally {
+    rmSync(alone, { recursive: true, force: true });
+  }
+});
+
+/** A dependency of `ai` is CommonJS and requires Node's modules, which a module can't without this. */
+const BANNER =
+  '--banner:js=import { createRequire } from "node:module"; const require = createRequire(import.meta.url);';
+
+test("the command works at once, with nothing installed beside it", async () => {
+  const project = await makeProject(join(folder, "command"), [...tarballs.values()]);
+  const palimpsest = (...args: string[]) => run("npx", ["palimpsest", ...args], project);
+  const home = join(folder, "home");
+  const { stdout } = await palimpsest("run", "The bridge opens in 1932.", "--thread", "notes", "--home", home);
+  assert.match(stdout, /\[offline\]/);
+  assert.match((await palimpsest("replay", "notes", "--home", home)).stdout, /1932/);
+  assert.deepEqual(
+    installed(project).filter(({ license }) => /GPL/i.test(license)),
+    [],
+  );
+});
+
+function bufferOf(path: string): ArrayBuffer {
+  const bytes = readFileSync(path);
+  return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength);
+}

@@ -1,0 +1,16 @@
+// Runs before a package is packed, in its folder: copies what belongs into every tarball and stands once in the
+// repository. The copies are ignored by git.
+import { cpSync, readdirSync, rmSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const here = process.cwd();
+
+for (const name of ["LICENSE", "CHANGELOG.md"]) cpSync(join(root, name), join(here, name));
+// The guides go with the package that they are about: whoever has it installed has them in the version at hand.
+if (basename(here) === "harness") {
+  rmSync(join(here, "docs"), { recursive: true, force: true });
+  const guides = readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md"));
+  for (const name of guides) cpSync(join(root, "docs", name), join(here, "docs", name));
+}
