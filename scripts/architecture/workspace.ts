@@ -38,7 +38,7 @@ export function loadWorkspace(root: string): Workspace {
 }
 
 export function isTest(path: string): boolean {
-  return /\.(?:test|soak)\.ts$/.test(path);
+  return /\.(?:test|soak)\.ts$|\/fixtures\//.test(path);
 }
 
 function loadPackage(root: string, folder: string): Package {

@@ -5,6 +5,8 @@
 import type { Shape } from "../message/shape.ts";
 import type { Entry } from "../summary/index.ts";
 import { type Originals, whereMessage } from "../summary/render/originals.ts";
+import { clip, oneLine } from "../text/clip.ts";
+import { failingLines } from "../text/failing-lines.ts";
 
 export function openGroupDigest<M>(
   entries: readonly Entry<M>[],
@@ -49,17 +51,9 @@ function openGroup<M>(entries: readonly Entry<M>[], shape: Shape<M>): Line[] {
   return shape.parts(entries[at]!.message).flatMap((part): Line[] => {
     if (part.kind !== "call") return [];
     const answer = results.find((result) => result.part.id === part.id);
-    const failed = answer?.part.isError === true || /\b(error|failed|exception)\b/i.test(answer?.part.text ?? "");
-    const text = answer === undefined ? "no result" : clip(oneLine(answer.part.text), 80);
+    const failed = answer?.part.isError === true || failingLines(answer?.part.text ?? "", 1).length > 0;
+    const text = answer === undefined ? "no result" : oneLine(answer.part.text, 80);
     const where = answer === undefined ? "" : ` [${answer.seq}]`;
-    return [{ line: `- ${part.name}(${clip(oneLine(part.input), 60)}): ${text}${where}`, failed }];
+    return [{ line: `- ${part.name}(${oneLine(part.input, 60)}): ${text}${where}`, failed }];
   });
-}
-
-function oneLine(text: string): string {
-  return text.slice(0, 400).replaceAll(/\s+/g, " ").trim();
-}
-
-function clip(text: string, characters: number): string {
-  return text.length <= characters ? text : `${text.slice(0, characters - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 }

@@ -3,6 +3,7 @@
  * other tools read and write too; what we add is optional and stands beside them. Reading is lenient and total, and
  * keeps fields it doesn't know; nothing here decides what is worth remembering.
  */
+import { isRecord } from "../text/is-record.ts";
 import type { Change } from "./changes.ts";
 
 export interface MemoryDocument {
@@ -193,8 +194,4 @@ function texts(value: unknown): string[] {
 
 function textOr(value: unknown, otherwise: string): string {
   return typeof value === "string" && value.trim() !== "" ? value : otherwise;
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

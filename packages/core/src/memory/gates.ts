@@ -2,12 +2,13 @@
  * What may be stored: the gates every proposal of the model passes before it touches the document. Each says yes with the
  * proposal made storable, or no with the reason. Pure; applying what passed is `merge.ts`.
  */
+
+import { redactSecrets } from "../text/secrets.ts";
 import type { MemoryDocument } from "./document.ts";
 import { sectionText } from "./document.ts";
 import { visible } from "./escape.ts";
 import type { SourceTurn } from "./extract-input.ts";
 import { meaning } from "./likeness.ts";
-import { redactSecrets } from "./redact.ts";
 import { carriers, findSource, saysStrangeNames, userSaid } from "./sources.ts";
 import type { Addition, SectionRewrite } from "./update.ts";
 import { describeWish, isApproval, isInstruction, isTask, isUpload } from "./wording.ts";

@@ -1,3 +1,4 @@
+export { type RedactedText, redactSecrets, type SecretKind } from "../text/secrets.ts";
 export type { Change, ChangeKind, NewChange, Stamp, Undo } from "./changes.ts";
 export {
   emptyDocument,
@@ -16,6 +17,5 @@ export type { ExtractInput, ExtractOptions, SourceTurn } from "./extract-input.t
 export { MAX_FACT_CHARACTERS, type Refusal, type RefusalReason } from "./gates.ts";
 export { type MergedUpdate, type MergeRules, mergeUpdate } from "./merge.ts";
 export { type ExtractionPrompt, extractionPrompt } from "./prompt.ts";
-export { type RedactedText, redactSecrets, type SecretKind } from "./redact.ts";
 export { type RenderedMemory, type RenderMemoryOptions, renderMemory } from "./render.ts";
 export { type MemoryUpdate, type ParsedUpdate, parseUpdate } from "./update.ts";

@@ -5,8 +5,9 @@
  */
 
 import { withoutReasoning } from "../summary/state/answer.ts";
+import { isRecord } from "../text/is-record.ts";
 import { findObjects } from "../text/lenient-json.ts";
-import { clampConfidence, isRecord, SECTION_PATHS, type SectionPath } from "./document.ts";
+import { clampConfidence, SECTION_PATHS, type SectionPath } from "./document.ts";
 
 export interface MemoryUpdate {
   readonly additions: readonly Addition[];

@@ -2,8 +2,9 @@
  * Decides whose messages a parsed file holds, from marks that only one dialect uses. Plain text messages look the same
  * everywhere; they count as OpenAI's.
  */
+
+import { isRecord } from "../text/is-record.ts";
 import { DIALECTS, type Dialect, definitionOf } from "./dialects.ts";
-import { isRecord } from "./schema.ts";
 
 export interface Detection {
   readonly dialect: Dialect;

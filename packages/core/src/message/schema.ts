@@ -2,6 +2,8 @@
  * Small checks that compose into what a dialect's messages must hold so that its shape can read them. A check returns
  * null, or one sentence that names the place and what was expected. Kinds and fields not listed are never checked.
  */
+
+import { isRecord } from "../text/is-record.ts";
 import type { MessageProblem } from "./dialect.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -36,9 +38,6 @@ export const list =
     }
     return null;
   };
-
-export const isRecord = (value: unknown): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const expected = (what: string, value: unknown, at: string): string => `${at} is ${nameOf(value)}, not ${what}`;
 

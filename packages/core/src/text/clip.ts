@@ -10,7 +10,7 @@ export function clip(text: string, maxChars: number): string {
 }
 
 /** One line, no control characters, capped without splitting a character. */
-export function tidy(text: string, maxChars: number): string {
+export function oneLine(text: string, maxChars: number): string {
   // A long text is cut first, so that a 5 MB item costs no more than a short one.
   const head = text.length > maxChars * 4 ? text.slice(0, maxChars * 4) : text;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is being removed

@@ -21,11 +21,11 @@ export function failingLines(text: string, max: number): string[] {
   for (const line of linesOf(text)) {
     const head = line.length > MAX_LINE * 2 ? line.slice(0, MAX_LINE * 2) : line;
     if (!isFailingLine(head)) continue;
-    const tidy = clip(head.trim(), MAX_LINE);
-    if (tidy === "" || seen.has(tidy)) continue;
-    seen.add(tidy);
-    if (found.length < max) found.push(tidy);
-    else found[max - 1] = tidy;
+    const shown = clip(head.trim(), MAX_LINE);
+    if (shown === "" || seen.has(shown)) continue;
+    seen.add(shown);
+    if (found.length < max) found.push(shown);
+    else found[max - 1] = shown;
   }
   return found;
 }

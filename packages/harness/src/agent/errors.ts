@@ -2,8 +2,10 @@
  * Why a run could not do what was asked, as one error type with a code, and the words for what providers throw. Texts are
  * masked: a key that a provider echoes never reaches a log, an event or a thrown error.
  */
+
 import { APICallError } from "@ai-sdk/provider";
 import { PalimpsestError } from "@palimpsest/core/errors";
+import { maskSecrets } from "@palimpsest/core/internal/text";
 import { ResponseTooLarge } from "../models/bounded-fetch.ts";
 import { type CallFailure, calledAt, callFailure, retryAfterMs, statusOf, unwrapped } from "../models/call-error.ts";
 import type { StoreErrorCode } from "../stores/store-error.ts";
@@ -48,7 +50,7 @@ export class AgentError extends PalimpsestError<AgentErrorCode> {
   readonly storeCode: StoreErrorCode | undefined;
 
   constructor(code: AgentErrorCode, message: string, options: ErrorFacts & { readonly cause?: unknown } = {}) {
-    super(code, masked(message), options.cause === undefined ? {} : { cause: harmless(options.cause) });
+    super(code, maskSecrets(message), options.cause === undefined ? {} : { cause: harmless(options.cause) });
     this.status = options.status;
     this.retryAfterMs = options.retryAfterMs;
     this.storeCode = options.storeCode;
@@ -120,26 +122,14 @@ export function factsOf({ status, retryAfterMs, storeCode }: AgentError): ErrorF
 }
 
 export function messageOf(error: unknown): string {
-  return masked(error instanceof Error ? error.message || error.name : String(error));
-}
-
-const SECRETS =
-  /\b(?:sk|pk|rk|key|gsk|xai|AIza|ghp|hf)[-_][A-Za-z0-9_*.-]{8,}|\bAIza[A-Za-z0-9_-]{20,}|(?<=\bBearer\s)\S+|(api[-_]?key["']?\s*[=:]\s*["']?)[^\s"',}]+/gi;
-
-/** The password of an address, as in a connection string. */
-const PASSWORD = /(:\/\/[^\s:@/]{0,64}:)[^\s@/]{1,256}@/g;
-
-function masked(text: string): string {
-  return text
-    .replace(SECRETS, (_, name: string | undefined) => `${name ?? ""}[secret]`)
-    .replace(PASSWORD, "$1[secret]@");
+  return maskSecrets(error instanceof Error ? error.message || error.name : String(error));
 }
 
 /** A provider's error carries the request and the response whole; the cause keeps what helps and nothing else. */
 function harmless(cause: unknown): unknown {
-  if (!(cause instanceof Error)) return masked(String(cause));
-  if (!APICallError.isInstance(cause) && masked(cause.message) === cause.message) return cause;
-  const kept = new Error(masked(cause.message));
+  if (!(cause instanceof Error)) return maskSecrets(String(cause));
+  if (!APICallError.isInstance(cause) && maskSecrets(cause.message) === cause.message) return cause;
+  const kept = new Error(maskSecrets(cause.message));
   kept.name = cause.name;
   if (APICallError.isInstance(cause)) Object.assign(kept, { statusCode: cause.statusCode });
   return kept;

@@ -2,6 +2,7 @@
  * From the text of a configuration file to a checked one, or to every problem in it: where, what stands there, what is
  * allowed, what was probably meant. Pure: no file is read here and the environment is an argument.
  */
+import { isRecord } from "@palimpsest/core/internal/text";
 import type { z } from "zod/v4";
 import { nearest } from "./nearest.ts";
 import { readYaml } from "./read-yaml.ts";
@@ -142,8 +143,4 @@ function unknownModels(config: ConfigFile, written: unknown): string[] {
 
 function isSecret(path: string): boolean {
   return /api_key|password|token$|secret|url$/i.test(path);
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -2,8 +2,10 @@
  * Whether a `config.yaml` that merely stands in the working directory is ours. It is one of the commonest file names there
  * are: a site generator's or an editor plug-in's must neither be obeyed nor complained about. Pure.
  */
+
+import { isRecord } from "@palimpsest/core/internal/text";
 import { nearest } from "./nearest.ts";
-import { isRecord, shapeOf } from "./parse.ts";
+import { shapeOf } from "./parse.ts";
 import { readYaml } from "./read-yaml.ts";
 import { configSchema } from "./schema.ts";
 

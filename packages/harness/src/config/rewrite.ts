@@ -2,6 +2,7 @@
  * A configuration file's text brought to the present version: only what the upgrade changes is touched, so comments,
  * order and spelling stay. Pure; whoever writes the file keeps the old one beside it.
  */
+import { isRecord } from "@palimpsest/core/internal/text";
 import type { YAMLMap } from "yaml";
 import { parseConfig } from "./parse.ts";
 import { CONFIG_VERSION } from "./schema.ts";
@@ -59,8 +60,4 @@ function apply(
     if (isRecord(old) && isRecord(value)) apply(old, value, [...path, key], edit);
     else if (JSON.stringify(old) !== JSON.stringify(value)) edit.set([...path, key], value);
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

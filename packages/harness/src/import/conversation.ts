@@ -33,7 +33,3 @@ export interface Problem {
   readonly place: string;
   readonly message: string;
 }
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}

@@ -2,7 +2,8 @@
  * Reads a file's bytes into conversations without writing anything: one JSON array, a `{messages}` object, or JSON lines.
  * Every bad line is reported, with its place; lines that are JSON but hold no message are counted as skipped.
  */
-import { type Conversation, type ImportedMessage, isObject, type Problem } from "./conversation.ts";
+import { isRecord } from "@palimpsest/core/internal/text";
+import type { Conversation, ImportedMessage, Problem } from "./conversation.ts";
 import { elementSlices, memberSlices, oneLine } from "./json-slices.ts";
 import { decode, layoutOf, type TextLine, textLines, withoutByteOrderMark } from "./text-lines.ts";
 import { readUsage } from "./usage.ts";
@@ -63,9 +64,9 @@ function addLine(draft: Draft, line: TextLine): void {
 }
 
 function addValue(draft: Draft, value: unknown, text: string, place: string): void {
-  if (!isObject(value)) draft.skipped += 1;
+  if (!isRecord(value)) draft.skipped += 1;
   else if (Array.isArray(value["messages"])) draft.conversations.push(conversation(draft, value, text, place));
-  else if (isObject(value["message"]))
+  else if (isRecord(value["message"]))
     draft.loose.push(message(value["message"], memberSlices(text).get("message")!, place, value));
   else if ("role" in value) draft.loose.push(message(value, text, place, value));
   else draft.skipped += 1;
@@ -77,9 +78,9 @@ function conversation(draft: Draft, value: Record<string, unknown>, text: string
   const messages = elementSlices(memberSlices(text).get("messages")!).flatMap((slice, index) => {
     const item = values[index];
     const at = `${within}message ${index + 1}`;
-    if (isObject(item) && isObject(item["message"]))
+    if (isRecord(item) && isRecord(item["message"]))
       return [message(item["message"], memberSlices(slice).get("message")!, at, item)];
-    if (isObject(item)) return [message(item, slice, at, item)];
+    if (isRecord(item)) return [message(item, slice, at, item)];
     draft.problems.push({ place: at, message: "a message must be an object" });
     return [];
   });

@@ -2,10 +2,11 @@
  * Reads the usage that providers and recorders report, in their four spellings, and makes `input` mean the whole prompt.
  * A report of zero is kept as it is: whether a number is possible is the token account's judgement.
  */
-import { type ImportedUsage, isObject } from "./conversation.ts";
+import { isRecord } from "@palimpsest/core/internal/text";
+import type { ImportedUsage } from "./conversation.ts";
 
 export function readUsage(usage: unknown): ImportedUsage | null {
-  if (!isObject(usage)) return null;
+  if (!isRecord(usage)) return null;
   const number = (...names: readonly string[]) => firstNumber(usage, names);
   if (number("prompt_tokens") !== null) return openaiUsage(usage);
   if (number("inputTokens") !== null) return aiSdkUsage(usage);
@@ -42,7 +43,7 @@ function aiSdkUsage(usage: Record<string, unknown>): ImportedUsage {
 }
 
 function firstNumber(from: unknown, names: readonly string[]): number | null {
-  if (!isObject(from)) return null;
+  if (!isRecord(from)) return null;
   for (const name of names) {
     const value = from[name];
     if (typeof value === "number" && Number.isFinite(value) && value >= 0) return value;

@@ -2,7 +2,7 @@
  * Long dialogs with questions and the turns that hold their evidence, in the layout LoCoMo is published in: sessions of
  * turns with ids, questions that name ids. It hands out what a search may see: answers, event and session summaries are never read.
  */
-import { isObject } from "../import/conversation.ts";
+import { isRecord } from "@palimpsest/core/internal/text";
 
 export interface DialogTurn {
   readonly id: string;
@@ -47,7 +47,7 @@ interface RawDialog {
 }
 
 function isRawDialog(value: unknown): value is RawDialog {
-  return isObject(value) && isObject(value["conversation"]) && Array.isArray(value["qa"]);
+  return isRecord(value) && isRecord(value["conversation"]) && Array.isArray(value["qa"]);
 }
 
 function readDialog(raw: RawDialog, index: number): Dialog {
@@ -98,7 +98,7 @@ function evidenceSeqs(evidence: unknown, seqById: ReadonlyMap<string, number>): 
 /** `{session: {speaker: [[fact, id or ids], ...]}}` */
 function factsByTurn(observation: unknown): Map<string, string[]> {
   const facts = new Map<string, string[]>();
-  const sessions = isObject(observation) ? Object.values(observation).filter(isObject) : [];
+  const sessions = isRecord(observation) ? Object.values(observation).filter(isRecord) : [];
   for (const pair of sessions.flatMap((session) => Object.values(session).flat())) {
     const [fact, ids] = Array.isArray(pair) ? (pair as unknown[]) : [];
     for (const id of Array.isArray(ids) ? ids : [ids])
@@ -118,7 +118,7 @@ function readDate(written: string): string {
 }
 
 function objects(value: unknown): Record<string, unknown>[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
+  return Array.isArray(value) ? value.filter(isRecord) : [];
 }
 
 function text(value: unknown): string {

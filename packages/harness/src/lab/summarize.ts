@@ -2,6 +2,7 @@
  * Stands in for a summarizing model, the same for every policy: hides all but the newest messages behind a turn with the
  * user's words, the paths and commands of the tool calls and the failing lines, cut to a summary's usual size.
  */
+import { clip } from "@palimpsest/core/internal/text";
 import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
 import type { Meter } from "@palimpsest/core/tokens";
 import type { Prepared, View } from "./policy.ts";
@@ -71,8 +72,4 @@ function fitting(lines: readonly string[], meter: Meter<OpenAiMessage>, share: n
     kept.push(line);
   }
   return kept.reverse();
-}
-
-function clip(text: string, length: number): string {
-  return text.length <= length ? text : `${text.slice(0, length)}…`;
 }

@@ -2,9 +2,11 @@
  * A recorded conversation ready to be played: messages in the OpenAI shape, when they came, what was reported, and a token
  * count fitted to the reports where there are any. Broken tool traffic is repaired the way the agent would.
  */
+
+import { isRecord } from "@palimpsest/core/internal/text";
 import { convert, detectDialect, type OpenAiMessage, openaiRules, openaiShape, repair } from "@palimpsest/core/message";
 import { charsPerToken, createMeter, type Meter } from "@palimpsest/core/tokens";
-import { type Conversation, isObject } from "../import/conversation.ts";
+import type { Conversation } from "../import/conversation.ts";
 
 export interface Turn {
   readonly message: OpenAiMessage;
@@ -72,7 +74,7 @@ function evidenceQuestions(
 ): EvidenceQuestion[] {
   const places = new Map(valid.map((message, index) => [message, index]));
   return questions.flatMap((pair) => {
-    if (!isObject(pair) || typeof pair["question"] !== "string" || !Array.isArray(pair["evidence"])) return [];
+    if (!isRecord(pair) || typeof pair["question"] !== "string" || !Array.isArray(pair["evidence"])) return [];
     const evidence = pair["evidence"].flatMap((number) => places.get(given[Number(number) - 1]!) ?? []);
     return evidence.length === 0 ? [] : [{ text: pair["question"], evidence: [...new Set(evidence)] }];
   });

@@ -2,6 +2,7 @@
  * The `<skills>` block: which skills there are, and the text of those whose loading a compaction has hidden. Pure. It
  * changes only with the folder and with a compaction, so that the provider's cache holds in between.
  */
+import { clip } from "@palimpsest/core/internal/text";
 import type { Skill } from "./skill.ts";
 
 /** A skill the agent has loaded, and where in the log. */
@@ -21,7 +22,7 @@ export interface SkillsView {
 
 export function renderSkills({ skills, loaded, hiddenThrough, maxChars }: SkillsView): string {
   if (skills.length === 0) return "";
-  const list = skills.map(({ name, description }) => `- ${name}: ${oneLine(description)}`);
+  const list = skills.map(({ name, description }) => `- ${name}: ${escaped(clip(description, 300))}`);
   const hidden = loaded.filter(({ seq }) => seq <= hiddenThrough).map(({ name }) => name);
   const lines = ["Instructions for certain kinds of work. Load one with load_skill before such work:", ...list];
   let room = maxChars;
@@ -36,8 +37,4 @@ export function renderSkills({ skills, loaded, hiddenThrough, maxChars }: Skills
 /** A skill's text can't close the block it stands in. */
 function escaped(text: string): string {
   return text.replaceAll(/<(?=\/?(?:skills|memory)\b)/gi, "&lt;");
-}
-
-function oneLine(text: string): string {
-  return escaped(text.length > 300 ? `${text.slice(0, 299)}…` : text);
 }

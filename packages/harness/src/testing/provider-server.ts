@@ -6,6 +6,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { isRecord } from "@palimpsest/core/internal/text";
 import { type CountText, charsPerToken } from "@palimpsest/core/tokens";
 import type { PlayedAnswer } from "../models/played-answer.ts";
 import { anthropicMessages } from "./provider/anthropic.ts";
@@ -18,7 +19,6 @@ import { openaiChat } from "./provider/openai-chat.ts";
 import { openaiResponses } from "./provider/openai-responses.ts";
 import {
   type Failure,
-  isRecord,
   malformed,
   type OverflowStyle,
   type Protocol,

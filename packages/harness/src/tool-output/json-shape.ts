@@ -1,7 +1,8 @@
 /** A JSON value in short: what its keys hold, how long its lists are, and its first items. Pure; bounded by characters. */
+import { clip } from "@palimpsest/core/internal/text";
 
 export function shapeOfJson(value: unknown, maxChars: number): string {
-  const shape = cut(`JSON, shape: ${shapeOf(value, 0)}`, Math.floor(maxChars * 0.4));
+  const shape = clip(`JSON, shape: ${shapeOf(value, 0)}`, Math.floor(maxChars * 0.4));
   const first = firstItems(value, maxChars - shape.length - 40);
   return first === "" ? shape : `${shape}\n${first}`;
 }
@@ -30,7 +31,7 @@ function firstItems(value: unknown, room: number): string {
   const lines: string[] = [list ? "First items:" : "Values:"];
   let left = room - lines[0]!.length;
   for (const [key, inner] of Object.entries(value)) {
-    const line = `${list ? "" : `${key}: `}${cut(JSON.stringify(shortened(inner)), 300)}`;
+    const line = `${list ? "" : `${key}: `}${clip(JSON.stringify(shortened(inner)), 300)}`;
     left -= line.length + 1;
     if (left < 0) break;
     lines.push(line);
@@ -40,7 +41,7 @@ function firstItems(value: unknown, room: number): string {
 
 /** Long strings and lists inside an item by their starts, so that the item's other keys show. */
 function shortened(value: unknown, depth = 0): unknown {
-  if (typeof value === "string") return cut(value, 80);
+  if (typeof value === "string") return clip(value, 80);
   if (typeof value !== "object" || value === null) return value;
   if (depth >= 3) return Array.isArray(value) ? `[${value.length} items]` : "{...}";
   if (Array.isArray(value)) {
@@ -52,8 +53,4 @@ function shortened(value: unknown, depth = 0): unknown {
       .slice(0, MAX_KEYS)
       .map(([key, inner]) => [key, shortened(inner, depth + 1)]),
   );
-}
-
-function cut(text: string, max: number): string {
-  return text.length <= max ? text : `${text.slice(0, Math.max(0, max - 1))}…`;
 }

@@ -4,6 +4,7 @@
  */
 import type { CallPart } from "../../message/shape.ts";
 import { readCall } from "../../summary/ledger/tool-calls.ts";
+import { oneLine } from "../../text/clip.ts";
 
 export type ToolUse =
   | { readonly kind: "read"; readonly path: string; readonly whole: boolean }
@@ -33,9 +34,4 @@ export function describeUse(name: string | null, use: ToolUse): string {
     case "other":
       return tool;
   }
-}
-
-function oneLine(text: string, length: number): string {
-  const flat = text.replace(/\s+/g, " ").trim();
-  return flat.length <= length ? flat : `${flat.slice(0, length - 1)}…`;
 }

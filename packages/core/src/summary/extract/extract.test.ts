@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { termsIn } from "../../text/terms.ts";
-import { anyLine, bash, count, type Line, shape, talk } from "../conversations.test.ts";
+import { anyLine, bash, count, type Line, shape, talk } from "../fixtures/conversations.ts";
 import { emptyState, MAX_ITEM_SEQS, SECTIONS, type SummaryState } from "../state/state.ts";
 import { extractSummary } from "./extract.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { type AnthropicMessage, anthropicShape } from "../../message/index.ts";
-import { anyLine, bash, type Line, shape, talk } from "../conversations.test.ts";
+import { anyLine, bash, type Line, shape, talk } from "../fixtures/conversations.ts";
 import { extendLedger, KEPT } from "./ledger.ts";
 import { ledgerText } from "./ledger-lines.ts";
 import { emptyLedger, type Ledger } from "./ledger-state.ts";

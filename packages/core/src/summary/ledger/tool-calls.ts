@@ -3,8 +3,10 @@
  * name is looked up among the spellings that agents use, since a log may come from any of them. A call that is in neither
  * is `other`, or guessed from the verb in its name; broken argument JSON is searched for the same keys.
  */
+
 import type { CallPart } from "../../message/shape.ts";
 import type { ToolAct } from "../../message/tool-facts.ts";
+import { isRecord } from "../../text/is-record.ts";
 import { type FileAct, shellEffects } from "./shell-effects.ts";
 
 export type CallMeaning =
@@ -189,8 +191,4 @@ function firstString(args: Record<string, unknown>, keys: readonly string[]): st
     if (typeof value === "string" && value !== "" && value.length <= 1000 && !value.includes("\n")) return value;
   }
   return "";
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { anyLine, bash, count, shape, talk } from "../conversations.test.ts";
+import { anyLine, bash, count, shape, talk } from "../fixtures/conversations.ts";
 import { chunkMessages } from "./chunk.ts";
 import { digest } from "./digest.ts";
 import { envelope, renderTranscript } from "./transcript.ts";

@@ -3,12 +3,12 @@
  * of its content; an address without what may be a secret in it.
  */
 import type { FilePart, ImagePart } from "../../message/shape.ts";
-import { tidy } from "../../text/clip.ts";
+import { oneLine } from "../../text/clip.ts";
 
 export function mediaName(part: ImagePart | FilePart): string {
   const address = part.kind === "file" ? part.ref : part.source.kind === "url" ? part.source.url : null;
   const bytes = part.kind === "file" ? fileBytes(part) : part.source.kind === "base64" ? decoded(part.source.data) : 0;
-  const name = part.name == null ? "" : ` ${tidy(part.name, MOST_CHARS)}`;
+  const name = part.name == null ? "" : ` ${oneLine(part.name, MOST_CHARS)}`;
   const facts = [part.mediaType, bytes === 0 ? null : sizeOf(bytes), address === null ? null : `at ${plain(address)}`];
   return [`${part.kind}${name}`, ...facts.filter((fact) => fact !== null)].join(", ");
 }
@@ -30,5 +30,5 @@ function sizeOf(bytes: number): string {
 
 /** Queries and passwords of an address stay out of texts that are kept. */
 function plain(address: string): string {
-  return tidy(address.replace(/[?#].*$/s, "").replace(/\/\/[^/@]*@/, "//"), MOST_CHARS);
+  return oneLine(address.replace(/[?#].*$/s, "").replace(/\/\/[^/@]*@/, "//"), MOST_CHARS);
 }

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { anyLine, bash, count, type Line, shape, talk } from "../conversations.test.ts";
 import { extractSummary } from "../extract/extract.ts";
+import { anyLine, bash, count, type Line, shape, talk } from "../fixtures/conversations.ts";
 import { formatSeqs } from "../state/seqs.ts";
 import { addItems, emptyState, type SummaryState } from "../state/state.ts";
 import { NOWHERE, type Originals, RECALL } from "./originals.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { shape, talk } from "../conversations.test.ts";
 import { createLocator } from "../extract/locate.ts";
+import { shape, talk } from "../fixtures/conversations.ts";
 import { mergePatch } from "./merge.ts";
 import { parsePatch, type SummaryPatch } from "./patch.ts";
 import { addItems, emptyState, isResolved, MAX_ITEM_CHARS, SECTIONS, type SummaryState } from "./state.ts";

@@ -4,7 +4,7 @@
  * authority on the way in [F34] [F35].
  */
 
-import { tidy } from "../../text/clip.ts";
+import { oneLine } from "../../text/clip.ts";
 import { neutralize } from "./authority.ts";
 import type { SummaryPatch } from "./patch.ts";
 import {
@@ -47,7 +47,7 @@ const MAX_TEXT = MAX_ITEM_CHARS - 120;
 
 export function mergePatch(state: SummaryState, patch: SummaryPatch, options: MergeOptions): Merged {
   const dropped: { what: string; why: DropReason }[] = [];
-  const drop = (what: string, why: DropReason) => dropped.push({ what: tidy(what, 160), why });
+  const drop = (what: string, why: DropReason) => dropped.push({ what: oneLine(what, 160), why });
   const known = options.knownIds ?? itemIds(state);
   let next: SummaryState = { ...state, through: Math.max(state.through, options.coveredRange[1]) };
 
@@ -111,7 +111,7 @@ function applyResolutions(
       continue;
     }
     allowed--;
-    const reason = tidy(neutralize(tidy(why, 200), "other").text, MAX_TEXT);
+    const reason = oneLine(neutralize(oneLine(why, 200), "other").text, MAX_TEXT);
     const resolve = (item: SummaryItem): SummaryItem => ({
       ...item,
       status,
@@ -135,9 +135,9 @@ function soundItem(item: NewItem, section: Section, options: MergeOptions, drop:
     drop(item.text, "impossible-source");
     return [];
   }
-  const safe = neutralize(tidy(item.text, MAX_TEXT), section === "goals" ? "user" : "other");
+  const safe = neutralize(oneLine(item.text, MAX_TEXT), section === "goals" ? "user" : "other");
   if (safe.changed !== null) drop(item.text, safe.changed === "approval" ? "approval-spent" : "imperative-reported");
-  const why = item.why === undefined ? {} : { why: neutralize(tidy(item.why, MAX_TEXT), "other").text };
+  const why = item.why === undefined ? {} : { why: neutralize(oneLine(item.why, MAX_TEXT), "other").text };
   return safe.text === "" ? [] : [{ text: safe.text, seqs: fewSeqs(seqs), ...why }];
 }
 

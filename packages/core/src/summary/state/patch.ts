@@ -4,6 +4,7 @@
  * named. A patch is only a proposal: merge.ts decides what of it holds.
  */
 
+import { isRecord } from "../../text/is-record.ts";
 import { findObject } from "../../text/lenient-json.ts";
 import { withoutReasoning } from "./answer.ts";
 import { type ItemStatus, type NewItem, SECTIONS, type Section } from "./state.ts";
@@ -120,8 +121,4 @@ function isNothing(text: string): boolean {
 
 function records(list: unknown): Record<string, unknown>[] {
   return Array.isArray(list) ? list.filter(isRecord) : isRecord(list) ? [list] : [];
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

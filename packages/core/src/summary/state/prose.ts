@@ -3,7 +3,7 @@
  * becomes one line per sentence, so that a summary that must be shortened sheds sentences and not everything.
  */
 
-import { tidy } from "../../text/clip.ts";
+import { oneLine } from "../../text/clip.ts";
 import { neutralize } from "./authority.ts";
 import type { DropReason } from "./merge.ts";
 
@@ -21,7 +21,10 @@ export function settleProse(text: string): SettledProse {
   const settle = (piece: string): string => {
     const { text: safe, changed } = neutralize(piece, "other");
     if (changed !== null) {
-      dropped.push({ what: tidy(piece, 160), why: changed === "approval" ? "approval-spent" : "imperative-reported" });
+      dropped.push({
+        what: oneLine(piece, 160),
+        why: changed === "approval" ? "approval-spent" : "imperative-reported",
+      });
     }
     return safe;
   };

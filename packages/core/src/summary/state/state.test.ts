@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { tidy } from "../../text/clip.ts";
+import { oneLine } from "../../text/clip.ts";
 import { addItems, emptyState, fewSeqs, MAX_ITEMS, MAX_SECTION_CHARS, readState, withSection } from "./state.ts";
 
 test("a state survives being stored as JSON", () => {
@@ -67,8 +67,8 @@ test("a section is bounded in characters, too, and the first thing the user aske
 });
 
 test("text becomes one line, is capped and never ends in half a character", () => {
-  assert.equal(tidy(" a\n\n## Heading\u0000\tb\u2028", 100), "a ## Heading b");
-  assert.equal(tidy("😀".repeat(10), 6), "😀😀…");
+  assert.equal(oneLine(" a\n\n## Heading\u0000\tb\u2028", 100), "a ## Heading b");
+  assert.equal(oneLine("😀".repeat(10), 6), "😀😀…");
 });
 
 test("sources are few: the first and the newest", () => {

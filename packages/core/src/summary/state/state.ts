@@ -3,7 +3,9 @@
  * with the few messages it came from. This file owns the shape, the caps and the reading of stored states; it decides
  * nothing about what is worth keeping in a prompt (render.ts) or worth learning from a conversation (extract.ts, patch.ts).
  */
-import { tidy } from "../../text/clip.ts";
+
+import { oneLine } from "../../text/clip.ts";
+import { isRecord } from "../../text/is-record.ts";
 import { emptyLedger, type Ledger, readLedger } from "../ledger/ledger-state.ts";
 
 export const SECTIONS = ["goals", "decisions", "files", "facts", "errors", "now", "next"] as const;
@@ -82,7 +84,7 @@ export function addItems(state: SummaryState, section: Section, items: readonly 
   const byText = new Map(list.map((item, index) => [item.text.toLowerCase(), index]));
   let nextId = state.nextId;
   for (const item of items) {
-    const text = tidy(item.text, MAX_ITEM_CHARS);
+    const text = oneLine(item.text, MAX_ITEM_CHARS);
     if (text === "") continue;
     const known = byText.get(text.toLowerCase());
     if (known !== undefined) {
@@ -95,7 +97,7 @@ export function addItems(state: SummaryState, section: Section, items: readonly 
       id: `${section === "now" ? "w" : section[0]}${nextId++}`,
       text,
       seqs: fewSeqs(item.seqs),
-      ...(item.why === undefined || item.why === "" ? {} : { why: tidy(item.why, MAX_ITEM_CHARS) }),
+      ...(item.why === undefined || item.why === "" ? {} : { why: oneLine(item.why, MAX_ITEM_CHARS) }),
     });
   }
   return withSection({ ...state, nextId }, section, list);
@@ -181,18 +183,14 @@ function readItem(value: unknown): SummaryItem[] {
   return [
     {
       id: id as string,
-      text: tidy(text as string, MAX_ITEM_CHARS),
+      text: oneLine(text as string, MAX_ITEM_CHARS),
       seqs,
       ...(status === "done" || status === "obsolete" || status === "open" ? { status } : {}),
-      ...(typeof why === "string" ? { why: tidy(why, MAX_ITEM_CHARS) } : {}),
+      ...(typeof why === "string" ? { why: oneLine(why, MAX_ITEM_CHARS) } : {}),
     },
   ];
 }
 
 function wholeNumber(value: unknown): number {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : 0;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { count } from "../conversations.test.ts";
+import { count } from "../fixtures/conversations.ts";
 import { validateSummary } from "./validate.ts";
 
 const options = { hiddenTokens: 400, count };

@@ -1,13 +1,13 @@
 /** Anthropic's messages API. */
 
 import { readMessage } from "@palimpsest/core/internal/message";
+import { isRecord } from "@palimpsest/core/internal/text";
 import { type AnthropicMessage, anthropicRules, anthropicShape } from "@palimpsest/core/message";
 import { conversationOf } from "./conversation.ts";
 import {
   type Failure,
   type FailureBody,
   type Headers,
-  isRecord,
   malformed,
   type Protocol,
   pieces,

@@ -98,7 +98,3 @@ export function pieces(text: string, size = 32): string[] {
   const count = Math.ceil(points.length / size);
   return Array.from({ length: count }, (_, at) => points.slice(at * size, (at + 1) * size).join(""));
 }
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}

@@ -1,5 +1,6 @@
 /** What all three protocols have in common in a request: a model, a list of messages, tools with names, a stream or not. */
-import { isRecord, type Malformed, malformed } from "./protocol.ts";
+import { isRecord } from "@palimpsest/core/internal/text";
+import { type Malformed, malformed } from "./protocol.ts";
 
 interface Common {
   readonly kind: "common";

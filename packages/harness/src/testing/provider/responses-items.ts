@@ -2,8 +2,10 @@
  * The items of OpenAI's responses API as chat messages, so that the same rules judge them: thinking, text and calls that
  * follow each other are one message of the assistant. References to stored items are refused: nothing is stored here.
  */
+
+import { isRecord } from "@palimpsest/core/internal/text";
 import type { OpenAiBlock, OpenAiCall, OpenAiMessage } from "@palimpsest/core/message";
-import { isRecord, type Malformed, malformed } from "./protocol.ts";
+import { type Malformed, malformed } from "./protocol.ts";
 
 type Items = { readonly kind: "messages"; readonly messages: readonly OpenAiMessage[] } | Malformed;
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { NEAR_MISSES, SECRETS } from "./fixtures/secrets.ts";
-import { redactSecrets } from "./redact.ts";
+import { maskSecrets, redactSecrets } from "./secrets.ts";
 
 test("[F67] secrets are taken out and look-alikes stay: precision and recall on the fixture", (t) => {
   const missed = SECRETS.filter(([text, secret]) => redactSecrets(text).text.includes(secret));
@@ -54,3 +54,14 @@ test("a long text without an end is read in linear time", () => {
     assert.equal(typeof redactSecrets(text).text, "string");
   }
 });
+
+for (const [text, shown] of [
+  ["Incorrect API key provided: sk-ab***********9xyz.", "Incorrect API key provided: [secret]"],
+  ["token glpat-abcdefghij0123456789 refused", "token [secret] refused"],
+  ['{"api_key": "plain-words"}', '{"api_key": "[secret]"}'],
+  ["connect postgres://svc:pass@10.0.0.5/prod", "connect postgres://svc:[secret]@10.0.0.5/prod"],
+  ["a monkey-business error at src/key.ts", "a monkey-business error at src/key.ts"],
+] as const)
+  test(`an error that says "${text}" is logged without its secret`, () => {
+    assert.equal(maskSecrets(text), shown);
+  });

@@ -1,7 +1,7 @@
 /**
- * Takes secrets out of text before it is stored [F67]: keys and tokens by their issuers' forms, passwords and keys by what
- * they are assigned to, passphrases and seed phrases, connection strings, private keys, numbers of cards, accounts and
- * people that pass their checks. What only looks long or random (hashes, ids, versions) stays.
+ * Takes secrets out of text, before it is stored [F67] or logged: keys and tokens by their issuers' forms, passwords and keys
+ * by what they are assigned to, passphrases and seed phrases, connection strings, private keys, numbers of cards, accounts
+ * and people that pass their checks. What only looks long or random (hashes, ids, versions) stays.
  */
 
 export type SecretKind =
@@ -34,6 +34,17 @@ export function redactSecrets(text: string): RedactedText {
   return { text: clean, found };
 }
 
+/**
+ * The text of an error, fit for a log: keys also where a provider repeats them half hidden, and the password of an address.
+ * Coarser than `redactSecrets`, since an error is no loss.
+ */
+export function maskSecrets(text: string): string {
+  return text
+    .replace(TOKEN, "[secret]")
+    .replace(KEY_IN_ERROR, (_, name: string | undefined) => `${name ?? ""}[secret]`)
+    .replace(ADDRESS_PASSWORD, "$1[secret]@");
+}
+
 interface Rule {
   readonly kind: SecretKind;
   readonly pattern: RegExp;
@@ -64,6 +75,13 @@ const TOKENS = [
   "eyJ[\\w-]{8,}\\.eyJ[\\w-]{8,}\\.[\\w-]{8,}",
 ].join("|");
 
+const TOKEN = new RegExp(`(?<![\\w-])(?:${TOKENS})`, "g");
+
+const KEY_IN_ERROR =
+  /\b(?:sk|pk|rk|key|gsk|xai|AIza|ghp|hf)[-_][A-Za-z0-9_*.-]{8,}|\bAIza[A-Za-z0-9_-]{20,}|(?<=\bBearer\s)\S+|(api[-_]?key["']?\s*[=:]\s*["']?)[^\s"',}]+/gi;
+
+const ADDRESS_PASSWORD = /(:\/\/[^\s:@/]{0,64}:)[^\s@/]{1,256}@/g;
+
 const SETTING =
   "(?:(?<![\\w-])[\\w-]*(?:api[_-]?key|secret|token|passw(?:or)?d|passwd|pwd|passphrase|access[_-]?key|private[_-]?key|client[_-]?secret|credential)s?|passwort|kennwort|contrase\u00f1a|mot de passe|pin code|pin)";
 
@@ -83,7 +101,7 @@ const RULES: readonly Rule[] = [
     pattern: /\b((?:AccountKey|SharedAccessKey|Password|Pwd)=)(?!\[redacted)([^;\s"']{4,})(?=;|\s|"|'|$)/g,
     keep: ([, name], mark) => `${name}${mark}`,
   },
-  { kind: "token", pattern: new RegExp(`(?<![\\w-])(?:${TOKENS})`, "g") },
+  { kind: "token", pattern: TOKEN },
   {
     kind: "token",
     pattern: /\b(bearer|basic)\s+([A-Za-z0-9._~+/-]{16,}=*)/gi,
