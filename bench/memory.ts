@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { emptyDocument, type Fact, type MemoryDocument, renderMemory } from "@palimpsest/core/memory";
 import { type EvidenceRequest, gatherEvidence, openRepository, storeStorage } from "palimpsest/memory";
 import { exactCounter } from "palimpsest/models";
-import { openSqlite, type Store } from "palimpsest/stores";
+import { type FullStore, openSqlite } from "palimpsest/stores";
 import { appendMessages, createThread, threadDeps, withWriter } from "palimpsest/threads";
 import { type Bench, quantile, remembering } from "./bench.ts";
 import { type Dialog, FIELDS, type Question, readDialogs, type Turn } from "./locomo.ts";
@@ -63,7 +63,7 @@ interface Score {
 type Count = (text: string) => number;
 
 async function measure(
-  store: Store,
+  store: FullStore,
   dialog: Dialog,
   at: number,
   { count, times }: { readonly count: Count; readonly times: number[] },
@@ -115,7 +115,11 @@ function request(
   };
 }
 
-async function ingest(store: Store, turns: readonly Turn[], to: { readonly user: string; readonly thread: string }) {
+async function ingest(
+  store: FullStore,
+  turns: readonly Turn[],
+  to: { readonly user: string; readonly thread: string },
+) {
   const own = threadDeps(store.forUser(to.user));
   await createThread(own, { id: to.thread });
   const first = turns[0]?.speaker;
@@ -153,7 +157,7 @@ function factsOf(turns: readonly Turn[], thread: string): Fact[] {
   return [...facts.values()];
 }
 
-async function remember(store: Store, user: string, facts: readonly Fact[]): Promise<MemoryDocument> {
+async function remember(store: FullStore, user: string, facts: readonly Fact[]): Promise<MemoryDocument> {
   const scope = { user, agent: null };
   const storage = storeStorage(store, "sqlite");
   await storage.save({ ...emptyDocument(), facts, revision: 1 }, { scope, expectRevision: 0 });
@@ -180,7 +184,7 @@ function summary(scores: readonly Score[]) {
 }
 
 /** The file's dialogs again and again, until there are 100,000 turns and 10,000 facts of one user. */
-async function timeLarge(store: Store, dialogs: readonly Dialog[], count: Count) {
+async function timeLarge(store: FullStore, dialogs: readonly Dialog[], count: Count) {
   const all = dialogs.flatMap(({ turns }) => turns);
   const user = "large";
   for (let thread = 0; thread < 20; thread += 1) {

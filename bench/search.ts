@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { catchUp, searchThread } from "palimpsest/recall";
-import { openStore, type Store } from "palimpsest/stores";
+import { type FullStore, openStore } from "palimpsest/stores";
 import { createThread, prepare, threadDeps, type Writer } from "palimpsest/threads";
 import { EAGER_MESSAGES } from "../packages/harness/src/recall/catch-up.ts";
 import { startPostgres } from "../packages/harness/src/testing/postgres-server.ts";
@@ -31,7 +31,7 @@ const search: Bench = async (_args, options) => {
 
 export default search;
 
-async function open(name: "sqlite" | "postgres"): Promise<{ store: Store; dispose: () => Promise<void> }> {
+async function open(name: "sqlite" | "postgres"): Promise<{ store: FullStore; dispose: () => Promise<void> }> {
   if (name === "postgres") {
     const server = await startPostgres();
     const store = await openStore(server.url());
@@ -42,7 +42,7 @@ async function open(name: "sqlite" | "postgres"): Promise<{ store: Store; dispos
   return { store, dispose: async () => store.close().then(() => rmSync(folder, { recursive: true })) };
 }
 
-async function measure(store: Store, messages: number, rounds: number) {
+async function measure(store: FullStore, messages: number, rounds: number) {
   const random = generator(7);
   const writer = await thread(store);
   const started = performance.now();
@@ -54,7 +54,7 @@ async function measure(store: Store, messages: number, rounds: number) {
   const filled = performance.now();
   await catchUp(store, "long");
   const indexed = performance.now();
-  const turns = await measureIndexing(writer, random, rounds * 2);
+  const turns = await measureIndexing(store, writer, random, rounds * 2);
   const times: number[] = [];
   let found = 0;
   for (let round = 0; round < rounds; round += 1) {
@@ -74,7 +74,7 @@ async function measure(store: Store, messages: number, rounds: number) {
 }
 
 /** Appends one by one, with the index brought up to date as often as the runtime does it, timed apart. */
-async function measureIndexing(writer: Writer, random: () => number, count: number) {
+async function measureIndexing(store: FullStore, writer: Writer, random: () => number, count: number) {
   let [appending, indexing] = [0, 0];
   for (let round = 1; round <= count; round += 1) {
     const text = sentence(random);
@@ -83,14 +83,14 @@ async function measureIndexing(writer: Writer, random: () => number, count: numb
     appending += performance.now() - start;
     if (round % EAGER_MESSAGES !== 0) continue;
     const due = performance.now();
-    await catchUp(writer.store, "long");
+    await catchUp(store, "long");
     indexing += performance.now() - due;
   }
-  await catchUp(writer.store, "long");
+  await catchUp(store, "long");
   return { appendMs: appending / count, indexMs: indexing / count, indexShare: indexing / appending };
 }
 
-async function thread(store: Store): Promise<Writer> {
+async function thread(store: FullStore): Promise<Writer> {
   const own = threadDeps(store);
   await createThread(own, { id: "long" });
   const taken = await store.acquireLease("long", "bench", 3_600_000);

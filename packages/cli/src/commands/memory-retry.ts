@@ -1,3 +1,4 @@
+import type { JobStatus } from "palimpsest/stores";
 import type { Run } from "../command/command.ts";
 import { Failure } from "../command/failure.ts";
 import { withHome } from "../home/home.ts";
@@ -14,7 +15,7 @@ export const run: Run = async (_input, context) => {
         if (memory === null) throw new Failure("off", "Memory is turned off in the configuration (memory.enabled).");
         try {
           const retried = await Promise.race([memory.queue.retry(PATIENCE_MS), aborted(signal)]);
-          const left = retried.kind === "left" ? retried.jobs : [];
+          const left = (retried.kind === "left" ? retried.jobs : []).map(shown);
           const learned = retried.threads.filter((thread) => !left.some((job) => job.thread === thread));
           return { revived: retried.revived, learned, left };
         } finally {
@@ -35,6 +36,10 @@ export const run: Run = async (_input, context) => {
   }
   return left.length === 0 ? 0 : 1;
 };
+
+function shown({ queue: _, key: agent, payload: _payload, ...rest }: JobStatus) {
+  return { ...rest, agent };
+}
 
 function aborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {

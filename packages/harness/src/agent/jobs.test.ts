@@ -9,7 +9,9 @@ import type { Middleware } from "./middleware.ts";
 
 const learning: Middleware = {
   name: "learning",
-  jobs: ({ agentName }, throughSeq) => [{ agent: agentName, throughSeq, delayMs: 1000, maxAttempts: 5, now: 0 }],
+  jobs: ({ agentName }, throughSeq) => [
+    { queue: "memory", key: agentName, payload: { throughSeq }, delayMs: 1000, maxAttempts: 5, now: 0 },
+  ],
 };
 
 test("[F51] a turn's jobs are written in the append of its last answer, and in no other", async () => {
@@ -32,8 +34,8 @@ test("[F51] a turn's jobs are written in the append of its last answer, and in n
   const asking = batches.filter(({ jobs = [] }) => jobs.length > 0);
   assert.equal(asking.length, 1);
   assert.match(asking[0]!.records[0]!.body!, /it is a cat/);
-  assert.equal(asking[0]!.jobs![0]!.throughSeq, asking[0]!.records[0]!.seq);
-  const [job, ...more] = await store.jobs.list();
+  assert.deepEqual(asking[0]!.jobs![0]!.payload, { throughSeq: asking[0]!.records[0]!.seq });
+  const [job, ...more] = await inner.outbox.list();
   assert.deepEqual([job!.thread, job!.user, job!.state, more.length], ["t", "ada", "waiting", 0]);
   await store.close();
 });

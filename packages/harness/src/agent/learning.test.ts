@@ -6,10 +6,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { until } from "../../test/memory/queue-suite/kit.ts";
 import { createAgentFromConfig } from "../assistant/from-config.ts";
 import { configSchema } from "../config/schema.ts";
 import { openSqlite } from "../stores/sqlite.ts";
+import { until } from "../testing/conformance/queue/kit.ts";
 
 const TOLD = "My name is Ada and I prefer short answers.";
 
@@ -34,8 +34,8 @@ test("a closed agent learns no more; what it was told waits for the next one", a
   const { agent, store, facts } = await setUp(t, { debounce_seconds: 3600 });
   await agent.generate({ threadId: "t", prompt: TOLD });
   await agent.close();
-  await store.jobs.hurry("t");
-  const [job] = await store.jobs.list();
+  await store.outbox.hurry("t", "memory");
+  const [job] = await store.outbox.list();
   assert.deepEqual([job!.state, job!.attempts, await facts()], ["waiting", 0, []]);
 });
 

@@ -4,7 +4,7 @@
  */
 import type { ToolSet } from "ai";
 import type { Summarization } from "../config/summarization.ts";
-import type { NewMemoryJob } from "../stores/memory-jobs.ts";
+import type { NewJob } from "../stores/outbox.ts";
 import type { RunEnd } from "./events.ts";
 import type { ModelRequest } from "./request.ts";
 import type { Run } from "./run.ts";
@@ -32,7 +32,7 @@ export interface Middleware {
   /** After every answered step, when the answer and its results are in the log. */
   readonly afterModel?: (run: Run, answer: Answered) => void | Promise<void>;
   /** Work that the turn's last answer asks for, queued in the transaction that writes it. Must be quick: it waits. */
-  readonly jobs?: (run: Run, throughSeq: number) => readonly NewMemoryJob[];
+  readonly jobs?: (run: Run, throughSeq: number) => readonly NewJob[];
   /** Once per run, however it ended, while the thread is still held. */
   readonly afterAgent?: (run: Run, end: RunEnd) => void | Promise<void>;
   /** When the agent is closed: ends what this one has running beside the runs. */
@@ -54,7 +54,7 @@ export interface Chain {
   model(request: ModelRequest, call: AskModel, run: Run): Promise<StepOutcome>;
   tool(call: ToolCall, carryOut: CarryOut, run: Run): Promise<CallOutcome>;
   afterModel(run: Run, answer: Answered): Promise<void>;
-  jobs(run: Run, throughSeq: number): readonly NewMemoryJob[];
+  jobs(run: Run, throughSeq: number): readonly NewJob[];
   afterAgent(run: Run, end: RunEnd): Promise<void>;
   close(): Promise<void>;
 }

@@ -149,7 +149,11 @@ function effects(run: Run, options: DeskOptions, { ledger, request }: Asked) {
   };
   return {
     writer: writerFor(summarizer, place),
-    background: { table, ahead: settings.drafts ? ahead : "no", label: summarizerLabel(summarizer, place) },
+    background: {
+      table,
+      ahead: settings.drafts && deps.store.drafts !== undefined ? ahead : "no",
+      label: summarizerLabel(summarizer, place),
+    },
     policy: settings.policy,
     prune: enabled ? () => ({ policy, cache: cache() }) as const : null,
     quotes: (seqs: readonly number[]) => readMessages(deps.store, threadId, seqs),

@@ -6,7 +6,7 @@ import type { CompactionOutcome } from "@palimpsest/core/compaction";
 import type { MessageRecord } from "@palimpsest/core/log";
 import type { AiSdkMessage } from "@palimpsest/core/message";
 import type { CompactRequest } from "../compaction/compactor.ts";
-import type { NewMemoryJob } from "../stores/memory-jobs.ts";
+import type { NewJob } from "../stores/outbox.ts";
 import type { AppendBatch } from "../stores/store.ts";
 import type { Conversation } from "../threads/conversation.ts";
 import type { Committed, RecordInput, ThreadDeps } from "../threads/writer.ts";
@@ -51,7 +51,7 @@ export interface Run {
 /** What goes into the log together with a message. */
 interface SaidBeside {
   readonly drafts?: (seq: number) => readonly RecordInput[];
-  readonly jobs?: (throughSeq: number) => readonly NewMemoryJob[];
+  readonly jobs?: (throughSeq: number) => readonly NewJob[];
   /** The hash of the request it answers, where its reasoning is bound to it. */
   readonly prefix?: string | null;
 }

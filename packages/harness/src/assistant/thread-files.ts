@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { type Shape, shapeOf } from "@palimpsest/core/message";
 import { repairParts } from "../compaction/part-files.ts";
 import { threadFolder } from "../home-folders.ts";
+import { scrub } from "../stores/capabilities.ts";
 import { withLease } from "../stores/leases.ts";
 import type { Scrubbed, Store } from "../stores/store.ts";
 import { everyThread } from "../stores/users.ts";
@@ -72,7 +73,7 @@ export async function deleteThreadWithFiles(deps: ThreadDeps, base: string, thre
   if (held.kind === "missing") return held;
   if (held.kind === "busy") return { kind: "busy", thread, expiresAt: held.expiresAt };
   if (held.value !== "deleted") return { kind: held.value, thread };
-  return { kind: "deleted", scrubbed: await store.scrub() };
+  return { kind: "deleted", scrubbed: await scrub(store) };
 }
 
 /** Its sub-agents' threads; none while a fork still shows what they did. */

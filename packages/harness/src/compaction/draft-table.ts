@@ -11,7 +11,9 @@ export interface DraftTable {
   drop(key?: string): Promise<void>;
 }
 
-export function draftTable(drafts: Drafts, thread: string, clock: () => Date): DraftTable {
+/** Where the store keeps no drafts, neither does the table: nothing is prepared ahead, and an interrupted summary starts anew. */
+export function draftTable(drafts: Drafts | undefined, thread: string, clock: () => Date): DraftTable {
+  if (drafts === undefined) return { get: async () => null, put: async () => {}, drop: async () => {} };
   return {
     get: async (key) => (await drafts.get(thread, key).catch(() => undefined))?.value ?? null,
     async put(key, value) {

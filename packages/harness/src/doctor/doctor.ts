@@ -13,6 +13,7 @@ import { openStorage } from "../memory/open-storage.ts";
 import { openRepository } from "../memory/repository.ts";
 import { windowOf } from "../models/window.ts";
 import { rebuildIndex } from "../recall/catch-up.ts";
+import { scrub } from "../stores/capabilities.ts";
 import type { Store } from "../stores/store.ts";
 import { everyThread, everyUser } from "../stores/users.ts";
 import { rebuildHead, verify } from "../threads/audit.ts";
@@ -57,7 +58,7 @@ export async function examine(options: DoctorOptions): Promise<Check[]> {
     const store = await options.open();
     try {
       checks.push({ name: "home", ok: true, detail: homeOf(options) });
-      const engine = await store.check();
+      const engine = (await store.upkeep?.check()) ?? { ok: true, detail: "this store has no check of its own" };
       checks.push({ name: "database", ok: engine.ok, detail: engine.detail });
       const { home, derived, folders = "own" } = options;
       if (derived === "rebuild" && folders === "own" && existsSync(join(home, "threads")))
@@ -91,7 +92,7 @@ async function erasureChecks(store: Store, { home }: DoctorOptions, loaded: Load
 
 /** Nothing where all that was erased has left the engine's own files. */
 async function scrubCheck(store: Store): Promise<Check[]> {
-  const scrubbed = await store.scrub();
+  const scrubbed = await scrub(store);
   if (scrubbed.kind === "clean") return [];
   const detail = `${scrubbed.file} may hold what was erased, until the process that is reading the database has ended`;
   return [{ name: "write-ahead file", ok: false, detail }];

@@ -1,13 +1,16 @@
 /** What `doctor` says about memory: what is still to be learned, what was given up, and files that were set aside. */
 import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { MEMORY_QUEUE } from "../memory/job.ts";
 import { type MemoryPlace, memoryPath } from "../memory/scope.ts";
 import type { Store } from "../stores/store.ts";
 import type { Check } from "./doctor.ts";
 
 /** What memory has still to learn, and what it has given up on. */
-export async function memoryJobCheck(store: Pick<Store, "jobs">): Promise<Check> {
-  const jobs = await store.jobs.list();
+export async function memoryJobCheck(store: Pick<Store, "outbox">): Promise<Check> {
+  if (store.outbox === undefined)
+    return { name: "memory jobs", ok: true, detail: "this store has no outbox: nothing is learned from turns" };
+  const jobs = await store.outbox.list(MEMORY_QUEUE);
   const dead = jobs.filter(({ state }) => state === "dead");
   const queued = `${jobs.length - dead.length} queued`;
   if (dead.length === 0) return { name: "memory jobs", ok: true, detail: queued };

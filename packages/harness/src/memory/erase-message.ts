@@ -8,6 +8,7 @@ import { bindTurns, escapeLine, meaning, planMemoryErasure } from "@palimpsest/c
 import type { ThreadHeader } from "@palimpsest/core/log";
 import type { Fact, MemoryErasure } from "@palimpsest/core/memory";
 import { readTurns, refOf } from "../recall/search.ts";
+import { scrub } from "../stores/capabilities.ts";
 import type { Scrubbed } from "../stores/store.ts";
 import { eraseFacts, type Redacted, redact } from "../threads/redact.ts";
 import type { ThreadDeps } from "../threads/writer.ts";
@@ -63,7 +64,7 @@ export async function eraseMessage(kit: EraseKit, thread: string, seq: number): 
   });
   const shown = await eraseFacts(deps, namesOf(memory));
   for (const one of new Set([...threads, ...lentTo, ...copied, ...shown.threads])) await cleanFiles?.(one);
-  const scrubbed = await deps.store.scrub();
+  const scrubbed = await scrub(deps.store);
   const shownIn = shown.threads.filter((one) => !threads.includes(one) && !lentTo.includes(one));
   return { ...redacted, facts: [...memory.ids], shownIn, busy: shown.busy, copies: memory.copies, scrubbed };
 }

@@ -13,6 +13,7 @@ import { rebuildHead, threadDeps, verify } from "../threads/index.ts";
 import { type EraseKit, eraseMessage } from "./erase-message.ts";
 import { fileStorage } from "./file-storage.ts";
 import { forgetEverywhere } from "./forget-everywhere.ts";
+import { memoryJob } from "./job.ts";
 import { memory } from "./middleware.ts";
 import { openRepository } from "./repository.ts";
 import { memoryService } from "./service.ts";
@@ -76,7 +77,9 @@ test("what a model learned from a turn that was redacted meanwhile isn't kept, w
         return JSON.stringify({ additions: [added], sections: { topOfMind: section } });
       },
     });
-    await updater.process({ user: "default", thread: "a", throughSeq: (await at.store.head("a"))!.version });
+    await updater.process(
+      memoryJob({ user: "default", thread: "a", agent: "default", throughSeq: (await at.store.head("a"))!.version }),
+    );
     await at.nowhere();
   }
 });

@@ -4,6 +4,7 @@
  * them, and with the source turns themselves. Says what it did.
  */
 import type { EvidenceRecord } from "@palimpsest/core/log";
+import { scrub } from "../stores/capabilities.ts";
 import type { Scrubbed } from "../stores/store.ts";
 import { asUser, everyThread } from "../stores/users.ts";
 import { withWriter } from "../threads/acts.ts";
@@ -81,7 +82,7 @@ async function eraseEverywhere(
     for (const thread of result.busy) busy.add(thread);
   }
   for (const thread of shown.threads) await cleanFiles?.(thread);
-  const scrubbed = await deps.store.scrub();
+  const scrubbed = await scrub(deps.store);
   return { ...forgotten, evidence: shown.threads, redacted, busy: [...busy], scrubbed };
 }
 

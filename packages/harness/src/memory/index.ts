@@ -3,6 +3,7 @@ export { type EmitMemory, type MemoryEvent, memoryLogLine } from "./events.ts";
 export { type Evidence, type EvidenceRequest, gatherEvidence } from "./evidence.ts";
 export { type FileStorageOptions, fileStorage } from "./file-storage.ts";
 export { type ForgetRequest, type ForgottenEverywhere, forgetEverywhere } from "./forget-everywhere.ts";
+export { type MemoryJob, type MemoryPayload, type MemoryTurn, memoryJob } from "./job.ts";
 export { type OpenStorageOptions, openStorage } from "./open-storage.ts";
 export { createMemoryQueue, type Drained, type MemoryQueue, type MemoryQueueOptions } from "./queue.ts";
 export { type Changed, type Edit, openRepository, type Repository } from "./repository.ts";
@@ -29,7 +30,6 @@ export { storeStorage } from "./store-storage.ts";
 export {
   createUpdater,
   type Extract,
-  type MemoryJob,
   type UpdateOutcome,
   type Updater,
   type UpdaterOptions,

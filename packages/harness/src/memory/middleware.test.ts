@@ -257,7 +257,7 @@ function open(
       kit.time += 60_000;
       return agent.generate({ threadId, prompt, ...who });
     },
-    jobs: async () => (await store.jobs.list()).map(({ thread }) => thread),
+    jobs: async () => (await store.outbox.list()).map(({ thread }) => thread),
     learn: async () => {
       assert.deepEqual(await queue.drain(10_000), { kind: "drained" });
     },

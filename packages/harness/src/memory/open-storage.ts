@@ -25,8 +25,8 @@ export async function openStorage(options: OpenStorageOptions): Promise<MemorySt
   if (storageClass === "file" || FILE_ALIAS.test(storageClass)) return files();
   try {
     if (storageClass === "sqlite" || storageClass === "postgres") {
-      if (store === undefined) throw new Error("there is no store to keep it in");
-      return storeStorage(store, storageClass);
+      if (store?.memories === undefined) throw new Error("there is no store to keep it in, or it keeps no memories");
+      return storeStorage({ memories: store.memories }, storageClass);
     }
     return await loadModule(storageClass, options.base);
   } catch (error) {

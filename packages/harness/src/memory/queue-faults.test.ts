@@ -2,14 +2,14 @@
 import assert from "node:assert/strict";
 import { after, before, type TestContext, test } from "node:test";
 import pg from "pg";
-import { learn, learned, takeTurn } from "../../test/memory/queue-learner.ts";
-import { until } from "../../test/memory/queue-suite/kit.ts";
-import type { JobEvent } from "../stores/memory-jobs.ts";
+import type { JobEvent } from "../stores/outbox.ts";
 import type { ConnectionOptions } from "../stores/postgres/connection.ts";
 import { openPostgres } from "../stores/postgres.ts";
 import { StoreError } from "../stores/store-error.ts";
+import { until } from "../testing/conformance/queue/kit.ts";
 import { type PostgresProxy, startPostgresProxy } from "../testing/postgres-proxy.ts";
 import { type PostgresServer, startPostgres } from "../testing/postgres-server.ts";
+import { learn, learned, takeTurn } from "../testing/queue-learner.ts";
 import { writeThread } from "../testing/thread-writer.ts";
 import { createMemoryQueue, type MemoryQueueOptions } from "./queue.ts";
 
@@ -46,7 +46,7 @@ for (const fault of ["cut", "lose-answer", "fall-silent"] as const) {
     await queue.start();
     await met;
     await turn("I have a boat.");
-    await until(async () => (await store.jobs.list()).length === 0, "every job is done");
+    await until(async () => (await store.outbox.list()).length === 0, "every job is done");
     assert.deepEqual(await texts(), ["I live in Oslo.", "I have a boat."]);
   });
 }
@@ -69,11 +69,11 @@ test("a worker that is stopped while it waits for an answer gives back what the 
   const met = proxy.next(CLAIM, "delay-answer");
   await queue.start();
   await met;
-  const states = async () => (await direct.jobs.list()).map(({ state, attempts }) => [state, attempts]);
+  const states = async () => (await direct.outbox.list()).map(({ state, attempts }) => [state, attempts]);
   assert.deepEqual(await states(), [["running", 1]]);
   await queue.stop();
   proxy.speak();
-  await until(async () => (await direct.jobs.list())[0]!.state === "waiting", "it was given back");
+  await until(async () => (await direct.outbox.list())[0]!.state === "waiting", "it was given back");
   assert.deepEqual(await states(), [["waiting", 0]]);
   assert.deepEqual(started, []);
 });

@@ -1,9 +1,9 @@
 import pg from "pg";
-import { queueSuite } from "../../test/memory/queue-suite.ts";
 import { openPostgres } from "../stores/postgres.ts";
+import { queueConformance } from "../testing/conformance.ts";
 import { startPostgres } from "../testing/postgres-server.ts";
 
-queueSuite("PostgreSQL", async () => {
+queueConformance("PostgreSQL", async () => {
   const server = await startPostgres();
   const store = (await openPostgres(server.url())).forUser("ada");
   const own = new pg.Client(server.url());
@@ -15,7 +15,7 @@ queueSuite("PostgreSQL", async () => {
     async elapse(ms) {
       const shift = `$1::float8 * interval '1 millisecond'`;
       await own.query(
-        `UPDATE palimpsest.memory_jobs SET run = run - ${shift}, first = first - ${shift}, queued = queued - ${shift},
+        `UPDATE palimpsest.outbox SET run = run - ${shift}, first = first - ${shift}, queued = queued - ${shift},
           leased = leased - ${shift}, until = until - ${shift}`,
         [ms],
       );

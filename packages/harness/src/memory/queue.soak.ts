@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { checkQueueCrashes } from "../../test/memory/queue-crash-check.ts";
-import { learn, learned, takeTurn } from "../../test/memory/queue-learner.ts";
-import { until } from "../../test/memory/queue-suite/kit.ts";
 import { openPostgres } from "../stores/postgres.ts";
+import { until } from "../testing/conformance/queue/kit.ts";
 import { type PostgresServer, startPostgres } from "../testing/postgres-server.ts";
+import { learn, learned, takeTurn } from "../testing/queue-learner.ts";
 import { writeThread } from "../testing/thread-writer.ts";
 import { createMemoryQueue } from "./queue.ts";
 

@@ -4,14 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { checkQueueCrashes } from "../../test/memory/queue-crash-check.ts";
-import { sharing } from "../../test/memory/queue-suite/sharing.ts";
-import { queueSuite } from "../../test/memory/queue-suite.ts";
+import { sharing } from "../../test/memory/queue-sharing.ts";
 import { openSqlite } from "../stores/sqlite.ts";
+import { queueConformance } from "../testing/conformance.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "palimpsest-queue-"));
 after(() => rmSync(folder, { recursive: true }));
 
-queueSuite("SQLite", async () => {
+queueConformance("SQLite", async () => {
   const store = openSqlite({ path: ":memory:" }).forUser("ada");
   let now = Date.UTC(2026, 10, 15);
   return {

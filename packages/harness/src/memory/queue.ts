@@ -10,16 +10,17 @@ import {
   type JobStatus,
   type JobWorker,
   MAX_ATTEMPTS,
-  type MemoryJob,
-  type NewMemoryJob,
+  type NewJob,
+  type Outbox,
   type WorkOptions,
-} from "../stores/memory-jobs.ts";
+} from "../stores/outbox.ts";
 import type { Store } from "../stores/store.ts";
 import { asUser } from "../stores/users.ts";
 import type { EmitMemory } from "./events.ts";
+import { MEMORY_QUEUE, type MemoryJob, type MemoryPayload, type MemoryTurn } from "./job.ts";
 import type { UpdateOutcome } from "./updater.ts";
 
-export interface MemoryQueueOptions extends Partial<Omit<WorkOptions, "process" | "now">> {
+export interface MemoryQueueOptions extends Partial<Omit<WorkOptions, "queue" | "process" | "now">> {
   /** An outcome that says `failed` is tried again later, as an error is. */
   readonly process: (job: MemoryJob, signal: AbortSignal) => Promise<UpdateOutcome>;
   readonly debounceSeconds?: number;
@@ -34,7 +35,7 @@ type ThreadName = Pick<MemoryJob, "user" | "thread">;
 
 export interface MemoryQueue {
   /** The job of a turn, to be given to the append that ends it. */
-  job(turn: Pick<MemoryJob, "agent" | "throughSeq">): NewMemoryJob;
+  job(turn: Pick<MemoryTurn, "agent" | "throughSeq">): NewJob<MemoryPayload>;
   /** To be told when that append stands: says so, through the run's own events if given; `drain` will wait for it. */
   queued(turn: ThreadName, messages: number, emit?: EmitMemory): void;
   /** Makes the thread's job due at once; a compaction asks for it. */
@@ -56,11 +57,17 @@ export type Drained =
 export function createMemoryQueue(store: Store, options: MemoryQueueOptions): MemoryQueue {
   const { debounceSeconds = 30, maxAttempts = MAX_ATTEMPTS, clock = () => new Date() } = options;
   const now = () => clock().getTime();
+  const job: MemoryQueue["job"] = ({ agent, throughSeq }) => {
+    const times = { delayMs: Math.round(debounceSeconds * 1000), maxAttempts, now: now() };
+    return { queue: MEMORY_QUEUE, key: agent, payload: { throughSeq }, ...times };
+  };
+  const { outbox } = store;
+  if (outbox === undefined) return withoutOutbox(job, options.emit);
   const queued = new Map<string, ThreadName>();
   let worker: Promise<JobWorker> | undefined;
   let byItself = options.starts !== "by-hand";
   const start = (): Promise<JobWorker> => {
-    worker ??= store.jobs.work(workOptions(options, now)).catch((error: unknown) => {
+    worker ??= outbox.work(workOptions(options, now)).catch((error: unknown) => {
       worker = undefined;
       throw error;
     });
@@ -71,7 +78,7 @@ export function createMemoryQueue(store: Store, options: MemoryQueueOptions): Me
     if (byItself) await start().catch((error: unknown) => tellTrouble(error, options.emit));
   };
   return {
-    job: (turn) => ({ ...turn, delayMs: Math.round(debounceSeconds * 1000), maxAttempts, now: now() }),
+    job,
     queued({ user, thread }, messages, emit = options.emit) {
       queued.set(nameOf({ user, thread }), { user, thread });
       emit?.({ type: "memory-queued", threadId: thread, messages });
@@ -79,7 +86,7 @@ export function createMemoryQueue(store: Store, options: MemoryQueueOptions): Me
       void startByItself();
     },
     async hurry({ user, thread }) {
-      if ((await asUser(store, user).jobs.hurry(thread)) === 0) return;
+      if ((await hurry(store, { user, thread })) === 0) return;
       await startByItself();
       (await worker)?.wake();
     },
@@ -87,12 +94,12 @@ export function createMemoryQueue(store: Store, options: MemoryQueueOptions): Me
       await start();
     },
     async drain(limitMs) {
-      return settle(store, await start(), { of: [...queued.values()], limitMs });
+      return settle({ store, outbox }, await start(), { of: [...queued.values()], limitMs });
     },
     async retry(limitMs) {
-      const revived = await store.jobs.revive();
-      const before = await store.jobs.list();
-      const drained = await settle(store, await start(), { of: before, limitMs, before });
+      const revived = await outbox.revive(MEMORY_QUEUE);
+      const before = await outbox.list(MEMORY_QUEUE);
+      const drained = await settle({ store, outbox }, await start(), { of: before, limitMs, before });
       return { ...drained, revived, threads: [...new Set(before.map(({ thread }) => thread))] };
     },
     async stop() {
@@ -100,6 +107,23 @@ export function createMemoryQueue(store: Store, options: MemoryQueueOptions): Me
       [worker, byItself] = [undefined, false];
       await (await running)?.stop();
     },
+  };
+}
+
+/** Nothing keeps the jobs: nothing is learned from turns, which is said once. */
+function withoutOutbox(job: MemoryQueue["job"], emit: EmitMemory | undefined): MemoryQueue {
+  let told = false;
+  return {
+    job,
+    queued(_turn, _messages, tell = emit) {
+      if (!told) tellTrouble("this store has no outbox: memory learns nothing from turns", tell);
+      told = true;
+    },
+    hurry: async () => {},
+    start: async () => {},
+    drain: async () => ({ kind: "drained" }),
+    retry: async () => ({ kind: "drained", revived: 0, threads: [] }),
+    stop: async () => {},
   };
 }
 
@@ -111,7 +135,11 @@ interface Settling {
 }
 
 /** Makes the threads' jobs due and waits until each is done or has failed, or the time is up. */
-async function settle(store: Store, { wake }: JobWorker, { of, limitMs, before = [] }: Settling): Promise<Drained> {
+async function settle(
+  { store, outbox }: { readonly store: Store; readonly outbox: Outbox },
+  { wake }: JobWorker,
+  { of, limitMs, before = [] }: Settling,
+): Promise<Drained> {
   const deadline = performance.now() + limitMs;
   const earlier = new Map(before.map((job) => [keyOf(job), job.attempts]));
   /** It waits for its next attempt, or for a person. */
@@ -119,18 +147,22 @@ async function settle(store: Store, { wake }: JobWorker, { of, limitMs, before =
     job.state === "dead" ||
     (job.state === "waiting" && job.error !== null && job.attempts > (earlier.get(keyOf(job)) ?? 0));
   const names = new Set(of.map(nameOf));
-  for (const { user, thread } of of) await asUser(store, user).jobs.hurry(thread);
+  for (const one of of) await hurry(store, one);
   wake();
   for (;;) {
-    const left = (await store.jobs.list()).filter((job) => names.has(nameOf(job)));
+    const left = (await outbox.list(MEMORY_QUEUE)).filter((job) => names.has(nameOf(job)));
     if (left.length === 0) return { kind: "drained" };
     if (left.every(hasFailed) || performance.now() >= deadline) return { kind: "left", jobs: left };
     await pause(20);
   }
 }
 
-function keyOf({ thread, user, agent }: JobStatus): string {
-  return JSON.stringify([user, thread, agent]);
+async function hurry(store: Store, { user, thread }: ThreadName): Promise<number> {
+  return (await asUser(store, user).outbox?.hurry(thread, MEMORY_QUEUE)) ?? 0;
+}
+
+function keyOf({ thread, user, key }: JobStatus): string {
+  return JSON.stringify([user, thread, key]);
 }
 
 function nameOf({ user, thread }: ThreadName): string {
@@ -148,8 +180,9 @@ function tellTrouble(error: unknown, emit: EmitMemory = () => {}): void {
 
 function workOptions(options: MemoryQueueOptions, now: () => number): WorkOptions {
   return {
+    queue: MEMORY_QUEUE,
     async process(job, signal) {
-      const outcome = await options.process(job, signal);
+      const outcome = await options.process(job as MemoryJob, signal);
       if (outcome.kind === "failed") throw new Error(`${outcome.reason}: ${outcome.detail}`);
     },
     onEvent(event) {

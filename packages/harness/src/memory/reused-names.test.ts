@@ -2,7 +2,7 @@ import { after, before, type TestContext } from "node:test";
 import { deletedThreads, reusedNames } from "../../test/memory/reused-names-suite.ts";
 import { openPostgres } from "../stores/postgres.ts";
 import { openSqlite } from "../stores/sqlite.ts";
-import type { Store } from "../stores/store.ts";
+import type { FullStore } from "../stores/store.ts";
 import { startPostgres } from "../testing/postgres-server.ts";
 
 let server: Awaited<ReturnType<typeof startPostgres>>;
@@ -12,7 +12,7 @@ before(async () => {
 after(() => server.stop());
 
 let schemas = 0;
-const ENGINES: Readonly<Record<string, () => Promise<Store>>> = {
+const ENGINES: Readonly<Record<string, () => Promise<FullStore>>> = {
   SQLite: async () => openSqlite({ path: ":memory:" }),
   PostgreSQL: () => {
     schemas += 1;
@@ -21,7 +21,7 @@ const ENGINES: Readonly<Record<string, () => Promise<Store>>> = {
 };
 
 for (const [name, open] of Object.entries(ENGINES)) {
-  const opened = async (t: TestContext): Promise<Store> => {
+  const opened = async (t: TestContext): Promise<FullStore> => {
     const store = await open();
     t.after(() => store.close());
     return store;

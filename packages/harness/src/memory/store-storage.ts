@@ -3,12 +3,11 @@
  * is kept while its revision stands: reading it anew for every turn costs more than all else a turn asks of memory.
  */
 import { type MemoryDocument, parseDocument } from "@palimpsest/core/memory";
-import type { Store } from "../stores/store.ts";
+import type { FullStore } from "../stores/store.ts";
 import type { MemoryScope } from "./scope.ts";
 import { type MemoryStorage, MemoryStorageError, scopeKey } from "./storage.ts";
 
-export function storeStorage(store: Pick<Store, "memories">, name: "sqlite" | "postgres"): MemoryStorage {
-  const { memories } = store;
+export function storeStorage({ memories }: Pick<FullStore, "memories">, name: "sqlite" | "postgres"): MemoryStorage {
   const cache = new Map<string, MemoryDocument>();
   const keep = (scope: MemoryScope, document: MemoryDocument): void => {
     cache.delete(scopeKey(scope));

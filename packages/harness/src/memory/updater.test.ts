@@ -9,6 +9,7 @@ import { openStore } from "../stores/open.ts";
 import { appendMessages, createThread, redact, threadDeps, withWriter } from "../threads/index.ts";
 import { type MemoryEvent, memoryLogLine } from "./events.ts";
 import { fileStorage } from "./file-storage.ts";
+import { memoryJob } from "./job.ts";
 import { openRepository } from "./repository.ts";
 import { memoryService } from "./service.ts";
 import { createUpdater, type Extract } from "./updater.ts";
@@ -335,7 +336,9 @@ async function open(memory: "on" | "off" = "on", user = "default") {
         settings: { maxFacts: 100, factConfidenceThreshold: 0.7 },
         emit: (event) => events.push(event),
       });
-      return updater.process({ user, thread, throughSeq: (await store.head(thread))!.version });
+      return updater.process(
+        memoryJob({ user, thread, agent: "default", throughSeq: (await store.head(thread))!.version }),
+      );
     },
   };
   return kit;

@@ -24,18 +24,16 @@ import {
 } from "@palimpsest/core/memory";
 import { within } from "../abort.ts";
 import { readTurns, refOf } from "../recall/search.ts";
-import type { MemoryJob as QueuedJob } from "../stores/memory-jobs.ts";
 import type { Store } from "../stores/store.ts";
 import { asUser } from "../stores/users.ts";
 import type { EmitMemory } from "./events.ts";
+import type { MemoryJob } from "./job.ts";
 import type { Repository } from "./repository.ts";
 import { checkScope, type MemoryScope } from "./scope.ts";
 import { dropStaleTurns } from "./source-turns.ts";
 
 /** Asks the extraction model. It should stop at the signal, and is not waited for beyond it. */
 export type Extract = (prompt: string, signal: AbortSignal) => Promise<string>;
-
-export type MemoryJob = Pick<QueuedJob, "user" | "thread" | "throughSeq">;
 
 export type UpdateOutcome =
   | { readonly kind: "updated"; readonly added: number; readonly changed: number; readonly refused: readonly Refusal[] }
@@ -65,7 +63,7 @@ export interface Updater {
 export function createUpdater(options: UpdaterOptions): Updater {
   const { repository, emit } = options;
   return {
-    async process({ user, thread, throughSeq }, signal = NEVER) {
+    async process({ user, thread, payload: { throughSeq } }, signal = NEVER) {
       const store = asUser(options.store, user);
       const header = await store.header(thread);
       if (header === undefined) return { kind: "skipped", reason: "no-thread" };

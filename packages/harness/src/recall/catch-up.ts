@@ -9,7 +9,7 @@ import type { MessageRecord } from "@palimpsest/core/log";
 import type { CallPart, FindToolFacts, Shape } from "@palimpsest/core/message";
 import { type IndexEntry, indexableText, indexEntry, type Placement } from "@palimpsest/core/recall";
 import { postingWriter } from "../stores/postings.ts";
-import type { Stretch } from "../stores/recall-tables.ts";
+import type { SearchableStore, Stretch } from "../stores/search-tables.ts";
 import type { Store, StoredRecord } from "../stores/store.ts";
 import { recallShape } from "./tool-facts.ts";
 
@@ -33,14 +33,23 @@ export async function keepIndexed(
   before: number,
   after: number,
 ): Promise<void> {
-  if (Math.floor(before / EAGER_MESSAGES) === Math.floor(after / EAGER_MESSAGES)) return;
+  if (Math.floor(before / EAGER_MESSAGES) === Math.floor(after / EAGER_MESSAGES) || !isSearchable(store)) return;
   await catchUp(store, thread, tools).catch(() => {});
 }
 
+/** Without tables there is nothing to be kept up to date: a search reads the log (scan.ts). */
+export function isSearchable(store: Store): store is SearchableStore {
+  return store.search !== undefined;
+}
+
 /** Returns the stretches of the thread, indexed to their end. */
-export async function catchUp(store: Store, thread: string, tools?: FindToolFacts): Promise<readonly Stretch[]> {
+export async function catchUp(
+  store: SearchableStore,
+  thread: string,
+  tools?: FindToolFacts,
+): Promise<readonly Stretch[]> {
   for (;;) {
-    const stretches = await store.recall.lineage(thread);
+    const stretches = await store.search.lineage(thread);
     let previous: Placement | null = null;
     let moved = false;
     for (const stretch of stretches) {
@@ -54,25 +63,34 @@ export async function catchUp(store: Store, thread: string, tools?: FindToolFact
 
 /** Drops the thread's index and makes it anew, for `doctor --rebuild`. */
 export async function rebuildIndex(store: Store, thread: string): Promise<void> {
-  await store.recall.clear(thread);
+  if (!isSearchable(store)) return;
+  await store.search.clear(thread);
   await catchUp(store, thread);
 }
 
 /** Where the stretch's last entry stands: what a fork goes on from. */
-async function placementAt(store: Store, stretch: Stretch, inherited: Placement | null): Promise<Placement | null> {
+async function placementAt(
+  store: SearchableStore,
+  stretch: Stretch,
+  inherited: Placement | null,
+): Promise<Placement | null> {
   if (stretch.newest === null || (stretch.cut !== null && stretch.cut < 0)) return inherited;
   if (stretch.cut === null || stretch.cut === stretch.newest.ordinal) return stretch.newest;
-  const [entry] = await store.recall.entries([{ thread: stretch.thread, first: stretch.cut, last: stretch.cut }]);
+  const [entry] = await store.search.entries([{ thread: stretch.thread, first: stretch.cut, last: stretch.cut }]);
   return entry ?? inherited;
 }
 
 /** One batch further; false when there was nothing to do. */
-async function indexStretch(deps: IndexDeps, stretch: Stretch, inherited: Placement | null): Promise<boolean> {
+async function indexStretch(
+  deps: IndexDeps & { readonly store: SearchableStore },
+  stretch: Stretch,
+  inherited: Placement | null,
+): Promise<boolean> {
   if (stretch.indexed >= stretch.through) return false;
   const { store } = deps;
   const { thread } = stretch;
   const range = [stretch.indexed + 1, Math.min(stretch.through, stretch.indexed + BATCH_RECORDS)] as const;
-  const postings = postingWriter(store.recall.blockSize);
+  const postings = postingWriter(store.search.blockSize);
   const entries = [];
   let newest = stretch.newest ?? inherited;
   const read = entryReader(deps, thread);
@@ -97,11 +115,11 @@ async function indexStretch(deps: IndexDeps, stretch: Stretch, inherited: Placem
   }
   const batch = { expect: stretch.indexed, indexed: range[1], newest, entries, postings: postings.rows() };
   // On a conflict another process has done this batch, or erased something in it: the caller looks anew.
-  return (await store.recall.write(thread, batch)) !== "missing";
+  return (await store.search.write(thread, batch)) !== "missing";
 }
 
 /** What a message is in the index. Remembers the calls it has seen, to know which results are echoes. */
-function entryReader({ store, tools }: IndexDeps, thread: string) {
+export function entryReader({ store, tools }: IndexDeps, thread: string) {
   const calls = new Map<string, Call>();
   const shapeFor = (record: MessageRecord): Shape<unknown> => recallShape(record.dialect, tools);
   return async (stored: StoredRecord): Promise<IndexEntry | "echo" | "erased"> => {

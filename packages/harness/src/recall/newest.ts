@@ -3,7 +3,7 @@
  * costs its limit and not its frequency.
  */
 import type { Scope, Seek } from "@palimpsest/core/recall";
-import type { Stretch } from "../stores/recall-tables.ts";
+import type { Stretch } from "../stores/search-tables.ts";
 import type { BlockPlace, PostingLists } from "./posting-lists.ts";
 
 export interface Match {

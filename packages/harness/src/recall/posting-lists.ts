@@ -1,7 +1,7 @@
 /** The posting rows of one search, decoded when they are needed. Knows where a scope's stretches end. */
 
 import { readPostings } from "../stores/postings.ts";
-import type { Entry, Posting, Stretch } from "../stores/recall-tables.ts";
+import type { Posting, SearchEntry, Stretch } from "../stores/search-tables.ts";
 
 export interface BlockPlace {
   readonly thread: string;
@@ -76,7 +76,7 @@ export class PostingLists {
   }
 
   /** For each entry the weight of each term in it, in the order of the terms. Each list is walked once. */
-  weights(entries: readonly Entry[]): number[][] {
+  weights(entries: readonly SearchEntry[]): number[][] {
     const width = this.#terms.size;
     const weights = entries.map(() => new Array<number>(width).fill(0));
     const wanted = new Int32Array(this.#blockSize);

@@ -9,8 +9,8 @@ import { indexEntry, MemoryIndex, type Placement, type RecallIndex, search } fro
 import { corpus, differences } from "@palimpsest/core/recall/conformance";
 import { openStore } from "../stores/open.ts";
 import { postingWriter } from "../stores/postings.ts";
-import type { IndexBatch } from "../stores/recall-tables.ts";
-import type { Store } from "../stores/store.ts";
+import type { IndexBatch } from "../stores/search-tables.ts";
+import type { FullStore, Store } from "../stores/store.ts";
 import { type PostgresServer, startPostgres } from "../testing/postgres-server.ts";
 import { say, writeThread } from "../testing/thread-writer.ts";
 import { commit, fork, type RecordInput, redact, threadDeps, undo } from "../threads/index.ts";
@@ -92,7 +92,7 @@ for (const engine of ["SQLite", "PostgreSQL"] as const) {
       assert.equal(await bestOf(store, "t", "swordfish"), 1);
       await store.releaseLease(writer.lease);
       assert.equal((await redact(threadDeps(store), "t", 1)).kind, "redacted");
-      const left = await store.recall.postings([{ thread: "t", before: 9 }], ["swordfish", "password", "archeri"]);
+      const left = await store.search.postings([{ thread: "t", before: 9 }], ["swordfish", "password", "archeri"]);
       assert.deepEqual(
         left.map(({ term, count }) => [term, count]),
         [["archeri", 1]],
@@ -123,12 +123,12 @@ for (const engine of ["SQLite", "PostgreSQL"] as const) {
       const store = await open();
       const writer = await writeThread(store, "t");
       await say(writer, "my password is swordfish", "my hobby is archery");
-      const { write } = store.recall;
+      const { write } = store.search;
       let raced = false;
       const racing = {
         ...store,
-        recall: {
-          ...store.recall,
+        search: {
+          ...store.search,
           write: async (thread: string, batch: IndexBatch) => {
             if (!raced) assert.equal((await redact(threadDeps(store), "t", 1)).kind, "redacted");
             raced = true;
@@ -139,7 +139,7 @@ for (const engine of ["SQLite", "PostgreSQL"] as const) {
       await store.releaseLease(writer.lease);
       await catchUp(racing, "t");
       assert.equal(raced, true);
-      const left = await store.recall.postings([{ thread: "t", before: 9 }], ["swordfish", "archeri"]);
+      const left = await store.search.postings([{ thread: "t", before: 9 }], ["swordfish", "archeri"]);
       assert.deepEqual(
         left.map(({ term }) => term),
         ["archeri"],
@@ -195,9 +195,9 @@ for (const engine of ["SQLite", "PostgreSQL"] as const) {
       const writer = await writeThread(store, "t");
       await say(writer, ...Array.from({ length: 700 }, (_, index) => `common word number${index}`));
       await Promise.all(Array.from({ length: 6 }, () => catchUp(store, "t")));
-      const [stretch] = await store.recall.lineage("t");
+      const [stretch] = await store.search.lineage("t");
       assert.deepEqual([stretch!.entries, stretch!.indexed], [700, 700]);
-      const { holding } = await storedIndex(store.recall, [stretch!]).statistics({ kind: "thread", thread: "t" }, [
+      const { holding } = await storedIndex(store.search, [stretch!]).statistics({ kind: "thread", thread: "t" }, [
         "common",
       ]);
       assert.equal(holding.get("common"), 700);
@@ -207,7 +207,7 @@ for (const engine of ["SQLite", "PostgreSQL"] as const) {
     test("the index follows the log every so often without being asked", async () => {
       const store = await open();
       const writer = await writeThread(store, "t");
-      const indexed = async () => (await store.recall.lineage("t"))[0]!.indexed;
+      const indexed = async () => (await store.search.lineage("t"))[0]!.indexed;
       await say(writer, ...Array.from({ length: 127 }, (_, index) => `message ${index}`));
       assert.equal(await indexed(), 0);
       await say(writer, "one more");
@@ -266,7 +266,7 @@ function call(id: string, name: string, input: object) {
 }
 
 /** The corpus written straight into the tables, in batches of uneven size. */
-async function fill(store: Store): Promise<void> {
+async function fill(store: FullStore): Promise<void> {
   for (const [thread, entries] of Map.groupBy(corpus(), (one) => one.thread)) {
     const at = "2026-01-01T00:00:00.000Z";
     const header = { id: thread, user: entries[0]!.user, agent: "a", parent: null, forkedAt: null } as const;
@@ -274,7 +274,7 @@ async function fill(store: Store): Promise<void> {
     await own.createThread({ ...header, kind: "main", createdAt: at, memory: "on" }, emptyHead(at));
     let newest: Placement | null = null;
     for (let first = 0, size = 1; first < entries.length; first += size, size = ((size * 7) % 50) + 1) {
-      const postings = postingWriter(store.recall.blockSize);
+      const postings = postingWriter(store.search.blockSize);
       const rows = entries.slice(first, first + size).map(({ seq, entry }) => {
         newest = place(newest, entry.at);
         postings.add(newest.ordinal, entry.terms);
@@ -292,18 +292,18 @@ async function fill(store: Store): Promise<void> {
       const indexed = rows.at(-1)!.seq;
       const expect = first === 0 ? 0 : entries[first - 1]!.seq;
       const batch: IndexBatch = { expect, indexed, newest, entries: rows, postings: postings.rows() };
-      assert.equal(await own.recall.write(thread, batch), "written");
+      assert.equal(await own.search.write(thread, batch), "written");
     }
   }
 }
 
 /** The stored index for any scope, as the port has it. */
-function live(store: Store): RecallIndex {
+function live(store: FullStore): RecallIndex {
   const of = async (scope: Parameters<RecallIndex["statistics"]>[0]) => {
     // The corpus names its threads after their users.
     const user = scope.kind === "user" ? scope.user : scope.thread.split("-")[0]!;
-    const { recall } = store.forUser(user);
-    return storedIndex(recall, await (scope.kind === "thread" ? recall.lineage(scope.thread) : recall.ofUser()));
+    const { search: tables } = store.forUser(user);
+    return storedIndex(tables, await (scope.kind === "thread" ? tables.lineage(scope.thread) : tables.ofUser()));
   };
   return {
     statistics: async (scope, terms) => (await of(scope)).statistics(scope, terms),

@@ -4,11 +4,12 @@
  */
 import type { MessageRecord } from "@palimpsest/core/log";
 import type { FindToolFacts, Role } from "@palimpsest/core/message";
-import { indexableText, type Scope, search, snippet } from "@palimpsest/core/recall";
-import type { Stretch } from "../stores/recall-tables.ts";
+import { indexableText, type RecallIndex, type Scope, search, snippet } from "@palimpsest/core/recall";
+import type { SearchableStore, Stretch } from "../stores/search-tables.ts";
 import type { Store } from "../stores/store.ts";
 import { StoreError } from "../stores/store-error.ts";
-import { catchUp } from "./catch-up.ts";
+import { catchUp, isSearchable } from "./catch-up.ts";
+import { scanLog } from "./scan.ts";
 import { storedIndex } from "./stored-index.ts";
 import { recallShape } from "./tool-facts.ts";
 
@@ -50,29 +51,51 @@ export async function searchThread(
   question: string,
   settings: SearchSettings = {},
 ): Promise<SearchOutcome> {
-  const stretches = await indexed(store, thread, settings.tools);
-  if (stretches.length === 0) return { kind: "nothing", reason: "missing" };
-  return run(store, { kind: "thread", thread }, stretches, question, settings);
+  const scope = { kind: "thread", thread } as const;
+  const ready = await readyIndex(store, scope, settings.tools);
+  if (ready === null) return { kind: "nothing", reason: "missing" };
+  return run(store, scope, ready, question, settings);
 }
 
 /** In every thread of the store's user. */
 export async function searchAll(store: Store, question: string, settings: SearchSettings = {}): Promise<SearchOutcome> {
-  let stretches = await store.recall.ofUser();
+  const scope = { kind: "user", user: store.user } as const;
+  return run(store, scope, (await readyIndex(store, scope, settings.tools))!, question, settings);
+}
+
+interface ReadyIndex {
+  readonly index: RecallIndex;
+  readonly unindexed: number;
+}
+
+/** An index that is up to date, as far as it can be: the store's, else one of the log in memory. Null: no such thread. */
+async function readyIndex(store: Store, scope: Scope, tools?: FindToolFacts): Promise<ReadyIndex | null> {
+  if (!isSearchable(store)) {
+    const index = await scanLog({ store, ...(tools && { tools }) }, scope);
+    return index && { index, unindexed: 0 };
+  }
+  const stretches =
+    scope.kind === "thread" ? await indexed(store, scope.thread, tools) : await allIndexed(store, tools);
+  if (scope.kind === "thread" && stretches.length === 0) return null;
+  const unindexed = stretches.reduce((sum, { through, indexed: done }) => sum + Math.max(0, through - done), 0);
+  return { index: storedIndex(store.search, stretches), unindexed };
+}
+
+async function allIndexed(store: SearchableStore, tools?: FindToolFacts): Promise<readonly Stretch[]> {
+  const stretches = await store.search.ofUser();
   const behind = stretches.filter(({ indexed, through }) => indexed < through);
-  for (const { thread } of behind) await indexed(store, thread, settings.tools);
-  if (behind.length > 0) stretches = await store.recall.ofUser();
-  return run(store, { kind: "user", user: store.user }, stretches, question, settings);
+  for (const { thread } of behind) await indexed(store, thread, tools);
+  return behind.length > 0 ? store.search.ofUser() : stretches;
 }
 
 async function run(
   store: Store,
   scope: Scope,
-  stretches: readonly Stretch[],
+  { index, unindexed: left }: ReadyIndex,
   question: string,
   { k = 20, snippets = "marked", tools }: SearchSettings,
 ): Promise<SearchOutcome> {
-  const result = await search(storedIndex(store.recall, stretches), scope, question, { limit: k });
-  const left = stretches.reduce((sum, { through, indexed: done }) => sum + Math.max(0, through - done), 0);
+  const result = await search(index, scope, question, { limit: k });
   const unindexed = left > 0 ? { unindexed: left } : {};
   if (result.kind === "nothing") return { ...result, ...unindexed };
   const shown = await readMessages(
@@ -102,13 +125,13 @@ async function run(
 }
 
 /** Where the index can't be written, it answers as far as it goes. */
-async function indexed(store: Store, thread: string, tools?: FindToolFacts): Promise<readonly Stretch[]> {
+async function indexed(store: SearchableStore, thread: string, tools?: FindToolFacts): Promise<readonly Stretch[]> {
   try {
     return await catchUp(store, thread, tools);
   } catch (error) {
     const unwritable = error instanceof StoreError && ["unwritable", "full"].includes(error.code);
     if (!unwritable) throw error;
-    return store.recall.lineage(thread);
+    return store.search.lineage(thread);
   }
 }
 

@@ -3,12 +3,12 @@
  * It expects an index that is up to date (`catch-up.ts`) and never ranks.
  */
 import type { CandidateRequest, IndexedDoc, RecallIndex, Scope, ScopeStatistics } from "@palimpsest/core/recall";
-import type { Entry, OrdinalRange, RecallTables, Stretch } from "../stores/recall-tables.ts";
+import type { OrdinalRange, SearchEntry, SearchTables, Stretch } from "../stores/search-tables.ts";
 import { newestBlocks, newestMatches } from "./newest.ts";
 import { type BlockPlace, PostingLists } from "./posting-lists.ts";
 
 /** For one search: `stretches` are those of its scope, and the postings of its terms are read once. */
-export function storedIndex(tables: RecallTables, stretches: readonly Stretch[]): RecallIndex {
+export function storedIndex(tables: SearchTables, stretches: readonly Stretch[]): RecallIndex {
   let asked: { readonly terms: string; readonly lists: Promise<PostingLists> } | undefined;
   const listsOf = (terms: readonly string[]): Promise<PostingLists> => {
     const key = JSON.stringify(terms);
@@ -31,7 +31,7 @@ export function storedIndex(tables: RecallTables, stretches: readonly Stretch[])
 }
 
 /** Spelled out: there are thousands of them, and a spread costs more than the rest of the work on each. */
-function document(entry: Entry, thread: string, frequencies: readonly number[]): IndexedDoc {
+function document(entry: SearchEntry, thread: string, frequencies: readonly number[]): IndexedDoc {
   const { seq, ordinal, session, at, speaker, length, asks } = entry;
   return {
     thread,
@@ -46,7 +46,7 @@ function document(entry: Entry, thread: string, frequencies: readonly number[]):
   };
 }
 
-async function readLists(tables: RecallTables, stretches: readonly Stretch[], terms: readonly string[]) {
+async function readLists(tables: SearchTables, stretches: readonly Stretch[], terms: readonly string[]) {
   const spans = stretches.map(({ thread, cut, newest }) => {
     const last = Math.min(newest?.ordinal ?? -1, cut ?? Number.MAX_SAFE_INTEGER);
     return { thread, before: Math.floor(last / tables.blockSize) + 1 };
@@ -55,7 +55,7 @@ async function readLists(tables: RecallTables, stretches: readonly Stretch[], te
 }
 
 async function statistics(
-  tables: RecallTables,
+  tables: SearchTables,
   stretches: readonly Stretch[],
   lists: PostingLists,
 ): Promise<ScopeStatistics> {
@@ -82,12 +82,12 @@ function seekAll(lists: PostingLists, blocks: readonly BlockPlace[], seeks: Cand
 
 /** The matches and whoever stands within reach of one of them in its session. */
 async function withNeighbours(
-  tables: RecallTables,
+  tables: SearchTables,
   stretches: readonly Stretch[],
   scope: Scope,
   matches: Matches,
   reach: number,
-): Promise<Entry[]> {
+): Promise<SearchEntry[]> {
   // Through the stretches of a thread ordinals run on: a fork's neighbours may stand in the thread it came from.
   const groups: Matches =
     scope.kind === "user"
@@ -101,7 +101,7 @@ async function withNeighbours(
   return [...found].flatMap(([thread, entries]) => inReach(entries, groups.get(thread)!, reach));
 }
 
-function inReach(entries: readonly Entry[], matches: ReadonlySet<number>, reach: number): Entry[] {
+function inReach(entries: readonly SearchEntry[], matches: ReadonlySet<number>, reach: number): SearchEntry[] {
   const sessions = new Map(entries.map(({ ordinal, session }) => [ordinal, session]));
   return entries.filter(({ ordinal, session }) => {
     for (let at = ordinal - reach; at <= ordinal + reach; at += 1) {

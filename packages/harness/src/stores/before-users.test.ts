@@ -13,7 +13,7 @@ import { migrate as migratePostgres, STEPS } from "./postgres/schema.ts";
 import { openPostgres } from "./postgres.ts";
 import { MIGRATIONS } from "./sqlite/schema.ts";
 import { openSqlite } from "./sqlite.ts";
-import type { Store } from "./store.ts";
+import type { FullStore } from "./store.ts";
 import { everyThread, everyUser } from "./users.ts";
 
 type Rows = Readonly<Record<string, readonly Readonly<Record<string, string | number | boolean | null>>[]>>;
@@ -68,7 +68,7 @@ after(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const ENGINES: readonly (readonly [string, () => Promise<Store>])[] = [
+const ENGINES: readonly (readonly [string, () => Promise<FullStore>])[] = [
   [
     "SQLite",
     async () => {
@@ -103,6 +103,11 @@ for (const [name, open] of ENGINES) {
       assert.equal(await store.header("a1"), undefined);
       assert.equal(await createThread(threadDeps(store), { id: "a1" }), "created");
       assert.deepEqual(await collect(store.records("a1")), []);
+      const jobs = await store.outbox.list();
+      assert.deepEqual(
+        jobs.map(({ queue, key, user, thread, payload }) => [queue, key, user, thread, payload]),
+        name === "SQLite" ? [["memory", "default", "alice", "a1", { throughSeq: 4 }]] : [],
+      );
       assert.equal(await alice.deleteThread("a1"), "deleted");
       assert.deepEqual(await textsOf(alice, "a1-fork"), ["My safe code is 4711.", "Noted.", "Only in the fork."]);
       assert.equal((await store.memories.get("Ada", ""))?.revision, 3, "a memory of one user gets their spelling");

@@ -1,15 +1,18 @@
 export type { Leased, LeaseOptions } from "./leases.ts";
 export { withLease } from "./leases.ts";
-export type {
-  JobEvent,
-  JobStatus,
-  JobWorker,
-  MemoryJob,
-  MemoryJobs,
-  NewMemoryJob,
-  WorkOptions,
-} from "./memory-jobs.ts";
 export { type OpenOptions, openStore, storeTarget } from "./open.ts";
+export type { Job, JobEvent, JobStatus, JobWorker, NewJob, Outbox, WorkOptions } from "./outbox.ts";
+export type {
+  IndexBatch,
+  NewPosting,
+  OrdinalRange,
+  Posting,
+  SearchableStore,
+  SearchEntry,
+  SearchTables,
+  Span,
+  Stretch,
+} from "./search-tables.ts";
 export type { SqliteOptions } from "./sqlite/connection.ts";
 export { openSqlite } from "./sqlite.ts";
 export type * from "./store.ts";

@@ -5,7 +5,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { untilAborted } from "../abort.ts";
-import { backOffMs, type JobWorker, type MemoryJob, type WorkOptions } from "./memory-jobs.ts";
+import { backOffMs, type Job, type JobWorker, type WorkOptions } from "./outbox.ts";
 import { StoreError } from "./store-error.ts";
 
 /** What the loop does with an engine's rows. */
@@ -19,6 +19,7 @@ export interface JobTable {
 }
 
 export interface Claim {
+  readonly queue: string;
   readonly owner: string;
   readonly leaseMs: number;
   /** Claims that this process knows to be alive, whatever the clock says. */
@@ -26,16 +27,16 @@ export interface Claim {
 }
 
 export interface ClaimedJob {
-  readonly job: MemoryJob;
+  readonly job: Job;
   readonly attempt: number;
   /** Names this claim and no other. */
   readonly owner: string;
-  /** A turn that came while the job ran has raised the row's own: the row stays when the job ends. */
+  /** An append that came while the job ran has raised the row's own: the row stays when the job ends. */
   readonly revision: number;
 }
 
 export function startJobLoop(table: JobTable, options: WorkOptions): JobWorker {
-  const { concurrency, leaseMs, pollMs, stopMs } = options;
+  const { queue, concurrency, leaseMs, pollMs, stopMs } = options;
   const running = new Map<string, Promise<void>>();
   const stopping = new AbortController();
   const abort = new AbortController();
@@ -44,7 +45,7 @@ export function startJobLoop(table: JobTable, options: WorkOptions): JobWorker {
   const takeDue = async (): Promise<void> => {
     while (running.size < concurrency && !stopping.signal.aborted) {
       const owner = randomUUID();
-      const claimed = await table.claim({ owner, leaseMs, alive: [...running.keys()] });
+      const claimed = await table.claim({ queue, owner, leaseMs, alive: [...running.keys()] });
       if (claimed === undefined) return;
       if (stopping.signal.aborted) return table.giveBack(owner);
       const done = carryOut(table, claimed, options, abort.signal).finally(() => {

@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isPostgresUrl } from "./postgres/url.ts";
 import type { SqliteOptions } from "./sqlite/connection.ts";
-import type { Store } from "./store.ts";
+import type { FullStore } from "./store.ts";
 import { StoreError } from "./store-error.ts";
 
 export interface OpenOptions {
@@ -14,7 +14,7 @@ export interface OpenOptions {
   readonly access?: SqliteOptions["access"];
 }
 
-export async function openStore(target: string, { access = "write" }: OpenOptions = {}): Promise<Store> {
+export async function openStore(target: string, { access = "write" }: OpenOptions = {}): Promise<FullStore> {
   if (isPostgresUrl(target)) {
     const { openPostgres } = await import("./postgres.ts");
     return openPostgres(target);

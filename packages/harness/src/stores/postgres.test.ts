@@ -20,7 +20,10 @@ after(() => server.stop());
 test("several processes may open an empty database at once: the schema is made once", async () => {
   await sql("CREATE DATABASE together");
   const stores = await Promise.all(Array.from({ length: 8 }, () => openPostgres(server.url("together"))));
-  assert.deepEqual(await Promise.all(stores.map(async (store) => (await store.check()).ok)), Array(8).fill(true));
+  assert.deepEqual(
+    await Promise.all(stores.map(async (store) => (await store.upkeep.check()).ok)),
+    Array(8).fill(true),
+  );
   assert.equal((await sql("SELECT version FROM palimpsest.schema_version", "together")).length, 1);
   await Promise.all(stores.map((store) => store.close()));
 });
@@ -65,7 +68,7 @@ test("jobs that wait in the queue of an older program are carried over, and its 
         ('running', 1, NULL, 'running/ada/default', now()), ('running', 1, NULL, NULL, now()),
         ('deleted', 0, NULL, 'deleted/ada/default', NULL)) AS job (thread, attempts, error, key, locked)`);
   const store = await openPostgres(inSchema("handed"));
-  const jobs = await store.jobs.list();
+  const jobs = await store.outbox.list();
   await store.close();
   assert.deepEqual(
     jobs.map(({ thread, user, state, attempts, error }) => [thread, user, state, attempts, error]),

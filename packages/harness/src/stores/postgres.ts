@@ -3,15 +3,15 @@
  * parts together; the driver (`pg`) is loaded when the first store of this kind is opened.
  */
 import { DEFAULT_USER } from "@palimpsest/core/log";
-import { type Connection, type ConnectionOptions, connectPostgres, LONG } from "./postgres/connection.ts";
+import { type Connection, type ConnectionOptions, connectPostgres } from "./postgres/connection.ts";
 import { drafts } from "./postgres/drafts.ts";
-import { memoryJobs } from "./postgres/jobs.ts";
 import { acquireLease, releaseLease, renewLease } from "./postgres/leases.ts";
 import { load } from "./postgres/load.ts";
 import { memoryRows } from "./postgres/memories.ts";
-import { recallTables } from "./postgres/recall.ts";
+import { outbox } from "./postgres/outbox.ts";
 import { append, records, redact } from "./postgres/records.ts";
 import { migrate } from "./postgres/schema.ts";
+import { searchTables } from "./postgres/search.ts";
 import {
   createThread,
   deleteThread,
@@ -23,11 +23,12 @@ import {
   users,
   writeHead,
 } from "./postgres/threads.ts";
-import type { Store } from "./store.ts";
+import { upkeep } from "./postgres/upkeep.ts";
+import type { FullStore } from "./store.ts";
 import { assertUser, ownHeader } from "./users.ts";
 
 /** Throws a `StoreError` when the database can't be used; one that is newer is left as it is. */
-export async function openPostgres(url: string, options: ConnectionOptions = {}): Promise<Store> {
+export async function openPostgres(url: string, options: ConnectionOptions = {}): Promise<FullStore> {
   const connection = await connectPostgres(url, options);
   try {
     await migrate(connection);
@@ -38,9 +39,8 @@ export async function openPostgres(url: string, options: ConnectionOptions = {})
   return seenBy(DEFAULT_USER, connection);
 }
 
-function seenBy(user: string, database: Connection): Store {
+function seenBy(user: string, database: Connection): FullStore {
   const connection = { ...database, user };
-  const { schema } = connection;
   return {
     user,
     forUser: (other) => seenBy(assertUser(other), database),
@@ -56,25 +56,15 @@ function seenBy(user: string, database: Connection): Store {
     sharers: (thread, seq) => sharers(connection, thread, seq),
     deleteThread: (thread, held) => deleteThread(connection, thread, held),
     redact: (request) => redact(connection, request),
-    // Freed rows and the server's own log are the server's to clean (docs/stores.md).
-    scrub: async () => ({ kind: "clean" }),
     acquireLease: (thread, owner, ttlMs) => acquireLease(connection, thread, owner, ttlMs),
     renewLease: (lease, ttlMs) => renewLease(connection, lease, ttlMs),
     releaseLease: (lease) => releaseLease(connection, lease),
     writeHead: (thread, head) => writeHead(connection, thread, head),
     drafts: drafts(connection),
-    recall: recallTables(connection),
+    search: searchTables(connection),
     memories: memoryRows(connection),
-    jobs: memoryJobs(connection),
-    async check() {
-      const sql = `SELECT current_setting('server_version') AS version, count(*) AS threads FROM ${schema}.threads`;
-      const [row] = await connection.run((query) => query<{ version: string; threads: number }>(sql));
-      return { ok: true, detail: `PostgreSQL ${row!.version} answers; ${row!.threads} threads` };
-    },
-    async vacuum() {
-      for (const table of ["threads", "records", "drafts", "memory_jobs", "recall_entries", "recall_postings"])
-        await connection.run((query) => query(`VACUUM (ANALYZE) ${schema}.${table}`), LONG);
-    },
+    outbox: outbox(connection),
+    upkeep: upkeep(connection),
     close: () => connection.close(),
   };
 }

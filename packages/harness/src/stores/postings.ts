@@ -3,7 +3,7 @@
  * a sign from `!` on for 2, 3, ..., or hundredths between `:` and `;`. `0c0e"0g:150;` says entry 38 with weight 1,
  * entry 40 with weight 3, entry 42 with weight 1.5. Text, because appending to it is one concatenation in every engine.
  */
-import type { NewPosting } from "./recall-tables.ts";
+import type { NewPosting } from "./search-tables.ts";
 
 /** Collects the postings of entries, in ascending ordinal. */
 export function postingWriter(blockSize: number) {

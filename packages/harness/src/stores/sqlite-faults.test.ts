@@ -50,10 +50,10 @@ test("while another process reads, what was erased or deleted is said to lie in 
   reader.exec("BEGIN; SELECT count(*) FROM records");
   await redact(kept, kept.lease.thread, 1);
   await store.deleteThread(gone.lease.thread);
-  assert.deepEqual(await store.scrub(), { kind: "held", file: `${path}-wal` });
+  assert.deepEqual(await store.upkeep.scrub(), { kind: "held", file: `${path}-wal` });
   assert.ok(holds());
   reader.exec("COMMIT");
-  assert.deepEqual(await store.scrub(), { kind: "clean" });
+  assert.deepEqual(await store.upkeep.scrub(), { kind: "clean" });
   assert.ok(!holds(), "also with another connection open");
 });
 
@@ -128,7 +128,7 @@ test("a full disk writes nothing half: the batch is gone, the log stands, and go
   t.after(() => roomy.close());
   await say({ ...writer, store: roomy }, "after");
   assert.equal((await verify({ ...writer, store: roomy }, writer.lease.thread)).kind, "whole");
-  assert.equal((await roomy.check()).ok, true);
+  assert.equal((await roomy.upkeep.check()).ok, true);
 });
 
 test("a closed store says so", async () => {
@@ -181,7 +181,7 @@ test("[F41] vacuum gives back the space of a deleted thread", async (t) => {
   await say(writer, "x".repeat(2_000_000));
   await store.releaseLease(writer.lease);
   await store.deleteThread(writer.lease.thread);
-  await store.vacuum();
+  await store.upkeep.vacuum();
   assert.ok(statSync(path).size < 200_000, `${statSync(path).size} bytes`);
   await createThread(threadDeps(store), { id: "next" });
 });

@@ -19,7 +19,7 @@ test("a file in a folder that can't be written is read, searched as far as it is
     try {
       const thread = (await store.threads({ limit: 1 })).threads[0]!.header.id;
       assert.deepEqual(await textsOf(store, thread), ["the first words", "the second words"]);
-      assert.equal((await store.check()).ok, true);
+      assert.equal((await store.upkeep.check()).ok, true);
       const outcome = await searchThread(store, thread, "words");
       assert.equal(outcome.kind === "found" && outcome.hits.length, 1, "the second came after the last search");
       assert.ok(outcome.unindexed! > 0);

@@ -6,22 +6,23 @@
 import { DEFAULT_USER } from "@palimpsest/core/log";
 import { type Connection, connect, type SqliteOptions } from "./sqlite/connection.ts";
 import { drafts } from "./sqlite/drafts.ts";
-import { memoryJobs } from "./sqlite/jobs.ts";
 import { acquireLease, releaseLease, renewLease } from "./sqlite/leases.ts";
 import { memoryRows } from "./sqlite/memories.ts";
-import { recallTables } from "./sqlite/recall.ts";
-import { append, load, records, redact, scrub } from "./sqlite/records.ts";
+import { outbox } from "./sqlite/outbox.ts";
+import { append, load, records, redact } from "./sqlite/records.ts";
 import { findHead, findThread } from "./sqlite/rows.ts";
+import { searchTables } from "./sqlite/search.ts";
 import { createThread, deleteThread, fork, sharers, threads, users, writeHead } from "./sqlite/threads.ts";
-import type { Store } from "./store.ts";
+import { upkeep } from "./sqlite/upkeep.ts";
+import type { FullStore } from "./store.ts";
 import { assertUser, ownHeader } from "./users.ts";
 
 /** Throws a `StoreError` when the file can't be used; a file that isn't ours, or is newer, is left as it is. */
-export function openSqlite(options: SqliteOptions): Store {
+export function openSqlite(options: SqliteOptions): FullStore {
   return seenBy(DEFAULT_USER, connect(options));
 }
 
-function seenBy(user: string, database: Connection): Store {
+function seenBy(user: string, database: Connection): FullStore {
   const connection = { ...database, user };
   const { guard } = connection;
   return {
@@ -44,25 +45,15 @@ function seenBy(user: string, database: Connection): Store {
     sharers: (thread, seq) => guard(() => sharers(connection, thread, seq)),
     deleteThread: (thread, held) => guard(() => deleteThread(connection, thread, held)),
     redact: (request) => guard(() => redact(connection, request)),
-    scrub: () => guard(() => scrub(connection)),
     acquireLease: (thread, owner, ttlMs) => guard(() => acquireLease(connection, thread, owner, ttlMs)),
     renewLease: (lease, ttlMs) => guard(() => renewLease(connection, lease, ttlMs)),
     releaseLease: (lease) => guard(() => releaseLease(connection, lease)),
     writeHead: (thread, head) => guard(() => writeHead(connection, thread, head)),
     drafts: drafts(connection),
-    recall: recallTables(connection),
+    search: searchTables(connection),
     memories: memoryRows(connection),
-    jobs: memoryJobs(connection),
-    check: () =>
-      guard(() => {
-        const detail = String(connection.get("PRAGMA quick_check(1)")?.["quick_check"]);
-        return { ok: detail === "ok", detail };
-      }),
-    vacuum: () =>
-      guard(() => {
-        connection.exec("VACUUM");
-        connection.all("PRAGMA wal_checkpoint(TRUNCATE)");
-      }),
+    outbox: outbox(connection),
+    upkeep: upkeep(connection),
     close: async () => connection.close(),
   };
 }

@@ -1,14 +1,16 @@
 /**
- * The store port: few required methods over threads, records and leases. A thread is named by its user and its id; a store
- * is always seen as one user, so that another's thread can't be named, and an id alone is enough everywhere else. A driver only persists; what a record means,
- * its hash and the head that follows from it are computed in core before they get here. Expected outcomes are values;
- * a driver throws `StoreError` only for what the caller can't plan for (corrupt, locked, full, unwritable).
+ * The store port. Required is the log: threads, records and leases. A thread is named by its user and its id; a store is
+ * always seen as one user, so that another's thread can't be named, and an id alone is enough everywhere else. A driver
+ * only persists; what a record means, its hash and the head that follows from it are computed in core before they get
+ * here. Expected outcomes are values; a driver throws `StoreError` only for what the caller can't plan for (corrupt,
+ * locked, full, unwritable).
  */
 import type { ChainedRecord, Head, LogRecord, Range, ThreadHeader } from "@palimpsest/core/log";
-import type { MemoryJobs, NewMemoryJob } from "./memory-jobs.ts";
-import type { RecallTables } from "./recall-tables.ts";
+import type { NewJob, Outbox } from "./outbox.ts";
+import type { SearchTables } from "./search-tables.ts";
 
-export interface Store {
+/** What every store has: the log. What else it may have is in `Capabilities`. */
+export interface Store extends Partial<Capabilities> {
   /** Whose threads these are. */
   readonly user: string;
   /** The same database as another user sees it; closing one closes both. Throws for a user that `checkUser` refuses. */
@@ -35,26 +37,47 @@ export interface Store {
   deleteThread(thread: string, held?: Lease): Promise<"deleted" | "missing" | "busy">;
   /** Replaces bodies for good and appends the receipts, one batch per thread that shows them, in one transaction. */
   redact(request: RedactRequest): Promise<AppendResult>;
-  /** After something was erased or deleted: takes what the engine itself still keeps of it out of its files. */
-  scrub(): Promise<Scrubbed>;
   acquireLease(thread: string, owner: string, ttlMs: number): Promise<LeaseResult>;
   renewLease(lease: Lease, ttlMs: number): Promise<"renewed" | "lost">;
   releaseLease(lease: Lease): Promise<void>;
   /** For `doctor --rebuild`: overwrites the derived head row, unless the log has moved on since. */
   writeHead(thread: string, head: Head): Promise<"written" | "conflict" | "missing">;
-  /** Summaries being prepared: a cache that may be dropped at any time. They go with their thread. */
+  close(): Promise<void>;
+}
+
+/** What an engine may lack; docs/stores.md says what follows from it. */
+export interface Capabilities {
+  /** The search index: derived from the log, and forgotten with what it was made from. Without it a search reads the log. */
+  readonly search: SearchTables;
+  /** Summaries being prepared: a cache that may be dropped at any time. They go with their thread. Without it none is prepared. */
   readonly drafts: Drafts;
-  /** The search index: derived from the log, and forgotten with what it was made from. */
-  readonly recall: RecallTables;
-  /** Memory documents, by user and agent, whoever they are. */
+  /** Memory documents, by user and agent, whoever they are. Without it memory is kept in files. */
   readonly memories: MemoryRows;
-  /** What memory has still to learn from, of all users; written by `append`, carried out by a worker. */
-  readonly jobs: MemoryJobs;
+  /** Jobs of all users, written by `append`, carried out by a worker. Without it nothing is learned from turns. */
+  readonly outbox: Outbox;
+  /** What keeps the engine's own files in order. Without it there is nothing to be kept. */
+  readonly upkeep: Upkeep;
+}
+
+export type Capability = keyof Capabilities;
+
+/** A store with every capability, as both of our engines are. */
+export interface FullStore extends Store {
+  readonly search: SearchTables;
+  readonly drafts: Drafts;
+  readonly memories: MemoryRows;
+  readonly outbox: Outbox;
+  readonly upkeep: Upkeep;
+  forUser(user: string): FullStore;
+}
+
+export interface Upkeep {
+  /** After something was erased or deleted: takes what the engine itself still keeps of it out of its files. */
+  scrub(): Promise<Scrubbed>;
   /** Whether the engine itself finds its files whole. */
   check(): Promise<{ readonly ok: boolean; readonly detail: string }>;
   /** Gives freed space back. */
   vacuum(): Promise<void>;
-  close(): Promise<void>;
 }
 
 /** A record as the store keeps it: what was hashed, and whether its body has been erased since. */
@@ -69,8 +92,8 @@ export interface AppendBatch {
   readonly records: readonly ChainedRecord[];
   readonly head: Head;
   readonly lease: Lease;
-  /** Work that this append asks for: queued with it or not at all. */
-  readonly jobs?: readonly NewMemoryJob[];
+  /** Work that this append asks for: queued with it or not at all. A store without an outbox leaves it out. */
+  readonly jobs?: readonly NewJob[];
 }
 
 export type AppendResult =

@@ -17,12 +17,13 @@ export function ownHeader(user: string, header: ThreadHeader): ThreadHeader {
 }
 
 /** The store as this user sees it: the very same where it is theirs already, so that whoever wraps one isn't passed by. */
-export function asUser(store: Store, user: string): Store {
-  return store.user === user ? store : store.forUser(user);
+export function asUser<S extends Store>(store: S, user: string): S {
+  // A driver's `forUser` gives a store with the same capabilities.
+  return store.user === user ? store : (store.forUser(user) as S);
 }
 
 /** For upkeep: the store as each user who has threads sees it. */
-export async function* everyUser(store: Store): AsyncGenerator<Store> {
+export async function* everyUser<S extends Store>(store: S): AsyncGenerator<S> {
   for (let last: string | undefined; ; ) {
     const page = await store.users(last);
     for (const user of page) yield asUser(store, user);

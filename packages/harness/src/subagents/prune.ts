@@ -3,6 +3,7 @@
  * them. One that was interrupted is kept, because its parent can still continue it, unless a person asks for it to go.
  */
 import type { Head, ThreadName } from "@palimpsest/core/log";
+import { scrub } from "../stores/capabilities.ts";
 import { withLease } from "../stores/leases.ts";
 import { everyThread } from "../stores/users.ts";
 import { withWriter } from "../threads/acts.ts";
@@ -42,7 +43,7 @@ export async function pruneSubagents(deps: ThreadDeps, options: PruneOptions): P
     await remove(loose, removal);
     if (parent !== null && listed.length > 0) await removeListed(parent, listed, removal);
   }
-  if (deleted.length > 0) await deps.store.scrub();
+  if (deleted.length > 0) await scrub(deps.store);
   return { deleted, kept };
 }
 

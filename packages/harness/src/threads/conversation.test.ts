@@ -106,5 +106,5 @@ test("the search index follows a conversation as it grows", async (t) => {
     const conversation = await openConversation(writer, openaiShape);
     for (let number = 4; number <= 128; number += 1) await conversation!.commit([turn(`message ${number}`)]);
   });
-  assert.equal((await store.recall.lineage("t"))[0]?.indexed, 128);
+  assert.equal((await store.search.lineage("t"))[0]?.indexed, 128);
 });

@@ -19,6 +19,7 @@ import {
 } from "@palimpsest/core/log";
 import { convert, type Dialect, type Shape } from "@palimpsest/core/message";
 import { keepIndexed } from "../recall/catch-up.ts";
+import { scrub } from "../stores/capabilities.ts";
 import type { AppendBatch, ThreadLoad } from "../stores/store.ts";
 import { StoreError } from "../stores/store-error.ts";
 import { damageOf } from "./damage.ts";
@@ -111,7 +112,7 @@ export async function openConversation<M>(
       const batch = await prepare(writer, head, [...receipts(writer, erased), ...drafts]);
       const result = await store.redact({ bodies, batches: [{ thread, batch }] });
       if (result.kind !== "appended") return result;
-      await store.scrub();
+      await scrub(store);
       await reload();
       return { kind: "committed", head, seqs: batch.records.map(({ seq }) => seq) };
     },

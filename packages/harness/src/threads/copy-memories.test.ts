@@ -4,14 +4,14 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { learn, learned, takeTurn } from "../../test/memory/queue-learner.ts";
 import { createMemoryQueue } from "../memory/queue.ts";
 import { openRepository } from "../memory/repository.ts";
 import { memoryService } from "../memory/service.ts";
 import { storeStorage } from "../memory/store-storage.ts";
 import { openStore } from "../stores/open.ts";
-import type { Store } from "../stores/store.ts";
+import type { FullStore } from "../stores/store.ts";
 import { type PostgresServer, startPostgres } from "../testing/postgres-server.ts";
+import { learn, learned, takeTurn } from "../testing/queue-learner.ts";
 import { writeThread } from "../testing/thread-writer.ts";
 import { copyStore } from "./copy.ts";
 import { redact } from "./index.ts";
@@ -31,7 +31,7 @@ const CODER = { user: "ada", agent: "coder" };
 const OTHER = { user: "ben", agent: null };
 
 for (const title of ["SQLite to PostgreSQL", "PostgreSQL to SQLite"] as const) {
-  const open = async (name: string): Promise<readonly [Store, Store]> => {
+  const open = async (name: string): Promise<readonly [FullStore, FullStore]> => {
     const [file, url] = [
       join(folder, `${name}-${title}.db`),
       `${server.url()}&schema=${name}_${title.length}_${title[0]}`,
@@ -93,7 +93,7 @@ for (const title of ["SQLite to PostgreSQL", "PostgreSQL to SQLite"] as const) {
   });
 
   test(`${title}: what waits to be learned from in the source is learned in the target`, async () => {
-    const [from, to] = (await open("waiting")).map((store) => store.forUser("ada")) as [Store, Store];
+    const [from, to] = (await open("waiting")).map((store) => store.forUser("ada")) as [FullStore, FullStore];
     const writer = await writeThread(from, "t");
     const asked = createMemoryQueue(from, {
       process: (job) => learn(from, job),
@@ -106,7 +106,7 @@ for (const title of ["SQLite to PostgreSQL", "PostgreSQL to SQLite"] as const) {
     assert.equal((await redact(writer, "t", 1)).kind, "redacted");
     await copyStore(from, to);
     assert.deepEqual(
-      (await to.jobs.list()).map(({ thread, user, agent }) => [thread, user, agent]),
+      (await to.outbox.list()).map(({ thread, user, key }) => [thread, user, key]),
       [["t", "ada", "default"]],
     );
     const queue = createMemoryQueue(to, { process: (job) => learn(to, job), pollMs: 20 });
@@ -115,7 +115,7 @@ for (const title of ["SQLite to PostgreSQL", "PostgreSQL to SQLite"] as const) {
     assert.deepEqual([kind, threads], ["drained", ["t"]]);
     assert.deepEqual((await learned(to, "t")).texts, ["[redacted]", "I have a parrot."]);
     await copyStore(from, to);
-    assert.deepEqual(await to.jobs.list(), [], "what was learned is not queued again");
+    assert.deepEqual(await to.outbox.list(), [], "what was learned is not queued again");
     await Promise.all([from.close(), to.close()]);
   });
 }
@@ -139,15 +139,15 @@ test("more memories than one page holds all arrive", async () => {
   await Promise.all([from.close(), to.close()]);
 });
 
-function repositoryOf(store: Store) {
+function repositoryOf(store: FullStore) {
   return openRepository(storeStorage(store, "sqlite"), () => new Date());
 }
 
-function serviceOf(store: Store) {
+function serviceOf(store: FullStore) {
   return memoryService({ repository: repositoryOf(store), clock: () => new Date(), ids: randomUUID });
 }
 
-async function assertSame(from: Store, to: Store): Promise<void> {
+async function assertSame(from: FullStore, to: FullStore): Promise<void> {
   const keys = await from.memories.list();
   assert.deepEqual(await to.memories.list(), keys);
   for (const { user, agent } of keys)

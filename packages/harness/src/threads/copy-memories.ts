@@ -4,7 +4,7 @@
  * revision, and by its newest change, which the source's audit must hold. Anything else is reported and left as it is.
  */
 
-import type { MemoryKey, MemoryRow, Store } from "../stores/store.ts";
+import type { MemoryKey, MemoryRow, MemoryRows, Store } from "../stores/store.ts";
 import type { CopyFailure } from "./copy.ts";
 
 export interface MemoryCopyReport {
@@ -20,15 +20,16 @@ export interface MemoryCopyOptions {
 }
 
 export async function copyMemories(
-  from: Pick<Store, "memories">,
-  to: Pick<Store, "memories">,
+  { memories: from }: Pick<Store, "memories">,
+  { memories: to }: Pick<Store, "memories">,
   { onProgress, signal }: MemoryCopyOptions,
 ): Promise<MemoryCopyReport> {
   const failed: MemoryCopyReport["failed"][number][] = [];
   let [copied, present] = [0, 0];
+  if (from === undefined) return { copied, present, failed };
   for await (const key of everyKey(from)) {
     signal?.throwIfAborted();
-    const result = await copyOne(from, to, key);
+    const result = to === undefined ? NO_MEMORIES : await copyOne(from, to, key);
     if (result === "copied") copied += 1;
     else if (result === "present") present += 1;
     else if (result !== "gone") failed.push({ ...key, ...result });
@@ -37,24 +38,29 @@ export async function copyMemories(
   return { copied, present, failed };
 }
 
+const NO_MEMORIES: Failed = {
+  reason: "unsupported",
+  detail: "the target keeps no memories: keep them in files (storage_class: file)",
+};
+
 type Failed = { readonly reason: CopyFailure; readonly detail: string };
 
 async function copyOne(
-  from: Pick<Store, "memories">,
-  to: Pick<Store, "memories">,
+  from: MemoryRows,
+  to: MemoryRows,
   { user, agent }: MemoryKey,
 ): Promise<"copied" | "present" | "gone" | Failed> {
   const name = `the memory of ${user}${agent === "" ? "" : ` and agent ${agent}`}`;
-  const row = await from.memories.get(user, agent);
+  const row = await from.get(user, agent);
   if (row === undefined) return "gone";
-  const there = await to.memories.get(user, agent);
+  const there = await to.get(user, agent);
   if (there?.document === row.document && there.revision === row.revision) return "present";
   if (there !== undefined && !isEarlier(there, row))
     return { reason: "different", detail: `${name} stands in the target with other changes; it was left as it is` };
-  const saved = await to.memories.put(user, agent, row, there?.revision ?? 0);
+  const saved = await to.put(user, agent, row, there?.revision ?? 0);
   if (saved === "conflict")
     return { reason: "busy", detail: `${name} changed in the target during the copy; run the copy again` };
-  const arrived = await to.memories.get(user, agent);
+  const arrived = await to.get(user, agent);
   if (arrived?.document === row.document) return "copied";
   return { reason: "broken", detail: `${name} doesn't read back as it was written; run the copy again` };
 }
@@ -80,7 +86,7 @@ function auditOf(document: string): readonly Change[] | undefined {
   }
 }
 
-async function* everyKey({ memories }: Pick<Store, "memories">): AsyncGenerator<MemoryKey> {
+async function* everyKey(memories: MemoryRows): AsyncGenerator<MemoryKey> {
   for (let after: MemoryKey | undefined; ; ) {
     const page = await memories.list(after);
     yield* page;

@@ -6,7 +6,8 @@
  */
 import { advance, emptyHead, structural } from "@palimpsest/core/internal/log";
 import type { ChainedRecord, Head, Structural, ThreadHeader } from "@palimpsest/core/log";
-import { type JobStatus, MAX_ATTEMPTS, type NewMemoryJob } from "../stores/memory-jobs.ts";
+import { scrub } from "../stores/capabilities.ts";
+import { type JobStatus, MAX_ATTEMPTS, type NewJob } from "../stores/outbox.ts";
 import type { AppendBatch, AppendResult, Lease, Store, StoredRecord } from "../stores/store.ts";
 import { asUser, everyThread, everyUser } from "../stores/users.ts";
 import { headAt } from "./acts.ts";
@@ -39,7 +40,7 @@ export interface CopyReport {
   readonly memories: MemoryCopyReport;
 }
 
-export type CopyFailure = "different" | "busy" | "broken";
+export type CopyFailure = "different" | "busy" | "broken" | "unsupported";
 
 /** Two runs at once are one copier: the later one takes the lease over and the earlier one stops. */
 const OWNER = "store copy";
@@ -49,14 +50,14 @@ const BATCH = { records: 500, characters: 4_000_000 };
 export async function copyStore(from: Store, to: Store, options: CopyOptions = {}): Promise<CopyReport> {
   const failed: CopyReport["failed"][number][] = [];
   let [copied, present, records] = [0, 0, 0];
-  const queued = await from.jobs.list();
+  const queued = (await from.outbox?.list()) ?? [];
   for await (const own of everyUser(from)) {
     const { user } = own;
     for await (const { header } of everyThread(own)) {
       const head = await own.head(header.id);
       if (!head) continue;
       const jobs = queued.filter((job) => job.user === user && job.thread === header.id);
-      const waiting = jobs.map((job) => anew(job, head.version));
+      const waiting = jobs.map(anew);
       const result = await copyThread({ from: own, to: asUser(to, user), header, head, jobs: waiting, options });
       if (result.kind === "failed")
         failed.push({ user, thread: header.id, reason: result.reason, detail: result.detail });
@@ -66,7 +67,7 @@ export async function copyStore(from: Store, to: Store, options: CopyOptions = {
     }
   }
   // Bodies that were erased in the source may have stood in the target in full.
-  await to.scrub();
+  await scrub(to);
   const { onProgress, signal } = options;
   const memories = await copyMemories(from, to, {
     ...(onProgress !== undefined && { onProgress: (done) => onProgress({ memories: done }) }),
@@ -75,9 +76,9 @@ export async function copyStore(from: Store, to: Store, options: CopyOptions = {
   return { copied, present, records, failed, memories };
 }
 
-/** What waits to be learned from in the source waits in the target, through where the thread was copied. */
-function anew({ agent }: JobStatus, throughSeq: number): NewMemoryJob {
-  return { agent, throughSeq, delayMs: 0, maxAttempts: MAX_ATTEMPTS, now: Date.now() };
+/** What waits in the source waits in the target. */
+function anew({ queue, key, payload }: JobStatus): NewJob {
+  return { queue, key, payload, delayMs: 0, maxAttempts: MAX_ATTEMPTS, now: Date.now() };
 }
 
 interface Job {
@@ -86,7 +87,7 @@ interface Job {
   readonly header: ThreadHeader;
   readonly head: Head;
   /** For the target's queue, with the last record. */
-  readonly jobs: readonly NewMemoryJob[];
+  readonly jobs: readonly NewJob[];
   readonly options: CopyOptions;
 }
 

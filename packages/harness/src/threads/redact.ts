@@ -7,6 +7,7 @@
 import { erase, erasedState, memoryText, skeleton } from "@palimpsest/core/internal/log";
 import type { CompactionRecord, Erasure, Head, LogRecord, MessageRecord, StoredSummary } from "@palimpsest/core/log";
 import { type Part, type Shape, shapeOf } from "@palimpsest/core/message";
+import { scrub } from "../stores/capabilities.ts";
 import { withLease } from "../stores/leases.ts";
 import type { Lease, RedactRequest } from "../stores/store.ts";
 import { everyThread } from "../stores/users.ts";
@@ -68,7 +69,7 @@ export async function redact(
   // A fork made meanwhile shares the erased records and was not among those that got a receipt.
   const now = new Set([...(await deps.store.sharers(thread, seq)), ...(await borrowers(deps, names))]);
   for (const late of now) if (![...threads, ...lentTo].includes(late)) await settleReceipts(deps, late);
-  await deps.store.scrub();
+  await scrub(deps.store);
   const bodies = result.counts.get(threads[0]!) ?? 0;
   return { kind: found.redacted ? "already-redacted" : "redacted", seq, id: message.id, bodies, threads, lentTo };
 }
@@ -159,7 +160,7 @@ async function rewriteAll(
     }
   }
   // What is being prepared may quote it.
-  for (const { thread } of leases) await deps.store.drafts.drop(thread);
+  for (const { thread } of leases) await deps.store.drafts?.drop(thread);
   if (batches.length === 0) return { kind: "rewritten", counts };
   const result = await deps.store.redact({ bodies, headers, batches });
   return result.kind === "appended" ? { kind: "rewritten", counts } : { kind: result.kind };

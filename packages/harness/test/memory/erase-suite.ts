@@ -13,6 +13,7 @@ import { createDeepAgent } from "../../src/assistant/create-deep-agent.ts";
 import { cleanThreadFiles, deleteThreadWithFiles } from "../../src/assistant/thread-files.ts";
 import { type EraseKit, eraseMessage } from "../../src/memory/erase-message.ts";
 import { forgetEverywhere } from "../../src/memory/forget-everywhere.ts";
+import { memoryJob } from "../../src/memory/job.ts";
 import { memory } from "../../src/memory/middleware.ts";
 import { openRepository } from "../../src/memory/repository.ts";
 import { memoryService } from "../../src/memory/service.ts";
@@ -176,7 +177,9 @@ async function fill({ home, store, storage }: ErasePlace) {
     settings: { maxFacts: 100, factConfidenceThreshold: 0.7 },
     extract: async () => LEARNED,
   });
-  await updater.process({ user: store.user, thread: "a", throughSeq: (await store.head("a"))!.version });
+  await updater.process(
+    memoryJob({ user: store.user, thread: "a", agent: "default", throughSeq: (await store.head("a"))!.version }),
+  );
   assert.equal((await service.show(OWN)).facts.length, 2, "the fact was learned");
   await ask("b", "What is my boat called, and where does it lie in the harbor?");
   await withWriter(own, "b", async (writer) => {
@@ -193,7 +196,7 @@ async function fill({ home, store, storage }: ErasePlace) {
   await ask("a", "Let somebody do it", { calls: [taskCall(`Find out about ${WORD.task} quickly`)] });
   await agent.compact("a", { keep: { type: "messages", value: 2 } });
   for (const thread of ["a", "b"]) await fork(own, thread, { as: `${thread}-fork` });
-  await store.drafts.put("a", "summary", JSON.stringify({ text: BOAT }), own.clock().toISOString());
+  await store.drafts!.put("a", "summary", JSON.stringify({ text: BOAT }), own.clock().toISOString());
   await ask("gone", `I once met a ${WORD.thread} in the woods.`);
   await ask("gone", "Ask around", { calls: [taskCall(`Look for the ${WORD.thread} in the woods`)] });
   await ask("b", "What did I once meet in the woods?");

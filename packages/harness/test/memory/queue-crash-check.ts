@@ -7,8 +7,8 @@ import { fileURLToPath } from "node:url";
 import { createMemoryQueue } from "../../src/memory/queue.ts";
 import { openStore } from "../../src/stores/open.ts";
 import type { Store } from "../../src/stores/store.ts";
-import { learn, learned } from "./queue-learner.ts";
-import { until } from "./queue-suite/kit.ts";
+import { until } from "../../src/testing/conformance/queue/kit.ts";
+import { learn, learned } from "../../src/testing/queue-learner.ts";
 
 const PROCESS = fileURLToPath(new URL("./queue-process.ts", import.meta.url));
 
@@ -80,7 +80,7 @@ export async function checkQueueCrashes(
   const turns = await userTexts(store, thread);
   await queue.start();
   // No new turn comes: what the log says and memory lacks is learned because its job has survived.
-  await until(async () => (await store.jobs.list()).length === 0, "every job is done");
+  await until(async () => (await store.outbox.list()).length === 0, "every job is done");
   assert.deepEqual((await learned(store, thread)).texts, turns);
   return { turns: turns.length };
 }

@@ -7,8 +7,8 @@ import { writeSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { createMemoryQueue } from "../../src/memory/queue.ts";
 import { openStore } from "../../src/stores/open.ts";
+import { learn, takeTurn } from "../../src/testing/queue-learner.ts";
 import { writeThread } from "../../src/testing/thread-writer.ts";
-import { learn, takeTurn } from "./queue-learner.ts";
 
 const [target, thread, mode] = process.argv.slice(2) as [string, string, "turns" | "work" | "hang"];
 const store = (await openStore(target)).forUser("ada");
@@ -18,7 +18,8 @@ const queue = createMemoryQueue(store, {
   // Workers that share a server must not take each other for dead on a busy machine.
   leaseMs: mode === "work" ? 30_000 : 500,
   onEvent: (event) => {
-    if (event.type === "job-start" && mode !== "turns") writeSync(1, `${event.job.throughSeq} ${event.job.thread}\n`);
+    if (event.type === "job-start" && mode !== "turns")
+      writeSync(1, `${JSON.stringify(event.job.payload)} ${event.job.thread}\n`);
   },
   process: (job) => (mode === "hang" ? new Promise(() => {}) : learn(store, job, () => pause(3))),
 });

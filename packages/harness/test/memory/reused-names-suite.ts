@@ -7,18 +7,19 @@ import { type TestContext, test } from "node:test";
 import type { ChainedRecord, Head, ThreadHeader } from "@palimpsest/core/log";
 import { writeDocument } from "@palimpsest/core/memory";
 import { forgetEverywhere } from "../../src/memory/forget-everywhere.ts";
+import { memoryJob } from "../../src/memory/job.ts";
 import { openRepository } from "../../src/memory/repository.ts";
 import { memoryService } from "../../src/memory/service.ts";
 import { forgetThread } from "../../src/memory/source-turns.ts";
 import { storeStorage } from "../../src/memory/store-storage.ts";
 import { createUpdater } from "../../src/memory/updater.ts";
-import type { Store } from "../../src/stores/store.ts";
+import type { FullStore } from "../../src/stores/store.ts";
 import { appendMessages, createThread, threadDeps, withWriter } from "../../src/threads/index.ts";
 
 const USER = "ann@example.org";
 const SCOPE = { user: USER, agent: null };
 
-export function reusedNames(name: string, open: (t: TestContext) => Promise<Store>): void {
+export function reusedNames(name: string, open: (t: TestContext) => Promise<FullStore>): void {
   test(`${name}: a thread whose id was used before is learned from at once`, async (t) => {
     const kit = await setUp(await open(t));
     await kit.say("I live in Oslo", "I like tea");
@@ -70,7 +71,7 @@ export function reusedNames(name: string, open: (t: TestContext) => Promise<Stor
   });
 }
 
-export function deletedThreads(name: string, open: (t: TestContext) => Promise<Store>): void {
+export function deletedThreads(name: string, open: (t: TestContext) => Promise<FullStore>): void {
   test(`${name}: deleting a thread takes its names out of memory and leaves what was learned`, async (t) => {
     const kit = await setUp(await open(t));
     await kit.say("I live in Oslo");
@@ -82,7 +83,7 @@ export function deletedThreads(name: string, open: (t: TestContext) => Promise<S
   });
 }
 
-async function setUp(opened: Store) {
+async function setUp(opened: FullStore) {
   const store = opened.forUser(USER);
   let now = Date.UTC(2026, 0, 1);
   const clock = (): Date => {
@@ -121,7 +122,9 @@ async function setUp(opened: Store) {
         settings: { maxFacts: 100, factConfidenceThreshold: 0.7 },
         extract: async () => JSON.stringify({ additions: [addition] }),
       });
-      await updater.process({ user: USER, thread: "t", throughSeq: (await store.head("t"))!.version });
+      await updater.process(
+        memoryJob({ user: USER, thread: "t", agent: "default", throughSeq: (await store.head("t"))!.version }),
+      );
     },
     facts: async () => (await service.show(SCOPE)).facts.map(({ content }) => content),
     forget: (id: string) =>
@@ -151,13 +154,13 @@ interface Backup {
   readonly records: readonly ChainedRecord[];
 }
 
-async function backUp(store: Store): Promise<Backup> {
+async function backUp(store: FullStore): Promise<Backup> {
   const records: ChainedRecord[] = [];
   for await (const { chained } of store.records("t")) records.push(chained);
   return { header: (await store.header("t"))!, head: (await store.head("t"))!, records };
 }
 
-async function restore(store: Store, { header, head, records }: Backup): Promise<void> {
+async function restore(store: FullStore, { header, head, records }: Backup): Promise<void> {
   assert.equal(await store.deleteThread("t"), "deleted");
   assert.equal(await store.createThread(header, { ...head, version: 0 }), "created");
   const taken = await store.acquireLease("t", "restore", 30_000);

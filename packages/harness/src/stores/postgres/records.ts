@@ -8,10 +8,10 @@ import type { AppendBatch, AppendResult, RecordQuery, RedactRequest, StoredRecor
 import { storedRecord } from "../stored-record.ts";
 import type { Query } from "./connection.ts";
 import { headValues, stateValues } from "./head.ts";
-import { jobColumns, QUEUED } from "./jobs.ts";
 import { HOLDS } from "./leases.ts";
 import { lineage, NAMED, type ThreadName, type UserConnection } from "./lineage.ts";
-import { forgetEntry } from "./recall.ts";
+import { jobColumns, QUEUED } from "./outbox.ts";
+import { forgetEntry } from "./search.ts";
 
 interface Append {
   readonly name: ThreadName;
@@ -60,7 +60,7 @@ async function write(query: Query, schema: string, request: Append): Promise<App
       column("body"),
       column("bodyHash"),
       column("hash"),
-      ...(jobs.length > 0 ? jobColumns(name, jobs) : []),
+      ...(jobs.length > 0 ? jobColumns(jobs) : []),
     ],
   );
   return done!.moved === 1 ? { kind: "appended", version: head.version } : refusal(query, schema, request);

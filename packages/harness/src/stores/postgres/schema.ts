@@ -232,6 +232,32 @@ export const STEPS: readonly Step[] = [
   ],
   // When a lease was taken: one from the future is void. Those of before don't say so and are free.
   (schema) => [`ALTER TABLE ${schema}.threads ADD COLUMN lease_taken timestamptz`],
+  // Jobs of any kind, one row for each thread, queue and key. Memory's key is the agent.
+  (schema) => [
+    `CREATE TABLE ${schema}.outbox (
+      num bigint NOT NULL,
+      queue text COLLATE "C" NOT NULL,
+      key text COLLATE "C" NOT NULL,
+      payload text NOT NULL,
+      first timestamptz NOT NULL,
+      queued timestamptz NOT NULL,
+      run timestamptz NOT NULL,
+      revision bigint NOT NULL DEFAULT 1,
+      attempts int NOT NULL DEFAULT 0,
+      max_attempts int NOT NULL,
+      error text,
+      holder text,
+      leased timestamptz,
+      until timestamptz,
+      PRIMARY KEY (num, queue, key)
+    ) WITH (fillfactor = 70)`,
+    `INSERT INTO ${schema}.outbox
+      SELECT num, 'memory', agent, json_build_object('throughSeq', through)::text, first, queued, run, revision,
+        attempts, max_attempts, error, holder, leased, until
+      FROM ${schema}.memory_jobs
+      ON CONFLICT DO NOTHING`,
+    `DROP TABLE ${schema}.memory_jobs`,
+  ],
 ];
 
 async function schemaVersion(query: Query, schema: string): Promise<number> {

@@ -8,7 +8,7 @@ import { LONG, type Query } from "./connection.ts";
 import { HEAD_COLUMNS, type HeadRow, headValues, readHead, stateValues } from "./head.ts";
 import { HOLDS, LIVE } from "./leases.ts";
 import { lineage, NAMED, type UserConnection } from "./lineage.ts";
-import { forgetIndex } from "./recall.ts";
+import { forgetIndex } from "./search.ts";
 
 export async function header({ schema, run, user }: UserConnection, thread: string): Promise<ThreadHeader | undefined> {
   const sql = `SELECT header FROM ${schema}.threads WHERE ${NAMED}`;
@@ -128,8 +128,7 @@ export function deleteThread(
     await forgetIndex(query, schema, row.num);
     for (const table of ["records", "drafts"])
       await query(`DELETE FROM ${schema}.${table} WHERE thread = $1`, [row.num]);
-    for (const table of ["memory_jobs", "threads"])
-      await query(`DELETE FROM ${schema}.${table} WHERE num = $1`, [row.num]);
+    for (const table of ["outbox", "threads"]) await query(`DELETE FROM ${schema}.${table} WHERE num = $1`, [row.num]);
     return "deleted";
   }, LONG);
 }

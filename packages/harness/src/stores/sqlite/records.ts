@@ -2,22 +2,12 @@
  * Records: the compare-and-set append, ranges as a stream, the load of a view, redaction. Everything that must hold
  * together happens in one transaction.
  */
-
 import { STRUCTURAL_KINDS } from "@palimpsest/core/internal/log";
 import type { ChainedRecord, Head } from "@palimpsest/core/log";
-import type {
-  AppendBatch,
-  AppendResult,
-  RecordQuery,
-  RedactRequest,
-  Scrubbed,
-  StoredRecord,
-  ThreadLoad,
-} from "../store.ts";
+import type { AppendBatch, AppendResult, RecordQuery, RedactRequest, StoredRecord, ThreadLoad } from "../store.ts";
 import type { Connection, Row } from "./connection.ts";
-import { queueJob } from "./jobs.ts";
 import { holdsLease } from "./leases.ts";
-import { forgetEntry } from "./recall.ts";
+import { queueJob } from "./outbox.ts";
 import {
   findHead,
   findThread,
@@ -30,6 +20,7 @@ import {
   type ThreadRow,
   type UserConnection,
 } from "./rows.ts";
+import { forgetEntry } from "./search.ts";
 
 export function append(connection: UserConnection, thread: string, batch: AppendBatch): AppendResult {
   return connection.transaction("IMMEDIATE", () => {
@@ -61,24 +52,6 @@ export function redact(connection: UserConnection, { bodies, headers = [], batch
     return { kind: "appended", version: batches[0]?.batch.head.version ?? 0 };
   });
 }
-
-/**
- * The write-ahead log holds the old pages until it is folded into the file and cut. A reader can stand in the way for as long
- * as it likes, so it is not waited for: its end, or the next of these, does the rest.
- */
-export function scrub(connection: Connection): Scrubbed {
-  const patience = connection.get("PRAGMA busy_timeout")?.["timeout"] ?? 0;
-  connection.exec(`PRAGMA busy_timeout = ${Math.min(Number(patience), SCRUB_MS)}`);
-  try {
-    const busy = connection.get("PRAGMA wal_checkpoint(TRUNCATE)")?.["busy"];
-    return busy === 1 ? { kind: "held", file: `${connection.path}-wal` } : { kind: "clean" };
-  } finally {
-    connection.exec(`PRAGMA busy_timeout = ${patience}`);
-  }
-}
-
-/** Long enough for whoever is only passing. */
-const SCRUB_MS = 200;
 
 /** Bounds what one step of a stream holds in memory: rows, or the bytes of their bodies, whichever ends first. */
 const PAGE = { rows: 256, characters: 1_000_000 };

@@ -122,6 +122,21 @@ export const MIGRATIONS: readonly string[] = [
   -- When a lease was taken: one from the future is void. Those of before don't say so and are free.
   ALTER TABLE leases ADD COLUMN taken INTEGER;
   `,
+  `
+  -- Jobs of any kind, one row for each thread, queue and key. Memory's key is the agent.
+  CREATE TABLE outbox (
+    row INTEGER PRIMARY KEY, num INTEGER NOT NULL, queue TEXT NOT NULL, key TEXT NOT NULL, payload TEXT NOT NULL,
+    first INTEGER NOT NULL, queued INTEGER NOT NULL, run INTEGER NOT NULL, revision INTEGER NOT NULL DEFAULT 1,
+    attempts INTEGER NOT NULL DEFAULT 0, max_attempts INTEGER NOT NULL, error TEXT,
+    owner TEXT, leased INTEGER, until INTEGER
+  ) STRICT;
+  CREATE UNIQUE INDEX outbox_key ON outbox (num, queue, key);
+  INSERT OR IGNORE INTO outbox (num, queue, key, payload, first, queued, run, revision, attempts, max_attempts, error, owner, leased, until)
+    SELECT num, 'memory', agent, json_object('throughSeq', through), first, queued, run, revision, attempts,
+      max_attempts, error, owner, leased, until
+    FROM memory_jobs ORDER BY row;
+  DROP TABLE memory_jobs;
+  `,
 ];
 
 /** Refuses a database that isn't ours or is newer, before anything in it is changed. */

@@ -6,9 +6,9 @@ import type { ChainedRecord, Head, ThreadHeader } from "@palimpsest/core/log";
 import type { ForkRequest, Lease, Store, ThreadPage, ThreadQuery } from "../store.ts";
 import type { Connection, Row } from "./connection.ts";
 import { holdsLease, isLeased } from "./leases.ts";
-import { forgetIndex } from "./recall.ts";
 import { insertRecord, updateHead, writeState } from "./records.ts";
 import { findHead, findThread, segments, type ThreadRow, threadRow, type UserConnection } from "./rows.ts";
+import { forgetIndex } from "./search.ts";
 
 export function createThread(
   connection: UserConnection,
@@ -85,7 +85,7 @@ export function deleteThread(connection: UserConnection, id: string, held?: Leas
     for (const child of connection.all("SELECT num, header, base, base_seq FROM threads WHERE base = ?", thread.num))
       inherit(connection, thread, threadRow(child));
     forgetIndex(connection, thread.num);
-    for (const table of ["records", "heads", "states", "leases", "drafts", "memory_jobs", "threads"])
+    for (const table of ["records", "heads", "states", "leases", "drafts", "outbox", "threads"])
       connection.run(`DELETE FROM ${table} WHERE num = ?`, thread.num);
     return "deleted";
   });

@@ -125,17 +125,13 @@ export const forkCases: Cases = {
     const { store } = writer;
     const { thread } = writer.lease;
     await say(writer, "secret");
-    await store.drafts.put(thread, "k", "v", "now");
     const header = (await store.header(thread))!;
     await store.releaseLease(writer.lease);
     await store.deleteThread(thread);
-    await store.vacuum();
     const head = { ...(await freshHead(suite)), updatedAt: header.createdAt };
     assert.equal(await store.createThread(header, head), "created");
     assert.deepEqual(await textsOf(store, thread), []);
-    assert.equal(await store.drafts.get(thread, "k"), undefined);
     assert.deepEqual(await say(writer, "with the old lease"), { kind: "lease-lost" });
-    assert.equal((await store.check()).ok, true);
   },
 };
 

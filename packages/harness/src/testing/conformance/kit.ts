@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { CompactionRecord, PruneRecord } from "@palimpsest/core/log";
 import { LEASE_TTL_MS } from "../../stores/leases.ts";
-import type { Lease, Store } from "../../stores/store.ts";
+import type { Capability, Lease, Store } from "../../stores/store.ts";
 import {
   appendMessages,
   type Committed,
@@ -15,15 +15,16 @@ import {
   type Writer,
 } from "../../threads/index.ts";
 
-export interface Suite {
-  readonly store: () => Store;
+export interface Suite<S extends Store = Store> {
+  readonly store: () => S;
   /** A second connection to the same database; the case closes it. */
-  readonly connect: () => Promise<Store>;
-  readonly setClockBack: (ms: number) => Promise<void>;
+  readonly connect: () => Promise<S>;
 }
 
-/** Cases by title: what must hold of any store. */
-export type Cases = Readonly<Record<string, (suite: Suite) => Promise<void>>>;
+/** Cases by title: what must hold of any store, or of any that has a capability. */
+export type Cases<S extends Suite = Suite> = Readonly<Record<string, (suite: S) => Promise<void>>>;
+
+export type CasesWith<C extends Capability> = Cases<Suite<Store & Required<Pick<Store, C>>>>;
 
 let threadCount = 0;
 

@@ -106,21 +106,4 @@ export const readCases: Cases = {
     assert.equal(loaded.header.id, thread);
     await assertSound(writer, thread);
   },
-
-  "drafts are kept per thread, replaced, dropped, and go with their thread": async (suite) => {
-    const writer = await freshThread(suite.store());
-    const { drafts } = writer.store;
-    const { thread } = writer.lease;
-    assert.equal(await drafts.put("nobody", "k", "v", "now"), "missing");
-    assert.equal(await drafts.get(thread, "k"), undefined);
-    assert.equal(await drafts.put(thread, "k", "one", "2026-01-01"), "put");
-    await drafts.put(thread, "k", "two", "2026-01-02");
-    await drafts.put(thread, "other", "x", "2026-01-03");
-    assert.deepEqual(await drafts.get(thread, "k"), { value: "two", created: "2026-01-02" });
-    await drafts.drop(thread, "k");
-    assert.equal(await drafts.get(thread, "k"), undefined);
-    assert.equal((await drafts.get(thread, "other"))?.value, "x");
-    await drafts.drop(thread);
-    assert.equal(await drafts.get(thread, "other"), undefined);
-  },
 };

@@ -2,23 +2,23 @@
 
 import { withoutEntry } from "../postings.ts";
 import type {
-  Entry,
   IndexBatch,
   NewPosting,
   OrdinalRange,
   Posting,
-  RecallTables,
+  SearchEntry,
+  SearchTables,
   Span,
   Stretch,
-} from "../recall-tables.ts";
-import { packEntry, unpackEntries } from "../recall-tables.ts";
+} from "../search-tables.ts";
+import { packEntry, unpackEntries } from "../search-tables.ts";
 import type { Connection, Row } from "./connection.ts";
 import { findThread, NUM, type UserConnection } from "./rows.ts";
 
 /** 1.9 kB are written for a message of 20 words; with blocks of 4,096 it would be 4.5. */
 const BLOCK_SIZE = 1024;
 
-export function recallTables(connection: UserConnection): RecallTables {
+export function searchTables(connection: UserConnection): SearchTables {
   const { guard } = connection;
   // Derived: what a power cut takes of it is made again from the log.
   const write = <T>(work: () => T) =>
@@ -140,7 +140,7 @@ function postings(connection: UserConnection, spans: readonly Span[], terms: rea
   return rows as unknown as Posting[];
 }
 
-function entries(connection: UserConnection, ranges: readonly OrdinalRange[]): Entry[] {
+function entries(connection: UserConnection, ranges: readonly OrdinalRange[]): SearchEntry[] {
   return [...Map.groupBy(ranges, ({ thread }) => thread)].flatMap(([thread, own]) => {
     const row = connection.get(
       `SELECT group_concat(e.packed) AS packed FROM json_each(?) o CROSS JOIN recall_entries e

@@ -1,21 +1,22 @@
 /**
- * The queue in PostgreSQL: the same rows and rules as in SQLite (sqlite/jobs.ts), by the server's own clock, for any number
+ * The outbox in PostgreSQL: the same rows and rules as in SQLite (sqlite/jobs.ts), by the server's own clock, for any number
  * of processes. A job is taken with `SKIP LOCKED`, so workers never wait for each other. Each statement may be repeated
  * after its connection was lost: a claim is known by its owner, and nothing depends on an answer that never came.
  */
+import type { Json } from "@palimpsest/core/log";
 import { type Claim, type ClaimedJob, type JobTable, startJobLoop } from "../job-loop.ts";
-import { type JobStatus, MAX_DELAYS, type MemoryJobs, type NewMemoryJob } from "../memory-jobs.ts";
+import { type Job, type JobStatus, MAX_DELAYS, type NewJob, type Outbox } from "../outbox.ts";
 import type { Connection } from "./connection.ts";
-import { numOf, type ThreadName, type UserConnection } from "./lineage.ts";
+import { numOf, type UserConnection } from "./lineage.ts";
 
 /** The columns of `QUEUED`, one array each, for the append's statement. */
-export function jobColumns([user]: ThreadName, jobs: readonly NewMemoryJob[]): readonly unknown[] {
+export function jobColumns(jobs: readonly NewJob[]): readonly unknown[] {
   // One statement writes a row once.
-  const each = [...new Map(jobs.map((job) => [job.agent, job])).values()];
+  const each = [...new Map(jobs.map((job) => [JSON.stringify([job.queue, job.key]), job])).values()];
   return [
-    each.map(() => user),
-    each.map(({ agent }) => agent),
-    each.map(({ throughSeq }) => throughSeq),
+    each.map(({ queue }) => queue),
+    each.map(({ key }) => key),
+    each.map(({ payload }) => JSON.stringify(payload)),
     each.map(({ delayMs }) => delayMs),
     each.map(({ maxAttempts }) => maxAttempts),
   ];
@@ -24,13 +25,13 @@ export function jobColumns([user]: ThreadName, jobs: readonly NewMemoryJob[]): r
 /** Part of the append's statement: queued if the append stands. `first`: the number of its first parameter. */
 export function QUEUED(schema: string, first: number): string {
   const fresh = "waiting.holder IS NULL AND waiting.attempts = 0 AND waiting.first <= excluded.first";
-  const types = ["text", "text", "bigint", "float8", "int"].map((type, index) => `$${first + index}::${type}[]`);
+  const types = ["text", "text", "text", "float8", "int"].map((type, index) => `$${first + index}::${type}[]`);
   return `queued AS (
-    INSERT INTO ${schema}.memory_jobs AS waiting (num, owner, agent, through, first, queued, run, max_attempts)
-    SELECT moved.num, job.owner, job.agent, job.through, at, at, at + job.delay * interval '1 millisecond', job.tries
-    FROM moved, unnest(${types.join(", ")}) AS job (owner, agent, through, delay, tries), clock_timestamp() AS at
-    ON CONFLICT (num, owner, agent) DO UPDATE SET
-      through = greatest(waiting.through, excluded.through), queued = excluded.queued,
+    INSERT INTO ${schema}.outbox AS waiting (num, queue, key, payload, first, queued, run, max_attempts)
+    SELECT moved.num, job.queue, job.key, job.payload, at, at, at + job.delay * interval '1 millisecond', job.tries
+    FROM moved, unnest(${types.join(", ")}) AS job (queue, key, payload, delay, tries), clock_timestamp() AS at
+    ON CONFLICT (num, queue, key) DO UPDATE SET
+      payload = excluded.payload, queued = excluded.queued,
       max_attempts = excluded.max_attempts, revision = waiting.revision + 1, attempts = 0, error = NULL,
       first = CASE WHEN ${fresh} THEN waiting.first ELSE excluded.first END,
       run = CASE WHEN NOT (${fresh}) THEN excluded.run
@@ -39,30 +40,32 @@ export function QUEUED(schema: string, first: number): string {
   )`;
 }
 
-export function memoryJobs(connection: UserConnection): MemoryJobs {
+export function outbox(connection: UserConnection): Outbox {
   const { schema, run, user } = connection;
-  const jobs = `${schema}.memory_jobs`;
+  const jobs = `${schema}.outbox`;
   return {
-    async hurry(thread) {
+    async hurry(thread, queue) {
       // Also while it runs: what came meanwhile is due when it ends.
       const sql = `UPDATE ${jobs} SET run = ${NOW} WHERE attempts < max_attempts
-        AND num = ${numOf(schema)} RETURNING 1`;
-      return (await run((query) => query(sql, [[user, thread]]))).length;
+        AND num = ${numOf(schema)} AND queue = $2 RETURNING 1`;
+      return (await run((query) => query(sql, [[user, thread], queue]))).length;
     },
-    async list() {
-      const sql = `SELECT t.id AS thread, j.owner AS user, j.agent, j.attempts, j.error, j.run, ${STATE} AS state
-        FROM ${jobs} j JOIN ${schema}.threads t USING (num) ORDER BY j.run, j.num`;
-      return (await run((query) => query<StatusRow>(sql))).map(statusOf);
+    async list(queue) {
+      const sql = `SELECT ${JOB}, j.attempts, j.error, j.run, ${STATE} AS state
+        FROM ${jobs} j JOIN ${schema}.threads t USING (num)
+        WHERE $1::text IS NULL OR j.queue = $1 ORDER BY j.run, j.num`;
+      return (await run((query) => query<StatusRow>(sql, [queue ?? null]))).map(statusOf);
     },
-    async revive() {
+    async revive(queue) {
       const sql = `UPDATE ${jobs} SET attempts = 0, error = NULL, run = ${NOW}, holder = NULL, revision = revision + 1
-        WHERE attempts >= max_attempts AND (holder IS NULL OR ${EXPIRED}) RETURNING 1`;
-      return (await run((query) => query(sql))).length;
+        WHERE queue = $1 AND attempts >= max_attempts AND (holder IS NULL OR ${EXPIRED}) RETURNING 1`;
+      return (await run((query) => query(sql, [queue]))).length;
     },
     work: async (options) => startJobLoop(jobTable(connection), options),
   };
 }
 
+const JOB = `j.queue, j.key, t.owner AS user, t.id AS thread, j.payload`;
 /** Not `now()`: a statement that waited must judge by the time it got its row. */
 const NOW = "clock_timestamp()";
 /** A row from the future says that the clock was set back. */
@@ -73,7 +76,7 @@ const STATE = `CASE WHEN holder IS NOT NULL AND NOT ${EXPIRED} THEN 'running'
 const UNTIL = (ms: string) => `${NOW} + ${ms}::float8 * interval '1 millisecond'`;
 
 function jobTable({ schema, run }: Connection): JobTable {
-  const jobs = `${schema}.memory_jobs`;
+  const jobs = `${schema}.outbox`;
   return {
     claim: (claim) => run((query, again) => take({ query, schema, again }, claim)),
     async renew(owner, leaseMs) {
@@ -105,43 +108,48 @@ interface Taking {
 }
 
 async function take({ query, schema, again }: Taking, claim: Claim): Promise<ClaimedJob | undefined> {
-  const { owner, leaseMs, alive } = claim;
-  const columns = `t.id AS thread, j.owner AS user, j.agent, j.through, j.attempts, j.revision`;
-  const joined = `${schema}.memory_jobs j JOIN ${schema}.threads t USING (num)`;
+  const { queue, owner, leaseMs, alive } = claim;
+  const columns = `${JOB}, j.attempts, j.revision`;
+  const joined = `${schema}.outbox j JOIN ${schema}.threads t USING (num)`;
   // The claim whose connection broke may stand.
   const [held] = again ? await query<JobRow>(`SELECT ${columns} FROM ${joined} WHERE holder = $1`, [owner]) : [];
   if (held !== undefined) return claimedOf(held, owner);
   const sql = `WITH due AS (
-      SELECT j.num, j.owner, j.agent FROM ${joined}
-      WHERE attempts < max_attempts AND (run <= ${NOW} OR ${AHEAD("queued")})
+      SELECT j.num, j.queue, j.key FROM ${joined}
+      WHERE queue = $4 AND attempts < max_attempts AND (run <= ${NOW} OR ${AHEAD("queued")})
         AND (holder IS NULL OR (${EXPIRED} AND holder <> ALL ($3::text[])))
       ORDER BY run LIMIT 1 FOR UPDATE OF j SKIP LOCKED
     )
-    UPDATE ${schema}.memory_jobs j SET holder = $1, leased = ${NOW}, until = ${UNTIL("$2")}, attempts = attempts + 1
+    UPDATE ${schema}.outbox j SET holder = $1, leased = ${NOW}, until = ${UNTIL("$2")}, attempts = attempts + 1
     FROM due, ${schema}.threads t
-    WHERE (j.num, j.owner, j.agent) = (due.num, due.owner, due.agent) AND t.num = j.num RETURNING ${columns}`;
-  const [taken] = await query<JobRow>(sql, [owner, leaseMs, alive]);
+    WHERE (j.num, j.queue, j.key) = (due.num, due.queue, due.key) AND t.num = j.num RETURNING ${columns}`;
+  const [taken] = await query<JobRow>(sql, [owner, leaseMs, alive, queue]);
   return taken && claimedOf(taken, owner);
 }
 
-interface JobRow {
-  readonly thread: string;
-  readonly user: string;
-  readonly agent: string;
-  readonly through: number;
+/** The payload is text: as the server's own JSON its keys would be put in another order. */
+interface StoredJob extends Omit<Job, "payload"> {
+  readonly payload: string;
+}
+
+interface JobRow extends StoredJob {
   readonly attempts: number;
   readonly revision: number;
 }
 
 function claimedOf(row: JobRow, owner: string): ClaimedJob {
-  const { thread, user, agent, through: throughSeq, attempts: attempt, revision } = row;
-  return { job: { thread, user, agent, throughSeq }, attempt, owner, revision };
+  return { job: jobOf(row), attempt: row.attempts, owner, revision: row.revision };
 }
 
-interface StatusRow extends Omit<JobStatus, "runAt"> {
+function jobOf({ queue, key, user, thread, payload }: StoredJob): Job {
+  return { queue, key, user, thread, payload: JSON.parse(payload) as Json };
+}
+
+interface StatusRow extends StoredJob, Pick<JobStatus, "state" | "attempts" | "error"> {
   readonly run: Date;
 }
 
-function statusOf({ run, ...status }: StatusRow): JobStatus {
-  return { ...status, runAt: run.toISOString() };
+function statusOf(row: StatusRow): JobStatus {
+  const { state, attempts, error } = row;
+  return { ...jobOf(row), state, attempts, error, runAt: row.run.toISOString() };
 }

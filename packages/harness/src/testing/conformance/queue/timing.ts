@@ -1,7 +1,7 @@
 /** When a job runs: a delay after the last turn, not for ever later, at once when asked, and never beside itself. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { learn, learned } from "../queue-learner.ts";
+import { learn, learned } from "../../queue-learner.ts";
 import { aFewPolls, type Kit, MINUTE, until } from "./kit.ts";
 
 export function debouncing({ engine, setUp }: Kit): void {
@@ -17,7 +17,9 @@ export function debouncing({ engine, setUp }: Kit): void {
     assert.deepEqual([of("job-start"), (await mine()).length], [[], 1]);
     await engine().elapse(30 * MINUTE);
     await idle();
-    assert.deepEqual(of("job-start"), [{ thread: "burst", user: "ada", agent: "default", throughSeq: last }]);
+    assert.deepEqual(of("job-start"), [
+      { queue: "memory", key: "default", user: "ada", thread: "burst", payload: { throughSeq: last } },
+    ]);
     const { texts } = await learned(engine().store, "burst");
     assert.deepEqual(texts, ["I live in Oslo.", "I work at a bakery.", "I like rye bread."]);
   });

@@ -5,11 +5,11 @@
 import { randomUUID } from "node:crypto";
 import { extractInput } from "@palimpsest/core/internal/memory";
 import type { MessageRecord } from "@palimpsest/core/log";
-import type { MemoryQueue } from "../../src/memory/queue.ts";
-import type { UpdateOutcome } from "../../src/memory/updater.ts";
-import type { MemoryJob } from "../../src/stores/memory-jobs.ts";
-import type { Store } from "../../src/stores/store.ts";
-import { prepare, type RecordInput, type Writer } from "../../src/threads/writer.ts";
+import type { MemoryJob } from "../memory/job.ts";
+import type { MemoryQueue } from "../memory/queue.ts";
+import type { UpdateOutcome } from "../memory/updater.ts";
+import type { Store } from "../stores/store.ts";
+import { prepare, type RecordInput, type Writer } from "../threads/writer.ts";
 
 export interface Learned {
   readonly watermark: number;
@@ -17,18 +17,27 @@ export interface Learned {
   readonly fenced: readonly string[];
 }
 
+/** Beside the thread, where other processes see it; in this process for a store that keeps no drafts. */
 export async function learned(store: Store, thread: string): Promise<Learned> {
-  const draft = await store.drafts.get(thread, "learned");
-  return draft === undefined ? { watermark: 0, texts: [], fenced: [] } : (JSON.parse(draft.value) as Learned);
+  const text = store.drafts ? (await store.drafts.get(thread, "learned"))?.value : documents.get(nameOf(store, thread));
+  return text === undefined ? { watermark: 0, texts: [], fenced: [] } : (JSON.parse(text) as Learned);
 }
 
 export async function save(store: Store, thread: string, document: Learned): Promise<void> {
-  await store.drafts.put(thread, "learned", JSON.stringify(document), new Date().toISOString());
+  const text = JSON.stringify(document);
+  if (store.drafts) await store.drafts.put(thread, "learned", text, new Date().toISOString());
+  else documents.set(nameOf(store, thread), text);
+}
+
+const documents = new Map<string, string>();
+
+function nameOf({ user }: Store, thread: string): string {
+  return JSON.stringify([user, thread]);
 }
 
 export async function learn(
   store: Store,
-  { thread, throughSeq }: MemoryJob,
+  { thread, payload: { throughSeq } }: MemoryJob,
   between = async () => {},
 ): Promise<UpdateOutcome> {
   const before = await learned(store, thread);

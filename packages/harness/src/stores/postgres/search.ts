@@ -9,18 +9,18 @@ import {
   type NewPosting,
   type Posting,
   packEntry,
-  type RecallTables,
+  type SearchTables,
   type Span,
   type Stretch,
   unpackEntries,
-} from "../recall-tables.ts";
+} from "../search-tables.ts";
 import type { Query } from "./connection.ts";
 import { lineage, NAMED, numOf, type ThreadName, type UserConnection } from "./lineage.ts";
 
 /** A row costs more to reach here than to write. */
 const BLOCK_SIZE = 4096;
 
-export function recallTables(connection: UserConnection): RecallTables {
+export function searchTables(connection: UserConnection): SearchTables {
   const { schema, run, transaction, user } = connection;
   const rows = <R extends QueryResultRow>(sql: string, ...values: unknown[]) => run((query) => query<R>(sql, values));
   return {

@@ -1,14 +1,16 @@
 /**
- * What the queue promises, as tests that every engine runs. Hours pass by `elapse`: the embedded engine's clock is moved;
- * PostgreSQL's own can't be, so its rows are moved the other way.
+ * What a queue on a store's outbox promises, as tests that every engine runs. Hours pass by `elapse`: the embedded engine's
+ * clock is moved; PostgreSQL's own can't be, so its rows are moved the other way.
  */
 import { after, afterEach, before, describe } from "node:test";
-import type { MemoryQueue } from "../../src/memory/queue.ts";
-import { draining, exactness, givingUp, retrying } from "./queue-suite/faults.ts";
-import { type Kit, type QueueEngine, setUpQueue } from "./queue-suite/kit.ts";
-import { clocks, debouncing, hurrying } from "./queue-suite/timing.ts";
+import type { MemoryQueue } from "../../memory/queue.ts";
+import { draining, exactness, givingUp, retrying } from "./queue/faults.ts";
+import { type Kit, type QueueEngine, setUpQueue } from "./queue/kit.ts";
+import { clocks, debouncing, hurrying } from "./queue/timing.ts";
 
-export function queueSuite(name: string, open: () => Promise<QueueEngine>): void {
+export type { QueueEngine };
+
+export function queueConformance(name: string, open: () => Promise<QueueEngine>): void {
   describe(`the memory queue on ${name}`, () => {
     let engine: QueueEngine;
     before(async () => {

@@ -1,10 +1,10 @@
 /** What survives: failures, shutdowns, refusals, repetition, and a person's wish to forget. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { memoryJobCheck } from "../../../src/doctor/memory-checks.ts";
-import { backOffMs } from "../../../src/stores/memory-jobs.ts";
-import { prepare } from "../../../src/threads/index.ts";
-import { learn, learned, save } from "../queue-learner.ts";
+import { memoryJob } from "../../../memory/job.ts";
+import { backOffMs } from "../../../stores/outbox.ts";
+import { prepare } from "../../../threads/index.ts";
+import { learn, learned, save } from "../../queue-learner.ts";
 import { aFewPolls, type Kit, MINUTE, until } from "./kit.ts";
 
 export function retrying({ engine, setUp }: Kit): void {
@@ -57,18 +57,15 @@ export function givingUp({ engine, setUp }: Kit): void {
     await queue.start();
     await turn("I moved to Bergen.");
     await dead(2);
-    const check = await memoryJobCheck(engine().store);
-    assert.equal(check.ok, false);
-    assert.match(check.detail, /given up: .*hopeless \(2 attempts: no credit left\)/);
     const [job] = await mine();
-    assert.deepEqual([job!.user, job!.agent, job!.attempts, job!.error], ["ada", "default", 2, "no credit left"]);
+    assert.deepEqual([job!.user, job!.key, job!.attempts, job!.error], ["ada", "default", 2, "no credit left"]);
     await engine().elapse(1000 * MINUTE);
     await aFewPolls();
     assert.equal(of("job-start").length, 2);
     await turn("I have a boat.");
     await dead(4);
     broken = false;
-    assert.equal(await engine().store.jobs.revive(), 1);
+    assert.equal(await engine().store.outbox.revive("memory"), 1);
     await idle();
     assert.deepEqual((await learned(engine().store, "hopeless")).texts, ["I moved to Bergen.", "I have a boat."]);
   });
@@ -146,7 +143,7 @@ export function exactness({ engine, setUp }: Kit): void {
   test("a job may come twice: it does its work once", async () => {
     const { queue, turn } = await setUp("twice");
     const throughSeq = await turn("I swim on Mondays.");
-    const job = { thread: "twice", user: "ada", agent: "default", throughSeq };
+    const job = memoryJob({ thread: "twice", user: "ada", agent: "default", throughSeq });
     await learn(engine().store, job);
     await learn(engine().store, job);
     assert.deepEqual(await queue.drain(60_000), { kind: "drained" });

@@ -4,8 +4,12 @@
  * Filling and reading it is `recall/`; a driver stores rows and forgets them with the records they came from.
  */
 import type { Placement } from "@palimpsest/core/recall";
+import type { Store } from "./store.ts";
 
-export interface RecallTables {
+/** A store that has them. */
+export type SearchableStore = Store & Required<Pick<Store, "search">>;
+
+export interface SearchTables {
   /**
    * Entries in a block, at most 4,096. Larger ones are read faster and written slower, as a batch writes the rows of its
    * terms anew; each engine has its own best.
@@ -23,7 +27,7 @@ export interface RecallTables {
   /** Entries and the sum of their lengths, through an ordinal. */
   totals(thread: string, through: number): Promise<{ readonly entries: number; readonly length: number }>;
   /** Each entry of the ranges; they don't overlap. */
-  entries(ranges: readonly OrdinalRange[]): Promise<readonly Entry[]>;
+  entries(ranges: readonly OrdinalRange[]): Promise<readonly SearchEntry[]>;
 }
 
 /** One thread's part of a scope, and how far its index has come. */
@@ -58,7 +62,7 @@ export interface IndexBatch {
   readonly expect: number;
   readonly indexed: number;
   readonly newest: Placement | null;
-  readonly entries: readonly Omit<Entry, "thread">[];
+  readonly entries: readonly Omit<SearchEntry, "thread">[];
   readonly postings: readonly NewPosting[];
 }
 
@@ -78,7 +82,7 @@ export interface Posting {
   readonly list: string;
 }
 
-export interface Entry {
+export interface SearchEntry {
   readonly thread: string;
   readonly ordinal: number;
   readonly seq: number;
@@ -90,12 +94,12 @@ export interface Entry {
 }
 
 /** An entry as the one text that a store keeps of it: what taking a row apart costs is most of what reading it costs. */
-export function packEntry({ ordinal, seq, session, at, speaker, length, asks }: Omit<Entry, "thread">): string {
+export function packEntry({ ordinal, seq, session, at, speaker, length, asks }: Omit<SearchEntry, "thread">): string {
   return JSON.stringify([ordinal, seq, session, at, speaker, length, asks]);
 }
 
 /** Packed entries of one thread, with commas between them. */
-export function unpackEntries(thread: string, packed: string): Entry[] {
+export function unpackEntries(thread: string, packed: string): SearchEntry[] {
   const rows = JSON.parse(`[${packed}]`) as [number, number, number, string, string, number, boolean][];
   return rows.map(([ordinal, seq, session, at, speaker, length, asks]) => {
     return {

@@ -1,14 +1,15 @@
 /** What the queue's tests share: an engine whose hours can be made to pass, and a queue on a thread of its own. */
 import { setTimeout as pause } from "node:timers/promises";
-import { memoryLogLine } from "../../../src/memory/events.ts";
-import { createMemoryQueue, type MemoryQueueOptions } from "../../../src/memory/queue.ts";
-import type { JobEvent, JobStatus, MemoryJob } from "../../../src/stores/memory-jobs.ts";
-import type { Store } from "../../../src/stores/store.ts";
-import { writeThread } from "../../../src/testing/thread-writer.ts";
-import { learn, takeTurn } from "../queue-learner.ts";
+import { memoryLogLine } from "../../../memory/events.ts";
+import { createMemoryQueue, type MemoryQueueOptions } from "../../../memory/queue.ts";
+import type { Job, JobEvent, JobStatus } from "../../../stores/outbox.ts";
+import type { Store } from "../../../stores/store.ts";
+import { learn, takeTurn } from "../../queue-learner.ts";
+import { writeThread } from "../../thread-writer.ts";
 
+/** A store as user `ada` sees it, and its time. */
 export interface QueueEngine {
-  readonly store: Store;
+  readonly store: Store & Required<Pick<Store, "outbox">>;
   readonly clock: () => Date;
   elapse(ms: number): Promise<void>;
   close(): Promise<void>;
@@ -38,12 +39,12 @@ export async function setUpQueue(engine: QueueEngine, thread: string, options: P
     emit: (event) => lines.push(memoryLogLine(event)),
     ...options,
   });
-  const of = (type: JobEvent["type"]): MemoryJob[] =>
+  const of = (type: JobEvent["type"]): Job[] =>
     events.flatMap((event) =>
       "job" in event && event.type === type && event.job.thread === thread ? [event.job] : [],
     );
   const mine = async (): Promise<readonly JobStatus[]> =>
-    (await engine.store.jobs.list()).filter((job) => job.thread === thread);
+    (await engine.store.outbox.list()).filter((job) => job.thread === thread);
   const idle = () => until(async () => (await mine()).length === 0, `no job left of ${thread}`);
   return {
     queue,

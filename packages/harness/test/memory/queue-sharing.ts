@@ -1,12 +1,12 @@
 /** What processes that share one store promise each other; every engine runs it with real processes. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createMemoryQueue } from "../../../src/memory/queue.ts";
-import { openStore } from "../../../src/stores/open.ts";
-import { writeThread } from "../../../src/testing/thread-writer.ts";
-import { startQueueProcess } from "../queue-crash-check.ts";
-import { learn, learned, takeTurn } from "../queue-learner.ts";
-import { until } from "./kit.ts";
+import { createMemoryQueue } from "../../src/memory/queue.ts";
+import { openStore } from "../../src/stores/open.ts";
+import { until } from "../../src/testing/conformance/queue/kit.ts";
+import { learn, learned, takeTurn } from "../../src/testing/queue-learner.ts";
+import { writeThread } from "../../src/testing/thread-writer.ts";
+import { startQueueProcess } from "./queue-crash-check.ts";
 
 export function sharing(name: string, target: () => string): void {
   test(`two processes on one ${name}: a burst on one key runs once`, async (t) => {
@@ -27,12 +27,12 @@ export function sharing(name: string, target: () => string): void {
       await queue.hurry({ user: "ada", thread: "probe" });
       return workers.every((worker) => worker.reported().length > 0);
     }, "both workers run");
-    await until(async () => (await store.jobs.list()).length === 0, "the probes are done");
+    await until(async () => (await store.outbox.list()).length === 0, "the probes are done");
     let last = 0;
     for (let turn = 1; turn <= 20; turn++) last = await takeTurn(writer, queue, `I own book number ${turn}.`);
     await queue.hurry({ user: "ada", thread: "shared" });
     await until(async () => (await learned(store, "shared")).watermark === last, "the burst is learned");
-    await until(async () => (await store.jobs.list()).length === 0, "the job is gone");
+    await until(async () => (await store.outbox.list()).length === 0, "the job is gone");
     assert.equal(workers.flatMap((worker) => worker.reported("shared")).length, 1);
     assert.equal((await learned(store, "shared")).texts.length, 20);
   });
@@ -56,7 +56,7 @@ export function sharing(name: string, target: () => string): void {
     await until(async () => victim.reported().length === 1, "the victim has the job");
     await queue.start();
     await victim.kill();
-    await until(async () => (await store.jobs.list()).length === 0, "the job is taken over");
+    await until(async () => (await store.outbox.list()).length === 0, "the job is taken over");
     assert.deepEqual((await learned(store, "orphaned")).texts, ["I have a parrot."]);
   });
 }

@@ -1,0 +1,66 @@
+/** The outbox's rows: written with their append, one for each thread, queue and key. When they run is the queue's suite. */
+import assert from "node:assert/strict";
+import type { NewJob } from "../../stores/outbox.ts";
+import { asUser } from "../../stores/users.ts";
+import { prepare } from "../../threads/index.ts";
+import type { Writer } from "../../threads/writer.ts";
+import { type CasesWith, freshId, freshThread } from "./kit.ts";
+
+export const outboxCases: CasesWith<"outbox"> = {
+  "a job stands with its append, its payload as given; a newer one of its key replaces it": async (suite) => {
+    const writer = await freshThread(suite.store());
+    const queue = freshId();
+    const { outbox, user } = suite.store();
+    assert.equal(await appendJobs(writer, [job(queue, "a", { z: [1, null], a: "é" }), job(queue, "b", 1)]), "appended");
+    assert.equal(await appendJobs(writer, [job(queue, "a", { newer: true })]), "appended");
+    const jobs = (await outbox.list(queue)).toSorted((a, b) => (a.key < b.key ? -1 : 1));
+    const { thread } = writer.lease;
+    const fresh = { state: "waiting", attempts: 0, error: null };
+    assert.deepEqual(
+      jobs.map(({ runAt: _, ...rest }) => rest),
+      [
+        { queue, key: "a", user, thread, payload: { newer: true }, ...fresh },
+        { queue, key: "b", user, thread, payload: 1, ...fresh },
+      ],
+    );
+    assert.ok((await outbox.list()).length >= 2, "without a queue's name those of all");
+  },
+
+  "an append that is refused queues nothing": async (suite) => {
+    const writer = await freshThread(suite.store());
+    const queue = freshId();
+    const { store } = writer;
+    const lost = { ...writer, lease: { ...writer.lease, epoch: writer.lease.epoch + 1 } };
+    assert.equal(await appendJobs(lost, [job(queue, "a", 1)]), "lease-lost");
+    const head = (await store.head(writer.lease.thread))!;
+    const late = await prepare(writer, head, [{ kind: "state", patch: { title: "late" } }]);
+    await appendJobs(writer, []);
+    const result = await store.append(writer.lease.thread, { ...late, jobs: [job(queue, "a", 1)] });
+    assert.equal(result.kind, "conflict");
+    assert.deepEqual(await suite.store().outbox.list(queue), []);
+  },
+
+  "jobs go with their thread, and are hurried by its user alone and in their own queue": async (suite) => {
+    const writer = await freshThread(suite.store());
+    const queue = freshId();
+    const { outbox } = suite.store();
+    const { thread } = writer.lease;
+    await appendJobs(writer, [job(queue, "a", 1)]);
+    assert.equal(await asUser(suite.store(), freshId()).outbox.hurry(thread, queue), 0);
+    assert.equal(await outbox.hurry(thread, freshId()), 0);
+    assert.equal(await outbox.hurry(thread, queue), 1);
+    await writer.store.releaseLease(writer.lease);
+    assert.equal(await writer.store.deleteThread(thread), "deleted");
+    assert.deepEqual(await outbox.list(queue), []);
+  },
+};
+
+function job(queue: string, key: string, payload: NewJob["payload"]): NewJob {
+  return { queue, key, payload, delayMs: 3_600_000, maxAttempts: 2, now: Date.UTC(2026, 0, 1) };
+}
+
+async function appendJobs(writer: Writer, jobs: readonly NewJob[]): Promise<string> {
+  const head = (await writer.store.head(writer.lease.thread))!;
+  const batch = await prepare(writer, head, [{ kind: "state", patch: { step: head.version } }]);
+  return (await writer.store.append(writer.lease.thread, { ...batch, jobs })).kind;
+}
