@@ -163,7 +163,7 @@ test("a bundle of one file reads a configuration, counts exactly and answers", a
 
 /** A dependency of `ai` is CommonJS and requires Node's modules, which a module can't without this. */
 const BANNER =
-  '--banner:js=import { createRequire } from "node:module"; const require = createRequire(import.meta.url);';
+  '--banner:js=import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);';
 
 test("the command works at once, with nothing installed beside it", async () => {
   const project = await makeProject(join(folder, "command"), [...tarballs.values()]);

@@ -77,7 +77,7 @@ function ask(worker: Worker, command: string, { timeoutMs, signal }: ShellOption
       settle({ ...reply, cut: timedOut ? "time" : cutReason(reply.stderr), worker: "usable" });
     const failed = (error: Error): void => {
       const failure = startFailure(error);
-      if (failure === null) settle(lost(`bash: ${reasonOf(error)}\n`, "work"));
+      if (failure === null) settle(endedBy(error));
       else {
         stopListening();
         reject(failure);
@@ -97,9 +97,10 @@ function lost(stderr: string, cut: ShellResult["cut"]): Asked {
   return { stdout: "", stderr, exitCode: 124, cut, worker: "spent" };
 }
 
-function reasonOf(error: Error): string {
-  const code = (error as { code?: unknown }).code;
-  return code === "ERR_WORKER_OUT_OF_MEMORY" ? "out of memory" : error.message;
+/** Memory is a limit that a command can stay below; whatever else ended the worker is a fault of its own. */
+function endedBy(error: Error): Asked {
+  const { code, message } = error as { readonly code?: unknown; readonly message: string };
+  return code === "ERR_WORKER_OUT_OF_MEMORY" ? lost("bash: out of memory\n", "work") : lost(`bash: ${message}\n`, null);
 }
 
 /** The interpreter says in words which of its limits was met. */
