@@ -33,7 +33,7 @@ test("Ctrl-C stops the answer, what was shown of it stays, and the chat goes on;
   await chat.until(/A short answer\.\n.*context \d+ %/);
   chat.type(CTRL_D);
   assert.equal(await chat.exit(), 0);
-  assert.match(chat.screen(), /Go on with: palimpsest chat --thread t/);
+  assert.match(chat.screen(), /Go on with: npx palimpsest chat --thread t/);
   const { document } = await at.json("replay", "t");
   const texts = JSON.stringify(document["messages"]);
   assert.ok(texts.includes("One word follows") && texts.includes("A short answer."));
@@ -49,8 +49,10 @@ test("Ctrl-C twice leaves: during an answer, and with nothing going on", async (
 
   const idle = openTerminal(t, desk(t).home, "chat");
   await idle.until(/^> $/m);
+  idle.type("abc def");
+  await idle.until(/^> abc def$/m);
   idle.type(CTRL_C);
-  await idle.until(/\(Ctrl-C again leaves\)/);
+  await idle.until(/^> \n\(Ctrl-C again leaves\)/m);
   idle.type(CTRL_C);
   assert.equal(await idle.exit(), 0);
 });
@@ -60,7 +62,7 @@ test("lines pasted together are one message; what is typed can be edited, and no
   const chat = openTerminal(t, at.home, "chat", "--thread", "t");
   await chat.until(/^> $/m);
   chat.type("\u001b[200~The mill has\nfour wheels\nof oak.\u001b[201~");
-  await chat.until(/four wheels⏎of oak\./);
+  await chat.until(/^> The mill has\n\. four wheels\n\. of oak\./m);
   chat.type("\r");
   await chat.until(/\[offline\].*context \d+ %/s);
   chat.type(`The miler${LEFT}${LEFT}l`);
@@ -77,3 +79,101 @@ test("lines pasted together are one message; what is typed can be edited, and no
     ["The mill has\nfour wheels\nof oak.", "The miller"],
   );
 });
+
+test("Ctrl-D while an answer comes stops it and leaves with 0 and the way back; what was queued is shown as not said", async (t) => {
+  const { chat } = await chatWithSlowModel(t);
+  await chat.until(/^> $/m);
+  chat.type("Tell me a story.\r");
+  await chat.until(/One word follows/);
+  chat.type("And another one.\r");
+  await chat.until(/queued: And another one\./);
+  chat.type(CTRL_D);
+  assert.equal(await chat.exit(), 0);
+  assert.match(chat.screen(), /\(not said: And another one\.\)\n.*Go on with: npx palimpsest chat --thread t\n/s);
+});
+
+test("what is typed while an answer comes stands in a line of its own, is said when its turn comes, and shown then", async (t) => {
+  const { at, chat } = await chatWithSlowModel(t);
+  await chat.until(/^> $/m);
+  chat.type("Tell me a story.\r");
+  await chat.until(/One word follows/);
+  chat.type("typed ahead");
+  await chat.until(/^> typed ahead$/m);
+  chat.type("\r");
+  await chat.until(/queued: typed ahead\n> $/m);
+  chat.type("half a li");
+  await chat.until(/> half a li$/m);
+  chat.type(CTRL_C);
+  // What was queued comes back into the line.
+  await chat.until(/^> typed ahead\n\. half a li$/m);
+  chat.type("ne\r");
+  await chat.until(/^> typed ahead\n\. half a line\nA short answer\./m);
+  chat.type("one more\r/memory\r");
+  await chat.until(/^> one more\nA short answer\..*^> \/memory\n/ms);
+  chat.type(CTRL_D);
+  assert.equal(await chat.exit(), 0);
+  const texts = JSON.stringify((await at.json("replay", "t")).document["messages"]);
+  assert.ok(texts.includes("typed ahead\\nhalf a line"));
+});
+
+test("Ctrl-C at the prompt clears what was typed for good", async (t) => {
+  const at = desk(t);
+  const chat = openTerminal(t, at.home, "chat", "--thread", "t");
+  await chat.until(/^> $/m);
+  chat.type("abc def");
+  await chat.until(/^> abc def$/m);
+  chat.type(CTRL_C);
+  await chat.until(/again leaves/);
+  chat.type("xyz\r");
+  await chat.until(/You said: "xyz"/);
+  chat.type(CTRL_D);
+  assert.equal(await chat.exit(), 0);
+});
+
+test("from the first moment of a model call the chat says that it thinks, for how long, and how large the window is", async (t) => {
+  const at = desk(t);
+  const server = await startProviderServer({ respond: () => LONG, faults: { 0: { kind: "stall", afterEvents: 0 } } });
+  t.after(() => server.close());
+  mkdirSync(at.home, { recursive: true });
+  const model = `{name: slow, provider: openai-compatible, model: m, base_url: "${server.url}", api_key: none, max_input_tokens: 16000}`;
+  writeFileSync(
+    `${at.home}/config.yaml`,
+    `models:\n  - ${model}\nmemory:\n  enabled: false\nsummarization:\n  enabled: false\n`,
+  );
+  const chat = openTerminal(t, at.home, "chat", "--thread", "t");
+  await chat.until(/^> $/m);
+  chat.type("Tell me a story.\r");
+  await chat.until(/^\S \d+ s · (?:context .*of|window of) 16k · thinking\n> $/m);
+  chat.type(CTRL_C + CTRL_C);
+  assert.equal(await chat.exit(), 0);
+});
+
+test("a terminal made narrower draws its last rows anew, and nothing is shown twice", async (t) => {
+  const chat = openTerminal(t, desk(t).home, "chat", "--thread", "t");
+  await chat.until(/^> $/m);
+  chat.type("a long line that will not fit into the narrow window that comes next");
+  await chat.until(/comes next$/m);
+  chat.resize(40);
+  await chat.until(/^> a long line that will not fit into th\ne narrow window that comes next$/m);
+  chat.type(CTRL_C + CTRL_C);
+  assert.equal(await chat.exit(), 0);
+});
+
+test("Ctrl-X Ctrl-E opens the line in the person's editor and takes what they made of it", async (t) => {
+  const at = desk(t);
+  const editor = at.file("editor.mjs", EDITOR);
+  const env = { EDITOR: `"${process.execPath}" "${editor}"` };
+  const chat = openTerminal(t, { home: at.home, env }, "chat", "--thread", "t");
+  await chat.until(/^> $/m);
+  chat.type("first\u0018\u0005");
+  await chat.until(/^> FIRST\n\. second$/m);
+  chat.type("\r");
+  await chat.until(/You said: "FIRST second"/);
+  chat.type(CTRL_D);
+  assert.equal(await chat.exit(), 0);
+});
+
+const EDITOR = `import { readFileSync, writeFileSync } from "node:fs";
+const [file] = process.argv.slice(2);
+writeFileSync(file, readFileSync(file, "utf8").toUpperCase() + "second\\n");
+`;

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { desk } from "../test/binary.ts";
-import { complete, readSlash } from "./chat/slash.ts";
+import { completions } from "./chat/completion.ts";
+import { readSlash } from "./chat/slash.ts";
 
 test("a chat reads prompts and commands from a pipe, one a line, and prints plain text", async (t) => {
   const { piped, file } = desk(t);
@@ -24,6 +25,7 @@ test("a chat reads prompts and commands from a pipe, one a line, and prints plai
     "/fork",
     "/threads",
     "/new other",
+    "Hello.",
     "/model",
     "/nothing",
   ];
@@ -40,7 +42,8 @@ test("a chat reads prompts and commands from a pipe, one a line, and prints plai
     /The question has no word that could be looked for/,
     /-- compacted · [\d,]+ -> [\d,]+ tokens · extract · \d+ ms -+\n {3}\d+ messages, .* are behind a summary/,
     /Record \d+ is taken back/,
-    /Record \d+ is in force again/,
+    /The undo \(record \d+\) is taken back: what it undid is in force again/,
+    /The tool read_file answered:\n(?:.*\n)?.*four of oak/,
     /#3 user: The mill has four wheels/,
     /uploads\/wheels\.txt {2}11 B/,
     /This is mill-fork-\d+ now/,
@@ -68,8 +71,14 @@ test("a slash and a word is a command; paths and sums are text", () => {
   for (const text of ["/etc/passwd is a file", "1/2", "//", "/"]) assert.equal(readSlash(text).kind, "text", text);
 });
 
-test("completion offers the commands a line may become, and nothing inside a sentence", () => {
-  assert.deepEqual(complete("/un")[0], ["/undo", "/unfold"]);
-  assert.deepEqual(complete("/comp")[0], ["/compact "]);
-  assert.deepEqual(complete("what of /un")[0], []);
+test("completion offers the commands a line may become, paths behind @, and nothing inside a sentence", async () => {
+  assert.deepEqual(await completions("/un"), ["/undo", "/unfold"]);
+  assert.deepEqual(await completions("/comp"), ["/compact "]);
+  assert.deepEqual(await completions("what of /un"), []);
+  const folder = import.meta.dirname;
+  assert.deepEqual(await completions(`look at @${folder}/chat.te`), [`look at @${folder}/chat.test.ts`]);
+  assert.deepEqual(await completions(`/upload ${folder}/termi`), [
+    `/upload ${folder}/terminal-safety.test.ts`,
+    `/upload ${folder}/terminal/`,
+  ]);
 });

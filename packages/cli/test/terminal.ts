@@ -1,12 +1,13 @@
 /**
  * The real binary at a terminal that a test types on and reads: keys in as bytes, and what is on the screen after all
- * redrawing out, as lines. Knows the few control sequences that readline and the chat use; any other fails the test.
+ * redrawing out, as lines.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { BINARY, CLEAN } from "./binary.ts";
+import { drawScreen } from "./draw-screen.ts";
 
 const AS_TERMINAL = fileURLToPath(new URL("./as-terminal.mjs", import.meta.url));
 
@@ -19,6 +20,8 @@ export interface Terminal {
   /** Resolves when the screen shows it; throws with the screen when it doesn't for long. */
   until(shown: RegExp): Promise<void>;
   screen(): string;
+  /** As if the person had made its window so wide. */
+  resize(columns: number): void;
   exit(): Promise<number | null>;
 }
 
@@ -34,16 +37,17 @@ export function openTerminal(t: TestContext, at: string | Seat, ...args: readonl
   const child = spawn(process.execPath, ["--conditions=palimpsest-source", "--import", AS_TERMINAL, BINARY, ...args], {
     cwd,
     env: { ...CLEAN, PALIMPSEST_HOME: home, NO_COLOR: "1", TERM: "xterm", ...env },
-    stdio: ["pipe", "pipe", "inherit"],
+    stdio: ["pipe", "pipe", "inherit", "ipc"],
   });
   t.after(() => child.kill("SIGKILL"));
   let written = "";
   child.stdout!.setEncoding("utf8").on("data", (text: string) => {
     written += text;
   });
-  const screen = (): string => draw(written);
+  const screen = (): string => drawScreen(written);
   return {
     screen,
+    resize: (columns) => void child.send({ columns, rows: 24 }),
     type: (keys) => void child.stdin!.write(keys),
     exit: () => exitOf(child),
     async until(shown) {
@@ -63,31 +67,3 @@ async function exitOf(child: ChildProcess): Promise<number | null> {
   if (child.exitCode === null) await once(child, "exit", { signal: AbortSignal.timeout(PATIENCE_MS) });
   return child.exitCode;
 }
-
-/** What is left on a screen of any height. */
-function draw(written: string): string {
-  const lines: string[][] = [[]];
-  let [row, column] = [0, 0];
-  for (const [sequence] of written.matchAll(SEQUENCE)) {
-    const [, digits = "", final = ""] = CONTROL.exec(sequence) ?? [];
-    const count = Number(digits || 1);
-    if (sequence === "\n") [row, column] = [row + 1, 0];
-    else if (sequence === "\r" || final === "G") column = sequence === "\r" ? 0 : count - 1;
-    else if (final === "K") lines[row]!.length = Math.min(lines[row]!.length, column);
-    else if (final === "J") {
-      lines.length = row + 1;
-      lines[row]!.length = Math.min(lines[row]!.length, column);
-    } else if (final === "A") row = Math.max(0, row - count);
-    else if (final === "C") column += count;
-    else if (final === "D") column = Math.max(0, column - count);
-    else if (sequence.startsWith("\u001b") && !/[hlm]$/.test(sequence))
-      throw new Error(`an unknown control sequence: ${JSON.stringify(sequence)}`);
-    else if (!sequence.startsWith("\u001b")) lines[row]![column++] = sequence;
-    while (lines.length <= row) lines.push([]);
-  }
-  return lines.map((line) => Array.from(line, (character) => character ?? " ").join("")).join("\n");
-}
-
-const ESCAPE = String.fromCharCode(27);
-const CONTROL = new RegExp(`^${ESCAPE}\\[\\??(\\d*)([A-Za-z])$`);
-const SEQUENCE = new RegExp(`${ESCAPE}\\[\\??[\\d;]*[A-Za-z]|.`, "gsu");

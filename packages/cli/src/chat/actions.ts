@@ -8,8 +8,9 @@ const NOTHING_YET = "Nothing was said in this thread yet.";
 
 export async function compact(session: Session, focus: string): Promise<void> {
   const { assistant, screen, thread } = session;
-  const outcome = await session.interruptible((signal) =>
-    assistant.agent.compact(thread, { signal, ...(focus !== "" && { focus }) }),
+  const outcome = await session.interruptible(
+    (signal) => assistant.agent.compact(thread, { signal, ...(focus !== "" && { focus }) }),
+    "compacting",
   );
   // What a compaction did is shown where its event is.
   if (outcome.kind === "unchanged") await screen.aside(`Nothing changed (${outcome.reason}): ${outcome.detail}.`);
@@ -28,8 +29,9 @@ async function takenBack(
   done: { readonly kind: string; readonly of?: number; readonly reason?: string },
   next: string,
 ): Promise<void> {
-  if (done.kind === "undone" || done.kind === "redone")
-    return screen.aside(`Record ${done.of} is ${done.kind === "undone" ? "taken back" : "in force again"}; ${next}.`);
+  if (done.kind === "undone") return screen.aside(`Record ${done.of} is taken back; ${next}.`);
+  if (done.kind === "redone")
+    return screen.aside(`The undo (record ${done.of}) is taken back: what it undid is in force again; ${next}.`);
   if (done.kind === "missing") return screen.aside(NOTHING_YET);
   if (done.kind !== "refused") return screen.aside("Another run is writing to this thread: try again.");
   const why: Readonly<Record<string, string>> = {
@@ -47,9 +49,12 @@ export async function context({ assistant, screen, thread }: Session): Promise<v
 
 export async function search({ deps, screen, thread }: Session, words: string): Promise<void> {
   if (words === "") return screen.aside("Say what to look for: /search WORDS");
-  const found = await searchThread(deps.store, thread, words, { k: 5 });
+  const found = await searchThread(deps.store, thread, words, { k: 10 });
   if (found.kind === "nothing") return screen.aside(NOTHING_FOUND[found.reason]);
-  for (const { seq, role, text, snippet } of found.hits) {
+  // A neighbor of what matches counts for an agent; a person asked for the words.
+  const hits = found.hits.filter(({ text }) => foundWords(text, words).marks.length > 0).slice(0, 5);
+  if (hits.length === 0) return screen.aside(NOTHING_FOUND["no-match"]);
+  for (const { seq, role, text, snippet } of hits) {
     const shown = screen.color ? snippet : foundWords(text, words).snippet;
     await screen.prose(`- #${seq} ${role}: ${shown.replaceAll(/\s+/g, " ")}`);
   }

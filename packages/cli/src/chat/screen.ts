@@ -1,18 +1,22 @@
 /**
  * What a chat looks like: the answer as it comes, tool calls folded to a line each, a mark where a compaction happened,
- * and one passing line that says what goes on. Reads events and writes text; asks nobody anything.
+ * and what goes on meanwhile. Reads events and writes text; asks nobody anything.
  */
 import type { AgentEvent, StepUsage } from "palimpsest/agent";
 import { budgetText } from "../terminal/budget-bar.ts";
 import type { Output } from "../terminal/output.ts";
-import { plain, printable } from "../terminal/terminal-text.ts";
+import { plain } from "../terminal/terminal-text.ts";
+import { clip } from "../terminal/text-width.ts";
+import type { Activity } from "./activity.ts";
 import { createMarkdown, type Markdown } from "./markdown.ts";
-import { brief, bytes, clip, compactionMark, duration, wrapped } from "./wording.ts";
+import { brief, bytes, compactionMark, duration, wrapped } from "./wording.ts";
 
 export interface ScreenOptions {
   readonly output: Output;
-  /** Lines that pass are only for a terminal: elsewhere everything printed stays. */
+  /** At a terminal lines are broken between words. */
   readonly terminal: boolean;
+  /** Told what goes on; null: nothing. */
+  readonly show: (activity: Activity | null) => void;
   /** In columns; a terminal may change. */
   readonly width: () => number;
 }
@@ -21,17 +25,18 @@ export class Screen {
   readonly color: boolean;
   readonly #width: () => number;
   readonly #output: Output;
-  readonly #terminal: boolean;
+  readonly terminal: boolean;
   #markdown: Markdown;
   #lineOpen = false;
-  #passing = false;
-  #budget = "";
+  readonly #show: ScreenOptions["show"];
+  #activity: Activity | null = null;
   #hides = { hide: 0, keep: 0 };
   readonly #inputs = new Map<string, unknown>();
 
-  constructor({ output, terminal, width }: ScreenOptions) {
+  constructor({ output, terminal, width, show }: ScreenOptions) {
+    this.#show = show;
     this.#output = output;
-    this.#terminal = terminal;
+    this.terminal = terminal;
     this.color = output.color;
     this.#width = width;
     this.#markdown = this.#freshMarkdown();
@@ -73,8 +78,17 @@ export class Screen {
     await this.#write(this.#markdown.end());
     this.#markdown = this.#freshMarkdown();
     if (this.#lineOpen) await this.#write("\n");
-    if (this.#passing) await this.#output.styled(CLEAR);
-    this.#passing = false;
+  }
+
+  /** Work begins, from its first moment on: `thinking`, `compacting`. */
+  begin(phase: "thinking" | "compacting", budget: string): void {
+    this.#do({ phase, doing: phase, budget });
+  }
+
+  /** Nothing goes on. */
+  rest(): void {
+    this.#activity = null;
+    this.#show(null);
   }
 
   /** Shows one event of a run; await it, so that a slow reader isn't run over. */
@@ -84,29 +98,33 @@ export class Screen {
         return this.aside(
           `  ! another run holds this thread, or one that was killed: waiting up to ${duration(event.waitMs)} (Ctrl-C stops)`,
         );
+      case "step-start":
+        return this.#do({ phase: "thinking", doing: "thinking" });
       case "compaction-check":
-        this.#budget = budgetText(event.tokens, event.window);
-        return this.#pass(`${this.#budget} · thinking`);
+        return this.#do({ budget: budgetText(event.tokens, event.window) });
       case "compaction-start":
         this.#hides = event;
-        return this.#pass(`${this.#budget} · compacting ${event.hide} messages`);
+        return this.#do({ phase: "compacting", doing: `compacting ${event.hide} messages` });
       case "summary-progress":
-        return this.#pass(`${this.#budget} · summarized ${event.done} of ${event.of}`);
+        return this.#do({ phase: "compacting", doing: `summarized ${event.done} of ${event.of}` });
       case "compaction-end":
+        this.#do({ phase: "thinking", doing: "thinking" });
         if (event.outcome.kind !== "compacted") return;
         for (const text of compactionMark(event.outcome, this.#hides, this.width))
           for (const line of this.#wrapped(plain(text))) await this.styled(this.#painted(line, 33, 39));
         return;
       case "text-delta":
+        if (this.#activity?.phase !== "streaming") this.#do({ phase: "streaming", doing: "answering" });
         return this.#write(this.#markdown.push(event.text));
       case "tool-start":
         this.#inputs.set(event.callId, event.input);
         await this.settle();
-        return this.#pass(`${event.name} ${brief(event.input)} ...`);
+        return this.#do({ phase: "tool", doing: `${event.name} ${brief(event.input)}` });
       case "tool-end":
+        this.#do({ phase: "thinking", doing: "thinking" });
         return this.#toolEnd(event);
       case "subagent-step":
-        return this.#pass(childText(event, `turn ${event.turn} of ${event.maxTurns}`, event.total));
+        return this.#do({ doing: childText(event, `turn ${event.turn} of ${event.maxTurns}`, event.total) });
       case "subagent-end":
         return this.aside(`  > ${clip(childText(event, event.status, event.usage), this.width - 5)}`);
       case "model-retry":
@@ -127,27 +145,24 @@ export class Screen {
 
   async #write(text: string): Promise<void> {
     if (text === "") return;
-    const clear = this.#passing ? CLEAR : "";
-    this.#passing = false;
     this.#lineOpen = !text.endsWith("\n");
-    await this.#output.styled(clear + text);
+    await this.#output.styled(text);
   }
 
-  /** A line that the next output takes the place of. */
-  async #pass(text: string): Promise<void> {
-    if (!this.#terminal || this.#lineOpen) return;
-    await this.#write(this.#painted(clip(printable(text), this.width - 1), 2, 22));
-    this.#passing = true;
-    this.#lineOpen = false;
+  /** Outside of any work there is nothing to wait for. */
+  #do(change: Partial<Activity>): void {
+    if (this.#activity === null && change.phase === undefined) return;
+    this.#activity = { ...NOTHING, ...this.#activity, ...change };
+    this.#show(this.#activity);
   }
 
   /** Elsewhere than on a terminal a line is as long as it is. */
   #wrapped(text: string): readonly string[] {
-    return this.#terminal ? wrapped(text, this.width) : [text];
+    return this.terminal ? wrapped(text, this.width) : [text];
   }
 
   #freshMarkdown(): Markdown {
-    return createMarkdown({ color: this.color, width: this.#terminal ? this.width : null });
+    return createMarkdown({ color: this.color, width: this.terminal ? this.width : null });
   }
 
   #painted(text: string, start: number, end: number): string {
@@ -165,4 +180,4 @@ function childText({ agent, ms }: ChildLine, state: string, { input, output }: S
   return `${agent} · ${state} · ${input + output} tokens · ${duration(ms)}`;
 }
 
-const CLEAR = "\r\u001b[K";
+const NOTHING: Activity = { phase: "thinking", doing: "thinking", budget: "" };

@@ -6,7 +6,7 @@ import type { AgentEvent, RunEnd } from "palimpsest/agent";
 import type { ConfiguredAgent } from "palimpsest/assistant";
 import type { Home } from "palimpsest/assistant/home";
 import type { Context } from "../command/command.ts";
-import { drawBudgetLine } from "../terminal/budget-bar.ts";
+import { budgetText, drawBudgetLine, windowText } from "../terminal/budget-bar.ts";
 import type { Screen } from "./screen.ts";
 
 export interface SessionOptions {
@@ -42,6 +42,8 @@ export class Session {
   #choices: readonly string[] = [];
   #stop: AbortController | null = null;
   #streaming = false;
+  /** How full the window was when it was looked at last. */
+  #fill = "";
   /** What was told outside of a stream is shown in order, before the next line is read. */
   #told: Promise<void> = Promise.resolve();
 
@@ -63,6 +65,7 @@ export class Session {
     const { output, verbose } = this.context;
     this.#assistant = await this.deps.agent({ model: name ?? null, onEvent, log: output.note, verbose });
     await this.#assistant.memory?.queue.start();
+    this.#fill = windowText(this.#assistant.model.window.tokens);
   }
 
   /** Learns what is still to be learned from the chat, for so long at most. */
@@ -92,36 +95,41 @@ export class Session {
     const prompt = files.length === 0 ? chosen : `${chosen}\n\n(Uploaded: ${files.join(", ")})`;
     this.#streaming = true;
     try {
-      return await this.interruptible((signal) => this.#answer(prompt, signal));
+      return await this.interruptible((signal) => this.#answer(prompt, signal), "thinking");
     } finally {
       this.#streaming = false;
     }
   }
 
   /** Work that Ctrl-C stops. */
-  async interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  async interruptible<T>(work: (signal: AbortSignal) => Promise<T>, phase: "thinking" | "compacting"): Promise<T> {
     const stop = new AbortController();
     this.#stop = stop;
+    this.screen.begin(phase, this.#fill);
     try {
       return await work(AbortSignal.any([stop.signal, this.context.signal]));
     } finally {
       this.#stop = null;
       await this.#told;
+      this.screen.rest();
     }
   }
 
-  /** `idle` when there was nothing to stop, `again` when it was asked before. */
-  stop(): "stopped" | "again" | "idle" {
-    if (this.#stop === null) return "idle";
-    const again = this.#stop.signal.aborted;
-    this.#stop.abort();
-    return again ? "again" : "stopped";
+  /** Stops what goes on, if anything does. */
+  stop(): void {
+    this.#stop?.abort();
+  }
+
+  /** The agent has asked something and waits for the answer. */
+  get isAsked(): boolean {
+    return this.#choices.length > 0;
   }
 
   /** What fills the window, as one line; null while nothing was said. */
   async budget(): Promise<string | null> {
     const prompt = await this.assistant.agent.thread(this.thread).context();
     if (prompt.kind === "missing") return null;
+    this.#fill = budgetText(prompt.breakdown.total, prompt.breakdown.window);
     const room = Math.max(10, Math.min(this.screen.width, 80) - 34);
     return drawBudgetLine(prompt.breakdown, { color: this.screen.color, width: room });
   }

@@ -1,6 +1,6 @@
 /**
- * The commands inside a chat: the table, how a line is read against it, and completion. What each one does is in
- * `actions.ts` and `files.ts`.
+ * The commands inside a chat: the table, and how a line is read against it. What each one does is in `actions.ts` and
+ * `files.ts`.
  */
 import { compact, context, fork, pin, redo, search, undo } from "./actions.ts";
 import { files, upload } from "./files.ts";
@@ -53,12 +53,9 @@ export function readSlash(line: string): Slash {
     : { kind: "command", command, argument: argument.trim() };
 }
 
-/** For readline: what the line could become, and the part of it that is completed. */
-export function complete(line: string): [string[], string] {
-  if (!/^\/[a-z]*$/.test(line)) return [[], line];
-  const names = slashCommands.map(({ name, argument }) => `/${name}${argument === "" ? "" : " "}`);
-  const fitting = names.filter((name) => name.startsWith(line));
-  return [fitting.length > 0 ? fitting : names, line];
+/** As they are typed: with a space behind those that take something. */
+export function commandNames(): readonly string[] {
+  return slashCommands.map(({ name, argument }) => `/${name}${argument === "" ? "" : " "}`);
 }
 
 async function help({ screen }: Session): Promise<void> {

@@ -1,8 +1,8 @@
 /** The words of a chat's one-line reports: calls, sizes, durations, compactions. */
-import { stripVTControlCharacters } from "node:util";
 import type { AgentEvent } from "palimpsest/agent";
 import { grouped } from "../terminal/grouped.ts";
 import { printable } from "../terminal/terminal-text.ts";
+import { columns } from "../terminal/text-width.ts";
 
 type Compacted = Extract<Extract<AgentEvent, { type: "compaction-end" }>["outcome"], { kind: "compacted" }>;
 
@@ -38,20 +38,11 @@ export function wrapped(text: string, width: number): string[] {
   return [...lines, line];
 }
 
-/** Colors take no room. */
-function columns(text: string): number {
-  return stripVTControlCharacters(text).length;
-}
-
 /** A call's arguments as a person would name it: the first text or number in it. */
 export function brief(input: unknown): string {
   if (typeof input !== "object" || input === null) return "";
   const first = Object.values(input).find((value) => typeof value === "string" || typeof value === "number");
   return printable(String(first ?? "").replaceAll(/\s+/g, " "));
-}
-
-export function clip(text: string, width: number): string {
-  return text.length <= width ? text : `${text.slice(0, Math.max(1, width - 1))}…`;
 }
 
 export function duration(ms: number): string {

@@ -1,50 +1,82 @@
 import type { RunEnd } from "palimpsest/agent";
-import { type Keyboard, openPipe, openTerminal } from "../chat/keyboard.ts";
+import type { Activity } from "../chat/activity.ts";
+import { completions } from "../chat/completion.ts";
+import { type Keyboard, openPipe } from "../chat/keyboard.ts";
 import { Screen } from "../chat/screen.ts";
 import { Session } from "../chat/session.ts";
-import { complete, readSlash } from "../chat/slash.ts";
+import { readSlash } from "../chat/slash.ts";
 import { threadName } from "../chat/switching.ts";
-import type { Run } from "../command/command.ts";
+import { openTerminal } from "../chat/terminal-input.ts";
+import type { Context, Run } from "../command/command.ts";
 import { endingOf, UsageError } from "../command/failure.ts";
+import { programName } from "../command/program-name.ts";
 import { patience, requireThreadId, whose, withHome } from "../home/home.ts";
 import type { TalkOptions } from "../home/talk.ts";
+import type { Output } from "../terminal/output.ts";
 
 export const run: Run<TalkOptions> = async ({ options }, context) => {
   const waitMs = patience(options.wait);
   if (context.format === "json") throw new UsageError('chat has no --json; "palimpsest run PROMPT --json" has.');
   const given = options.thread;
   if (given !== undefined) requireThreadId(given);
-  const terminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
-  const screen = new Screen({ output: context.output, terminal, width: () => process.stdout.columns || 80 });
   return withHome(context, async (deps) => {
-    const agentName = options.agent;
-    const session = new Session({ context, deps, screen, thread: given ?? threadName(new Date()), waitMs, agentName });
-    await session.useModel(options.model);
-    await greet(session);
+    // A person who is asked whether they trust it is asked before the terminal is taken.
+    await context.located.settings();
     const leave = new AbortController();
-    const keyboard = terminal
-      ? await openTerminal({ home: context.home, complete, onInterrupt: interrupter(session, leave) })
-      : openPipe((line) => screen.line(line));
+    const seat = await takeSeat(context, leave, () => session?.stop());
+    const { screen } = seat;
+    let session: Session | null = null;
     try {
-      return await converse(session, keyboard, leave.signal);
+      session = new Session({
+        context: { ...context, output: seat.output },
+        deps,
+        screen,
+        thread: given ?? threadName(new Date()),
+        waitMs,
+        agentName: options.agent,
+      });
+      await session.useModel(options.model);
+      await greet(session);
+      return await converse(session, seat.keyboard, leave.signal);
     } finally {
-      await keyboard.close();
-      await session.close(LEARNING_MS);
+      await seat.keyboard.close();
+      await session?.close(LEARNING_MS);
     }
   });
 };
+
+interface Seat {
+  readonly keyboard: Keyboard;
+  readonly screen: Screen;
+  readonly output: Output;
+}
+
+/** At a terminal or at a pipe. */
+async function takeSeat(context: Context, leave: AbortController, stop: () => void): Promise<Seat> {
+  const { output, home } = context;
+  const width = () => process.stdout.columns || 80;
+  if (process.stdin.isTTY !== true || process.stdout.isTTY !== true) {
+    const screen = new Screen({ output, terminal: false, width, show: () => {} });
+    return { keyboard: openPipe((line) => screen.line(line)), screen, output };
+  }
+  const onLeave = () => {
+    leave.abort();
+    stop();
+  };
+  const keyboard = await openTerminal({ home, output, complete: completions, onStop: stop, onLeave });
+  const show = (activity: Activity | null) => keyboard.show(activity);
+  const screen = new Screen({ output: keyboard.output, terminal: true, width, show });
+  return { keyboard, screen, output: keyboard.output };
+}
 
 /** How long leaving waits to learn from the last turns; what is left is learned by the next program. */
 const LEARNING_MS = 10_000;
 
 async function converse(session: Session, keyboard: Keyboard, leave: AbortSignal): Promise<number> {
-  const left = new Promise<null>((resolve) => leave.addEventListener("abort", () => resolve(null)));
   let failed = false;
-  for (;;) {
-    const line = await Promise.race([keyboard.next(), left]);
+  while (!leave.aborted) {
+    const line = await keyboard.next(session.isAsked ? "asking" : "idle");
     const slash = line === null ? { kind: "quit" as const } : readSlash(line);
-    // Ctrl-D and Ctrl-C leave the cursor behind the prompt.
-    if (line === null && process.stdin.isTTY === true) await session.screen.line("");
     if (line === null || slash.kind === "quit") break;
     if (line.trim() === "") continue;
     try {
@@ -56,10 +88,16 @@ async function converse(session: Session, keyboard: Keyboard, leave: AbortSignal
       failed = true;
       await session.screen.aside(`! ${(await endingOf(error)).message}`);
     }
-    if (leave.aborted) break;
   }
-  await session.screen.aside(`Go on with: palimpsest chat --thread ${session.thread}${whose(session.context)}`);
-  return failed && process.stdin.isTTY !== true ? 1 : 0;
+  for (const unsaid of keyboard.unsaid()) await session.screen.aside(`(not said: ${unsaid})`);
+  await sayGoodbye(session);
+  return failed && !session.screen.terminal ? 1 : 0;
+}
+
+/** A thread in which nothing was said isn't there. */
+async function sayGoodbye({ screen, thread, context, deps }: Session): Promise<void> {
+  if ((await deps.store.header(thread)) === undefined) return;
+  await screen.aside(`Go on with: ${programName()} chat --thread ${thread}${whose(context)}`);
 }
 
 /** How an answer ended, and what fills the window now; false when it failed. */
@@ -77,22 +115,6 @@ async function shown(session: Session, end: RunEnd): Promise<boolean> {
   if (budget !== null) await screen.styledAside(budget);
   return end.kind !== "failed" && end.kind !== "busy";
 }
-
-/** Once stops what is going on; again while it stops, or twice when nothing is, leaves. */
-function interrupter(session: Session, leave: AbortController): () => void {
-  let idleAt = Number.NEGATIVE_INFINITY;
-  return () => {
-    const stopped = session.stop();
-    const now = performance.now();
-    const twice = stopped === "again" || (stopped === "idle" && now - idleAt < TWICE_MS);
-    if (twice) leave.abort();
-    if (twice || stopped !== "idle") return;
-    idleAt = now;
-    void session.screen.aside("\n(Ctrl-C again leaves)");
-  };
-}
-
-const TWICE_MS = 2000;
 
 async function greet({ assistant: { model }, screen, thread, context, deps }: Session): Promise<void> {
   const name = model.provider === "offline" ? "offline model" : model.name;

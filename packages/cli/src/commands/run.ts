@@ -2,6 +2,7 @@ import type { RunResult } from "palimpsest/agent";
 import type { ConfiguredAgent } from "palimpsest/assistant";
 import type { Context, Run } from "../command/command.ts";
 import { Failure, sentence, UsageError } from "../command/failure.ts";
+import { programName } from "../command/program-name.ts";
 import { busy, patience, requireThreadId, waitingNote, whose, withHome } from "../home/home.ts";
 import type { TalkOptions } from "../home/talk.ts";
 
@@ -65,7 +66,7 @@ async function report(
     if (end.kind === "asked")
       await context.output.line([end.question, ...end.options.map((one) => `- ${one}`)].join("\n"));
     if (asked === undefined)
-      context.output.note(`Go on with: palimpsest run PROMPT --thread ${thread}${whose(context)}`);
+      context.output.note(`Go on with: ${programName()} run PROMPT --thread ${thread}${whose(context)}`);
   }
   if (end.kind !== "step-limit") return 0;
   context.output.note(`Stopped after ${end.limit} steps without an answer: run again on the thread to go on.`);

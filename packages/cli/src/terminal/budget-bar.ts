@@ -38,6 +38,11 @@ export function budgetText(tokens: number, window: number): string {
   return `context ${Math.round((tokens / window) * 100)} % · ${short(tokens)} of ${short(window)}`;
 }
 
+/** While nothing fills it yet. */
+export function windowText(window: number): string {
+  return `window of ${short(window)}`;
+}
+
 function sliced(budget: Breakdown) {
   const slices = budget.groups
     .flatMap(({ parts }) => Object.entries(parts))

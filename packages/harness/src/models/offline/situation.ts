@@ -39,7 +39,7 @@ export function situationOf(options: Pick<LanguageModelV4CallOptions, "prompt" |
   const said = asked === -1 ? "" : textOf(messages[asked]!);
   return {
     system,
-    question: said.replaceAll(LENT, ""),
+    question: said.replaceAll(LENT, "").replace(UPLOADED, ""),
     remembered: rememberedIn(said, system),
     results: answersIn(messages.slice(asked + 1)),
     earlier: messages.slice(0, Math.max(0, asked)).filter(({ role }) => role !== "system"),
@@ -49,6 +49,9 @@ export function situationOf(options: Pick<LanguageModelV4CallOptions, "prompt" |
 
 /** What memory lends to a question is not part of it. */
 const LENT = /(?<!\s)\s*<evidence>\n(?:(?!<evidence>\n)[\s\S])*?<\/evidence>/g;
+
+/** Nor is what the chat says of files that were copied in. */
+const UPLOADED = /\n\n\(Uploaded: [^)\n]*\)$/;
 
 const BLOCK = /<memory>\n((?:(?!<memory>\n)[\s\S])*?)<\/memory>/g;
 

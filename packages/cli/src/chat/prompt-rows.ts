@@ -1,0 +1,77 @@
+/** The rows at the bottom of a chat: what goes on, what waits to be said, the line being typed. Pure. */
+import type { LiveRows } from "../terminal/display.ts";
+import { printable } from "../terminal/terminal-text.ts";
+import { clip, columns, rowsOf } from "../terminal/text-width.ts";
+import type { Activity } from "./activity.ts";
+import { type InputState, isWaiting } from "./input.ts";
+import { type EditorState, shownText } from "./line-editor.ts";
+
+export interface Status extends Activity {
+  /** When the person's message was sent. */
+  readonly since: number;
+}
+
+export interface RowsOptions {
+  readonly width: number;
+  readonly height: number;
+  readonly now: number;
+  readonly color: boolean;
+}
+
+const PROMPT = "> ";
+const MORE = ". ";
+
+export function promptRows(state: InputState, status: Status | null, options: RowsOptions): LiveRows {
+  const { width, height, color } = options;
+  const dim = (text: string): string => {
+    const row = clip(printable(text), width - 1);
+    return color ? `\u001b[2m${row}\u001b[22m` : row;
+  };
+  const typed = typedRows(state.editor, width - 1);
+  const head = [
+    ...(status === null || isWaiting(state.phase) ? [] : [dim(statusText(status, options))]),
+    ...state.queue.map(({ shown }) => dim(`  queued: ${shown.replaceAll("\n", " ⏎ ")}`)),
+  ];
+  const tail = state.hint === null ? [] : [dim(`(${state.hint})`)];
+  // What doesn't fit is left out far from the cursor.
+  const room = Math.max(1, height - 1 - head.length - tail.length);
+  const first = Math.max(0, Math.min(typed.cursor.row - Math.floor(room / 2), typed.rows.length - room));
+  return {
+    rows: [...head, ...typed.rows.slice(first, first + room), ...tail],
+    cursor: { row: head.length + typed.cursor.row - first, column: typed.cursor.column },
+  };
+}
+
+/** What was said, as it stays on the screen. */
+export function saidText(shown: string): string {
+  return `${PROMPT}${shown.replaceAll("\n", `\n${MORE}`)}`;
+}
+
+const SIGNS = [..."⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"];
+export const SIGN_MS = 120;
+
+function statusText({ doing, budget, since }: Status, { now }: RowsOptions): string {
+  const ms = Math.max(0, now - since);
+  const sign = SIGNS[Math.floor(ms / SIGN_MS) % SIGNS.length]!;
+  return [`${sign} ${Math.floor(ms / 1000)} s`, ...(budget === "" ? [] : [budget]), doing].join(" · ");
+}
+
+function typedRows(editor: EditorState, room: number): LiveRows {
+  const { text, cursor, pastes, search } = editor;
+  const start = search === null ? PROMPT : `(search: ${search.query}${search.at === null ? "; nothing" : ""}) `;
+  const before = laidOut(start, shownText({ text: text.slice(0, cursor), pastes }), room);
+  const all = laidOut(start, shownText({ text, pastes }), room);
+  const last = before.at(-1)!;
+  // A row that is full up to the cursor leaves it to the next one.
+  if (columns(last) >= room) return { rows: withRow(all, before.length), cursor: { row: before.length, column: 0 } };
+  return { rows: all, cursor: { row: before.length - 1, column: columns(last) } };
+}
+
+function laidOut(start: string, shown: string, room: number): string[] {
+  const [first = "", ...others] = shown.split("\n").map(printable);
+  return [`${start}${first}`, ...others.map((line) => `${MORE}${line}`)].flatMap((line) => rowsOf(line, room));
+}
+
+function withRow(rows: readonly string[], index: number): readonly string[] {
+  return index < rows.length ? rows : [...rows, ""];
+}
