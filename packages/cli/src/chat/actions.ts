@@ -1,7 +1,8 @@
 /** What the chat's commands do to the thread: compact, undo, redo, look at it, search, pin, fork. */
+import { createSnippets } from "@palimpsest/core/recall";
 import { searchThread } from "palimpsest/recall";
 import { drawBudget } from "../terminal/budget-bar.ts";
-import { foundWords, NOTHING_FOUND } from "../terminal/found-words.ts";
+import { inMarkdown, NOTHING_FOUND } from "../terminal/found-words.ts";
 import type { Session } from "./session.ts";
 
 const NOTHING_YET = "Nothing was said in this thread yet.";
@@ -51,11 +52,15 @@ export async function search({ deps, screen, thread }: Session, words: string): 
   if (words === "") return screen.aside("Say what to look for: /search WORDS");
   const found = await searchThread(deps.store, thread, words, { k: 10 });
   if (found.kind === "nothing") return screen.aside(NOTHING_FOUND[found.reason]);
+  const snippetOf = createSnippets(words);
   // A neighbor of what matches counts for an agent; a person asked for the words.
-  const hits = found.hits.filter(({ text }) => foundWords(text, words).marks.length > 0).slice(0, 5);
+  const hits = found.hits
+    .map(({ seq, role, text }) => ({ seq, role, snippet: snippetOf(text) }))
+    .filter(({ snippet }) => snippet.marks.length > 0)
+    .slice(0, 5);
   if (hits.length === 0) return screen.aside(NOTHING_FOUND["no-match"]);
-  for (const { seq, role, text, snippet } of hits) {
-    const shown = screen.color ? snippet : foundWords(text, words).snippet;
+  for (const { seq, role, snippet } of hits) {
+    const shown = screen.color ? inMarkdown(snippet) : snippet.text;
     await screen.prose(`- #${seq} ${role}: ${shown.replaceAll(/\s+/g, " ")}`);
   }
 }

@@ -1,8 +1,9 @@
+import { createSnippets } from "@palimpsest/core/recall";
 import { type SearchOutcome, searchAll, searchThread } from "palimpsest/recall";
 import type { Context, Input, Run } from "../command/command.ts";
 import { UsageError } from "../command/failure.ts";
 import { missingThread, withHome, withThread } from "../home/home.ts";
-import { foundWords, inBold, NOTHING_FOUND } from "../terminal/found-words.ts";
+import { inBold, NOTHING_FOUND } from "../terminal/found-words.ts";
 import { plain } from "../terminal/terminal-text.ts";
 
 export const run: Run<{ readonly limit?: number; readonly all?: boolean }> = async (input, context) => {
@@ -13,23 +14,28 @@ export const run: Run<{ readonly limit?: number; readonly all?: boolean }> = asy
   if (outcome.unindexed !== undefined)
     context.output.note(`${outcome.unindexed} records could not be searched: the index can't be written here.`);
   const hits = outcome.kind === "found" ? outcome.hits : [];
+  const snippetOf = createSnippets(question);
   if (context.format === "json") {
-    const shown = hits.map(({ thread: of, seq, score, at, role, speaker, text }) => ({
-      ...(all && { thread: of }),
-      seq,
-      score,
-      at,
-      role,
-      speaker,
-      ...foundWords(text, question),
-    }));
+    const shown = hits.map(({ thread: of, seq, score, at, role, speaker, text }) => {
+      const { text: snippet, marks } = snippetOf(text);
+      return {
+        ...(all && { thread: of }),
+        seq,
+        score,
+        at,
+        role,
+        speaker,
+        snippet,
+        marks,
+      };
+    });
     await context.output.json({ hits: shown, ...(outcome.kind === "nothing" && { reason: outcome.reason }) });
     return 0;
   }
   for (const { thread: of, seq, at, role, text } of hits) {
-    const found = foundWords(text, question);
+    const snippet = snippetOf(text);
     await context.output.line(`${all ? `${of} ` : ""}#${seq} ${role} ${at}`);
-    const shown = context.output.color ? inBold(found) : plain(found.snippet);
+    const shown = context.output.color ? inBold(snippet) : plain(snippet.text);
     await context.output.styled(`${shown.replaceAll(/^/gm, "  ")}\n\n`);
   }
   if (outcome.kind === "nothing") context.output.note(NOTHING_FOUND[outcome.reason]);

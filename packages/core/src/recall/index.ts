@@ -15,4 +15,4 @@ export type {
 export type { Hit } from "./rank.ts";
 export { type Rendered, type RenderOptions, renderHits, type ShownHit } from "./render.ts";
 export { type SearchOptions, type SearchResult, search } from "./search.ts";
-export { type SnippetOptions, snippet } from "./snippet.ts";
+export { createSnippets, type Snippet, type SnippetOptions } from "./snippet.ts";

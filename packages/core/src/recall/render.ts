@@ -2,7 +2,7 @@
  * Hits as text for a prompt or a person, within a token budget: the best are chosen first, then shown as the conversation
  * ran, with the date once per session. A hit that doesn't fit is left out and a smaller one after it may still come in.
  */
-import { snippet } from "./snippet.ts";
+import { createSnippets, type Snippet } from "./snippet.ts";
 
 export interface ShownHit {
   readonly thread: string;
@@ -34,9 +34,11 @@ export function renderHits(hits: readonly ShownHit[], options: RenderOptions): R
   const chosen: Line[] = [];
   const sessions = new Set<string>();
   const several = hits.some(({ thread }) => thread !== hits[0]!.thread);
+  const { characters = 1_200, question = "" } = options;
+  const snippetOf = createSnippets(question, { characters });
   let spent = 0;
   for (const hit of hits) {
-    const line = `${hit.seq} ${hit.speaker}: ${shorten(hit.text, options)}\n`;
+    const line = `${hit.seq} ${hit.speaker}: ${shorten(hit.text, characters, snippetOf)}\n`;
     const heading = sessions.has(sessionOf(hit)) ? 0 : options.count(headingOf(hit, several));
     const cost = options.count(line) + heading;
     if (spent + cost > options.tokens) continue;
@@ -69,11 +71,9 @@ function layOut(chosen: readonly Line[], several: boolean, options: RenderOption
   return { text: "", tokens: 0, shown: [] };
 }
 
-function shorten(text: string, options: RenderOptions): string {
-  const characters = options.characters ?? 1_200;
-  const flat =
-    text.length <= characters ? text : snippet(text, options.question ?? "", { characters, marks: ["", ""] });
-  return flat.trim().replace(/\s+/g, (blanks) => (blanks.includes("\n") ? " " : blanks));
+function shorten(text: string, characters: number, snippetOf: (text: string) => Snippet): string {
+  const shown = text.length <= characters ? text : snippetOf(text).text;
+  return shown.trim().replace(/\s+/g, (blanks) => (blanks.includes("\n") ? " " : blanks));
 }
 
 function sessionOf(hit: ShownHit): string {

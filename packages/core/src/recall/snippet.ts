@@ -1,24 +1,30 @@
 /**
- * Shows a hit: a short message whole, of a long one the best window, cut at lines or sentences, with the words that matched
- * marked. Only ever cuts and marks; the words are the message's own.
+ * Shows a hit: a short message whole, of a long one the best window, cut at lines or sentences, and where in it the words
+ * stand that matched. Only ever cuts; the words are the message's own.
  */
 import { analyze } from "../text/analyze.ts";
 import { analyzeQuery } from "./query.ts";
 
 export interface SnippetOptions {
-  /** Longest text shown, without marks. */
+  /** Longest text shown. */
   readonly characters?: number;
-  /** Put before and after each matching word; empty strings for none. */
-  readonly marks?: readonly [string, string];
 }
 
-export function snippet(text: string, question: string, options: SnippetOptions = {}): string {
+export interface Snippet {
+  readonly text: string;
+  /** Start and end of each word that matched, as offsets into `text`, in order. */
+  readonly marks: readonly (readonly [start: number, end: number])[];
+}
+
+/** Many texts are shown for one question, so the question is read once. */
+export function createSnippets(question: string, options: SnippetOptions = {}): (text: string) => Snippet {
   const limit = Math.max(40, options.characters ?? 480);
-  const matches = findMatches(text, question);
-  const [from, to] = text.length <= limit ? [0, text.length] : bestWindow(text, matches, limit);
-  const inside = matches.filter(({ at, end }) => at >= from && end <= to);
-  const body = mark(text, from, to, inside, options.marks ?? ["**", "**"]);
-  return `${from > 0 ? "… " : ""}${body.trim()}${to < text.length ? " …" : ""}`;
+  const weights = new Map(analyzeQuery(question).terms.map(({ term, weight }) => [term, weight]));
+  return (text) => {
+    const matches = matchesIn(text, weights);
+    const [from, to] = text.length <= limit ? [0, text.length] : bestWindow(text, matches, limit);
+    return cutOut(text, from, to, matches);
+  };
 }
 
 interface Match {
@@ -28,24 +34,30 @@ interface Match {
   readonly weight: number;
 }
 
-function findMatches(text: string, question: string): Match[] {
-  if (asked?.question !== question) {
-    const terms = analyzeQuery(question).terms.map(({ term, weight }) => [term, weight] as const);
-    asked = { question, wanted: new Map(terms) };
-  }
-  const { wanted } = asked;
-  const matches: Match[] = [];
-  for (const { term, at, end } of analyze(text)) {
-    const weight = wanted.get(term);
-    if (weight !== undefined) matches.push({ at, end, term, weight });
-  }
-  return matches;
+function matchesIn(text: string, weights: ReadonlyMap<string, number>): Match[] {
+  return analyze(text).flatMap(({ term, at, end }) => {
+    const weight = weights.get(term);
+    return weight === undefined ? [] : [{ at, end, term, weight }];
+  });
 }
 
-/** A pure function's memo: many texts are shown for one question. */
-let asked: { readonly question: string; readonly wanted: ReadonlyMap<string, number> } | undefined;
+/** The text from `from` to `to` without white space around it, with dots where something is left out. */
+function cutOut(text: string, from: number, to: number, matches: readonly Match[]): Snippet {
+  const body = text.slice(from, to);
+  const lead = from > 0 ? "… " : "";
+  const shift = lead.length - from - (body.length - body.trimStart().length);
+  const marks: [number, number][] = [];
+  let last = from;
+  for (const { at, end } of matches) {
+    const start = Math.max(last, at);
+    if (at < from || end > to || end <= start) continue;
+    marks.push([start + shift, end + shift]);
+    last = end;
+  }
+  return { text: `${lead}${body.trim()}${to < text.length ? " …" : ""}`, marks };
+}
 
-/** The stretch of whole units that holds the most different asked words; the first of equals. */
+/** The run of whole units that holds the most different asked words; the first of equals. */
 function bestWindow(text: string, matches: readonly Match[], limit: number): [number, number] {
   const units = splitUnits(text, limit);
   let best: [number, number] = [0, units[0]!.end];
@@ -75,8 +87,8 @@ function splitUnits(text: string, limit: number): { at: number; end: number }[] 
   const units: { at: number; end: number }[] = [];
   const longest = Math.floor(limit / 3);
   let at = 0;
-  for (const found of text.matchAll(BORDER)) {
-    const end = found.index + found[0].length;
+  for (const border of text.matchAll(BORDER)) {
+    const end = border.index + border[0].length;
     splitLong(text, at, end, longest, units);
     at = end;
   }
@@ -106,22 +118,4 @@ function splitLong(
 
 function isHighSurrogate(code: number): boolean {
   return code >= 0xd800 && code <= 0xdbff;
-}
-
-function mark(
-  text: string,
-  from: number,
-  to: number,
-  matches: readonly Match[],
-  marks: readonly [string, string],
-): string {
-  let out = "";
-  let at = from;
-  for (const match of matches) {
-    const start = Math.max(at, match.at);
-    if (match.end <= start) continue;
-    out += text.slice(at, start) + marks[0] + text.slice(start, match.end) + marks[1];
-    at = match.end;
-  }
-  return out + text.slice(at, to);
 }

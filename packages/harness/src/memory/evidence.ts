@@ -39,7 +39,7 @@ export async function gatherEvidence(
 ): Promise<Evidence | null> {
   const { question, count } = request;
   const [found, facts] = await Promise.all([
-    searchAll(store, question, { k: turnsFor(request.tokens), snippets: "whole", tools: request.tools }),
+    searchAll(store, question, { k: turnsFor(request.tokens), tools: request.tools }),
     searchFacts(document, question, FACTS),
   ]);
   const bound = (hit: SearchHit): boolean => isBound(document, { ref: refOf(hit), id: hit.id });

@@ -55,7 +55,7 @@ for (const engine of ["SQLite", "PostgreSQL"] as const) {
       const [hit] = await hitsOf(store, "t", "which vault");
       assert.equal(hit!.seq, 1);
       assert.equal(hit!.role, "user");
-      assert.match(hit!.snippet, /\*\*vault\*\* seven/);
+      assert.match(hit!.text, /vault seven/);
       assert.match(hit!.at, /^\d{4}-\d\d-\d\dT/);
       await say(writer, "The vault was moved to Bergen.");
       assert.equal(await bestOf(store, "t", "Bergen"), 8);

@@ -4,7 +4,7 @@
  */
 import type { MessageRecord } from "@palimpsest/core/log";
 import type { FindToolFacts, Role } from "@palimpsest/core/message";
-import { indexableText, type RecallIndex, type Scope, search, snippet } from "@palimpsest/core/recall";
+import { indexableText, type RecallIndex, type Scope, search } from "@palimpsest/core/recall";
 import type { SearchableStore, Stretch } from "../stores/search-tables.ts";
 import type { Store } from "../stores/store.ts";
 import { StoreError } from "../stores/store-error.ts";
@@ -26,8 +26,6 @@ export interface SearchHit {
   /** Messages of one sitting share a number, within their thread. */
   readonly session: number;
   readonly text: string;
-  /** The message, or the part of it that answers best, with the words that matched marked. */
-  readonly snippet: string;
 }
 
 /** `unindexed`: so many of the newest records could not be searched, because the index can't be written here. */
@@ -39,8 +37,6 @@ export type SearchOutcome =
 export interface SearchSettings {
   /** How many hits at most; 20 unless told. */
   readonly k?: number;
-  /** `whole`: each snippet is the message itself, for a caller that shortens by its own rules. */
-  readonly snippets?: "marked" | "whole";
   /** What is known of the tools in the log, beside recall's own. */
   readonly tools?: FindToolFacts | undefined;
 }
@@ -93,7 +89,7 @@ async function run(
   scope: Scope,
   { index, unindexed: left }: ReadyIndex,
   question: string,
-  { k = 20, snippets = "marked", tools }: SearchSettings,
+  { k = 20, tools }: SearchSettings,
 ): Promise<SearchOutcome> {
   const result = await search(index, scope, question, { limit: k });
   const unindexed = left > 0 ? { unindexed: left } : {};
@@ -107,7 +103,6 @@ async function run(
     const { thread, seq, at, speaker, session } = doc;
     const message = shown.get(refOf(doc));
     if (message === undefined) return [];
-    const part = snippets === "whole" ? message.text : snippet(message.text, question);
     return [
       {
         thread,
@@ -117,7 +112,6 @@ async function run(
         session,
         ...message,
         at,
-        snippet: part,
       },
     ];
   });
@@ -187,6 +181,6 @@ export async function readTurns(store: Store, refs: readonly string[]): Promise<
     if (message === undefined) return [];
     // Its sitting isn't known without the index; the day stands for it.
     const session = -Math.floor(Date.parse(message.at) / 86_400_000);
-    return [{ ...place, score: 0, session, ...message, speaker: message.role, snippet: message.text }];
+    return [{ ...place, score: 0, session, ...message, speaker: message.role }];
   });
 }
