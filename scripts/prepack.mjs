@@ -8,9 +8,11 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const here = process.cwd();
 
 for (const name of ["LICENSE", "CHANGELOG.md"]) cpSync(join(root, name), join(here, name));
-// The guides go with the package that they are about: whoever has it installed has them in the version at hand.
+// The guides and the reference go with the package that they are about: whoever has it installed has them in the version at hand.
 if (basename(here) === "harness") {
   rmSync(join(here, "docs"), { recursive: true, force: true });
-  const guides = readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md"));
-  for (const name of guides) cpSync(join(root, "docs", name), join(here, "docs", name));
+  for (const folder of ["docs", "docs/api"]) {
+    const pages = readdirSync(join(root, folder)).filter((name) => name.endsWith(".md"));
+    for (const name of pages) cpSync(join(root, folder, name), join(here, folder, name));
+  }
 }

@@ -5,6 +5,7 @@ export * as log from "./log/index.ts";
 export * as memory from "./memory/index.ts";
 export * as message from "./message/index.ts";
 export * as pricing from "./pricing/index.ts";
+export * as prompt from "./prompt/index.ts";
 export * as recall from "./recall/index.ts";
 export * as summary from "./summary/index.ts";
 export * as tokens from "./tokens/index.ts";
