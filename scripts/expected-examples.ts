@@ -8,4 +8,5 @@ export const EXPECTED_EXAMPLES: Readonly<Record<string, RegExp>> = {
   "06-custom-summarizer.ts": /^summarize\nFishing log: \d+ hauls so far/,
   "07-subagents.ts": /Starting task: "Analyze data.csv"[\s\S]*5% growth\.\n[\s\S]*parent's prompt: 4/,
   "08-memory.ts": /The user's name is Ada/,
+  "09-own-store.ts": /\d+: .*forty barrels of cider/,
 };

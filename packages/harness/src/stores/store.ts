@@ -33,7 +33,7 @@ export interface Store extends Partial<Capabilities> {
   fork(request: ForkRequest): Promise<"created" | "exists" | "missing" | "beyond-end">;
   /** Every thread that shows this very record: the one that wrote it and the forks that share it. */
   sharers(thread: string, seq: number): Promise<readonly string[]>;
-  /** Forks keep their own copy of what they shared. A thread that is held is `busy`, but not to who holds it. */
+  /** Forks keep what they shared. A thread that is held is `busy`, but not to who holds it. */
   deleteThread(thread: string, held?: Lease): Promise<"deleted" | "missing" | "busy">;
   /** Replaces bodies for good and appends the receipts, one batch per thread that shows them, in one transaction. */
   redact(request: RedactRequest): Promise<AppendResult>;

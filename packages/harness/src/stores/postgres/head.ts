@@ -1,5 +1,6 @@
 /** How a head lies in its thread's row, and back. The state has a column of its own, written only when it changes. */
 import type { Head } from "@palimpsest/core/log";
+import { titleOf } from "../driver.ts";
 
 export const HEAD_COLUMNS = "version, messages, updated_at, head, state";
 
@@ -23,7 +24,6 @@ export function headValues(head: Head): readonly [number, number, string, string
   return [version, messages, updatedAt, JSON.stringify(rest)];
 }
 
-export function stateValues({ state }: Head): readonly [state: string, title: string | null] {
-  const { title } = state;
-  return [JSON.stringify(state), typeof title === "string" ? title : null];
+export function stateValues(head: Head): readonly [state: string, title: string | null] {
+  return [JSON.stringify(head.state), titleOf(head)];
 }

@@ -4,7 +4,8 @@
  * thread deleted in between can leave a gap, and then the load starts over.
  */
 import type { Head, ThreadHeader } from "@palimpsest/core/log";
-import type { StoredRecord, ThreadLoad } from "../store.ts";
+import { hiddenButShown } from "../driver.ts";
+import type { ThreadLoad } from "../store.ts";
 import type { Query } from "./connection.ts";
 import { HEAD_COLUMNS, type HeadRow, readHead } from "./head.ts";
 import { NAMED, type ThreadName, type UserConnection } from "./lineage.ts";
@@ -38,21 +39,8 @@ async function readRecords(query: Query, schema: string, thread: ThreadName, hea
   const first = head.hiddenThrough + 1;
   const range = [first, head.version] as const;
   const tail = (await readPage(query, schema, thread, { range, size: null })).map(fromRow);
-  const seqs = referredTo(head, tail).filter((seq) => seq < first);
+  const seqs = hiddenButShown(head, tail);
   const hidden = seqs.length === 0 ? [] : (await readSome(query, schema, thread, seqs)).map(fromRow);
   const whole = tail.length === Math.max(0, head.version - head.hiddenThrough) && hidden.length === seqs.length;
   return { found: [...hidden, ...tail], whole };
-}
-
-/** A live compaction stands after everything it hides, so it is always found in the tail. */
-function referredTo(head: Head, tail: readonly StoredRecord[]): number[] {
-  const { compaction, prunes, evidence, pins, usage } = head;
-  const seqs = new Set([...prunes, ...evidence, ...pins]);
-  if (usage !== null) seqs.add(usage);
-  const live = tail.find(({ chained }) => chained.seq === compaction);
-  if (live?.record.kind === "compaction") {
-    if (live.record.request !== null) seqs.add(live.record.request);
-    for (const system of live.record.systems ?? []) seqs.add(system);
-  }
-  return [...seqs];
 }

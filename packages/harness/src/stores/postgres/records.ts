@@ -4,6 +4,7 @@
  * and nobody else.
  */
 import type { ChainedRecord } from "@palimpsest/core/log";
+import { assertInOrder } from "../driver.ts";
 import type { AppendBatch, AppendResult, RecordQuery, RedactRequest, StoredRecord } from "../store.ts";
 import { storedRecord } from "../stored-record.ts";
 import type { Query } from "./connection.ts";
@@ -27,10 +28,7 @@ export function append(connection: UserConnection, thread: string, batch: Append
 async function write(query: Query, schema: string, request: Append): Promise<AppendResult> {
   const { name, batch } = request;
   const { records, head, lease, expect, jobs = [] } = batch;
-  for (const [index, { seq }] of records.entries()) {
-    if (seq !== expect + 1 + index)
-      throw new RangeError(`record ${seq} of a batch on version ${expect} is out of order`);
-  }
+  assertInOrder(batch);
   if (lease.thread !== name[1]) return refusal(query, schema, request);
   const column = <K extends keyof ChainedRecord>(name: K) => records.map((record) => record[name]);
   const [state, title] = records.some(({ kind }) => kind === "state") ? stateValues(head) : [null, null];

@@ -3,6 +3,7 @@
  * (`lineage.ts`). Deleting a base hands each fork its own copy first, in the same transaction.
  */
 import type { ChainedRecord, Head, ThreadHeader } from "@palimpsest/core/log";
+import { orphaned, readMark, writeMark } from "../driver.ts";
 import type { ForkRequest, Lease, Store, ThreadPage, ThreadQuery } from "../store.ts";
 import { LONG, type Query } from "./connection.ts";
 import { HEAD_COLUMNS, type HeadRow, headValues, readHead, stateValues } from "./head.ts";
@@ -150,7 +151,7 @@ async function inherit(query: Query, schema: string, parent: Family, fork: Famil
   );
   // What it shared is its own now; its index is made anew with it.
   await forgetIndex(query, schema, fork.num);
-  const header: ThreadHeader = { ...(JSON.parse(fork.header) as ThreadHeader), parent: null, forkedAt: null };
+  const header = orphaned(JSON.parse(fork.header) as ThreadHeader);
   await query(`UPDATE ${schema}.threads SET base = $2, base_at = $3, header = $4 WHERE num = $1`, [
     fork.num,
     parent.base,
@@ -200,7 +201,7 @@ export async function threads({ schema, run, user }: UserConnection, request: Th
   const where = ["owner = $2"];
   if (kind !== undefined) where.push(`kind = ${parameter(kind)}`);
   if (after !== undefined) {
-    const { num, updated } = readCursor(after);
+    const { num, updated } = readMark(after);
     if (order === "created") where.push(`num > ${parameter(num)}`);
     else where.push(`(updated_at, num) < (${parameter(updated)}, ${parameter(num)}::bigint)`);
   }
@@ -209,15 +210,10 @@ export async function threads({ schema, run, user }: UserConnection, request: Th
   const rows = await run((query) => query<ListedRow>(sql, values));
   const page = rows.slice(0, limit);
   const last = page.at(-1);
-  return { threads: page.map(summary), next: rows.length > limit && last ? `${last.num}~${last.updated_at}` : null };
+  const next = rows.length > limit && last ? writeMark({ num: last.num, updated: last.updated_at }) : null;
+  return { threads: page.map(summary), next };
 }
 
 function summary({ header, title, messages, updated_at }: ListedRow): ThreadPage["threads"][number] {
   return { header: JSON.parse(header) as ThreadHeader, title, messages, updatedAt: updated_at };
-}
-
-function readCursor(text: string): { num: number; updated: string } {
-  const match = /^(\d+)~(.*)$/s.exec(text);
-  if (!match) throw new TypeError(`${JSON.stringify(text)} is no page mark: pass the "next" of the page before`);
-  return { num: Number(match[1]), updated: match[2]! };
 }

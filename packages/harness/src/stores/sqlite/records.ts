@@ -4,6 +4,7 @@
  */
 import { STRUCTURAL_KINDS } from "@palimpsest/core/internal/log";
 import type { ChainedRecord, Head } from "@palimpsest/core/log";
+import { assertInOrder, hiddenButShown, titleOf } from "../driver.ts";
 import type { AppendBatch, AppendResult, RecordQuery, RedactRequest, StoredRecord, ThreadLoad } from "../store.ts";
 import type { Connection, Row } from "./connection.ts";
 import { holdsLease } from "./leases.ts";
@@ -117,25 +118,9 @@ export function load(connection: UserConnection, id: string): ThreadLoad | undef
         )
         .map(recordOf),
     );
-    const before = referredTo(connection, thread, head, tail).filter((seq) => seq <= head.hiddenThrough);
-    const hidden = before.flatMap((seq) => one(connection, thread, seq) ?? []);
+    const hidden = hiddenButShown(head, tail).flatMap((seq) => one(connection, thread, seq) ?? []);
     return { header: thread.header, head, records: [...hidden, ...tail] };
   });
-}
-
-function referredTo(connection: Connection, thread: ThreadRow, head: Head, tail: readonly StoredRecord[]): number[] {
-  const { compaction, prunes, evidence, pins, usage } = head;
-  const seqs = new Set([...prunes, ...evidence, ...pins]);
-  if (usage !== null) seqs.add(usage);
-  if (compaction !== null) {
-    const live = tail.find(({ chained }) => chained.seq === compaction) ?? one(connection, thread, compaction);
-    seqs.add(compaction);
-    if (live?.record.kind === "compaction") {
-      if (live.record.request !== null) seqs.add(live.record.request);
-      for (const system of live.record.systems ?? []) seqs.add(system);
-    }
-  }
-  return [...seqs].sort((a, b) => a - b);
 }
 
 function one(connection: Connection, thread: ThreadRow, seq: number): StoredRecord | undefined {
@@ -159,13 +144,10 @@ function refusal(connection: UserConnection, thread: string, batch: AppendBatch)
 
 function write(connection: UserConnection, thread: string, batch: AppendBatch): void {
   const { num } = findThread(connection, thread)!;
-  for (const [index, record] of batch.records.entries()) {
-    if (record.seq !== batch.expect + 1 + index)
-      throw new RangeError(`record ${record.seq} of a batch on version ${batch.expect} is out of order`);
-    insertRecord(connection, num, record);
-  }
+  assertInOrder(batch);
+  for (const record of batch.records) insertRecord(connection, num, record);
   updateHead(connection, num, batch.head);
-  if (batch.records.some((record) => record.kind === "state")) writeState(connection, num, batch.head.state);
+  if (batch.records.some((record) => record.kind === "state")) writeState(connection, num, batch.head);
   for (const job of batch.jobs ?? []) queueJob(connection, num, job);
 }
 
@@ -195,13 +177,12 @@ export function updateHead(connection: Connection, num: number, head: Head): voi
   );
 }
 
-export function writeState(connection: Connection, num: number, state: Head["state"]): void {
-  const title = typeof state["title"] === "string" ? state["title"] : null;
+export function writeState(connection: Connection, num: number, head: Head): void {
   connection.run(
     `INSERT INTO states (num, state, title) VALUES (?, ?, ?)
      ON CONFLICT (num) DO UPDATE SET state = excluded.state, title = excluded.title`,
     num,
-    JSON.stringify(state),
-    title,
+    JSON.stringify(head.state),
+    titleOf(head),
   );
 }

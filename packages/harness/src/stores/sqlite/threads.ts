@@ -3,6 +3,7 @@
  * copies the records its forks share into each of them.
  */
 import type { ChainedRecord, Head, ThreadHeader } from "@palimpsest/core/log";
+import { orphaned, type PageMark, readMark, writeMark } from "../driver.ts";
 import type { ForkRequest, Lease, Store, ThreadPage, ThreadQuery } from "../store.ts";
 import type { Connection, Row } from "./connection.ts";
 import { holdsLease, isLeased } from "./leases.ts";
@@ -56,7 +57,7 @@ function insertThread(
   );
   const num = row!["num"] as number;
   updateHead(connection, num, head);
-  writeState(connection, num, head.state);
+  writeState(connection, num, head);
   return "created";
 }
 
@@ -102,12 +103,11 @@ function inherit(connection: Connection, parent: ThreadRow, child: ThreadRow): v
   );
   // What it shared is its own now; its index is made anew with it.
   forgetIndex(connection, child.num);
-  const header: ThreadHeader = { ...child.header, parent: null, forkedAt: null };
   connection.run(
     "UPDATE threads SET base = ?, base_seq = ?, header = ? WHERE num = ?",
     parent.base,
     Math.min(parent.baseSeq, child.baseSeq),
-    JSON.stringify(header),
+    JSON.stringify(orphaned(child.header)),
     child.num,
   );
 }
@@ -120,7 +120,7 @@ export function writeHead(connection: UserConnection, id: string, head: Head): "
     const last = (own as number | null) ?? thread.baseSeq;
     if (last !== head.version) return "conflict";
     updateHead(connection, thread.num, head);
-    writeState(connection, thread.num, head.state);
+    writeState(connection, thread.num, head);
     return "written";
   });
 }
@@ -145,7 +145,7 @@ export function threads(connection: UserConnection, query: ThreadQuery = {}): Th
   const conditions: [string, ...(string | number)[]][] = [["t.user = ?", connection.user]];
   if (kind !== undefined) conditions.push(["t.kind = ?", kind]);
   if (after !== undefined) {
-    const { updated, num } = readCursor(after);
+    const { updated, num } = readMark(after);
     conditions.push(order === "recent" ? [past, updated, num] : [past, num]);
   }
   const rows = connection.all(
@@ -156,7 +156,7 @@ export function threads(connection: UserConnection, query: ThreadQuery = {}): Th
   );
   const page = rows.slice(0, limit);
   const last = page.at(-1);
-  return { threads: page.map(summary), next: rows.length > limit && last ? writeCursor(last) : null };
+  return { threads: page.map(summary), next: rows.length > limit && last ? writeMark(markOf(last)) : null };
 }
 
 function summary(row: Row): ThreadPage["threads"][number] {
@@ -168,12 +168,6 @@ function summary(row: Row): ThreadPage["threads"][number] {
   };
 }
 
-function writeCursor(row: Row): string {
-  return `${row["num"]}~${row["updated"]}`;
-}
-
-function readCursor(text: string): { num: number; updated: string } {
-  const match = /^(\d+)~(.*)$/s.exec(text);
-  if (!match) throw new TypeError(`${JSON.stringify(text)} is no page mark: pass the "next" of the page before`);
-  return { num: Number(match[1]), updated: match[2]! };
+function markOf({ num, updated }: Row): PageMark {
+  return { num: num as number, updated: updated as string };
 }
