@@ -102,7 +102,7 @@ test("every kind of record comes back as it was given", () => {
   const back = records.map((one) => parseRecord(one));
   assert.deepEqual(
     back,
-    SAMPLES.map((record, index) => ({ ...record, v: FORMAT_VERSION, seq: index + 1 })),
+    SAMPLES.map((record, index) => ({ ...record, v: 3, seq: index + 1 })),
   );
 });
 
@@ -130,9 +130,21 @@ test("appending in two batches gives the same chain as in one", () => {
   assert.deepEqual([...first.records, ...second], whole.records);
 });
 
+test("a record says the oldest version whose readers understand it: only a newer dialect needs the newest", () => {
+  const body = "{}";
+  const versions = (["openai", "anthropic", "ai-sdk", "gemini", "openai-responses", "langchain"] as const).map(
+    (dialect) => {
+      const common = { at, runId: null, body } as const;
+      const record: NewRecord = { ...common, kind: "message", id: dialect, dialect, origin: "import" };
+      return parseRecord(log([record]).records[0]!).v;
+    },
+  );
+  assert.deepEqual(versions, [3, 3, 3, FORMAT_VERSION, FORMAT_VERSION, FORMAT_VERSION]);
+});
+
 test("[F45] a record of a newer format is refused by name, with the way out", () => {
   const [record] = log(SAMPLES).records;
-  const newer = { ...record!, header: record!.header.replace(`"v":${FORMAT_VERSION}`, `"v":${FORMAT_VERSION + 1}`) };
+  const newer = { ...record!, header: record!.header.replace('"v":3', `"v":${FORMAT_VERSION + 1}`) };
   assert.throws(
     () => parseRecord(newer),
     (error: unknown) =>

@@ -97,9 +97,17 @@ function headerText(record: NewRecord, seq: number): string {
   const { header, body } = SPELLING[record.kind];
   const first = ["v", "seq", "kind", "at", "runId", ...header];
   const rest = Object.keys(fields).filter((name) => name !== body && !first.includes(name));
-  const values: Readonly<Record<string, unknown>> = { ...fields, v: FORMAT_VERSION, seq };
+  const values: Readonly<Record<string, unknown>> = { ...fields, v: versionOf(record), seq };
   return JSON.stringify(Object.fromEntries([...first, ...rest.sort()].map((name) => [name, values[name] ?? null])));
 }
+
+/** The oldest version whose readers understand the record: a thread stays readable for as many programs as it can. */
+function versionOf(record: NewRecord): number {
+  return record.kind === "message" && !DIALECTS_OF_3.includes(record.dialect) ? FORMAT_VERSION : 3;
+}
+
+/** What readers of version 3 know, for ever. */
+const DIALECTS_OF_3: readonly string[] = ["openai", "anthropic", "ai-sdk"];
 
 function bodyText(record: NewRecord): string | null {
   switch (record.kind) {

@@ -8,8 +8,9 @@ import type { Dialect } from "../message/dialects.ts";
 /**
  * 2: the patch of a state record is its body, so that a title can be erased with the words it is made of.
  * 3: a compaction may store what changed in its state since the one it folds (`state-chain.ts`).
+ * 4: a message may be in a dialect that readers of 3 don't know. Everything else is still written as 3.
  */
-export const FORMAT_VERSION = 3;
+export const FORMAT_VERSION = 4;
 
 export type Origin = "user" | "model" | "tool" | "file" | "web" | "import" | "injected" | "aborted";
 

@@ -5,14 +5,13 @@ import { randomConversation, render } from "../testing/conversation.ts";
 import type { AiSdkMessage } from "./ai-sdk/shape.ts";
 import type { AnthropicMessage } from "./anthropic/shape.ts";
 import { convert } from "./convert.ts";
-import { type Dialect, type MessageOf, rulesOf, shapeOf } from "./dialects.ts";
+import { DIALECTS, type Dialect, type MessageOf, rulesOf, shapeOf } from "./dialects.ts";
 import type { OpenAiMessage } from "./openai/shape.ts";
 import { repair } from "./repair.ts";
 import { anthropicRules, openaiRules, violations } from "./rules.ts";
 import type { Shape } from "./shape.ts";
 
-const dialects: readonly Dialect[] = ["openai", "anthropic", "ai-sdk"];
-const pairs = dialects.flatMap((from) => dialects.filter((to) => to !== from).map((to) => [from, to] as const));
+const pairs = DIALECTS.flatMap((from) => DIALECTS.filter((to) => to !== from).map((to) => [from, to] as const));
 
 for (const [from, to] of pairs) {
   test(`${from} to ${to} and back: every text, call, result and image arrives`, () => {

@@ -4,8 +4,14 @@ import type { AiSdkMessage } from "./ai-sdk/shape.ts";
 import { anthropic } from "./anthropic/dialect.ts";
 import type { AnthropicMessage } from "./anthropic/shape.ts";
 import type { DialectDefinition } from "./dialect.ts";
+import { gemini } from "./gemini/dialect.ts";
+import type { GeminiMessage } from "./gemini/shape.ts";
+import { langchain } from "./langchain/dialect.ts";
+import type { LangChainMessage } from "./langchain/forms.ts";
 import { openai } from "./openai/dialect.ts";
 import type { OpenAiMessage } from "./openai/shape.ts";
+import { openaiResponses } from "./openai-responses/dialect.ts";
+import type { ResponsesMessage } from "./openai-responses/shape.ts";
 import { remembered } from "./remembered.ts";
 import type { RuleSet } from "./rules.ts";
 import type { Shape } from "./shape.ts";
@@ -15,6 +21,9 @@ export interface MessageOf {
   openai: OpenAiMessage;
   anthropic: AnthropicMessage;
   "ai-sdk": AiSdkMessage;
+  gemini: GeminiMessage;
+  "openai-responses": ResponsesMessage;
+  langchain: LangChainMessage;
 }
 
 export type Dialect = keyof MessageOf;
@@ -23,6 +32,9 @@ const DEFINITIONS: { readonly [D in Dialect]: DialectDefinition<MessageOf[D]> } 
   openai: remembering(openai),
   anthropic: remembering(anthropic),
   "ai-sdk": remembering(aiSdk),
+  gemini: remembering(gemini),
+  "openai-responses": remembering(openaiResponses),
+  langchain: remembering(langchain),
 };
 
 export const DIALECTS = Object.keys(DEFINITIONS) as readonly Dialect[];

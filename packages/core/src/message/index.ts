@@ -8,9 +8,16 @@ export type { Detection } from "./detect.ts";
 export { detectDialect } from "./detect.ts";
 export type { Dialect, MessageOf } from "./dialects.ts";
 export { DIALECTS, rulesOf, shapeOf } from "./dialects.ts";
+export type { GeminiMessage, GeminiPart } from "./gemini/shape.ts";
+export { geminiShape } from "./gemini/shape.ts";
+export type { LangChainMessage } from "./langchain/forms.ts";
+export { langchainShape } from "./langchain/shape.ts";
 export type { OpenAiBlock } from "./openai/blocks.ts";
 export type { OpenAiCall, OpenAiMessage } from "./openai/shape.ts";
 export { openaiShape } from "./openai/shape.ts";
+export type { ResponsesItem } from "./openai-responses/items.ts";
+export type { ResponsesMessage } from "./openai-responses/shape.ts";
+export { responsesItems, responsesShape, responsesTurns } from "./openai-responses/shape.ts";
 export type { ReadResult } from "./read.ts";
 export type { Repair, Repaired } from "./repair.ts";
 export { repair } from "./repair.ts";
@@ -20,6 +27,7 @@ export {
   assertValid,
   forRequest,
   googleRules,
+  openaiResponsesRules,
   openaiRules,
   violations,
 } from "./rules.ts";

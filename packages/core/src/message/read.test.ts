@@ -3,11 +3,9 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { randomConversation, render } from "../testing/conversation.ts";
 import { detectDialect } from "./detect.ts";
-import { type Dialect, shapeOf } from "./dialects.ts";
+import { DIALECTS, type Dialect, shapeOf } from "./dialects.ts";
 import { readMessage } from "./read.ts";
 import type { Shape } from "./shape.ts";
-
-const dialects: readonly Dialect[] = ["openai", "anthropic", "ai-sdk"];
 
 const BAD: readonly (readonly [dialect: Dialect, value: unknown, problem: string, detail: RegExp])[] = [
   ["openai", null, "not-an-object", /is null, not an object/],
@@ -62,15 +60,21 @@ for (const [dialect, value, problem, detail] of BAD) {
   });
 }
 
-for (const dialect of dialects) {
+for (const dialect of DIALECTS) {
   const shape = shapeOf(dialect) as Shape<unknown>;
 
   test(`${dialect}: a block nobody knows is carried, not refused`, () => {
-    const message = { role: "assistant", content: [{ type: "hologram", depth: 3 }] };
+    const hologram = { type: "hologram", depth: 3 };
+    const forms: Partial<Record<Dialect, object>> = {
+      gemini: { role: "model", parts: [hologram] },
+      langchain: { type: "ai", content: [hologram] },
+    };
+    const message = forms[dialect] ?? { role: "assistant", content: [hologram] };
     const read = readMessage(dialect, message);
     assert.ok(read.kind === "message" && read.message === (message as unknown));
     const json = '{"type":"hologram","depth":3}';
-    assert.deepEqual(shape.parts(message), [{ kind: "other", type: "hologram", json }]);
+    const type = dialect === "gemini" ? "type" : "hologram";
+    assert.deepEqual(shape.parts(message), [{ kind: "other", type, json }]);
   });
 
   test(`${dialect}: every message of a conversation is accepted as the same object`, () => {

@@ -2,12 +2,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { randomConversation, render } from "../testing/conversation.ts";
-import { shapeOf } from "./dialects.ts";
+import { DIALECTS, shapeOf } from "./dialects.ts";
 import { repair } from "./repair.ts";
 import { anthropicRules, googleRules, openaiRules, violations } from "./rules.ts";
 import type { Shape } from "./shape.ts";
 
-for (const dialect of ["openai", "anthropic", "ai-sdk"] as const) {
+for (const dialect of DIALECTS) {
   test(`${dialect}: ten thousand wrecked conversations are all repaired for good`, () => {
     const shape = shapeOf(dialect) as Shape<unknown>;
     for (let seed = 0; seed < 10_000; seed++) {

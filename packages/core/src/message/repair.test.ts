@@ -4,18 +4,17 @@ import fc from "fast-check";
 import { randomConversation, render } from "../testing/conversation.ts";
 import { random } from "../testing/random.ts";
 import type { AnthropicMessage } from "./anthropic/shape.ts";
-import { type Dialect, shapeOf } from "./dialects.ts";
+import { DIALECTS, definitionOf, shapeOf } from "./dialects.ts";
 import type { OpenAiMessage } from "./openai/shape.ts";
 import { repair } from "./repair.ts";
 import { anthropicRules, forRequest, googleRules, openaiRules, violations } from "./rules.ts";
 import type { Part, Shape } from "./shape.ts";
 
-const dialects: readonly Dialect[] = ["openai", "anthropic", "ai-sdk"];
 const sets = [openaiRules, anthropicRules, googleRules].flatMap((set) => [set, forRequest(set)]);
 
 const WILD = { wild: true, longest: 20, parallel: 5, dangling: 0.1, images: 0.1, reusedIds: 0.4 };
 
-for (const dialect of dialects) {
+for (const dialect of DIALECTS) {
   const shape: Shape<unknown> = shapeOf(dialect) as Shape<unknown>;
 
   for (const set of sets) {
@@ -40,7 +39,7 @@ for (const dialect of dialects) {
     test(`${name}: what is valid comes back as the very same objects`, () => {
       fc.assert(
         fc.property(fc.nat(), (seed) => {
-          const reasoning = dialect === "openai" ? 0 : 0.5;
+          const reasoning = definitionOf(dialect).carries("anthropic") ? 0.5 : 0;
           const script = randomConversation(seed, { longest: 60, messages: 2, reasoning });
           const valid = render([...script, ...closing(script.at(-1)!.role)], shape);
           const origins = [...valid.keys()];

@@ -68,6 +68,7 @@ const PASSES: readonly (readonly [RuleName, Pass])[] = [
   ["no-empty-message", fillOrDropEmpty],
   ["paired", pairUp],
   ["reasoning-first", moveReasoning],
+  ["reasoning-leads", moveLastReasoning],
   ["has-messages", addMessage],
   ["user-first", addUserFirst],
   ["alternate", joinTurns],
@@ -175,6 +176,17 @@ function moveReasoning<M>(items: readonly Item<M>[], { shape, note }: Bench<M>):
     note("reasoning-moved", item.at, "reasoning moved before the calls");
     const rest = [...kinds.keys()].filter((index) => !late.includes(index));
     return { ...item, message: shape.select(item.message, rest.toSpliced(rest.indexOf(call), 0, ...late)) };
+  });
+}
+
+function moveLastReasoning<M>(items: readonly Item<M>[], { shape, note }: Bench<M>): readonly Item<M>[] {
+  return items.map((item) => {
+    const kinds = shape.parts(item.message).map((part) => part.kind);
+    const last = kinds.findLastIndex((kind) => kind !== "reasoning");
+    if (last < 0 || last === kinds.length - 1) return item;
+    note("reasoning-moved", item.at, "reasoning moved before what it led to");
+    const order = [...kinds.keys()];
+    return { ...item, message: shape.select(item.message, [...order.toSpliced(last, 1), last]) };
   });
 }
 

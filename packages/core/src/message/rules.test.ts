@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { randomConversation, render, type ScriptMessage } from "../testing/conversation.ts";
 import { text } from "./blocks.ts";
-import { type Dialect, shapeOf } from "./dialects.ts";
+import { DIALECTS, shapeOf } from "./dialects.ts";
 import { repair } from "./repair.ts";
 import {
   anthropicRules,
@@ -63,12 +63,13 @@ for (const [title, script, set, ...broken] of CASES) {
   });
 
   test(`${set.name}: ${title} is judged alike and mended on every shape`, () => {
-    for (const dialect of ["openai", "anthropic", "ai-sdk"] as const satisfies Dialect[]) {
+    for (const dialect of DIALECTS) {
       const shape = shapeOf(dialect) as Shape<unknown>;
       const messages = render(script, shape);
       const found = new Set(violations(messages, shape, set).map(({ rule }) => rule));
       for (const rule of broken.map((place) => place.split("@")[0])) {
-        const impossible = dialect === "openai" && rule === "reasoning-first"; // its format has one place for thinking
+        // These formats have one place for calls, behind everything else.
+        const impossible = ["openai", "langchain"].includes(dialect) && rule === "reasoning-first";
         assert.equal(([...found] as string[]).includes(rule!), !impossible, `${dialect} ${rule}`);
       }
       assert.deepEqual(violations(repair(messages, shape, set).messages, shape, set), []);
@@ -87,7 +88,7 @@ test("assertValid lists every violation with its place and says how to mend the 
 });
 
 test("three hundred parallel calls and their results are valid, and one missing is found", () => {
-  for (const dialect of ["openai", "anthropic", "ai-sdk"] as const) {
+  for (const dialect of DIALECTS) {
     const shape = shapeOf(dialect) as Shape<unknown>;
     const ids = Array.from({ length: 300 }, (_, index) => `c${index}`);
     const whole = render([user, calls(...ids), results(...ids)], shape);

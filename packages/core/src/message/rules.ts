@@ -32,6 +32,7 @@ const RULES = {
   "user-first": userFirst,
   alternate,
   "reasoning-first": reasoningFirst,
+  "reasoning-leads": reasoningLeads,
   "reasoning-signed": reasoningSigned,
   "ends-with-request": endsWithRequest,
 } satisfies Record<string, Rule>;
@@ -46,6 +47,13 @@ export const anthropicRules: RuleSet = {
   name: "anthropic",
   rules: [...COMMON, "no-blank-text", "user-first", "alternate", "reasoning-first", "reasoning-signed"],
   signer: "anthropic",
+};
+
+/** A thought stands in front of what it led to, and OpenAI takes back only its own. */
+export const openaiResponsesRules: RuleSet = {
+  name: "openai responses",
+  rules: [...COMMON, "reasoning-signed", "reasoning-leads"],
+  signer: "openai",
 };
 
 export const googleRules: RuleSet = {
@@ -122,6 +130,13 @@ function reasoningFirst<M>(messages: readonly M[], shape: Shape<M>): Finding[] {
     const call = parts.findIndex(({ kind }) => kind === "call");
     const late = call >= 0 && parts.findLastIndex(({ kind }) => kind === "reasoning") > call;
     return late && "reasoning stands after the call it led to";
+  });
+}
+
+function reasoningLeads<M>(messages: readonly M[], shape: Shape<M>): Finding[] {
+  return where(messages, (message) => {
+    const parts = shape.parts(message);
+    return parts.length > 1 && parts.at(-1)!.kind === "reasoning" && "reasoning stands after what it led to";
   });
 }
 

@@ -39,7 +39,7 @@ export const list =
     return null;
   };
 
-const expected = (what: string, value: unknown, at: string): string => `${at} is ${nameOf(value)}, not ${what}`;
+export const expected = (what: string, value: unknown, at: string): string => `${at} is ${nameOf(value)}, not ${what}`;
 
 const nameOf = (value: unknown): string =>
   value === null ? "null" : value === undefined ? "missing" : Array.isArray(value) ? "a list" : `a ${typeof value}`;
@@ -89,12 +89,15 @@ export const messageCheck =
     return field === null ? null : { problem: "bad-field", detail: field };
   };
 
-const notAnObject = (value: unknown): MessageProblem => ({
+export const notAnObject = (value: unknown): MessageProblem => ({
   problem: "not-an-object",
   detail: `the message is ${nameOf(value)}, not an object`,
 });
 
-function roleProblem(role: unknown, { name, roles }: Pick<MessageSchema, "name" | "roles">): MessageProblem | null {
+export function roleProblem(
+  role: unknown,
+  { name, roles }: Pick<MessageSchema, "name" | "roles">,
+): MessageProblem | null {
   if (typeof role === "string" && roles.includes(role)) return null;
   const found = typeof role === "string" ? JSON.stringify(role.slice(0, 40)) : nameOf(role);
   return { problem: "unknown-role", detail: `role is ${found}; ${name} messages have ${roles.join(", ")}` };

@@ -21,9 +21,10 @@ export interface ConversationOptions {
   /** Most calls in one message; most groups stay far below it. */
   readonly parallel?: number;
   readonly images?: number;
-  /** The chance of thinking before an answer or a call, and whether it bears Anthropic's signature. */
+  /** The chance of thinking before an answer or a call, whether it is signed, and by whom. */
   readonly reasoning?: number;
   readonly signed?: boolean;
+  readonly signer?: string;
   readonly system?: number;
   /** The chance that a call takes an id that was used before. */
   readonly reusedIds?: number;
@@ -41,6 +42,7 @@ const DEFAULTS: Required<ConversationOptions> = {
   images: 0.05,
   reasoning: 0.3,
   signed: true,
+  signer: "anthropic",
   system: 0.5,
   reusedIds: 0.1,
   dangling: 0,
@@ -132,7 +134,7 @@ class Writer {
     const redacted = this.#options.signed && this.#draw.chance(0.1);
     const text = redacted ? "" : prose(this.#draw, this.#length());
     const signature = this.#options.signed ? hash(this.#draw) : null;
-    return [{ kind: "reasoning", text, signature, signedBy: signature && "anthropic", redacted }];
+    return [{ kind: "reasoning", text, signature, signedBy: signature && this.#options.signer, redacted }];
   }
 
   #length(): number {

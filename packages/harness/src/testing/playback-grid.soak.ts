@@ -5,6 +5,7 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { DIALECTS } from "@palimpsest/core/message";
 import { onEveryCore } from "./on-every-core.ts";
 import type { GridReport } from "./playback-grid.ts";
 import type { GridJob } from "./playback-grid-job.ts";
@@ -13,13 +14,12 @@ const WINDOWS = (process.env["PALIMPSEST_WINDOWS"] ?? "4000,8000,16000,32000,640
   .split(",")
   .map(Number);
 const FILES = (process.env["PALIMPSEST_TRANSCRIPTS"] ?? "").split(":").filter(Boolean);
-const SHAPES = ["openai", "anthropic", "ai-sdk"] as const;
 
 test("the whole grid plays without a fault", async (t) => {
   const transcripts = [1, 2, ...FILES];
   // The dearest first, so that no core waits for the last one.
   const jobs = WINDOWS.toSorted((a, b) => b - a).flatMap((window) =>
-    transcripts.flatMap((transcript) => SHAPES.map((dialect): GridJob => ({ transcript, dialect, window }))),
+    transcripts.flatMap((transcript) => DIALECTS.map((dialect): GridJob => ({ transcript, dialect, window }))),
   );
   const task = { module: new URL("./playback-grid-job.ts", import.meta.url).href, name: "playGridJob" };
   const total = { cells: 0, requests: 0, attempts: 0 };

@@ -1,15 +1,7 @@
 /**
  * The grid of playbacks: every window, every shape, every summarizer, one transcript. A cell that isn't clean is named.
  */
-import {
-  anthropicRules,
-  convert,
-  type Dialect,
-  googleRules,
-  openaiRules,
-  type Shape,
-  shapeOf,
-} from "@palimpsest/core/message";
+import { convert, DIALECTS, type Dialect, rulesOf, type Shape, shapeOf } from "@palimpsest/core/message";
 import { answerReserve, charsPerToken, createMeter } from "@palimpsest/core/tokens";
 import { summarizationFromOptions } from "../config/summarization.ts";
 import { playback } from "./playback.ts";
@@ -28,12 +20,10 @@ export interface GridReport {
   readonly faults: readonly string[];
 }
 
-const RULES = { openai: openaiRules, anthropic: anthropicRules, "ai-sdk": googleRules };
-
 export async function playGrid(transcript: readonly object[], from: Dialect, grid: Grid): Promise<GridReport> {
   const total = { cells: 0, requests: 0, attempts: 0 };
   const faults: string[] = [];
-  for (const dialect of grid.dialects ?? (["openai", "anthropic", "ai-sdk"] as const)) {
+  for (const dialect of grid.dialects ?? DIALECTS) {
     const shape = shapeOf(dialect) as Shape<object>;
     const messages = convert(transcript as never[], from, dialect) as readonly object[];
     const meter = createMeter(shape, { counter: charsPerToken(4) });
@@ -42,7 +32,7 @@ export async function playGrid(transcript: readonly object[], from: Dialect, gri
         const report = await playback({
           messages,
           shape,
-          rules: RULES[dialect],
+          rules: rulesOf(dialect),
           meter,
           window: { size, reserve: answerReserve(size, null) },
           policy: summarizationFromOptions().policy,

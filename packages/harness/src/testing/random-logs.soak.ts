@@ -5,7 +5,7 @@ import { manyRandomLogs } from "./random-logs.ts";
 
 const LOGS = Number(process.env["PALIMPSEST_LOGS"] ?? 100_000);
 
-test(`${LOGS} random logs in three shapes: no invalid prompt, no overflow, every rung taken`, async (t) => {
+test(`${LOGS} random logs in every dialect: no invalid prompt, no overflow, every rung taken`, async (t) => {
   const started = performance.now();
   const total = await manyRandomLogs(LOGS, "extracted", ({ logs, faults }) => {
     if (logs % 2000 !== 0 && logs !== LOGS) return;

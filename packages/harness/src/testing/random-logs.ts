@@ -4,7 +4,7 @@
  */
 import type { Keep, Policy } from "@palimpsest/core/compaction";
 import { randomConversation, render } from "@palimpsest/core/internal/testing";
-import { anthropicRules, googleRules, openaiRules, type Shape, shapeOf } from "@palimpsest/core/message";
+import { DIALECTS, rulesOf, type Shape, shapeOf } from "@palimpsest/core/message";
 import { charsPerToken, createMeter } from "@palimpsest/core/tokens";
 import { memoryDrafts } from "./memory-drafts.ts";
 import { onEveryCore } from "./on-every-core.ts";
@@ -122,11 +122,7 @@ const KEEPS: readonly Keep[] = [
   { type: "fraction", value: 0.3 },
   { type: "messages", value: 4 },
 ];
-const SHAPES = [
-  { shape: shapeOf("openai") as Shape<object>, rules: openaiRules },
-  { shape: shapeOf("anthropic") as Shape<object>, rules: anthropicRules },
-  { shape: shapeOf("ai-sdk") as Shape<object>, rules: googleRules },
-];
+const SHAPES = DIALECTS.map((dialect) => ({ shape: shapeOf(dialect) as Shape<object>, rules: rulesOf(dialect) }));
 const FORMATS: readonly Policy["summaryFormat"][] = ["pair", "pair", "user", "system"];
 
 /** Independent choices from one seed: each divides out what the one before has used. */
@@ -149,6 +145,7 @@ async function playRandomLog(
     wild: pick([false, false, false, false, true]),
     dangling: pick([0, 0, 0, 0.1]),
     system: 0.3,
+    signer: rules.signer ?? "anthropic",
   });
   const messages = render(script, shape);
   const report = await playback({
