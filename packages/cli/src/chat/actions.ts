@@ -45,7 +45,7 @@ async function takenBack(
 export async function context({ assistant, screen, thread }: Session): Promise<void> {
   const prompt = await assistant.agent.thread(thread).context();
   if (prompt.kind === "missing") return screen.aside(NOTHING_YET);
-  await screen.styled(drawBudget(prompt.breakdown, { title: thread, color: screen.color }));
+  await screen.styled(drawBudget(prompt.breakdown, { title: thread, color: screen.color, width: screen.width }));
 }
 
 export async function search({ deps, screen, thread }: Session, words: string): Promise<void> {

@@ -130,8 +130,7 @@ export class Session {
     const prompt = await this.assistant.agent.thread(this.thread).context();
     if (prompt.kind === "missing") return null;
     this.#fill = budgetText(prompt.breakdown.total, prompt.breakdown.window);
-    const room = Math.max(10, Math.min(this.screen.width, 80) - 34);
-    return drawBudgetLine(prompt.breakdown, { color: this.screen.color, width: room });
+    return drawBudgetLine(prompt.breakdown, { color: this.screen.color, width: this.screen.width });
   }
 
   async #answer(prompt: string, signal: AbortSignal): Promise<RunEnd> {

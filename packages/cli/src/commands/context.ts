@@ -19,7 +19,10 @@ export const run: Run<{ readonly window?: number }> = async ({ positionals, opti
   if (context.format === "json")
     await context.output.json({ thread, ...breakdown, simulated, ...(damage !== null && { damage }) });
   else {
-    await context.output.styled(`${drawBudget(breakdown, { title: thread, color: context.output.color })}\n`);
+    const { color } = context.output;
+    await context.output.styled(
+      `${drawBudget(breakdown, { title: thread, color, width: process.stdout.columns || 80 })}\n`,
+    );
     if (simulated) context.output.note(`As a window of ${given} would force it; nothing was written.`);
     if (given === undefined && (known === null || known.source === "fallback"))
       context.output.note(

@@ -5,7 +5,7 @@
 import type { Count, CountSource } from "./account.ts";
 import type { Budget } from "./budget.ts";
 
-const SYSTEM = ["base", "memory", "skills", "instructions"] as const;
+const SYSTEM = ["base", "memory", "skills", "instructions", "unseen"] as const;
 const HISTORY = [
   ...(["summary", "acknowledgement", "pinned", "state", "evidence"] as const),
   ...(["user", "assistant", "tool", "images", "repairs"] as const),
@@ -13,7 +13,7 @@ const HISTORY = [
 const TOOLS = ["definitions"] as const;
 const NAMES = [...SYSTEM, ...HISTORY, ...TOOLS];
 
-/** `user`, `assistant` and `tool` are the tail by role; `images` are the tail's images, apart from their messages. */
+/** `unseen` was sent and isn't known: the system prompt and tools of a thread that was imported without them. `user`, `assistant` and `tool` are the tail by role; `images` are the tail's images, apart from their messages. */
 export type PartName = (typeof NAMES)[number];
 
 export interface Breakdown {

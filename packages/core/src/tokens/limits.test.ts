@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { effectiveWindow, learnLimit } from "./limits.ts";
+import { effectiveWindow, learnedLimit, learnLimit } from "./limits.ts";
 
 const endpoint = { provider: "openai", baseUrl: "http://localhost:1234/v1", model: "m" };
 const hour = 60 * 60 * 1000;
@@ -44,4 +44,12 @@ test("a newer limit replaces an older one, and nonsense replaces nothing", () =>
 test("expired limits are dropped when another is learned", () => {
   const later = learnLimit(limits, { ...endpoint, model: "n" }, { tokens: 1000, learnedAt: 30 * hour });
   assert.equal(Object.keys(later).length, 1);
+});
+
+test("whoever only knows the address and the model finds what was learned of them", () => {
+  const { baseUrl, model } = endpoint;
+  assert.equal(learnedLimit(limits, { baseUrl, model, now: hour }), 32_000);
+  assert.equal(learnedLimit(limits, { baseUrl, model, now: 24 * hour }), null);
+  assert.equal(learnedLimit(limits, { baseUrl: null, model, now: hour }), null);
+  assert.equal(learnedLimit(limits, { baseUrl, model: "other-m", now: hour }), null);
 });

@@ -42,6 +42,16 @@ export function effectiveWindow(
   return { tokens: known.tokens, source: "learned" };
 }
 
+/** The smallest limit that whoever serves this model at this address has stated and that is still believed; null: none. */
+export function learnedLimit(
+  limits: LearnedLimits,
+  { baseUrl, model, now }: Omit<Endpoint, "provider"> & { readonly now: number },
+): number | null {
+  const end = keyOf({ provider: "", baseUrl, model }).slice('[""'.length);
+  const known = Object.entries(limits).filter(([key, limit]) => key.endsWith(end) && isFresh(limit, now));
+  return known.length === 0 ? null : Math.min(...known.map(([, { tokens }]) => tokens));
+}
+
 function isFresh(limit: LearnedLimit, now: number): boolean {
   return now - limit.learnedAt < DAY;
 }

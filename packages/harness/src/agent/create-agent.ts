@@ -135,7 +135,7 @@ export function createAgent(options: AgentOptions): Agent {
     },
     thread: (id, { userId = store.user } = {}) => {
       const { copyFiles: files = null } = options;
-      const window = (): number => setup.book.window().size;
+      const window = () => setup.book.window();
       return threadHandle(id, { deps: depsOf(setup, userId), window, asker: () => askerOf(setup), files });
     },
     async close({ withinMs = CLOSING_MS } = {}) {

@@ -1,4 +1,5 @@
 /** One thread of an agent as a person sees it: what would be sent, what fills it, everything said, and the ways back. */
+import type { Window } from "@palimpsest/core/compaction";
 import type { Head, MessageRecord } from "@palimpsest/core/log";
 import { type ThreadPrompt, threadPrompt } from "../inspect/thread-prompt.ts";
 import { type Forked, fork, type Pinned, pin, redo, type Undone, undo, withWriter } from "../threads/acts.ts";
@@ -29,13 +30,16 @@ type Busy = { readonly kind: "busy" };
 
 interface HandleOptions {
   readonly deps: ThreadDeps;
-  readonly window: () => number;
+  readonly window: () => Window;
   readonly asker: () => Promise<Asker>;
   readonly files: FileCopier | null;
 }
 
 export function threadHandle(id: string, { deps, window, asker, files }: HandleOptions): ThreadHandle {
-  const context = async () => threadPrompt(deps.store, id, { window: window(), asker: await asker() });
+  const context = async () => {
+    const { size, reserve } = window();
+    return threadPrompt(deps.store, id, { window: size, reserve, asker: await asker() });
+  };
   const held = async <T>(work: (writer: Writer) => Promise<T>): Promise<T | Busy | { readonly kind: "missing" }> => {
     const leased = await withWriter(deps, id, work);
     return leased.kind === "done" ? leased.value : { kind: leased.kind };
@@ -44,7 +48,7 @@ export function threadHandle(id: string, { deps, window, asker, files }: HandleO
     id,
     context,
     async view() {
-      const prompt = await threadPrompt(deps.store, id, { window: window() });
+      const prompt = await threadPrompt(deps.store, id, { window: window().size });
       return prompt.kind === "prompt" ? prompt.messages : [];
     },
     replay: () => replay(deps, id),

@@ -130,7 +130,9 @@ export function locateHome(options: HomeOptions): LocatedHome {
     async window() {
       if ((await configuration()) === null) return null;
       const { requestWindow } = await import("../config/request-window.ts");
-      return requestWindow(await settings());
+      const { limitsIn } = await import("../models/learned-limits.ts");
+      const limits = limitsIn(join(directory, "learned-limits.json")).read();
+      return requestWindow(await settings(), undefined, { limits, now: Date.now() });
     },
     async memory(store) {
       const [{ openStorage }, { openRepository }] = await Promise.all([

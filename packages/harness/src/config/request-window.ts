@@ -1,17 +1,22 @@
 /** The window a thread is held against when no run says it: the one asked about, else the default model's. */
 import type { Window } from "@palimpsest/core/compaction";
-import { answerReserve } from "@palimpsest/core/tokens";
-import { windowOf } from "../models/window.ts";
+import { answerReserve, type LearnedLimits } from "@palimpsest/core/tokens";
+import { windowNow } from "../models/window.ts";
 import type { ConfigFile } from "./schema.ts";
 
 export interface RequestWindow extends Window {
-  readonly source: "given" | "config" | "table" | "fallback";
+  readonly source: "given" | "config" | "table" | "fallback" | "learned";
 }
 
-export function requestWindow(config: ConfigFile, given?: number): RequestWindow {
+/** With what providers have stated, all places agree with what a run would do. */
+export function requestWindow(
+  config: ConfigFile,
+  given?: number,
+  learned: { readonly limits: LearnedLimits; readonly now: number } = { limits: {}, now: 0 },
+): RequestWindow {
   if (given !== undefined) return { size: given, reserve: answerReserve(given, null), source: "given" };
   const model = config.models[0] ?? { provider: "offline", model: "offline" };
-  const { tokens, source } = windowOf(model, config.summarization.fallback_context_window);
+  const { tokens, source } = windowNow(model, config.summarization.fallback_context_window, learned);
   // An answer may not take the whole window, whatever the model could write.
   const reserve = Math.min(answerReserve(tokens, config.models[0]?.max_output_tokens ?? null), Math.floor(tokens / 2));
   return { size: tokens, reserve, source };

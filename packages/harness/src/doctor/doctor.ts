@@ -11,7 +11,8 @@ import { historyFolder } from "../compaction/thread-compactor.ts";
 import { type LoadedConfig, loadConfig } from "../config/load.ts";
 import { openStorage } from "../memory/open-storage.ts";
 import { openRepository } from "../memory/repository.ts";
-import { windowOf } from "../models/window.ts";
+import { limitsIn } from "../models/learned-limits.ts";
+import { windowNow } from "../models/window.ts";
 import { rebuildIndex } from "../recall/catch-up.ts";
 import { scrub } from "../stores/capabilities.ts";
 import type { Store } from "../stores/store.ts";
@@ -102,14 +103,15 @@ function homeOf({ home, reasons }: DoctorOptions): string {
   return reasons === undefined ? home : `${home} (${reasons.home})`;
 }
 
-function configChecks(loaded: LoadedConfig, { reasons }: DoctorOptions): Check[] {
+function configChecks(loaded: LoadedConfig, { home, reasons }: DoctorOptions): Check[] {
   const why = reasons === undefined ? "" : ` (${reasons.config})`;
   const where = loaded.path === null ? "no config.yaml, the defaults" : `${loaded.path}${why}`;
   if (loaded.kind === "invalid")
     return [{ name: "config", ok: false, detail: `${where}: ${loaded.problems.join("; ")}` }];
   const { models, summarization } = loaded.config;
+  const learned = { limits: limitsIn(join(home, "learned-limits.json")).read(), now: Date.now() };
   const windows = models.map((model) => {
-    const { tokens, source } = windowOf(model, summarization.fallback_context_window);
+    const { tokens, source } = windowNow(model, summarization.fallback_context_window, learned);
     return `${model.name}: ${tokens} tokens ${WINDOW_SOURCES[source]}`;
   });
   return [
@@ -122,6 +124,7 @@ const WINDOW_SOURCES = {
   config: "(max_input_tokens)",
   table: "(known for this model)",
   fallback: "(fallback_context_window; set max_input_tokens)",
+  learned: "(stated by the provider when it refused more)",
 };
 
 async function threadChecks(store: Store, { home, derived }: DoctorOptions): Promise<Check[]> {

@@ -91,3 +91,13 @@ test("a thread that goes on in another dialect is shown in the newest one", asyn
     ["user", "assistant", "tool", "assistant"],
   );
 });
+
+test("of a thread without its system prompt and tools, what was charged beyond its messages is a part of its own", async (t) => {
+  const at = await thread(t, [user, assistant]);
+  await at.report(2, 12_000);
+  const prompt = await threadPrompt(at.store, "a");
+  assert.ok(prompt.kind === "prompt");
+  const { unseen = 0, user: asked = 0, assistant: answered = 0 } = prompt.breakdown.parts;
+  assert.ok(unseen > 11_900 && asked < 30 && answered < 30, JSON.stringify(prompt.breakdown.parts));
+  assert.equal(unseen + asked + answered, prompt.count.tokens);
+});

@@ -62,7 +62,7 @@ export async function threadPrompt(
   const entries = conversation.view();
   const { messages, repairs, sources } = sentMessages(entries, shape, rules);
   const count = squeezed ?? standing;
-  const parts = breakdown(promptParts(entries, scale), { count, budget });
+  const parts = breakdown(withUnseen(promptParts(entries, scale), count, scale), { count, budget });
   const simulated = squeezed !== null;
   return {
     kind: "prompt",
@@ -78,10 +78,23 @@ export async function threadPrompt(
   };
 }
 
-function promptParts(
-  entries: readonly ViewEntry<object>[],
-  scale: ThreadScale,
-): Readonly<Partial<Record<PartName, number>>> {
+/**
+ * A thread that was imported without its system prompt and tools was still charged for them: what the reports say beyond
+ * the messages is theirs. A little more is only another way to count.
+ */
+function withUnseen(parts: Parts, { tokens, source }: Count, { fixed }: ThreadScale): Parts {
+  const known = Object.values(parts).reduce((sum, size) => sum + size, 0);
+  const unseen = tokens - known;
+  if (fixed > 0 || source === "estimated" || unseen < tokens * UNSEEN_SHARE) return parts;
+  return { ...parts, unseen };
+}
+
+/** Counters differ by less. */
+const UNSEEN_SHARE = 0.25;
+
+type Parts = Readonly<Partial<Record<PartName, number>>>;
+
+function promptParts(entries: readonly ViewEntry<object>[], scale: ThreadScale): Parts {
   const { shape, meter, fixedParts } = scale;
   const parts: Partial<Record<PartName, number>> = { ...fixedParts, repairs: repairTokens(entries, scale) };
   for (const { source, message, lent } of entries) {

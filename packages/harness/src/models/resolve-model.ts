@@ -3,6 +3,7 @@
  * configuration must not stop a conversation, nor pass unseen. The default is the first entry, else the offline model.
  */
 import type { LanguageModelV4 } from "@ai-sdk/provider";
+import { withoutCredentials } from "./address.ts";
 import { bindsReasoning } from "./binds-reasoning.ts";
 import { type ModelEntry, type ModelsConfig, OFFLINE } from "./entry.ts";
 import { secretsOf } from "./hide-secrets.ts";
@@ -105,11 +106,4 @@ function fallbackFrom(asked: string, used: ModelEntry, { models }: ModelsConfig)
   const known = models.length === 0 ? "none" : models.map(({ name }) => name).join(", ");
   const message = `The model "${asked}" is not in \`models:\` (there: ${known}); "${used.name}" stands in for it.`;
   return { asked, used: used.name, message };
-}
-
-function withoutCredentials(address: string): string {
-  const url = new URL(address);
-  url.username = "";
-  url.password = "";
-  return url.href.replace(/(?<!\/)\/+$/, "");
 }
