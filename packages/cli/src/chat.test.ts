@@ -55,6 +55,22 @@ test("a chat reads prompts and commands from a pipe, one a line, and prints plai
     assert.match(stdout, expected);
 });
 
+test("in a small window a compaction comes after some messages, and a question about the first is answered from behind it", async (t) => {
+  const notes = Array.from(
+    { length: 11 },
+    (_, day) => `Note ${day}: valve ${day * 37} was changed by Nils for ${day} crowns, ${"and oiled ".repeat(8)}`,
+  );
+  const lines = ["My dog Rex lives in Oslo.", ...notes, "Where does Rex live?"];
+  const { code, stdout, stderr } = await desk(t).piped(lines, "chat", "--window", "4000");
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, /Try: .*\n.*the window fills/);
+  assert.match(
+    stdout,
+    /-- compacted .*> Where does Rex live\?\n.*Message #3 \(user\) says: "My dog Rex lives in Oslo\."/s,
+  );
+  assert.match(stdout, /of 4k \[/);
+});
+
 test("a chat whose model has no key says so and ends with 1", async (t) => {
   const { piped, run, home } = desk(t);
   await run("run", "Hello.", "--thread", "t");

@@ -14,6 +14,7 @@ const TALK = {
   thread: text("T", "the thread to go on with, made when it isn't there (default: a new one)"),
   agent: text("A", "which agent's thread a new one is (default: default)"),
   model: text("M", "a name from models: (default: the first; none configured: the offline model)"),
+  window: whole("N", { min: 1000 }, "as if the model's window were N tokens: a small one shows compactions early"),
   wait: whole(
     "SECONDS",
     { min: 0 },
@@ -33,7 +34,7 @@ export const commands: readonly Command[] = [
   command({
     name: "chat",
     summary: "Talk with the agent; from a pipe, one prompt a line",
-    examples: ["chat", "chat --thread notes --model main"],
+    examples: ["chat", "chat --thread notes --model main", "chat --window 4000"],
     positionals: [],
     options: TALK,
     load: () => import("./commands/chat.ts"),

@@ -17,6 +17,8 @@ export interface SessionOptions {
   readonly agentName: string | undefined;
   /** For a thread that another run holds. */
   readonly waitMs: number;
+  /** The model's window, if not its own. */
+  readonly window: number | undefined;
 }
 
 /** What a tool was given and what it gave. */
@@ -36,6 +38,7 @@ export class Session {
   /** Files the next message will mention. */
   readonly uploaded: string[] = [];
   readonly #waitMs: number;
+  readonly #window: number | undefined;
   #assistant: ConfiguredAgent | null = null;
   #thread: string;
   /** What the agent let the person choose from. */
@@ -47,8 +50,9 @@ export class Session {
   /** What was told outside of a stream is shown in order, before the next line is read. */
   #told: Promise<void> = Promise.resolve();
 
-  constructor({ context, deps, screen, thread, agentName, waitMs }: SessionOptions) {
+  constructor({ context, deps, screen, thread, agentName, waitMs, window }: SessionOptions) {
     this.#waitMs = waitMs;
+    this.#window = window;
     this.context = context;
     this.deps = deps;
     this.screen = screen;
@@ -63,7 +67,13 @@ export class Session {
     };
     await this.close(0);
     const { output, verbose } = this.context;
-    this.#assistant = await this.deps.agent({ model: name ?? null, onEvent, log: output.note, verbose });
+    this.#assistant = await this.deps.agent({
+      model: name ?? null,
+      window: this.#window,
+      onEvent,
+      log: output.note,
+      verbose,
+    });
     await this.#assistant.memory?.queue.start();
     this.#fill = windowText(this.#assistant.model.window.tokens);
   }

@@ -33,6 +33,7 @@ export const run: Run<TalkOptions> = async ({ options }, context) => {
         screen,
         thread: given ?? threadName(new Date()),
         waitMs,
+        window: options.window,
         agentName: options.agent,
       });
       await session.useModel(options.model);
@@ -122,6 +123,21 @@ async function greet({ assistant: { model }, screen, thread, context, deps }: Se
   await screen.line(`palimpsest · ${thread} · ${known === 0 ? "new" : `${known} messages`} · ${name}`);
   if (model.provider === "offline")
     await screen.aside("No model is asked: answers recall and quote what was said here.");
+  if (model.provider === "offline" && known === 0)
+    for (const line of suggestions(model.window.tokens)) await screen.aside(line);
   await screen.aside("/help lists commands · Ctrl-C stops an answer, twice leaves");
   if (model.fallback !== null) context.output.note(`warning: ${model.fallback.message}`);
 }
+
+/** What a newcomer can do to see what it is for. */
+function suggestions(window: number): readonly string[] {
+  const small = window <= SMALL_WINDOW;
+  return [
+    'Try: "My dog Rex lives in Oslo.", then "Where does Rex live?"',
+    small
+      ? "Go on for ten messages or so: the window fills, a summary takes the older part, and you can still ask about it."
+      : `To see a window fill and a compaction within minutes: ${programName()} chat --window 4000`,
+  ];
+}
+
+const SMALL_WINDOW = 10_000;

@@ -14,7 +14,12 @@ export const run: Run<TalkOptions> = async ({ positionals, options }, context) =
   if (given !== undefined) requireThreadId(given);
   return withHome(context, async (home) => {
     const { output, verbose } = context;
-    const { agent, model, memory } = await home.agent({ model: options.model ?? null, log: output.note, verbose });
+    const { agent, model, memory } = await home.agent({
+      model: options.model ?? null,
+      window: options.window,
+      log: output.note,
+      verbose,
+    });
     if (model.fallback !== null) context.output.note(`warning: ${model.fallback.message}`);
     try {
       const stream = agent.stream({

@@ -3,6 +3,8 @@ export interface TalkOptions {
   readonly thread?: string;
   readonly agent?: string;
   readonly model?: string;
+  /** In tokens. */
+  readonly window?: number;
   /** In seconds. */
   readonly wait?: number;
 }

@@ -26,6 +26,8 @@ export interface ConfiguredAgentOptions extends Pick<AgentOptions, "onEvent" | "
   readonly store: Store;
   /** A name from `models:`; without it the first one, else the offline model. */
   readonly model?: string | null;
+  /** The model's window in tokens, as if it were so large; for trying out a small one. */
+  readonly window?: number | undefined;
   /** `always` compacts by itself even where the configuration doesn't ask for it: for a home without one. */
   readonly compaction?: "configured" | "always";
   /** What memory does behind the runs. */
@@ -41,7 +43,7 @@ export interface ConfiguredAgent {
 
 export async function createAgentFromConfig(options: ConfiguredAgentOptions): Promise<ConfiguredAgent> {
   const { home, config, store, onEvent, tools } = options;
-  const model = await resolveModel(config, options.model ?? null);
+  const model = withWindow(await resolveModel(config, options.model ?? null), options.window);
   const settings = summarizationForThreads(config.summarization);
   const automatic = settings.automatic || options.compaction === "always";
   const memory = await configuredMemory({ home, config, store, emit: options.onMemory ?? (() => {}) });
@@ -65,6 +67,10 @@ export async function createAgentFromConfig(options: ConfiguredAgentOptions): Pr
     summarizer: summarizerOf(config, settings),
   });
   return { agent, model, memory };
+}
+
+function withWindow(model: ResolvedModel, tokens: number | undefined): ResolvedModel {
+  return tokens === undefined ? model : { ...model, window: { tokens, source: "config" } };
 }
 
 function limitsOf({ limits }: ConfigFile): Pick<AgentOptions, "modelLimits" | "toolTimeoutMs"> {
