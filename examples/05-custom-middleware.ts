@@ -1,18 +1,26 @@
-// A middleware adds to every run: here it tells the model the house rules, refuses a tool, and counts what is spent.
+// A middleware adds to every run: here it tells the model the house rules, refuses a tool and tells of it by an event.
 import { tool } from "ai";
 import { createDeepAgent } from "palimpsest";
 import type { Middleware } from "palimpsest/agent";
 import { offlineModel } from "palimpsest/models";
 import { z } from "zod";
 
+declare module "palimpsest/agent" {
+  interface FeatureEvents {
+    houseRules: { readonly type: "paper-refuse"; readonly data: { readonly callId: string } };
+  }
+}
+
 function houseRules(): Middleware {
   let calls = 0;
   return {
     name: "house-rules",
     prompt: () => [{ slot: "instructions", text: "Never read what is marked private." }],
-    async wrapTool(call, next) {
+    async wrapTool(call, next, run) {
+      const isPrivate = JSON.stringify(call.input).includes("private");
+      if (isPrivate) run.emit({ type: "paper-refuse", data: { callId: call.id } });
       // What is thrown here becomes the call's error result; the model reads it and the run goes on.
-      if (JSON.stringify(call.input).includes("private")) throw new Error("that is private, ask for something else");
+      if (isPrivate) throw new Error("that is private, ask for something else");
       return next(call);
     },
     afterModel: () => void calls++,

@@ -17,10 +17,21 @@ export function factsOfTool(tool: Pick<Tool, "metadata"> | undefined): ToolFacts
   return typeof facts === "object" && facts !== null && "act" in facts ? (facts as unknown as ToolFacts) : undefined;
 }
 
-/** Of the tools as they are when it is asked. */
-export function factsAmong(tools: () => ToolSet): FindToolFacts {
-  return (name) => {
-    const given = tools();
-    return Object.hasOwn(given, name) ? factsOfTool(given[name]) : undefined;
+/** Facts by name, out of the tools it was shown: it keeps what they say, never the tools, which may hold a whole run. */
+export interface ToolRegistry {
+  readonly find: FindToolFacts;
+  learn(tools: ToolSet): void;
+}
+
+export function toolRegistry(): ToolRegistry {
+  const known = new Map<string, ToolFacts>();
+  return {
+    find: (name) => known.get(name),
+    learn(tools) {
+      for (const [name, tool] of Object.entries(tools)) {
+        const facts = factsOfTool(tool);
+        if (facts !== undefined) known.set(name, facts);
+      }
+    },
   };
 }

@@ -16,7 +16,7 @@ import { openSqlite } from "../stores/sqlite.ts";
 import type { Store } from "../stores/store.ts";
 import type { FileCopier } from "../threads/fork-files.ts";
 import { type ThreadDeps, threadDeps } from "../threads/writer.ts";
-import { factsAmong } from "../tool-facts.ts";
+import { toolRegistry } from "../tool-facts.ts";
 import { type AgentStream, startStream } from "./agent-stream.ts";
 import { askerOf } from "./asker.ts";
 import { CALL_LIMITS, type CallLimits } from "./call-limits.ts";
@@ -153,7 +153,9 @@ function resolve(options: AgentOptions): AgentSetup {
   assertWindow(options.contextWindow);
   const { model: languageModel, middleware = [], temperature, maxOutputTokens, providerOptions } = options;
   const store = options.store ?? openSqlite({ path: ":memory:" });
-  const kit = threadDeps(store, { tools: factsAmong(() => knownTools(options)), ...options.deps });
+  const registry = toolRegistry();
+  registry.learn(options.tools ?? {});
+  const kit = threadDeps(store, { tools: registry.find, ...options.deps });
   const given = middleware.findLast(({ compaction }) => compaction !== undefined)?.compaction;
   const compaction = given ?? { settings: summarizationFromOptions(), summarizer: "agent" as const };
   assertSummarizer(compaction.summarizer);
@@ -178,6 +180,7 @@ function resolve(options: AgentOptions): AgentSetup {
     base: options.instructions ?? BASE_PROMPT,
     tools: options.tools ?? {},
     middleware,
+    registry,
     chain: compose(middleware),
     drafting: new Map(),
     open: new Map(),
@@ -196,12 +199,6 @@ function resolve(options: AgentOptions): AgentSetup {
     sleep: options.sleep ?? (async (ms, signal) => void (await wait(ms, undefined, { signal }))),
     random: options.random ?? Math.random,
   };
-}
-
-/** Those that are the same in every run. */
-function knownTools({ tools = {}, middleware = [] }: AgentOptions): ToolSet {
-  const brought = middleware.map((one) => (typeof one.tools === "object" ? one.tools : {}));
-  return Object.assign({}, ...brought, tools);
 }
 
 async function countingWith(given: ModelCounter | Promise<ModelCounter>): ReturnType<AgentSetup["counting"]> {

@@ -9,6 +9,7 @@ import { maskSecrets } from "@palimpsest/core/internal/text";
 import { ResponseTooLarge } from "../models/bounded-fetch.ts";
 import { type CallFailure, calledAt, callFailure, retryAfterMs, statusOf, unwrapped } from "../models/call-error.ts";
 import type { StoreErrorCode } from "../stores/store-error.ts";
+import type { FeatureErrorCodes } from "./features.ts";
 
 export type AgentErrorCode =
   | "empty-prompt"
@@ -28,11 +29,11 @@ export type AgentErrorCode =
   | "bad-response"
   | "too-long"
   | "floor-exceeds-window"
-  | "loop"
   | "closed"
   /** The database, with its own code in `storeCode`. */
   | "store"
-  | "failed";
+  | "failed"
+  | FeatureErrorCodes[keyof FeatureErrorCodes];
 
 /** What a program needs to go on, beside the code. */
 export interface ErrorFacts {

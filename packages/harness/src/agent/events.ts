@@ -1,13 +1,12 @@
 /**
- * Everything a run tells the outside, as one union, and how a run ends. Names are noun-verb; `type` tells them apart, so a
- * switch over it is exhaustive. Events carry values that are safe to show and to serialise, never live objects.
+ * Everything a run tells the outside, as one union, and how a run ends. Names are noun-verb; `type` tells them apart.
+ * Features add events and ends of their own (`features.ts`). Events carry values that are safe to show and to serialize,
+ * never live objects.
  */
-import type { Repair } from "@palimpsest/core/message";
 import type { CompactionEvent } from "../compaction/events.ts";
-import type { MemoryEvent } from "../memory/events.ts";
 import type { Usage } from "../models/usage.ts";
-import type { SubagentEvent } from "../subagents/events.ts";
 import type { AgentError, AgentErrorCode, ErrorFacts } from "./errors.ts";
+import type { FeatureEnds, FeatureEvents } from "./features.ts";
 
 export type AgentEvent =
   | { readonly type: "run-start"; readonly threadId: string; readonly runId: string }
@@ -41,18 +40,12 @@ export type AgentEvent =
       readonly stated: number | null;
       readonly window: number;
     }
-  | { readonly type: "calls-repair"; readonly repairs: readonly Repair[] }
   | { readonly type: "answer-empty"; readonly step: number; readonly finish: string }
   | { readonly type: "message-append"; readonly seq: number; readonly role: "user" | "assistant" | "tool" | "system" }
   | { readonly type: "step-end"; readonly step: number; readonly finish: string; readonly usage: StepUsage | null }
-  | { readonly type: "title-set"; readonly title: string }
-  | { readonly type: "question-ask"; readonly question: string; readonly options: readonly string[] }
-  | { readonly type: "skill-skip"; readonly folder: string; readonly problem: string }
-  | { readonly type: "loop-warn"; readonly callId: string; readonly name: string; readonly reason: string }
   | { readonly type: "run-end"; readonly end: RunEnd }
   | CompactionEvent
-  | SubagentEvent
-  | MemoryEvent;
+  | FeatureEvents[keyof FeatureEvents];
 
 export type Emit = (event: AgentEvent) => void;
 
@@ -62,15 +55,14 @@ export type StepUsage = Usage;
 export type RunEnd =
   /** The model has answered; `finish` is the SDK's reason (`stop`, `length`, `content-filter`, ...). */
   | { readonly kind: "answered"; readonly finish: string }
-  /** The agent asked the person something; the next user message is the answer. */
-  | { readonly kind: "asked"; readonly question: string; readonly options: readonly string[] }
   /** The model calls tools that have no `execute`: whoever asked runs them and gives the results as the next message. */
   | { readonly kind: "client-calls"; readonly calls: readonly ClientCall[] }
   | { readonly kind: "step-limit"; readonly limit: number }
   | { readonly kind: "aborted" }
   /** Another run holds the thread; nothing was written. */
   | { readonly kind: "busy"; readonly expiresAt: string }
-  | ({ readonly kind: "failed"; readonly code: AgentErrorCode; readonly message: string } & ErrorFacts);
+  | ({ readonly kind: "failed"; readonly code: AgentErrorCode; readonly message: string } & ErrorFacts)
+  | FeatureEnds[keyof FeatureEnds];
 
 export interface ClientCall {
   readonly id: string;

@@ -6,6 +6,7 @@ import { type AiSdkMessage, aiSdkShape } from "@palimpsest/core/message";
 import type { Meter } from "@palimpsest/core/tokens";
 import type { ToolSet } from "ai";
 import type { RecordInput } from "../threads/writer.ts";
+import type { ToolRegistry } from "../tool-facts.ts";
 import type { Middleware } from "./middleware.ts";
 import type { Run } from "./run.ts";
 import { type Section, type SystemPrompt, systemPrompt } from "./system-prompt.ts";
@@ -24,6 +25,8 @@ export interface FixedSource {
   readonly base: string;
   readonly tools: ToolSet;
   readonly middleware: readonly Middleware[];
+  /** Learns what the tools say of themselves. */
+  readonly registry: ToolRegistry;
 }
 
 export interface ModelRequest {
@@ -32,12 +35,16 @@ export interface ModelRequest {
   readonly tools: ToolSet;
 }
 
-export async function renderFixed(run: Run, { base, tools: own, middleware }: FixedSource): Promise<FixedPart> {
+export async function renderFixed(
+  run: Run,
+  { base, tools: own, middleware, registry }: FixedSource,
+): Promise<FixedPart> {
   const sections: Section[] = [];
   for (const { prompt } of middleware) sections.push(...((await prompt?.(run)) ?? []));
   const date = dateFor(run);
   const prompt = systemPrompt(base, sections, date);
   const tools = await gatherTools(own, middleware, run);
+  registry.learn(tools);
   const schemas = await schemasOf(tools);
   return { prompt, tools, schemas, date, hash: run.deps.hash(JSON.stringify([prompt.text, schemas])) };
 }

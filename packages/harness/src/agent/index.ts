@@ -1,4 +1,6 @@
 export type { ToolAct, ToolFacts } from "@palimpsest/core/message";
+// By this the events, ends and error codes of our own features are in the types of whoever imports this.
+export type {} from "../middleware/index.ts";
 export { toolFacts } from "../tool-facts.ts";
 export type { AgentStream } from "./agent-stream.ts";
 export type { Agent, AgentOptions, CompactOptions } from "./create-agent.ts";
@@ -7,6 +9,7 @@ export type { AgentErrorCode } from "./errors.ts";
 export { AgentError } from "./errors.ts";
 export type { AgentEvent, ClientCall, RunEnd, RunResult, StepUsage } from "./events.ts";
 export type { RunInput } from "./execute.ts";
+export type * from "./features.ts";
 export type { AskModel, CarryOut, CompactionSetup, Middleware } from "./middleware.ts";
 export type { ModelObject } from "./model.ts";
 export type { ModelRequest } from "./request.ts";

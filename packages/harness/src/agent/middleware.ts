@@ -19,7 +19,10 @@ export interface Middleware {
   readonly tools?: ToolSet | ((run: Run) => ToolSet | Promise<ToolSet>);
   /** Its sections of the system prompt, asked for when a run starts and after each compaction. */
   readonly prompt?: (run: Run) => readonly Section[] | Promise<readonly Section[]>;
-  /** How every compaction of this agent is done, manual ones included; the last one in the list holds. */
+  /**
+   * How every compaction of this agent is done; the last one in the list holds. It is data, not a hook, since it also holds
+   * where no hook runs: for a manual compaction, and for a draft that outlives its run.
+   */
   readonly compaction?: CompactionSetup;
   /** Once per run, after the user's message is in the log. */
   readonly beforeAgent?: (run: Run) => void | Promise<void>;

@@ -2,7 +2,7 @@
  * A thread that is held: its lease, its open conversation, a run on it and the desk its requests are made at. Runs and
  * manual compactions both work inside one, so that they can never meet on the same thread.
  */
-import { type AiSdkMessage, type FindToolFacts, shapeOf, withToolFacts } from "@palimpsest/core/message";
+import { type AiSdkMessage, shapeOf, withToolFacts } from "@palimpsest/core/message";
 import type { Meter } from "@palimpsest/core/tokens";
 import type { ToolSet } from "ai";
 import type { Compactor } from "../compaction/compactor.ts";
@@ -12,7 +12,7 @@ import { asUser } from "../stores/users.ts";
 import { withWriter } from "../threads/acts.ts";
 import { type Conversation, openConversation } from "../threads/conversation.ts";
 import type { ThreadDeps } from "../threads/writer.ts";
-import { factsOfTool } from "../tool-facts.ts";
+import type { ToolRegistry } from "../tool-facts.ts";
 import type { Asking } from "./ask.ts";
 import { LeaseLostError } from "./errors.ts";
 import type { Emit } from "./events.ts";
@@ -28,6 +28,8 @@ export interface AgentSetup extends Omit<Asking, "desk"> {
   readonly base: string;
   readonly tools: ToolSet;
   readonly middleware: readonly Middleware[];
+  /** What the tools of its runs have said of themselves. */
+  readonly registry: ToolRegistry;
   readonly chain: Chain;
   readonly compaction: CompactionSetup;
   readonly counting: () => Promise<{ readonly counter: ModelCounter; readonly meter: Meter<AiSdkMessage> }>;
@@ -66,11 +68,7 @@ export function withSession<T>(
   { threadId, userId, runId, signal: stop, emit }: SessionOptions,
   work: (session: Session) => Promise<T>,
 ): Promise<Leased<T>> {
-  const known = depsOf(setup, userId);
-  let opened: Desk | null = null;
-  // What middleware brings is known once the run's tools are gathered.
-  const tools: FindToolFacts = (name) => (opened === null ? known.tools?.(name) : factsOfTool(opened.tools[name]));
-  const deps = { ...known, tools };
+  const deps = depsOf(setup, userId);
   const key = JSON.stringify([userId, threadId]);
   return withWriter(
     deps,
@@ -78,14 +76,11 @@ export function withSession<T>(
     async (writer, lost) => {
       const before = setup.open.get(key);
       setup.open.delete(key);
-      const conversation = await openConversation(
-        writer,
-        withToolFacts(shapeOf("ai-sdk"), tools),
-        before?.conversation,
-      );
+      const { middleware, compaction, base, tools, registry, book } = setup;
+      const shape = withToolFacts(shapeOf("ai-sdk"), registry.find);
+      const conversation = await openConversation(writer, shape, before?.conversation);
       if (conversation === null) throw new LeaseLostError(threadId);
       const signal = stop === undefined ? lost : AbortSignal.any([stop, lost]);
-      const { middleware, compaction, base, book } = setup;
       const { bindsReasoning } = setup.model;
       const window = (): number => book.window().size;
       const common = {
@@ -102,7 +97,8 @@ export function withSession<T>(
         middleware,
         compaction,
         base,
-        tools: setup.tools,
+        tools,
+        registry,
         book,
         model: setup.model.settings.languageModel,
         providerOptions: setup.model.settings.providerOptions,
@@ -111,7 +107,6 @@ export function withSession<T>(
         before: before?.conversation.live() === conversation.live() ? before.settled : null,
         history: setup.history?.(threadId, userId) ?? null,
       });
-      opened = desk;
       const assertHeld = (): void => {
         if (lost.aborted) throw new LeaseLostError(threadId);
       };

@@ -1,6 +1,7 @@
 /**
  * A run's events as the AI SDK's UI message chunks, so that `useChat` works: one message per run, a part per text, tool
  * call, compaction and sub-agent. A compaction is a `data-compaction` part; the summarizer's own words are never in here.
+ * An event that brings its payload as `data` is passed on as it is; others that aren't named here stay inside.
  */
 import type { UIMessageChunk } from "ai";
 import type { SubagentEvent } from "../subagents/events.ts";
@@ -124,8 +125,13 @@ function* chunksFor(event: AgentEvent, parts: OpenParts, onError: TellError): Ge
     case "run-end":
       return yield* endChunks(event.end, parts, onError);
     default:
-      return;
+      if ("data" in event) yield dataPart(event);
   }
+}
+
+/** A feature's own event, as the AI SDK spells such parts: with an id, a later one replaces it. */
+function dataPart({ type, ...part }: { readonly type: string; readonly data?: unknown }): UIMessageChunk {
+  return { type: `data-${type}`, data: part.data, ...("id" in part && { id: String(part.id) }) };
 }
 
 function toolOutput(
@@ -171,5 +177,7 @@ function* endChunks(end: RunEnd, parts: OpenParts, onError: TellError): Generato
       return yield { type: "error", errorText: "another run holds this thread" };
     case "failed":
       return yield { type: "error", errorText: onError(new AgentError(end.code, end.message, end)) };
+    default:
+      return yield { type: "finish", finishReason: "other" };
   }
 }

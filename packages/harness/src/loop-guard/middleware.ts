@@ -8,6 +8,20 @@ import type { Run } from "../agent/run.ts";
 import type { CallOutcome, ToolCall } from "../agent/tools.ts";
 import { judgeCall, REPETITION_DEFAULTS, type RepetitionPolicy, type SeenCall, type Verdict } from "./repetition.ts";
 
+declare module "../agent/features.ts" {
+  interface FeatureEvents {
+    readonly loopGuard: {
+      readonly type: "loop-warn";
+      readonly callId: string;
+      readonly name: string;
+      readonly reason: string;
+    };
+  }
+  interface FeatureErrorCodes {
+    readonly loopGuard: "loop";
+  }
+}
+
 export function loopGuard(options: Partial<RepetitionPolicy> = {}): Middleware {
   const policy = { ...REPETITION_DEFAULTS, ...options };
   const histories = new WeakMap<Run, History>();

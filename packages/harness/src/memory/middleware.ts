@@ -12,12 +12,19 @@ import type { Middleware } from "../agent/middleware.ts";
 import type { Run } from "../agent/run.ts";
 import type { Section } from "../agent/system-prompt.ts";
 import { readTurns, refOf } from "../recall/search.ts";
+import type { MemoryEvent } from "./events.ts";
 import { gatherEvidence } from "./evidence.ts";
 import { evidenceBudget } from "./evidence-budget.ts";
 import type { MemoryQueue } from "./queue.ts";
 import type { Repository } from "./repository.ts";
 import { checkScope } from "./scope.ts";
 import { frozenIn, newestByHand, stableLane } from "./stable-lane.ts";
+
+declare module "../agent/features.ts" {
+  interface FeatureEvents {
+    readonly memory: MemoryEvent;
+  }
+}
 
 export interface MemoryMiddlewareOptions {
   readonly repository: Repository;

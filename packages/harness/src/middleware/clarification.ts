@@ -7,6 +7,20 @@ import { z } from "zod/v4";
 import type { Middleware } from "../agent/middleware.ts";
 import { toolFacts } from "../tool-facts.ts";
 
+declare module "../agent/features.ts" {
+  interface FeatureEvents {
+    readonly clarification: {
+      readonly type: "question-ask";
+      readonly question: string;
+      readonly options: readonly string[];
+    };
+  }
+  interface FeatureEnds {
+    /** The agent asked the person something; the next user message is the answer. */
+    readonly clarification: { readonly kind: "asked"; readonly question: string; readonly options: readonly string[] };
+  }
+}
+
 const QUESTION = z.object({
   question: z.string().min(1),
   options: z.array(z.string()).optional().describe("Answers to choose from, if there are a few"),

@@ -2,9 +2,15 @@
  * Reports calls that never got a result: a run that was killed left them behind. The view gives each an error result, so
  * the thread stays usable; this tells a person that it did. The log is not touched.
  */
-import { rulesOf } from "@palimpsest/core/message";
+import { type Repair, rulesOf } from "@palimpsest/core/message";
 import type { Middleware } from "../agent/middleware.ts";
 import { sentMessages } from "../threads/sent-messages.ts";
+
+declare module "../agent/features.ts" {
+  interface FeatureEvents {
+    readonly danglingCalls: { readonly type: "calls-repair"; readonly repairs: readonly Repair[] };
+  }
+}
 
 export function danglingCalls(): Middleware {
   return {

@@ -3,6 +3,12 @@ import { aiSdkShape } from "@palimpsest/core/message";
 import type { Middleware } from "../agent/middleware.ts";
 import { type TitleLimits, titleOf } from "../threads/title.ts";
 
+declare module "../agent/features.ts" {
+  interface FeatureEvents {
+    readonly title: { readonly type: "title-set"; readonly title: string };
+  }
+}
+
 export type TitleOptions = TitleLimits;
 
 export function title(limits: TitleOptions = {}): Middleware {

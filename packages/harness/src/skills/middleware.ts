@@ -12,6 +12,12 @@ import { ToolFailure } from "../workspace/tool-failure.ts";
 import { readSkillFile, readSkills, type SkillsRead } from "./read-skills.ts";
 import { type LoadedSkill, renderSkills } from "./render-skills.ts";
 
+declare module "../agent/features.ts" {
+  interface FeatureEvents {
+    readonly skills: { readonly type: "skill-skip"; readonly folder: string; readonly problem: string };
+  }
+}
+
 export interface SkillsOptions {
   /** The folder of skill folders. */
   readonly directory: string;

@@ -10,6 +10,7 @@ import type { Middleware } from "../agent/middleware.ts";
 import type { Run } from "../agent/run.ts";
 import { summarization } from "../compaction/middleware.ts";
 import type { KeepAnswer } from "./answer-files.ts";
+import type { SubagentEvent } from "./events.ts";
 import { type Gate, processGate } from "./gate.ts";
 import { interruptedDrafts, settleInterrupted } from "./interrupted.ts";
 import { type HeldThread, pruneSubagents } from "./prune.ts";
@@ -18,6 +19,12 @@ import type { ChildKit } from "./run-child.ts";
 import { SUBAGENT_LIMITS, type SubagentLimits, type SubagentModel, type SubagentSpec } from "./spec.ts";
 import { type DeskOptions, delegate } from "./task-desk.ts";
 import { taskTool } from "./task-tool.ts";
+
+declare module "../agent/features.ts" {
+  interface FeatureEvents {
+    readonly subagents: SubagentEvent;
+  }
+}
 
 export interface SubagentsOptions extends Partial<SubagentLimits>, SubagentModel {
   /** Beside the built-ins `general-purpose` and `bash`. */

@@ -139,5 +139,7 @@ function endOf({ end, text }: RunResult, { meter, stopped, order }: Circumstance
     case "answered":
     case "aborted":
       return because("interrupted", "it was stopped before it had answered");
+    default:
+      return because("failed", `it ended as ${(end as RunResult["end"]).kind}, without an answer`);
   }
 }
