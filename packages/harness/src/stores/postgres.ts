@@ -9,6 +9,7 @@ import { acquireLease, releaseLease, renewLease } from "./postgres/leases.ts";
 import { load } from "./postgres/load.ts";
 import { memoryRows } from "./postgres/memories.ts";
 import { outbox } from "./postgres/outbox.ts";
+import { promptTexts } from "./postgres/prompts.ts";
 import { append, records, redact } from "./postgres/records.ts";
 import { migrate } from "./postgres/schema.ts";
 import { searchTables } from "./postgres/search.ts";
@@ -64,6 +65,7 @@ function seenBy(user: string, database: Connection): FullStore {
     search: searchTables(connection),
     memories: memoryRows(connection),
     outbox: outbox(connection),
+    prompts: promptTexts(connection),
     upkeep: upkeep(connection),
     close: () => connection.close(),
   };

@@ -9,6 +9,7 @@ import { drafts } from "./sqlite/drafts.ts";
 import { acquireLease, releaseLease, renewLease } from "./sqlite/leases.ts";
 import { memoryRows } from "./sqlite/memories.ts";
 import { outbox } from "./sqlite/outbox.ts";
+import { promptTexts } from "./sqlite/prompts.ts";
 import { append, load, records, redact } from "./sqlite/records.ts";
 import { findHead, findThread } from "./sqlite/rows.ts";
 import { searchTables } from "./sqlite/search.ts";
@@ -53,6 +54,7 @@ function seenBy(user: string, database: Connection): FullStore {
     search: searchTables(connection),
     memories: memoryRows(connection),
     outbox: outbox(connection),
+    prompts: promptTexts(connection),
     upkeep: upkeep(connection),
     close: async () => connection.close(),
   };

@@ -55,6 +55,8 @@ export interface Capabilities {
   readonly memories: MemoryRows;
   /** Jobs of all users, written by `append`, carried out by a worker. Without it nothing is learned from turns. */
   readonly outbox: Outbox;
+  /** Texts that requests repeat, once per user. Without it each thread's log holds its own. */
+  readonly prompts: PromptTexts;
   /** What keeps the engine's own files in order. Without it there is nothing to be kept. */
   readonly upkeep: Upkeep;
 }
@@ -67,6 +69,7 @@ export interface FullStore extends Store {
   readonly drafts: Drafts;
   readonly memories: MemoryRows;
   readonly outbox: Outbox;
+  readonly prompts: PromptTexts;
   readonly upkeep: Upkeep;
   forUser(user: string): FullStore;
 }
@@ -94,6 +97,22 @@ export interface AppendBatch {
   readonly lease: Lease;
   /** Work that this append asks for: queued with it or not at all. A store without an outbox leaves it out. */
   readonly jobs?: readonly NewJob[];
+  /** Texts that these records name by their hash; a store with `prompts` keeps each for as long as a thread names it. */
+  readonly prompts?: readonly PromptText[];
+}
+
+/** A system prompt, a tool set or a set of parameters. */
+export interface PromptText {
+  readonly hash: string;
+  readonly text: string;
+}
+
+/** Of the store's user. They are written by `append` and go with the last thread that names them. */
+export interface PromptTexts {
+  get(hash: string): Promise<string | undefined>;
+  list(): Promise<readonly PromptText[]>;
+  /** Erases texts for good: the records go on naming them. */
+  drop(hashes: readonly string[]): Promise<void>;
 }
 
 export type AppendResult =

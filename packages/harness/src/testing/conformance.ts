@@ -14,6 +14,7 @@ import { leaseCases } from "./conformance/leases.ts";
 import { listCases } from "./conformance/listing.ts";
 import { memoryCases } from "./conformance/memories.ts";
 import { outboxCases } from "./conformance/outbox.ts";
+import { promptCases } from "./conformance/prompts.ts";
 import { readCases } from "./conformance/reading.ts";
 import { redactionCases } from "./conformance/redaction.ts";
 import { searchCases } from "./conformance/search.ts";
@@ -49,6 +50,7 @@ const CAPABILITY_CASES: { readonly [C in Capability]: CasesWith<C> } = {
   drafts: draftCases,
   memories: memoryCases,
   outbox: outboxCases,
+  prompts: promptCases,
   upkeep: upkeepCases,
 };
 
@@ -58,6 +60,7 @@ const WITHOUT: Readonly<Record<Capability, string>> = {
   drafts: "this store keeps no drafts: no summary is prepared ahead",
   memories: "this store keeps no memories: memory is kept in files",
   outbox: "this store has no outbox: nothing is learned from turns",
+  prompts: "this store keeps no prompts: each thread's log holds its own",
   upkeep: "this store has no upkeep: its engine keeps no files",
 };
 

@@ -12,6 +12,7 @@ import { headValues, stateValues } from "./head.ts";
 import { HOLDS } from "./leases.ts";
 import { lineage, NAMED, type ThreadName, type UserConnection } from "./lineage.ts";
 import { jobColumns, QUEUED } from "./outbox.ts";
+import { KEPT, promptColumns } from "./prompts.ts";
 import { forgetEntry } from "./search.ts";
 
 interface Append {
@@ -27,7 +28,7 @@ export function append(connection: UserConnection, thread: string, batch: Append
 
 async function write(query: Query, schema: string, request: Append): Promise<AppendResult> {
   const { name, batch } = request;
-  const { records, head, lease, expect, jobs = [] } = batch;
+  const { records, head, lease, expect, jobs = [], prompts = [] } = batch;
   assertInOrder(batch);
   if (lease.thread !== name[1]) return refusal(query, schema, request);
   const column = <K extends keyof ChainedRecord>(name: K) => records.map((record) => record[name]);
@@ -42,7 +43,7 @@ async function write(query: Query, schema: string, request: Append): Promise<App
       INSERT INTO ${schema}.records (thread, seq, kind, header, body, body_hash, hash)
       SELECT moved.num, new.* FROM moved,
         unnest($11::bigint[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[]) AS new
-    )${jobs.length > 0 ? `, ${QUEUED(schema, 17)}` : ""}
+    )${jobs.length > 0 ? `, ${QUEUED(schema, 17)}` : ""}${prompts.length > 0 ? `, ${KEPT(schema, jobs.length > 0 ? 22 : 17)}` : ""}
     SELECT count(*) AS moved FROM moved`,
     [
       name,
@@ -59,6 +60,7 @@ async function write(query: Query, schema: string, request: Append): Promise<App
       column("bodyHash"),
       column("hash"),
       ...(jobs.length > 0 ? jobColumns(jobs) : []),
+      ...(prompts.length > 0 ? promptColumns(name[0], prompts, expect) : []),
     ],
   );
   return done!.moved === 1 ? { kind: "appended", version: head.version } : refusal(query, schema, request);

@@ -258,6 +258,22 @@ export const STEPS: readonly Step[] = [
       ON CONFLICT DO NOTHING`,
     `DROP TABLE ${schema}.memory_jobs`,
   ],
+  // Texts that requests repeat, once for each user, and which threads name them, from which record on.
+  (schema) => [
+    `CREATE TABLE ${schema}.prompts (
+      owner text COLLATE "C" NOT NULL,
+      hash text COLLATE "C" NOT NULL,
+      text text NOT NULL,
+      PRIMARY KEY (owner, hash)
+    )`,
+    `CREATE TABLE ${schema}.prompt_uses (
+      num bigint NOT NULL,
+      hash text COLLATE "C" NOT NULL,
+      seq bigint NOT NULL,
+      PRIMARY KEY (num, hash)
+    )`,
+    `CREATE INDEX prompt_uses_hash ON ${schema}.prompt_uses (hash)`,
+  ],
 ];
 
 async function schemaVersion(query: Query, schema: string): Promise<number> {

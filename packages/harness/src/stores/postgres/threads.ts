@@ -9,6 +9,7 @@ import { LONG, type Query } from "./connection.ts";
 import { HEAD_COLUMNS, type HeadRow, headValues, readHead, stateValues } from "./head.ts";
 import { HOLDS, LIVE } from "./leases.ts";
 import { lineage, NAMED, type UserConnection } from "./lineage.ts";
+import { forgetPrompts, inheritPrompts } from "./prompts.ts";
 import { forgetIndex } from "./search.ts";
 
 export async function header({ schema, run, user }: UserConnection, thread: string): Promise<ThreadHeader | undefined> {
@@ -127,6 +128,7 @@ export function deleteThread(
     );
     for (const fork of forks) await inherit(query, schema, row, fork);
     await forgetIndex(query, schema, row.num);
+    await forgetPrompts(query, schema, user, row.num);
     for (const table of ["records", "drafts"])
       await query(`DELETE FROM ${schema}.${table} WHERE thread = $1`, [row.num]);
     for (const table of ["outbox", "threads"]) await query(`DELETE FROM ${schema}.${table} WHERE num = $1`, [row.num]);
@@ -149,6 +151,7 @@ async function inherit(query: Query, schema: string, parent: Family, fork: Famil
     FROM ${schema}.records WHERE thread = $1 AND seq <= $3`,
     [parent.num, fork.num, fork.base_at],
   );
+  await inheritPrompts(query, schema, { parent: parent.num, fork: fork.num, through: fork.base_at });
   // What it shared is its own now; its index is made anew with it.
   await forgetIndex(query, schema, fork.num);
   const header = orphaned(JSON.parse(fork.header) as ThreadHeader);

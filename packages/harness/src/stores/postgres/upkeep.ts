@@ -12,7 +12,7 @@ export function upkeep({ schema, run }: Connection): Upkeep {
       return { ok: true, detail: `PostgreSQL ${row!.version} answers; ${row!.threads} threads` };
     },
     async vacuum() {
-      for (const table of ["threads", "records", "drafts", "outbox", "recall_entries", "recall_postings"])
+      for (const table of ["threads", "records", "drafts", "outbox", "prompts", "recall_entries", "recall_postings"])
         await run((query) => query(`VACUUM (ANALYZE) ${schema}.${table}`), LONG);
     },
   };

@@ -9,6 +9,7 @@ import type { AppendBatch, AppendResult, RecordQuery, RedactRequest, StoredRecor
 import type { Connection, Row } from "./connection.ts";
 import { holdsLease } from "./leases.ts";
 import { queueJob } from "./outbox.ts";
+import { keepPrompts } from "./prompts.ts";
 import {
   findHead,
   findThread,
@@ -149,6 +150,7 @@ function write(connection: UserConnection, thread: string, batch: AppendBatch): 
   updateHead(connection, num, batch.head);
   if (batch.records.some((record) => record.kind === "state")) writeState(connection, num, batch.head);
   for (const job of batch.jobs ?? []) queueJob(connection, num, job);
+  keepPrompts(connection, num, batch);
 }
 
 export function insertRecord(connection: Connection, num: number, record: ChainedRecord): void {

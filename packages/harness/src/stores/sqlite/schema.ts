@@ -137,6 +137,16 @@ export const MIGRATIONS: readonly string[] = [
     FROM memory_jobs ORDER BY row;
   DROP TABLE memory_jobs;
   `,
+  `
+  -- Texts that requests repeat, once for each user, and which threads name them, from which record on.
+  CREATE TABLE prompts (
+    user TEXT NOT NULL, hash TEXT NOT NULL, text TEXT NOT NULL, PRIMARY KEY (user, hash)
+  ) STRICT;
+  CREATE TABLE prompt_uses (
+    num INTEGER NOT NULL, hash TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (num, hash)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX prompt_uses_hash ON prompt_uses (hash);
+  `,
 ];
 
 /** Refuses a database that isn't ours or is newer, before anything in it is changed. */

@@ -7,6 +7,7 @@ import { orphaned, type PageMark, readMark, writeMark } from "../driver.ts";
 import type { ForkRequest, Lease, Store, ThreadPage, ThreadQuery } from "../store.ts";
 import type { Connection, Row } from "./connection.ts";
 import { holdsLease, isLeased } from "./leases.ts";
+import { forgetPrompts, inheritPrompts } from "./prompts.ts";
 import { insertRecord, updateHead, writeState } from "./records.ts";
 import { findHead, findThread, segments, type ThreadRow, threadRow, type UserConnection } from "./rows.ts";
 import { forgetIndex } from "./search.ts";
@@ -86,6 +87,7 @@ export function deleteThread(connection: UserConnection, id: string, held?: Leas
     for (const child of connection.all("SELECT num, header, base, base_seq FROM threads WHERE base = ?", thread.num))
       inherit(connection, thread, threadRow(child));
     forgetIndex(connection, thread.num);
+    forgetPrompts(connection, thread.num);
     for (const table of ["records", "heads", "states", "leases", "drafts", "outbox", "threads"])
       connection.run(`DELETE FROM ${table} WHERE num = ?`, thread.num);
     return "deleted";
@@ -93,7 +95,7 @@ export function deleteThread(connection: UserConnection, id: string, held?: Leas
 }
 
 /** The fork takes its own copy of the parent's stretch and hangs on the grandparent, if any. */
-function inherit(connection: Connection, parent: ThreadRow, child: ThreadRow): void {
+function inherit(connection: UserConnection, parent: ThreadRow, child: ThreadRow): void {
   connection.run(
     `INSERT INTO records (num, seq, kind, header, body, body_hash, hash, redacted)
      SELECT ?, seq, kind, header, body, body_hash, hash, redacted FROM records WHERE num = ? AND seq <= ? ORDER BY seq`,
@@ -101,6 +103,7 @@ function inherit(connection: Connection, parent: ThreadRow, child: ThreadRow): v
     parent.num,
     child.baseSeq,
   );
+  inheritPrompts(connection, parent, child);
   // What it shared is its own now; its index is made anew with it.
   forgetIndex(connection, child.num);
   connection.run(

@@ -1,0 +1,74 @@
+/** Texts that requests repeat, in PostgreSQL: the same rows and rules as in SQLite (sqlite/prompts.ts). */
+import type { PromptText, PromptTexts } from "../store.ts";
+import type { Query } from "./connection.ts";
+import type { UserConnection } from "./lineage.ts";
+
+export function promptTexts({ schema, run, user }: UserConnection): PromptTexts {
+  const table = `${schema}.prompts`;
+  return {
+    async get(hash) {
+      const sql = `SELECT text FROM ${table} WHERE owner = $1 AND hash = $2`;
+      return (await run((query) => query<PromptText>(sql, [user, hash])))[0]?.text;
+    },
+    list: () =>
+      run((query) => query<PromptText>(`SELECT hash, text FROM ${table} WHERE owner = $1 ORDER BY hash`, [user])),
+    async drop(hashes) {
+      const sql = `DELETE FROM ${table} WHERE owner = $1 AND hash = ANY ($2::text[])`;
+      await run((query) => query(sql, [user, hashes]));
+    },
+  };
+}
+
+/** Part of the append's statement, after its `moved`. `first`: the number of its first parameter. */
+export function KEPT(schema: string, first: number): string {
+  const texts = `unnest($${first + 1}::text[], $${first + 2}::text[]) AS given (hash, text)`;
+  // Written again where it stands: whoever deletes the last thread that named it waits, and looks again.
+  return `kept AS (
+    INSERT INTO ${schema}.prompts (owner, hash, text)
+    SELECT $${first}, given.hash, given.text FROM moved, ${texts} ORDER BY given.hash
+    ON CONFLICT (owner, hash) DO UPDATE SET text = excluded.text
+  ), named AS (
+    INSERT INTO ${schema}.prompt_uses (num, hash, seq)
+    SELECT moved.num, given.hash, $${first + 3}::bigint FROM moved, ${texts}
+    ON CONFLICT DO NOTHING
+  )`;
+}
+
+/** The parameters of `KEPT`. */
+export function promptColumns(user: string, prompts: readonly PromptText[], expect: number): readonly unknown[] {
+  // One statement writes a row once.
+  const each = [...new Map(prompts.map((one) => [one.hash, one])).values()];
+  return [user, each.map(({ hash }) => hash), each.map(({ text }) => text), expect + 1];
+}
+
+/** A fork whose parent goes names what the records that it takes over name. */
+export async function inheritPrompts(
+  query: Query,
+  schema: string,
+  { parent, fork, through }: { readonly parent: number; readonly fork: number; readonly through: number },
+): Promise<void> {
+  const uses = `${schema}.prompt_uses`;
+  await query(
+    `INSERT INTO ${uses} (num, hash, seq) SELECT $2, hash, seq FROM ${uses} WHERE num = $1 AND seq <= $3
+    ON CONFLICT DO NOTHING`,
+    [parent, fork, through],
+  );
+}
+
+/** With a thread go the texts that no other thread of its user names. */
+export async function forgetPrompts(query: Query, schema: string, user: string, num: number): Promise<void> {
+  const uses = `${schema}.prompt_uses`;
+  // Appends that name one of them are waited for here; the next statement sees what they wrote.
+  await query(
+    `SELECT 1 FROM ${schema}.prompts WHERE owner = $1 AND hash IN (SELECT hash FROM ${uses} WHERE num = $2)
+    ORDER BY hash FOR UPDATE`,
+    [user, num],
+  );
+  await query(
+    `DELETE FROM ${schema}.prompts p WHERE owner = $1 AND hash IN (SELECT hash FROM ${uses} WHERE num = $2)
+      AND NOT EXISTS (SELECT 1 FROM ${uses} u JOIN ${schema}.threads t USING (num)
+        WHERE u.hash = p.hash AND t.owner = p.owner AND u.num <> $2)`,
+    [user, num],
+  );
+  await query(`DELETE FROM ${uses} WHERE num = $1`, [num]);
+}

@@ -1,0 +1,55 @@
+/** Texts that requests repeat, in SQLite: one row for each user and hash, and one for each thread that names it. */
+import type { AppendBatch, PromptTexts } from "../store.ts";
+import type { ThreadRow, UserConnection } from "./rows.ts";
+
+export function promptTexts(connection: UserConnection): PromptTexts {
+  const { guard, user } = connection;
+  return {
+    get: (hash) =>
+      guard(() => {
+        const row = connection.get("SELECT text FROM prompts WHERE user = ? AND hash = ?", user, hash);
+        return row?.["text"] as string | undefined;
+      }),
+    list: () =>
+      guard(() => {
+        const rows = connection.all("SELECT hash, text FROM prompts WHERE user = ? ORDER BY hash", user);
+        return rows.map(({ hash, text }) => ({ hash: hash as string, text: text as string }));
+      }),
+    drop: (hashes) =>
+      guard(() => {
+        const sql = "DELETE FROM prompts WHERE user = ? AND hash IN (SELECT value FROM json_each(?))";
+        connection.run(sql, user, JSON.stringify(hashes));
+      }),
+  };
+}
+
+/** Inside the append's transaction. */
+export function keepPrompts(connection: UserConnection, num: number, { expect, prompts = [] }: AppendBatch): void {
+  for (const { hash, text } of prompts) {
+    const sql = "INSERT INTO prompts (user, hash, text) VALUES (?, ?, ?) ON CONFLICT DO NOTHING";
+    connection.run(sql, connection.user, hash, text);
+    nameFrom(connection, num, hash, expect + 1);
+  }
+}
+
+function nameFrom(connection: UserConnection, num: number, hash: string, seq: number): void {
+  connection.run("INSERT INTO prompt_uses (num, hash, seq) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", num, hash, seq);
+}
+
+/** A fork whose parent goes names what the records that it takes over name. */
+export function inheritPrompts(connection: UserConnection, parent: ThreadRow, fork: ThreadRow): void {
+  const sql = "SELECT hash, seq FROM prompt_uses WHERE num = ? AND seq <= ?";
+  for (const { hash, seq } of connection.all(sql, parent.num, fork.baseSeq))
+    nameFrom(connection, fork.num, hash as string, seq as number);
+}
+
+/** With a thread go the texts that no other thread of its user names. */
+export function forgetPrompts(connection: UserConnection, num: number): void {
+  connection.run(
+    `DELETE FROM prompts WHERE user = ? AND hash IN (SELECT hash FROM prompt_uses WHERE num = ?) AND NOT EXISTS (
+       SELECT 1 FROM prompt_uses u JOIN threads t USING (num)
+       WHERE u.hash = prompts.hash AND t.user = prompts.user AND u.num <> ?)`,
+    ...[connection.user, num, num],
+  );
+  connection.run("DELETE FROM prompt_uses WHERE num = ?", num);
+}
