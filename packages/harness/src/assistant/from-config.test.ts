@@ -46,7 +46,7 @@ test("with one model that thinks, its summaries are asked for without thinking",
     ],
     memory: { enabled: false },
   });
-  const { agent } = await createAgentFromConfig({ home, config, store, compaction: "always" });
+  const { agent } = await createAgentFromConfig({ home, config, store });
   t.after(async () => {
     await agent.close();
     await store.close();

@@ -28,8 +28,6 @@ export interface ConfiguredAgentOptions extends Pick<AgentOptions, "onEvent" | "
   readonly model?: string | null;
   /** The model's window in tokens, as if it were so large; for trying out a small one. */
   readonly window?: number | undefined;
-  /** `always` compacts by itself even where the configuration doesn't ask for it: for a home without one. */
-  readonly compaction?: "configured" | "always";
   /** What memory does behind the runs. */
   readonly onMemory?: EmitMemory;
 }
@@ -45,7 +43,6 @@ export async function createAgentFromConfig(options: ConfiguredAgentOptions): Pr
   const { home, config, store, onEvent, tools } = options;
   const model = withWindow(await resolveModel(config, options.model ?? null), options.window);
   const settings = summarizationForThreads(config.summarization);
-  const automatic = settings.automatic || options.compaction === "always";
   const memory = await configuredMemory({ home, config, store, emit: options.onMemory ?? (() => {}) });
   const agent = createDeepAgent({
     model: model.language,
@@ -63,7 +60,7 @@ export async function createAgentFromConfig(options: ConfiguredAgentOptions): Pr
     ...(memory !== null && { memory: memory.middleware }),
     title: config.title.enabled ? { maxWords: config.title.max_words } : null,
     middleware: options.middleware ?? [],
-    summarization: { ...settings, automatic },
+    summarization: settings,
     summarizer: summarizerOf(config, settings),
   });
   return { agent, model, memory };

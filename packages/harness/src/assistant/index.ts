@@ -11,4 +11,5 @@ export {
   locateHome,
   openHome,
 } from "./open-home.ts";
+export { type ThreadCost, threadCost } from "./thread-cost.ts";
 export { cleanThreadFiles, type DeletedThread, deleteThreadWithFiles } from "./thread-files.ts";

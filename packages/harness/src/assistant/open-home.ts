@@ -187,8 +187,6 @@ function opened(located: LocatedHome, store: Store): Home {
       // Its files are kept there, wherever the threads are.
       makeHome(place, person);
       return createAgentFromConfig({
-        // Without a file nobody has asked for a conversation that ends at its window.
-        compaction: (await located.configuration()) === null ? "always" : "configured",
         ...options,
         home: directory,
         config,

@@ -6,7 +6,12 @@ import { test } from "node:test";
 import { DOCUMENTED_BLOCKS } from "./fixtures/documented-blocks.ts";
 import { loadConfig } from "./load.ts";
 import { parseConfig } from "./parse.ts";
-import { SettingsError, summarizationFromFile, summarizationFromOptions } from "./summarization.ts";
+import {
+  SettingsError,
+  summarizationForThreads,
+  summarizationFromFile,
+  summarizationFromOptions,
+} from "./summarization.ts";
 
 const parse = (text: string, env: Record<string, string> = {}) => parseConfig(text, { env });
 
@@ -31,7 +36,6 @@ for (const { from, text, under } of DOCUMENTED_BLOCKS) {
 
 test("an empty file is the documented defaults", () => {
   const { summarization, memory, subagents } = config("").config;
-  assert.equal(summarization.enabled, false);
   assert.deepEqual(summarization.keep, { type: "messages", value: 20 });
   assert.equal(summarization.trim_tokens_to_summarize, 4000);
   assert.equal(summarization.reserved_output_tokens, 4096);
@@ -42,6 +46,20 @@ test("an empty file is the documented defaults", () => {
   assert.deepEqual([memory.debounce_seconds, memory.max_facts, memory.fact_confidence_threshold], [30, 100, 0.7]);
   assert.deepEqual([memory.max_injection_tokens, memory.evidence_tokens], [2000, 1000]);
   assert.deepEqual([subagents.max_turns, subagents.max_concurrent], [20, 3]);
+});
+
+test("without a summarization section compaction is on; a section without enabled turns it off, and says so", () => {
+  for (const text of ["", "models: [{name: a, provider: offline, model: m}]\n", "memory: {enabled: false}\n"]) {
+    const { config: loaded, warnings } = config(text);
+    assert.deepEqual([loaded.summarization.enabled, warnings], [true, []], text);
+    const { automatic, policy } = summarizationForThreads(loaded.summarization);
+    assert.deepEqual([automatic, policy.trigger], [true, [{ type: "fraction", value: 0.85 }]]);
+  }
+  const silent = config("summarization: {keep: {type: messages, value: 5}}\n");
+  assert.equal(silent.config.summarization.enabled, false);
+  assert.match(silent.warnings.join(), /summarization has no `enabled: true`: conversations are not compacted/);
+  const said = config("summarization: {enabled: false}\n");
+  assert.deepEqual([said.config.summarization.enabled, said.warnings], [false, []]);
 });
 
 test("an agent's own defaults are the fractions' ones", () => {

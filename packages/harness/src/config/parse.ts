@@ -42,6 +42,7 @@ export function parseConfig(text: string, { env, under }: ParseOptions): ParsedC
     ...upgraded.warnings,
     ...missing.map((name) => `$${name} is not set in the environment; the key that names it counts as absent`),
     ...unknownModels(result.data, upgraded.value),
+    ...silentlyOff(upgraded.value),
   ];
   return { kind: "config", config: result.data, warnings };
 }
@@ -139,6 +140,13 @@ function unknownModels(config: ConfigFile, written: unknown): string[] {
     const shown = JSON.stringify(valueAt(written, [section, "model_name"]));
     return [`${section}.model_name is ${shown}, which is not in models; the default model will stand in`];
   });
+}
+
+/** Off by a key that isn't there is seldom meant. */
+function silentlyOff(written: unknown): string[] {
+  const section = valueAt(written, ["summarization"]);
+  if (!isRecord(section) || "enabled" in section) return [];
+  return ["summarization has no `enabled: true`: conversations are not compacted by themselves"];
 }
 
 function isSecret(path: string): boolean {

@@ -199,7 +199,9 @@ export const configSchema = z.strictObject({
   config_version: z.coerce.number().int().positive().default(CONFIG_VERSION),
   log_level: z.union([z.enum(levels), z.record(z.string(), z.enum(levels))]).default("info"),
   models: z.array(modelSchema).default([]).describe("The first is the default; none: the offline model."),
-  summarization: summarizationSchema.prefault({}),
+  summarization: summarizationSchema
+    .default(() => ({ ...summarizationSchema.parse({}), enabled: true }))
+    .describe("Left out: on, as agents have it by default. A section without `enabled`: off."),
   memory: memorySchema.prefault({}),
   subagents: subagentsSchema.prefault({}),
   tool_output: toolOutputSchema.prefault({}),

@@ -1,6 +1,9 @@
+export { type Cost, costOf, type ModelPrices, pricesOf } from "./cost.ts";
 export type { ModelEntry, ModelsConfig } from "./entry.ts";
+export { PRICES_AS_OF, type TokenPrices } from "./known-prices.ts";
 export { knownWindow } from "./known-windows.ts";
 export { ModelError } from "./model-error.ts";
+export { type ModelOffer, offeredModels } from "./offers.ts";
 export { offlineModel } from "./offline/offline-model.ts";
 export type { Surroundings } from "./providers.ts";
 export type { ModelFallback, ResolvedModel } from "./resolve-model.ts";
