@@ -11,7 +11,7 @@ import type { Context, Run } from "../command/command.ts";
 import { endingOf, UsageError } from "../command/failure.ts";
 import { programName } from "../command/program-name.ts";
 import { patience, requireThreadId, whose, withHome } from "../home/home.ts";
-import type { TalkOptions } from "../home/talk.ts";
+import { requireModel, type TalkOptions } from "../home/talk.ts";
 import type { Output } from "../terminal/output.ts";
 
 export const run: Run<TalkOptions> = async ({ options }, context) => {
@@ -19,6 +19,7 @@ export const run: Run<TalkOptions> = async ({ options }, context) => {
   if (context.format === "json") throw new UsageError('chat has no --json; "palimpsest run PROMPT --json" has.');
   const given = options.thread;
   if (given !== undefined) requireThreadId(given);
+  await requireModel(context, options.model ?? null);
   return withHome(context, async (deps) => {
     // A person who is asked whether they trust it is asked before the terminal is taken.
     await context.located.settings();

@@ -4,7 +4,7 @@ import type { Context, Run } from "../command/command.ts";
 import { Failure, sentence, UsageError } from "../command/failure.ts";
 import { programName } from "../command/program-name.ts";
 import { busy, patience, requireThreadId, waitingNote, whose, withHome } from "../home/home.ts";
-import type { TalkOptions } from "../home/talk.ts";
+import { requireModel, type TalkOptions } from "../home/talk.ts";
 
 export const run: Run<TalkOptions> = async ({ positionals, options }, context) => {
   const waitMs = patience(options.wait);
@@ -12,15 +12,15 @@ export const run: Run<TalkOptions> = async ({ positionals, options }, context) =
   if (prompt.trim() === "") throw new UsageError("PROMPT is empty: say what the agent should do.");
   const given = options.thread;
   if (given !== undefined) requireThreadId(given);
+  await requireModel(context, options.model ?? null);
   return withHome(context, async (home) => {
     const { output, verbose } = context;
-    const { agent, model, memory } = await home.agent({
+    const { agent, memory } = await home.agent({
       model: options.model ?? null,
       window: options.window,
       log: output.note,
       verbose,
     });
-    if (model.fallback !== null) context.output.note(`warning: ${model.fallback.message}`);
     try {
       const stream = agent.stream({
         prompt,

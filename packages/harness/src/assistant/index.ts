@@ -11,5 +11,6 @@ export {
   locateHome,
   openHome,
 } from "./open-home.ts";
+export { type Probed, probeModel } from "./probe-model.ts";
 export { type ThreadCost, threadCost } from "./thread-cost.ts";
 export { cleanThreadFiles, type DeletedThread, deleteThreadWithFiles } from "./thread-files.ts";

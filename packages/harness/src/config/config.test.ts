@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { lightweightModel, resolveModel } from "../models/resolve-model.ts";
 import { DOCUMENTED_BLOCKS } from "./fixtures/documented-blocks.ts";
 import { loadConfig } from "./load.ts";
 import { parseConfig } from "./parse.ts";
@@ -177,12 +178,14 @@ test("keep at or over the trigger is refused with the way out", () => {
   assert.throws(() => summarizationFromFile(file.summarization), /lower keep or raise the trigger/);
 });
 
-test("$NAME takes a value from the environment, and an unset one is named without being a value", () => {
+test("$NAME takes a value from the environment, and an unset one is named without being a value", async () => {
   const text = `models:\n  - {name: a, provider: openai, model: m, api_key: $KEY, base_url: '\${BASE}'}\n`;
   assert.equal(config(text, { KEY: "k", BASE: "http://x" }).config.models[0]?.api_key, "k");
   const unset = config(text, { BASE: "http://x" });
   assert.equal(unset.config.models[0]?.api_key, undefined);
   assert.match(unset.warnings.join(), /\$KEY is not set/);
+  for (const load of [resolveModel(unset.config, null, { env: {} }), lightweightModel(unset.config, null, { env: {} })])
+    await assert.rejects(load, /\$KEY, which its `api_key` names, is not set/);
 });
 
 test("a secret never stands in a problem", () => {

@@ -4,6 +4,7 @@
  */
 import { isRecord } from "@palimpsest/core/internal/text";
 import type { z } from "zod/v4";
+import { noteUnset } from "../models/key-variables.ts";
 import { nearest } from "./nearest.ts";
 import { readYaml } from "./read-yaml.ts";
 import { type ConfigFile, configSchema } from "./schema.ts";
@@ -20,27 +21,53 @@ export type ParsedConfig =
   | { readonly kind: "config"; readonly config: ConfigFile; readonly warnings: readonly string[] }
   | { readonly kind: "invalid"; readonly problems: readonly string[] };
 
-export function parseConfig(text: string, { env, under }: ParseOptions): ParsedConfig {
+export function parseConfig(text: string, options: ParseOptions): ParsedConfig {
+  const inspected = inspectConfig(text, options);
+  const said = (findings: readonly Finding[]) => findings.map(({ message }) => message);
+  return inspected.kind === "invalid"
+    ? { kind: "invalid", problems: said(inspected.problems) }
+    : { ...inspected, warnings: said(inspected.warnings) };
+}
+
+/** Something about a file, and the key it is about; an empty path is the file itself. */
+export interface Finding {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+}
+
+export type InspectedConfig =
+  | { readonly kind: "config"; readonly config: ConfigFile; readonly warnings: readonly Finding[] }
+  | { readonly kind: "invalid"; readonly problems: readonly Finding[] };
+
+/** As `parseConfig`, with where each thing stands. */
+export function inspectConfig(text: string, { env, under }: ParseOptions): InspectedConfig {
   const read = readYaml(text);
-  if (read.kind === "invalid") return read;
+  if (read.kind === "invalid") return { kind: "invalid", problems: read.problems.map((message) => whole(message)) };
   const raw = read.value ?? {};
   const rooted = under === undefined ? raw : { [under]: raw };
   if (!isRecord(rooted)) {
     return {
       kind: "invalid",
-      problems: ["the file must hold keys and values, such as `models:`; see config.example.yaml"],
+      problems: [whole("the file must hold keys and values, such as `models:`; see config.example.yaml")],
     };
   }
   const upgraded = upgradeConfig(rooted);
-  if (upgraded.kind === "refused") return { kind: "invalid", problems: [upgraded.problem] };
-  const missing: string[] = [];
-  const expanded = expandEnv(upgraded.value, env, missing);
+  if (upgraded.kind === "refused") return { kind: "invalid", problems: [whole(upgraded.problem)] };
+  const missing: Unset[] = [];
+  const expanded = expandEnv(upgraded.value, [], { env, missing });
   const result = configSchema.safeParse(expanded);
   // Shown as the file has it: what a variable holds may be a secret, whatever the key.
   if (!result.success) return { kind: "invalid", problems: describeIssues(result.error.issues, upgraded.value) };
+  for (const { path, variable } of missing) {
+    const model = path[0] === "models" && path[2] === "api_key" ? result.data.models[Number(path[1])] : undefined;
+    if (model !== undefined) noteUnset(model, variable);
+  }
   const warnings = [
-    ...upgraded.warnings,
-    ...missing.map((name) => `$${name} is not set in the environment; the key that names it counts as absent`),
+    ...upgraded.warnings.map((message) => ({ path: ["config_version"], message })),
+    ...missing.map(({ path, variable }) => ({
+      path,
+      message: `$${variable} is not set in the environment; the key that names it counts as absent`,
+    })),
     ...unknownModels(result.data, upgraded.value),
     ...silentlyOff(upgraded.value),
   ];
@@ -48,23 +75,38 @@ export function parseConfig(text: string, { env, under }: ParseOptions): ParsedC
 }
 
 /** A string that is exactly `$NAME` or `${NAME}` takes the variable's value; an unset one counts as absent. */
-function expandEnv(value: unknown, env: ParseOptions["env"], missing: string[]): unknown {
+function expandEnv(
+  value: unknown,
+  path: readonly PropertyKey[],
+  kit: { readonly env: ParseOptions["env"]; readonly missing: Unset[] },
+): unknown {
   if (typeof value === "string") {
     const variable = variableOf(value);
     if (variable === undefined) return value;
-    if (env[variable] === undefined) missing.push(variable);
-    return env[variable];
+    if (kit.env[variable] === undefined) kit.missing.push({ path, variable });
+    return kit.env[variable];
   }
-  if (Array.isArray(value)) return value.map((item) => expandEnv(item, env, missing));
+  if (Array.isArray(value)) return value.map((item, index) => expandEnv(item, [...path, index], kit));
   if (!isRecord(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, expandEnv(item, env, missing)]));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, expandEnv(item, [...path, key], kit)]));
 }
 
-function describeIssues(issues: readonly z.core.$ZodIssue[], root: unknown): string[] {
-  return issues.flatMap((issue): string[] => {
+interface Unset {
+  readonly path: readonly PropertyKey[];
+  readonly variable: string;
+}
+
+function whole(message: string): Finding {
+  return { path: [], message };
+}
+
+function describeIssues(issues: readonly z.core.$ZodIssue[], root: unknown): Finding[] {
+  return issues.flatMap((issue): Finding[] => {
     const path = issue.path.join(".");
     const value = valueAt(root, issue.path);
-    if (issue.code === "unrecognized_keys") return issue.keys.map((key) => unknownKey(path, key));
+    const found = (message: string): Finding[] => [{ path: issue.path, message }];
+    if (issue.code === "unrecognized_keys")
+      return issue.keys.map((key) => ({ path: [...issue.path, key], message: unknownKey(path, key) }));
     if (issue.code === "invalid_union") {
       const branches = issue.errors.filter((branch) => branch.some((inner) => inner.path.length > 0));
       const closest = branches.find((branch) => branch.every((inner) => inner.path.length > 0)) ?? branches[0];
@@ -76,8 +118,8 @@ function describeIssues(issues: readonly z.core.$ZodIssue[], root: unknown): str
       }
     }
     const shown = isSecret(path) ? "(hidden)" : clipped(JSON.stringify(value));
-    if (issue.code === "custom") return [`${path || "the file"}: ${issue.message}`];
-    return [`${path || "the file"} is ${shown ?? "missing"}: ${allowed(issue.message)}`];
+    if (issue.code === "custom") return found(`${path || "the file"}: ${issue.message}`);
+    return found(`${path || "the file"} is ${shown ?? "missing"}: ${allowed(issue.message)}`);
   });
 }
 
@@ -132,21 +174,23 @@ function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
 }
 
 /** A name that isn't in `models` may still be meant: it falls back at first use, so it loads with a warning. */
-function unknownModels(config: ConfigFile, written: unknown): string[] {
+function unknownModels(config: ConfigFile, written: unknown): Finding[] {
   const names = new Set(config.models.map((model) => model.name));
   return (["summarization", "memory"] as const).flatMap((section) => {
     const name = config[section].model_name;
     if (name === null || names.has(name)) return [];
     const shown = JSON.stringify(valueAt(written, [section, "model_name"]));
-    return [`${section}.model_name is ${shown}, which is not in models; the default model will stand in`];
+    const message = `${section}.model_name is ${shown}, which is not in models; the default model will stand in`;
+    return [{ path: [section, "model_name"], message }];
   });
 }
 
 /** Off by a key that isn't there is seldom meant. */
-function silentlyOff(written: unknown): string[] {
+function silentlyOff(written: unknown): Finding[] {
   const section = valueAt(written, ["summarization"]);
   if (!isRecord(section) || "enabled" in section) return [];
-  return ["summarization has no `enabled: true`: conversations are not compacted by themselves"];
+  const message = "summarization has no `enabled: true`: conversations are not compacted by themselves";
+  return [{ path: ["summarization"], message }];
 }
 
 function isSecret(path: string): boolean {

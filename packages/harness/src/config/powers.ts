@@ -31,10 +31,10 @@ export function powersOf(written: unknown): Power[] {
 export function modulesOf(written: unknown): string[] {
   const named = fields(fields(written)["memory"])["storage_class"];
   if (named === undefined || named === null) return [];
-  return typeof named === "string" && BUILT_IN.test(named) ? [] : [String(named)];
+  return typeof named === "string" && BUILT_IN_STORAGE.test(named) ? [] : [String(named)];
 }
 
-const BUILT_IN = /^(?:file|sqlite|postgres|(?:[\w.]+\.)?FileMemoryStorage)$/;
+export const BUILT_IN_STORAGE = /^(?:file|sqlite|postgres|(?:[\w.]+\.)?FileMemoryStorage)$/;
 
 function addressPowers(model: Fields, key: string): Power[] {
   const address = model["base_url"];

@@ -11,8 +11,6 @@ import { historyFolder } from "../compaction/thread-compactor.ts";
 import { type LoadedConfig, loadConfig } from "../config/load.ts";
 import { openStorage } from "../memory/open-storage.ts";
 import { openRepository } from "../memory/repository.ts";
-import { limitsIn } from "../models/learned-limits.ts";
-import { windowNow } from "../models/window.ts";
 import { rebuildIndex } from "../recall/catch-up.ts";
 import { scrub } from "../stores/capabilities.ts";
 import type { Store } from "../stores/store.ts";
@@ -20,6 +18,7 @@ import { everyThread, everyUser } from "../stores/users.ts";
 import { rebuildHead, verify } from "../threads/audit.ts";
 import { sha256 } from "../threads/writer.ts";
 import { adoptOldFolders } from "../workspace/old-folders.ts";
+import { configChecks } from "./config-checks.ts";
 import { halfErasedChecks } from "./half-erased.ts";
 import { leftOverChecks } from "./left-over.ts";
 import { memoryFileCheck, memoryJobCheck } from "./memory-checks.ts";
@@ -47,7 +46,7 @@ export interface DoctorOptions {
 
 export async function examine(options: DoctorOptions): Promise<Check[]> {
   const loaded = options.loaded ?? loadConfig(options);
-  const checks = configChecks(loaded, options);
+  const checks = [...configChecks(loaded, options)];
   const storagePath = loaded.kind === "config" ? loaded.config.memory.storage_path : "memory.json";
   const files = memoryFileCheck({ base: options.home, storagePath });
   if (files !== null) checks.push(files);
@@ -102,30 +101,6 @@ async function scrubCheck(store: Store): Promise<Check[]> {
 function homeOf({ home, reasons }: DoctorOptions): string {
   return reasons === undefined ? home : `${home} (${reasons.home})`;
 }
-
-function configChecks(loaded: LoadedConfig, { home, reasons }: DoctorOptions): Check[] {
-  const why = reasons === undefined ? "" : ` (${reasons.config})`;
-  const where = loaded.path === null ? "no config.yaml, the defaults" : `${loaded.path}${why}`;
-  if (loaded.kind === "invalid")
-    return [{ name: "config", ok: false, detail: `${where}: ${loaded.problems.join("; ")}` }];
-  const { models, summarization } = loaded.config;
-  const learned = { limits: limitsIn(join(home, "learned-limits.json")).read(), now: Date.now() };
-  const windows = models.map((model) => {
-    const { tokens, source } = windowNow(model, summarization.fallback_context_window, learned);
-    return `${model.name}: ${tokens} tokens ${WINDOW_SOURCES[source]}`;
-  });
-  return [
-    { name: "config", ok: true, detail: [where, ...loaded.warnings].join("; ") },
-    ...(windows.length === 0 ? [] : [{ name: "windows", ok: true, detail: windows.join("; ") }]),
-  ];
-}
-
-const WINDOW_SOURCES = {
-  config: "(max_input_tokens)",
-  table: "(known for this model)",
-  fallback: "(fallback_context_window; set max_input_tokens)",
-  learned: "(stated by the provider when it refused more)",
-};
 
 async function threadChecks(store: Store, { home, derived }: DoctorOptions): Promise<Check[]> {
   const checks: Check[] = [];

@@ -6,7 +6,7 @@ import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { explainMissing } from "../optional-package.ts";
 import { boundedFetch } from "./bounded-fetch.ts";
 import type { ModelEntry } from "./entry.ts";
-import { KEY_VARIABLES } from "./key-variables.ts";
+import { KEY_VARIABLES, unsetVariable } from "./key-variables.ts";
 import { ModelError } from "./model-error.ts";
 
 export interface Surroundings {
@@ -63,6 +63,12 @@ export function keyOf(entry: ModelEntry, env: Surroundings["env"]): string | und
 function requiredKey(entry: ModelEntry, env: Surroundings["env"]): string {
   const key = keyOf(entry, env)?.trim();
   if (key !== undefined && key !== "") return key;
+  const named = unsetVariable(entry);
+  if (named !== undefined)
+    throw new ModelError(
+      "no-key",
+      `The model "${entry.name}" has no key: $${named}, which its \`api_key\` names, is not set in the environment.`,
+    );
   throw new ModelError(
     "no-key",
     `The model "${entry.name}" has no key: set ${KEY_VARIABLES[entry.provider]} in the environment, or \`api_key\` in its entry under \`models:\`. The provider \`offline\` needs none.`,

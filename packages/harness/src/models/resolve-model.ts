@@ -7,6 +7,7 @@ import { withoutCredentials } from "./address.ts";
 import { bindsReasoning } from "./binds-reasoning.ts";
 import { type ModelEntry, type ModelsConfig, OFFLINE } from "./entry.ts";
 import { secretsOf } from "./hide-secrets.ts";
+import { noteUnset, unsetVariable } from "./key-variables.ts";
 import { keyOf, loadLanguageModel, type Surroundings } from "./providers.ts";
 import { type ModelWindow, windowOf } from "./window.ts";
 import { type BuiltIn, withSettings } from "./with-settings.ts";
@@ -61,7 +62,10 @@ export function lightweightModel(
   const light = config.models.find((entry) => entry.lightweight);
   const fallback = name === null ? null : fallbackFrom(name, light ?? standard, config);
   if (light !== undefined) return load(config, light, { fallback, surroundings });
-  return load(config, { ...standard, thinking: false }, { fallback, surroundings, wasThinking: standard.thinking });
+  const quiet = { ...standard, thinking: false };
+  const variable = unsetVariable(standard);
+  if (variable !== undefined) noteUnset(quiet, variable);
+  return load(config, quiet, { fallback, surroundings, wasThinking: standard.thinking });
 }
 
 const here = (): Surroundings => ({ env: process.env });

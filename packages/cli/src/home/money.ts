@@ -1,0 +1,20 @@
+/** Amounts as people read them: small ones keep two figures that say something. */
+import type { ThreadCost } from "palimpsest/assistant";
+
+/** A configuration's prices may be in any currency, so they have no sign. */
+export function money(amount: number, currency: "USD" | null): string {
+  const size = Math.abs(amount);
+  const digits = size === 0 || size >= 0.1 ? 2 : Math.min(8, 1 - Math.floor(Math.log10(size)));
+  return `${amount < 0 ? "-" : ""}${currency === "USD" ? "$" : ""}${size.toFixed(digits)}`;
+}
+
+/** "spent $0.0123; saved $0.0041 by the cache, $0.0007 by pruning". */
+export function costLine({ spent, savedByCache, savedByPruning, currency, unpriced }: ThreadCost): string {
+  const parts = [
+    ...(savedByCache === 0 ? [] : [`${money(savedByCache, currency)} by the cache`]),
+    ...(savedByPruning === 0 ? [] : [`${money(savedByPruning, currency)} by pruning`]),
+  ];
+  const saved = parts.length === 0 ? "" : `; saved ${parts.join(", ")}`;
+  const without = unpriced.length === 0 ? "" : ` (without ${unpriced.join(", ")}, whose price is not known)`;
+  return `spent ${money(spent, currency)}${saved}${without}`;
+}
