@@ -12,6 +12,8 @@ const WINDOW = whole("N", { min: 1 }, "as a window of N tokens would force it; n
 
 const TALK = {
   thread: text("T", "the thread to go on with, made when it isn't there (default: a new one)"),
+  continue: flag("go on with the newest thread"),
+  workspace: text("DIR", "let the agent work on the files of DIR, after you said once that it may"),
   agent: text("A", "which agent's thread a new one is (default: default)"),
   model: text("M", "a name from models: (default: the first; none configured: the offline model)"),
   window: whole("N", { min: 1000 }, "as if the model's window were N tokens: a small one shows compactions early"),
@@ -26,15 +28,20 @@ export const commands: readonly Command[] = [
   command({
     name: "run",
     summary: "Ask the agent once and print its answer",
-    examples: ['run "What is a palimpsest?"', 'run "Go on" --thread notes'],
-    positionals: ["PROMPT"],
+    examples: [
+      'run "What is a palimpsest?"',
+      'run "And then?" --continue',
+      'run "What went wrong here?" - < build.log',
+      'run "Add a test for the parser" --workspace .',
+    ],
+    positionals: ["[PROMPT]", "[-]"],
     options: TALK,
     load: () => import("./commands/run.ts"),
   }),
   command({
     name: "chat",
     summary: "Talk with the agent; from a pipe, one prompt a line",
-    examples: ["chat", "chat --thread notes --model main", "chat --window 4000"],
+    examples: ["chat", "chat --continue", "chat --thread notes --model main", "chat --window 4000"],
     positionals: [],
     options: TALK,
     load: () => import("./commands/chat.ts"),
@@ -219,11 +226,12 @@ export const commands: readonly Command[] = [
   command({
     name: "trust",
     summary: "Allow what a configuration or home that was found would do, as it is now",
-    examples: ["trust --dry-run", "trust ./config.yaml"],
+    examples: ["trust --dry-run", "trust ./config.yaml", "trust --workspace ."],
     positionals: ["[FILE|DIR]"],
     options: {
       "dry-run": flag("only show what it would be allowed to do"),
       remove: flag("trust it no longer"),
+      workspace: flag("DIR is one that agents may work in with --workspace"),
     },
     load: () => import("./commands/trust.ts"),
   }),

@@ -15,6 +15,8 @@ export interface SessionOptions {
   readonly screen: Screen;
   readonly thread: string;
   readonly agentName: string | undefined;
+  /** A directory that agents work in instead of the thread's; null: the thread's. */
+  readonly workspace: string | null;
   /** For a thread that another run holds. */
   readonly waitMs: number;
   /** The model's window, if not its own. */
@@ -39,6 +41,7 @@ export class Session {
   readonly uploaded: string[] = [];
   readonly #waitMs: number;
   readonly #window: number | undefined;
+  readonly #workspace: string | null;
   #assistant: ConfiguredAgent | null = null;
   #thread: string;
   /** What the agent let the person choose from. */
@@ -50,7 +53,8 @@ export class Session {
   /** What was told outside of a stream is shown in order, before the next line is read. */
   #told: Promise<void> = Promise.resolve();
 
-  constructor({ context, deps, screen, thread, agentName, waitMs, window }: SessionOptions) {
+  constructor({ context, deps, screen, thread, agentName, waitMs, window, workspace }: SessionOptions) {
+    this.#workspace = workspace;
     this.#waitMs = waitMs;
     this.#window = window;
     this.context = context;
@@ -70,6 +74,7 @@ export class Session {
     this.#assistant = await this.deps.agent({
       model: name ?? null,
       window: this.#window,
+      workspace: this.#workspace,
       onEvent,
       log: output.note,
       verbose,

@@ -10,19 +10,20 @@ import { openTerminal } from "../chat/terminal-input.ts";
 import type { Context, Run } from "../command/command.ts";
 import { endingOf, UsageError } from "../command/failure.ts";
 import { programName } from "../command/program-name.ts";
-import { patience, requireThreadId, whose, withHome } from "../home/home.ts";
-import { requireModel, type TalkOptions } from "../home/talk.ts";
+import { patience, whose, withHome } from "../home/home.ts";
+import { checkTalk, chosenThread, chosenWorkspace, requireModel, type TalkOptions } from "../home/talk.ts";
 import type { Output } from "../terminal/output.ts";
 
 export const run: Run<TalkOptions> = async ({ options }, context) => {
   const waitMs = patience(options.wait);
   if (context.format === "json") throw new UsageError('chat has no --json; "palimpsest run PROMPT --json" has.');
-  const given = options.thread;
-  if (given !== undefined) requireThreadId(given);
+  checkTalk(options);
   await requireModel(context, options.model ?? null);
+  const workspace = await chosenWorkspace(options, context);
   return withHome(context, async (deps) => {
     // A person who is asked whether they trust it is asked before the terminal is taken.
     await context.located.settings();
+    const thread = (await chosenThread(options, deps.store)) ?? threadName(new Date());
     const leave = new AbortController();
     const seat = await takeSeat(context, leave, () => session?.stop());
     const { screen } = seat;
@@ -32,10 +33,11 @@ export const run: Run<TalkOptions> = async ({ options }, context) => {
         context: { ...context, output: seat.output },
         deps,
         screen,
-        thread: given ?? threadName(new Date()),
+        thread,
         waitMs,
         window: options.window,
         agentName: options.agent,
+        workspace,
       });
       await session.useModel(options.model);
       await greet(session);

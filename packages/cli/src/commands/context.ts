@@ -1,6 +1,10 @@
+import type { ThreadCost } from "palimpsest/assistant";
+import type { Home } from "palimpsest/assistant/home";
 import { threadPrompt } from "palimpsest/inspect";
 import type { Run } from "../command/command.ts";
+import { sentence } from "../command/failure.ts";
 import { missingThread, withThread } from "../home/home.ts";
+import { costLine } from "../home/money.ts";
 import { squeezePolicy } from "../home/squeeze.ts";
 import { drawBudget } from "../terminal/budget-bar.ts";
 import { grouped } from "../terminal/grouped.ts";
@@ -12,17 +16,27 @@ export const run: Run<{ readonly window?: number }> = async ({ positionals, opti
     given === undefined
       ? { window: known?.size, reserve: known?.reserve }
       : { window: given, squeeze: await squeezePolicy(context) };
-  const prompt = await withThread(context, thread, ({ store }) => threadPrompt(store, thread, options));
+  const [prompt, cost] = await withThread(context, thread, async (home) => [
+    await threadPrompt(home.store, thread, options),
+    await costOfThread(home, thread),
+  ]);
   if (prompt.kind === "missing") throw missingThread(context, thread);
   const { breakdown, simulated, damage } = prompt;
   if (damage !== null) context.output.note(`palimpsest: ${damage.message}`);
   if (context.format === "json")
-    await context.output.json({ thread, ...breakdown, simulated, ...(damage !== null && { damage }) });
+    await context.output.json({
+      thread,
+      ...breakdown,
+      simulated,
+      ...(cost && { cost }),
+      ...(damage !== null && { damage }),
+    });
   else {
     const { color } = context.output;
     await context.output.styled(
       `${drawBudget(breakdown, { title: thread, color, width: process.stdout.columns || 80 })}\n`,
     );
+    if (cost !== null) await context.output.line(`${sentence(costLine(cost))}.`);
     if (simulated) context.output.note(`As a window of ${given} would force it; nothing was written.`);
     if (given === undefined && (known === null || known.source === "fallback"))
       context.output.note(
@@ -31,3 +45,8 @@ export const run: Run<{ readonly window?: number }> = async ({ positionals, opti
   }
   return damage === null ? 0 : 1;
 };
+
+/** Null where nothing is configured or has a price. */
+async function costOfThread(home: Home, thread: string): Promise<ThreadCost | null> {
+  return (await home.configuration()) === null ? null : home.cost(thread);
+}

@@ -16,7 +16,17 @@ export const run: Run = async ({ positionals }, context) => {
   const spent = prices === null ? null : costOf(usage, prices).spent;
   const { modelId, provider, window } = model;
   if (format === "json")
-    await output.json({ ok: true, model: model.name, provider, id: modelId, window, ms, usage, text, spent });
+    await output.json({
+      ok: true,
+      model: model.name,
+      provider,
+      id: modelId,
+      window,
+      ms,
+      usage,
+      text,
+      spent,
+    });
   else {
     const cost = prices === null || spent === null ? "" : `, ${money(spent, prices.source === "table" ? "USD" : null)}`;
     const tokens = `${usage.input} tokens in, ${usage.output} out${cost}`;

@@ -1,23 +1,27 @@
+import { addAbortSignal } from "node:stream";
 import type { RunResult } from "palimpsest/agent";
 import type { ConfiguredAgent } from "palimpsest/assistant";
+import type { Cost } from "palimpsest/models";
 import type { Context, Run } from "../command/command.ts";
 import { Failure, sentence, UsageError } from "../command/failure.ts";
 import { programName } from "../command/program-name.ts";
-import { busy, patience, requireThreadId, waitingNote, whose, withHome } from "../home/home.ts";
-import { requireModel, type TalkOptions } from "../home/talk.ts";
+import { busy, patience, waitingNote, whose, withHome } from "../home/home.ts";
+import { checkTalk, chosenThread, chosenWorkspace, requireModel, type TalkOptions } from "../home/talk.ts";
 
 export const run: Run<TalkOptions> = async ({ positionals, options }, context) => {
   const waitMs = patience(options.wait);
-  const prompt = positionals[0]!;
-  if (prompt.trim() === "") throw new UsageError("PROMPT is empty: say what the agent should do.");
-  const given = options.thread;
-  if (given !== undefined) requireThreadId(given);
+  checkTalk(options);
   await requireModel(context, options.model ?? null);
+  const prompt = await promptOf(positionals, context);
+  const workspace = await chosenWorkspace(options, context);
   return withHome(context, async (home) => {
     const { output, verbose } = context;
+    const given = await chosenThread(options, home.store);
+    const model = options.model ?? null;
     const { agent, memory } = await home.agent({
-      model: options.model ?? null,
+      model,
       window: options.window,
+      workspace,
       log: output.note,
       verbose,
     });
@@ -38,7 +42,9 @@ export const run: Run<TalkOptions> = async ({ positionals, options }, context) =
         await context.output.write(event.text);
       }
       if (shown !== "" && !shown.endsWith("\n")) await context.output.write("\n");
-      return await report(await stream.result, { context, asked: given });
+      const result = await stream.result;
+      const cost = await runCost(result, model, context);
+      return await report(result, { context, asked: given, cost });
     } finally {
       if (!context.signal.aborted) await learn(memory, context);
     }
@@ -58,16 +64,58 @@ async function learn(memory: ConfiguredAgent["memory"], { output }: Context): Pr
   }
 }
 
+/** PROMPT, what comes through a pipe, or with "-" behind it both. */
+async function promptOf([given, rest]: readonly string[], { signal }: Context): Promise<string> {
+  if (rest !== undefined && rest !== "-")
+    throw new UsageError(`"${rest}" is one argument too many; put words that belong together in quotes.`);
+  const isPiped = given === "-" || rest === "-" || (given === undefined && process.stdin.isTTY !== true);
+  const said = given === "-" ? "" : (given ?? "");
+  const prompt = [said, ...(isPiped ? [await inputText(signal)] : [])]
+    .filter((text) => text.trim() !== "")
+    .join("\n\n");
+  if (prompt === "") throw new UsageError("PROMPT is empty: say what the agent should do, or pipe it in.");
+  return prompt;
+}
+
+async function inputText(signal: AbortSignal): Promise<string> {
+  const pieces: Buffer[] = [];
+  for await (const piece of addAbortSignal(signal, process.stdin)) pieces.push(piece as Buffer);
+  return Buffer.concat(pieces).toString("utf8");
+}
+
+interface RunCost extends Cost {
+  /** Null: the configuration's own. */
+  readonly currency: "USD" | null;
+}
+
+/** Of the calls that made the answer; null where the model has no price. */
+async function runCost({ usage }: RunResult, model: string | null, { located }: Context): Promise<RunCost | null> {
+  const { models } = await located.settings();
+  const entry = model === null ? models[0] : models.find(({ name }) => name === model);
+  if (entry === undefined) return null;
+  const { costOf, pricesOf } = await import("palimpsest/models");
+  const prices = pricesOf(entry);
+  return prices === null ? null : { ...costOf(usage, prices), currency: prices.source === "table" ? "USD" : null };
+}
+
+interface Told {
+  readonly context: Context;
+  readonly asked: string | undefined;
+  readonly cost: RunCost | null;
+}
+
 async function report(
   { threadId: thread, end, text, usage, steps }: RunResult,
-  { context, asked }: { readonly context: Context; readonly asked: string | undefined },
+  { context, asked, cost }: Told,
 ): Promise<number> {
   if (end.kind === "busy") throw busy(thread, end.expiresAt, "try again then, or wait longer with --wait SECONDS");
   if (end.kind === "failed") throw new Failure(end.code, sentence(end.message));
   if (end.kind === "aborted") context.signal.throwIfAborted();
   const asks = end.kind === "asked" ? { question: end.question, options: end.options } : {};
-  if (context.format === "json") await context.output.json({ thread, text, usage, steps, end: end.kind, ...asks });
-  else {
+  if (context.format === "json") {
+    const answer = { thread, text, usage, steps, end: end.kind, ...asks };
+    await context.output.json({ ...answer, ...(cost !== null && { cost }) });
+  } else {
     if (end.kind === "asked")
       await context.output.line([end.question, ...end.options.map((one) => `- ${one}`)].join("\n"));
     if (asked === undefined)

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { type Admission, admitConfig, admitHome, CONFIG_NAME, readConfig, refusalOf } from "palimpsest/config";
-import { HOME_NAME, personHere } from "palimpsest/trust";
+import { admitWorkspace, HOME_NAME, personHere } from "palimpsest/trust";
 import type { Context, Run } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
 import { powerLines } from "../home/locate.ts";
@@ -9,12 +9,14 @@ import { powerLines } from "../home/locate.ts";
 interface Options {
   readonly "dry-run"?: boolean;
   readonly remove?: boolean;
+  readonly workspace?: boolean;
 }
 
 export const run: Run<Options> = async ({ positionals, options }, context) => {
   const act = options.remove ? "remove" : options["dry-run"] ? "show" : "trust";
   if (act === "remove" && options["dry-run"]) throw new UsageError("--remove and --dry-run can't be combined.");
   const given = positionals[0];
+  if (options.workspace) return trustWorkspace(resolve(given ?? "."), act, context);
   const found = given === undefined ? await usedHere(context) : namedBy(resolve(given), context);
   const strange = found.filter(({ standing }) => standing !== "own");
   for (const admission of strange) {
@@ -28,6 +30,22 @@ export const run: Run<Options> = async ({ positionals, options }, context) => {
 };
 
 type Act = "trust" | "remove" | "show";
+
+async function trustWorkspace(path: string, act: Act, { home, located, output, format }: Context): Promise<number> {
+  const admission = admitWorkspace(path, { home, person: located.person });
+  const { directory } = admission;
+  if (admission.kind === "missing") throw new Failure("missing", `There is no directory ${directory}.`);
+  if (admission.kind === "other-user")
+    throw new Failure("other-user", `${directory} belongs to another user of this machine.`);
+  if (admission.kind === "holds-home")
+    throw new Failure("holds-home", `${directory} holds the home ${home}: agents could change their own memory there.`);
+  if (act === "trust" && admission.kind === "ask") admission.trust();
+  if (act === "remove" && admission.kind === "use") admission.distrust();
+  const allowed = act === "show" ? admission.kind === "use" : act === "trust";
+  if (format === "json") await output.json({ act, workspace: directory, allowed });
+  else await output.line(`Agents ${allowed ? "may" : "may not"} work in ${directory} with --workspace.`);
+  return 0;
+}
 
 async function usedHere(context: Context): Promise<Admission[]> {
   const { place, person } = context.located;

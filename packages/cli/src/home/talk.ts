@@ -1,9 +1,16 @@
 /** What the commands that talk with the agent share. */
+import { resolve } from "node:path";
+import type { Store } from "palimpsest/stores";
+import { admitWorkspace } from "palimpsest/trust";
 import type { Context } from "../command/command.ts";
-import { UsageError } from "../command/failure.ts";
+import { Failure, UsageError } from "../command/failure.ts";
+import { ask, canAsk, isYes } from "./ask.ts";
+import { requireThreadId } from "./home.ts";
 
 export interface TalkOptions {
   readonly thread?: string;
+  readonly continue?: boolean;
+  readonly workspace?: string;
   readonly agent?: string;
   readonly model?: string;
   /** In tokens. */
@@ -23,4 +30,51 @@ export async function requireModel({ located }: Context, name: string | null): P
     word: name,
     known,
   });
+}
+
+/** The thread that was named, or the newest with `--continue`; undefined: a new one. */
+export async function chosenThread(options: TalkOptions, store: Store): Promise<string | undefined> {
+  if (options.continue !== true) return options.thread;
+  const { threads } = await store.threads({ kind: "main", limit: 1 });
+  const newest = threads[0]?.header.id;
+  if (newest === undefined) throw new Failure("missing", "There is no thread to go on with yet.");
+  return newest;
+}
+
+export function checkTalk({ thread, continue: newest }: TalkOptions): void {
+  if (thread !== undefined && newest === true) throw new UsageError("--thread and --continue can't be combined.");
+  if (thread !== undefined) requireThreadId(thread);
+}
+
+/** The directory the agent may work in; null: the thread's own. The person is asked once about each directory. */
+export async function chosenWorkspace({ workspace }: TalkOptions, context: Context): Promise<string | null> {
+  if (workspace === undefined) return null;
+  if (workspace === "") throw new UsageError("--workspace is empty: name a directory.");
+  const { located, output, format, signal } = context;
+  const admission = admitWorkspace(resolve(workspace), { home: context.home, person: located.person });
+  const { directory } = admission;
+  switch (admission.kind) {
+    case "use":
+      return directory;
+    case "missing":
+      throw new Failure("missing", `There is no directory ${directory}: name one that exists with --workspace.`);
+    case "other-user":
+      throw new Failure("untrusted", `${directory} belongs to another user of this machine: it is not used.`);
+    case "holds-home":
+      throw new Failure(
+        "untrusted",
+        `${directory} holds the home ${context.home}, and the agent could change its own memory there: choose another directory, or another --home.`,
+      );
+    case "ask": {
+      if (canAsk(format)) {
+        await output.line(`The agent would read, change and delete files in ${directory} and below it, nowhere else.`);
+        if (isYes(await ask("Allow it, now and later? [y/N] ", signal))) {
+          admission.trust();
+          return directory;
+        }
+      }
+      const next = `"palimpsest trust --workspace ${directory}" allows it`;
+      throw new Failure("untrusted", `You haven't said that agents may work in ${directory}: ${next}.`);
+    }
+  }
 }

@@ -15,6 +15,9 @@ import { limitsIn } from "../models/learned-limits.ts";
 import { type ResolvedModel, resolveModel } from "../models/resolve-model.ts";
 import type { Store } from "../stores/store.ts";
 import { subagentsFromConfig } from "../subagents/from-config.ts";
+import { workspaceFor } from "../subagents/shared-workspace.ts";
+import { usedBy } from "../workspace/quota.ts";
+import type { Root } from "../workspace/workspace.ts";
 import { type ConfiguredMemory, configuredMemory } from "./configured-memory.ts";
 import { createDeepAgent } from "./create-deep-agent.ts";
 import type { DeepFilesOptions } from "./deep-files.ts";
@@ -28,6 +31,8 @@ export interface ConfiguredAgentOptions extends Pick<AgentOptions, "onEvent" | "
   readonly model?: string | null;
   /** The model's window in tokens, as if it were so large; for trying out a small one. */
   readonly window?: number | undefined;
+  /** A directory of the person's own that agents work in instead of the thread's; whoever gives it has asked them. */
+  readonly workspace?: string | null;
   /** What memory does behind the runs. */
   readonly onMemory?: EmitMemory;
 }
@@ -55,7 +60,7 @@ export async function createAgentFromConfig(options: ConfiguredAgentOptions): Pr
     ...(tools !== undefined && { tools }),
     limits: limitsIn(join(home, "learned-limits.json")),
     ...limitsOf(config),
-    files: filesOf(home, config, model),
+    files: { ...filesOf(home, config, model), ...(await workspaceOf(options)) },
     subagents: subagentsFromConfig(config, model.name),
     ...(memory !== null && { memory: memory.middleware }),
     title: config.title.enabled ? { maxWords: config.title.max_words } : null,
@@ -98,5 +103,21 @@ function filesOf(home: string, config: ConfigFile, model: ResolvedModel): DeepFi
     vision: model.supportsVision,
     toolOutput: { maxTokens, perTool, exempt },
     skills: { directory: resolve(home, config.skills.path) },
+  };
+}
+
+/** The directory may be large already: the quota is what may be added to it. */
+async function workspaceOf({ home, config, workspace }: ConfiguredAgentOptions): Promise<Partial<DeepFilesOptions>> {
+  if (workspace == null) return {};
+  const root: Root = { directory: workspace, access: "read-write" };
+  const limit = workspaceQuota(config);
+  const used = limit === null ? null : await usedBy({ roots: { workspace: root } });
+  const quota =
+    limit === null || used === null ? null : { bytes: used.bytes + limit.bytes, entries: used.entries + limit.entries };
+  return {
+    workspace({ conversation }) {
+      const { roots } = workspaceFor(home, conversation.header);
+      return { roots: { ...roots, workspace: root }, quota };
+    },
   };
 }

@@ -23,6 +23,7 @@ import { type Person, personHere } from "../trust/person.ts";
 import { adoptOldFolders } from "../workspace/old-folders.ts";
 import type { ConfiguredAgent, ConfiguredAgentOptions } from "./from-config.ts";
 import { HomeError } from "./home-error.ts";
+import type { ThreadCost } from "./thread-cost.ts";
 
 export { HomeError };
 
@@ -73,6 +74,8 @@ export interface LocatedHome {
 export interface Home extends LocatedHome, ThreadDeps {
   /** The agent the configuration describes. To be closed with its memory, so that the last turns are learned. */
   agent(options?: HomeAgentOptions): Promise<ConfiguredAgent>;
+  /** What a thread has cost so far; null where no call has a price. */
+  cost(thread: string): Promise<ThreadCost | null>;
   /** What erasing needs: threads, what was learned from them, and their files. */
   eraseKit(): Promise<EraseKit>;
   close(): Promise<void>;
@@ -197,6 +200,10 @@ function opened(located: LocatedHome, store: Store): Home {
           options.onEvent?.(event, ...where);
         },
       });
+    },
+    async cost(thread) {
+      const { threadCost } = await import("./thread-cost.ts");
+      return threadCost(deps.store, thread, await located.settings());
     },
     async eraseKit() {
       const { cleanThreadFiles } = await import("./thread-files.ts");

@@ -56,7 +56,7 @@ export async function threadCost(store: Store, thread: string, config: ModelsCon
 }
 
 /** By the provider's id for it, as the log names it. */
-export function pricesOfModel({ models }: ModelsConfig, model: string): ModelPrices | null {
+function pricesOfModel({ models }: ModelsConfig, model: string): ModelPrices | null {
   const entry = models.find((one) => one.model === model);
   return entry === undefined ? null : pricesOf(entry);
 }

@@ -24,8 +24,8 @@ for (const [title, text, expected] of [
     "a key whose variable isn't set, as a warning: another machine may have it",
     "models:\n  - name: a\n    provider: openai\n    model: m\n    api_key: $MY_KEY\n",
     [
-      "warning 5: $MY_KEY is not set in the environment; the key that names it counts as absent",
       "warning 2: models.0 (a) has no key here: set OPENAI_API_KEY, or the variable its api_key names",
+      "warning 5: $MY_KEY is not set in the environment; the key that names it counts as absent",
     ],
   ],
   [

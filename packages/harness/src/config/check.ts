@@ -29,18 +29,15 @@ export interface CheckOptions {
 export function checkConfig(text: string, options: CheckOptions): readonly ConfigFinding[] {
   const inspected = inspectConfig(text, options);
   const line = linesIn(text);
-  const as =
-    (severity: ConfigFinding["severity"]) =>
-    (found: Finding): ConfigFinding => ({
-      severity,
-      line: line(found),
-      message: found.message,
-    });
-  if (inspected.kind === "invalid") return inspected.problems.map(as("problem"));
+  const located = (severity: ConfigFinding["severity"], findings: readonly Finding[]): ConfigFinding[] =>
+    findings
+      .map((finding) => ({ severity, line: line(finding), message: finding.message }))
+      .sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
+  if (inspected.kind === "invalid") return located("problem", inspected.problems);
   const { config, warnings } = inspected;
   const problems = [...addresses(config), ...clashes(config), ...storage(config, options), ...store(config)];
   const doubts = [...warnings, ...keys(config, options), ...twins(config)];
-  return [...problems.map(as("problem")), ...doubts.map(as("warning"))];
+  return [...located("problem", problems), ...located("warning", doubts)];
 }
 
 function addresses({ models }: ConfigFile): Finding[] {

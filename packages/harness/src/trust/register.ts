@@ -7,8 +7,8 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node
 import { dirname, join } from "node:path";
 import { PRIVATE_FILE, PRIVATE_FOLDER } from "./private-files.ts";
 
-/** `trusted`: the fingerprint of the content. `made`: the identity of the directory. */
-type Note = "trusted" | "made";
+/** `trusted`: the fingerprint of the content. `made`, `workspace`: the identity of the directory. */
+type Note = "trusted" | "made" | "workspace";
 
 export interface Register {
   read(note: Note, path: string): string | null;

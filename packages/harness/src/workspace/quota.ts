@@ -16,7 +16,7 @@ export function quotaOf({ quota = QUOTA }: Workspace): Quota | null {
   return quota;
 }
 
-export async function usedBy({ roots }: Workspace): Promise<Quota> {
+export async function usedBy({ roots }: { readonly roots: Partial<Workspace["roots"]> }): Promise<Quota> {
   const used = { bytes: 0, entries: 0 };
   for (const { directory, access } of Object.values(roots)) {
     if (access === "read-write") await add(directory, used);
