@@ -15,10 +15,10 @@ export interface EventLogOptions {
 }
 
 export function eventLog(
-  { log_level }: Pick<ConfigFile, "log_level">,
+  config: Pick<ConfigFile, "log_level">,
   { line, verbose }: EventLogOptions,
 ): (event: LoggedEvent) => void {
-  const setting = verbose ? "debug" : log_level;
+  const setting = verbose ? "debug" : config.log_level;
   return (event) => {
     if (isCompaction(event)) {
       if (isLogged(setting, "summarization", WARNINGS.has(event.type) ? "warn" : "debug")) line(logLine(event));
