@@ -1,13 +1,13 @@
 /**
  * Which cut a compaction takes, and how far what stays is shortened: from the least to the most invasive, the first that
  * is good enough. A promise comes before the summary's length: the summary takes what keep leaves below the trigger, and
- * only where that is too little for any summary does keep give way. Weighs, never builds.
+ * only where that is too little for any summary does keep give way. Sizes, never builds.
  */
 import type { PruneEntry } from "../log/record.ts";
 import type { Boundary } from "./boundaries.ts";
+import type { CutSizes, Level } from "./cut-sizes.ts";
 import { keepFrom } from "./keep.ts";
 import { isCeilings, type Limits, type Policy, type Window } from "./policy.ts";
-import type { Level, Weigher } from "./tail.ts";
 
 /**
  * How far a plan gets: to the low-water mark; below the trigger with all that keep promises; below it with less than
@@ -25,7 +25,7 @@ export interface Choice {
 }
 
 export interface Choices {
-  readonly weigher: Weigher;
+  readonly sizes: CutSizes;
   readonly limits: Limits;
   /** All valid cuts, in order. */
   readonly cuts: readonly Boundary[];
@@ -50,14 +50,14 @@ const SHORTEST_WITH_ALL_KEPT = 1000;
 
 /** A manual compaction: the cut that keep asks for, whatever it gains, as long as the summary can't overfill the window. */
 export function gentlestCut(given: Choices): Choice | null {
-  const { weigher, limits } = given;
-  const cut = preferredCuts(given).find(({ index }) => index > weigher.first);
+  const { sizes, limits } = given;
+  const cut = preferredCuts(given).find(({ index }) => index > sizes.first);
   if (cut === undefined) return null;
   const round = { least: STUB_TOKENS, target: { tokens: limits.fits, messages: Number.POSITIVE_INFINITY } };
-  const weighed = weighCut(cut, WHOLE[0]!, round, given);
-  if (weighed === null) return null;
-  const reaches = weighed.tokens <= limits.goal ? "low-water" : "keep";
-  return { cut, entries: [], ...weighed, most: limits.fits, reaches };
+  const sized = sizeCut(cut, WHOLE[0]!, round, given);
+  if (sized === null) return null;
+  const reaches = sized.tokens <= limits.goal ? "low-water" : "keep";
+  return { cut, entries: [], ...sized, most: limits.fits, reaches };
 }
 
 /** The first choice that is good enough, from the least to the most invasive. */
@@ -88,10 +88,10 @@ interface Target {
 }
 
 function rounds(given: Choices): readonly Round[] {
-  const { weigher, limits, cuts, policy } = given;
+  const { sizes, limits, cuts, policy } = given;
   const preferred = preferredCuts(given);
   const nearest = preferred.toReversed();
-  const onward = cuts.filter(({ index }) => index >= (preferred[0]?.index ?? weigher.first));
+  const onward = cuts.filter(({ index }) => index >= (preferred[0]?.index ?? sizes.first));
   const mild = LEVELS.filter((level) => level >= SHORTEST_WITH_ALL_KEPT);
   const under = (tokens: number, gains: number): Target => ({
     tokens,
@@ -102,7 +102,7 @@ function rounds(given: Choices): readonly Round[] {
   // What gives way does so by a little more than it must, or the next turn would ask again.
   const aim = promise ? Math.max(limits.goal, roomy - limits.minGain) : limits.goal;
   const broken: Reach = promise ? "less" : "low-water";
-  const ample = Math.max(USEFUL_TOKENS, Math.floor(AMPLE_SHARE * (limits.trigger - weigher.outside)));
+  const ample = Math.max(USEFUL_TOKENS, Math.floor(AMPLE_SHARE * (limits.trigger - sizes.outside)));
   const kept: readonly Round[] = [
     { cuts: nearest, levels: WHOLE, target: under(roomy, 1), least: USEFUL_TOKENS, reaches: "keep" },
     { cuts: nearest, levels: WHOLE, target: under(promisedMost(limits), 0), least: STUB_TOKENS, reaches: "keep" },
@@ -128,26 +128,26 @@ function promisedMost({ trigger, fits, minGain }: Limits): number {
 }
 
 function choiceOf(cut: Boundary, level: Level, round: Round, given: Choices): Choice | null {
-  const { weigher, limits, policy } = given;
-  const weighed = weighCut(cut, level, round, given);
-  if (weighed === null || weighed.tokens >= weigher.total) return null;
-  const { entries, excess } = weigher.clamps(cut, level);
-  const tokens = weighed.tokens + excess;
+  const { sizes, limits, policy } = given;
+  const sized = sizeCut(cut, level, round, given);
+  if (sized === null || sized.tokens >= sizes.total) return null;
+  const { entries, excess } = sizes.clamps(cut, level);
+  const tokens = sized.tokens + excess;
   if (excess > 0 && tokens > round.target.tokens) return null;
   const promised = !isCeilings(policy.keep) && round.reaches === "keep";
   const most = promised ? promisedMost(limits) : limits.fits;
-  return { cut, entries, tokens, summary: weighed.summary, most, reaches: round.reaches };
+  return { cut, entries, tokens, summary: sized.summary, most, reaches: round.reaches };
 }
 
 /** Null: not within the target. The summary is given what the target leaves, where it may be short, but what is useful. */
-function weighCut(
+function sizeCut(
   cut: Boundary,
   level: Level,
   { target, least }: Pick<Round, "target" | "least">,
-  { weigher, limits, least: known }: Choices,
+  { sizes, limits, least: known }: Choices,
 ): { readonly tokens: number; readonly summary: number } | null {
-  const full = summaryBudget(weigher, cut, limits);
-  const rest = weigher.after(cut, level, 0);
+  const full = summaryBudget(sizes, cut, limits);
+  const rest = sizes.after(cut, level, 0);
   const smallest = rest.tokens + Math.max(known, Math.min(full, least));
   if (smallest > target.tokens || rest.messages > target.messages) return null;
   const room = Math.max(target.tokens - rest.tokens, Math.min(USEFUL_TOKENS, limits.fits - rest.tokens));
@@ -159,9 +159,9 @@ function weighCut(
  * The cuts that honor keep, best first. A promise moves outward (more stays), to a user turn or else to a tool group
  * inside the turn; ceilings move inward (less stays), to a user turn or else to a group.
  */
-function preferredCuts({ weigher, cuts, policy, window }: Choices): readonly Boundary[] {
+function preferredCuts({ sizes, cuts, policy, window }: Choices): readonly Boundary[] {
   const { keep } = policy;
-  const wanted = weigher.first + keepFrom(weigher.sizes.slice(weigher.first), keep, window);
+  const wanted = sizes.first + keepFrom(sizes.entries.slice(sizes.first), keep, window);
   if (isCeilings(keep)) {
     const inward = cuts.filter(({ index }) => index >= wanted);
     const cut = inward.find(({ kind }) => kind !== "group") ?? inward[0] ?? cuts.at(-1);
@@ -174,9 +174,9 @@ function preferredCuts({ weigher, cuts, policy, window }: Choices): readonly Bou
 }
 
 /** Never more than two thirds of what it replaces, but no summary is shorter than its stub. */
-function summaryBudget(weigher: Weigher, cut: Boundary, limits: Limits): number {
-  if (cut.index <= weigher.first) return 0;
+function summaryBudget(sizes: CutSizes, cut: Boundary, limits: Limits): number {
+  if (cut.index <= sizes.first) return 0;
   // A request that stands verbatim is hidden, but nothing needs to replace it.
-  const replaced = weigher.total - weigher.after(cut, Number.POSITIVE_INFINITY, 0).tokens;
+  const replaced = sizes.total - sizes.after(cut, Number.POSITIVE_INFINITY, 0).tokens;
   return Math.max(STUB_TOKENS, Math.min(limits.maxSummary, Math.floor((replaced * 2) / 3)));
 }

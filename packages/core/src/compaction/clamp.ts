@@ -3,18 +3,13 @@
  * valid JSON, signed messages keep their calls untouched. Yields prune entries; the originals stay in the log.
  */
 import type { PruneEntry } from "../log/record.ts";
-import { applyPrune, type ViewEntry } from "../log/view.ts";
+import { applyPrune } from "../log/view.ts";
 import { isNestedTooDeeply } from "../message/nesting.ts";
 import type { Part, Shape } from "../message/shape.ts";
+import type { SizedEntry } from "../prompt/prompt.ts";
+import type { PromptSizes } from "../prompt/sizes.ts";
 import { mediaName } from "../summary/render/media-name.ts";
 import { type Originals, whereMedia, whereMessage } from "../summary/render/originals.ts";
-import { perMessage } from "./per-message.ts";
-
-export interface Measure<M> {
-  /** Tokens of a whole message, everything in it counted. */
-  message(message: M): number;
-  text(text: string): number;
-}
 
 export interface Clamped {
   readonly tokens: number;
@@ -23,64 +18,49 @@ export interface Clamped {
 
 export interface ClampContext<M> {
   readonly shape: Shape<M>;
-  readonly measure: Measure<M>;
+  readonly sizes: PromptSizes<M>;
   readonly originals: Originals;
 }
 
 /** The entry with every part over `most` tokens shortened to it, as far as its parts allow. */
-export function clampEntry<M>(entry: ViewEntry<M>, most: number, context: ClampContext<M>): Clamped {
-  const { shape, measure, originals } = context;
+export function clampEntry<M>(entry: SizedEntry<M>, most: number, context: ClampContext<M>): Clamped {
+  const { shape, sizes, originals } = context;
   const seq = entry.seq;
-  if (seq === null) return { tokens: entrySize(entry, measure), entries: [] };
+  if (seq === null) return { tokens: sizes.entry(entry), entries: [] };
   const parts = shape.parts(entry.message);
   const signed = isSigned(parts);
   const entries = parts.flatMap((part, index): PruneEntry[] => {
     const places = { where: whereMessage(seq, originals), mediaWhere: whereMedia(originals) };
-    const replacement = clampPart(part, { ...places, most, signed, count: measure.text });
+    const replacement = clampPart(part, { ...places, most, signed, count: sizes.text });
     return replacement === null ? [] : [{ target: seq, part: index, replacement, reason: "clamped" }];
   });
   const message = entries.reduce((clamped, prune) => applyPrune(clamped, prune, shape), entry.message);
-  return { tokens: entrySize({ ...entry, message }, measure), entries };
+  return { tokens: sizes.entry(entry, message), entries };
 }
 
-/** What each part that can be shortened weighs, images included; 0 for the others. */
-export function clampableTokens<M>(entry: ViewEntry<M>, shape: Shape<M>, measure: Measure<M>): readonly number[] {
+/** The size of each part that can be shortened, images included; 0 for the others. */
+export function clampableTokens<M>(entry: SizedEntry<M>, shape: Shape<M>, sizes: PromptSizes<M>): readonly number[] {
   if (entry.seq === null) return [];
-  return counted(entry.message, measure, () => countClampable(entry.message, shape, measure));
-}
-
-const counted = perMessage<readonly number[]>();
-
-function countClampable<M>(message: M, shape: Shape<M>, measure: Measure<M>): readonly number[] {
-  const parts = shape.parts(message);
+  const parts = shape.parts(entry.message);
   const signed = isSigned(parts);
-  const texts = parts.map((part) => clampableText(part, signed));
-  const sizes = texts.map((text) => (text === null ? 0 : measure.text(text)));
+  const own = sizes.parts(entry.message);
+  const texts = parts.map((part, index) => (isClampable(part, signed) ? own[index]!.text : 0));
   // Whatever the texts don't explain is pictures and files, if there are any: they go whole.
   const pictures = parts.map((part) => part.kind === "image" || part.kind === "file");
   const share = pictures.filter(Boolean).length;
-  if (share === 0) return sizes;
-  const unexplained = Math.max(0, measure.message(message) - sizes.reduce((sum, tokens) => sum + tokens, 0));
-  return sizes.map((tokens, index) => (pictures[index] ? Math.floor(unexplained / share) : tokens));
+  if (share === 0) return texts;
+  const unexplained = Math.max(0, sizes.message(entry.message) - texts.reduce((sum, tokens) => sum + tokens, 0));
+  return texts.map((tokens, index) => (pictures[index] ? Math.floor(unexplained / share) : tokens));
 }
 
-function clampableText(part: Part, signed: boolean): string | null {
-  if (part.kind === "text" || part.kind === "result") return part.text;
-  if (part.kind === "reasoning") return part.signature === null ? part.text : null;
-  return part.kind === "call" && !signed ? part.input : null;
+function isClampable(part: Part, signed: boolean): boolean {
+  if (part.kind === "reasoning") return part.signature === null;
+  return part.kind === "text" || part.kind === "result" || (part.kind === "call" && !signed);
 }
 
 function isSigned(parts: readonly Part[]): boolean {
   return parts.some((part) => part.kind === "reasoning" && part.signature !== null);
 }
-
-/** Tokens of an entry as it is sent. */
-export function entrySize<M>({ message, lent }: ViewEntry<M>, measure: Measure<M>): number {
-  return measure.message(message) + (lent === null ? 0 : measure.text(lent) + JOIN_TOKENS);
-}
-
-/** What joining two texts may cost beyond the texts. */
-const JOIN_TOKENS = 4;
 
 /** At most `most` tokens of `text`: its beginning, its end, and between them the pointer. */
 function clampText(text: string, most: number, count: (text: string) => number, pointer: string): string {

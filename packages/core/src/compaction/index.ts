@@ -1,13 +1,12 @@
 export { type Boundary, boundaries } from "./boundaries.ts";
 export type { Reach } from "./choice.ts";
-export type { Measure } from "./clamp.ts";
 export type { CompactionOutcome } from "./outcome.ts";
 export {
   type CompactPlan,
   type Cut,
   type Floor,
   type Plan,
-  type PlanInput,
+  type PlanOptions,
   planCompaction,
 } from "./plan.ts";
 export {

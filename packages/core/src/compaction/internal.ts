@@ -1,6 +1,7 @@
 /** What our own packages use of this folder beyond its public names. No promise is made about it. */
-export { entrySize } from "./clamp.ts";
-export { isCeilings, limitsOf } from "./policy.ts";
+export { type Applied, applyPlan, applyUntilFits, type Known, NOTHING_KNOWN } from "./apply.ts";
+export { behindSummary } from "./cut-sizes.ts";
+export { isCeilings, limitsOf, usableWindow } from "./policy.ts";
 export { inputText, messageText } from "./prune/part-text.ts";
-export { coveredBy, draftsOf, extractState, quote, renderState, storedSummary } from "./records.ts";
-export { behindSummary } from "./tail.ts";
+export { coveredBy, extractState, quote, renderState, storedSummary } from "./records.ts";
+export { grownSince } from "./trigger.ts";

@@ -7,6 +7,7 @@ import { type LiveRecords, type ViewEntry, view } from "../log/view.ts";
 import { type Dialect, shapeOf } from "../message/dialects.ts";
 import type { Shape } from "../message/shape.ts";
 import { randomConversation, render } from "../testing/index.ts";
+import { plainPrompt } from "../testing/prompt.ts";
 import { charsPerToken } from "../tokens/chars.ts";
 import { createMeter } from "../tokens/counter.ts";
 import { type CompactPlan, type Plan, planCompaction } from "./plan.ts";
@@ -124,11 +125,7 @@ function planned(
     cause: "automatic" | "manual" | "overflow";
   },
 ): Plan {
-  return planCompaction({
-    view: thread.view,
-    shape: thread.shape,
-    measure: thread.measure,
-    fixed: given.fixed,
+  return planCompaction(plainPrompt(thread.view, thread.shape, given.fixed), {
     window: { size: given.window, reserve: reserveOf(given.window) },
     policy: { ...POLICY, trigger: given.trigger, keep: given.keep },
     cause: given.cause,

@@ -4,6 +4,7 @@ import { liveAfter, NOTHING_LIVE } from "../log/live.ts";
 import type { CompactionRecord, MessageRecord, PruneRecord } from "../log/record.ts";
 import { type LiveRecords, sent, view } from "../log/view.ts";
 import { type OpenAiMessage, openaiShape } from "../message/openai/shape.ts";
+import { plainPrompt } from "../testing/prompt.ts";
 import { charsPerToken, createMeter } from "../tokens/counter.ts";
 import { type CompactPlan, type Plan, planCompaction } from "./plan.ts";
 import type { Keep, Policy, Threshold } from "./policy.ts";
@@ -216,11 +217,7 @@ interface Options {
 
 function planned(thread: ReturnType<typeof open>, options: Options): Plan {
   const window = options.window ?? 32_768;
-  return planCompaction({
-    view: thread.view,
-    shape,
-    measure: thread.measure,
-    fixed: options.fixed ?? 0,
+  return planCompaction(plainPrompt(thread.view, shape, options.fixed ?? 0), {
     window: { size: window, reserve: Math.min(4096, Math.floor(window / 8)) },
     policy: {
       trigger: options.trigger ?? [fraction(0.85)],

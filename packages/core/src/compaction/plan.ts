@@ -1,26 +1,19 @@
 /**
- * The planner: given a view, a window and a policy it says what to hide, what to shorten and why, or why nothing should
- * happen. Synchronous, total, without a model: for any view and any window above its floor the plan fits the window.
+ * The planner: given a prompt, a window and a policy it says what to hide, what to shorten and why, or why nothing should
+ * happen. Synchronous, total, without a model: for any prompt and any window above its floor the plan fits the window.
  * It only decides; `harness/compaction` writes the summary and appends the records.
  */
 import type { PruneEntry } from "../log/record.ts";
-import type { ViewEntry } from "../log/view.ts";
-import type { Shape } from "../message/shape.ts";
+import type { Prompt } from "../prompt/prompt.ts";
 import type { Originals } from "../summary/index.ts";
 import { type Boundary, boundaries } from "./boundaries.ts";
 import { type Choice, chooseCut, gentlestCut, type Reach, STUB_TOKENS } from "./choice.ts";
-import type { Measure } from "./clamp.ts";
+import { type CutSizes, cutSizes } from "./cut-sizes.ts";
 import { type Limits, limitsOf, type Policy, type Threshold, type Window } from "./policy.ts";
 import { type PruneRung, planPruning } from "./prune/rung.ts";
-import { type Weigher, weigh } from "./tail.ts";
 import { checkTrigger, type Growth } from "./trigger.ts";
 
-export interface PlanInput<M> {
-  readonly view: readonly ViewEntry<M>[];
-  readonly shape: Shape<M>;
-  readonly measure: Measure<M>;
-  /** Tokens of the request that are no message of the view: system prompt, tool schemas, repairs. */
-  readonly fixed: number;
+export interface PlanOptions {
   readonly window: Window;
   readonly policy: Policy;
   /** `manual` compacts whatever the size; `overflow` follows a provider's refusal and must shrink. */
@@ -29,6 +22,8 @@ export interface PlanInput<M> {
   readonly grown: Growth | null;
   /** What the summary came to, when one was written for this view and keep left it no room; keep then gives way. */
   readonly summaryTokens?: number;
+  /** By how much a result was over what its plan had foretold. */
+  readonly unforeseen?: number;
   /** Null: nothing is pruned. */
   readonly prune: PruneRung | null;
   /** How the model can read what is shortened; when absent, nothing is said about it. */
@@ -89,16 +84,20 @@ export interface Floor {
 
 const REQUEST_TOKENS = 256;
 
-export function planCompaction<M>(input: PlanInput<M>): Plan {
-  const weigher = weigh({ ...input, format: input.policy.summaryFormat });
-  const limits = limitsOf(input.policy, input.window, weigher.outside);
-  const plan = planHiding(input, weigher, limits);
-  return planPruning(input, weigher, limits, plan) ?? plan;
+export function planCompaction<M>(prompt: Prompt<M>, options: PlanOptions): Plan {
+  const sizes = cutSizes(prompt, { ...options, format: options.policy.summaryFormat });
+  const limits = limitsOf(options.policy, options.window, sizes.outside);
+  const plan = planHiding({ prompt, ...options }, sizes, limits);
+  return planPruning({ prompt, ...options }, sizes, limits, plan) ?? plan;
 }
 
-function planHiding<M>(input: PlanInput<M>, weigher: Weigher, limits: Limits): Plan {
-  const { policy, window, view, shape } = input;
-  const { total: tokens, outside, messages } = weigher;
+export interface PlanInput<M> extends PlanOptions {
+  readonly prompt: Prompt<M>;
+}
+
+function planHiding<M>(input: PlanInput<M>, sizes: CutSizes, limits: Limits): Plan {
+  const { policy, window, prompt } = input;
+  const { total: tokens, outside, messages } = sizes;
   const fits = tokens <= limits.fits;
   const trigger = checkTrigger(policy, { tokens, outside, messages }, input.grown, window);
   const forced = input.cause !== "automatic" || !fits;
@@ -106,27 +105,27 @@ function planHiding<M>(input: PlanInput<M>, weigher: Weigher, limits: Limits): P
   if (!forced && trigger.kind === "waiting") return { kind: "none", reason: "waiting", tokens };
 
   const choose = input.cause === "manual" && fits ? gentlestCut : chooseCut;
-  const cuts = boundaries(view, shape);
-  const choice = choose({ weigher, limits, cuts, policy, window, least: input.summaryTokens ?? 0 });
+  const cuts = boundaries(prompt.entries, prompt.sizer.shape);
+  const choice = choose({ sizes, limits, cuts, policy, window, least: input.summaryTokens ?? 0 });
   if (choice === null) {
     if (fits && input.cause !== "overflow") return { kind: "none", reason: "nothing-to-cut", tokens };
-    return collapse(input, weigher, limits);
+    return collapse(input, sizes, limits);
   }
   const reason = input.cause !== "automatic" ? input.cause : trigger.kind === "met" ? trigger.threshold : "window";
-  return compactPlan(input, weigher, choice, reason);
+  return compactPlan(input, sizes, choice, reason);
 }
 
-function compactPlan<M>(input: PlanInput<M>, weigher: Weigher, choice: Choice, reason: CompactPlan["reason"]): Plan {
+function compactPlan<M>(input: PlanInput<M>, sizes: CutSizes, choice: Choice, reason: CompactPlan["reason"]): Plan {
   const { cut, summary, entries, tokens } = choice;
-  const hides = cut.index > weigher.first;
-  if (!hides && entries.length === 0) return { kind: "none", reason: "nothing-to-cut", tokens: weigher.total };
+  const hides = cut.index > sizes.first;
+  if (!hides && entries.length === 0) return { kind: "none", reason: "nothing-to-cut", tokens: sizes.total };
   return {
     kind: "compact",
     rung: hides ? "hide" : "clamp",
-    cut: hides ? makeCut(input, weigher, cut, { summary, digest: null }) : null,
+    cut: hides ? makeCut(input, sizes, cut, { summary, digest: null }) : null,
     entries,
     reason,
-    tokensBefore: weigher.total,
+    tokensBefore: sizes.total,
     tokensAfter: tokens,
     most: choice.most,
     reaches: choice.reaches,
@@ -134,47 +133,45 @@ function compactPlan<M>(input: PlanInput<M>, weigher: Weigher, choice: Choice, r
 }
 
 /** The last rung: everything is hidden, the request and a digest of the open calls stand for it. */
-function collapse<M>(input: PlanInput<M>, weigher: Weigher, limits: Limits): Plan {
-  const end: Boundary = { index: input.view.length, kind: "group" };
-  const asked = weigher.request(end);
-  const { entries, excess } = weigher.clamps(end, REQUEST_TOKENS);
-  const request = asked < 0 ? 0 : weigher.after(end, REQUEST_TOKENS, 0).tokens + excess - weigher.base;
-  const room = limits.fits - weigher.base - request;
-  if (room < STUB_TOKENS) return { kind: "impossible", floor: floorOf(input, weigher, request) };
-  const ample = Math.min(room, Math.max(STUB_TOKENS * 2, limits.goal - weigher.base - request));
+function collapse<M>(input: PlanInput<M>, sizes: CutSizes, limits: Limits): Plan {
+  const end: Boundary = { index: input.prompt.entries.length, kind: "group" };
+  const asked = sizes.request(end);
+  const { entries, excess } = sizes.clamps(end, REQUEST_TOKENS);
+  const request = asked < 0 ? 0 : sizes.after(end, REQUEST_TOKENS, 0).tokens + excess - sizes.base;
+  const room = limits.fits - sizes.base - request;
+  if (room < STUB_TOKENS) return { kind: "impossible", floor: floorOf(input, sizes, request) };
+  const ample = Math.min(room, Math.max(STUB_TOKENS * 2, limits.goal - sizes.base - request));
   const summary = Math.max(STUB_TOKENS, Math.min(limits.maxSummary, Math.floor(ample / 2)));
   const digest = Math.max(0, ample - summary);
   return {
     kind: "compact",
     rung: "collapse",
-    cut: makeCut(input, weigher, end, { summary, digest }),
+    cut: makeCut(input, sizes, end, { summary, digest }),
     entries,
     reason: input.cause === "automatic" ? "window" : input.cause,
-    tokensBefore: weigher.total,
-    tokensAfter: weigher.base + request + summary + digest,
+    tokensBefore: sizes.total,
+    tokensAfter: sizes.base + request + summary + digest,
     most: limits.fits,
     reaches: "window",
   };
 }
 
 function makeCut<M>(
-  { view, shape }: PlanInput<M>,
-  weigher: Weigher,
+  { prompt: { entries: view } }: PlanInput<M>,
+  sizes: CutSizes,
   cut: Boundary,
   budget: { summary: number; digest: number | null },
 ): Cut {
   const hidden = view.slice(0, cut.index).filter(({ source }) => source === "message");
   const seqs = hidden.map((entry) => entry.seq ?? 0);
-  const asked = weigher.request(cut);
-  const systems = view
-    .slice(0, cut.index)
-    .filter(({ seq, message }) => seq !== null && shape.role(message) === "system");
+  const asked = sizes.request(cut);
+  const systems = view.slice(0, cut.index).filter(({ seq, role }) => seq !== null && role === "system");
   return {
     tail: cut.index,
     covers: [seqs[0] ?? 0, seqs.at(-1) ?? 0],
     hidden: hidden.length,
     kept: view.length - cut.index,
-    hiddenTokens: weigher.hidden(cut.index),
+    hiddenTokens: sizes.hidden(cut.index),
     request: asked < 0 ? null : view[asked]!.seq,
     systems: systems.map(({ seq }) => seq!),
     summaryTokens: budget.summary,
@@ -182,11 +179,12 @@ function makeCut<M>(
   };
 }
 
-function floorOf<M>({ fixed, window }: PlanInput<M>, weigher: Weigher, request: number): Floor {
-  const total = weigher.base + window.reserve + request + STUB_TOKENS;
+function floorOf({ window }: PlanOptions, sizes: CutSizes, request: number): Floor {
+  const { fixed } = sizes;
+  const total = sizes.base + window.reserve + request + STUB_TOKENS;
   return {
     fixed,
-    systems: weigher.base - fixed,
+    systems: sizes.base - fixed,
     reserve: window.reserve,
     request,
     summary: STUB_TOKENS,

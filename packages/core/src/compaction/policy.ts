@@ -2,6 +2,8 @@
  * What a user may ask of compaction, and what it comes to in tokens for one window. Nothing here looks at messages.
  */
 import type { SummaryFormat } from "../log/record.ts";
+import { UNREPORTED_MARGIN } from "../tokens/budget.ts";
+import type { Count } from "../tokens/index.ts";
 
 /**
  * `tokens` and `messages` speak of the conversation: the view without system prompt, system messages and tools. `fraction`
@@ -31,6 +33,12 @@ export interface Policy {
 export interface Window {
   readonly size: number;
   readonly reserve: number;
+}
+
+/** What of a window may be filled: before the first report a little less of it. */
+export function usableWindow({ size, reserve }: Window, { source }: Count): Window {
+  if (source !== "estimated") return { size, reserve };
+  return { size, reserve: Math.ceil(size - (size - reserve) / UNREPORTED_MARGIN) };
 }
 
 /** All tokens are of the whole request. */

@@ -2,6 +2,7 @@
  * Whether a view asks to be compacted: any threshold reached starts it, compared with `>=`, every time. After an attempt
  * a threshold waits until a share of itself was said, in its own unit.
  */
+import type { Prompt } from "../prompt/prompt.ts";
 import { gainOf, type Policy, type Threshold, tokensOf, type Window } from "./policy.ts";
 
 export interface Fill {
@@ -23,6 +24,20 @@ export type TriggerCheck =
   | { readonly kind: "below" }
   | { readonly kind: "waiting" }
   | { readonly kind: "met"; readonly threshold: Threshold };
+
+/** What was said after a record; null for the beginning. */
+export function grownSince<M>({ entries, factor }: Prompt<M>, seq: number): Growth | null {
+  if (seq === 0) return null;
+  let tokens = 0;
+  let messages = 0;
+  for (let index = entries.length - 1; index >= 0; index -= 1) {
+    const entry = entries[index]!;
+    if (entry.source !== "message" || (entry.seq ?? 0) <= seq) break;
+    tokens += entry.size.text + entry.size.images;
+    if (entry.role !== "system") messages += 1;
+  }
+  return { tokens: Math.ceil(tokens * factor), messages };
+}
 
 /** `grown` is null when there was no attempt. */
 export function checkTrigger(policy: Policy, fill: Fill, grown: Growth | null, window: Window): TriggerCheck {

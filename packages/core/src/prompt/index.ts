@@ -1,3 +1,11 @@
 export type { AsSent } from "./as-sent.ts";
 export { buildPrompt, type Prompt, type PromptOptions, type SizedEntry } from "./prompt.ts";
-export { type AccountOf, createSizer, type FixedSize, fixedSize, type Sizer, type SizerOptions } from "./sizer.ts";
+export {
+  type AccountOf,
+  createSizer,
+  type FixedSize,
+  fixedSize,
+  type PartSize,
+  type Sizer,
+  type SizerOptions,
+} from "./sizer.ts";

@@ -27,6 +27,12 @@ export interface AccountOf {
   readonly prior: number;
 }
 
+/** One part of a message: its own text, and all that the message loses without it. Only parts that can go are sized. */
+export interface PartSize {
+  readonly text: number;
+  readonly whole: number;
+}
+
 export interface SizerOptions<M> {
   readonly shape: Shape<M>;
   readonly rules: RuleSet;
@@ -40,8 +46,8 @@ export interface Sizer<M> {
   readonly rules: RuleSet;
   message(message: M): MessageSize;
   text(text: string): number;
-  /** Tokens of each part's own text, by its place; 0 where there is none. Read once per message object. */
-  parts(message: M): readonly number[];
+  /** Of each part, by its place. Read once per message object. */
+  parts(message: M): readonly PartSize[];
   readonly fixed: FixedSize;
   /** Another fixed part from here on. */
   fix(fixed: FixedSize): void;
@@ -57,7 +63,7 @@ export interface Sizer<M> {
 
 export function createSizer<M extends object>(options: SizerOptions<M>): Sizer<M> {
   const { shape, rules, meter } = options;
-  const known = new WeakMap<M, readonly number[]>();
+  const known = new WeakMap<M, readonly PartSize[]>();
   let { fixed = NOTHING_FIXED, account = null } = options;
   let version = 0;
   return {
@@ -98,9 +104,18 @@ export function createSizer<M extends object>(options: SizerOptions<M>): Sizer<M
   };
 }
 
-function partSizes<M>(message: M, shape: Shape<M>, meter: Meter<M>): readonly number[] {
-  return shape.parts(message).map((part) => {
-    if (part.kind === "text" || part.kind === "result" || part.kind === "reasoning") return meter.text(part.text);
-    return part.kind === "call" ? meter.text(part.input) : 0;
+const NOTHING: PartSize = { text: 0, whole: 0 };
+
+function partSizes<M>(message: M, shape: Shape<M>, meter: Meter<M>): readonly PartSize[] {
+  // A picture has no text to count: it is as large as what the message loses without it.
+  const lost = (rest: M): number => Math.max(0, meter.message(message) - meter.message(rest));
+  return shape.parts(message).map((part, index): PartSize => {
+    if (part.kind === "image") return { text: 0, whole: lost(shape.withPart(message, index, EMPTY)) };
+    if (part.kind === "file" || part.kind === "other") return NOTHING;
+    const text = meter.text(part.kind === "call" ? part.input : part.text);
+    if (part.kind !== "result" || part.images.length === 0) return { text, whole: text };
+    return { text, whole: lost(shape.withPart(message, index, { ...part, text: "", images: [] })) };
   });
 }
+
+const EMPTY = { kind: "text", text: "" } as const;

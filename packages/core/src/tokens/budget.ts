@@ -22,7 +22,7 @@ export type Fit =
   | { readonly kind: "too-many-bytes"; readonly by: number };
 
 /** Before the first report the counter alone speaks; this much more is assumed. */
-const UNREPORTED_MARGIN = 1.05;
+export const UNREPORTED_MARGIN = 1.05;
 
 /** Whether a prompt leaves room for its answer, in tokens and in bytes. */
 export function fit(prompt: { readonly count: Count; readonly bytes?: number }, budget: Budget): Fit {

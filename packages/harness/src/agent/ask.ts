@@ -7,13 +7,13 @@ import { messageOf, modelError } from "./errors.ts";
 import type { Chain } from "./middleware.ts";
 import type { AgentModel, WindowBook } from "./model.ts";
 import { type Overflow, overflowOf } from "./overflow.ts";
-import type { Desk, ModelRequest } from "./request.ts";
+import type { ModelRequest, RequestBuilder } from "./request.ts";
 import { type RetryPolicy, retryDelay } from "./retry.ts";
 import type { Run } from "./run.ts";
 import { callModel, type StepOutcome } from "./step.ts";
 
 export interface Asking {
-  readonly desk: Desk;
+  readonly requests: RequestBuilder;
   readonly chain: Chain;
   readonly model: AgentModel;
   readonly book: WindowBook;
@@ -24,15 +24,15 @@ export interface Asking {
 }
 
 export async function ask(run: Run, asking: Asking): Promise<StepOutcome> {
-  const { desk, chain, model, callLimits: limits } = asking;
+  const { requests, chain, model, callLimits: limits } = asking;
   const context = { step: run.step, settings: model.settings, signal: run.signal, emit: run.emit, limits };
   let recovered = false;
   for (let attempt = 1; ; ) {
     const call = (given: ModelRequest): Promise<StepOutcome> => {
-      const { request, prefix } = desk.bind(given);
+      const { request, prefix } = requests.bind(given);
       return callModel(request, { ...context, prefix });
     };
-    const outcome = await chain.model(desk.request(), call, run);
+    const outcome = await chain.model(requests.request(), call, run);
     if (outcome.kind !== "failed" || outcome.shown || run.signal.aborted) return outcome;
     const overflow = overflowOf(outcome.error);
     if (overflow !== null) {
@@ -53,10 +53,10 @@ export async function ask(run: Run, asking: Asking): Promise<StepOutcome> {
 /** Shrinks the prompt without a model, to what the provider said it takes; false when nothing could be shed. */
 async function recover(
   run: Run,
-  { desk, book }: Asking,
+  { requests, book }: Asking,
   { overflow, reason }: { readonly overflow: Overflow; readonly reason: string },
 ): Promise<boolean> {
-  const counted = desk.count().tokens;
+  const counted = requests.prompt().count.tokens;
   if (overflow.kind === "tokens") book.learn(overflow.limit ?? counted, overflow.limit === null ? "guessed" : "stated");
   const { size, reserve } = book.window();
   const window = Math.min(fittingSize(overflow, { counted, size }), Math.floor(counted * SHRINK) + reserve);

@@ -2,11 +2,13 @@
  * An agent as the one who would ask next in a stored thread: its model, its counter, and what it would send beside the
  * messages. That is rendered on a copy of the thread in memory, so that showing a context writes nothing.
  */
-import { type AiSdkMessage, shapeOf } from "@palimpsest/core/message";
+import { type AiSdkMessage, rulesOf, shapeOf } from "@palimpsest/core/message";
+import { createSizer } from "@palimpsest/core/prompt";
 import type { Meter } from "@palimpsest/core/tokens";
 import type { ThreadLoad } from "../stores/store.ts";
 import { imagineConversation } from "../threads/imagined.ts";
-import type { Asker } from "../threads/thread-scale.ts";
+import { livePrompt } from "../threads/live-prompt.ts";
+import type { Asker } from "../threads/sized-thread.ts";
 import { fixedSizes, renderFixed } from "./fixed-part.ts";
 import { startRun } from "./run.ts";
 import { type AgentSetup, depsOf } from "./session.ts";
@@ -22,14 +24,17 @@ export async function askerOf(setup: AgentSetup): Promise<Asker> {
 
 async function besideMessages(setup: AgentSetup, load: ThreadLoad, meter: Meter<AiSdkMessage>) {
   const deps = depsOf(setup, load.header.user);
+  const shape = shapeOf("ai-sdk");
+  const conversation = imagineConversation(deps.store, load, shape);
   const run = startRun({
     runId: setup.deps.ids(),
     deps,
-    conversation: imagineConversation(deps.store, load, shapeOf("ai-sdk")),
+    conversation,
     signal: setup.lifetime.closing,
     emit: () => {},
     window: () => setup.book.window().size,
     bindsReasoning: setup.model.bindsReasoning,
+    prompt: livePrompt(conversation, createSizer({ shape, rules: rulesOf("ai-sdk"), meter })),
     compact: () => Promise.reject(new Error("a context is only shown: nothing is compacted for it")),
   });
   const part = await renderFixed(run, setup);

@@ -91,18 +91,18 @@ async function whenFree<T>(attempt: () => Promise<Leased<T>>, waiting: Waiting):
 const LOOK_AGAIN_MS = 250;
 
 async function runIn(
-  { run, desk, assertHeld }: Session,
+  { run, requests, assertHeld }: Session,
   { setup, said, progress }: { setup: AgentSetup; said: readonly Said[]; progress: Progress },
 ): Promise<RunEnd> {
   if (said.length === 0 && run.conversation.view().length === 0) throw nothingToAnswer(run.threadId);
-  const opening = desk.changes();
+  const opening = requests.changes();
   if (opening.length > 0) await run.commit(opening);
   for (const { message, origin } of said) run.question = await run.say(message, origin);
   const { chain } = setup;
   let end: RunEnd;
   try {
     await chain.beforeAgent(run);
-    end = await runLoop(run, { ...setup, desk }, progress);
+    end = await runLoop(run, { ...setup, requests }, progress);
   } catch (error) {
     // Whoever waits on the run's signal throws when it is stopped; a thread that was taken over is told apart below.
     end = isAbort(error, run.signal) ? { kind: "aborted" } : failed(error, progress);

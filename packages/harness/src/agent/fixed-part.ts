@@ -3,6 +3,7 @@
  * middleware's, and what the thread's log keeps of them.
  */
 import { type AiSdkMessage, aiSdkShape } from "@palimpsest/core/message";
+import type { FixedSize } from "@palimpsest/core/prompt";
 import type { Meter } from "@palimpsest/core/tokens";
 import type { ToolSet } from "ai";
 import type { RecordInput } from "../threads/writer.ts";
@@ -79,12 +80,11 @@ export function requestWith({ prompt, tools }: FixedPart, messages: readonly AiS
  * context can be broken down without the agent. The head is written with every append, so it holds no texts. Of a
  * memory block the receipt has the hash only: the text stands in the state alone, where it can be erased.
  */
-export function fixedDrafts(run: Run, part: FixedPart, meter: Meter<AiSdkMessage>): RecordInput[] {
+export function fixedDrafts(run: Run, part: FixedPart, parts: FixedSize["parts"]): RecordInput[] {
   const { prompt, schemas, hash, date } = part;
   const { compaction } = run.conversation.head();
   const before = sentBefore(run);
   if (before?.hash === hash && (!run.bindsReasoning || before.compaction === compaction)) return [];
-  const parts = fixedSizes(part, meter);
   const state: RecordInput = { kind: "state", patch: { request: { hash, parts, date, compaction } } };
   if (before?.hash === hash) return [state];
   return [{ kind: "event", event: { type: "request", hash, ...recorded(run, prompt), tools: schemas } }, state];

@@ -26,7 +26,7 @@ export interface Progress {
 }
 
 export async function runLoop(run: ActiveRun, options: LoopOptions, progress: Progress): Promise<RunEnd> {
-  const { chain, desk, maxSteps } = options;
+  const { chain, requests, maxSteps } = options;
   let shownAt = run.conversation.head().compaction;
   for (run.step = 1; run.step <= maxSteps; run.step++) {
     if (run.signal.aborted) return { kind: "aborted" };
@@ -40,10 +40,10 @@ export async function runLoop(run: ActiveRun, options: LoopOptions, progress: Pr
     await logAnswer(run, options, outcome);
     note(progress, outcome);
 
-    const theirs = outcome.calls.filter((call) => isForClient(call, desk.tools));
+    const theirs = outcome.calls.filter((call) => isForClient(call, requests.tools));
     const ours = outcome.calls.filter((call) => !theirs.includes(call));
     if (ours.length > 0) {
-      const bench = { tools: desk.tools, chain, timeoutMs: options.toolTimeoutMs };
+      const bench = { tools: requests.tools, chain, timeoutMs: options.toolTimeoutMs };
       await run.say(await runCalls(ours, run, bench), "tool");
     }
     for (const call of theirs) announceCall(call, run);
@@ -57,12 +57,12 @@ export async function runLoop(run: ActiveRun, options: LoopOptions, progress: Pr
 }
 
 /** The answer, what the provider reported for it and, when it is the last, what it asks of the queue: in one commit. */
-async function logAnswer(run: Run, { chain, desk }: LoopOptions, answer: Answered): Promise<void> {
+async function logAnswer(run: Run, { chain, requests }: LoopOptions, answer: Answered): Promise<void> {
   const { message, usage, finish, calls, prefix = null } = answer;
   if (message === null) return run.emit({ type: "answer-empty", step: run.step, finish });
   await run.say(message, "model", {
     prefix,
-    drafts: (seq) => (usage === null ? [] : [desk.report(usage, seq)]),
+    drafts: (seq) => (usage === null ? [] : [requests.report(usage, seq)]),
     jobs: (seq) => (calls.length === 0 ? chain.jobs(run, seq) : []),
   });
 }
@@ -84,11 +84,15 @@ async function giveUp(run: Run, outcome: Exclude<StepOutcome, Answered>, progres
 }
 
 /** The system prompt is the same from one compaction to the next, and may change with one. */
-async function refreshAfterCompaction(run: Run, { desk }: LoopOptions, shownAt: number | null): Promise<number | null> {
+async function refreshAfterCompaction(
+  run: Run,
+  { requests }: LoopOptions,
+  shownAt: number | null,
+): Promise<number | null> {
   const { compaction } = run.conversation.head();
   if (compaction === shownAt) return shownAt;
-  await desk.refresh();
-  const drafts = desk.changes();
+  await requests.refresh();
+  const drafts = requests.changes();
   if (drafts.length > 0) await run.commit(drafts);
   return compaction;
 }

@@ -1,36 +1,46 @@
 /**
- * The desk where a run's requests are put together and weighed: system prompt, tools and the thread's view make a
- * request; one count of it drives the trigger, the plan and the usage records. Calls no model.
+ * Puts a run's requests together: system prompt, tools and the thread's prompt make a request; the prompt's one count
+ * drives the trigger, the plan and the usage records. Calls no model.
  */
 import type { Window } from "@palimpsest/core/compaction";
+import { sizeOf } from "@palimpsest/core/internal/prompt";
 import { RECALL } from "@palimpsest/core/internal/summary";
-import type { ViewEntry } from "@palimpsest/core/log";
+import type { UsageFlaw } from "@palimpsest/core/log";
 import { type AiSdkMessage, type RuleSet, repair, rulesOf, shapeOf } from "@palimpsest/core/message";
 import { isCold, RELATIVE_PRICES } from "@palimpsest/core/pricing";
+import { fixedSize, type Prompt } from "@palimpsest/core/prompt";
 import type { Originals } from "@palimpsest/core/summary";
-import type { Count, Meter } from "@palimpsest/core/tokens";
+import type { Meter } from "@palimpsest/core/tokens";
 import type { ToolSet } from "ai";
 import { type Compactor, createCompactor } from "../compaction/compactor.ts";
 import { draftTable } from "../compaction/draft-table.ts";
 import { ensureParts, homeOriginals } from "../compaction/part-files.ts";
 import type { CachedPrefix } from "../compaction/summarize.ts";
 import type { ModelCounter } from "../models/tokenizers.ts";
-import { sentMessages } from "../threads/sent-messages.ts";
+import { livePrompt, shownAt } from "../threads/live-prompt.ts";
 import type { RecordInput } from "../threads/writer.ts";
 import { type BoundRequest, bindRequest } from "./bound-request.ts";
 import { markedMessages } from "./cache-marks.ts";
 import type { StepUsage } from "./events.ts";
-import { type FixedSource, fixedDrafts, type ModelRequest, renderFixed, requestWith } from "./fixed-part.ts";
-import { type Ledger, openLedger, type Settled } from "./ledger.ts";
+import {
+  type FixedPart,
+  type FixedSource,
+  fixedDrafts,
+  fixedSizes,
+  type ModelRequest,
+  renderFixed,
+  requestWith,
+} from "./fixed-part.ts";
 import type { CompactionSetup } from "./middleware.ts";
 import type { ModelObject, ModelSettings, WindowBook } from "./model.ts";
+import { type OpenSizer, openSizer } from "./open-sizer.ts";
 import { readMessages } from "./read-records.ts";
 import type { Run } from "./run.ts";
 import { summarizerLabel, type WriterPlace, writerFor } from "./summarizer.ts";
 
 export type { ModelRequest } from "./fixed-part.ts";
 
-export interface DeskOptions extends FixedSource {
+export interface RequestOptions extends FixedSource {
   readonly model: ModelObject;
   readonly providerOptions: ModelSettings["providerOptions"];
   readonly counter: ModelCounter;
@@ -41,16 +51,18 @@ export interface DeskOptions extends FixedSource {
   readonly history: string | null;
   /** `no`: a draft of this thread is under way already. */
   readonly ahead: "yes" | "no";
-  /** What the thread's run before this one left in its ledger, if nothing was written since. */
-  readonly before: Settled | null;
+  /** What the thread's run before this one has counted with, if nothing was written since. */
+  readonly before: OpenSizer | null;
 }
 
-export interface Desk {
-  settled(): Settled;
+export interface RequestBuilder {
   readonly compactor: Compactor<AiSdkMessage>;
   readonly tools: ToolSet;
   window(): Window;
-  count(): Count;
+  /** What would be sent now, before anything hooks into it. */
+  prompt(): Prompt<AiSdkMessage>;
+  /** System prompt and tools as they are sent now, under the hash that names them in every record. */
+  fixed(): FixedPart;
   /** Renders system prompt and tools anew. */
   refresh(): Promise<void>;
   /** What to write when system prompt or tools differ from what the thread last sent. */
@@ -60,6 +72,8 @@ export interface Desk {
   bind(request: ModelRequest): BoundRequest;
   /** The usage record for the message at `of`, whose request was the last one made here. */
   report(usage: StepUsage, of: number): RecordInput;
+  /** For the thread's next run. */
+  opened(): OpenSizer;
 }
 
 const RULES = rulesOf("ai-sdk");
@@ -67,74 +81,99 @@ const RULES = rulesOf("ai-sdk");
 const LAST_RULE: RuleSet = { name: "request", rules: ["ends-with-request"] };
 const SHAPE = shapeOf("ai-sdk");
 
-export async function openDesk(run: Run, options: DeskOptions): Promise<Desk> {
-  const { model, counter, meter, book, before } = options;
-  const { conversation } = run;
+export async function openRequests(run: Run, options: RequestOptions): Promise<RequestBuilder> {
+  const { model, counter, meter, book } = options;
+  const { conversation, deps } = run;
   let part = await renderFixed(run, options);
-  const fixed = (): number => meter.system(part.prompt.text) + meter.tools(part.schemas);
-  const window = (): Window => book.window();
-  const bind = (request: ModelRequest): BoundRequest => bindRequest(request, part, run);
-  const ledger = await openLedger(run, {
-    modelId: model.modelId,
-    prior: counter.prior,
+  const fixed = () => fixedSize(fixedSizes(part, meter), part.hash);
+  const { sizer, ...known } = await openSizer(run, {
+    shape: conversation.shape,
+    rules: RULES,
     meter,
-    fixed,
-    render,
-    before,
-    window: () => window().size,
+    fixed: fixed(),
+    model: model.modelId,
+    prior: counter.prior,
+    window: book.window().size,
+    before: options.before,
   });
+  let { lastAt } = known;
+  const prompt = livePrompt(conversation, sizer, known.prompt);
+  const bind = (request: ModelRequest): BoundRequest => bindRequest(request, part, run);
+  const now: Now = {
+    prompt,
+    lastAt: () => lastAt,
+    request: () => bind(requestWith(part, prompt().messages)).request,
+  };
+  let asked: Prompt<AiSdkMessage> | null = null;
   return {
-    settled: () => ({ account: ledger.account, lastAt: ledger.lastAt }),
+    prompt,
+    bind,
+    fixed: () => part,
     get tools() {
       return part.tools;
     },
-    window,
-    count: () => ledger.count(conversation.view()),
+    window: () => book.window(),
     compactor: createCompactor({
       conversation,
-      meter,
-      rules: RULES,
-      fixed,
-      window,
-      count: ledger.count,
-      ...effects(run, options, { ledger, request: () => bind(requestWith(part, render(conversation.view()))).request }),
+      prompt,
+      window: () => book.window(),
+      ...effects(run, options, now),
       originals: () => originalsFor(part.tools, options.history),
     }),
     async refresh() {
       part = await renderFixed(run, options);
+      sizer.fix(fixed());
     },
-    changes: () => fixedDrafts(run, part, meter),
+    changes: () => fixedDrafts(run, part, sizer.fixed.parts),
     request() {
-      ledger.send();
-      return requestWith(part, repair(render(conversation.view()), SHAPE, LAST_RULE).messages);
+      asked = prompt();
+      return requestWith(part, endingWithRequest(asked.messages));
     },
-    bind,
     report(usage, of) {
-      const record = ledger.report(usage, of, part.hash);
-      if (record.flaw === null) book.accept(usage.input);
-      return record;
+      const settled = sizer.settle({ of, ...usage }, sizeOf(asked ?? prompt()), book.window().size);
+      lastAt = deps.clock().getTime();
+      if (settled.kind === "accepted") book.accept(usage.input);
+      return {
+        kind: "usage",
+        of,
+        model: model.modelId,
+        ...usage,
+        measured: { ...shownAt(conversation), promptHash: part.hash },
+        factor: settled.kind === "accepted" ? settled.factor : null,
+        flaw: settled.kind === "accepted" ? null : flawOf(settled.reason),
+      };
     },
+    opened: () => ({ sizer, prompt: asked ?? known.prompt, lastAt }),
   };
 }
 
-function render(view: readonly ViewEntry<AiSdkMessage>[]): readonly AiSdkMessage[] {
-  return sentMessages(view, SHAPE, RULES).messages;
+/** A prompt that ends with an answer is sent with a word that asks for the next one. */
+function endingWithRequest(messages: readonly AiSdkMessage[]): readonly AiSdkMessage[] {
+  const role = messages.at(-1)?.role;
+  return role === "user" || role === "tool" ? messages : repair(messages, SHAPE, LAST_RULE).messages;
 }
 
-interface Asked {
-  readonly ledger: Ledger;
-  /** What would be sent now. */
+function flawOf(reason: string): UsageFlaw {
+  return reason === "zero" || reason === "over-window" ? reason : "implausible";
+}
+
+/** Where a run stands when a compaction asks. */
+interface Now {
+  readonly prompt: () => Prompt<AiSdkMessage>;
+  /** When the provider was asked last. */
+  readonly lastAt: () => number | null;
+  /** What would be sent. */
   readonly request: () => ModelRequest;
 }
 
-/** What a compactor needs beside the view and its weight. */
-function effects(run: Run, options: DeskOptions, { ledger, request }: Asked) {
+/** What a compactor needs beside the prompt. */
+function effects(run: Run, options: RequestOptions, now: Now) {
   const { deps, threadId, conversation } = run;
   const { compaction, history, model, providerOptions, book, ahead } = options;
   const { settings, summarizer } = compaction;
   const { enabled, from, protectTokens, minGainTokens } = settings.prune;
   const policy = { protectTokens, minGainTokens, ...(from === null ? {} : { from }) };
-  const cache = () => (isCold(ledger.lastAt, deps.clock().getTime(), RELATIVE_PRICES) ? "cold" : "warm");
+  const cache = () => (isCold(now.lastAt(), deps.clock().getTime(), RELATIVE_PRICES) ? "cold" : "warm");
   const table = draftTable(deps.store.drafts, threadId, deps.clock);
   const { count, prior } = options.counter;
   const place: WriterPlace = {
@@ -144,8 +183,7 @@ function effects(run: Run, options: DeskOptions, { ledger, request }: Asked) {
     providerOptions,
     drafts: table,
     window: () => book.window().size,
-    prefix: () =>
-      cache() === "cold" ? null : prefixOf(request(), model.provider, ledger.count(conversation.view()).tokens),
+    prefix: () => (cache() === "cold" ? null : prefixOf(now.request(), model.provider, now.prompt().count.tokens)),
   };
   return {
     writer: writerFor(summarizer, place),

@@ -5,6 +5,7 @@
 import type { CompactionOutcome } from "@palimpsest/core/compaction";
 import type { MessageRecord } from "@palimpsest/core/log";
 import type { AiSdkMessage } from "@palimpsest/core/message";
+import type { Prompt } from "@palimpsest/core/prompt";
 import type { CompactRequest } from "../compaction/compactor.ts";
 import type { NewJob } from "../stores/outbox.ts";
 import type { AppendBatch } from "../stores/store.ts";
@@ -39,6 +40,8 @@ export interface Run {
     bodies: readonly { readonly seq: number; readonly body: string }[],
     drafts?: readonly RecordInput[],
   ): Promise<void>;
+  /** What would be sent now, before anything hooks into it. */
+  prompt(): Prompt<AiSdkMessage>;
   compact(request: CompactRequest): Promise<CompactionOutcome<AiSdkMessage>>;
   /** The model refuses a thought of its own once anything before it has changed: system prompt and tools stay as they are. */
   readonly bindsReasoning: boolean;
@@ -60,7 +63,7 @@ type Drafts = readonly RecordInput[] | (() => readonly RecordInput[]);
 
 export type RunOptions = Pick<
   Run,
-  "runId" | "deps" | "conversation" | "signal" | "emit" | "compact" | "window" | "bindsReasoning"
+  "runId" | "deps" | "conversation" | "signal" | "emit" | "prompt" | "compact" | "window" | "bindsReasoning"
 >;
 
 export interface ActiveRun extends Run {

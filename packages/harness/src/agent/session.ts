@@ -1,5 +1,5 @@
 /**
- * A thread that is held: its lease, its open conversation, a run on it and the desk its requests are made at. Runs and
+ * A thread that is held: its lease, its open conversation, a run on it and what builds its requests. Runs and
  * manual compactions both work inside one, so that they can never meet on the same thread.
  */
 import { type AiSdkMessage, shapeOf, withToolFacts } from "@palimpsest/core/message";
@@ -16,14 +16,14 @@ import type { ToolRegistry } from "../tool-facts.ts";
 import type { Asking } from "./ask.ts";
 import { LeaseLostError } from "./errors.ts";
 import type { Emit } from "./events.ts";
-import type { Settled } from "./ledger.ts";
 import type { Lifetime } from "./lifetime.ts";
 import type { Chain, CompactionSetup, Middleware } from "./middleware.ts";
-import { type Desk, openDesk } from "./request.ts";
+import type { OpenSizer } from "./open-sizer.ts";
+import { openRequests, type RequestBuilder } from "./request.ts";
 import { type ActiveRun, startRun } from "./run.ts";
 
 /** An agent's options, resolved. */
-export interface AgentSetup extends Omit<Asking, "desk"> {
+export interface AgentSetup extends Omit<Asking, "requests"> {
   readonly deps: ThreadDeps;
   readonly base: string;
   readonly tools: ToolSet;
@@ -45,12 +45,12 @@ export interface AgentSetup extends Omit<Asking, "desk"> {
 
 interface OpenThread {
   readonly conversation: Conversation<AiSdkMessage>;
-  readonly settled: Settled;
+  readonly sized: OpenSizer;
 }
 
 export interface Session {
   readonly run: ActiveRun;
-  readonly desk: Desk;
+  readonly requests: RequestBuilder;
   /** Throws once the thread has been taken over. */
   assertHeld(): void;
 }
@@ -77,7 +77,8 @@ export function withSession<T>(
       const before = setup.open.get(key);
       setup.open.delete(key);
       const { middleware, compaction, base, tools, registry, book } = setup;
-      const shape = withToolFacts(shapeOf("ai-sdk"), registry.find);
+      // The same table as before, so that what was read through it still counts.
+      const shape = before?.conversation.shape ?? withToolFacts(shapeOf("ai-sdk"), registry.find);
       const conversation = await openConversation(writer, shape, before?.conversation);
       if (conversation === null) throw new LeaseLostError(threadId);
       const signal = stop === undefined ? lost : AbortSignal.any([stop, lost]);
@@ -92,8 +93,12 @@ export function withSession<T>(
         window,
         bindsReasoning,
       };
-      const run: ActiveRun = startRun({ ...common, compact: (request) => desk.compactor.compact(request) });
-      const desk = await openDesk(run, {
+      const run: ActiveRun = startRun({
+        ...common,
+        prompt: () => requests.prompt(),
+        compact: (request) => requests.compactor.compact(request),
+      });
+      const requests = await openRequests(run, {
         middleware,
         compaction,
         base,
@@ -104,19 +109,19 @@ export function withSession<T>(
         providerOptions: setup.model.settings.providerOptions,
         ahead: setup.drafting.has(key) ? "no" : "yes",
         ...(await setup.counting()),
-        before: before?.conversation.live() === conversation.live() ? before.settled : null,
+        before: before?.conversation.live() === conversation.live() ? before.sized : null,
         history: setup.history?.(threadId, userId) ?? null,
       });
       const assertHeld = (): void => {
         if (lost.aborted) throw new LeaseLostError(threadId);
       };
       try {
-        const result = await work({ run, desk, assertHeld });
-        keepOpen(setup, key, { conversation, settled: desk.settled() });
+        const result = await work({ run, requests, assertHeld });
+        keepOpen(setup, key, { conversation, sized: requests.opened() });
         return result;
       } finally {
-        if (setup.lifetime.closing.aborted) await desk.compactor.close();
-        else letDraft(setup, key, desk.compactor);
+        if (setup.lifetime.closing.aborted) await requests.compactor.close();
+        else letDraft(setup, key, requests.compactor);
       }
     },
     { runId, abandon: setup.lifetime.over },

@@ -5,7 +5,7 @@ import { type ThreadPrompt, threadPrompt } from "../inspect/thread-prompt.ts";
 import { type Forked, fork, type Pinned, pin, redo, type Undone, undo, withWriter } from "../threads/acts.ts";
 import { replay } from "../threads/audit.ts";
 import { type FileCopier, forkWithFiles } from "../threads/fork-files.ts";
-import type { Asker } from "../threads/thread-scale.ts";
+import type { Asker } from "../threads/sized-thread.ts";
 import type { ThreadDeps, Writer } from "../threads/writer.ts";
 
 export interface ThreadHandle {

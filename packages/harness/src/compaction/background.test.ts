@@ -4,6 +4,7 @@ import type { CompactionOutcome, Policy } from "@palimpsest/core/compaction";
 import { storedSummary } from "@palimpsest/core/internal/compaction";
 import type { Range } from "@palimpsest/core/log";
 import { type OpenAiMessage, openaiRules, openaiShape } from "@palimpsest/core/message";
+import { createSizer, type Sizer } from "@palimpsest/core/prompt";
 import { SECTIONS, type SummaryState } from "@palimpsest/core/summary";
 import { charsPerToken, createMeter } from "@palimpsest/core/tokens";
 import { openSqlite } from "../stores/sqlite.ts";
@@ -11,6 +12,7 @@ import { scriptedModel } from "../testing/scripted-model.ts";
 import { SUMMARIZERS } from "../testing/summarizers.ts";
 import { pin, undo, withWriter } from "../threads/acts.ts";
 import { type Conversation, openConversation } from "../threads/conversation.ts";
+import { livePrompt } from "../threads/live-prompt.ts";
 import { redact } from "../threads/redact.ts";
 import { createThread, threadDeps, type Writer } from "../threads/writer.ts";
 import { type Compactor, type CompactorOptions, createCompactor } from "./compactor.ts";
@@ -20,6 +22,12 @@ import { modelSummarize } from "./model-summarize.ts";
 import { createModelWriter } from "./model-writer.ts";
 import type { Summarize } from "./summarize.ts";
 
+const meter = createMeter(openaiShape, { counter: charsPerToken(4) });
+/** Counted as reported, so that the whole window is used. */
+const reported: Sizer<OpenAiMessage> = {
+  ...createSizer({ shape: openaiShape, rules: openaiRules, meter }),
+  count: (_, estimate) => ({ tokens: estimate, source: "reported" }),
+};
 const POLICY: Policy = {
   trigger: [{ type: "tokens", value: 5000 }],
   keep: { type: "messages", value: 6 },
@@ -266,7 +274,6 @@ async function inThread(work: (thread: Thread) => Promise<void>): Promise<void> 
 async function makeThread(writer: Writer) {
   const { store } = writer;
   const events: CompactionEvent[] = [];
-  const meter = createMeter(openaiShape, { counter: charsPerToken(4) });
   const conversation = (await openConversation(writer, openaiShape))!;
   let now = Date.parse("2026-01-01T00:00:00Z");
   let said = 0;
@@ -288,11 +295,8 @@ async function makeThread(writer: Writer) {
   ): Compactor<OpenAiMessage> => {
     const options: CompactorOptions<OpenAiMessage> = {
       conversation,
-      meter,
-      rules: openaiRules,
+      prompt: livePrompt(conversation, reported),
       window: () => ({ size: 8000, reserve: 1000 }),
-      fixed: () => 0,
-      count: (view) => ({ tokens: meter.messages(view.map(({ message }) => message)), source: "reported" }),
       policy,
       prune: null,
       writer: createModelWriter({

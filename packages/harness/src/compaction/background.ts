@@ -3,15 +3,16 @@
  * at a time; it is kept beside the log and committed only if it still holds. It never touches the thread, and whatever
  * goes wrong is an event, since the trigger can always do without.
  */
-import type { Cut } from "@palimpsest/core/compaction";
+import type { Cut, Window } from "@palimpsest/core/compaction";
+import { usableWindow } from "@palimpsest/core/internal/compaction";
 import { applyDelta, deltaOf } from "@palimpsest/core/internal/log";
 import type { Delta, Json } from "@palimpsest/core/log";
+import type { Prompt } from "@palimpsest/core/prompt";
 import { readState } from "@palimpsest/core/summary";
 import { untilAborted } from "../abort.ts";
 import { covers, fingerprint, planDraft } from "./draft-plan.ts";
 import type { DraftTable } from "./draft-table.ts";
 import type { OnCompactionEvent } from "./events.ts";
-import type { Gauge } from "./gauge.ts";
 import { type OrderOptions, orderFor } from "./summary-order.ts";
 import type { Begun, SummaryOutcome, SummaryStep } from "./write-summary.ts";
 
@@ -25,9 +26,9 @@ export interface BackgroundOptions {
 
 export interface Background<M> {
   /** Starts a draft if the view is near enough to its trigger. Returns at once. */
-  consider(measured: Gauge<M>): void;
+  consider(prompt: Prompt<M>): void;
   /** The draft that covers most of the wanted range from its beginning on, if it holds. */
-  ready(wanted: Cut, measured: Gauge<M>, request: ReadyRequest): Promise<Begun | null>;
+  ready(wanted: Cut, prompt: Prompt<M>, request: ReadyRequest): Promise<Begun | null>;
   /** Nothing prepared holds any more. */
   clear(): Promise<void>;
   /** Resolves when no draft is being written. */
@@ -48,7 +49,11 @@ interface Draft extends Begun {
 
 const KEY = "draft";
 
-type Setting<M> = OrderOptions<M> & { readonly background: BackgroundOptions; readonly on: OnCompactionEvent };
+interface Setting<M> extends OrderOptions<M> {
+  readonly background: BackgroundOptions;
+  readonly window: () => Window;
+  readonly on: OnCompactionEvent;
+}
 
 export function createBackground<M>(options: Setting<M>, summaryStep: SummaryStep): Background<M> {
   return new Drafting(options, summaryStep);
@@ -71,16 +76,17 @@ class Drafting<M> implements Background<M> {
     this.#summaryStep = summaryStep;
   }
 
-  consider(measured: Gauge<M>): void {
+  consider(prompt: Prompt<M>): void {
     const { background, conversation, policy } = this.#options;
-    if (background.ahead === "no" || this.#work !== null || measured.tokens < this.#restUntil) return;
+    const { tokens } = prompt.count;
+    if (background.ahead === "no" || this.#work !== null || tokens < this.#restUntil) return;
     // Who took a compaction back does not want the next one prepared.
     if (conversation.head().undone !== null) return;
     if (this.#held && this.#holds(this.#held)) return;
-    const cut = planDraft(conversation, measured, policy);
+    const cut = planDraft(prompt, usableWindow(this.#options.window(), prompt.count), policy);
     if (cut === null) return;
-    this.#restUntil = Math.floor(measured.tokens * (1 + policy.minGain));
-    this.#work = this.#draft(cut, measured, this.#stop.signal)
+    this.#restUntil = Math.floor(tokens * (1 + policy.minGain));
+    this.#work = this.#draft(cut, prompt, this.#stop.signal)
       .catch((error: unknown) => this.#dropped(cut, error instanceof Error ? error.message : String(error)))
       .finally(() => {
         this.#work = null;
@@ -88,8 +94,8 @@ class Drafting<M> implements Background<M> {
       });
   }
 
-  async ready(wanted: Cut, measured: Gauge<M>, { wait, signal }: ReadyRequest): Promise<Begun | null> {
-    const serves = (cut: Cut): boolean => covers(cut, wanted, measured);
+  async ready(wanted: Cut, prompt: Prompt<M>, { wait, signal }: ReadyRequest): Promise<Begun | null> {
+    const serves = (cut: Cut): boolean => covers(cut, wanted, prompt);
     // What will be of no use is stopped: its finished parts serve the summary that is written now.
     if (wait === "yes") {
       await (this.#covering === null || serves(this.#covering)
@@ -117,14 +123,14 @@ class Drafting<M> implements Background<M> {
     this.#stop = new AbortController();
   }
 
-  async #draft(cut: Cut, measured: Gauge<M>, signal: AbortSignal): Promise<void> {
+  async #draft(cut: Cut, prompt: Prompt<M>, signal: AbortSignal): Promise<void> {
     // A draft of an earlier run may still hold.
     if ((await this.#current()) !== null || signal.aborted) return;
     const { on, background } = this.#options;
     on({ type: "draft-start", covers: cut.covers });
     this.#covering = cut;
     const print = this.#print(cut);
-    const order = await orderFor(cut, this.#options, measured, { focus: null, model: "writer", signal });
+    const order = await orderFor(cut, this.#options, prompt, { focus: null, model: "writer", signal });
     const summarised = await this.#summaryStep.draft(order);
     if (signal.aborted) return this.#dropped(cut, "stopped");
     if (summarised === null) return this.#dropped(cut, "the summarizer failed");

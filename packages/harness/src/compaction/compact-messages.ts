@@ -15,11 +15,12 @@ import {
   type PruneRecord,
 } from "@palimpsest/core/log";
 import { type Dialect, detectDialect, rulesOf, type Shape, shapeOf } from "@palimpsest/core/message";
+import { createSizer, fixedSize } from "@palimpsest/core/prompt";
 import { answerReserve, charsPerToken, createMeter } from "@palimpsest/core/tokens";
 import { SettingsError, type SummarizationOptions, summarizationFromOptions } from "../config/summarization.ts";
 import type { Conversation } from "../threads/conversation.ts";
 import { inMemoryConversation, NO_THREAD } from "../threads/in-memory.ts";
-import { type SentMessages, sentMessages } from "../threads/sent-messages.ts";
+import { livePrompt } from "../threads/live-prompt.ts";
 import { createCompactor } from "./compactor.ts";
 import type { SummaryWriter } from "./summary-writer.ts";
 
@@ -59,9 +60,6 @@ export interface CompactedMessages<M> {
   readonly outcome: CompactionOutcome<M>;
 }
 
-/** A plan's bound can be passed by what repairs add; each further round has less to hide. */
-const ROUNDS = 4;
-
 /** `messages` is everything ever said. Throws a `FloorError` when nothing fits the window. */
 export async function compactMessages<M extends object>(
   messages: readonly M[],
@@ -72,18 +70,16 @@ export async function compactMessages<M extends object>(
   if (problems.length > 0) throw new SettingsError(problems);
   const dialect = options.dialect ?? detectDialect(messages).dialect;
   const shape = shapeOf(dialect) as unknown as Shape<M>;
-  const rules = rulesOf(dialect);
   const conversation = arrayConversation(messages, shape, options.state ?? null);
   const meter = createMeter(shape, { counter: options.countTokens ?? charsPerToken(4) });
+  const sizer = createSizer({ shape, rules: rulesOf(dialect), meter, fixed: fixedSize({ base: fixed }) });
+  const prompt = livePrompt(conversation, sizer);
   const compactor = createCompactor({
     conversation,
-    meter,
-    rules,
+    prompt,
     writer,
     archive: null,
-    count: null,
     window: () => ({ size, reserve }),
-    fixed: () => fixed,
     originals: () => ({ ...NOWHERE, finder: options.originals ?? null }),
     policy: summarizationFromOptions(options).policy,
     prune: null,
@@ -91,15 +87,11 @@ export async function compactMessages<M extends object>(
     clock: () => new Date(),
     on: () => {},
   });
-  const prompt = (): SentMessages<M> => sentMessages(conversation.view(), shape, rules);
-  const tokens = (): number => fixed + meter.messages(prompt().messages);
   const given = signal === undefined ? {} : { signal };
-  let outcome = await compactor.compact({ cause: "automatic", ...given });
-  for (let round = 1; round < ROUNDS && tokens() > size - reserve && !signal?.aborted; round += 1)
-    outcome = await compactor.compact({ cause: "overflow", model: "none", ...given });
+  const outcome = await compactor.compact({ cause: "automatic", ...given });
   const { compaction, prunes } = conversation.live();
-  const { messages: shown, sources } = prompt();
-  return { messages: shown, sources, tokens: tokens(), state: { compaction, prunes }, outcome };
+  const { messages: shown, sources, sentTokens } = prompt();
+  return { messages: shown, sources, tokens: fixed + sentTokens, state: { compaction, prunes }, outcome };
 }
 
 function sizeProblems({ window, reserve, fixed }: Record<"window" | "reserve" | "fixed", number>): string[] {

@@ -6,12 +6,14 @@ import { after, test } from "node:test";
 import type { CompactionOutcome, Policy } from "@palimpsest/core/compaction";
 import { sent } from "@palimpsest/core/internal/log";
 import { assertValid, forRequest, type OpenAiMessage, openaiRules, openaiShape } from "@palimpsest/core/message";
+import { createSizer, fixedSize } from "@palimpsest/core/prompt";
 import { charsPerToken, createMeter } from "@palimpsest/core/tokens";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { Store } from "../stores/store.ts";
 import { appendMessages, pin, redo, undo, withWriter } from "../threads/acts.ts";
 import { replay, verify } from "../threads/audit.ts";
 import { openConversation } from "../threads/conversation.ts";
+import { livePrompt } from "../threads/live-prompt.ts";
 import { createThread, threadDeps, type Writer } from "../threads/writer.ts";
 import { type Compactor, type CompactorOptions, createCompactor } from "./compactor.ts";
 import { type CompactionEvent, logLine } from "./events.ts";
@@ -113,7 +115,7 @@ for (const trigger of [
       const conversation = await thread.open();
       const policy = { ...POLICY, trigger: [trigger] };
       const window = () => ({ size: 200_000, reserve: 4096 });
-      const compactor = thread.compactorOn(conversation, { policy, window, fixed: () => 2500 });
+      const compactor = thread.compactorOn(conversation, { policy, window, fixed: 2500 });
       let compactions = 0;
       for (let turn = 0; turn < 100; turn++) {
         await conversation.commit(drafts(turns(turn, turn + 1)));
@@ -303,7 +305,7 @@ test("[F3] a summary that would not make the prompt smaller is refused, however 
 test("[F32] a floor above the window is a typed error before any provider is called", async () => {
   await inThread(async (thread) => {
     await thread.say(...turns(0, 3));
-    const compactor = thread.compactor({ fixed: () => 31_000 });
+    const compactor = thread.compactor({ fixed: 31_000 });
     await assert.rejects(compactor.compact({ cause: "automatic" }), { code: "floor-exceeds-window" });
   });
 });
@@ -364,7 +366,9 @@ function compacted(outcome: CompactionOutcome<OpenAiMessage>) {
   return outcome as Extract<typeof outcome, { kind: "compacted" }>;
 }
 
-type Settings = Partial<Pick<CompactorOptions<OpenAiMessage>, "writer" | "policy" | "fixed" | "window">>;
+interface Settings extends Partial<Pick<CompactorOptions<OpenAiMessage>, "writer" | "policy" | "window">> {
+  readonly fixed?: number;
+}
 
 async function inThread(work: (thread: Awaited<ReturnType<typeof makeThread>>) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "palimpsest-"));
@@ -385,15 +389,15 @@ async function makeThread(folder: string, store: Store, writer: Writer) {
   const archive = async () => ensureParts(history, store, "t", (await store.head("t"))!.compaction);
   const compactorOn = (
     conversation: Awaited<ReturnType<typeof open>>,
-    settings: Settings = {},
+    { fixed = 0, ...settings }: Settings = {},
   ): Compactor<OpenAiMessage> =>
     createCompactor({
       conversation,
-      meter,
-      rules: openaiRules,
+      prompt: livePrompt(
+        conversation,
+        createSizer({ shape: openaiShape, rules: openaiRules, meter, fixed: fixedSize({ base: fixed }) }),
+      ),
       window: () => ({ size: 32_768, reserve: 4096 }),
-      fixed: () => 0,
-      count: null,
       policy: POLICY,
       prune: null,
       writer: null,

@@ -8,29 +8,33 @@ import {
   type CompactPlan,
   keepProblems,
   type Plan,
-  type PlanInput,
+  type PlanOptions,
   type Policy,
   type PruneRung,
   planCompaction,
   reasonText,
   type Window,
 } from "@palimpsest/core/compaction";
+import { grownSince, type Known, NOTHING_KNOWN, usableWindow } from "@palimpsest/core/internal/compaction";
 import { NOWHERE } from "@palimpsest/core/internal/summary";
-import type { Head, ViewEntry } from "@palimpsest/core/log";
+import type { Head } from "@palimpsest/core/log";
+import type { Prompt, SizedEntry } from "@palimpsest/core/prompt";
 import type { Originals } from "@palimpsest/core/summary";
 import { SettingsError } from "../config/summarization.ts";
 import type { Conversation } from "../threads/conversation.ts";
 import { type Background, type BackgroundOptions, createBackground } from "./background.ts";
+import { type CarryOutContext, carryOutFitting } from "./carry-out.ts";
 import type { OnCompactionEvent } from "./events.ts";
 import { FloorError } from "./floor-error.ts";
-import { type Gauge, type GaugeOptions, gauge } from "./gauge.ts";
-import { type Known, type MakingContext, makeFitting, NOTHING_KNOWN } from "./make-records.ts";
 import type { QuoteSource } from "./pins.ts";
 import type { SummaryWriter } from "./summary-writer.ts";
 import { type Begun, createSummaryStep } from "./write-summary.ts";
 
-export interface CompactorOptions<M> extends GaugeOptions<M> {
+export interface CompactorOptions<M> {
   readonly conversation: Conversation<M>;
+  /** What would be sent now: see `livePrompt`. */
+  readonly prompt: () => Prompt<M>;
+  readonly window: () => Window;
   readonly policy: Policy;
   /** How tool traffic may be pruned now (is the provider's cache still warm?); null: never. */
   readonly prune: (() => PruneRung) | null;
@@ -48,7 +52,7 @@ export interface CompactorOptions<M> extends GaugeOptions<M> {
 }
 
 export interface CompactRequest {
-  readonly cause: PlanInput<unknown>["cause"];
+  readonly cause: PlanOptions["cause"];
   readonly focus?: string;
   readonly keep?: Policy["keep"];
   /** Everything but the append, without a model. */
@@ -71,42 +75,38 @@ export interface Compactor<M> {
 
 export function createCompactor<M>(options: CompactorOptions<M>): Compactor<M> {
   const { conversation, on } = options;
-  const summarise = createSummaryStep(options);
+  const summaryStep = createSummaryStep(options);
   const background =
     options.background == null || options.writer === null
       ? null
-      : createBackground({ ...options, background: options.background }, summarise);
+      : createBackground({ ...options, background: options.background }, summaryStep);
   /** Where the log stood when an attempt changed nothing: the next one waits for growth. */
   let attempted = 0;
-  const plan = (request: CompactRequest, measured: Gauge<M>, known: Known = NOTHING_KNOWN): Plan =>
-    planCompaction({
-      view: measured.view,
-      shape: conversation.shape,
-      measure: measured.measure,
-      fixed: measured.fixed + known.unforeseen,
-      summaryTokens: known.summaryTokens,
-      window: request.window ?? measured.window,
+  const plan = (request: CompactRequest, prompt: Prompt<M>, known: Known = NOTHING_KNOWN): Plan =>
+    planCompaction(prompt, {
+      ...known,
+      window: request.window ?? usableWindow(options.window(), prompt.count),
       policy: request.keep === undefined ? options.policy : { ...options.policy, keep: request.keep },
       cause: request.cause,
-      grown: measured.grownSince(Math.max(attempted, lastAct(conversation))),
+      grown: grownSince(prompt, Math.max(attempted, lastAct(conversation))),
       prune: options.prune?.() ?? null,
       originals: options.originals?.() ?? NOWHERE,
     });
   return {
-    plan: (request) => plan(request, gauge(conversation, options)),
+    plan: (request) => plan(request, options.prompt()),
     async compact(request) {
       const problems = request.keep === undefined ? [] : keepProblems(request.keep);
       if (problems.length > 0) throw new SettingsError(problems);
-      const measured = gauge(conversation, options);
-      on({ type: "compaction-check", tokens: measured.tokens, source: measured.source, window: measured.window.size });
-      const planned = plan(request, measured);
-      const replan = (known: Known): Plan => plan(request, measured, known);
-      const outcome = await carryOut(planned, request, { options, measured, summarise, background, replan });
+      const prompt = options.prompt();
+      on({ type: "compaction-check", ...prompt.count, window: options.window().size });
+      const planned = plan(request, prompt);
+      const replan = (known: Known): Plan => plan(request, prompt, known);
+      const outcome = await carryOut(planned, request, { options, prompt, summaryStep, background, replan });
       // Whoever only waited has not tried: the wait must not begin anew with every check.
       const checked = planned.kind === "none" && planned.reason !== "nothing-to-cut";
       if (outcome.kind === "unchanged" && !checked) attempted = conversation.head().version;
       if (outcome.kind === "unchanged" && outcome.reason === "below-trigger" && request.cause === "automatic")
-        background?.consider(measured);
+        background?.consider(prompt);
       on({ type: "compaction-end", outcome, messages: outcome.kind === "compacted" ? outcome.messages.length : 0 });
       return outcome;
     },
@@ -115,65 +115,66 @@ export function createCompactor<M>(options: CompactorOptions<M>): Compactor<M> {
   };
 }
 
-interface Context<M> extends MakingContext<M> {
+interface Context<M> extends CarryOutContext<M> {
   readonly options: CompactorOptions<M>;
   readonly background: Background<M> | null;
 }
 
 async function carryOut<M>(plan: Plan, request: CompactRequest, context: Context<M>): Promise<CompactionOutcome<M>> {
-  const { options, measured } = context;
+  const { options, prompt } = context;
   const { conversation, clock, on } = options;
+  const { tokens } = prompt.count;
   const started = clock().getTime();
   if (plan.kind === "impossible") throw new FloorError(plan.floor);
-  if (plan.kind === "none") return unchanged(plan.reason, measured.tokens);
+  if (plan.kind === "none") return unchanged(plan.reason, tokens);
   on({ type: "compaction-trigger", reason: plan.reason });
 
-  const made = await makeFitting(plan, request, context, await fromDraft(plan, request, context));
-  if (request.signal?.aborted) return unchanged("aborted", measured.tokens);
-  const { after, tokensAfter, cut } = made;
-  if (tokensAfter >= measured.tokens) {
-    return unchanged("no-shrink", measured.tokens);
-  }
+  const draft = await fromDraft(plan, request, context);
+  const { plan: planned, applied } = await carryOutFitting(plan, request, context, draft);
+  if (request.signal?.aborted) return unchanged("aborted", tokens);
+  const { entries, messages, sources, count } = applied.prompt;
+  const tokensAfter = count.tokens;
+  if (tokensAfter >= tokens) return unchanged("no-shrink", tokens);
+  const { cut } = planned;
   if (!request.dryRun) {
     // A long extract keeps the process busy: whoever asked to stop meanwhile is heard before anything is written.
     await setImmediate();
-    if (request.signal?.aborted) return unchanged("aborted", measured.tokens);
+    if (request.signal?.aborted) return unchanged("aborted", tokens);
     const committed = await conversation.commit(
-      made.drafts.map((draft) => ({ ...draft, tokensBefore: measured.tokens, tokensAfter })),
+      applied.records.map((record) => ({ ...record, tokensBefore: tokens, tokensAfter })),
     );
-    if (committed.kind !== "committed") return unchanged("conflict", measured.tokens);
+    if (committed.kind !== "committed") return unchanged("conflict", tokens);
     if (cut !== null) await context.background?.clear();
     // The parts are a cache of the log; whatever is missing is made before the next model call.
     await options.archive?.().catch(() => undefined);
   }
-  const { messages, sources } = measured.render(after);
   return {
     kind: "compacted",
-    rung: made.rung,
+    rung: applied.rung,
     reason: reasonText(plan.reason),
-    tokensBefore: measured.tokens,
+    tokensBefore: tokens,
     tokensAfter,
     hidden: cut === null ? null : [1, cut.covers[1]],
-    standing: cut === null ? [] : standing(after, cut.covers[1]),
-    archivePath: made.archive,
+    standing: cut === null ? [] : standing(entries, cut.covers[1]),
+    archivePath: applied.archive,
     messages,
     sources,
-    calls: made.calls,
-    digested: made.digested,
+    calls: applied.calls,
+    digested: applied.digested,
     ms: clock().getTime() - started,
-    shortfall: made.reaches === "low-water" ? null : SHORTFALL[made.reaches],
+    shortfall: planned.reaches === "low-water" ? null : SHORTFALL[planned.reaches],
   };
 }
 
-function standing<M>(view: readonly ViewEntry<M>[], last: number): number[] {
-  return view.flatMap(({ source, seq }) => (source !== "message" && seq !== null && seq <= last ? [seq] : []));
+function standing<M>(entries: readonly SizedEntry<M>[], last: number): number[] {
+  return entries.flatMap(({ source, seq }) => (source !== "message" && seq !== null && seq <= last ? [seq] : []));
 }
 
 /** With a draft that covers most of it no model is asked and nobody waits: the rest is added by rules. */
 async function fromDraft<M>(plan: CompactPlan, request: CompactRequest, context: Context<M>): Promise<Begun | null> {
-  const { background, options, measured } = context;
+  const { background, options, prompt } = context;
   if (background === null || plan.cut === null || request.cause === "manual" || request.dryRun) return null;
-  const draft = await background.ready(plan.cut, measured, {
+  const draft = await background.ready(plan.cut, prompt, {
     wait: request.model === "none" || request.cause === "overflow" ? "no" : "yes",
     signal: request.signal ?? new AbortController().signal,
   });

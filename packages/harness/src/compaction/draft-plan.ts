@@ -11,10 +11,11 @@ import {
   type Threshold,
   type Window,
 } from "@palimpsest/core/compaction";
-import { entrySize, isCeilings, limitsOf } from "@palimpsest/core/internal/compaction";
+import { isCeilings, limitsOf } from "@palimpsest/core/internal/compaction";
+import { entryTokens } from "@palimpsest/core/internal/prompt";
 import { PATCH_PROMPT_VERSION, PROSE_PROMPT_VERSION } from "@palimpsest/core/internal/summary";
+import type { Prompt } from "@palimpsest/core/prompt";
 import type { Conversation } from "../threads/conversation.ts";
-import type { Gauge } from "./gauge.ts";
 
 /** Of the way to the trigger, where drafting begins. */
 const SOFT_SHARE = 0.75;
@@ -26,12 +27,11 @@ const LEAST_TOKENS = 800;
 const SURE = 0.5;
 
 /** Null: too early, or too little could be drafted now. */
-export function planDraft<M>(conversation: Conversation<M>, measured: Gauge<M>, policy: Policy): Cut | null {
-  const { shape } = conversation;
-  const { view, tokens, window, measure, fixed } = measured;
-  const spoken = view.filter(({ source, message }) => source === "summary" || shape.role(message) !== "system");
-  const conversationTokens = spoken.reduce((sum, entry) => sum + entrySize(entry, measure), 0);
-  const outside = Math.max(0, tokens - conversationTokens);
+export function planDraft<M>(prompt: Prompt<M>, window: Window, policy: Policy): Cut | null {
+  const { entries, factor, count } = prompt;
+  const spoken = entries.filter(({ source, role }) => source === "summary" || role !== "system");
+  const conversationTokens = spoken.reduce((sum, entry) => sum + entryTokens(entry, factor), 0);
+  const outside = Math.max(0, count.tokens - conversationTokens);
   const limits = limitsOf(policy, window, outside);
   const fill = Math.max(
     conversationTokens / Math.max(1, limits.trigger - outside),
@@ -40,11 +40,7 @@ export function planDraft<M>(conversation: Conversation<M>, measured: Gauge<M>, 
   if (fill < SOFT_SHARE || fill >= 1) return null;
   const growth = 1 / fill - 1;
   const sure = { tokens: conversationTokens * growth * SURE, messages: spoken.length * growth * SURE };
-  const plan = planCompaction({
-    view,
-    shape,
-    measure,
-    fixed,
+  const plan = planCompaction(prompt, {
     window,
     grown: null,
     prune: null,
@@ -53,7 +49,7 @@ export function planDraft<M>(conversation: Conversation<M>, measured: Gauge<M>, 
     cause: "manual",
   });
   if (plan.kind !== "compact" || plan.cut === null) return null;
-  const fresh = plan.cut.hiddenTokens - foldedTokens(measured);
+  const fresh = plan.cut.hiddenTokens - foldedTokens(prompt);
   const enough = fresh >= LEAST_TOKENS && fresh >= LEAST_COVER * (fresh + conversationTokens * growth);
   return enough ? plan.cut : null;
 }
@@ -69,16 +65,16 @@ function keepNow(keep: Keep, window: Window, sure: { readonly tokens: number; re
 }
 
 /** Whether what was drafted is at least a third of what is to be hidden now: more is rarely said in one step. */
-export function covers<M>(drafted: Cut, wanted: Cut, measured: Gauge<M>): boolean {
+export function covers<M>(drafted: Cut, wanted: Cut, prompt: Prompt<M>): boolean {
   const begins = drafted.covers[0] === wanted.covers[0] && drafted.covers[1] <= wanted.covers[1];
-  const folded = foldedTokens(measured);
+  const folded = foldedTokens(prompt);
   return begins && 3 * (drafted.hiddenTokens - folded) >= wanted.hiddenTokens - folded;
 }
 
 /** What the summary so far takes: it is folded into the next one, but not read again. */
-function foldedTokens<M>({ view, measure }: Gauge<M>): number {
-  const folded = view.filter(({ source }) => source === "summary" || source === "acknowledgement");
-  return folded.reduce((sum, entry) => sum + entrySize(entry, measure), 0);
+function foldedTokens<M>({ entries, factor }: Prompt<M>): number {
+  const folded = entries.filter(({ source }) => source === "summary" || source === "acknowledgement");
+  return folded.reduce((sum, entry) => sum + entryTokens(entry, factor), 0);
 }
 
 /**

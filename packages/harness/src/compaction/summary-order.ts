@@ -5,11 +5,12 @@
 
 import type { Cut, Policy } from "@palimpsest/core/compaction";
 import { behindSummary, coveredBy } from "@palimpsest/core/internal/compaction";
+import { sizesOf } from "@palimpsest/core/internal/prompt";
 import { NOWHERE, wordRoom } from "@palimpsest/core/internal/summary";
+import type { Prompt } from "@palimpsest/core/prompt";
 import type { Originals } from "@palimpsest/core/summary";
 import type { Conversation } from "../threads/conversation.ts";
 import type { DraftTable } from "./draft-table.ts";
-import type { Gauge } from "./gauge.ts";
 import { gatherPins, type QuoteSource } from "./pins.ts";
 import { stateLines } from "./state-lines.ts";
 import type { Order } from "./write-summary.ts";
@@ -25,21 +26,21 @@ export interface OrderOptions<M> {
 export async function orderFor<M>(
   cut: Cut,
   { conversation, policy, quotes, originals, background }: OrderOptions<M>,
-  { measure }: Gauge<M>,
+  prompt: Prompt<M>,
   request: Pick<Order<M>, "focus" | "model" | "signal">,
 ): Promise<Order<M>> {
-  const { shape } = conversation;
-  const { original } = conversation;
+  const { shape, original } = conversation;
+  const sizes = sizesOf(prompt);
   const covered = coveredBy(conversation.live(), cut, { shape, original, state: await conversation.state() });
   const pins = await gatherPins(covered, conversation, quotes);
   const lines = stateLines(conversation.head().state);
   const input = { ...covered, pins, lines, originals: originals?.() ?? NOWHERE };
-  const frame = measure.message(shape.turn("user", ""));
+  const frame = sizes.message(shape.turn("user", ""));
   const order = {
     input,
     shape,
-    maxTokens: roomFor(cut, behindSummary(policy.summaryFormat, shape, measure)) - frame,
-    count: measure.text,
+    maxTokens: roomFor(cut, behindSummary(policy.summaryFormat, shape, sizes)) - frame,
+    count: sizes.text,
     hiddenTokens: cut.hiddenTokens,
     drafts: background?.table ?? null,
     ...request,

@@ -1,15 +1,17 @@
 /**
- * One compaction of a stored thread, from nothing but its id: takes the lease, weighs the thread on its own scale, lets
+ * One compaction of a stored thread, from nothing but its id: takes the lease, counts the thread with its own sizer, lets
  * the compactor work and puts the part files right. A dry run needs no lease and writes nothing.
  */
 import { join } from "node:path";
 import type { CompactionOutcome, Policy, Window } from "@palimpsest/core/compaction";
 import type { ThreadName } from "@palimpsest/core/log";
+import type { Prompt } from "@palimpsest/core/prompt";
 import { HISTORY, threadFolder } from "../home-folders.ts";
 import type { Store, ThreadLoad } from "../stores/store.ts";
 import { withWriter } from "../threads/acts.ts";
 import { type Conversation, openConversation } from "../threads/conversation.ts";
-import { type ThreadScale, threadScale } from "../threads/thread-scale.ts";
+import { livePrompt } from "../threads/live-prompt.ts";
+import { sizedThread } from "../threads/sized-thread.ts";
 import type { ThreadDeps } from "../threads/writer.ts";
 import { type CompactRequest, createCompactor } from "./compactor.ts";
 import type { OnCompactionEvent } from "./events.ts";
@@ -38,17 +40,17 @@ export async function compactThread(
   if (load === undefined) return { kind: "missing" };
   if (load.head.messages === 0) return unchanged("no-history", 0, "nothing was ever said in this thread");
   if (request.dryRun) {
-    const scale = await threadScale(deps.store, load);
-    return compactOn(scale.conversation, scale, deps, request, options);
+    const { conversation, prompt } = await sizedThread(deps.store, load);
+    return compactOn(conversation, prompt, deps, request, options);
   }
   const leased = await withWriter(deps, thread, async (writer, lost): Promise<ThreadOutcome> => {
     const now = await deps.store.load(thread);
     if (now === undefined) return { kind: "missing" };
-    const scale = await threadScale(deps.store, now);
-    const conversation = await openConversation(writer, scale.shape);
+    const { sizer } = await sizedThread(deps.store, now);
+    const conversation = await openConversation(writer, sizer.shape);
     if (conversation === null) return { kind: "missing" };
     const signal = request.signal === undefined ? lost : AbortSignal.any([request.signal, lost]);
-    return compactOn(conversation, scale, deps, { ...request, signal }, options);
+    return compactOn(conversation, livePrompt(conversation, sizer), deps, { ...request, signal }, options);
   });
   if (leased.kind === "busy")
     return unchanged(
@@ -66,7 +68,7 @@ export function historyFolder(home: string, thread: ThreadName): string {
 
 function compactOn(
   conversation: Conversation<object>,
-  scale: ThreadScale,
+  prompt: () => Prompt<object>,
   { store, clock }: ThreadDeps,
   request: CompactRequest,
   { home, policy, window, writer, on }: ThreadCompaction,
@@ -76,11 +78,8 @@ function compactOn(
     ensureParts(historyFolder(home, conversation.header), store, id, conversation.head().compaction);
   const compactor = createCompactor({
     conversation,
-    meter: scale.meter,
-    rules: scale.rules,
+    prompt,
     window: () => window,
-    fixed: () => scale.fixed,
-    count: (view) => scale.count(view, conversation.head()),
     policy,
     // A person who asks for a compaction asks for a summary; the prices of the cache are a run's business.
     prune: null,
@@ -95,8 +94,7 @@ function compactOn(
 }
 
 async function tokensOf(store: Store, load: ThreadLoad): Promise<number> {
-  const { conversation, count } = await threadScale(store, load);
-  return count(conversation.view(), conversation.head()).tokens;
+  return (await sizedThread(store, load)).prompt().count.tokens;
 }
 
 function unchanged(reason: "busy" | "no-history", tokens: number, detail: string): ThreadOutcome {

@@ -3,13 +3,14 @@
  * it on the newest reports, breaks the count down. Reads only: a simulated window compacts in memory.
  */
 import type { Policy } from "@palimpsest/core/compaction";
-import type { MessageSource, ViewEntry } from "@palimpsest/core/log";
+import { repairTokens } from "@palimpsest/core/internal/prompt";
+import type { MessageSource } from "@palimpsest/core/log";
 import type { Dialect, Repair } from "@palimpsest/core/message";
+import type { Prompt } from "@palimpsest/core/prompt";
 import { answerReserve, type Breakdown, breakdown, type Count, type PartName } from "@palimpsest/core/tokens";
 import type { Store } from "../stores/store.ts";
 import { type Damage, damageOf } from "../threads/damage.ts";
-import { sentMessages } from "../threads/sent-messages.ts";
-import { type Asker, repairTokens, type ThreadScale, threadScale } from "../threads/thread-scale.ts";
+import { type Asker, sizedThread } from "../threads/sized-thread.ts";
 import { squeeze } from "./squeeze.ts";
 
 export interface ThreadPrompt {
@@ -53,16 +54,15 @@ export async function threadPrompt(
   const { window = FALLBACK_WINDOW, reserve = answerReserve(window, null), squeeze: policy = null } = options;
   const load = await store.load(thread);
   if (load === undefined) return { kind: "missing" };
-  const scale = await threadScale(store, load, options.asker);
-  const { conversation, shape, rules, dialect, request } = scale;
+  const sized = await sizedThread(store, load, options.asker);
+  const { dialect, request } = sized;
   const budget = { window, reserve };
-  const standing = scale.count(conversation.view(), conversation.head());
-  const squeezed =
-    policy === null ? null : await squeeze(conversation, { scale, budget, policy, count: standing, store });
-  const entries = conversation.view();
-  const { messages, repairs, sources } = sentMessages(entries, shape, rules);
+  const standing = sized.prompt().count;
+  const squeezed = policy === null ? null : await squeeze(sized, { budget, policy, store });
+  const prompt = sized.prompt();
+  const { messages, repairs, sources } = prompt;
   const count = squeezed ?? standing;
-  const parts = breakdown(withUnseen(promptParts(entries, scale), count, scale), { count, budget });
+  const parts = breakdown(withUnseen(promptParts(prompt), count, prompt), { count, budget });
   const simulated = squeezed !== null;
   return {
     kind: "prompt",
@@ -82,10 +82,10 @@ export async function threadPrompt(
  * A thread that was imported without its system prompt and tools was still charged for them: what the reports say beyond
  * the messages is theirs. A little more is only another way to count.
  */
-function withUnseen(parts: Parts, { tokens, source }: Count, { fixed }: ThreadScale): Parts {
+function withUnseen<M>(parts: Parts, { tokens, source }: Count, { fixed }: Prompt<M>): Parts {
   const known = Object.values(parts).reduce((sum, size) => sum + size, 0);
   const unseen = tokens - known;
-  if (fixed > 0 || source === "estimated" || unseen < tokens * UNSEEN_SHARE) return parts;
+  if (fixed.tokens > 0 || source === "estimated" || unseen < tokens * UNSEEN_SHARE) return parts;
   return { ...parts, unseen };
 }
 
@@ -94,16 +94,13 @@ const UNSEEN_SHARE = 0.25;
 
 type Parts = Readonly<Partial<Record<PartName, number>>>;
 
-function promptParts(entries: readonly ViewEntry<object>[], scale: ThreadScale): Parts {
-  const { shape, meter, fixedParts } = scale;
-  const parts: Partial<Record<PartName, number>> = { ...fixedParts, repairs: repairTokens(entries, scale) };
-  for (const { source, message, lent } of entries) {
-    const role = shape.role(message);
+function promptParts<M>(prompt: Prompt<M>): Parts {
+  const parts: Partial<Record<PartName, number>> = { ...prompt.fixed.parts, repairs: repairTokens(prompt) };
+  for (const { source, role, size, lentTokens } of prompt.entries) {
     const name = source === "summary" || source === "acknowledgement" ? source : role === "system" ? "base" : role;
-    const { text, images } = meter.size(message);
-    parts[name] = (parts[name] ?? 0) + text;
-    parts.images = (parts.images ?? 0) + images;
-    if (lent !== null) parts.evidence = (parts.evidence ?? 0) + meter.text(lent);
+    parts[name] = (parts[name] ?? 0) + size.text;
+    parts.images = (parts.images ?? 0) + size.images;
+    parts.evidence = (parts.evidence ?? 0) + lentTokens;
   }
   return parts;
 }

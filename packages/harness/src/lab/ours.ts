@@ -6,6 +6,7 @@ import { planCompaction } from "@palimpsest/core/compaction";
 import { applyPrune } from "@palimpsest/core/internal/log";
 import type { PruneEntry } from "@palimpsest/core/log";
 import { openaiShape } from "@palimpsest/core/message";
+import { buildPrompt, createSizer, fixedSize } from "@palimpsest/core/prompt";
 import { answerReserve } from "@palimpsest/core/tokens";
 import { homeOriginals } from "../compaction/part-files.ts";
 import { type Summarization, summarizationFromOptions } from "../config/summarization.ts";
@@ -19,11 +20,14 @@ export function ours(window: number, settings: Summarization = summarizationFrom
   return {
     name,
     prepare(view, { meter, fixedTokens, cache }) {
-      const plan = planCompaction({
-        view,
+      const sizer = createSizer({
         shape: openaiShape,
-        measure: meter,
-        fixed: fixedTokens,
+        // As it stands: what a provider would refuse is counted as such elsewhere.
+        rules: { name: "none", rules: [] },
+        meter,
+        fixed: fixedSize({ base: fixedTokens }),
+      });
+      const plan = planCompaction(buildPrompt(view, { sizer, key: "" }), {
         window: { size: window, reserve },
         policy: settings.policy,
         cause: "automatic",

@@ -2,9 +2,8 @@
  * Reports calls that never got a result: a run that was killed left them behind. The view gives each an error result, so
  * the thread stays usable; this tells a person that it did. The log is not touched.
  */
-import { type Repair, rulesOf } from "@palimpsest/core/message";
+import type { Repair } from "@palimpsest/core/message";
 import type { Middleware } from "../agent/middleware.ts";
-import { sentMessages } from "../threads/sent-messages.ts";
 
 declare module "../agent/features.ts" {
   interface FeatureEvents {
@@ -15,9 +14,8 @@ declare module "../agent/features.ts" {
 export function danglingCalls(): Middleware {
   return {
     name: "dangling-calls",
-    beforeAgent({ conversation, emit }) {
-      const { repairs } = sentMessages(conversation.view(), conversation.shape, rulesOf("ai-sdk"));
-      const made = repairs.filter(({ kind }) => kind === "result-synthesized");
+    beforeAgent({ prompt, emit }) {
+      const made = prompt().repairs.filter(({ kind }) => kind === "result-synthesized");
       if (made.length > 0) emit({ type: "calls-repair", repairs: made });
     },
   };

@@ -6,13 +6,14 @@ import type { CompactionOutcome, Growth, Policy, PruneRung, Window } from "@pali
 import { limitsOf } from "@palimpsest/core/internal/compaction";
 import { RECALL } from "@palimpsest/core/internal/summary";
 import { forRequest, type Role, type RuleSet, type Shape, violations } from "@palimpsest/core/message";
+import { createSizer } from "@palimpsest/core/prompt";
 import type { Meter } from "@palimpsest/core/tokens";
 import type { BackgroundOptions } from "../compaction/background.ts";
 import { createCompactor } from "../compaction/compactor.ts";
 import { FloorError } from "../compaction/floor-error.ts";
 import type { SummaryWriter } from "../compaction/summary-writer.ts";
 import type { Conversation } from "../threads/conversation.ts";
-import { sentMessages } from "../threads/sent-messages.ts";
+import { livePrompt } from "../threads/live-prompt.ts";
 import { boundPlayback } from "./bound-playback.ts";
 import { memoryConversation } from "./memory-conversation.ts";
 
@@ -70,14 +71,12 @@ export async function playback<M extends object>(options: PlaybackOptions<M>): P
   const tally = new Tally(window, options.policy);
   const rules = forRequest(options.rules);
   const bound = options.reasoning === "bound" ? boundPlayback(shape) : null;
+  const prompt = livePrompt(conversation, createSizer({ shape, rules, meter }));
   let now = options.times?.[0] ?? 0;
   const compactor = createCompactor({
     conversation,
-    meter,
-    rules,
+    prompt,
     window: () => window,
-    fixed: () => 0,
-    count: null,
     policy: options.policy,
     prune: options.prune === null ? null : () => options.prune!,
     writer: options.writer,
@@ -112,7 +111,7 @@ export async function playback<M extends object>(options: PlaybackOptions<M>): P
       tally.impossible++;
       return;
     }
-    const { messages: sent } = sentMessages(conversation.view(), shape, rules);
+    const { messages: sent } = prompt();
     const shown = bound?.send(sent);
     if (shown !== undefined) tally.thoughts(shown);
     tally.judge(shown?.messages ?? sent, { ...options, rules });

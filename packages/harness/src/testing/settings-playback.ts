@@ -10,13 +10,15 @@ import {
   type Threshold,
   type Window,
 } from "@palimpsest/core/compaction";
-import { entrySize, isCeilings } from "@palimpsest/core/internal/compaction";
+import { isCeilings } from "@palimpsest/core/internal/compaction";
 import type { ViewEntry } from "@palimpsest/core/log";
 import { forRequest, type RuleSet, type Shape } from "@palimpsest/core/message";
+import { createSizer, fixedSize, type Sizer } from "@palimpsest/core/prompt";
 import type { Meter } from "@palimpsest/core/tokens";
 import { createCompactor } from "../compaction/compactor.ts";
 import { FloorError } from "../compaction/floor-error.ts";
 import type { SummaryWriter } from "../compaction/summary-writer.ts";
+import { livePrompt } from "../threads/live-prompt.ts";
 import { memoryConversation } from "./memory-conversation.ts";
 import { memoryDrafts } from "./memory-drafts.ts";
 
@@ -69,23 +71,24 @@ export interface Kept {
   readonly promised: Amount | null;
 }
 
-export async function playSettings<M>(options: SettingsPlayback<M>): Promise<SettingsReport> {
+export async function playSettings<M extends object>(options: SettingsPlayback<M>): Promise<SettingsReport> {
   const { messages, shape, meter, window, fixed, policy, writer } = options;
   const conversation = memoryConversation(shape);
-  const measure = measurer(options);
+  const amounts = amountsIn(options);
+  const sizer: Sizer<M> = {
+    ...createSizer({ shape, rules: forRequest(options.rules), meter, fixed: fixedSize({ base: fixed }) }),
+    // Counted as reported, so that the whole window is used.
+    count: (_, estimate) => ({ tokens: estimate, source: "reported" }),
+  };
   const requests: SentRequest[] = [];
   const compactions: Kept[] = [];
   const tally = { calls: 0, draftsMade: 0, draftsUsed: 0 };
   const compactor = createCompactor({
     conversation,
-    meter,
+    prompt: livePrompt(conversation, sizer),
     policy,
     writer,
-    rules: forRequest(options.rules),
     window: () => window,
-    fixed: () => fixed,
-    // Counted as reported, so that the whole window is used.
-    count: (view) => ({ tokens: measure.amountOf(view).whole, source: "reported" }),
     prune: null,
     quotes: async () => [],
     archive: null,
@@ -108,24 +111,26 @@ export async function playSettings<M>(options: SettingsPlayback<M>): Promise<Set
     const view = conversation.view();
     try {
       const outcome = await compactor.compact({ cause: "automatic" });
-      if (outcome.kind === "compacted") compactions.push(measure.kept(view, conversation.view(), outcome));
+      if (outcome.kind === "compacted") compactions.push(amounts.kept(view, conversation.view(), outcome));
       await compactor.settled();
     } catch (error) {
       if (!(error instanceof FloorError)) throw error;
       return false;
     }
-    requests.push({ ...measure.sent(conversation.view()), left: compactions.at(-1)?.after ?? null });
+    requests.push({ ...amounts.sent(conversation.view()), left: compactions.at(-1)?.after ?? null });
     return true;
   }
 }
 
 type View<M> = readonly ViewEntry<M>[];
 
-function measurer<M>({ shape, meter, fixed, policy, window }: SettingsPlayback<M>) {
+function amountsIn<M>({ shape, meter, fixed, policy, window }: SettingsPlayback<M>) {
   const asks = ({ source, message }: ViewEntry<M>): boolean => source === "request" || shape.role(message) === "user";
   const amountOf = (view: View<M>): Amount => {
     const spoken = view.filter(({ source, message }) => source === "summary" || shape.role(message) !== "system");
-    const size = (entries: View<M>): number => entries.reduce((sum, entry) => sum + entrySize(entry, meter), 0);
+    const tokens = ({ message, lent }: ViewEntry<M>): number =>
+      meter.message(message) + (lent === null ? 0 : meter.text(lent) + 4);
+    const size = (entries: View<M>): number => entries.reduce((sum, entry) => sum + tokens(entry), 0);
     return { tokens: size(spoken), messages: spoken.length, whole: fixed + size(view) };
   };
   const promisedTail = (view: View<M>): Amount | null => {
@@ -139,7 +144,6 @@ function measurer<M>({ shape, meter, fixed, policy, window }: SettingsPlayback<M
     return amountOf([...request, ...view.slice(cut.index)]);
   };
   return {
-    amountOf,
     sent(view: View<M>): Omit<SentRequest, "left"> {
       const from = view.findLastIndex((entry) => entry.source === "message" && asks(entry));
       return { ...amountOf(view), turn: amountOf(view.slice(Math.max(0, from))) };

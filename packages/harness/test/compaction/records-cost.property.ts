@@ -8,6 +8,7 @@ import { sent, view } from "@palimpsest/core/internal/log";
 import { output, path, prose, type Random, random } from "@palimpsest/core/internal/testing";
 import { type LogRecord, liveRecords, type ViewEntry } from "@palimpsest/core/log";
 import { type OpenAiMessage, openaiRules, openaiShape } from "@palimpsest/core/message";
+import { createSizer, fixedSize } from "@palimpsest/core/prompt";
 import { charsPerToken, createMeter } from "@palimpsest/core/tokens";
 import { createCompactor } from "../../src/compaction/compactor.ts";
 import { createModelWriter } from "../../src/compaction/model-writer.ts";
@@ -19,6 +20,7 @@ import { writeThread } from "../../src/testing/thread-writer.ts";
 import { fork, undo } from "../../src/threads/acts.ts";
 import { replay } from "../../src/threads/audit.ts";
 import { openConversation, readBody } from "../../src/threads/conversation.ts";
+import { livePrompt } from "../../src/threads/live-prompt.ts";
 import { sha256, type Writer } from "../../src/threads/writer.ts";
 
 export interface LongThread {
@@ -50,14 +52,13 @@ interface Before {
 export async function playLongThread(writer: Writer, { turns, summaries, seed = 1 }: LongThread) {
   const conversation = (await openConversation(writer, openaiShape))!;
   const { policy, prune } = summarizationFromOptions();
+  const meter = createMeter(openaiShape, { counter: charsPerToken(4) });
+  const sizer = createSizer({ shape: openaiShape, rules: openaiRules, meter, fixed: fixedSize({ base: 1500 }) });
   const { protectTokens, minGainTokens } = prune;
   const compactor = createCompactor({
     conversation,
-    meter: createMeter(openaiShape, { counter: charsPerToken(4) }),
-    rules: openaiRules,
+    prompt: livePrompt(conversation, sizer),
     window: () => ({ size: WINDOW, reserve: 1000 }),
-    fixed: () => 1500,
-    count: null,
     policy,
     prune: () => ({ policy: { protectTokens, minGainTokens }, cache: "warm" }),
     writer: summaries === "extract" ? null : scriptedWriter(),

@@ -4,21 +4,12 @@
  * never a part that was pruned before. Says nothing about whether pruning pays.
  */
 import type { PruneReason } from "../../log/record.ts";
-import type { CallPart, ImagePart, ResultPart, Shape } from "../../message/shape.ts";
-import type { Measure } from "../clamp.ts";
+import type { CallPart, ImagePart, Part, ResultPart, Shape } from "../../message/shape.ts";
+import type { Prompt, SizedEntry } from "../../prompt/prompt.ts";
 import { isPruned } from "./mark.ts";
-import { partTokens } from "./part-tokens.ts";
 import { type ToolUse, toolUse } from "./tool-use.ts";
 
-/** An entry of the view. What stands for no single record (the summary, its acknowledgement) has no seq and is never pruned. */
-export interface PrunableEntry<M> {
-  readonly seq: number | null;
-  readonly message: M;
-}
-
-export interface CandidateOptions<M> {
-  readonly shape: Shape<M>;
-  readonly measure: Measure<M>;
+export interface CandidateOptions {
   /** The newest part of the view, in tokens, that stays as it is. */
   readonly protectTokens: number;
   /** Smaller parts aren't worth a pointer. */
@@ -42,53 +33,86 @@ export interface PruneCandidate {
   readonly idle: number;
 }
 
+/** Tokens of each entry's own message. */
+export function messageTokens<M>({ entries, factor }: Prompt<M>): readonly number[] {
+  return entries.map(({ size }) => Math.ceil((size.text + size.images) * factor));
+}
+
 export function pruneCandidates<M>(
-  entries: readonly PrunableEntry<M>[],
-  options: CandidateOptions<M>,
+  prompt: Prompt<M>,
+  sizes: readonly number[],
+  options: CandidateOptions,
 ): readonly PruneCandidate[] {
-  const { shape, measure, minPartTokens } = options;
-  const tail = tailStart(entries, options);
-  const request = entries.findLastIndex((entry) => shape.role(entry.message) === "user");
-  const calls = callsById(entries, shape);
-  const later = laterUses(entries, shape);
-  const carried = carriedRequests(entries, options);
-  const requests = requestsBefore(entries, shape);
-  const found: PruneCandidate[] = [];
+  const large = largeParts(prompt, sizes, options);
+  if (large.length === 0) return [];
+  const { entries, sizer } = prompt;
+  const calls = callsById(entries, sizer.shape);
+  const later = laterUses(entries, sizer.shape);
+  const requests = requestsBefore(entries);
+  const carried = carriedRequests(sizes, requests, options.protectTokens);
+  return large.map(({ index, target, position, part, tokens }) => {
+    const known = part.kind === "image" ? undefined : calls.get(part.id);
+    const use: ToolUse = known?.use ?? { kind: "other" };
+    return {
+      index,
+      target,
+      part: position,
+      reason: reasonFor(part, { known, index, later }),
+      original: part,
+      tokens,
+      tool: known?.call.name ?? (part.kind === "result" ? part.name : null),
+      use,
+      carried: carried(index),
+      idle: requests.at(-1)! - requests[Math.max(index, touched(use, later)) + 1]!,
+    };
+  });
+}
+
+type PrunablePart = CallPart | ResultPart | ImagePart;
+
+interface LargePart {
+  readonly index: number;
+  readonly target: number;
+  readonly position: number;
+  readonly part: PrunablePart;
+  readonly tokens: number;
+}
+
+/** The parts that could go: large enough, not in the protected tail, and not what is being worked on. */
+function largeParts<M>(prompt: Prompt<M>, sizes: readonly number[], options: CandidateOptions): readonly LargePart[] {
+  const { entries, sizer, factor } = prompt;
+  const tail = tailStart(sizes, options.protectTokens);
+  const request = entries.findLastIndex(({ role }) => role === "user");
+  const large: LargePart[] = [];
   for (let index = 0; index < tail; index++) {
-    if (index === request) continue;
-    const { seq, message } = entries[index]!;
-    if (seq === null) continue;
-    const tokens = partTokens(message, shape, measure);
-    const parts = shape.parts(message);
+    const { seq, message, role } = entries[index]!;
+    // Beside a call's input, which may be longer as text than as it is sent, no part is larger than its message.
+    const calling = role === "assistant" && sizer.shape.calls(message).length > 0;
+    if (seq === null || index === request || (!calling && sizes[index]! < options.minPartTokens)) continue;
+    const parts = sizer.shape.parts(message);
+    if (!parts.some(isPrunable)) continue;
+    const own = sizer.parts(message);
     const signed = parts.some((part) => part.kind === "reasoning" && part.signature !== null);
     for (const [position, part] of parts.entries()) {
-      if (part.kind !== "result" && part.kind !== "call" && part.kind !== "image") continue;
-      if (tokens[position]! < minPartTokens || isPruned(part) || (part.kind === "call" && signed)) continue;
-      const known = part.kind === "image" ? undefined : calls.get(part.id);
-      const use: ToolUse = known?.use ?? { kind: "other" };
-      found.push({
-        index,
-        target: seq,
-        part: position,
-        reason: reasonFor(part, { known, index, later }),
-        original: part,
-        tokens: tokens[position]!,
-        tool: known?.call.name ?? (part.kind === "result" ? part.name : null),
-        use,
-        carried: carried(index),
-        idle: requests.at(-1)! - requests[Math.max(index, touched(use, later)) + 1]!,
-      });
+      const tokens = Math.ceil(own[position]!.whole * factor);
+      if (!isPrunable(part) || tokens < options.minPartTokens) continue;
+      if (isPruned(part) || (part.kind === "call" && signed)) continue;
+      large.push({ index, target: seq, position, part, tokens });
     }
   }
-  return found;
+  return large;
+}
+
+function isPrunable(part: Part): part is PrunablePart {
+  return part.kind === "result" || part.kind === "call" || part.kind === "image";
 }
 
 /** First index that is protected: everything from it on is at most the protected tokens, and at least the last message. */
-function tailStart<M>(entries: readonly PrunableEntry<M>[], options: CandidateOptions<M>): number {
+function tailStart(sizes: readonly number[], protectTokens: number): number {
   let tokens = 0;
-  for (let index = entries.length - 1; index >= 0; index--) {
-    tokens += options.measure.message(entries[index]!.message);
-    if (tokens > options.protectTokens) return Math.min(index + 1, entries.length - 1);
+  for (let index = sizes.length - 1; index >= 0; index--) {
+    tokens += sizes[index]!;
+    if (tokens > protectTokens) return Math.min(index + 1, sizes.length - 1);
   }
   return 0;
 }
@@ -113,7 +137,7 @@ function callsOf<M>(message: M, shape: Shape<M>): readonly KnownCall[] {
   return calls;
 }
 
-function callsById<M>(entries: readonly PrunableEntry<M>[], shape: Shape<M>): ReadonlyMap<string, KnownCall> {
+function callsById<M>(entries: readonly SizedEntry<M>[], shape: Shape<M>): ReadonlyMap<string, KnownCall> {
   const calls = new Map<string, KnownCall>();
   for (const { message } of entries) for (const known of callsOf(message, shape)) calls.set(known.call.id, known);
   return calls;
@@ -126,7 +150,7 @@ interface LaterUses {
   readonly touched: ReadonlyMap<string, number>;
 }
 
-function laterUses<M>(entries: readonly PrunableEntry<M>[], shape: Shape<M>): LaterUses {
+function laterUses<M>(entries: readonly SizedEntry<M>[], shape: Shape<M>): LaterUses {
   const same = new Map<string, number>();
   const whole = new Map<string, number>();
   const touched = new Map<string, number>();
@@ -158,29 +182,28 @@ function touched(use: ToolUse, later: LaterUses): number {
 }
 
 /** For each index: how many model requests were made since so much followed it that it left the protected tail. */
-function carriedRequests<M>(
-  entries: readonly PrunableEntry<M>[],
-  options: CandidateOptions<M>,
+function carriedRequests(
+  sizes: readonly number[],
+  requests: readonly number[],
+  protectTokens: number,
 ): (index: number) => number {
-  const { shape, measure, protectTokens } = options;
-  const requests = requestsBefore(entries, shape);
   const after: number[] = [0];
-  for (const { message } of entries) after.push(after.at(-1)! + measure.message(message));
+  for (const tokens of sizes) after.push(after.at(-1)! + tokens);
   return (index) => {
     let low = index + 1;
-    let high = entries.length;
+    let high = sizes.length;
     while (low < high) {
       const middle = (low + high) >> 1;
       if (after[middle]! - after[index + 1]! >= protectTokens) high = middle;
       else low = middle + 1;
     }
-    return requests[entries.length]! - requests[low]!;
+    return requests[sizes.length]! - requests[low]!;
   };
 }
 
 /** At each index: how many model answers stand before it; one more than there are entries. */
-function requestsBefore<M>(entries: readonly PrunableEntry<M>[], shape: Shape<M>): readonly number[] {
+function requestsBefore<M>(entries: readonly SizedEntry<M>[]): readonly number[] {
   const requests: number[] = [0];
-  for (const { message } of entries) requests.push(requests.at(-1)! + (shape.role(message) === "assistant" ? 1 : 0));
+  for (const { role } of entries) requests.push(requests.at(-1)! + (role === "assistant" ? 1 : 0));
   return requests;
 }

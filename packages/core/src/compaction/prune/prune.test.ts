@@ -7,11 +7,11 @@ import { type OpenAiMessage, openaiShape } from "../../message/openai/shape.ts";
 import type { Shape } from "../../message/shape.ts";
 import { RELATIVE_PRICES } from "../../pricing/prices.ts";
 import { RECALL } from "../../summary/render/originals.ts";
+import { plainPrompt } from "../../testing/prompt.ts";
 import { charsPerToken, createMeter } from "../../tokens/counter.ts";
-import type { PrunableEntry } from "./candidates.ts";
 import { decidePrune, type PruneDecision, type PruneOptions } from "./prune.ts";
 
-const measure = createMeter(openaiShape, { counter: charsPerToken(4) });
+const meter = createMeter(openaiShape, { counter: charsPerToken(4) });
 const eager = { from: 0, protectTokens: 200, minGainTokens: 1, minPartTokens: 30 };
 const originals = { ...RECALL, folder: "history/" };
 const must = { when: "must", policy: eager, originals } as const;
@@ -108,8 +108,7 @@ test("[F19] a call beside signed reasoning is never edited", () => {
     { role: "assistant", content: filler(80) },
     { role: "user", content: "thanks" },
   ];
-  const meter = createMeter(anthropicShape, { counter: charsPerToken(4) });
-  const decision = decidePrune(numbered(messages), { shape: anthropicShape, measure: meter, cache: "warm", ...must });
+  const decision = decidePrune(plainPrompt(numbered(messages), anthropicShape), { cache: "warm", ...must });
   assert.equal(decision.kind, "none");
 });
 
@@ -205,8 +204,8 @@ test("whatever is pruned: valid, shorter, paired as before, the same every time,
         for (const { target, part } of decision.entries)
           assert.notEqual(openaiShape.parts(before[target - 1]!.message)[part]!.kind, "text");
         assert.ok(decision.tokensAfter < decision.tokensBefore);
-        assert.equal(measure.messages(after.map(({ message }) => message)), decision.tokensAfter);
-        const again = entriesOf(decidePrune(after, { shape: openaiShape, measure, ...options }));
+        assert.equal(meter.messages(after.map(({ message }) => message)), decision.tokensAfter);
+        const again = entriesOf(decidePrune(plainPrompt(after, openaiShape), options));
         const done = new Set(decision.entries.map(({ target, part }) => `${target}:${part}`));
         assert.ok(again.every(({ target, part }) => !done.has(`${target}:${part}`)));
       },
@@ -224,11 +223,16 @@ function played(
   return [call(`c${at}`, step.tool, input), result(`c${at}`, step.output.join("\n")), ...said];
 }
 
-function decide(messages: readonly OpenAiMessage[], options: Partial<PruneOptions<OpenAiMessage>>): PruneDecision {
-  return decidePrune(numbered(messages), { shape: openaiShape, measure, cache: "warm", ...options });
+function decide(messages: readonly OpenAiMessage[], options: Partial<PruneOptions>): PruneDecision {
+  return decidePrune(plainPrompt(numbered(messages), openaiShape), { cache: "warm", ...options });
 }
 
-function numbered<M>(messages: readonly M[]): PrunableEntry<M>[] {
+interface Numbered<M> {
+  readonly seq: number;
+  readonly message: M;
+}
+
+function numbered<M>(messages: readonly M[]): Numbered<M>[] {
   return messages.map((message, index) => ({ seq: index + 1, message }));
 }
 
@@ -240,7 +244,7 @@ function prunedTexts(messages: readonly OpenAiMessage[]): string[] {
   return entriesOf(decide(messages, must)).map((entry) => entry.replacement);
 }
 
-function applied<M>(view: readonly PrunableEntry<M>[], decision: PruneDecision, shape: Shape<M>): PrunableEntry<M>[] {
+function applied<M>(view: readonly Numbered<M>[], decision: PruneDecision, shape: Shape<M>): Numbered<M>[] {
   return view.map((entry) => ({
     ...entry,
     message: entriesOf(decision)

@@ -6,13 +6,14 @@
  */
 import type { PruneEntry } from "../../log/record.ts";
 import { applyPrune } from "../../log/view.ts";
-import type { Part, Shape } from "../../message/shape.ts";
+import type { Part } from "../../message/shape.ts";
 import { type Prices, RELATIVE_PRICES } from "../../pricing/prices.ts";
+import type { Prompt } from "../../prompt/prompt.ts";
+import { sizesOf } from "../../prompt/sizes.ts";
 import { NOWHERE, type Originals } from "../../summary/render/originals.ts";
 import { countNames } from "../../text/names.ts";
-import type { Measure } from "../clamp.ts";
 import { type BatchPolicy, bestBatch, type PricedPart } from "./batch.ts";
-import { type PrunableEntry, type PruneCandidate, pruneCandidates } from "./candidates.ts";
+import { messageTokens, type PruneCandidate, pruneCandidates } from "./candidates.ts";
 import { isPruned } from "./mark.ts";
 import { partText } from "./part-text.ts";
 import { replacementFor } from "./replacement.ts";
@@ -41,9 +42,7 @@ export const PRUNE_DEFAULTS: PrunePolicy = {
   nameShare: 0.15,
 };
 
-export interface PruneOptions<M> {
-  readonly shape: Shape<M>;
-  readonly measure: Measure<M>;
+export interface PruneOptions {
   readonly originals?: Originals | undefined;
   readonly policy?: Partial<PrunePolicy>;
   readonly prices?: Prices;
@@ -63,21 +62,20 @@ export type PruneDecision =
     }
   | { readonly kind: "none"; readonly reason: "small-view" | "nothing-to-prune" | "min-gain" | "does-not-pay" };
 
-export function decidePrune<M>(view: readonly PrunableEntry<M>[], options: PruneOptions<M>): PruneDecision {
-  const { shape, measure } = options;
+export function decidePrune<M>(prompt: Prompt<M>, options: PruneOptions): PruneDecision {
   const policy = { ...PRUNE_DEFAULTS, ...options.policy };
   const must = options.when === "must";
-  const sizes = view.map((entry) => measure.message(entry.message));
+  const sizes = messageTokens(prompt);
   const total = sizes.reduce((sum, tokens) => sum + tokens, 0);
   if (!must && total < policy.from) return { kind: "none", reason: "small-view" };
-  const candidates = pruneCandidates(view, { shape, measure, ...policy });
+  const candidates = pruneCandidates(prompt, sizes, policy);
   if (candidates.length === 0) return { kind: "none", reason: "nothing-to-prune" };
   const terms = {
     policy,
     prices: options.prices ?? RELATIVE_PRICES,
     cache: options.cache,
     sizes,
-    firstAfter: hasPruned(view, shape) ? null : answersIn(view, shape),
+    firstAfter: hasPruned(prompt) ? null : prompt.entries.filter(({ role }) => role === "assistant").length,
   };
   // Cheap look first: rendering replacements reads every word of the view.
   const rough = candidates.map((candidate) => ({ candidate, saved: candidate.tokens * (1 - policy.nameShare) - 40 }));
@@ -85,7 +83,7 @@ export function decidePrune<M>(view: readonly PrunableEntry<M>[], options: Prune
   const most = candidates.reduce((sum, { tokens }) => sum + tokens, 0);
   if (must && most < (options.atLeast ?? 0)) return { kind: "none", reason: "min-gain" };
 
-  const rendered = render(view, candidates, { shape, measure, policy, originals: options.originals ?? NOWHERE });
+  const rendered = render(prompt, candidates, { policy, originals: options.originals ?? NOWHERE });
   const chosen = must ? rendered : bestBatch(rendered, terms);
   if (chosen.length === 0) return { kind: "none", reason: must ? "nothing-to-prune" : "does-not-pay" };
   const saved = chosen.reduce((sum, item) => sum + item.saved, 0);
@@ -103,54 +101,44 @@ interface RenderedPart extends PricedPart {
 }
 
 function render<M>(
-  view: readonly PrunableEntry<M>[],
+  prompt: Prompt<M>,
   candidates: readonly PruneCandidate[],
-  context: { shape: Shape<M>; measure: Measure<M>; policy: PrunePolicy; originals: Originals },
+  { policy, originals }: { policy: PrunePolicy; originals: Originals },
 ): readonly RenderedPart[] {
-  const { shape, measure, policy, originals } = context;
-  const held = namesHeld(view, candidates, shape);
+  const { entries, sizer } = prompt;
+  const sizes = sizesOf(prompt);
+  const held = namesHeld(prompt, candidates);
   const rendered: RenderedPart[] = [];
   // Newest first: what a later output still shows, an earlier one needn't repeat.
   for (const candidate of candidates.toReversed()) {
     const { index, target, part, reason } = candidate;
     const replacement = replacementFor(candidate, {
       held,
-      count: measure.text,
+      count: sizes.text,
       nameShare: policy.nameShare,
       originals,
     });
     if (replacement === null) continue;
     const entry = { target, part, replacement, reason };
-    const { message } = view[index]!;
-    const saved = measure.message(message) - measure.message(applyPrune(message, entry, shape));
+    const { message } = entries[index]!;
+    const saved = sizes.message(message) - sizes.message(applyPrune(message, entry, sizer.shape));
     if (saved > 0) rendered.push({ candidate, saved, entry });
   }
   return rendered.reverse();
 }
 
-function answersIn<M>(view: readonly PrunableEntry<M>[], shape: Shape<M>): number {
-  return view.filter((entry) => shape.role(entry.message) === "assistant").length;
-}
-
 /** Whether an earlier pass has left its marks. */
-function hasPruned<M>(view: readonly PrunableEntry<M>[], shape: Shape<M>): boolean {
-  return view.some(({ message }) =>
-    shape
-      .parts(message)
-      .some((part) => (part.kind === "call" || part.kind === "result" || part.kind === "image") && isPruned(part)),
-  );
+function hasPruned<M>({ entries, sizer }: Prompt<M>): boolean {
+  const marked = (part: Part): boolean => (part.kind === "call" || part.kind === "result") && isPruned(part);
+  return entries.some(({ message }) => sizer.shape.parts(message).some(marked));
 }
 
 /** Every name in what stays. */
-function namesHeld<M>(
-  view: readonly PrunableEntry<M>[],
-  candidates: readonly PruneCandidate[],
-  shape: Shape<M>,
-): Set<string> {
+function namesHeld<M>({ entries, sizer }: Prompt<M>, candidates: readonly PruneCandidate[]): Set<string> {
   const going = new Set(candidates.map(({ index, part }) => `${index}:${part}`));
   const held = new Set<string>();
-  for (const [index, { message }] of view.entries())
-    for (const [position, part] of shape.parts(message).entries()) {
+  for (const [index, { message }] of entries.entries())
+    for (const [position, part] of sizer.shape.parts(message).entries()) {
       if (going.has(`${index}:${position}`)) continue;
       for (const name of namesOf(part)) held.add(name);
     }

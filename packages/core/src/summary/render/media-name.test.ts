@@ -5,7 +5,9 @@ import { quote } from "../../compaction/records.ts";
 import { type AiSdkMessage, aiSdkShape } from "../../message/ai-sdk/shape.ts";
 import { file, image } from "../../message/blocks.ts";
 import type { FilePart, ImagePart } from "../../message/shape.ts";
-import { charsPerToken, createMeter } from "../../tokens/counter.ts";
+import { sizesOf } from "../../prompt/sizes.ts";
+import { plainPrompt } from "../../testing/prompt.ts";
+import { charsPerToken } from "../../tokens/counter.ts";
 import { extractSummary } from "../extract/extract.ts";
 import { renderTranscript } from "../prompts/transcript.ts";
 import { mediaName } from "./media-name.ts";
@@ -56,10 +58,9 @@ test("the extract and the user's quoted words name images and files, with the me
 });
 
 test("what stands for a shortened image or file names it, and points only where it can be found", () => {
-  const measure = createMeter(aiSdkShape, { counter: count });
-  const entry = { source: "message", seq: 3, message: asked!, lent: null } as const;
+  const prompt = plainPrompt([{ seq: 3, message: asked! }], aiSdkShape);
   const replaced = (originals: typeof NOWHERE): string =>
-    clampEntry(entry, 20, { shape: aiSdkShape, measure, originals })
+    clampEntry(prompt.entries[0]!, 20, { shape: aiSdkShape, sizes: sizesOf(prompt), originals })
       .entries.map(({ replacement }) => replacement)
       .join("\n");
   assert.equal(

@@ -1,0 +1,104 @@
+/**
+ * What a plan comes to: the records that carry it out and the prompt they would give. A plan promises what its summary's
+ * upper bound allows, and what repairs add is known only when the result is there: so a result over what its plan may
+ * come to is planned again, here and nowhere else. Appends nothing.
+ */
+import { liveAfter } from "../log/live.ts";
+import { FORMAT_VERSION, type LogRecord } from "../log/record.ts";
+import type { LiveRecords, ViewEntry } from "../log/view.ts";
+import { considerPrompt, type Prompt } from "../prompt/prompt.ts";
+import { sizesOf } from "../prompt/sizes.ts";
+import type { CompactPlan, Plan } from "./plan.ts";
+import type { Policy, Window } from "./policy.ts";
+import { draftsOf, type SummaryInput, type WrittenSummary } from "./records.ts";
+
+/** The thread a plan was made for: its live records, the seq of its last one, and how they are folded. */
+export interface PlannedThread<M> {
+  readonly live: LiveRecords;
+  readonly version: number;
+  viewOf(live: LiveRecords): readonly ViewEntry<M>[];
+}
+
+/** A summary for a plan's cut, and what it was written from. */
+export interface CutSummary<M> {
+  readonly input: SummaryInput<M>;
+  readonly written: WrittenSummary;
+  /** Where the hidden messages can be read. */
+  readonly archive: string | null;
+}
+
+export interface Applied<M> {
+  readonly records: ReturnType<typeof draftsOf<M>>;
+  readonly prompt: Prompt<M>;
+}
+
+/** `summary` is null for a plan that hides nothing. */
+export function applyPlan<M>(
+  prompt: Prompt<M>,
+  plan: CompactPlan,
+  summary: CutSummary<M> | null,
+  { thread, format }: { readonly thread: PlannedThread<M>; readonly format: Policy["summaryFormat"] },
+): Applied<M> {
+  const { live, version } = thread;
+  const records = draftsOf(plan, {
+    live,
+    shape: prompt.sizer.shape,
+    count: sizesOf(prompt).text,
+    format,
+    input: summary?.input ?? null,
+    written: summary?.written ?? null,
+    archive: summary?.archive ?? null,
+  });
+  const stamp = { v: FORMAT_VERSION, at: "", runId: null } as const;
+  const after = records.reduce(
+    (folded, record, index) =>
+      liveAfter(folded, { ...stamp, ...record, seq: version + 1 + index } as Exclude<LogRecord, { kind: "undo" }>),
+    live,
+  );
+  return { records, prompt: considerPrompt(thread.viewOf(after), prompt) };
+}
+
+/** What only a result can tell: the tokens no entry accounts for, and what the summary came to. */
+export interface Known {
+  readonly unforeseen: number;
+  readonly summaryTokens: number;
+}
+
+export const NOTHING_KNOWN: Known = { unforeseen: 0, summaryTokens: 0 };
+
+export interface Fitting<M, A extends Applied<M>> {
+  readonly window: Window;
+  /** Carries the plan out; `before` is the result that did not fit. */
+  apply(plan: CompactPlan, before: A | null): Promise<A>;
+  /** The plan with what is known now. */
+  replan(known: Known): Plan;
+}
+
+const TRIES = 6;
+
+/** The first result that is within what its plan may come to; after so many tries the last one. */
+export async function applyUntilFits<M, A extends Applied<M>>(
+  first: CompactPlan,
+  { window, apply, replan }: Fitting<M, A>,
+): Promise<{ readonly plan: CompactPlan; readonly applied: A }> {
+  let plan = first;
+  let known = NOTHING_KNOWN;
+  let applied = await apply(first, null);
+  for (let tries = 1; tries < TRIES && tokensIn(applied) > plan.most; tries += 1) {
+    const miss = tokensIn(applied) - plan.tokensAfter;
+    const over = tokensIn(applied) > window.size - window.reserve;
+    known = {
+      unforeseen: known.unforeseen + (over ? Math.max(1, miss) : 0),
+      summaryTokens: plan.cut === null ? known.summaryTokens : plan.cut.summaryTokens + miss,
+    };
+    const next = replan(known);
+    if (next.kind !== "compact") break;
+    plan = next;
+    applied = await apply(next, applied);
+  }
+  return { plan, applied };
+}
+
+function tokensIn<M>({ prompt }: Applied<M>): number {
+  return prompt.count.tokens;
+}

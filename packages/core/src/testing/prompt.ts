@@ -1,0 +1,18 @@
+/** A prompt of plain numbers: the messages as they are given, four characters a token, no provider's rules. */
+import type { ViewEntry } from "../log/index.ts";
+import type { Shape } from "../message/index.ts";
+import { buildPrompt, type Prompt } from "../prompt/prompt.ts";
+import { createSizer, fixedSize } from "../prompt/sizer.ts";
+import { charsPerToken, createMeter } from "../tokens/counter.ts";
+
+export function plainPrompt<M extends object>(
+  view: readonly Pick<ViewEntry<M>, "seq" | "message">[],
+  shape: Shape<M>,
+  fixed = 0,
+): Prompt<M> {
+  const meter = createMeter(shape, { counter: charsPerToken(4) });
+  const rules = { name: "none", rules: [] };
+  const sizer = createSizer({ shape, rules, meter, fixed: fixedSize({ base: fixed }) });
+  const entries = view.map((entry): ViewEntry<M> => ({ source: "message", lent: null, ...entry }));
+  return buildPrompt(entries, { sizer, key: "-/-" });
+}

@@ -1,0 +1,91 @@
+/**
+ * From a plan to the records that carry it out: gets the summary written or completed and applies the plan with it,
+ * until the result is within what its plan may come to. Appends nothing.
+ */
+import type { CompactPlan, Plan } from "@palimpsest/core/compaction";
+import {
+  type Applied,
+  applyPlan,
+  applyUntilFits,
+  type Known,
+  renderState,
+  usableWindow,
+} from "@palimpsest/core/internal/compaction";
+import { sizesOf } from "@palimpsest/core/internal/prompt";
+import type { Rung } from "@palimpsest/core/log";
+import type { Prompt } from "@palimpsest/core/prompt";
+import type { CompactorOptions, CompactRequest } from "./compactor.ts";
+import { archivePath } from "./part-files.ts";
+import { orderFor } from "./summary-order.ts";
+import { type Begun, completed, type SummaryStep } from "./write-summary.ts";
+
+export interface CarryOutContext<M> {
+  readonly options: Pick<
+    CompactorOptions<M>,
+    "conversation" | "policy" | "window" | "quotes" | "archive" | "originals" | "background" | "on"
+  >;
+  readonly prompt: Prompt<M>;
+  readonly summaryStep: SummaryStep;
+  /** The plan with what is known now. */
+  readonly replan: (known: Known) => Plan;
+}
+
+/** A plan as it was carried out, and the summary that a further plan may begin with. */
+export interface CarriedOut<M> extends Applied<M> {
+  readonly rung: Rung;
+  readonly begun: Begun | null;
+  readonly archive: string | null;
+  readonly calls: number;
+  readonly digested: number;
+}
+
+/** A summary that was paid for is completed by rules when its plan is made again. */
+export function carryOutFitting<M>(
+  plan: CompactPlan,
+  request: CompactRequest,
+  context: CarryOutContext<M>,
+  begun: Begun | null,
+) {
+  return applyUntilFits<M, CarriedOut<M>>(plan, {
+    window: request.window ?? usableWindow(context.options.window(), context.prompt.count),
+    replan: context.replan,
+    apply: (planned, before) => carryOutPlan(planned, request, context, before === null ? begun : before.begun),
+  });
+}
+
+async function carryOutPlan<M>(
+  plan: CompactPlan,
+  request: CompactRequest,
+  { options, prompt, summaryStep }: CarryOutContext<M>,
+  begun: Begun | null,
+): Promise<CarriedOut<M>> {
+  const { conversation, policy, on } = options;
+  const format = policy.summaryFormat;
+  const { viewOf } = conversation;
+  const thread = { live: conversation.live(), version: conversation.head().version, viewOf };
+  const { cut } = plan;
+  if (cut === null) {
+    const applied = applyPlan(prompt, plan, null, { thread, format });
+    return { ...applied, begun, rung: rungOf(plan, "extract"), calls: 0, digested: 0, archive: null };
+  }
+  on({ type: "compaction-start", hide: cut.hidden, keep: cut.kept });
+  const order = await orderFor(cut, options, prompt, {
+    focus: request.focus ?? null,
+    model: request.dryRun ? "none" : (request.model ?? "writer"),
+    signal: request.signal ?? new AbortController().signal,
+  });
+  const { input, maxTokens } = order;
+  const useful = begun !== null && begun.cut.covers[1] <= cut.covers[1];
+  const summarised = useful ? completed(begun, order) : await summaryStep.write(order);
+  const { text, tokens } = renderState(summarised.state, input, { maxTokens, count: sizesOf(prompt).text, format });
+  on({ type: "summary-written", by: summarised.rung, tokens });
+  const archive = options.archive === null ? null : archivePath(cut.covers);
+  const summary = { input, written: { ...summarised, text }, archive };
+  const applied = applyPlan(prompt, plan, summary, { thread, format });
+  const { calls, digested } = summarised;
+  return { ...applied, begun: { cut, summarised }, rung: rungOf(plan, summarised.rung), calls, digested, archive };
+}
+
+function rungOf(plan: CompactPlan, written: Rung): Rung {
+  return plan.rung === "hide" ? written : plan.rung;
+}

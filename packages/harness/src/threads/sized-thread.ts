@@ -1,0 +1,101 @@
+/**
+ * One stored thread and its sizer: its dialect, the best counter for the model that was asked last, and the account that
+ * the newest reports anchor. Whoever shows, plans or compacts a stored thread counts with it, so there is one count.
+ */
+import { definitionOf } from "@palimpsest/core/internal/message";
+import { sizeOf } from "@palimpsest/core/internal/prompt";
+import { resumeAccount } from "@palimpsest/core/internal/tokens";
+import type { LogRecord, UsageRecord } from "@palimpsest/core/log";
+import { type Dialect, rulesOf, type Shape, shapeOf } from "@palimpsest/core/message";
+import { createSizer, type FixedSize, fixedSize, type Prompt, type Sizer } from "@palimpsest/core/prompt";
+import { createMeter, type Meter } from "@palimpsest/core/tokens";
+import { exactCounterFor, type ModelCounter } from "../models/tokenizers.ts";
+import type { Store, ThreadLoad } from "../stores/store.ts";
+import type { Conversation } from "./conversation.ts";
+import { imagineConversation } from "./imagined.ts";
+import { livePrompt } from "./live-prompt.ts";
+
+export interface SizedThread {
+  /** The thread as it stands; what is committed to it is written nowhere. */
+  readonly conversation: Conversation<object>;
+  readonly dialect: Dialect;
+  readonly sizer: Sizer<object>;
+  /** What was sent beside the messages, where the thread knows it. */
+  readonly request: { readonly system: unknown; readonly tools: readonly unknown[] };
+  /** What would be sent now. */
+  prompt(): Prompt<object>;
+}
+
+type FixedParts = FixedSize["parts"];
+
+/** Who would ask next in a thread. */
+export interface Asker {
+  readonly model: string;
+  readonly counter: ModelCounter;
+  /** What it would send beside the messages of a thread in which it has sent nothing yet. */
+  readonly beside: (load: ThreadLoad) => Promise<SizedThread["request"] & { readonly parts: FixedParts }>;
+}
+
+export async function sizedThread(store: Store, load: ThreadLoad, asker?: Asker): Promise<SizedThread> {
+  const records = load.records.map(({ record }) => record);
+  const dialect = dialectOf(records);
+  // One table of functions per dialect; which one it is no longer matters from here on.
+  const shape = shapeOf(dialect) as unknown as Shape<object>;
+  const model = asker?.model ?? modelOf(records, dialect);
+  const counter = asker?.counter ?? (await exactCounterFor({ model }));
+  const meter = createMeter(shape, { ...counter, counter: counter.count });
+  const known = knownParts(load);
+  const beside = known === null ? await asker?.beside(load) : undefined;
+  const request = beside === undefined ? requestOf(load) : { system: beside.system, tools: beside.tools };
+  const fixed = fixedSize(known ?? beside?.parts ?? fixedParts(request, meter));
+  const sizer = createSizer({ shape, rules: rulesOf(dialect), meter, fixed });
+  const conversation = imagineConversation(store, load, shape);
+  const prompt = livePrompt(conversation, sizer);
+  const { prior } = counter;
+  const { factors } = load.head;
+  const resumed = { prompt: sizeOf(prompt()), factors, priorOf: () => prior, window: null };
+  sizer.countOn({ account: resumeAccount(recentReports(records, model), resumed), model, prior });
+  return { conversation, dialect, sizer, request, prompt };
+}
+
+/** Enough to learn a model's factor from; more would only cost time on an old thread. */
+const REPORTS = 64;
+
+function recentReports(records: readonly LogRecord[], model: string): readonly UsageRecord[] {
+  return records
+    .filter((record) => record.kind === "usage")
+    .filter((usage) => usage.flaw == null && usage.model === model)
+    .slice(-REPORTS);
+}
+
+/** The model that was asked last; before that, one of the dialect's own family. */
+function modelOf(records: readonly LogRecord[], dialect: Dialect): string {
+  const reported = records.findLast((record) => record.kind === "usage" && record.flaw == null);
+  const named = reported?.kind === "usage" ? reported.model : "unknown";
+  if (named !== "unknown") return named;
+  return definitionOf(dialect).model;
+}
+
+/** A run leaves only the sizes of its system prompt and tools in the state: the head is written with every append. */
+function knownParts({ head }: ThreadLoad): FixedParts | null {
+  const { parts } = (head.state["request"] ?? {}) as { parts?: FixedParts };
+  return parts ?? null;
+}
+
+function fixedParts({ system, tools }: SizedThread["request"], meter: Meter<object>): FixedParts {
+  const text = system == null ? "" : typeof system === "string" ? system : JSON.stringify(system);
+  return { base: meter.system(text), definitions: meter.tools(tools) };
+}
+
+/** System prompt and tool schemas, where an import or a run has put them into the thread's state. */
+function requestOf({ head }: ThreadLoad): SizedThread["request"] {
+  const request = head.state["request"];
+  if (typeof request !== "object" || request === null) return { system: null, tools: [] };
+  const { system = null, tools } = request as { system?: unknown; tools?: unknown };
+  return { system, tools: Array.isArray(tools) ? tools : [] };
+}
+
+function dialectOf(records: readonly LogRecord[]): Dialect {
+  const newest = records.findLast((record) => record.kind === "message");
+  return newest?.kind === "message" ? newest.dialect : "openai";
+}
