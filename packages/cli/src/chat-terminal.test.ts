@@ -148,6 +148,22 @@ test("from the first moment of a model call the chat says that it thinks, for ho
   assert.equal(await chat.exit(), 0);
 });
 
+test("going on with a thread shows its last exchange; /edit puts the last message into the line", async (t) => {
+  const at = desk(t);
+  await at.run("run", "The mill has four wheels.", "--thread", "t");
+  const chat = openTerminal(t, at.home, "chat", "--thread", "t");
+  await chat.until(/^> The mill has four wheels\.\n\[offline\] You said.*^context \d+ %.*^> $/ms);
+  chat.type("/edit\r");
+  await chat.until(/^> \/edit The mill has four wheels\.$/m);
+  chat.type(`${BACKSPACE.repeat(7)}doors\r`);
+  await chat.until(/You said: "The mill has four doors"/);
+  chat.type(CTRL_D);
+  assert.equal(await chat.exit(), 0);
+  assert.match(chat.screen(), /chat --thread t-fork-\d+\n/);
+});
+
+const BACKSPACE = "\u007f";
+
 test("a terminal made narrower draws its last rows anew, and nothing is shown twice", async (t) => {
   const chat = openTerminal(t, desk(t).home, "chat", "--thread", "t");
   await chat.until(/^> $/m);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { desk } from "../test/binary.ts";
 import { completions } from "./chat/completion.ts";
@@ -47,12 +47,49 @@ test("a chat reads prompts and commands from a pipe, one a line, and prints plai
     /#3 user: The mill has four wheels/,
     /uploads\/wheels\.txt {2}11 B/,
     /This is mill-fork-\d+ now/,
-    /\* mill-fork-\d+ +\d+ +The mill has four wheels/,
+    /\* 1 +mill-fork-\d+ +\d+ +The mill has four wheels/,
     /This is other now/,
     /There is no \/nothing/,
     /palimpsest chat --thread other\n$/,
   ])
     assert.match(stdout, expected);
+});
+
+test("the last message is asked again or changed in a fork, the thread is counted and written to a file, a file is given by its name", async (t) => {
+  const at = desk(t);
+  const notes = at.file("notes.txt", "four of oak");
+  const lines = [
+    "The mill has four wheels.",
+    "It stands at the river.",
+    "/retry",
+    "/edit It stands at the sea.",
+    "/cost",
+    `/export ${at.file("mill.md")}`,
+    `/export ${at.file("mill.md")}`,
+    `What is in @${notes} and @nowhere?`,
+    "/threads",
+    "/threads 3",
+    "/model 7",
+    "/clear",
+  ];
+  const { code, stdout, stderr } = await at.piped(lines, "chat", "--thread", "mill");
+  assert.equal(code, 0, stderr);
+  for (const expected of [
+    /This is mill-fork-\d+ now; mill stays as it is \(\/threads mill\)\.\n> It stands at the river\.\n\[offline\]/,
+    /You said: "It stands at the sea\."/,
+    /\d+ model calls: [\d,]+ tokens in, [\d,]+ out\./,
+    /Written to .*mill\.md\./,
+    /mill\.md is there already/,
+    /Copied to \/mnt\/user-data\/uploads\/notes\.txt/,
+    /^ {2}no {2}thread +messages {2}title$/m,
+    /This is mill now\./,
+    /There is no model "7"/,
+    /This is chat-.* now\.\n\/threads mill goes back\./,
+  ])
+    assert.match(stdout, expected);
+  const written = readFileSync(at.file("mill.md"), "utf8");
+  assert.match(written, /^# mill-fork-.*\n\n## user \(#3\)\n\nThe mill has four wheels\.\n/);
+  assert.ok(written.includes("the sea") && !written.includes("the river"));
 });
 
 test("in a small window a compaction comes after some messages, and a question about the first is answered from behind it", async (t) => {

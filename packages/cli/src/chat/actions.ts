@@ -4,6 +4,7 @@ import { searchThread } from "palimpsest/recall";
 import { drawBudget } from "../terminal/budget-bar.ts";
 import { inMarkdown, NOTHING_FOUND } from "../terminal/found-words.ts";
 import type { Session } from "./session.ts";
+import { lastWords } from "./thread-text.ts";
 
 const NOTHING_YET = "Nothing was said in this thread yet.";
 
@@ -68,7 +69,7 @@ export async function search({ deps, screen, thread }: Session, words: string): 
 /** Without a number: the person's own last words. */
 export async function pin(session: Session, argument: string): Promise<void> {
   const { assistant, screen, thread } = session;
-  const seq = argument === "" ? await lastWords(session) : number(argument);
+  const seq = argument === "" ? ((await lastWords(session))?.seq ?? null) : number(argument);
   if (seq === null) return screen.aside(argument === "" ? NOTHING_YET : "/pin takes the number of a record: /pin 12");
   const pinned = await assistant.agent.thread(thread).pin(seq);
   if (pinned.kind === "committed") return screen.aside(`Message ${seq} is pinned: every summary quotes it.`);
@@ -87,17 +88,20 @@ export async function fork(session: Session, argument: string): Promise<void> {
   await screen.aside(`This is ${as} now, which shares ${thread} up to record ${at}. /threads ${thread} goes back.`);
 }
 
+/** In a thread of its own that shares what was before this record; where nothing was, in a new one. */
+export async function goBefore(session: Session, seq: number): Promise<void> {
+  const { assistant, screen, thread } = session;
+  const as = await freeName(session, `${thread.slice(0, 100)}-fork-${seq - 1}`);
+  if (seq > 1) await assistant.agent.thread(thread).fork({ as, at: seq - 1 });
+  session.goTo(as);
+  await screen.aside(`This is ${as} now; ${thread} stays as it is (/threads ${thread}).`);
+}
+
 async function freeName({ deps }: Session, wanted: string): Promise<string> {
   for (let count = 1; ; count += 1) {
     const name = count === 1 ? wanted : `${wanted}-${count}`;
     if ((await deps.store.header(name)) === undefined) return name;
   }
-}
-
-async function lastWords({ deps, thread }: Session): Promise<number | null> {
-  for await (const { record } of deps.store.records(thread, { kinds: ["message"], order: "descending" }))
-    if (record.kind === "message" && record.origin === "user") return record.seq;
-  return null;
 }
 
 function number(text: string): number | null {

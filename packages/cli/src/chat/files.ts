@@ -40,6 +40,16 @@ export async function upload(session: Session, argument: string): Promise<void> 
   await screen.aside(`Copied to ${printable(path)}; your next message says so.`);
 }
 
+/** `@PATH` in a message gives the agent a copy of that file; what is no file is only text. */
+export async function attachMentioned(session: Session, text: string): Promise<void> {
+  for (const [, path] of text.matchAll(MENTION)) {
+    const found = await stat(resolve(path!)).catch(() => null);
+    if (found?.isFile() === true) await upload(session, path!);
+  }
+}
+
+const MENTION = /(?<!\S)@(\S+)/g;
+
 /** Never over a file that is there already. */
 async function copyIn(source: string, directory: string): Promise<string> {
   const whole = basename(source);

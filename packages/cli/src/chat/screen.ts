@@ -15,6 +15,8 @@ export interface ScreenOptions {
   readonly output: Output;
   /** At a terminal lines are broken between words. */
   readonly terminal: boolean;
+  /** Empties it. */
+  readonly clear?: () => Promise<void>;
   /** Told what goes on; null: nothing. */
   readonly show: (activity: Activity | null) => void;
   /** In columns; a terminal may change. */
@@ -28,12 +30,14 @@ export class Screen {
   readonly terminal: boolean;
   #markdown: Markdown;
   #lineOpen = false;
+  readonly clear: () => Promise<void>;
   readonly #show: ScreenOptions["show"];
   #activity: Activity | null = null;
   #hides = { hide: 0, keep: 0 };
   readonly #inputs = new Map<string, unknown>();
 
-  constructor({ output, terminal, width, show }: ScreenOptions) {
+  constructor({ output, terminal, width, show, clear = async () => {} }: ScreenOptions) {
+    this.clear = clear;
     this.#show = show;
     this.#output = output;
     this.terminal = terminal;

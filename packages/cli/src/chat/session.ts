@@ -37,6 +37,10 @@ export class Session {
   readonly agentName: string | undefined;
   /** The tools of the last answer. */
   readonly uses: ToolUse[] = [];
+  /** What a command wants said next, or offers for changing. */
+  next: { readonly kind: "say" | "fill"; readonly text: string } | null = null;
+  /** Threads and models as they were listed last: their numbers can be used. */
+  readonly listed: { threads: readonly string[]; models: readonly string[] } = { threads: [], models: [] };
   /** Files the next message will mention. */
   readonly uploaded: string[] = [];
   readonly #waitMs: number;

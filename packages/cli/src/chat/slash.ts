@@ -3,10 +3,12 @@
  * `files.ts`.
  */
 import { compact, context, fork, pin, redo, search, undo } from "./actions.ts";
+import { exportThread } from "./export.ts";
 import { files, upload } from "./files.ts";
+import { cost, edit, retry } from "./last-words.ts";
 import { memory } from "./memory.ts";
 import type { Session } from "./session.ts";
-import { model, newThread, threads, unfold } from "./switching.ts";
+import { clear, model, newThread, threads, unfold } from "./switching.ts";
 
 interface SlashCommand {
   readonly name: string;
@@ -25,11 +27,16 @@ const slashCommands: readonly SlashCommand[] = [
   { name: "memory", argument: "[WORDS]", summary: "what is remembered about you, or what of it fits", run: memory },
   { name: "pin", argument: "[SEQ]", summary: "quote a message in every summary; your last one", run: pin },
   { name: "fork", argument: "[SEQ]", summary: "go on in a copy that shares the past up to SEQ", run: fork },
+  { name: "retry", argument: "", summary: "ask your last message again, in a fork without its answer", run: retry },
+  { name: "edit", argument: "[TEXT]", summary: "change your last message and ask that, in a fork", run: edit },
+  { name: "cost", argument: "", summary: "how many tokens this thread has taken", run: cost },
+  { name: "export", argument: "[FILE]", summary: "write the thread to a file: .md or .jsonl", run: exportThread },
   { name: "files", argument: "", summary: "the thread's files", run: files },
   { name: "upload", argument: "PATH", summary: "give the agent a copy of a file", run: upload },
   { name: "unfold", argument: "", summary: "what the last answer's tools were given and gave", run: unfold },
   { name: "model", argument: "[NAME]", summary: "which models there are, or use one", run: model },
   { name: "threads", argument: "[T]", summary: "the newest threads, or go on with one", run: threads },
+  { name: "clear", argument: "", summary: "an empty screen and a new thread; this one is kept", run: clear },
   { name: "new", argument: "[T]", summary: "start a new thread", run: newThread },
   { name: "help", argument: "", summary: "this list", run: help },
   { name: "quit", argument: "", summary: "leave (also Ctrl-D, or Ctrl-C twice)", run: async () => {} },
@@ -61,5 +68,8 @@ export function commandNames(): readonly string[] {
 async function help({ screen }: Session): Promise<void> {
   for (const { name, argument, summary } of slashCommands)
     await screen.line(`  ${`/${name} ${argument}`.padEnd(18)}${summary}`);
-  await screen.aside("  A line that ends in \\ goes on in the next; pasted lines stay together.");
+  await screen.aside("  @PATH in a message gives the agent a copy of that file.");
+  await screen.aside(
+    "  Ctrl-J or \\ Enter: a new line · Ctrl-X Ctrl-E: an editor · Ctrl-R: search what you said · Tab completes",
+  );
 }

@@ -1,41 +1,60 @@
 /** The chat's commands that change what it talks to (model, thread) or show more of the last answer. */
 import { checkThreadId } from "@palimpsest/core/log";
+import { grouped } from "../terminal/grouped.ts";
 import { table } from "../terminal/table.ts";
 import { printable } from "../terminal/terminal-text.ts";
+import { showLastExchange } from "./last-words.ts";
 import type { Session } from "./session.ts";
 
-export async function model(session: Session, name: string): Promise<void> {
-  const { context, screen } = session;
+export async function model(session: Session, given: string): Promise<void> {
+  const { context, screen, listed } = session;
   const { models } = await context.located.settings();
   const current = session.assistant.model.name;
-  if (name === "") {
-    if (models.length === 0) return screen.aside(`${current}; config.yaml names models under \`models:\`.`);
-    for (const { name: one, provider, model: id } of models)
-      await screen.line(`${one === current ? "*" : " "} ${one}  ${provider} ${id}`);
-    return;
+  if (given === "") {
+    if (models.length === 0) return screen.aside(`* ${current}; config.yaml names others under "models".`);
+    listed.models = models.map(({ name }) => name);
+    const rows = models.map(({ name, provider, model: id }, index) => [
+      `${name === current ? "*" : " "} ${index + 1}`,
+      name,
+      `${provider} ${id}`,
+    ]);
+    await screen.line(table(["  no", "model", "provider"], rows));
+    return screen.aside("/model NAME or its number uses another one.");
   }
-  if (!models.some((entry) => entry.name === name))
-    return screen.aside(`There is no model "${name}"; /model lists them.`);
+  const name = models.some((entry) => entry.name === given) ? given : listed.models[Number(given) - 1];
+  if (name === undefined) return screen.aside(`There is no model "${printable(given)}"; /model lists them.`);
   await session.useModel(name);
-  await screen.aside(`Answers come from ${name} now (${session.assistant.model.window.tokens} tokens).`);
+  await screen.aside(`Answers come from ${name} now (${grouped(session.assistant.model.window.tokens)} tokens).`);
 }
 
-export async function threads(session: Session, id: string): Promise<void> {
-  const { deps, screen } = session;
-  if (id !== "") {
-    if (checkThreadId(id).kind === "invalid" || (await deps.store.header(id)) === undefined)
-      return screen.aside(`There is no thread "${printable(id)}"; /new makes one.`);
+export async function threads(session: Session, given: string): Promise<void> {
+  const { deps, screen, listed } = session;
+  if (given !== "") {
+    const known = checkThreadId(given).kind !== "invalid" && (await deps.store.header(given)) !== undefined;
+    const id = known ? given : listed.threads[Number(given) - 1];
+    if (id === undefined) return screen.aside(`There is no thread "${printable(given)}"; /new makes one.`);
     session.goTo(id);
-    return screen.aside(`This is ${id} now.`);
+    await screen.aside(`This is ${id} now.`);
+    return showLastExchange(session);
   }
   const page = await deps.store.threads({ kind: "main", limit: 10 });
   if (page.threads.length === 0) return screen.aside("No threads yet.");
-  const rows = page.threads.map(({ header, title, messages }) => [
-    `${header.id === session.thread ? "*" : " "} ${header.id}`,
+  listed.threads = page.threads.map(({ header }) => header.id);
+  const rows = page.threads.map(({ header, title, messages }, index) => [
+    `${header.id === session.thread ? "*" : " "} ${index + 1}`,
+    header.id,
     String(messages),
     title ?? "",
   ]);
-  await screen.line(table(["  thread", "messages", "title"], rows));
+  await screen.line(table(["  no", "thread", "messages", "title"], rows));
+}
+
+/** The old thread stays where it is. */
+export async function clear(session: Session): Promise<void> {
+  const before = session.thread;
+  await session.screen.clear();
+  await newThread(session, "");
+  if (before !== session.thread) await session.screen.aside(`/threads ${before} goes back.`);
 }
 
 export async function newThread(session: Session, id: string): Promise<void> {

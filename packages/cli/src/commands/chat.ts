@@ -1,7 +1,9 @@
 import type { RunEnd } from "palimpsest/agent";
 import type { Activity } from "../chat/activity.ts";
 import { completions } from "../chat/completion.ts";
+import { attachMentioned } from "../chat/files.ts";
 import { type Keyboard, openPipe } from "../chat/keyboard.ts";
+import { showLastExchange } from "../chat/last-words.ts";
 import { Screen } from "../chat/screen.ts";
 import { Session } from "../chat/session.ts";
 import { readSlash } from "../chat/slash.ts";
@@ -69,7 +71,7 @@ async function takeSeat(context: Context, leave: AbortController, stop: () => vo
   };
   const keyboard = await openTerminal({ home, output, complete: completions, onStop: stop, onLeave });
   const show = (activity: Activity | null) => keyboard.show(activity);
-  const screen = new Screen({ output: keyboard.output, terminal: true, width, show });
+  const screen = new Screen({ output: keyboard.output, terminal: true, width, show, clear: () => keyboard.clear() });
   return { keyboard, screen, output: keyboard.output };
 }
 
@@ -79,15 +81,18 @@ const LEARNING_MS = 10_000;
 async function converse(session: Session, keyboard: Keyboard, leave: AbortSignal): Promise<number> {
   let failed = false;
   while (!leave.aborted) {
-    const line = await keyboard.next(session.isAsked ? "asking" : "idle");
-    const slash = line === null ? { kind: "quit" as const } : readSlash(line);
+    const { next } = session;
+    session.next = null;
+    if (next?.kind === "fill") keyboard.fill(next.text);
+    const line = next?.kind === "say" ? next.text : await keyboard.next(session.isAsked ? "asking" : "idle");
+    const slash = line === null ? QUIT : next?.kind === "say" ? TEXT : readSlash(line);
     if (line === null || slash.kind === "quit") break;
     if (line.trim() === "") continue;
     try {
       if (slash.kind === "command") await slash.command.run(session, slash.argument);
       else if (slash.kind === "unknown")
         await session.screen.aside(`There is no /${slash.name}; /help lists what there is.`);
-      else failed = !(await shown(session, await session.say(line))) || failed;
+      else failed = !(await answered(session, line)) || failed;
     } catch (error) {
       failed = true;
       await session.screen.aside(`! ${(await endingOf(error)).message}`);
@@ -96,6 +101,14 @@ async function converse(session: Session, keyboard: Keyboard, leave: AbortSignal
   for (const unsaid of keyboard.unsaid()) await session.screen.aside(`(not said: ${unsaid})`);
   await sayGoodbye(session);
   return failed && !session.screen.terminal ? 1 : 0;
+}
+
+const QUIT = { kind: "quit" } as const;
+const TEXT = { kind: "text" } as const;
+
+async function answered(session: Session, line: string): Promise<boolean> {
+  await attachMentioned(session, line);
+  return shown(session, await session.say(line));
 }
 
 /** A thread in which nothing was said isn't there. */
@@ -120,7 +133,9 @@ async function shown(session: Session, end: RunEnd): Promise<boolean> {
   return end.kind !== "failed" && end.kind !== "busy";
 }
 
-async function greet({ assistant: { model }, screen, thread, context, deps }: Session): Promise<void> {
+async function greet(session: Session): Promise<void> {
+  const { screen, thread, context, deps } = session;
+  const { model } = session.assistant;
   const name = model.provider === "offline" ? "offline model" : model.name;
   const known = (await deps.store.head(thread))?.messages ?? 0;
   await screen.line(`palimpsest · ${thread} · ${known === 0 ? "new" : `${known} messages`} · ${name}`);
@@ -130,6 +145,10 @@ async function greet({ assistant: { model }, screen, thread, context, deps }: Se
     for (const line of suggestions(model.window.tokens)) await screen.aside(line);
   await screen.aside("/help lists commands · Ctrl-C stops an answer, twice leaves");
   if (model.fallback !== null) context.output.note(`warning: ${model.fallback.message}`);
+  if (known === 0 || !screen.terminal) return;
+  await showLastExchange(session);
+  const budget = await session.budget();
+  if (budget !== null) await screen.styledAside(budget);
 }
 
 /** What a newcomer can do to see what it is for. */

@@ -1,0 +1,28 @@
+/** The words of stored messages, whoever's format they are in. */
+import type { MessageRecord } from "@palimpsest/core/log";
+import { shapeOf } from "@palimpsest/core/message";
+import type { Session } from "./session.ts";
+
+export interface Words {
+  readonly role: string;
+  readonly text: string;
+}
+
+export function wordsOf({ dialect, body }: Pick<MessageRecord, "dialect" | "body">): Words {
+  const shape = shapeOf(dialect);
+  const message = JSON.parse(body) as never;
+  const texts = shape.parts(message).flatMap((part) => (part.kind === "text" ? [part.text] : []));
+  return { role: shape.role(message), text: texts.join("\n") };
+}
+
+interface LastWords {
+  readonly seq: number;
+  readonly text: string;
+}
+
+/** What the person said last. */
+export async function lastWords({ deps, thread }: Session): Promise<LastWords | null> {
+  for await (const { record } of deps.store.records(thread, { kinds: ["message"], order: "descending" }))
+    if (record.kind === "message" && record.origin === "user") return { seq: record.seq, text: wordsOf(record).text };
+  return null;
+}
