@@ -124,7 +124,11 @@ function classText(text: string, node: Node): string {
     const inner = (member["value"] as Node | null) ?? null;
     const end =
       member.type === "MethodDefinition" ? ((inner?.["body"] as Node | null)?.start ?? member.end) : member.end;
-    const code = text.slice(member.start, end).trim().replace(/;$/, "");
+    const code = text
+      .slice(member.start, end)
+      .replace(/^async /, "")
+      .trim()
+      .replace(/;$/, "");
     return `${comment === "" ? "" : `  /** ${comment} */\n`}  ${code};\n`;
   });
   return `${text.slice(node.start, body.start).trim()} {\n${members.join("")}}`;
@@ -135,10 +139,11 @@ function isOpen(member: Node): boolean {
   return key?.type !== "PrivateIdentifier" && member["accessibility"] !== "private" && member.type !== "StaticBlock";
 }
 
-/** The comment that ends where the statement begins, as flowing text. */
+/** The comment that ends where the statement begins. The one at the top is about the whole file. */
 function commentBefore(text: string, start: number): string {
   const comment = parse(text).comments.findLast(({ end }) => end <= start);
-  if (comment === undefined || comment.type !== "Block" || !comment.value.startsWith("*")) return "";
+  if (comment === undefined || comment.start === 0 || comment.type !== "Block" || !comment.value.startsWith("*"))
+    return "";
   if (text.slice(comment.end, start).trim() !== "") return "";
   const lines = comment.value.slice(1).split("\n");
   return lines

@@ -110,6 +110,16 @@ test("what needs a package that isn't installed says what to install", async () 
   assert.match(told["bash"]!, /npm install just-bash@3/);
 });
 
+test("the programs in the packages' READMEs run as they stand", async () => {
+  for (const name of ["@palimpsest/core", "palimpsest"]) {
+    const readme = readFileSync(join(bare, "node_modules", name, "README.md"), "utf8");
+    for (const [, program] of readme.matchAll(/```js\n([\s\S]*?)```/g)) {
+      const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", program!], bare);
+      assert.notEqual(stdout.trim(), "", name);
+    }
+  }
+});
+
 for (const name of RUNTIME_NAMES) {
   test(`the examples run on ${name}`, async (t) => {
     const runtime = await fetchRuntime(name, folder);
