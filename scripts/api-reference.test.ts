@@ -46,7 +46,8 @@ test("a name is followed through re-exports to its comment and signature", () =>
   const files = {
     "index.ts": 'export { inner as outer } from "./a.ts";',
     "a.ts": 'import { inner } from "./b.ts";\nexport { inner };',
-    "b.ts": "/** Adds\n * one. */\nexport async function inner(n: number): Promise<number> { return n + 1; }",
+    "b.ts":
+      "/** The file. */\nconst one = 1;\n/** Adds\n * one. */\nexport async function inner(n: number): Promise<number> { return n + 1; }",
   };
   assert.deepEqual(found(files, "outer"), {
     comment: "Adds\none.",

@@ -42,8 +42,9 @@ export function outbox(connection: UserConnection): Outbox {
       }),
     list: (queue) =>
       guard(() => {
+        // Node 22 binds no numbered parameters.
         const sql = `SELECT ${JOB}, j.attempts, j.max_attempts, j.run, j.error, j.owner ${JOINED}
-          WHERE ?1 IS NULL OR j.queue = ?1 ORDER BY j.run, j.row`;
+          WHERE j.queue = coalesce(?, j.queue) ORDER BY j.run, j.row`;
         return connection.all(sql, queue ?? null).map(statusOf);
       }),
     revive: (queue) =>
