@@ -10,5 +10,5 @@ export const EXPECTED_EXAMPLES: Readonly<Record<string, RegExp>> = {
   "08-memory.ts": /The user's name is Ada/,
   "09-own-store.ts": /\d+: .*forty barrels of cider/,
   "10-search-without-a-store.ts": /^#1 assistant: At pier 7[\s\S]*#0 user: /,
-"11-any-provider.ts": /^openai: [\s\S]*would be refused: paired\n.*"tool_use_id":"call_2"/,
+  "11-any-provider.ts": /^openai: [\s\S]*would be refused: paired\n.*"tool_use_id":"call_2"/,
 };
