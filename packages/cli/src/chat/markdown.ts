@@ -1,8 +1,10 @@
 /**
- * Light styling of streamed markdown, word by word: headings, bold, code, lists and quotes, as far as a terminal can show
- * them, and lines broken between words. Only a word that isn't finished is held back.
+ * Light styling of streamed markdown, word by word: headings, bold, emphasis, code, links, lists, quotes and tables, as far
+ * as a terminal can show them, and lines broken between words. Held back is only what isn't finished: a word, a link, a table.
  */
 import { plain, printable } from "../terminal/terminal-text.ts";
+import { columns } from "../terminal/text-width.ts";
+import { drawTable } from "./markdown-table.ts";
 
 export interface MarkdownOptions {
   readonly color: boolean;
@@ -22,9 +24,15 @@ export function createMarkdown({ color, width }: MarkdownOptions): Markdown {
   const writer = new Writer(color, width);
   return {
     push: (piece) => [...piece].map((char) => writer.take(char)).join(""),
-    end: () => writer.word() + writer.reset(),
+    end: () => writer.end(),
   };
 }
+
+const STYLES = { bold: [1, 22], emphasis: [3, 23], link: [4, 24], code: [36, 39] } as const;
+type Style = keyof typeof STYLES;
+
+/** Inside a line: where a link's words and emphasis begin and end. Private characters, so that no text has them. */
+const MARKS: Readonly<Record<string, Style>> = { "\ue000": "link", "\ue001": "emphasis" };
 
 class Writer {
   readonly #color: boolean;
@@ -36,7 +44,9 @@ class Writer {
   #indent = "";
   #lineStart = true;
   #fenced = false;
-  readonly #on = { bold: false, code: false };
+  /** The lines of a table so far; its last one may be unfinished. */
+  #table: string[] = [];
+  readonly #on = new Set<Style>();
 
   constructor(color: boolean, width: number) {
     this.#color = color;
@@ -44,88 +54,166 @@ class Writer {
   }
 
   take(char: string): string {
-    if (char === "\n") return this.#newLine();
-    if (char !== " ") {
+    const before = this.#lineStart && this.#held === "" && this.#spaces === "";
+    if (this.#table.length > 0 && (!before || char === "|")) return this.#tableTakes(char, before);
+    if (before && char === "|" && !this.#fenced) return this.#tableTakes(char, true);
+    const table = this.#tableEnds();
+    if (char === "\n") return table + this.#newLine();
+    if (char !== " " || (this.#held !== "" && isOpen(this.#held) && !this.#isCode())) {
       this.#held += char;
-      return "";
+      return table;
     }
-    const shown = this.word();
+    const shown = this.#word();
     this.#spaces += " ";
-    return shown;
+    return table + shown;
+  }
+
+  end(): string {
+    return this.#tableEnds() + this.#word() + this.#reset();
+  }
+
+  /** The lines of a table are kept until one comes that is none. */
+  #tableTakes(char: string, starts: boolean): string {
+    if (starts) this.#table.push("");
+    this.#lineStart = char === "\n";
+    if (char !== "\n") this.#table[this.#table.length - 1] += char;
+    return "";
+  }
+
+  #tableEnds(): string {
+    if (this.#table.length === 0) return "";
+    const lines = this.#table.map(printable);
+    const ended = this.#lineStart;
+    this.#table = [];
+    this.#lineStart = true;
+    const drawn = drawTable(lines, { color: this.#color, width: this.#width });
+    return ended ? drawn : drawn.replace(/\n$/, "");
   }
 
   /** The word that is held, styled, after the spaces or the line break it needs. */
-  word(): string {
+  #word(): string {
     const word = printable(this.#held);
     this.#held = "";
     if (word === "") return "";
     const first = this.#lineStart;
     this.#lineStart = false;
-    const fence = first && word.startsWith("```");
-    if (fence) this.#fenced = !this.#fenced;
-    const started = first && !this.#fenced ? this.#begin(word) : null;
+    if (first && word.startsWith("```")) {
+      this.#fenced = !this.#fenced;
+      this.#indent = "```";
+      return "";
+    }
+    // What stands behind a fence names a language.
+    if (this.#indent === "```") return "";
+    if (this.#fenced) return this.#place(this.#painted(word, "code"), columns(word), first ? CODE_INDENT : "");
+    const started = first ? this.#begin(word) : null;
     if (started !== null) return started;
-    return fence || this.#fenced
-      ? this.#place(this.#painted(word, 36, 39), word.length)
-      : this.#place(...this.#inline(word));
+    const pieces = this.#isCode() ? [word] : withMarks(word).split(" ");
+    return pieces.map((piece, index) => this.#inline(piece, index > 0 ? " " : this.#spaces)).join("");
   }
 
-  /** Ends what is still bold or code: a mark that was never closed must not run on. */
-  reset(): string {
-    const styled = this.#on.bold || this.#on.code;
-    this.#on.bold = false;
-    this.#on.code = false;
-    return styled && this.#color ? "\u001b[22;39m" : "";
+  /** Ends what is still styled: a mark that was never closed must not run on. */
+  #reset(): string {
+    const styled = this.#on.size > 0;
+    this.#on.clear();
+    return styled && this.#color ? "\u001b[22;23;24;39m" : "";
   }
 
   #newLine(): string {
-    const shown = this.word() + this.reset();
+    const shown = this.#word() + this.#reset();
+    const fence = this.#indent === "```";
     this.#spaces = "";
     this.#column = 0;
     this.#indent = "";
     this.#lineStart = true;
-    return `${shown}\n`;
+    return fence ? shown : `${shown}\n`;
   }
 
   /** What the first word of a line makes of it; null when it is a word like any other. */
   #begin(word: string): string | null {
     if (/^#{1,6}$/.test(word)) {
-      this.#on.bold = true;
-      this.#lineStart = false;
+      this.#on.add("bold");
+      this.#spaces = "";
+      this.#indent = "#";
       return this.#color ? "\u001b[1m" : "";
     }
-    const mark = word === "-" || word === "*" ? "•" : word === ">" ? "|" : null;
+    const numbered = /^\d{1,9}[.)]$/.test(word);
+    const mark = word === "-" || word === "*" || word === "+" ? "•" : word === ">" ? "│" : numbered ? word : null;
     if (mark === null) return null;
-    this.#indent = `${this.#spaces}  `;
-    return this.#place(mark, 1);
+    this.#indent = `${this.#spaces}${mark === "│" ? "│ " : " ".repeat(mark.length + 1)}`;
+    return this.#place(mark, mark.length);
   }
 
-  #place(text: string, columns: number): string {
-    const spaces = this.#column === 0 && this.#on.bold ? "" : this.#spaces;
+  #place(text: string, size: number, before = ""): string {
+    const heading = this.#indent === "#";
+    const spaces = before + (this.#column === 0 && heading ? "" : this.#spaces);
     this.#spaces = "";
-    const breaks = !this.#fenced && this.#column > 0 && this.#column + spaces.length + columns > this.#width;
-    this.#column = breaks ? this.#indent.length + columns : this.#column + spaces.length + columns;
-    return breaks ? `\n${this.#indent}${text}` : spaces + text;
+    const breaks = !this.#fenced && this.#column > 0 && this.#column + spaces.length + size > this.#width;
+    const indent = heading ? "" : this.#indent;
+    this.#column = breaks ? indent.length + size : this.#column + spaces.length + size;
+    return breaks ? `\n${indent}${text}` : spaces + text;
   }
 
-  /** Bold and code marks inside a word switch their style on and off and take no room. */
-  #inline(word: string): [string, number] {
-    let columns = 0;
-    const text = word.replaceAll(/\*\*|`|[^*`]+|\*/g, (piece) => {
-      if (piece === "`") return this.#switch("code", 36, 39);
-      if (piece === "**" && !this.#on.code) return this.#switch("bold", 1, 22);
-      columns += piece.length;
+  /** Marks inside a word switch their style on and off and take no room. */
+  #inline(word: string, spaces: string): string {
+    this.#spaces = spaces;
+    let shown = "";
+    const text = word.replaceAll(/\*\*|`|[\ue000\ue001]|[^*`\ue000\ue001]+|\*/g, (piece) => {
+      const style = piece === "`" ? "code" : piece === "**" && !this.#isCode() ? "bold" : MARKS[piece];
+      if (style !== undefined) return this.#switch(style);
+      shown += piece;
       return piece;
     });
-    return [text, columns];
+    return this.#place(text, columns(shown));
   }
 
-  #switch(style: "bold" | "code", start: number, end: number): string {
-    this.#on[style] = !this.#on[style];
-    return this.#color ? `\u001b[${this.#on[style] ? start : end}m` : "";
+  #isCode(): boolean {
+    return this.#on.has("code") || this.#fenced;
   }
 
-  #painted(text: string, start: number, end: number): string {
-    return this.#color ? `\u001b[${start}m${text}\u001b[${end}m` : text;
+  #switch(style: Style): string {
+    if (!this.#on.delete(style)) this.#on.add(style);
+    return this.#color ? `\u001b[${STYLES[style][this.#on.has(style) ? 0 : 1]}m` : "";
   }
+
+  #painted(text: string, style: Style): string {
+    return this.#color ? `\u001b[${STYLES[style][0]}m${text}\u001b[${STYLES[style][1]}m` : text;
+  }
+}
+
+const CODE_INDENT = "  ";
+/** A mark that isn't closed by then is no mark. */
+const LONGEST_SPAN = 200;
+
+/** A link or an emphasis has begun and goes on behind the space. */
+function isOpen(held: string): boolean {
+  if (held.length > LONGEST_SPAN || held.includes("`")) return false;
+  const bracket = held.lastIndexOf("[");
+  const close = bracket === -1 ? 0 : held.indexOf("]", bracket);
+  if (close === -1 || (bracket !== -1 && held[close + 1] === "(" && held.indexOf(")", close) === -1)) return true;
+  return emphasisEnd(held) === -1;
+}
+
+/** Where the emphasis that the word begins with ends; -1: not yet; 0: there is none. */
+function emphasisEnd(word: string): number {
+  const mark = word[0];
+  if ((mark !== "*" && mark !== "_") || word.length < 2 || word[1] === mark || word[1] === " ") return 0;
+  return word.indexOf(mark, 1);
+}
+
+/** `[words](address)` as words and address, emphasis without its stars. What isn't closed stays as it is. */
+function withMarks(word: string): string {
+  if (word.includes("`")) return word;
+  const end = emphasisEnd(word);
+  if (end > 1) return `\ue001${word.slice(1, end)}\ue001${withLinks(word.slice(end + 1))}`;
+  return withLinks(word);
+}
+
+function withLinks(word: string): string {
+  const middle = word.indexOf("](");
+  const start = word.lastIndexOf("[", middle);
+  const end = word.indexOf(")", middle);
+  if (middle === -1 || start === -1 || end === -1) return word;
+  const [text, address] = [word.slice(start + 1, middle), word.slice(middle + 2, end)];
+  const named = text === "" || text === address ? `\ue000${address}\ue000` : `\ue000${text}\ue000 (${address})`;
+  return `${word.slice(0, start)}${named}${withLinks(word.slice(end + 1))}`;
 }
