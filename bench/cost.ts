@@ -9,17 +9,10 @@
  * one window when it was recorded. Prices are relative: read 0.1, write 1.25, output 5, 5 minutes to live.
  */
 import { RELATIVE_PRICES } from "@palimpsest/core/pricing";
-import {
-  batchPrune,
-  maskEachStep,
-  neverPrune,
-  ours,
-  type Played,
-  play,
-  RECALL_HITS,
-  summarizeAt,
-  type Transcript,
-} from "palimpsest/lab";
+import { ours, RECALL_HITS } from "palimpsest/internal/lab";
+import type { Played, Transcript } from "palimpsest/lab";
+import { batchPrune, maskEachStep, neverPrune, summarizeAt } from "../packages/harness/src/lab/policies.ts";
+import { play } from "../packages/harness/src/lab/simulate.ts";
 import type { Bench } from "./bench.ts";
 import { readTranscripts } from "./cost/transcript.ts";
 

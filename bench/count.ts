@@ -4,7 +4,8 @@
  */
 import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
 import { createMeter } from "@palimpsest/core/tokens";
-import { counterFor, exactCounterFor, type ModelCounter } from "palimpsest/models";
+import { counterFor, type ModelCounter } from "palimpsest/models";
+import { exactCounterFor } from "../packages/harness/src/models/tokenizers.ts";
 import { type Bench, quantile } from "./bench.ts";
 
 const ROUNDS = 31;

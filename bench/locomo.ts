@@ -1,5 +1,6 @@
 /** Reads a file of dialogs in LoCoMo's layout for the benches, and names the fields that are used and those that never are. */
-import { type Dialog, dialogsIn } from "palimpsest/lab";
+import type { Dialog } from "palimpsest/lab";
+import { dialogsIn } from "../packages/harness/src/lab/dialogs.ts";
 import { BenchInputError, readData } from "./bench.ts";
 
 export type { Dialog, DialogQuestion as Question, DialogTurn as Turn } from "palimpsest/lab";

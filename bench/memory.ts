@@ -12,10 +12,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { emptyDocument, type Fact, type MemoryDocument, renderMemory } from "@palimpsest/core/memory";
-import { type EvidenceRequest, gatherEvidence, openRepository, storeStorage } from "palimpsest/memory";
-import { exactCounter } from "palimpsest/models";
+import { withWriter } from "palimpsest/internal/threads";
+import { type EvidenceRequest, storeStorage } from "palimpsest/memory";
 import { type FullStore, openSqlite } from "palimpsest/stores";
-import { appendMessages, createThread, threadDeps, withWriter } from "palimpsest/threads";
+import { appendMessages, createThread, threadDeps } from "palimpsest/threads";
+import { gatherEvidence } from "../packages/harness/src/memory/evidence.ts";
+import { openRepository } from "../packages/harness/src/memory/repository.ts";
+import { exactCounter } from "../packages/harness/src/models/tokenizers.ts";
 import { type Bench, quantile, remembering } from "./bench.ts";
 import { type Dialog, FIELDS, type Question, readDialogs, type Turn } from "./locomo.ts";
 

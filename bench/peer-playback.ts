@@ -10,10 +10,12 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { forRequest, type OpenAiMessage, openaiRules, openaiShape, repair, violations } from "@palimpsest/core/message";
+import { openaiRules } from "@palimpsest/core/internal/message";
+import { forRequest, type OpenAiMessage, openaiShape, repair, violations } from "@palimpsest/core/message";
 import { answerReserve, createMeter, type Meter } from "@palimpsest/core/tokens";
-import { exactCounterFor } from "palimpsest/models";
-import { SUMMARIZERS, type SummarizerName } from "palimpsest/testing";
+import type { SummarizerName } from "palimpsest/testing";
+import { exactCounterFor } from "../packages/harness/src/models/tokenizers.ts";
+import { SUMMARIZERS } from "../packages/harness/src/testing/summarizers.ts";
 import { type Bench, BenchInputError } from "./bench.ts";
 import { type FakeSummarizer, fakeSummarizer } from "./playback/fake-summarizer.ts";
 import {

@@ -5,20 +5,18 @@
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DIALECTS, type Dialect, rulesOf, type Shape, shapeOf } from "@palimpsest/core/message";
+import { type Dialect, rulesOf, type Shape, shapeOf } from "@palimpsest/core/message";
 import { answerReserve, createMeter } from "@palimpsest/core/tokens";
-import { summarizationFromOptions } from "palimpsest/config";
-import { exactCounterFor } from "palimpsest/models";
+import { withWriter } from "palimpsest/internal/threads";
 import { openSqlite } from "palimpsest/stores";
-import {
-  misbehavingWriter,
-  type PlaybackReport,
-  type PlayedThread,
-  playback,
-  SUMMARIZERS,
-  type SummarizerName,
-} from "palimpsest/testing";
-import { createThread, openConversation, replay, threadDeps, withWriter } from "palimpsest/threads";
+import type { PlaybackReport, PlayedThread, SummarizerName } from "palimpsest/testing";
+import { createThread, replay, threadDeps } from "palimpsest/threads";
+import { DIALECTS } from "../packages/core/src/message/dialects.ts";
+import { summarizationFromOptions } from "../packages/harness/src/config/summarization.ts";
+import { exactCounterFor } from "../packages/harness/src/models/tokenizers.ts";
+import { playback } from "../packages/harness/src/testing/playback.ts";
+import { misbehavingWriter, SUMMARIZERS } from "../packages/harness/src/testing/summarizers.ts";
+import { openConversation } from "../packages/harness/src/threads/conversation.ts";
 import { type Bench, BenchInputError } from "./bench.ts";
 import { transcripts } from "./playback/transcripts.ts";
 

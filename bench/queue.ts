@@ -7,8 +7,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createMemoryQueue } from "palimpsest/memory";
 import { openSqlite, openStore, type Store } from "palimpsest/stores";
-import { createThread, prepare, threadDeps, type Writer } from "palimpsest/threads";
+import { createThread, threadDeps, type Writer } from "palimpsest/threads";
 import { startPostgres } from "../packages/harness/src/testing/postgres-server.ts";
+import { prepare } from "../packages/harness/src/threads/writer.ts";
 import { type Bench, quantile } from "./bench.ts";
 
 const queue: Bench = async (_args, options) => {

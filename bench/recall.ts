@@ -8,7 +8,7 @@
  * `--only ours` leaves out the peers and the 10,000 turns.
  */
 import { indexEntry, MemoryIndex, renderHits, search } from "@palimpsest/core/recall";
-import { exactCounter } from "palimpsest/models";
+import { exactCounter } from "../packages/harness/src/models/tokenizers.ts";
 import type { Bench } from "./bench.ts";
 import { quantile, remembering } from "./bench.ts";
 import { type Dialog, FIELDS, type Question, readDialogs, type Turn } from "./locomo.ts";

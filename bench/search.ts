@@ -6,11 +6,12 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { catchUp, searchThread } from "palimpsest/recall";
+import { searchThread } from "palimpsest/recall";
 import { type FullStore, openStore } from "palimpsest/stores";
-import { createThread, prepare, threadDeps, type Writer } from "palimpsest/threads";
-import { EAGER_MESSAGES } from "../packages/harness/src/recall/catch-up.ts";
+import { createThread, threadDeps, type Writer } from "palimpsest/threads";
+import { catchUp, EAGER_MESSAGES } from "../packages/harness/src/recall/catch-up.ts";
 import { startPostgres } from "../packages/harness/src/testing/postgres-server.ts";
+import { prepare } from "../packages/harness/src/threads/writer.ts";
 import { type Bench, quantile } from "./bench.ts";
 
 const search: Bench = async (_args, options) => {

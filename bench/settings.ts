@@ -6,10 +6,14 @@
 
 import type { Keep, Policy, Threshold } from "@palimpsest/core/compaction";
 import { isCeilings } from "@palimpsest/core/internal/compaction";
-import { type OpenAiMessage, openaiRules, type Shape, shapeOf } from "@palimpsest/core/message";
+import { openaiRules } from "@palimpsest/core/internal/message";
+import { type OpenAiMessage, type Shape, shapeOf } from "@palimpsest/core/message";
 import { answerReserve, charsPerToken, createMeter } from "@palimpsest/core/tokens";
-import { summarizationFromOptions } from "palimpsest/config";
-import { brokenSettings, inUnit, misbehavingWriter, playSettings, type SettingsReport } from "palimpsest/testing";
+import type { SettingsReport } from "palimpsest/testing";
+import { summarizationFromOptions } from "../packages/harness/src/config/summarization.ts";
+import { brokenSettings } from "../packages/harness/src/testing/settings-judge.ts";
+import { inUnit, playSettings } from "../packages/harness/src/testing/settings-playback.ts";
+import { misbehavingWriter } from "../packages/harness/src/testing/summarizers.ts";
 import { type Bench, BenchInputError } from "./bench.ts";
 
 const WINDOWS = [8_000, 32_000, 128_000, 200_000];

@@ -3,10 +3,11 @@
  * takes, what was never read, what was asked twice. Needs no data.
  * `npm run bench -- summarize [--tokens 5000000] [--window 8000] [--kill-after N] [--json]`
  */
-import { draftTable } from "palimpsest/compaction";
+
 import { openSqlite } from "palimpsest/stores";
-import { summarizeLongThread } from "palimpsest/testing";
 import { createThread, threadDeps } from "palimpsest/threads";
+import { draftTable } from "../packages/harness/src/compaction/draft-table.ts";
+import { summarizeLongThread } from "../packages/harness/src/testing/long-summary.ts";
 import { type Bench, BenchInputError } from "./bench.ts";
 
 const bench: Bench = async (_args, options) => {

@@ -10,7 +10,8 @@
  */
 import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
 import { type Account, type Count, createAccount, createMeter, type EntrySize } from "@palimpsest/core/tokens";
-import { counterFor, exactCounterFor } from "palimpsest/models";
+import { counterFor } from "palimpsest/models";
+import { exactCounterFor } from "../packages/harness/src/models/tokenizers.ts";
 import type { Bench } from "./bench.ts";
 import { quantile } from "./bench.ts";
 import { readSession, type SessionLine } from "./session.ts";

@@ -4,7 +4,8 @@
  */
 import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
 import { charsPerToken, createMeter } from "@palimpsest/core/tokens";
-import { fitTo, type Transcript, type Turn } from "palimpsest/lab";
+import type { Transcript, Turn } from "palimpsest/lab";
+import { fitTo } from "../../packages/harness/src/lab/transcript.ts";
 import { readData } from "../bench.ts";
 import { readSession, type SessionLine } from "../session.ts";
 

@@ -4,7 +4,7 @@
  */
 import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
 import { createMeter } from "@palimpsest/core/tokens";
-import { exactCounter } from "palimpsest/models";
+import { exactCounter } from "../../packages/harness/src/models/tokenizers.ts";
 import { makeProject, type Project } from "./project.ts";
 import { type Random, seeded } from "./random.ts";
 

@@ -2,7 +2,9 @@
  * One of our test summarizers as the chat model a peer's middleware expects: the few members it uses. It reads the peer's own
  * prompt, remembers it, and refuses one longer than its window, as a provider would.
  */
-import { SUMMARIZERS, type SummarizerName } from "palimpsest/testing";
+
+import type { SummarizerName } from "palimpsest/testing";
+import { SUMMARIZERS } from "../../packages/harness/src/testing/summarizers.ts";
 
 export interface FakeSummarizer {
   readonly profile: { readonly maxInputTokens: number };

@@ -12,6 +12,8 @@ export interface Import {
 
 export interface Exports {
   readonly values: readonly string[];
+  /** Those of the values that are another module whole: `export * as log`. */
+  readonly namespaces: readonly string[];
   readonly types: readonly string[];
   /** Specifiers of `export * from`; every name of theirs is exported too. */
   readonly everythingFrom: readonly { readonly specifier: string; readonly as: "values" | "types" }[];
@@ -42,6 +44,7 @@ export function importsOf(text: string): Import[] {
 export function exportsOf(text: string): Exports {
   const values = new Set<string>();
   const types = new Set<string>();
+  const namespaces: string[] = [];
   const everythingFrom: { specifier: string; as: "values" | "types" }[] = [];
   for (const { entries } of parse(text).module.staticExports) {
     for (const { exportName, importName, moduleRequest, isType } of entries) {
@@ -49,8 +52,9 @@ export function exportsOf(text: string): Exports {
         everythingFrom.push({ specifier: moduleRequest.value, as: isType ? "types" : "values" });
       } else if (exportName.kind === "Name" && exportName.name !== null) {
         (isType ? types : values).add(exportName.name);
+        if (importName.kind === "All") namespaces.push(exportName.name);
       }
     }
   }
-  return { values: [...values].sort(), types: [...types].sort(), everythingFrom };
+  return { values: [...values].sort(), types: [...types].sort(), namespaces, everythingFrom };
 }

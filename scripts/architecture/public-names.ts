@@ -25,9 +25,15 @@ export function publicNames(workspace: Workspace): Record<string, PublicNames> {
   return Object.fromEntries(listed.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Subpaths with too many values, and all of them together. */
+/** Subpaths with too many values, and all of them together. A namespace is one more door to a subpath, no value of its own. */
 export function crowdedSubpaths(workspace: Workspace): string[] {
-  const counts = Object.entries(publicNames(workspace)).map(([path, { values }]) => ({ path, count: values.length }));
+  const counts = workspace.packages.flatMap((owner) =>
+    publicPaths(owner).map(([subpath, file]) => {
+      const text = workspace.files.find(({ path }) => path === file)?.text ?? "";
+      const count = namesOf(workspace, file).values.length - exportsOf(text).namespaces.length;
+      return { path: owner.name + subpath.slice(1), count };
+    }),
+  );
   const total = counts.reduce((sum, { count }) => sum + count, 0);
   const crowded = counts
     .filter(({ count }) => count > MAX_VALUES)
@@ -39,21 +45,7 @@ export function crowdedSubpaths(workspace: Workspace): string[] {
 
 const ADVICE = "what only our own packages use belongs in the folder's internal.ts";
 
-/** Names that are public and internal at once: each has one home. */
-export function doublyExported(workspace: Workspace): string[] {
-  return workspace.packages.flatMap((owner) => {
-    const open = new Set(publicPaths(owner).flatMap(([, file]) => namesOf(workspace, file).values));
-    return [...owner.exports]
-      .filter(([subpath]) => isInternal(subpath))
-      .flatMap(([subpath, file]) =>
-        namesOf(workspace, file)
-          .values.filter((name) => open.has(name))
-          .map((name) => `${owner.name}${subpath.slice(1)} exports ${name}, which is public too`),
-      );
-  });
-}
-
-export function isInternal(subpath: string): boolean {
+function isInternal(subpath: string): boolean {
   return subpath.startsWith("./internal/");
 }
 

@@ -3,8 +3,9 @@ import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { commit, withWriter } from "palimpsest/internal/threads";
 import { openStore } from "palimpsest/stores";
-import { commit, createThread, threadDeps, withWriter } from "palimpsest/threads";
+import { createThread, threadDeps } from "palimpsest/threads";
 import { desk } from "../test/binary.ts";
 
 test("threads --tree shows children under their parent, and threads prune takes the old ones that nobody can continue", async (t) => {

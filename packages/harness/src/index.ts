@@ -1,3 +1,4 @@
 export type { Agent, AgentEvent, AgentOptions, AgentStream, RunEnd, RunResult } from "./agent/index.ts";
 export { AgentError, createAgent } from "./agent/index.ts";
-export { createDeepAgent, type DeepAgentOptions } from "./assistant/index.ts";
+export { createDeepAgent } from "./assistant/create-deep-agent.ts";
+export type { DeepAgentOptions } from "./assistant/index.ts";

@@ -1,7 +1,8 @@
 // Made one file by a bundler: the parts that are loaded late must have come along.
 import { createDeepAgent } from "palimpsest";
 import { parseConfig } from "palimpsest/config";
-import { exactCounter, offlineModel } from "palimpsest/models";
+import { offlineModel } from "palimpsest/models";
+import { exactCounter } from "../../../packages/harness/src/models/tokenizers.ts";
 import { bashAnswer } from "./bash-answer.mjs";
 
 const parsed = parseConfig("config_version: 1\nlog_level: debug\n", { env: {} });

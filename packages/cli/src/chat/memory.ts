@@ -1,5 +1,6 @@
 /** What the chat shows of memory; changing it is `palimpsest memory`. */
-import { checkScope, memoryService } from "palimpsest/memory";
+import { checkScope } from "palimpsest/internal/memory";
+import { memoryService } from "palimpsest/memory";
 import { printable } from "../terminal/terminal-text.ts";
 import type { Session } from "./session.ts";
 

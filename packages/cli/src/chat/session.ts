@@ -4,7 +4,7 @@
  */
 import type { AgentEvent, RunEnd } from "palimpsest/agent";
 import type { ConfiguredAgent } from "palimpsest/assistant";
-import type { Home } from "palimpsest/assistant/home";
+import type { Home } from "palimpsest/internal/home";
 import type { Context } from "../command/command.ts";
 import { budgetText, drawBudgetLine, windowText } from "../terminal/budget-bar.ts";
 import type { Screen } from "./screen.ts";

@@ -1,5 +1,5 @@
 /** What a command is: an entry of the table in `commands.ts`, and a `run` that is loaded only when it is called. */
-import type { LocatedHome } from "palimpsest/assistant/home";
+import type { LocatedHome } from "palimpsest/internal/home";
 import type { Output } from "../terminal/output.ts";
 import type { CommandOption, OptionTable } from "./options.ts";
 

@@ -47,7 +47,7 @@ export async function endingOf(error: unknown): Promise<Ending> {
 
 async function suggestion({ unknown }: UsageError): Promise<string> {
   if (unknown === null) return "";
-  const { nearest } = await import("palimpsest/config");
+  const { nearest } = await import("palimpsest/internal/config");
   const meant = nearest(unknown.word, unknown.known);
   return meant === null ? "" : ` Did you mean "${meant}"?`;
 }

@@ -1,6 +1,7 @@
-import { eventLog } from "palimpsest/assistant";
-import { type CompactionEvent, compactThread, configuredWriter, type ThreadOutcome } from "palimpsest/compaction";
-import { requestWindow, summarizationForThreads } from "palimpsest/config";
+import { type CompactionEvent, compactThread, type ThreadOutcome } from "palimpsest/compaction";
+import { eventLog } from "palimpsest/internal/assistant";
+import { configuredWriter } from "palimpsest/internal/compaction";
+import { requestWindow, summarizationForThreads } from "palimpsest/internal/config";
 import type { Context, Run } from "../command/command.ts";
 import { missingThread, withThread } from "../home/home.ts";
 import { grouped } from "../terminal/grouped.ts";

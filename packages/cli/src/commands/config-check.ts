@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
-import { type ConfigFinding, checkConfig, readConfig } from "palimpsest/config";
+import { type ConfigFinding, readConfig } from "palimpsest/config";
+import { checkConfig } from "palimpsest/internal/config";
 import type { Run } from "../command/command.ts";
 
 export const run: Run = async ({ positionals }, context) => {

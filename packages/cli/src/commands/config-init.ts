@@ -1,9 +1,11 @@
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { answerProblem, CONFIG_NAME, configSchema, type StarterAnswers, starterConfig } from "palimpsest/config";
-import { knownWindow, type ModelOffer, offeredModels } from "palimpsest/models";
-import { makeHome } from "palimpsest/trust";
+import { configSchema, type StarterAnswers } from "palimpsest/config";
+import { answerProblem, CONFIG_NAME, starterConfig } from "palimpsest/internal/config";
+import { knownWindow, offeredModels } from "palimpsest/internal/models";
+import { makeHome } from "palimpsest/internal/trust";
+import type { ModelOffer } from "palimpsest/models";
 import type { Context, Run } from "../command/command.ts";
 import { Failure, sentence, UsageError } from "../command/failure.ts";
 import { ask, canAsk } from "../home/ask.ts";

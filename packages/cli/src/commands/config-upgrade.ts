@@ -1,6 +1,6 @@
 import { constants } from "node:fs";
 import { copyFile, open, readFile, rename, stat } from "node:fs/promises";
-import { rewriteConfig } from "palimpsest/config";
+import { rewriteConfig } from "palimpsest/internal/config";
 import type { Run } from "../command/command.ts";
 import { Failure } from "../command/failure.ts";
 

@@ -1,6 +1,6 @@
 import type { ThreadCost } from "palimpsest/assistant";
-import type { Home } from "palimpsest/assistant/home";
 import { threadPrompt } from "palimpsest/inspect";
+import type { Home } from "palimpsest/internal/home";
 import type { Run } from "../command/command.ts";
 import { sentence } from "../command/failure.ts";
 import { missingThread, withThread } from "../home/home.ts";

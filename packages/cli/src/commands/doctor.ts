@@ -1,16 +1,11 @@
-import { isStoreThere, requireDirectory } from "palimpsest/assistant/home";
-import {
-  admitConfig,
-  admitHome,
-  type ChosenConfig,
-  loadConfig,
-  parseConfig,
-  readConfig,
-  refusalOf,
-} from "palimpsest/config";
-import { type Check, examine } from "palimpsest/doctor";
-import { openStore, storeTarget } from "palimpsest/stores";
-import { type ChosenHome, personHere } from "palimpsest/trust";
+import { type ChosenConfig, loadConfig, parseConfig, readConfig } from "palimpsest/config";
+import { type Check, examineHome } from "palimpsest/doctor";
+import { admitConfig, admitHome, refusalOf } from "palimpsest/internal/config";
+import { isStoreThere, requireDirectory } from "palimpsest/internal/home";
+import { storeTarget } from "palimpsest/internal/stores";
+import type { ChosenHome } from "palimpsest/internal/trust";
+import { personHere } from "palimpsest/internal/trust";
+import { openStore } from "palimpsest/stores";
 import type { Context, Run } from "../command/command.ts";
 import { namedStore } from "../home/home.ts";
 
@@ -38,7 +33,7 @@ async function checksOf(context: Context, derived: "skip" | "rebuild"): Promise<
     file === null ? { ...parseConfig("", { env }), path: null } : loadConfig({ home, cwd: home, env, file });
   const url = loaded.kind === "config" ? loaded.config.store.url : null;
   const target = context.store === null ? storeTarget(url, home) : namedStore(context.store);
-  const checks = await examine({
+  const checks = await examineHome({
     home,
     cwd: home,
     env,

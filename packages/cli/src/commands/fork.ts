@@ -1,6 +1,7 @@
-import { workspaceQuota } from "palimpsest/config";
+import { workspaceQuota } from "palimpsest/internal/config";
+import { fileCopier } from "palimpsest/internal/workspace";
 import type { ThreadDeps } from "palimpsest/threads";
-import { fileCopier, forkWithFiles, ToolFailure } from "palimpsest/workspace";
+import { forkWithFiles, ToolFailure } from "palimpsest/workspace";
 import type { Run } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
 import { missingThread, requireThreadId, withThread } from "../home/home.ts";

@@ -1,13 +1,13 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { basename, extname } from "node:path";
-import { parseConfig, summarizationFromFile } from "palimpsest/config";
+import { parseConfig } from "palimpsest/config";
+import { summarizationFromFile } from "palimpsest/internal/config";
+import { ours, RECALL_HITS } from "palimpsest/internal/lab";
 import {
   builtInPolicies,
   type LabRow,
   labPage,
-  ours,
   type Policy,
-  RECALL_HITS,
   readTranscripts,
   runLab,
   type Transcript,

@@ -1,4 +1,4 @@
-import { forgetEverywhere } from "palimpsest/memory";
+import { forgetEverywhere } from "palimpsest/internal/memory";
 import type { Run } from "../command/command.ts";
 import { Failure } from "../command/failure.ts";
 import { noteScrubbed } from "../home/home.ts";

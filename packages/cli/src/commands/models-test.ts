@@ -1,5 +1,6 @@
-import { probeModel } from "palimpsest/assistant";
-import { costOf, pricesOf, resolveModel } from "palimpsest/models";
+import { probeModel } from "palimpsest/internal/assistant";
+import { costOf, pricesOf } from "palimpsest/internal/models";
+import { resolveModel } from "palimpsest/models";
 import type { Run } from "../command/command.ts";
 import { money } from "../home/money.ts";
 import { requireModel } from "../home/talk.ts";

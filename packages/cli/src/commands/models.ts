@@ -1,5 +1,6 @@
 import type { ConfigFile } from "palimpsest/config";
-import { type ModelPrices, offeredModels, PRICES_AS_OF, pricesOf, windowOf } from "palimpsest/models";
+import { offeredModels, PRICES_AS_OF, pricesOf } from "palimpsest/internal/models";
+import { type ModelPrices, windowOf } from "palimpsest/models";
 import type { Run } from "../command/command.ts";
 import { grouped } from "../terminal/grouped.ts";
 import { table } from "../terminal/table.ts";

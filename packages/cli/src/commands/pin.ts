@@ -1,4 +1,5 @@
-import { pin, withWriter } from "palimpsest/threads";
+import { withWriter } from "palimpsest/internal/threads";
+import { pin } from "palimpsest/threads";
 import { wholeNumber } from "../command/arguments.ts";
 import type { Run } from "../command/command.ts";
 import { Failure } from "../command/failure.ts";

@@ -1,4 +1,5 @@
-import { type ErasedMessage, eraseMessage } from "palimpsest/memory";
+import { eraseMessage } from "palimpsest/internal/memory";
+import type { ErasedMessage } from "palimpsest/memory";
 import { wholeNumber } from "../command/arguments.ts";
 import type { Context, Run } from "../command/command.ts";
 import { Failure } from "../command/failure.ts";

@@ -93,7 +93,7 @@ async function runCost({ usage }: RunResult, model: string | null, { located }: 
   const { models } = await located.settings();
   const entry = model === null ? models[0] : models.find(({ name }) => name === model);
   if (entry === undefined) return null;
-  const { costOf, pricesOf } = await import("palimpsest/models");
+  const { costOf, pricesOf } = await import("palimpsest/internal/models");
   const prices = pricesOf(entry);
   return prices === null ? null : { ...costOf(usage, prices), currency: prices.source === "table" ? "USD" : null };
 }

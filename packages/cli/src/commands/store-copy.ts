@@ -1,4 +1,4 @@
-import { isStoreThere } from "palimpsest/assistant/home";
+import { isStoreThere } from "palimpsest/internal/home";
 import type { Store } from "palimpsest/stores";
 import { type CopyProgress, copyStore } from "palimpsest/threads";
 import type { Context, Run } from "../command/command.ts";

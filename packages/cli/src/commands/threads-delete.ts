@@ -1,5 +1,5 @@
 import { deleteThreadWithFiles } from "palimpsest/assistant";
-import { forgetThread } from "palimpsest/memory";
+import { forgetThread } from "palimpsest/internal/memory";
 import type { Run } from "../command/command.ts";
 import { busy, missingThread, noteScrubbed, withThread } from "../home/home.ts";
 

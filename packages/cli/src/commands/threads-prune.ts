@@ -1,8 +1,9 @@
 import { rm } from "node:fs/promises";
 import type { ThreadName } from "@palimpsest/core/log";
-import { threadFolder } from "palimpsest/compaction";
+import { threadFolder } from "palimpsest/internal/compaction";
+import { pruneSubagents, settleInterrupted } from "palimpsest/internal/subagents";
 import { everyUser } from "palimpsest/stores";
-import { type Pruned, pruneSubagents, settleInterrupted } from "palimpsest/subagents";
+import type { Pruned } from "palimpsest/subagents";
 import type { Run } from "../command/command.ts";
 import { withHome } from "../home/home.ts";
 

@@ -1,7 +1,8 @@
 import { existsSync, statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
-import { type Admission, admitConfig, admitHome, CONFIG_NAME, readConfig, refusalOf } from "palimpsest/config";
-import { admitWorkspace, HOME_NAME, personHere } from "palimpsest/trust";
+import { type Admission, readConfig } from "palimpsest/config";
+import { admitConfig, admitHome, CONFIG_NAME, refusalOf } from "palimpsest/internal/config";
+import { admitWorkspace, HOME_NAME, personHere } from "palimpsest/internal/trust";
 import type { Context, Run } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
 import { powerLines } from "../home/locate.ts";

@@ -1,5 +1,6 @@
-import { ensureParts, historyFolder } from "palimpsest/compaction";
-import { redo, type Undone, undo, withWriter } from "palimpsest/threads";
+import { ensureParts, historyFolder } from "palimpsest/internal/compaction";
+import { withWriter } from "palimpsest/internal/threads";
+import { redo, type Undone, undo } from "palimpsest/threads";
 import { wholeNumber } from "../command/arguments.ts";
 import type { Context, Run } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";

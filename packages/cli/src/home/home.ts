@@ -1,7 +1,8 @@
 /** The home opened for one command and closed whatever happens, and the sentences commands share about threads. */
 import { checkThreadId, DEFAULT_USER } from "@palimpsest/core/log";
-import type { Home } from "palimpsest/assistant/home";
-import { openStore, type Scrubbed, type Store, storeTarget } from "palimpsest/stores";
+import type { Home } from "palimpsest/internal/home";
+import { storeTarget } from "palimpsest/internal/stores";
+import { openStore, type Scrubbed, type Store } from "palimpsest/stores";
 import type { Command, Context } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
 

@@ -1,6 +1,7 @@
 /** Which home and configuration the command line means; in a terminal the person is asked about what isn't known to be theirs. */
-import { type LocatedHome, locateHome } from "palimpsest/assistant/home";
-import type { Admission } from "palimpsest/config/admission";
+
+import type { Admission } from "palimpsest/config";
+import { type LocatedHome, locateHome } from "palimpsest/internal/home";
 import type { GlobalOptions } from "../command/arguments.ts";
 import type { Command, Context } from "../command/command.ts";
 import { sentence, UsageError } from "../command/failure.ts";

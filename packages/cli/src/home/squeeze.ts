@@ -3,6 +3,6 @@ import type { Policy } from "@palimpsest/core/compaction";
 import type { Context } from "../command/command.ts";
 
 export async function squeezePolicy({ located }: Context): Promise<Policy> {
-  const { summarizationForThreads } = await import("palimpsest/config");
+  const { summarizationForThreads } = await import("palimpsest/internal/config");
   return summarizationForThreads((await located.settings()).summarization).policy;
 }

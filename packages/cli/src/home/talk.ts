@@ -1,7 +1,7 @@
 /** What the commands that talk with the agent share. */
 import { resolve } from "node:path";
+import { admitWorkspace } from "palimpsest/internal/trust";
 import type { Store } from "palimpsest/stores";
-import { admitWorkspace } from "palimpsest/trust";
 import type { Context } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
 import { ask, canAsk, isYes } from "./ask.ts";

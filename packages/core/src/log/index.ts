@@ -3,7 +3,6 @@ export type { Delta, Json } from "./delta.ts";
 export type { Head, HeadFold } from "./head.ts";
 export type { ThreadIdCheck } from "./ids.ts";
 export { checkThreadId, checkUser, DEFAULT_USER, type ThreadName } from "./ids.ts";
-export { liveRecords } from "./live.ts";
 export { parseHeader, parseRecord, RecordError } from "./parse.ts";
 export type * from "./record.ts";
 export { FORMAT_VERSION } from "./record.ts";

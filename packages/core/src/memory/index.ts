@@ -14,7 +14,7 @@ export {
 } from "./document.ts";
 export type { MemoryErasure, MemoryErasureRequest } from "./erase.ts";
 export type { ExtractInput, ExtractOptions, SourceTurn } from "./extract-input.ts";
-export { MAX_FACT_CHARACTERS, type Refusal, type RefusalReason } from "./gates.ts";
+export type { Refusal, RefusalReason } from "./gates.ts";
 export { type MergedUpdate, type MergeRules, mergeUpdate } from "./merge.ts";
 export { type ExtractionPrompt, extractionPrompt } from "./prompt.ts";
 export { type RenderedMemory, type RenderMemoryOptions, renderMemory } from "./render.ts";

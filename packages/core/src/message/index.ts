@@ -7,30 +7,20 @@ export { convert } from "./convert.ts";
 export type { Detection } from "./detect.ts";
 export { detectDialect } from "./detect.ts";
 export type { Dialect, MessageOf } from "./dialects.ts";
-export { DIALECTS, rulesOf, shapeOf } from "./dialects.ts";
+export { rulesOf, shapeOf } from "./dialects.ts";
 export type { GeminiMessage, GeminiPart } from "./gemini/shape.ts";
-export { geminiShape } from "./gemini/shape.ts";
 export type { LangChainMessage } from "./langchain/forms.ts";
-export { langchainShape } from "./langchain/shape.ts";
 export type { OpenAiBlock } from "./openai/blocks.ts";
 export type { OpenAiCall, OpenAiMessage } from "./openai/shape.ts";
 export { openaiShape } from "./openai/shape.ts";
 export type { ResponsesItem } from "./openai-responses/items.ts";
 export type { ResponsesMessage } from "./openai-responses/shape.ts";
-export { responsesItems, responsesShape, responsesTurns } from "./openai-responses/shape.ts";
+export { responsesItems, responsesTurns } from "./openai-responses/shape.ts";
 export type { ReadResult } from "./read.ts";
 export type { Repair, Repaired } from "./repair.ts";
 export { repair } from "./repair.ts";
 export type { RuleName, RuleSet, Violation } from "./rules.ts";
-export {
-  anthropicRules,
-  assertValid,
-  forRequest,
-  googleRules,
-  openaiResponsesRules,
-  openaiRules,
-  violations,
-} from "./rules.ts";
+export { assertValid, forRequest, violations } from "./rules.ts";
 export type {
   Answer,
   CallPart,
@@ -45,4 +35,3 @@ export type {
   TextPart,
 } from "./shape.ts";
 export type { FindToolFacts, ToolAct, ToolFacts } from "./tool-facts.ts";
-export { withToolFacts } from "./tool-facts.ts";

@@ -2,15 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { sent, type ViewEntry } from "../log/view.ts";
-import {
-  anthropicRules,
-  type Dialect,
-  googleRules,
-  openaiRules,
-  repair,
-  type Shape,
-  shapeOf,
-} from "../message/index.ts";
+import { type Dialect, repair, type Shape, shapeOf } from "../message/index.ts";
+import { anthropicRules, googleRules, openaiRules } from "../message/rules.ts";
 import { randomConversation, render } from "../testing/index.ts";
 import { charsPerToken, createAccount, createMeter, type EntrySize } from "../tokens/index.ts";
 import { buildPrompt, considerPrompt, type Prompt } from "./prompt.ts";

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { corpus, differences, QUESTIONS, SCOPES } from "./conformance.ts";
+import { corpus, differences } from "./conformance.ts";
+import { QUESTIONS, SCOPES } from "./conformance-questions.ts";
 import { MemoryIndex } from "./memory-index.ts";
 import type { RecallIndex } from "./port.ts";
 import { search } from "./search.ts";

@@ -3,6 +3,7 @@
  * `MemoryIndex`, removes and replaces the same entries in both, and expects `differences` to be an empty list.
  * Pure, and the same corpus each time.
  */
+import { QUESTIONS, SCOPES } from "./conformance-questions.ts";
 import { indexEntry } from "./entry.ts";
 import type { IndexEntry, RecallIndex, Scope } from "./port.ts";
 import { search } from "./search.ts";
@@ -31,37 +32,6 @@ export function corpus(entries = 600): CorpusEntry[] {
     return { thread, user: thread.startsWith("ann") ? "ann" : "ben", seq, entry };
   });
 }
-
-export const SCOPES: readonly Scope[] = [
-  { kind: "thread", thread: "ann-1" },
-  { kind: "thread", thread: "ben-1" },
-  { kind: "thread", thread: "no-such-thread" },
-  { kind: "user", user: "ann" },
-  { kind: "user", user: "nobody" },
-];
-
-export const QUESTIONS: readonly string[] = [
-  "What did Caroline say about the garden?",
-  "common",
-  "common words everywhere common topic",
-  "getUserName",
-  "why did src/pay-in/total_2.ts fail with E1234",
-  "ENOENT in C:\\temp\\x.log",
-  "日本語のテスト",
-  "猫",
-  "สวัสดี",
-  "안녕하세요",
-  "שָׁלוֹם and مرحبا",
-  "🎉",
-  "café on 2 January 2024",
-  "",
-  "the of and",
-  "zeppelin",
-  "\"garden\" AND NOT music* OR (train) NEAR/2 'x' -- ; DROP TABLE",
-  "garden & music | !train <-> soup:*",
-  "\u0000 \ud800 % _ \\",
-  "garden music train winter soup bridge ".repeat(400),
-];
 
 /** One line for each question and scope where the two disagree; also about scores, which must be equal to the last bit. */
 export async function differences(

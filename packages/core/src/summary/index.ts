@@ -1,10 +1,9 @@
 export { type ExtractOptions, extractSummary } from "./extract/extract.ts";
 export type { Locate } from "./extract/locate.ts";
-export { type Entry, extendLedger } from "./ledger/ledger.ts";
-export { ledgerText } from "./ledger/ledger-lines.ts";
+export type { Entry } from "./ledger/ledger.ts";
 export type { CommandEntry, CommitEntry, FileEntry, Ledger } from "./ledger/ledger-state.ts";
 export type { Chunk, Chunked, ChunkOptions } from "./prompts/chunk.ts";
-export { PATCH_SCHEMA, type PatchPrompt, type PatchPromptOptions, patchPrompt } from "./prompts/patch.ts";
+export { type PatchPrompt, type PatchPromptOptions, patchPrompt } from "./prompts/patch.ts";
 export { type ProsePromptOptions, prosePrompt } from "./prompts/prose.ts";
 export type { Originals } from "./render/originals.ts";
 export type { Pin } from "./render/pins.ts";

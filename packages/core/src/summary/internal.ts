@@ -1,8 +1,9 @@
 /** What our own packages use of this folder beyond its public names. No promise is made about it. */
 export { createLocator } from "./extract/locate.ts";
-export { LEDGER_FILE } from "./ledger/ledger-lines.ts";
+export { extendLedger } from "./ledger/ledger.ts";
+export { LEDGER_FILE, ledgerText } from "./ledger/ledger-lines.ts";
 export { chunkMessages } from "./prompts/chunk.ts";
-export { PATCH_PROMPT_VERSION } from "./prompts/patch.ts";
+export { PATCH_PROMPT_VERSION, PATCH_SCHEMA } from "./prompts/patch.ts";
 export { PROSE_PROMPT_VERSION } from "./prompts/prose.ts";
 export { renderTranscript } from "./prompts/transcript.ts";
 export { mediaName } from "./render/media-name.ts";

@@ -2,7 +2,8 @@
  * A thread that is held: its lease, its open conversation, a run on it and what builds its requests. Runs and
  * manual compactions both work inside one, so that they can never meet on the same thread.
  */
-import { type AiSdkMessage, shapeOf, withToolFacts } from "@palimpsest/core/message";
+import { withToolFacts } from "@palimpsest/core/internal/message";
+import { type AiSdkMessage, shapeOf } from "@palimpsest/core/message";
 import type { Meter } from "@palimpsest/core/tokens";
 import type { ToolSet } from "ai";
 import type { Compactor } from "../compaction/compactor.ts";

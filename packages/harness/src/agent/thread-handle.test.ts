@@ -4,7 +4,9 @@ import { createDeepAgent } from "../assistant/create-deep-agent.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import { deepAgentKit, textOf } from "../testing/agent-kit.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
-import { commit, createThread, threadDeps, withWriter } from "../threads/index.ts";
+import { withWriter } from "../threads/acts.ts";
+import { createThread, threadDeps } from "../threads/index.ts";
+import { commit } from "../threads/writer.ts";
 import { createAgent } from "./create-agent.ts";
 
 const WORDS = "the parser reads tokens one by one and keeps a stack of what is open ".repeat(12);

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { configSchema } from "../config/schema.ts";
-import { examine } from "../doctor/doctor.ts";
+import { examineHome } from "../doctor/doctor.ts";
 import type { MemoryEvent } from "../memory/events.ts";
 import { memoryService } from "../memory/service.ts";
 import { searchAll } from "../recall/search.ts";
@@ -47,7 +47,7 @@ test("doctor finds nothing wrong with it, and a copy into it names the memories 
   await full.memories.put("ada", "", { revision: 1, document: "{}" }, 0);
   const { memories, failed } = await copyStore(full, store);
   assert.deepEqual([failed, memories.failed.map(({ user, reason }) => [user, reason])], [[], [["ada", "unsupported"]]]);
-  const checks = await examine({ home, cwd: home, env: {}, open: async () => store, derived: "rebuild" });
+  const checks = await examineHome({ home, cwd: home, env: {}, open: async () => store, derived: "rebuild" });
   assert.deepEqual(
     checks.filter(({ ok }) => !ok),
     [],

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { APICallError } from "@ai-sdk/provider";
-import { PATCH_SCHEMA } from "@palimpsest/core/summary";
+import { PATCH_SCHEMA } from "@palimpsest/core/internal/summary";
 import { jsonSchema, tool } from "ai";
 import { withSettings } from "../models/with-settings.ts";
 import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";

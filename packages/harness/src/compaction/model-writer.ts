@@ -4,14 +4,12 @@
  * invents is dropped. It never touches the thread, and every failure is a result that names its reason.
  */
 
-import { chunkMessages, createLocator } from "@palimpsest/core/internal/summary";
+import { chunkMessages, createLocator, extendLedger, PATCH_SCHEMA } from "@palimpsest/core/internal/summary";
 import {
   type Chunk,
   emptyState,
-  extendLedger,
   type Locate,
   mergePatch,
-  PATCH_SCHEMA,
   type PatchPrompt,
   patchPrompt,
   type SummaryState,

@@ -5,9 +5,9 @@
 import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { storedSummary } from "@palimpsest/core/internal/compaction";
-import { LEDGER_FILE, RECALL } from "@palimpsest/core/internal/summary";
+import { LEDGER_FILE, ledgerText, RECALL } from "@palimpsest/core/internal/summary";
 import { parseHeader, type Range, type RecordHeader } from "@palimpsest/core/log";
-import { ledgerText, type Originals, type SummaryState } from "@palimpsest/core/summary";
+import type { Originals, SummaryState } from "@palimpsest/core/summary";
 import { HISTORY } from "../home-folders.ts";
 import type { Store } from "../stores/store.ts";
 import { stateChainOf } from "../threads/state-chain.ts";

@@ -2,8 +2,8 @@
  * Writes a summary as prose, for a prompt of the caller's own: one text per part of the conversation, and as many
  * further calls as it takes to make one of them. The ledger and the items of earlier summaries stay beside it.
  */
-import { chunkMessages, settleProse } from "@palimpsest/core/internal/summary";
-import { emptyState, extendLedger, prosePrompt, type SettledProse } from "@palimpsest/core/summary";
+import { chunkMessages, extendLedger, settleProse } from "@palimpsest/core/internal/summary";
+import { emptyState, prosePrompt, type SettledProse } from "@palimpsest/core/summary";
 import type { Question } from "./ask-summarizer.ts";
 import { readProseAnswer } from "./summary-answer.ts";
 import { askAll, type Desk, failedResult, outputAfterCut, roomFor, tooSmall } from "./summary-desk.ts";

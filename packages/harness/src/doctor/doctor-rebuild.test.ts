@@ -8,7 +8,7 @@ import { type TestContext, test } from "node:test";
 import { openSqlite } from "../stores/index.ts";
 import { freshThread, say } from "../testing/conformance/kit.ts";
 import { threadDeps, verify } from "../threads/index.ts";
-import { examine } from "./doctor.ts";
+import { examineHome } from "./doctor.ts";
 
 async function tampered(t: TestContext, sql: string) {
   const home = mkdtempSync(join(tmpdir(), "doctor-"));
@@ -25,7 +25,7 @@ async function tampered(t: TestContext, sql: string) {
   const open = async () => openSqlite({ path });
   return {
     bad: async () => {
-      const checks = await examine({ home, cwd: home, env: {}, open, derived: "rebuild" });
+      const checks = await examineHome({ home, cwd: home, env: {}, open, derived: "rebuild" });
       return checks.filter(({ ok, name }) => !ok && name !== "threads").map(({ name, detail }) => `${name}: ${detail}`);
     },
     verdict: async () => {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { openSqlite } from "../stores/index.ts";
-import { examine } from "./doctor.ts";
+import { examineHome } from "./doctor.ts";
 
 const CONFIG = `models:
   - { name: stated, provider: openai, model: gpt-4o, max_input_tokens: 9000, api_key: very-secret-key }
@@ -17,7 +17,7 @@ test("[F27] doctor says of each model where its window comes from, and shows no 
   t.after(() => rmSync(home, { recursive: true }));
   writeFileSync(join(home, "config.yaml"), CONFIG);
   const open = async () => openSqlite({ path: join(home, "palimpsest.db") });
-  const checks = await examine({ home, cwd: home, env: {}, open, derived: "skip" });
+  const checks = await examineHome({ home, cwd: home, env: {}, open, derived: "skip" });
   const windows = checks.find(({ name }) => name === "windows");
   assert.equal(
     windows?.detail,

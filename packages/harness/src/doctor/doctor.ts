@@ -44,7 +44,7 @@ export interface DoctorOptions {
   readonly folders?: "own" | "shared";
 }
 
-export async function examine(options: DoctorOptions): Promise<Check[]> {
+export async function examineHome(options: DoctorOptions): Promise<Check[]> {
   const loaded = options.loaded ?? loadConfig(options);
   const checks = [...configChecks(loaded, options)];
   const storagePath = loaded.kind === "config" ? loaded.config.memory.storage_path : "memory.json";

@@ -1,2 +1,2 @@
 export type { Check, DoctorOptions } from "./doctor.ts";
-export { examine } from "./doctor.ts";
+export { examineHome } from "./doctor.ts";

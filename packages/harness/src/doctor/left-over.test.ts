@@ -6,8 +6,10 @@ import { type TestContext, test } from "node:test";
 import { deleteThreadWithFiles } from "../assistant/thread-files.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import { freshThread, say } from "../testing/conformance/kit.ts";
-import { commit, createThread, fork, redact, threadDeps, withWriter } from "../threads/index.ts";
-import { type Check, examine } from "./doctor.ts";
+import { withWriter } from "../threads/acts.ts";
+import { createThread, fork, redact, threadDeps } from "../threads/index.ts";
+import { commit } from "../threads/writer.ts";
+import { type Check, examineHome } from "./doctor.ts";
 
 test("files of a thread that is no more are named, moved aside by a rebuild, and found by no new thread of that name", async (t) => {
   const at = open(t);
@@ -82,7 +84,7 @@ function open(t: TestContext) {
     },
     /** The one check that found something. */
     async doctor(derived: "skip" | "rebuild", folders: "own" | "shared" = "own"): Promise<Check> {
-      const checks = await examine({
+      const checks = await examineHome({
         home,
         cwd: home,
         env: {},

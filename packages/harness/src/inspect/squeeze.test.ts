@@ -7,7 +7,8 @@ import fc from "fast-check";
 import { FloorError } from "../compaction/floor-error.ts";
 import { summarizationFromOptions } from "../config/summarization.ts";
 import { openSqlite } from "../stores/index.ts";
-import { appendMessages, createThread, threadDeps, withWriter } from "../threads/index.ts";
+import { withWriter } from "../threads/acts.ts";
+import { appendMessages, createThread, threadDeps } from "../threads/index.ts";
 import { threadPrompt } from "./thread-prompt.ts";
 
 const { policy } = summarizationFromOptions();

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { Dialect } from "@palimpsest/core/message";
 import { openSqlite } from "../stores/index.ts";
-import { appendMessages, appendUsage, createThread, threadDeps, withWriter } from "../threads/index.ts";
+import { appendUsage, withWriter } from "../threads/acts.ts";
+import { appendMessages, createThread, threadDeps } from "../threads/index.ts";
 import { threadPrompt } from "./thread-prompt.ts";
 
 async function thread(t: TestContext, messages: readonly object[]) {

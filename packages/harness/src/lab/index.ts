@@ -1,10 +1,8 @@
-export { type Dialog, type DialogQuestion, type DialogTurn, dialogsIn } from "./dialogs.ts";
+export type { Dialog, DialogQuestion, DialogTurn } from "./dialogs.ts";
 export { builtInPolicies } from "./field.ts";
-export { type LabOptions, type LabReport, type LabRow, RECALL_HITS, runLab } from "./lab.ts";
-export { ours } from "./ours.ts";
-export { batchPrune, maskEachStep, neverPrune, summarizeAt } from "./policies.ts";
+export { type LabOptions, type LabReport, type LabRow, runLab } from "./lab.ts";
 export type { Policy, Prepared, View } from "./policy.ts";
 export { readTranscripts } from "./read-transcripts.ts";
 export { labPage } from "./report-page.ts";
-export { type Moment, type Played, play } from "./simulate.ts";
-export { fitTo, type Transcript, type Turn } from "./transcript.ts";
+export type { Moment, Played } from "./simulate.ts";
+export type { Transcript, Turn } from "./transcript.ts";

@@ -3,8 +3,9 @@
  * answers, what a search over everything said finds among its first hits, and what had to be fetched again.
  */
 import { inputText, messageText } from "@palimpsest/core/internal/compaction";
+import { answersIn, findProbes } from "@palimpsest/core/internal/pricing";
 import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
-import { answersIn, findProbes, type Probe } from "@palimpsest/core/pricing";
+import type { Probe } from "@palimpsest/core/pricing";
 import type { View } from "./policy.ts";
 import type { Transcript, Turn } from "./transcript.ts";
 import { searchTurns } from "./turn-search.ts";

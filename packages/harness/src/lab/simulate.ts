@@ -4,7 +4,8 @@
  * written and carried from then on.
  */
 import { messageText } from "@palimpsest/core/internal/compaction";
-import { type OpenAiMessage, openaiRules, openaiShape, violations } from "@palimpsest/core/message";
+import { openaiRules } from "@palimpsest/core/internal/message";
+import { type OpenAiMessage, openaiShape, violations } from "@palimpsest/core/message";
 import { chargeRequest, costOfSideCall, isCold, type PricedRequest, type Prices } from "@palimpsest/core/pricing";
 import { askForEvidence } from "./evidence.ts";
 import type { Policy, View } from "./policy.ts";

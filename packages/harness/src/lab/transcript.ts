@@ -3,8 +3,9 @@
  * count fitted to the reports where there are any. Broken tool traffic is repaired the way the agent would.
  */
 
+import { openaiRules } from "@palimpsest/core/internal/message";
 import { isRecord } from "@palimpsest/core/internal/text";
-import { convert, detectDialect, type OpenAiMessage, openaiRules, openaiShape, repair } from "@palimpsest/core/message";
+import { convert, detectDialect, type OpenAiMessage, openaiShape, repair } from "@palimpsest/core/message";
 import { charsPerToken, createMeter, type Meter } from "@palimpsest/core/tokens";
 import type { Conversation } from "../import/conversation.ts";
 

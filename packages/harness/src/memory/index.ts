@@ -1,13 +1,13 @@
-export { type ErasedMessage, type EraseKit, eraseMessage } from "./erase-message.ts";
-export { type EmitMemory, type MemoryEvent, memoryLogLine } from "./events.ts";
-export { type Evidence, type EvidenceRequest, gatherEvidence } from "./evidence.ts";
+export type { ErasedMessage, EraseKit } from "./erase-message.ts";
+export type { EmitMemory, MemoryEvent } from "./events.ts";
+export type { Evidence, EvidenceRequest } from "./evidence.ts";
 export { type FileStorageOptions, fileStorage } from "./file-storage.ts";
-export { type ForgetRequest, type ForgottenEverywhere, forgetEverywhere } from "./forget-everywhere.ts";
-export { type MemoryJob, type MemoryPayload, type MemoryTurn, memoryJob } from "./job.ts";
+export type { ForgetRequest, ForgottenEverywhere } from "./forget-everywhere.ts";
+export type { MemoryJob, MemoryPayload, MemoryTurn } from "./job.ts";
 export { type OpenStorageOptions, openStorage } from "./open-storage.ts";
 export { createMemoryQueue, type Drained, type MemoryQueue, type MemoryQueueOptions } from "./queue.ts";
 export { type Changed, type Edit, openRepository, type Repository } from "./repository.ts";
-export { checkScope, type MemoryPlace, type MemoryScope, type ScopeCheck } from "./scope.ts";
+export type { MemoryPlace, MemoryScope, ScopeCheck } from "./scope.ts";
 export {
   type Added,
   type Edited,
@@ -18,7 +18,6 @@ export {
   memoryService,
   type NewFact,
 } from "./service.ts";
-export { forgetThread } from "./source-turns.ts";
 export {
   type MemoryStorage,
   MemoryStorageError,
@@ -27,10 +26,4 @@ export {
   type SaveResult,
 } from "./storage.ts";
 export { storeStorage } from "./store-storage.ts";
-export {
-  createUpdater,
-  type Extract,
-  type UpdateOutcome,
-  type Updater,
-  type UpdaterOptions,
-} from "./updater.ts";
+export { createUpdater, type Extract, type UpdateOutcome, type Updater, type UpdaterOptions } from "./updater.ts";

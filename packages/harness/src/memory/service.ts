@@ -5,6 +5,7 @@
 
 import {
   clampConfidence,
+  MAX_FACT_CHARACTERS,
   planMemoryErasure,
   planUndo,
   saysTheSame,
@@ -15,7 +16,6 @@ import {
   type Change,
   type Fact,
   liveFacts,
-  MAX_FACT_CHARACTERS,
   type MemoryDocument,
   type NewChange,
   readDocument,

@@ -1,13 +1,12 @@
-export { type Cost, costOf, type ModelPrices, pricesOf } from "./cost.ts";
+export type { Cost, ModelPrices } from "./cost.ts";
 export type { ModelEntry, ModelsConfig } from "./entry.ts";
-export { PRICES_AS_OF, type TokenPrices } from "./known-prices.ts";
-export { knownWindow } from "./known-windows.ts";
+export type { TokenPrices } from "./known-prices.ts";
 export { ModelError } from "./model-error.ts";
-export { type ModelOffer, offeredModels } from "./offers.ts";
+export type { ModelOffer } from "./offers.ts";
 export { offlineModel } from "./offline/offline-model.ts";
 export type { Surroundings } from "./providers.ts";
 export type { ModelFallback, ResolvedModel } from "./resolve-model.ts";
-export { lightweightModel, resolveModel } from "./resolve-model.ts";
+export { resolveModel } from "./resolve-model.ts";
 export type { Encoding, ModelCounter, ModelName } from "./tokenizers.ts";
-export { counterFor, exactCounter, exactCounterFor } from "./tokenizers.ts";
+export { counterFor } from "./tokenizers.ts";
 export { type ModelWindow, windowOf } from "./window.ts";

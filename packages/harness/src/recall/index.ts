@@ -1,3 +1,3 @@
-export { catchUp, rebuildIndex } from "./catch-up.ts";
+export { rebuildIndex } from "./catch-up.ts";
 export type { SearchHit, SearchOutcome, SearchSettings } from "./search.ts";
 export { searchAll, searchThread } from "./search.ts";

@@ -1,12 +1,7 @@
 /** What recall's own tools say of themselves, and the shapes that know it: what they repeat is never indexed again. */
-import {
-  type Dialect,
-  type FindToolFacts,
-  type Shape,
-  shapeOf,
-  type ToolFacts,
-  withToolFacts,
-} from "@palimpsest/core/message";
+
+import { withToolFacts } from "@palimpsest/core/internal/message";
+import { type Dialect, type FindToolFacts, type Shape, shapeOf, type ToolFacts } from "@palimpsest/core/message";
 
 /** They read the log, not files, and bound what they return. */
 const REPEATS: ToolFacts = { act: "none", answers: "history", output: "bounded" };

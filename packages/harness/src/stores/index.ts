@@ -1,6 +1,5 @@
 export type { Leased, LeaseOptions } from "./leases.ts";
-export { withLease } from "./leases.ts";
-export { type OpenOptions, openStore, storeTarget } from "./open.ts";
+export { type OpenOptions, openStore } from "./open.ts";
 export type { Job, JobEvent, JobStatus, JobWorker, NewJob, Outbox, WorkOptions } from "./outbox.ts";
 export type {
   IndexBatch,

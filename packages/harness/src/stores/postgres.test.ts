@@ -5,7 +5,7 @@ import { after, before, test } from "node:test";
 import { Client } from "pg";
 import { type PostgresServer, startPostgres } from "../testing/postgres-server.ts";
 import { say, writeThread } from "../testing/thread-writer.ts";
-import { prepare } from "../threads/index.ts";
+import { prepare } from "../threads/writer.ts";
 import { connectPostgres } from "./postgres/connection.ts";
 import { migrate, STEPS } from "./postgres/schema.ts";
 import { openPostgres } from "./postgres.ts";

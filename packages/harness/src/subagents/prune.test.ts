@@ -4,7 +4,9 @@ import { stateLines } from "../compaction/state-lines.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { ScriptedStep } from "../testing/scripted-model.ts";
 import { subagentKit, taskCall } from "../testing/subagent-kit.ts";
-import { commit, createThread, threadDeps, withWriter } from "../threads/index.ts";
+import { withWriter } from "../threads/acts.ts";
+import { createThread, threadDeps } from "../threads/index.ts";
+import { commit } from "../threads/writer.ts";
 import { delegationsOf } from "./delegations.ts";
 import { pruneSubagents } from "./prune.ts";
 

@@ -5,7 +5,7 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { DIALECTS } from "@palimpsest/core/message";
+import { DIALECTS } from "@palimpsest/core/internal/message";
 import { onEveryCore } from "./on-every-core.ts";
 import type { GridReport } from "./playback-grid.ts";
 import type { GridJob } from "./playback-grid-job.ts";

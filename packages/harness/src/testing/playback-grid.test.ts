@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { DIALECTS } from "@palimpsest/core/internal/message";
 import { randomConversation, render } from "@palimpsest/core/internal/testing";
-import { DIALECTS, type Shape, shapeOf } from "@palimpsest/core/message";
+import { type Shape, shapeOf } from "@palimpsest/core/message";
 import { playGrid } from "./playback-grid.ts";
 
 test("[F1] [F2] [F3] [F4] a session plays through every shape and every misbehaving summarizer without a fault", async (t) => {

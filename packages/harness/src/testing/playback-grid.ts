@@ -1,7 +1,9 @@
 /**
  * The grid of playbacks: every window, every shape, every summarizer, one transcript. A cell that isn't clean is named.
  */
-import { convert, DIALECTS, type Dialect, rulesOf, type Shape, shapeOf } from "@palimpsest/core/message";
+
+import { DIALECTS } from "@palimpsest/core/internal/message";
+import { convert, type Dialect, rulesOf, type Shape, shapeOf } from "@palimpsest/core/message";
 import { answerReserve, charsPerToken, createMeter } from "@palimpsest/core/tokens";
 import { summarizationFromOptions } from "../config/summarization.ts";
 import { playback } from "./playback.ts";

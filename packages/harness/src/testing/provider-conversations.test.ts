@@ -4,13 +4,12 @@ import { test } from "node:test";
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import { anthropicRules, openaiRules } from "@palimpsest/core/internal/message";
 import { randomConversation, render } from "@palimpsest/core/internal/testing";
 import {
   aiSdkShape,
-  anthropicRules,
   anthropicShape,
   forRequest,
-  openaiRules,
   openaiShape,
   repair,
   rulesOf,

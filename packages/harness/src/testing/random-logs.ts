@@ -3,8 +3,9 @@
  * never invalid" as a number. The same seed is the same log; the coverage says which rungs and sizes were met.
  */
 import type { Keep, Policy } from "@palimpsest/core/compaction";
+import { DIALECTS } from "@palimpsest/core/internal/message";
 import { randomConversation, render } from "@palimpsest/core/internal/testing";
-import { DIALECTS, rulesOf, type Shape, shapeOf } from "@palimpsest/core/message";
+import { rulesOf, type Shape, shapeOf } from "@palimpsest/core/message";
 import { charsPerToken, createMeter } from "@palimpsest/core/tokens";
 import { memoryDrafts } from "./memory-drafts.ts";
 import { onEveryCore } from "./on-every-core.ts";

@@ -12,7 +12,8 @@ import {
 } from "@palimpsest/core/compaction";
 import { isCeilings } from "@palimpsest/core/internal/compaction";
 import type { ViewEntry } from "@palimpsest/core/log";
-import { forRequest, type RuleSet, type Shape } from "@palimpsest/core/message";
+import type { RuleSet, Shape } from "@palimpsest/core/message";
+import { forRequest } from "@palimpsest/core/message";
 import { createSizer, fixedSize, type Sizer } from "@palimpsest/core/prompt";
 import type { Meter } from "@palimpsest/core/tokens";
 import { createCompactor } from "../compaction/compactor.ts";

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Keep, Policy, Threshold } from "@palimpsest/core/compaction";
+import { openaiRules } from "@palimpsest/core/internal/message";
 import { randomConversation, render } from "@palimpsest/core/internal/testing";
-import { openaiRules, type Shape, shapeOf } from "@palimpsest/core/message";
+import { type Shape, shapeOf } from "@palimpsest/core/message";
 import { charsPerToken, createMeter } from "@palimpsest/core/tokens";
 import fc from "fast-check";
 import { brokenSettings } from "./settings-judge.ts";

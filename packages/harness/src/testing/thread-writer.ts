@@ -3,13 +3,13 @@ import { randomUUID } from "node:crypto";
 import type { Store } from "../stores/store.ts";
 import {
   type Committed,
-  commit,
   createThread,
   type NewThread,
   type RecordInput,
   threadDeps,
   type Writer,
 } from "../threads/index.ts";
+import { commit } from "../threads/writer.ts";
 
 export async function writeThread(
   store: Store,

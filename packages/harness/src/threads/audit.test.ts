@@ -7,7 +7,9 @@ import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, test } from "node:test";
 import { openSqlite, type Store } from "../stores/index.ts";
 import { collect, freshThread, say } from "../testing/conformance/kit.ts";
-import { commit, rebuildHead, replay, verify, type Writer } from "./index.ts";
+import { rebuildHead } from "./audit.ts";
+import { replay, verify, type Writer } from "./index.ts";
+import { commit } from "./writer.ts";
 
 let folder: string;
 let store: Store;

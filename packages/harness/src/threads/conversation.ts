@@ -4,14 +4,13 @@
  * compare-and-set on the head it knows; what is not appended has not happened.
  */
 
-import { liveAfter, view, viewAfter } from "@palimpsest/core/internal/log";
+import { liveAfter, liveRecords, view, viewAfter } from "@palimpsest/core/internal/log";
 import {
   type Folded,
   type Head,
   type Json,
   type LiveRecords,
   type LogRecord,
-  liveRecords,
   type MessageRecord,
   parseRecord,
   type ThreadHeader,

@@ -11,8 +11,10 @@ import { StoreError } from "../stores/store-error.ts";
 import { collect } from "../testing/conformance/kit.ts";
 import { type PostgresServer, startPostgres } from "../testing/postgres-server.ts";
 import { say, writeThread } from "../testing/thread-writer.ts";
+import { rebuildHead } from "./audit.ts";
 import { copyStore } from "./copy.ts";
-import { commit, fork, rebuildHead, redact, threadDeps, undo, verify, type Writer } from "./index.ts";
+import { fork, redact, threadDeps, undo, verify, type Writer } from "./index.ts";
+import { commit } from "./writer.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "palimpsest-copy-"));
 let server: PostgresServer;

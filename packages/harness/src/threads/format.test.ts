@@ -9,18 +9,11 @@ import { type ChainedRecord, chainVerifier, type Head, parseRecord, type ThreadH
 import { openaiShape } from "@palimpsest/core/message";
 import { openSqlite } from "../stores/sqlite.ts";
 import { collect } from "../testing/conformance/kit.ts";
-import {
-  appendMessages,
-  openConversation,
-  rebuildHead,
-  redact,
-  replay,
-  sha256,
-  threadDeps,
-  undo,
-  verify,
-  withWriter,
-} from "./index.ts";
+import { withWriter } from "./acts.ts";
+import { rebuildHead } from "./audit.ts";
+import { openConversation } from "./conversation.ts";
+import { appendMessages, redact, replay, threadDeps, undo, verify } from "./index.ts";
+import { sha256 } from "./writer.ts";
 
 const FIXTURES = new URL("./fixtures/", import.meta.url);
 

@@ -1,6 +1,7 @@
 /** A conversation that starts as a stored thread stands and goes on in memory only. */
 
-import { liveRecords, type MessageRecord } from "@palimpsest/core/log";
+import { liveRecords } from "@palimpsest/core/internal/log";
+import type { MessageRecord } from "@palimpsest/core/log";
 import type { Shape } from "@palimpsest/core/message";
 import type { Store, ThreadLoad } from "../stores/store.ts";
 import { type Conversation, readBody } from "./conversation.ts";

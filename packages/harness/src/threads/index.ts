@@ -1,13 +1,12 @@
 export type { Forked, NewMessage, NewUsage, Pinned, Undone } from "./acts.ts";
-export { appendMessages, appendUsage, fork, headAt, pin, redo, undo, withWriter } from "./acts.ts";
+export { appendMessages, fork, pin, redo, undo } from "./acts.ts";
 export type { Rebuilt, Verified } from "./audit.ts";
-export { rebuildHead, replay, verify } from "./audit.ts";
-export { type Conversation, openConversation } from "./conversation.ts";
+export { replay, verify } from "./audit.ts";
+export type { Conversation } from "./conversation.ts";
 export type { CopyFailure, CopyOptions, CopyProgress, CopyReport } from "./copy.ts";
 export { copyStore } from "./copy.ts";
 export type { MemoryCopyReport } from "./copy-memories.ts";
 export type { Redacted, RedactOptions } from "./redact.ts";
 export { redact } from "./redact.ts";
-export { readStructure } from "./structure.ts";
 export type { Committed, NewThread, RecordInput, ThreadDeps, Writer } from "./writer.ts";
-export { commit, createThread, prepare, sha256, threadDeps } from "./writer.ts";
+export { createThread, threadDeps } from "./writer.ts";

@@ -7,8 +7,10 @@ import { test } from "node:test";
 import type { EvidenceRecord } from "@palimpsest/core/log";
 import { openSqlite } from "../stores/index.ts";
 import { collect, freshThread, say } from "../testing/conformance/kit.ts";
-import { commit, fork, rebuildHead, redact, verify } from "./index.ts";
+import { rebuildHead } from "./audit.ts";
+import { fork, redact, verify } from "./index.ts";
 import { titleOf } from "./title.ts";
+import { commit } from "./writer.ts";
 
 const SECRET = "My password is hunter2-and-more, please keep it. Thanks.";
 

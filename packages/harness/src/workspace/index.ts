@@ -1,6 +1,4 @@
-export { completeFork, type FileCopier, forkWithFiles } from "../threads/fork-files.ts";
-export { copyWorkspace } from "./copy-workspace.ts";
-export { fileCopier } from "./file-copier.ts";
+export { type FileCopier, forkWithFiles } from "../threads/fork-files.ts";
 export { ToolFailure } from "./tool-failure.ts";
 export { VIRTUAL_ROOT } from "./virtual-path.ts";
 export { prepareWorkspace, type Quota, threadWorkspace, type Workspace } from "./workspace.ts";

@@ -4,10 +4,11 @@
  * and its long variant.
  */
 import assert from "node:assert/strict";
-import { sent, view } from "@palimpsest/core/internal/log";
+import { liveRecords, sent, view } from "@palimpsest/core/internal/log";
+import { openaiRules } from "@palimpsest/core/internal/message";
 import { output, path, prose, type Random, random } from "@palimpsest/core/internal/testing";
-import { type LogRecord, liveRecords, type ViewEntry } from "@palimpsest/core/log";
-import { type OpenAiMessage, openaiRules, openaiShape } from "@palimpsest/core/message";
+import type { LogRecord, ViewEntry } from "@palimpsest/core/log";
+import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
 import { createSizer, fixedSize } from "@palimpsest/core/prompt";
 import { charsPerToken, createMeter } from "@palimpsest/core/tokens";
 import { createCompactor } from "../../src/compaction/compactor.ts";

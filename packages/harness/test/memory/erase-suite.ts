@@ -24,8 +24,11 @@ import type { Store } from "../../src/stores/store.ts";
 import { delegationsOf } from "../../src/subagents/delegations.ts";
 import { type ScriptedCall, type ScriptedStep, scriptedModel } from "../../src/testing/scripted-model.ts";
 import { taskCall } from "../../src/testing/subagent-kit.ts";
+import { withWriter } from "../../src/threads/acts.ts";
+import { rebuildHead } from "../../src/threads/audit.ts";
 import { copyStore } from "../../src/threads/copy.ts";
-import { commit, fork, rebuildHead, threadDeps, verify, withWriter } from "../../src/threads/index.ts";
+import { fork, threadDeps, verify } from "../../src/threads/index.ts";
+import { commit } from "../../src/threads/writer.ts";
 
 export interface ErasePlace {
   readonly home: string;

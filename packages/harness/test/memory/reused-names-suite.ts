@@ -14,7 +14,8 @@ import { forgetThread } from "../../src/memory/source-turns.ts";
 import { storeStorage } from "../../src/memory/store-storage.ts";
 import { createUpdater } from "../../src/memory/updater.ts";
 import type { FullStore } from "../../src/stores/store.ts";
-import { appendMessages, createThread, threadDeps, withWriter } from "../../src/threads/index.ts";
+import { withWriter } from "../../src/threads/acts.ts";
+import { appendMessages, createThread, threadDeps } from "../../src/threads/index.ts";
 
 const USER = "ann@example.org";
 const SCOPE = { user: USER, agent: null };

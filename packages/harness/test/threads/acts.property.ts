@@ -11,10 +11,9 @@ import fc from "fast-check";
 import { openSqlite } from "../../src/stores/sqlite.ts";
 import type { Store } from "../../src/stores/store.ts";
 import { assertSound, collect, compact, lease, prune, steppingDeps } from "../../src/testing/conformance/kit.ts";
+import { appendUsage } from "../../src/threads/acts.ts";
 import {
   appendMessages,
-  appendUsage,
-  commit,
   createThread,
   fork,
   pin,
@@ -26,6 +25,7 @@ import {
   type Writer,
 } from "../../src/threads/index.ts";
 import { readStructure, structureForRedo, structureForUndo } from "../../src/threads/structure.ts";
+import { commit } from "../../src/threads/writer.ts";
 
 type Act =
   | { readonly kind: "say"; readonly texts: readonly string[] }

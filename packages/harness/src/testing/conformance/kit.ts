@@ -3,17 +3,17 @@ import assert from "node:assert/strict";
 import type { CompactionRecord, PruneRecord } from "@palimpsest/core/log";
 import { LEASE_TTL_MS } from "../../stores/leases.ts";
 import type { Capability, Lease, Store } from "../../stores/store.ts";
+import { rebuildHead } from "../../threads/audit.ts";
 import {
   appendMessages,
   type Committed,
-  commit,
   createThread,
-  rebuildHead,
   type ThreadDeps,
   threadDeps,
   verify,
   type Writer,
 } from "../../threads/index.ts";
+import { commit } from "../../threads/writer.ts";
 
 export interface Suite<S extends Store = Store> {
   readonly store: () => S;

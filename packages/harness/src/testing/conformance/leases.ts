@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { withLease } from "../../stores/leases.ts";
-import { prepare, withWriter } from "../../threads/index.ts";
+import { withWriter } from "../../threads/acts.ts";
+import { prepare } from "../../threads/writer.ts";
 import { assertSound, type Cases, freshThread, lease, say, textsOf } from "./kit.ts";
 
 export const leaseCases: Cases = {

@@ -1,8 +1,8 @@
 /** Anthropic's messages API. */
 
-import { readMessage } from "@palimpsest/core/internal/message";
+import { anthropicRules, readMessage } from "@palimpsest/core/internal/message";
 import { isRecord } from "@palimpsest/core/internal/text";
-import { type AnthropicMessage, anthropicRules, anthropicShape } from "@palimpsest/core/message";
+import { type AnthropicMessage, anthropicShape } from "@palimpsest/core/message";
 import { conversationOf } from "./conversation.ts";
 import {
   type Failure,

@@ -1,8 +1,8 @@
 /** OpenAI chat completions, as the provider speaks them and its many imitators do. */
 
-import { readMessage } from "@palimpsest/core/internal/message";
+import { openaiRules, readMessage } from "@palimpsest/core/internal/message";
 import { isRecord } from "@palimpsest/core/internal/text";
-import { type OpenAiMessage, openaiRules, openaiShape } from "@palimpsest/core/message";
+import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
 import { conversationOf } from "./conversation.ts";
 import { openaiFailure } from "./openai-failures.ts";
 import { DONE, malformed, type Protocol, pieces, type ReadRequest, type Reply, type ServerEvent } from "./protocol.ts";

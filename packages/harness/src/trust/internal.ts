@@ -1,5 +1,5 @@
-export { type ChosenHome, chooseHome, HOME_NAME } from "./choose-home.ts";
+/** What our own packages use of this folder; it has no public names. No promise is made about it. */
+export { type ChosenHome, HOME_NAME } from "./choose-home.ts";
 export { makeHome } from "./make-home.ts";
 export { type Person, personHere } from "./person.ts";
-export type { Power, Standing, Verdict } from "./standing.ts";
 export { admitWorkspace, type WorkspaceAdmission } from "./workspace.ts";

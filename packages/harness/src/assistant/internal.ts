@@ -1,0 +1,4 @@
+/** What our own packages use of this folder beyond its public names. No promise is made about it. */
+export { eventLog } from "./event-log.ts";
+export { probeModel } from "./probe-model.ts";
+export { threadCost } from "./thread-cost.ts";

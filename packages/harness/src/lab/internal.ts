@@ -1,0 +1,3 @@
+/** What our own packages use of this folder beyond its public names. No promise is made about it. */
+export { RECALL_HITS } from "./lab.ts";
+export { ours } from "./ours.ts";

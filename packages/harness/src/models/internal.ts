@@ -1,0 +1,5 @@
+/** What our own packages use of this folder beyond its public names. No promise is made about it. */
+export { costOf, pricesOf } from "./cost.ts";
+export { PRICES_AS_OF } from "./known-prices.ts";
+export { knownWindow } from "./known-windows.ts";
+export { offeredModels } from "./offers.ts";

@@ -1,0 +1,3 @@
+/** What our own packages use of this folder beyond its public names. No promise is made about it. */
+export { settleInterrupted } from "./interrupted.ts";
+export { pruneSubagents } from "./prune.ts";
