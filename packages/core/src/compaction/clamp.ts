@@ -2,8 +2,9 @@
  * Shortening what can't be hidden: an oversized part becomes its head, its tail and a pointer to the whole. Calls stay
  * valid JSON, signed messages keep their calls untouched. Yields prune entries; the originals stay in the log.
  */
+
+import { applyPrune } from "../log/apply-prune.ts";
 import type { PruneEntry } from "../log/record.ts";
-import { applyPrune } from "../log/view.ts";
 import { isNestedTooDeeply } from "../message/nesting.ts";
 import type { Part, Shape } from "../message/shape.ts";
 import type { SizedEntry } from "../prompt/prompt.ts";

@@ -1,10 +1,10 @@
 export { type Boundary, boundaries } from "./boundaries.ts";
 export type { Reach } from "./choice.ts";
+export type { Floor } from "./collapse.ts";
+export type { Cut } from "./cut.ts";
 export type { CompactionOutcome } from "./outcome.ts";
 export {
   type CompactPlan,
-  type Cut,
-  type Floor,
   type Plan,
   type PlanOptions,
   planCompaction,

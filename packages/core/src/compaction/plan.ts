@@ -6,8 +6,10 @@
 import type { PruneEntry } from "../log/record.ts";
 import type { Prompt } from "../prompt/prompt.ts";
 import type { Originals } from "../summary/index.ts";
-import { type Boundary, boundaries } from "./boundaries.ts";
-import { type Choice, chooseCut, gentlestCut, type Reach, STUB_TOKENS } from "./choice.ts";
+import { boundaries } from "./boundaries.ts";
+import { type Choice, chooseCut, gentlestCut, type Reach } from "./choice.ts";
+import { collapse, type Floor } from "./collapse.ts";
+import { type Cut, makeCut } from "./cut.ts";
 import { type CutSizes, cutSizes } from "./cut-sizes.ts";
 import { type Limits, limitsOf, type Policy, type Threshold, type Window } from "./policy.ts";
 import { type PruneRung, planPruning } from "./prune/rung.ts";
@@ -53,37 +55,6 @@ export interface CompactPlan {
   readonly reaches: Reach;
 }
 
-export interface Cut {
-  /** Index in the view where the tail begins. */
-  readonly tail: number;
-  /** Seqs of the newly hidden messages, first and last. */
-  readonly covers: readonly [number, number];
-  readonly hidden: number;
-  readonly kept: number;
-  /** Tokens the summary replaces, the folded one included. */
-  readonly hiddenTokens: number;
-  readonly request: number | null;
-  readonly systems: readonly number[];
-  /** The most the summary's turn may count. */
-  readonly summaryTokens: number;
-  /** Set when the open tool group is hidden too: the most its digest may count. */
-  readonly digestTokens: number | null;
-}
-
-/** What can't be shed, part by part; larger than the window means that no prompt exists. */
-export interface Floor {
-  readonly fixed: number;
-  /** System messages, and the acknowledgement after the summary. */
-  readonly systems: number;
-  readonly reserve: number;
-  readonly request: number;
-  readonly summary: number;
-  readonly total: number;
-  readonly window: number;
-}
-
-const REQUEST_TOKENS = 256;
-
 export function planCompaction<M>(prompt: Prompt<M>, options: PlanOptions): Plan {
   const sizes = cutSizes(prompt, { ...options, format: options.policy.summaryFormat });
   const limits = limitsOf(options.policy, options.window, sizes.outside);
@@ -122,73 +93,12 @@ function compactPlan<M>(input: PlanInput<M>, sizes: CutSizes, choice: Choice, re
   return {
     kind: "compact",
     rung: hides ? "hide" : "clamp",
-    cut: hides ? makeCut(input, sizes, cut, { summary, digest: null }) : null,
+    cut: hides ? makeCut(input.prompt, sizes, cut, { summary, digest: null }) : null,
     entries,
     reason,
     tokensBefore: sizes.total,
     tokensAfter: tokens,
     most: choice.most,
     reaches: choice.reaches,
-  };
-}
-
-/** The last rung: everything is hidden, the request and a digest of the open calls stand for it. */
-function collapse<M>(input: PlanInput<M>, sizes: CutSizes, limits: Limits): Plan {
-  const end: Boundary = { index: input.prompt.entries.length, kind: "group" };
-  const asked = sizes.request(end);
-  const { entries, excess } = sizes.clamps(end, REQUEST_TOKENS);
-  const request = asked < 0 ? 0 : sizes.after(end, REQUEST_TOKENS, 0).tokens + excess - sizes.base;
-  const room = limits.fits - sizes.base - request;
-  if (room < STUB_TOKENS) return { kind: "impossible", floor: floorOf(input, sizes, request) };
-  const ample = Math.min(room, Math.max(STUB_TOKENS * 2, limits.goal - sizes.base - request));
-  const summary = Math.max(STUB_TOKENS, Math.min(limits.maxSummary, Math.floor(ample / 2)));
-  const digest = Math.max(0, ample - summary);
-  return {
-    kind: "compact",
-    rung: "collapse",
-    cut: makeCut(input, sizes, end, { summary, digest }),
-    entries,
-    reason: input.cause === "automatic" ? "window" : input.cause,
-    tokensBefore: sizes.total,
-    tokensAfter: sizes.base + request + summary + digest,
-    most: limits.fits,
-    reaches: "window",
-  };
-}
-
-function makeCut<M>(
-  { prompt: { entries: view } }: PlanInput<M>,
-  sizes: CutSizes,
-  cut: Boundary,
-  budget: { summary: number; digest: number | null },
-): Cut {
-  const hidden = view.slice(0, cut.index).filter(({ source }) => source === "message");
-  const seqs = hidden.map((entry) => entry.seq ?? 0);
-  const asked = sizes.request(cut);
-  const systems = view.slice(0, cut.index).filter(({ seq, role }) => seq !== null && role === "system");
-  return {
-    tail: cut.index,
-    covers: [seqs[0] ?? 0, seqs.at(-1) ?? 0],
-    hidden: hidden.length,
-    kept: view.length - cut.index,
-    hiddenTokens: sizes.hidden(cut.index),
-    request: asked < 0 ? null : view[asked]!.seq,
-    systems: systems.map(({ seq }) => seq!),
-    summaryTokens: budget.summary,
-    digestTokens: budget.digest,
-  };
-}
-
-function floorOf({ window }: PlanOptions, sizes: CutSizes, request: number): Floor {
-  const { fixed } = sizes;
-  const total = sizes.base + window.reserve + request + STUB_TOKENS;
-  return {
-    fixed,
-    systems: sizes.base - fixed,
-    reserve: window.reserve,
-    request,
-    summary: STUB_TOKENS,
-    total,
-    window: window.size,
   };
 }

@@ -24,8 +24,9 @@ import {
   type SummaryState,
 } from "../summary/index.ts";
 import { mediaName } from "../summary/render/media-name.ts";
+import type { Cut } from "./cut.ts";
 import { openGroupDigest } from "./digest.ts";
-import type { CompactPlan, Cut } from "./plan.ts";
+import type { CompactPlan } from "./plan.ts";
 
 /** What the summary of one cut has to cover and may draw on. */
 export interface SummaryInput<M> {

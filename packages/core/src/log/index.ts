@@ -11,5 +11,6 @@ export type { StateChain } from "./state-chain.ts";
 export type { LiveStructure, Structural, UndoPlan } from "./structure.ts";
 export type { ChainFlaw, ChainVerifier, RedactedEvent, Verdict } from "./verify.ts";
 export { chainVerifier } from "./verify.ts";
-export type { Folded, LiveRecords, MessageSource, ViewEntry, ViewOptions, ViewSource } from "./view.ts";
+export type { LiveRecords, MessageSource, ViewEntry, ViewOptions, ViewSource } from "./view.ts";
 export { SUMMARY_END } from "./view.ts";
+export type { Folded } from "./view-growth.ts";

@@ -1,4 +1,6 @@
 /** What our own packages use of this folder beyond its public names. No promise is made about it. */
+
+export { applyPrune } from "./apply-prune.ts";
 export { chain } from "./chain.ts";
 export { applyDelta, deltaOf } from "./delta.ts";
 export { advance, emptyHead, headFold } from "./head.ts";
@@ -6,4 +8,5 @@ export { liveAfter, liveRecords, NOTHING_LIVE } from "./live.ts";
 export { erase, erasedState, memoryText, skeleton } from "./redact.ts";
 export { chainAfter, storedState } from "./state-chain.ts";
 export { planRedo, planUndo, STRUCTURAL_KINDS, structural } from "./structure.ts";
-export { applyPrune, sent, view, viewAfter } from "./view.ts";
+export { sent, view } from "./view.ts";
+export { viewAfter } from "./view-growth.ts";

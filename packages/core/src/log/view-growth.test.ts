@@ -4,7 +4,8 @@ import fc from "fast-check";
 import { type openaiShape, shapeOf } from "../message/index.ts";
 import { liveAfter, NOTHING_LIVE } from "./live.ts";
 import type { LogRecord } from "./record.ts";
-import { type Folded, view, viewAfter } from "./view.ts";
+import { view } from "./view.ts";
+import { type Folded, viewAfter } from "./view-growth.ts";
 
 type Step = "user" | "assistant" | "system" | "evidence" | "prune" | "compaction" | "state";
 const step = fc.constantFrom<Step>("user", "assistant", "user", "system", "evidence", "prune", "compaction", "state");

@@ -3,10 +3,11 @@
  * fixed part and the one count of it all. Trigger, plan, request, breakdown and dry run read the same one. Built from the
  * prompt before it, only what differs is done again; the result is the same either way.
  */
-import { type MessageSource, sent, type ViewEntry } from "../log/view.ts";
+import type { MessageSource, ViewEntry } from "../log/view.ts";
 import type { Repair, Role } from "../message/index.ts";
 import type { Count, MessageSize, PromptSize } from "../tokens/index.ts";
-import { type AsSent, asSent, grownAsSent } from "./as-sent.ts";
+import type { AsSent } from "./as-sent.ts";
+import { partsOf } from "./parts.ts";
 import type { FixedSize, Sizer } from "./sizer.ts";
 
 /** One entry of the view and its size, in the meter's tokens. */
@@ -81,85 +82,4 @@ export function sizeOf<M>({
     fixed: fixed.tokens,
     entries: added > 0 ? [...entries, { seq: null, tokens: added }] : entries,
   };
-}
-
-/** What joining two texts may cost beyond the texts. */
-export const JOIN_TOKENS = 4;
-
-type Parts<M> = Pick<
-  Prompt<M>,
-  "entries" | "messages" | "sources" | "repairs" | "asSent" | "shownTokens" | "sentTokens"
->;
-
-function partsOf<M>(view: readonly ViewEntry<M>[], sizer: Sizer<M>, given: Prompt<M> | null): Parts<M> {
-  const before = given?.sizer === sizer ? given : null;
-  const { shape, rules } = sizer;
-  const kept = before === null ? 0 : sameEntries(view, before.entries);
-  const entries = before === null ? [] : before.entries.slice(0, kept);
-  const list = before === null ? [] : before.asSent.given.slice(0, kept);
-  for (let index = kept; index < view.length; index += 1) {
-    const entry = sizedEntry(view[index]!, sizer);
-    entries.push(entry);
-    list.push(entry.sent);
-  }
-  const whole =
-    before === null ? asSent(list, shape, rules) : grownAsSent(before.asSent, { given: list, kept, shape, rules });
-  const { messages, repairs, origins } = whole;
-  return {
-    entries,
-    messages,
-    repairs,
-    asSent: whole,
-    sources: origins.map((at) => entries[at]?.source ?? "added"),
-    shownTokens: sumAfter(before?.entries ?? [], before?.shownTokens ?? 0, entries, ({ tokens }) => tokens),
-    sentTokens: sumAfter(before?.messages ?? [], before?.sentTokens ?? 0, messages, (message) =>
-      total(sizer.message(message)),
-    ),
-  };
-}
-
-/** The sum over a list, from the sum over another one that begins alike. */
-function sumAfter<T>(before: readonly T[], known: number, now: readonly T[], tokens: (item: T) => number): number {
-  const most = Math.min(before.length, now.length);
-  let same = 0;
-  while (same < most && before[same] === now[same]) same += 1;
-  let sum = known;
-  for (let index = same; index < before.length; index += 1) sum -= tokens(before[index]!);
-  for (let index = same; index < now.length; index += 1) sum += tokens(now[index]!);
-  return sum;
-}
-
-function sizedEntry<M>(entry: ViewEntry<M>, sizer: Sizer<M>): SizedEntry<M> {
-  const { source, seq, message, lent } = entry;
-  const { shape } = sizer;
-  const size = sizer.message(message);
-  const lentTokens = lent === null ? 0 : sizer.text(lent);
-  const tokens = total(size) + (lent === null ? 0 : lentTokens + JOIN_TOKENS);
-  const whole = sent(entry, shape);
-  return {
-    source,
-    seq,
-    message,
-    lent,
-    role: shape.role(message),
-    sent: whole,
-    size,
-    lentTokens,
-    tokens,
-  };
-}
-
-/** How many entries at the beginning are the same. */
-function sameEntries<M>(view: readonly ViewEntry<M>[], entries: readonly SizedEntry<M>[]): number {
-  const most = Math.min(view.length, entries.length);
-  for (let index = 0; index < most; index += 1) {
-    const [one, other] = [view[index]!, entries[index]!];
-    if (one.message !== other.message || one.lent !== other.lent || one.seq !== other.seq) return index;
-    if (one.source !== other.source) return index;
-  }
-  return most;
-}
-
-function total({ text, images }: MessageSize): number {
-  return text + images;
 }

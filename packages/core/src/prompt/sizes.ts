@@ -1,5 +1,6 @@
 /** Sizes as one prompt counts: the meter's tokens brought to the prompt's count. */
-import { JOIN_TOKENS, type Prompt, type SizedEntry } from "./prompt.ts";
+import { JOIN_TOKENS } from "./parts.ts";
+import type { Prompt, SizedEntry } from "./prompt.ts";
 import type { PartSize } from "./sizer.ts";
 
 /** For what stands in a prompt and for what might. */

@@ -26,6 +26,7 @@ import { type Background, type BackgroundOptions, createBackground } from "./bac
 import { type CarryOutContext, carryOutFitting } from "./carry-out.ts";
 import type { OnCompactionEvent } from "./events.ts";
 import { FloorError } from "./floor-error.ts";
+import { shortfallOf, unchanged } from "./outcome-words.ts";
 import type { QuoteSource } from "./pins.ts";
 import type { SummaryWriter } from "./summary-writer.ts";
 import { type Begun, createSummaryStep } from "./write-summary.ts";
@@ -162,7 +163,7 @@ async function carryOut<M>(plan: Plan, request: CompactRequest, context: Context
     calls: applied.calls,
     digested: applied.digested,
     ms: clock().getTime() - started,
-    shortfall: planned.reaches === "low-water" ? null : SHORTFALL[planned.reaches],
+    shortfall: shortfallOf(planned.reaches),
   };
 }
 
@@ -188,26 +189,3 @@ function lastAct<M>(conversation: Conversation<M>): number {
   const clamps = conversation.live().prunes.filter(({ entries }) => entries.some(({ reason }) => reason === "clamped"));
   return Math.max(head.compaction ?? 0, head.undone?.seq ?? 0, clamps.at(-1)?.seq ?? 0);
 }
-
-type Unchanged = Extract<CompactionOutcome, { kind: "unchanged" }>;
-
-function unchanged(reason: Unchanged["reason"], tokens: number): Unchanged {
-  return { kind: "unchanged", reason, tokens, detail: WHY[reason] };
-}
-
-const WHY: Readonly<Record<Unchanged["reason"], string>> = {
-  "below-trigger": "no threshold is reached and the view fits the window",
-  waiting: "the view has not grown by the minimum gain since the last attempt, and it fits",
-  "nothing-to-cut": "everything that could be hidden is already hidden or must be kept",
-  "no-shrink": "the result would not be smaller than what it replaces",
-  aborted: "it was stopped before anything was written",
-  busy: "another run holds the thread",
-  conflict: "somebody else wrote to the thread first",
-  "no-history": "there is no stored history to compact",
-};
-
-const SHORTFALL = {
-  keep: "what keep asks for is more than the low-water mark leaves; the view is below the trigger",
-  less: "there is no room below the trigger for all that keep promises: less of it was kept, or long messages were shortened",
-  window: "the view fits the window, but what must stand is above the low-water mark",
-} as const;

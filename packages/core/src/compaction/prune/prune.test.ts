@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { applyPrune } from "../../log/view.ts";
+import { applyPrune } from "../../log/apply-prune.ts";
 import { type AnthropicMessage, anthropicShape } from "../../message/anthropic/shape.ts";
 import { type OpenAiMessage, openaiShape } from "../../message/openai/shape.ts";
 import type { Shape } from "../../message/shape.ts";

@@ -4,8 +4,9 @@
  * until the cache reads wasted since the last one outweigh the rewrite, or until the cache is cold [F31].
  * Pure: the same view gives the same entries, and a pruned view gives none of them again.
  */
+
+import { applyPrune } from "../../log/apply-prune.ts";
 import type { PruneEntry } from "../../log/record.ts";
-import { applyPrune } from "../../log/view.ts";
 import type { Part } from "../../message/shape.ts";
 import { type Prices, RELATIVE_PRICES } from "../../pricing/prices.ts";
 import type { Prompt } from "../../prompt/prompt.ts";
