@@ -154,7 +154,7 @@ function completed(state: InputState, before: string, options: readonly string[]
   });
   const added = shared.slice(before.length);
   const editor = editLine(state.editor, { kind: "text", text: added });
-  const word = before.length - /\S*$/u.exec(before)![0].length;
+  const word = before.length - before.split(/\s/).at(-1)!.length;
   const names = options.map((one) => one.slice(word).trim());
   return { ...state, editor, hint: options.length === 1 ? null : names.join("  ") };
 }
