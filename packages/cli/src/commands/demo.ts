@@ -10,7 +10,7 @@ import { threadDeps, verify } from "palimpsest/threads";
 import type { Context, Run } from "../command/command.ts";
 import { Failure } from "../command/failure.ts";
 import { createPlayer, type Player } from "../demo/play.ts";
-import { demoPrompts, EXPECTED, FIRST_WORDS, LAST_QUESTION, LATER_QUESTION, LIKED, TOLD } from "../demo/script.ts";
+import { demoPrompts, EXPECTED, FIRST_WORDS, LAST_QUESTION, LATER_QUESTION, LIKED } from "../demo/script.ts";
 import { createShow, type Show } from "../demo/show.ts";
 import { replayedTexts } from "../demo/texts.ts";
 
@@ -49,15 +49,19 @@ interface Stage {
 
 async function perform({ agent, memory, context, prompts }: Stage): Promise<number> {
   const started = performance.now();
-  const show = createShow(context.output, { window: WINDOW, turns: prompts.length, json: context.format === "json" });
-  const player = createPlayer(agent, { threadId: THREAD, signal: context.signal, onCompaction: show.compaction });
+  const show = createShow(context.output, {
+    window: WINDOW,
+    turns: prompts.length + 1,
+    json: context.format === "json",
+  });
+  const player = createPlayer(agent, { threadId: THREAD, signal: context.signal });
   await show.opening(FIRST_WORDS);
   for (const [index, prompt] of prompts.entries()) {
     await player.say(prompt);
     show.progress({ turn: index + 1, messages: player.played.heard.length, largest: player.played.largest });
   }
   const recalled = await recallTheBeginning(player, show);
-  const undone = await undoAndRedo(agent, show);
+  const undone = await undoAndRedo(agent, player, show);
   const proof = await prove(agent, player, show);
   const remembered = await askElsewhere({ agent, memory, context, show });
   const { played } = player;
@@ -75,15 +79,27 @@ async function recallTheBeginning(player: Player, show: Show): Promise<boolean> 
   return found;
 }
 
-async function undoAndRedo(agent: Agent, show: Show): Promise<boolean> {
+async function undoAndRedo(agent: Agent, { played }: Player, show: Show): Promise<boolean> {
   const thread = agent.thread(THREAD);
-  const compacted = await thread.view();
+  const look = async () => {
+    const prompt = await thread.context();
+    return prompt.kind === "missing"
+      ? { messages: 0, breakdown: null }
+      : { messages: prompt.messages.length, breakdown: prompt.breakdown };
+  };
+  const compacted = await look();
   const undo = await thread.undo();
-  const whole = await thread.view();
+  const whole = await look();
   const redo = await thread.redo();
-  const again = await thread.view();
-  const done = undo.kind === "undone" && redo.kind === "redone" && again.length === compacted.length;
-  await show.undo({ compacted: compacted.length, whole: whole.length, again: again.length, done });
+  const again = await look();
+  const done = undo.kind === "undone" && redo.kind === "redone" && again.messages === compacted.messages;
+  await show.undo({
+    before: whole.breakdown,
+    after: again.breakdown,
+    messages: [compacted.messages, whole.messages, again.messages],
+    compactions: played.compactions.length,
+    done,
+  });
   return done;
 }
 
@@ -105,9 +121,9 @@ async function askElsewhere({
   await memory.close(10_000);
   const { facts } = await memory.repository.read({ user: "default", agent: null });
   const fact = facts.find(({ content }) => content.includes(LIKED));
-  const player = createPlayer(agent, { threadId: "another", signal: context.signal, onCompaction: () => {} });
+  const player = createPlayer(agent, { threadId: "another", signal: context.signal });
   const { text } = await player.say(LATER_QUESTION);
   const found = fact !== undefined && text.includes(LIKED);
-  await show.memory({ said: TOLD, question: LATER_QUESTION, text, sources: fact?.sourceMessageIds ?? [], found });
+  await show.memory({ question: LATER_QUESTION, text, found });
   return found;
 }

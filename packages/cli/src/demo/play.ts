@@ -1,12 +1,12 @@
 /**
  * Plays the demo's conversation through the real agent and notes, beside the store, what was said and done. Prints
- * nothing; whoever plays is told of each turn and each compaction.
+ * nothing.
  */
 import type { Agent, AgentEvent } from "palimpsest/agent";
 
 type Compacted = Extract<Extract<AgentEvent, { type: "compaction-end" }>["outcome"], { kind: "compacted" }>;
 
-export interface CompactionSeen extends Omit<Compacted, "messages"> {
+interface CompactionSeen extends Omit<Compacted, "messages"> {
   readonly turn: number;
 }
 
@@ -33,10 +33,9 @@ export interface Player {
 export interface PlayerOptions {
   readonly threadId: string;
   readonly signal: AbortSignal;
-  readonly onCompaction: (seen: CompactionSeen) => void;
 }
 
-export function createPlayer(agent: Agent, { threadId, signal, onCompaction }: PlayerOptions): Player {
+export function createPlayer(agent: Agent, { threadId, signal }: PlayerOptions): Player {
   const played: Played = { heard: [], compactions: [], toolCalls: 0, modelCalls: 0, largest: 0 };
   let turn = 0;
   const note = (event: AgentEvent): void => {
@@ -47,7 +46,6 @@ export function createPlayer(agent: Agent, { threadId, signal, onCompaction }: P
     if (event.type !== "compaction-end" || event.outcome.kind !== "compacted") return;
     const { messages: _, ...outcome } = event.outcome;
     played.compactions.push({ ...outcome, turn });
-    onCompaction({ ...outcome, turn });
   };
   return {
     played,

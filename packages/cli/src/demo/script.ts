@@ -10,7 +10,7 @@ export const LAST_QUESTION = "What did I say at the very beginning about the spa
 export const EXPECTED = "behind the blue door";
 
 /** Said once on the way, and asked for in another thread, where only memory knows it. */
-export const TOLD = "By the way, I like coffee with cardamom.";
+const TOLD = "By the way, I like coffee with cardamom.";
 export const LATER_QUESTION = "Which coffee do I like?";
 export const LIKED = "coffee with cardamom";
 

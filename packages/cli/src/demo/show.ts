@@ -1,9 +1,13 @@
-/** How the demo looks: 80 columns, readable without color, a moving bar only at a terminal. Decides nothing. */
-
+/**
+ * How the demo looks: what a stranger came for first, in 80 columns, readable without color; a moving bar only at a
+ * terminal. Decides nothing.
+ */
+import type { Breakdown } from "@palimpsest/core/tokens";
+import { drawBudgetLine } from "../terminal/budget-bar.ts";
 import { grouped } from "../terminal/grouped.ts";
 import type { Output } from "../terminal/output.ts";
 import { table } from "../terminal/table.ts";
-import type { CompactionSeen, Played, Turn } from "./play.ts";
+import type { Played, Turn } from "./play.ts";
 
 interface Closing extends Played {
   readonly messages: number;
@@ -21,24 +25,21 @@ interface Closing extends Played {
 export interface Show {
   opening(first: string): Promise<void>;
   progress(at: { readonly turn: number; readonly messages: number; readonly largest: number }): void;
-  compaction(seen: CompactionSeen): void;
   recall(asked: Turn & { readonly question: string; readonly found: boolean }): Promise<void>;
-  undo(views: {
-    readonly compacted: number;
-    readonly whole: number;
-    readonly again: number;
-    readonly done: boolean;
-  }): Promise<void>;
+  undo(seen: Undone): Promise<void>;
   proof(proof: { readonly identical: boolean; readonly texts: number; readonly chain: string }): Promise<void>;
-  memory(asked: {
-    readonly said: string;
-    readonly question: string;
-    readonly text: string;
-    /** Turns the fact was drawn from. */
-    readonly sources: readonly string[];
-    readonly found: boolean;
-  }): Promise<void>;
+  memory(asked: { readonly question: string; readonly text: string; readonly found: boolean }): Promise<void>;
   closing(closing: Closing): Promise<void>;
+}
+
+/** The prompt as it was before its last compaction, which an undo brings back, and as it is. */
+interface Undone {
+  readonly before: Breakdown | null;
+  readonly after: Breakdown | null;
+  /** Messages of the prompt with the compaction, without it, and with it again. */
+  readonly messages: readonly [number, number, number];
+  readonly compactions: number;
+  readonly done: boolean;
 }
 
 export interface ShowOptions {
@@ -50,48 +51,48 @@ export interface ShowOptions {
 export function createShow(output: Output, { window, turns, json }: ShowOptions): Show {
   const moving = process.stderr.isTTY === true;
   const line = async (text: string): Promise<void> => (json ? undefined : output.line(text));
-  const heading = async (text: string): Promise<void> =>
-    json ? undefined : output.styled(output.color ? `\u001b[1m${text}\u001b[0m\n` : `${text}\n`);
-  let count = 0;
+  const styled = async (text: string): Promise<void> => (json ? undefined : output.styled(`${text}\n`));
+  const heading = (text: string): Promise<void> => styled(output.color ? `\u001b[1m${text}\u001b[0m` : text);
+  const bar = (budget: Breakdown): string => drawBudgetLine(budget, { color: output.color, width: 72 });
   return {
     async opening(first) {
       await heading(`A conversation of ${turns} turns in a window of ${grouped(window)} tokens`);
       await line("Real agent, store, tools and files; the model is the offline one: no key needed.\n");
-      await line(`you  ${first}\n`);
+      await line(`you  ${wrapped(first)}`);
     },
     progress({ turn, messages, largest }) {
-      if (json || (!moving && turn % Math.ceil(turns / 8) !== 0 && turn !== turns)) return;
+      if (json || !moving) return;
+      const done = Math.round((turn / turns) * 24);
       output.progress(
-        `${bar(turn / turns)} turn ${turn}/${turns} · ${messages} said · largest prompt ${grouped(largest)}`,
+        `[${"#".repeat(done)}${"·".repeat(24 - done)}] turn ${turn}/${turns} · ${messages} said · largest prompt ${grouped(largest)}`,
       );
     },
-    compaction({ turn, tokensBefore, tokensAfter, rung, ms, hidden }) {
-      count += 1;
-      const hides = hidden === null ? "shortens tool output" : `hides 1-${hidden[1]}`;
-      const size = `${grouped(tokensBefore)} -> ${grouped(tokensAfter)}`;
-      void line(`-- compaction ${count} · turn ${turn} · ${size} · ${rung} · ${ms} ms · ${hides}`);
-    },
     async recall({ question, calls, text, found }) {
-      await heading("\nAsked about the very first words, long out of the prompt");
+      await line(`     ... ${turns - 2} turns later, the first words are long out of the prompt:`);
       await line(`you  ${question}`);
-      for (const { name, input, ms } of calls) await line(`     [${name} ${JSON.stringify(input)} · ${ms} ms]`);
       await line(`bot  ${wrapped(text)}`);
-      await line(`     ${found ? "Found by recall." : "NOT FOUND."}`);
+      const searched = calls.map(({ name, ms }) => `${name}, ${ms} ms`).join("; ");
+      await line(found ? `     Found in the log (${searched}).` : "     NOT FOUND.");
     },
-    async undo({ compacted, whole, again, done }) {
-      await heading("\nA compaction is a record, not a deletion");
-      await line(`     prompt ${compacted} messages -> undo ${whole} -> redo ${again}${done ? "" : "  FAILED"}`);
+    async undo({ before, after, messages, compactions, done }) {
+      await heading(`\nThe last of ${compactions} compactions: a summary takes the place of older messages`);
+      if (before !== null) await styled(`before ${bar(before)}`);
+      if (after !== null) await styled(`after  ${bar(after)}`);
+      await line("       #&= system  % summary  + you  * bot  o results  @ tools  · free  r answer");
+      const [, whole, again] = messages;
+      const back = `undo shows all ${whole} messages again, redo these ${again}`;
+      await line(`It is a record, not a deletion: ${back}.${done ? "" : " FAILED"}`);
     },
     async proof({ identical, texts, chain }) {
-      await heading("\nReplay against what was said");
-      await line(`     ${texts} texts, ${identical ? "identical word for word" : "DIFFERENT"}; hash chain ${chain}`);
+      await heading("\nNothing is lost");
+      await line(
+        `Replay: ${grouped(texts)} texts, ${identical ? "identical word for word" : "DIFFERENT"} to what was said; hash chain ${chain}.`,
+      );
     },
-    async memory({ said, question, text, sources, found }) {
-      await heading("\nAsked in another thread, which has memory and nothing else");
-      await line(`     Said in the first one: "${said}"`);
+    async memory({ question, text, found }) {
+      await line("Asked in another thread, which shares nothing but memory:");
       await line(`you  ${question}`);
-      await line(`bot  ${wrapped(text)}`);
-      await line(`     ${found ? `Learned from ${sources.join(", ")}.` : "NOT REMEMBERED."}`);
+      await line(`bot  ${wrapped(text)}${found ? "" : "  NOT REMEMBERED."}`);
     },
     async closing(closing) {
       if (json) return output.json({ window, ...figures(closing), compactions: closing.compactions });
@@ -121,13 +122,6 @@ function rows(closing: Closing, window: number): string[][] {
     ["replay equals what was said", `${identical ? "yes" : "no"} (hash chain ${chain})`],
     ["time", `${seconds.toFixed(1)} s`],
   ];
-}
-
-const WIDTH = 24;
-
-function bar(share: number): string {
-  const full = Math.round(share * WIDTH);
-  return `[${"#".repeat(full)}${"·".repeat(WIDTH - full)}]`;
 }
 
 function wrapped(text: string): string {
