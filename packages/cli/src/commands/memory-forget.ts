@@ -17,7 +17,7 @@ export const run: Run<MemoryOptions & { readonly redact?: boolean }> = (input, c
     const done =
       home === null
         ? { ...nowhere, ...(await service.forget(scope, ids, turns === "redact" ? "erase" : "keep-history")) }
-        : await forgetEverywhere(await home.eraseKit(), service, { scope, ids, turns });
+        : await forgetEverywhere(await home.eraseDeps(), service, { scope, ids, turns });
     if (done.kind === "unknown-fact")
       throw new Failure("unknown-fact", `There is no fact "${done.id}": "palimpsest memory show" lists them.`);
     const { facts, fenced, evidence, redacted, busy, scrubbed } = done;

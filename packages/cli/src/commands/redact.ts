@@ -8,7 +8,7 @@ import { busy, missingThread, noteScrubbed, withThread } from "../home/home.ts";
 export const run: Run = async ({ positionals }, context) => {
   const thread = positionals[0]!;
   const seq = wholeNumber(positionals[1]!, "SEQ", 1);
-  const result = await withThread(context, thread, async (home) => eraseMessage(await home.eraseKit(), thread, seq));
+  const result = await withThread(context, thread, async (home) => eraseMessage(await home.eraseDeps(), thread, seq));
   switch (result.kind) {
     case "redacted":
     case "already-redacted":

@@ -7,7 +7,7 @@ export const run: Run = async ({ positionals }, context) => {
   const thread = positionals[0]!;
   const result = await withThread(context, thread, async (home) => {
     const deleted = await deleteThreadWithFiles(home, context.home, thread);
-    const { repository } = await home.eraseKit();
+    const { repository } = await home.eraseDeps();
     if (deleted.kind === "deleted" && repository !== null) await forgetThread(repository, context.user, thread);
     return deleted;
   });

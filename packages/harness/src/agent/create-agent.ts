@@ -155,7 +155,10 @@ function resolve(options: AgentOptions): AgentSetup {
   const store = options.store ?? openSqlite({ path: ":memory:" });
   const registry = toolRegistry();
   registry.learn(options.tools ?? {});
-  const kit = threadDeps(store, { tools: registry.find, ...options.deps });
+  const kit = threadDeps(store, {
+    ...options.deps,
+    tools: (name) => registry.find(name) ?? options.deps?.tools?.(name),
+  });
   const given = middleware.findLast(({ compaction }) => compaction !== undefined)?.compaction;
   const compaction = given ?? { settings: summarizationFromOptions(), summarizer: "agent" as const };
   assertSummarizer(compaction.summarizer);

@@ -43,8 +43,8 @@ export async function runLoop(run: ActiveRun, options: LoopOptions, progress: Pr
     const theirs = outcome.calls.filter((call) => isForClient(call, requests.tools));
     const ours = outcome.calls.filter((call) => !theirs.includes(call));
     if (ours.length > 0) {
-      const bench = { tools: requests.tools, chain, timeoutMs: options.toolTimeoutMs };
-      await run.say(await runCalls(ours, run, bench), "tool");
+      const context = { tools: requests.tools, chain, timeoutMs: options.toolTimeoutMs };
+      await run.say(await runCalls(ours, run, context), "tool");
     }
     for (const call of theirs) announceCall(call, run);
     await chain.afterModel(run, outcome);

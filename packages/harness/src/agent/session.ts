@@ -78,8 +78,9 @@ export function withSession<T>(
       const before = setup.open.get(key);
       setup.open.delete(key);
       const { middleware, compaction, base, tools, registry, book } = setup;
-      // The same table as before, so that what was read through it still counts.
-      const shape = before?.conversation.shape ?? withToolFacts(shapeOf("ai-sdk"), registry.find);
+      // The same table as before, so that what was read through it still counts. The conversation outlives the run: no
+      // function of this scope may go into it.
+      const shape = before?.conversation.shape ?? withToolFacts(shapeOf("ai-sdk"), deps.tools ?? registry.find);
       const conversation = await openConversation(writer, shape, before?.conversation);
       if (conversation === null) throw new LeaseLostError(threadId);
       const signal = stop === undefined ? lost : AbortSignal.any([stop, lost]);

@@ -25,7 +25,7 @@ export interface CallOutcome {
   readonly isError: boolean;
 }
 
-export interface ToolBench {
+export interface ToolContext {
   readonly tools: ToolSet;
   readonly chain: Chain;
   /** Null: tools may take for ever. */
@@ -42,8 +42,8 @@ export function announceCall({ id: callId, name, input }: ToolCall, run: Run): v
   run.emit({ type: "tool-start", callId, name, input: shown(input) });
 }
 
-export async function runCalls(calls: readonly ToolCall[], run: Run, bench: ToolBench): Promise<AiSdkMessage> {
-  const outcomes = await Promise.all(calls.map((call) => runCall(call, run, bench)));
+export async function runCalls(calls: readonly ToolCall[], run: Run, context: ToolContext): Promise<AiSdkMessage> {
+  const outcomes = await Promise.all(calls.map((call) => runCall(call, run, context)));
   return {
     role: "tool",
     content: calls.map(({ id, name }, index) => ({
@@ -55,26 +55,26 @@ export async function runCalls(calls: readonly ToolCall[], run: Run, bench: Tool
   };
 }
 
-async function runCall(call: ToolCall, run: Run, bench: ToolBench): Promise<CallOutcome> {
+async function runCall(call: ToolCall, run: Run, context: ToolContext): Promise<CallOutcome> {
   const { id: callId, name } = call;
   const started = run.deps.clock().getTime();
   announceCall(call, run);
-  const outcome = await settle(call, run, bench);
+  const outcome = await settle(call, run, context);
   const ms = run.deps.clock().getTime() - started;
   const output = "value" in outcome.output ? outcome.output.value : null;
   run.emit({ type: "tool-end", callId, name, output, isError: outcome.isError, ms });
   return outcome;
 }
 
-async function settle(call: ToolCall, run: Run, bench: ToolBench): Promise<CallOutcome> {
+async function settle(call: ToolCall, run: Run, context: ToolContext): Promise<CallOutcome> {
   if (call.invalid !== null) return failed(call.invalid);
   if (run.signal.aborted) return failed(STOPPED);
-  const ms = factsOfTool(bench.tools[call.name])?.timeLimit === "own" ? null : bench.timeoutMs;
+  const ms = factsOfTool(context.tools[call.name])?.timeLimit === "own" ? null : context.timeoutMs;
   const tooLong = (): TooSlow => new TooSlow(tooSlow(call.name, ms ?? 0));
   try {
     // A tool that ignores its signal goes on alone: its late result has no place in the log any more.
     return await within({ ms, signal: run.signal, tooLong }, (signal) =>
-      bench.chain.tool(call, (given) => execute(given, run, { tools: bench.tools, signal }), run),
+      context.chain.tool(call, (given) => execute(given, run, { tools: context.tools, signal }), run),
     );
   } catch (error) {
     if (run.signal.aborted) return failed(STOPPED);

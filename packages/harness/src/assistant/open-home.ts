@@ -11,7 +11,7 @@ import { type Admission, admitHome, refusalOf } from "../config/admission.ts";
 import { type ChosenConfig, findConfig } from "../config/find.ts";
 import type { RequestWindow } from "../config/request-window.ts";
 import type { ConfigFile } from "../config/schema.ts";
-import type { EraseKit } from "../memory/erase-message.ts";
+import type { EraseDeps } from "../memory/erase-message.ts";
 import type { Repository } from "../memory/repository.ts";
 import { openStore, storeTarget } from "../stores/open.ts";
 import type { Store } from "../stores/store.ts";
@@ -77,7 +77,7 @@ export interface Home extends LocatedHome, ThreadDeps {
   /** What a thread has cost so far; null where no call has a price. */
   cost(thread: string): Promise<ThreadCost | null>;
   /** What erasing needs: threads, what was learned from them, and their files. */
-  eraseKit(): Promise<EraseKit>;
+  eraseDeps(): Promise<EraseDeps>;
   close(): Promise<void>;
 }
 
@@ -205,7 +205,7 @@ function opened(located: LocatedHome, store: Store): Home {
       const { threadCost } = await import("./thread-cost.ts");
       return threadCost(deps.store, thread, await located.settings());
     },
-    async eraseKit() {
+    async eraseDeps() {
       const { cleanThreadFiles } = await import("./thread-files.ts");
       const cleanFiles = (thread: string) => cleanThreadFiles(directory, deps.store, thread);
       return { deps, repository: await located.memory(deps.store), cleanFiles };

@@ -18,7 +18,7 @@ import type { Repository } from "./repository.ts";
 import { checkScope, type MemoryScope } from "./scope.ts";
 import { dropStaleTurns } from "./source-turns.ts";
 
-export interface EraseKit {
+export interface EraseDeps {
   readonly deps: ThreadDeps;
   /** Null: nothing is remembered. */
   readonly repository: Repository | null;
@@ -41,8 +41,8 @@ export type ErasedMessage =
     })
   | Exclude<Redacted, Done>;
 
-export async function eraseMessage(kit: EraseKit, thread: string, seq: number): Promise<ErasedMessage> {
-  const { deps, cleanFiles } = kit;
+export async function eraseMessage(context: EraseDeps, thread: string, seq: number): Promise<ErasedMessage> {
+  const { deps, cleanFiles } = context;
   const header = await deps.store.header(thread);
   if (header === undefined) return { kind: "missing" };
   // Before the message itself: afterwards nobody knows its words.
@@ -57,7 +57,7 @@ export async function eraseMessage(kit: EraseKit, thread: string, seq: number): 
   if (!("threads" in redacted)) return redacted;
   const { threads, lentTo } = redacted;
   const refs = new Set(threads.map((sharer) => `${sharer}#${seq}`));
-  const memory = await eraseFromMemory(kit, header, {
+  const memory = await eraseFromMemory(context, header, {
     refs,
     id: redacted.id,
     words: words.map(({ text }) => text).join("\n"),
@@ -81,7 +81,7 @@ export function namesOf({ ids, contents, sections }: Pick<MemoryErasure, "ids" |
 
 /** In every document of the user: an agent's own began as a copy of the user's. */
 async function eraseFromMemory(
-  { deps, repository }: EraseKit,
+  { deps, repository }: EraseDeps,
   { user, agent }: ThreadHeader,
   { refs, words, id }: { readonly refs: ReadonlySet<string>; readonly words: string; readonly id: string },
 ): Promise<ErasedMemory> {

@@ -11,7 +11,7 @@ import type { AppendBatch, Store } from "../stores/store.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { rebuildHead } from "../threads/audit.ts";
 import { threadDeps, verify } from "../threads/index.ts";
-import { type EraseKit, eraseMessage } from "./erase-message.ts";
+import { type EraseDeps, eraseMessage } from "./erase-message.ts";
 import { fileStorage } from "./file-storage.ts";
 import { forgetEverywhere } from "./forget-everywhere.ts";
 import { memoryJob } from "./job.ts";
@@ -107,7 +107,7 @@ function open(t: TestContext) {
     store: crossed,
     middleware: [memory({ repository })],
   });
-  const kit: EraseKit = { deps: own, repository, cleanFiles: null };
+  const kit: EraseDeps = { deps: own, repository, cleanFiles: null };
   return {
     store,
     kit,

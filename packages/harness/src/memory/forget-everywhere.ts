@@ -10,7 +10,7 @@ import { asUser, everyThread } from "../stores/users.ts";
 import { withWriter } from "../threads/acts.ts";
 import { eraseFacts } from "../threads/redact.ts";
 import { commit, type ThreadDeps } from "../threads/writer.ts";
-import { type EraseKit, eraseMessage, namesOf } from "./erase-message.ts";
+import { type EraseDeps, eraseMessage, namesOf } from "./erase-message.ts";
 import type { MemoryScope } from "./scope.ts";
 import type { Forgotten, MemoryService } from "./service.ts";
 import { dropStaleTurns } from "./source-turns.ts";
@@ -31,24 +31,24 @@ export interface ForgetRequest {
 }
 
 export async function forgetEverywhere(
-  given: EraseKit,
+  given: EraseDeps,
   service: MemoryService,
   request: ForgetRequest,
 ): Promise<ForgottenEverywhere | { readonly kind: "unknown-fact"; readonly id: string }> {
   const { scope, ids, turns } = request;
   const deps = { ...given.deps, store: asUser(given.deps.store, scope.user) };
-  const kit = { ...given, deps };
-  if (kit.repository !== null) await dropStaleTurns(deps.store, kit.repository, scope);
+  const context = { ...given, deps };
+  if (context.repository !== null) await dropStaleTurns(deps.store, context.repository, scope);
   const forgotten = await service.forget(scope, ids, turns === "redact" ? "erase" : "keep-history");
   if (forgotten.kind === "unknown-fact") return forgotten;
-  if (turns === "redact") return eraseEverywhere(kit, request, forgotten);
+  if (turns === "redact") return eraseEverywhere(context, request, forgotten);
   const busy = new Set<string>();
   const gone = new Set([...forgotten.facts.map(({ id }) => id), ...forgotten.fenced]);
   const evidence: string[] = [];
-  for (const thread of await threadsWithEvidence(kit.deps, gone)) {
+  for (const thread of await threadsWithEvidence(context.deps, gone)) {
     // An empty batch: evidence is dropped at each one.
     const drop = { kind: "prune", entries: [], tokensBefore: 0, tokensAfter: 0 } as const;
-    const held = await withWriter(kit.deps, thread, (writer) => commit(writer, [drop]));
+    const held = await withWriter(context.deps, thread, (writer) => commit(writer, [drop]));
     if (held.kind === "done" && held.value.kind === "committed") evidence.push(thread);
     else busy.add(thread);
   }
@@ -56,11 +56,11 @@ export async function forgetEverywhere(
 }
 
 async function eraseEverywhere(
-  kit: EraseKit,
+  context: EraseDeps,
   { scope, ids }: ForgetRequest,
   forgotten: Forgotten,
 ): Promise<ForgottenEverywhere> {
-  const { deps, repository, cleanFiles } = kit;
+  const { deps, repository, cleanFiles } = context;
   const { facts, fenced } = forgotten;
   const gone = new Set([...ids, ...facts.map(({ id }) => id)]);
   const contents = facts.map(({ content }) => content);
@@ -75,7 +75,7 @@ async function eraseEverywhere(
     const thread = ref.slice(0, at);
     // A memory that came from elsewhere names its sources as it likes.
     if (at === -1 || (await deps.store.header(thread)) === undefined) continue;
-    const result = await eraseMessage(kit, thread, Number(ref.slice(at + 1)));
+    const result = await eraseMessage(context, thread, Number(ref.slice(at + 1)));
     if (result.kind === "busy") busy.add(result.thread);
     if (!("threads" in result)) continue;
     redacted.push(ref);

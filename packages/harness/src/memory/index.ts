@@ -1,4 +1,4 @@
-export type { ErasedMessage, EraseKit } from "./erase-message.ts";
+export type { EraseDeps, ErasedMessage } from "./erase-message.ts";
 export type { EmitMemory, MemoryEvent } from "./events.ts";
 export type { Evidence, EvidenceRequest } from "./evidence.ts";
 export { type FileStorageOptions, fileStorage } from "./file-storage.ts";

@@ -9,7 +9,7 @@ import { commit, type RecordInput, type ThreadDeps } from "../threads/writer.ts"
 import { delegationsOf, running, withDelegation } from "./delegations.ts";
 
 /** Nothing when none was left running. Call it only while holding the thread, before any child is started. */
-export function interruptedDrafts({ state }: Head): RecordInput[] {
+export function interruptedRecords({ state }: Head): RecordInput[] {
   const list = delegationsOf(state);
   const left = running(list);
   if (left.length === 0) return [];
@@ -26,10 +26,10 @@ export async function settleInterrupted(deps: ThreadDeps): Promise<readonly stri
   const marked: string[] = [];
   for (const parent of await parents(deps)) {
     const head = await deps.store.head(parent);
-    if (head === undefined || interruptedDrafts(head).length === 0) continue;
+    if (head === undefined || interruptedRecords(head).length === 0) continue;
     const settled = await withWriter(deps, parent, async (writer) => {
       const now = await deps.store.head(parent);
-      const drafts = now === undefined ? [] : interruptedDrafts(now);
+      const drafts = now === undefined ? [] : interruptedRecords(now);
       const left = now === undefined ? [] : running(delegationsOf(now.state));
       const done = drafts.length > 0 && (await commit(writer, drafts)).kind === "committed";
       return done ? left.map(({ threadId }) => threadId) : [];

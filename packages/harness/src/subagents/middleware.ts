@@ -10,14 +10,14 @@ import type { Middleware } from "../agent/middleware.ts";
 import type { Run } from "../agent/run.ts";
 import { summarization } from "../compaction/middleware.ts";
 import type { KeepAnswer } from "./answer-files.ts";
+import { type DelegateOptions, delegate } from "./delegate.ts";
 import type { SubagentEvent } from "./events.ts";
 import { type Gate, processGate } from "./gate.ts";
-import { interruptedDrafts, settleInterrupted } from "./interrupted.ts";
+import { interruptedRecords, settleInterrupted } from "./interrupted.ts";
 import { type HeldThread, pruneSubagents } from "./prune.ts";
 import { createRegistry } from "./registry.ts";
-import type { ChildKit } from "./run-child.ts";
+import type { ChildSetup } from "./run-child.ts";
 import { SUBAGENT_LIMITS, type SubagentLimits, type SubagentModel, type SubagentSpec } from "./spec.ts";
-import { type DeskOptions, delegate } from "./task-desk.ts";
 import { taskTool } from "./task-tool.ts";
 
 declare module "../agent/features.ts" {
@@ -32,8 +32,8 @@ export interface SubagentsOptions extends Partial<SubagentLimits>, SubagentModel
   /** What children may use. */
   readonly tools?: ToolSet;
   /** Of each child; without it: compaction alone. */
-  readonly childMiddleware?: ChildKit["middleware"];
-  readonly child?: ChildKit["options"];
+  readonly childMiddleware?: ChildSetup["middleware"];
+  readonly child?: ChildSetup["options"];
   /** Where whole answers are kept; without it only the child's thread has them. */
   readonly keepAnswer?: KeepAnswer;
   /** Removes what a pruned thread has on the disk. */
@@ -45,10 +45,10 @@ export interface SubagentsOptions extends Partial<SubagentLimits>, SubagentModel
 export function subagents(options: SubagentsOptions): Middleware {
   const limits = limitsOf(options);
   const registry = createRegistry(options.agents);
-  const desk: DeskOptions = {
+  const delegation: DelegateOptions = {
     limits,
     gate: options.gate ?? processGate,
-    kit: {
+    setup: {
       tools: options.tools ?? {},
       middleware: options.childMiddleware ?? (() => [summarization()]),
       options: options.child ?? {},
@@ -56,11 +56,11 @@ export function subagents(options: SubagentsOptions): Middleware {
     model: modelOf(options),
     keepAnswer: options.keepAnswer ?? (async () => null),
   };
-  const books = new WeakMap<Run, Book>();
-  const bookOf = (run: Run): Book => {
-    const book = books.get(run) ?? { started: 0, under: new Map() };
-    books.set(run, book);
-    return book;
+  const children = new WeakMap<Run, RunChildren>();
+  const childrenOf = (run: Run): RunChildren => {
+    const own = children.get(run) ?? { started: 0, running: new Map() };
+    children.set(run, own);
+    return own;
   };
   const tidyDaily = daily((run: Run) => tidy(run, limits, options.forget));
   return {
@@ -69,39 +69,39 @@ export function subagents(options: SubagentsOptions): Middleware {
       task: taskTool(run, {
         registry,
         limits,
-        admit: (thread) => admit(bookOf(run), { thread, most: limits.maxPerRun }),
+        admit: (thread) => admit(childrenOf(run), { thread, most: limits.maxPerRun }),
         delegate(task) {
-          const { under } = bookOf(run);
-          const child = delegate(run, task, desk).finally(() => under.delete(task.threadId));
-          under.set(task.threadId, child);
+          const { running } = childrenOf(run);
+          const child = delegate(run, task, delegation).finally(() => running.delete(task.threadId));
+          running.set(task.threadId, child);
           return child;
         },
       }),
     }),
     async beforeAgent(run) {
-      const drafts = interruptedDrafts(run.conversation.head());
-      if (drafts.length > 0) await run.commit(drafts);
+      const records = interruptedRecords(run.conversation.head());
+      if (records.length > 0) await run.commit(records);
       await tidyDaily(run);
     },
-    afterAgent: (run) => settled([...bookOf(run).under.values()]),
+    afterAgent: (run) => settled([...childrenOf(run).running.values()]),
   };
 }
 
 /** What one run has started, and which of it is under way. */
-interface Book {
+interface RunChildren {
   started: number;
-  readonly under: Map<string, Promise<unknown>>;
+  readonly running: Map<string, Promise<unknown>>;
 }
 
-function admit(book: Book, { thread, most }: { readonly thread: string; readonly most: number }): void {
-  if (book.under.has(thread)) throw new AgentError("busy", `${thread} is running already: wait for its answer`);
-  if (book.started >= most) {
+function admit(own: RunChildren, { thread, most }: { readonly thread: string; readonly most: number }): void {
+  if (own.running.has(thread)) throw new AgentError("busy", `${thread} is running already: wait for its answer`);
+  if (own.started >= most) {
     throw new AgentError(
       "failed",
       `this run has delegated ${most} tasks already, the most it may: do the rest yourself`,
     );
   }
-  book.started++;
+  own.started++;
 }
 
 const DAY_MS = 86_400_000;
@@ -130,11 +130,11 @@ async function tidy(run: Run, { retentionDays: days }: SubagentLimits, forget: S
 /** A stopped child ends at once; one that does not is left to its own thread's lease. */
 const PATIENCE_MS = 10_000;
 
-async function settled(under: readonly Promise<unknown>[]): Promise<void> {
-  if (under.length === 0) return;
+async function settled(running: readonly Promise<unknown>[]): Promise<void> {
+  if (running.length === 0) return;
   const { promise: enough, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, PATIENCE_MS);
-  await Promise.race([Promise.allSettled(under), enough]);
+  await Promise.race([Promise.allSettled(running), enough]);
   clearTimeout(timer);
 }
 

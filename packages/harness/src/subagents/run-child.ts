@@ -16,7 +16,7 @@ import { NO_RESPONSE, type SubagentStatus } from "./result.ts";
 import { instructionsOf, type SubagentModel, type SubagentSpec } from "./spec.ts";
 
 /** How children are made, whatever their task. */
-export interface ChildKit {
+export interface ChildSetup {
   /** What children may use; each spec narrows it. */
   readonly tools: ToolSet;
   /** Beside the limits: workspace, compaction and so on. No memory. */
@@ -44,18 +44,22 @@ export interface ChildEnd {
   readonly artifacts: readonly string[];
 }
 
-export async function runChild(order: ChildOrder, kit: ChildKit, { store, ...deps }: ThreadDeps): Promise<ChildEnd> {
+export async function runChild(
+  order: ChildOrder,
+  setup: ChildSetup,
+  { store, ...deps }: ThreadDeps,
+): Promise<ChildEnd> {
   const { spec, model, threadId, prompt, signal } = order;
   const meter = newMeter();
   const limits = childLimits(order, meter, (answer) => order.onStep(answer, meter));
   const agent = createAgent({
-    ...kit.options,
+    ...setup.options,
     ...model,
     store,
     deps,
     instructions: instructionsOf(spec),
-    tools: allowedTools(kit.tools, spec),
-    middleware: [limits, ...kit.middleware(spec).map((one) => withAllowedTools(one, spec))],
+    tools: allowedTools(setup.tools, spec),
+    middleware: [limits, ...setup.middleware(spec).map((one) => withAllowedTools(one, spec))],
     maxSteps: stepLimit(order),
     onEvent(event) {
       if (event.type === "summary-usage") meter.spent += event.input + event.output;

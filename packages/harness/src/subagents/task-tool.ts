@@ -1,16 +1,16 @@
 /**
- * The `task` tool: checks what the model asks for and hands it to the desk. What can't be done is a tool error that says
+ * The `task` tool: checks what the model asks for and delegates it. What can't be done is a tool error that says
  * what can; the run goes on.
  */
 import { type Tool, tool } from "ai";
 import { z } from "zod/v4";
 import type { Run } from "../agent/run.ts";
 import { toolFacts } from "../tool-facts.ts";
+import type { Task } from "./delegate.ts";
 import { delegationsOf } from "./delegations.ts";
 import type { Registry } from "./registry.ts";
 import type { SubagentResult } from "./result.ts";
 import { DEFAULT_SUBAGENT, type SubagentLimits, type SubagentSpec } from "./spec.ts";
-import type { Task } from "./task-desk.ts";
 
 const inputSchema = z.object({
   description: z.string().describe("What it is about, in 3 to 8 words, for people and for your own record"),

@@ -11,7 +11,7 @@ import { z } from "zod";
 import type { Agent } from "../../src/agent/create-agent.ts";
 import { createDeepAgent } from "../../src/assistant/create-deep-agent.ts";
 import { cleanThreadFiles, deleteThreadWithFiles } from "../../src/assistant/thread-files.ts";
-import { type EraseKit, eraseMessage } from "../../src/memory/erase-message.ts";
+import { type EraseDeps, eraseMessage } from "../../src/memory/erase-message.ts";
 import { forgetEverywhere } from "../../src/memory/forget-everywhere.ts";
 import { memoryJob } from "../../src/memory/job.ts";
 import { memory } from "../../src/memory/middleware.ts";
@@ -211,7 +211,7 @@ async function fill({ home, store, storage }: ErasePlace) {
       `{"facts": [{"content": "User's boat is called ${WORD.boat}"}, {`,
     );
   assert.equal(delegationsOf((await store.head("a"))!.state).length, 1);
-  const kit: EraseKit = { deps: own, repository, cleanFiles: (thread) => cleanThreadFiles(home, store, thread) };
+  const kit: EraseDeps = { deps: own, repository, cleanFiles: (thread) => cleanThreadFiles(home, store, thread) };
   return { agent, service, kit, ask, boat };
 }
 

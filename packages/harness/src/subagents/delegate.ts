@@ -15,7 +15,7 @@ import { type Delegation, delegationsOf, withDelegation } from "./delegations.ts
 import type { SubagentEvent } from "./events.ts";
 import type { Gate } from "./gate.ts";
 import { bounded, NO_RESPONSE, type SubagentResult } from "./result.ts";
-import { type ChildEnd, type ChildKit, runChild } from "./run-child.ts";
+import { type ChildEnd, type ChildSetup, runChild } from "./run-child.ts";
 import type { SubagentLimits, SubagentModel, SubagentSpec } from "./spec.ts";
 
 export interface Task {
@@ -30,16 +30,16 @@ export interface Task {
   readonly signal: AbortSignal;
 }
 
-export interface DeskOptions {
+export interface DelegateOptions {
   readonly limits: SubagentLimits;
   readonly gate: Gate;
-  readonly kit: ChildKit;
+  readonly setup: ChildSetup;
   /** For specs without a model of their own. */
   readonly model: SubagentModel;
   readonly keepAnswer: KeepAnswer;
 }
 
-export async function delegate(run: Run, task: Task, options: DeskOptions): Promise<SubagentResult> {
+export async function delegate(run: Run, task: Task, options: DelegateOptions): Promise<SubagentResult> {
   const { limits, gate } = options;
   let leave: () => void;
   try {
@@ -57,8 +57,8 @@ export async function delegate(run: Run, task: Task, options: DeskOptions): Prom
   }
 }
 
-async function carryOut(run: Run, task: Task, options: DeskOptions): Promise<SubagentResult> {
-  const { limits, kit } = options;
+async function carryOut(run: Run, task: Task, options: DelegateOptions): Promise<SubagentResult> {
+  const { limits, setup } = options;
   const { spec, threadId, callId, maxTurns } = task;
   const model = (typeof spec.model === "function" ? await spec.model() : spec.model) ?? options.model;
   const child = { threadId, callId, agent: spec.name };
@@ -102,7 +102,7 @@ async function carryOut(run: Run, task: Task, options: DeskOptions): Promise<Sub
     timeoutSeconds: spec.timeoutSeconds ?? limits.timeoutSeconds,
     tokenBudget: spec.tokenBudget ?? limits.tokenBudget,
   };
-  const end = await runChild(order, kit, run.deps).catch(crashed);
+  const end = await runChild(order, setup, run.deps).catch(crashed);
   const { result, answer } = await answerOf(run, task, { end, options });
   await note(run, task, {
     status: end.status,
@@ -157,7 +157,7 @@ function receipt(event: SubagentEvent): RecordInput {
 
 interface Ending {
   readonly end: ChildEnd;
-  readonly options: DeskOptions;
+  readonly options: DelegateOptions;
 }
 
 async function answerOf(run: Run, task: Task, { end, options }: Ending) {
