@@ -38,25 +38,26 @@ export interface MergedUpdate {
 const MAX_FACTS_PER_UPDATE = 20;
 
 export function mergeUpdate(document: MemoryDocument, update: MemoryUpdate, rules: MergeRules): MergedUpdate {
-  const desk = openDesk(document, rules);
-  for (const proposal of strongest(update, desk)) {
-    if ("id" in proposal) replaceFact(desk, proposal);
-    else addFact(desk, proposal);
+  const state = openMerge(document, rules);
+  for (const proposal of strongest(update, state)) {
+    if ("id" in proposal) replaceFact(state, proposal);
+    else addFact(state, proposal);
   }
-  for (const removal of update.removals) endFact(desk, removal);
+  for (const removal of update.removals) endFact(state, removal);
   for (const rewrite of update.sections) {
-    const before = sectionText(desk.document, rewrite.path);
-    const checked = checkSection(rewrite, desk.document, desk.gates);
-    if (checked.kind === "refused") desk.refuse("section", `${rewrite.path}: ${rewrite.text}`, checked.reason);
+    const before = sectionText(state.document, rewrite.path);
+    const checked = checkSection(rewrite, state.document, state.gates);
+    if (checked.kind === "refused") state.refuse("section", `${rewrite.path}: ${rewrite.text}`, checked.reason);
     else if (checked.value.text !== before) {
       const { text: after, refs: sources } = checked.value;
-      desk.change({ kind: "rewrite", on: "section", target: rewrite.path, before, after, sources });
+      state.change({ kind: "rewrite", on: "section", target: rewrite.path, before, after, sources });
     }
   }
-  return { changes: [...desk.changes, ...evictions(desk)], refused: desk.refused };
+  return { changes: [...state.changes, ...evictions(state)], refused: state.refused };
 }
 
-interface Desk {
+/** What one update has done so far: the document as it stands after its changes. */
+interface MergeState {
   readonly rules: MergeRules;
   readonly gates: Gates;
   document: MemoryDocument;
@@ -68,12 +69,12 @@ interface Desk {
   refuse(what: Refusal["what"], text: string, reason: RefusalReason): void;
 }
 
-function openDesk(document: MemoryDocument, rules: MergeRules): Desk {
+function openMerge(document: MemoryDocument, rules: MergeRules): MergeState {
   const known = [
     ...liveFacts(document).map(({ content }) => content),
     ...SECTION_PATHS.map((path) => sectionText(document, path)),
   ];
-  const desk: Desk = {
+  const state: MergeState = {
     rules,
     gates: { threshold: rules.threshold, turns: rules.turns, known: known.join("\n") },
     document,
@@ -81,53 +82,53 @@ function openDesk(document: MemoryDocument, rules: MergeRules): Desk {
     refused: [],
     replaced: new Set(),
     change(change) {
-      desk.changes.push(change);
-      const { facts, userContext, history } = applyChanges(desk.document, [change], {
+      state.changes.push(change);
+      const { facts, userContext, history } = applyChanges(state.document, [change], {
         at: rules.now,
         by: "conversation",
       });
-      desk.document = { ...desk.document, facts, userContext, history };
+      state.document = { ...state.document, facts, userContext, history };
     },
-    refuse: (what, text, reason) => desk.refused.push(refusal(what, text, reason)),
+    refuse: (what, text, reason) => state.refused.push(refusal(what, text, reason)),
   };
-  return desk;
+  return state;
 }
 
 /** The surest first, so that the limit cuts off what matters least. */
-function strongest(update: MemoryUpdate, desk: Desk): (MemoryUpdate["additions"][number] | FactUpdate)[] {
+function strongest(update: MemoryUpdate, state: MergeState): (MemoryUpdate["additions"][number] | FactUpdate)[] {
   const all = [...update.updates, ...update.additions];
   const ranked = all.toSorted((a, b) => b.confidence - a.confidence);
   const over = new Set(ranked.slice(MAX_FACTS_PER_UPDATE));
-  for (const { content } of over) desk.refuse("addition", content, "too-many");
+  for (const { content } of over) state.refuse("addition", content, "too-many");
   return all.filter((proposal) => !over.has(proposal));
 }
 
-function addFact(desk: Desk, proposal: MemoryUpdate["additions"][number]): void {
-  const checked = checkFact(proposal, desk.gates);
-  if (checked.kind === "refused") desk.refuse("addition", proposal.content, checked.reason);
-  else store(desk, checked.value, null);
+function addFact(state: MergeState, proposal: MemoryUpdate["additions"][number]): void {
+  const checked = checkFact(proposal, state.gates);
+  if (checked.kind === "refused") state.refuse("addition", proposal.content, checked.reason);
+  else store(state, checked.value, null);
 }
 
 /** A fact in another's place. One that speaks of something else is added and replaces nothing [F57]. */
-function replaceFact(desk: Desk, proposal: FactUpdate): void {
-  const checked = checkFact(proposal, desk.gates);
+function replaceFact(state: MergeState, proposal: FactUpdate): void {
+  const checked = checkFact(proposal, state.gates);
   if (checked.kind === "refused") {
-    desk.refuse("update", proposal.content, checked.reason);
+    state.refuse("update", proposal.content, checked.reason);
     return;
   }
-  const old = liveFacts(desk.document).find(({ id }) => id === proposal.id) ?? null;
+  const old = liveFacts(state.document).find(({ id }) => id === proposal.id) ?? null;
   const fits = old !== null && sharesSubject(old.content, checked.value.content);
-  if (old === null) desk.refuse("update", proposal.content, "unknown-id");
-  else if (!fits) desk.refuse("update", old.content, "different-subject");
-  store(desk, checked.value, fits ? old : null);
+  if (old === null) state.refuse("update", proposal.content, "unknown-id");
+  else if (!fits) state.refuse("update", old.content, "different-subject");
+  store(state, checked.value, fits ? old : null);
 }
 
 /** Merges with what says the same, supersedes what can't be true any more, or adds. */
-function store(desk: Desk, fact: Storable, replaces: Fact | null): void {
-  const { now, ids } = desk.rules;
-  const twin = liveFacts(desk.document).find(({ content }) => saysTheSame(content, fact.content));
+function store(state: MergeState, fact: Storable, replaces: Fact | null): void {
+  const { now, ids } = state.rules;
+  const twin = liveFacts(state.document).find(({ content }) => saysTheSame(content, fact.content));
   if (twin !== undefined) {
-    confirm(desk, twin, fact);
+    confirm(state, twin, fact);
     return;
   }
   const added: Fact = {
@@ -140,64 +141,64 @@ function store(desk: Desk, fact: Storable, replaces: Fact | null): void {
     sourceMessageIds: fact.refs,
     validFrom: now,
   };
-  const old = liveFacts(desk.document).filter(
+  const old = liveFacts(state.document).filter(
     (one) => one.id === replaces?.id || contradicts(one.content, fact.content),
   );
-  desk.change({ kind: "add", on: "fact", target: added.id, before: null, after: added, sources: fact.refs });
-  for (const one of old) supersede(desk, one, added);
+  state.change({ kind: "add", on: "fact", target: added.id, before: null, after: added, sources: fact.refs });
+  for (const one of old) supersede(state, one, added);
 }
 
-function supersede(desk: Desk, old: Fact, by: Fact): void {
-  const after = { ...old, validTo: desk.rules.now, supersededBy: by.id };
+function supersede(state: MergeState, old: Fact, by: Fact): void {
+  const after = { ...old, validTo: state.rules.now, supersededBy: by.id };
   const sources = by.sourceMessageIds ?? [];
-  desk.change({ kind: "supersede", on: "fact", target: old.id, before: old, after, sources });
-  desk.replaced.add(old.id);
+  state.change({ kind: "supersede", on: "fact", target: old.id, before: old, after, sources });
+  state.replaced.add(old.id);
 }
 
-function confirm(desk: Desk, twin: Fact, { confidence, refs }: Storable): void {
+function confirm(state: MergeState, twin: Fact, { confidence, refs }: Storable): void {
   const known = twin.sourceMessageIds ?? [];
   const after: Fact = {
     ...twin,
     confidence: Math.max(twin.confidence, confidence),
     sourceMessageIds: [...known, ...refs.filter((ref) => !known.includes(ref))],
-    confirmedAt: desk.rules.now,
+    confirmedAt: state.rules.now,
   };
-  desk.change({ kind: "confirm", on: "fact", target: twin.id, before: twin, after, sources: refs });
+  state.change({ kind: "confirm", on: "fact", target: twin.id, before: twin, after, sources: refs });
 }
 
 /** Only with a replacement that was stored, or when the user asked for it in so many words [F56]. */
-function endFact(desk: Desk, { id, quote }: Removal): void {
-  const fact = liveFacts(desk.document).find((one) => one.id === id);
+function endFact(state: MergeState, { id, quote }: Removal): void {
+  const fact = liveFacts(state.document).find((one) => one.id === id);
   if (fact === undefined) {
     // Superseded a moment ago by this same update: that is the pairing we ask for.
-    if (id === null || !desk.replaced.has(id)) desk.refuse("removal", quote, "unknown-id");
+    if (id === null || !state.replaced.has(id)) state.refuse("removal", quote, "unknown-id");
     return;
   }
-  const added = desk.changes.flatMap((change) =>
+  const added = state.changes.flatMap((change) =>
     change.kind === "add" && change.on === "fact" ? [change.after!] : [],
   );
   const replacement = added.find((one) => one.id !== fact.id && sharesSubject(fact.content, one.content));
-  if (replacement !== undefined) supersede(desk, fact, replacement);
-  else if (!isRequested(desk, fact, quote)) desk.refuse("removal", fact.content, "no-replacement");
+  if (replacement !== undefined) supersede(state, fact, replacement);
+  else if (!isRequested(state, fact, quote)) state.refuse("removal", fact.content, "no-replacement");
   else {
-    const after = { ...fact, validTo: desk.rules.now };
-    const sources = requests(desk).map(({ ref }) => ref);
-    desk.change({ kind: "end", on: "fact", target: fact.id, before: fact, after, sources });
+    const after = { ...fact, validTo: state.rules.now };
+    const sources = requests(state).map(({ ref }) => ref);
+    state.change({ kind: "end", on: "fact", target: fact.id, before: fact, after, sources });
   }
 }
 
-function requests({ rules }: Desk): SourceTurn[] {
+function requests({ rules }: MergeState): SourceTurn[] {
   return rules.turns.filter(({ role, text }) => role === "user" && asksToForget(text));
 }
 
-function isRequested(desk: Desk, fact: Fact, quote: string): boolean {
-  const asked = requests(desk);
-  if (asked.length === 0) return false;
-  return quote === "" ? asked.some(({ text }) => sharesSubject(fact.content, text)) : userSaid(quote, asked);
+function isRequested(state: MergeState, fact: Fact, quote: string): boolean {
+  const turns = requests(state);
+  if (turns.length === 0) return false;
+  return quote === "" ? turns.some(({ text }) => sharesSubject(fact.content, text)) : userSaid(quote, turns);
 }
 
-function evictions(desk: Desk): NewChange[] {
-  return overCapacity(desk.document, desk.rules.maxFacts, desk.rules.now).map(({ fact, why }) => ({
+function evictions(state: MergeState): NewChange[] {
+  return overCapacity(state.document, state.rules.maxFacts, state.rules.now).map(({ fact, why }) => ({
     kind: "evict",
     on: "fact",
     target: fact.id,

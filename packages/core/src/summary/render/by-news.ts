@@ -7,7 +7,7 @@ import type { SummaryItem } from "../state/state.ts";
  * as names get shown, so a score that still leads after being taken anew is the best one.
  */
 export function byNews(items: readonly SummaryItem[]): number[] {
-  const news = items.map(newsIn);
+  const news = items.map(({ text }) => newsOf(text));
   const shown = new Set<string>();
   const score = (index: number) => {
     const fresh = news[index]!.reduce((sum, name) => sum + (shown.has(name) ? 0 : 1), 0);
@@ -30,13 +30,4 @@ export function byNews(items: readonly SummaryItem[]): number[] {
     for (const name of news[best.index]!) shown.add(name);
   }
   return order;
-}
-
-const newsOfItems = new WeakMap<SummaryItem, readonly string[]>();
-
-/** Read once per item: most of them stand in one summary after the other. */
-function newsIn(item: SummaryItem): readonly string[] {
-  const known = newsOfItems.get(item) ?? newsOf(item.text);
-  newsOfItems.set(item, known);
-  return known;
 }

@@ -109,18 +109,12 @@ export function addItems(state: SummaryState, section: Section, items: readonly 
  */
 export function withSection(state: SummaryState, section: Section, items: readonly SummaryItem[]): SummaryState {
   const stays = section === "goals" ? items.find((item) => !isResolved(item)) : undefined;
-  const made = { ...state, sections: { ...state.sections, [section]: capped(items, MAX_ITEMS[section], stays) } };
-  wellFormed.add(made);
-  return made;
+  return { ...state, sections: { ...state.sections, [section]: capped(items, MAX_ITEMS[section], stays) } };
 }
-
-/** States made here, which need no checking when they are read back in the same process. */
-const wellFormed = new WeakSet<object>();
 
 /** A stored state of any past version; null when it is not one. Never throws: records are read back from disk. */
 export function readState(stored: unknown): SummaryState | null {
   if (!isRecord(stored) || stored["v"] !== 1 || !isRecord(stored["sections"])) return null;
-  if (wellFormed.has(stored)) return stored as unknown as SummaryState;
   const from = stored["sections"];
   let state: SummaryState = {
     ...emptyState(),
