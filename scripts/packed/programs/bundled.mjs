@@ -1,4 +1,5 @@
-// Made one file by a bundler: the parts that are loaded late must have come along.
+// Made one file by a bundler: the parts that are loaded late must have come along, such as the tokenizer, with which the
+// agent of `bashAnswer` counts.
 import { createDeepAgent } from "palimpsest";
 import { parseConfig } from "palimpsest/config";
 import { offlineModel } from "palimpsest/models";
@@ -6,14 +7,12 @@ import { exactCounter } from "../../../packages/harness/src/models/tokenizers.ts
 import { bashAnswer } from "./bash-answer.mjs";
 
 const parsed = parseConfig("config_version: 1\nlog_level: debug\n", { env: {} });
-const count = await exactCounter("o200k_base");
 const agent = createDeepAgent({ model: offlineModel() });
 const { text } = await agent.generate({ threadId: "t", prompt: "hello" });
 await agent.close();
 console.log(
   JSON.stringify({
     level: parsed.config.log_level,
-    tokens: count("the quick brown fox"),
     text,
     bash: await bashAnswer(),
   }),
