@@ -15,7 +15,7 @@ export function summarization({ summarizer = "agent", ...options }: Summarizatio
   return summarizationWith(summarizationFromOptions(options), summarizer);
 }
 
-/** The same from settings that were resolved before, such as a config file's. */
+/** Internal: the same from settings that were resolved before, such as a config file's. */
 export function summarizationWith(settings: Summarization, summarizer: Summarizer = "agent"): Middleware {
   return {
     name: "summarization",

@@ -40,6 +40,7 @@ export function stepLimit({ maxTurns }: Cap): number {
   return maxTurns + 1;
 }
 
+/** Internal: every child has it, and nobody else. */
 export function childLimits(cap: Cap, meter: ChildMeter, onStep: (answer: Answered) => void): Middleware {
   let closing = false;
   const size = requestSize();

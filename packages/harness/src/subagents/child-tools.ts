@@ -14,7 +14,7 @@ export function allowedTools(tools: ToolSet, { tools: only, disallowedTools = []
   return Object.fromEntries(allowed);
 }
 
-/** The same middleware with the tools it brings held to the spec. */
+/** Internal: a child's middleware with the tools it brings held to the spec. */
 export function withAllowedTools(middleware: Middleware, spec: SubagentSpec): Middleware {
   const { tools } = middleware;
   if (tools === undefined) return middleware;

@@ -2,6 +2,7 @@
 import type { Middleware } from "../agent/middleware.ts";
 import { FILES_COPIED, type FileCopier, filesToCopy } from "../threads/fork-files.ts";
 
+/** Internal: the deep agent adds it where it gives forks their files. */
 export function forkedFiles({ copy }: FileCopier): Middleware {
   return {
     name: "forked-files",
