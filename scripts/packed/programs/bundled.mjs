@@ -3,7 +3,6 @@
 import { createDeepAgent } from "palimpsest";
 import { parseConfig } from "palimpsest/config";
 import { offlineModel } from "palimpsest/models";
-import { exactCounter } from "../../../packages/harness/src/models/tokenizers.ts";
 import { bashAnswer } from "./bash-answer.mjs";
 
 const parsed = parseConfig("config_version: 1\nlog_level: debug\n", { env: {} });
