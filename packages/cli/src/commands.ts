@@ -48,9 +48,9 @@ export const commands: readonly Command[] = [
   }),
   command({
     name: "import",
-    summary: "Read a file of OpenAI chat, Anthropic or AI SDK messages into a new thread",
-    examples: ["import session.jsonl --thread old-session"],
-    positionals: ["FILE"],
+    summary: "Read a file of messages, an app's export or a folder of sessions into new threads",
+    examples: ["import session.jsonl --thread old-session", "import ~/.codex/sessions --thread codex"],
+    positionals: ["FILE|DIR"],
     options: {
       thread: text("T", "the new thread's id (required); a file of conversations makes T-1 ... T-n"),
       learn: flag("let memory learn from the user's words in it; without this nothing is learned from an import"),

@@ -157,9 +157,9 @@ test("missing, empty and message-less files and directories are one clear senten
     ["nowhere", /^palimpsest: nowhere does not exist/],
     [at.file("empty", ""), /empty is empty/],
     [at.file("blank", "\n \n"), /blank holds no message/],
-    [at.file("none", '{"event":1}\n'), /none holds no message \(1 lines skipped\)/],
+    [at.file("none", '{"event":1}\n'), /none holds no message \(1 lines skipped\).*fields event.*ChatGPT export/],
     [at.file("list", "[]"), /list holds no message/],
-    [at.file("."), /is a directory/],
+    [at.file("."), /holds no \.json or \.jsonl file/],
   ] as const)
     await refused(at, ["import", path, "--thread", "a"], said);
 });
@@ -223,4 +223,34 @@ test("an imported thread has the title the agent would have given it", async (t)
   await at.run("import", path, "--thread", "a");
   const { document } = await at.json("threads");
   assert.equal((document["threads"] as { title: string }[])[0]?.title, "Which river runs through Vienna?");
+});
+
+test("a ChatGPT export and a folder of sessions are imported, found again and named", async (t) => {
+  const at = desk(t);
+  const says = (id: string, parent: string | null, role: string, text: string, child?: string) => ({
+    id,
+    parent,
+    children: child === undefined ? [] : [child],
+    message: { author: { role }, content: { content_type: "text", parts: [text] }, recipient: "all" },
+  });
+  const mapping = { u: says("u", null, "user", "What is a lemur?", "a"), a: says("a", "u", "assistant", "A primate.") };
+  mkdirSync(at.file("sessions"), { recursive: true });
+  at.file("sessions/conversations.json", JSON.stringify([{ title: "Lemurs", mapping, current_node: "a" }]));
+  at.file("sessions/ui.json", JSON.stringify([{ id: "1", role: "user", parts: [{ type: "text", text: "hi" }] }]));
+  at.file("sessions/other.json", '{"event":1}');
+  const { code, document } = await at.json("import", at.file("sessions"), "--thread", "mine");
+  assert.deepEqual([code, document["imported"]], [0, 3]);
+  const files = document["files"] as { file: string; problem: string | null }[];
+  assert.deepEqual(
+    files.map(({ file, problem }) => [file, problem === null]),
+    [
+      ["conversations.json", true],
+      ["other.json", false],
+      ["ui.json", true],
+    ],
+  );
+  const { document: list } = await at.json("threads");
+  const titles = (list["threads"] as { id: string; title: string }[]).map(({ id, title }) => `${id}: ${title}`).sort();
+  assert.deepEqual(titles, ["mine-conversations: Lemurs", "mine-ui: hi"]);
+  assert.match((await at.run("replay", "mine-conversations")).stdout, /A primate\./);
 });

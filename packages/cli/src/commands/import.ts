@@ -1,4 +1,13 @@
-import { type ImportOutcome, type ImportProgress, importFile, type Problem } from "palimpsest/import";
+import { stat } from "node:fs/promises";
+import {
+  type FileOutcome,
+  type FolderOutcome,
+  type ImportOutcome,
+  type ImportProgress,
+  importFile,
+  importFolder,
+  type Problem,
+} from "palimpsest/import";
 import type { Context, Run } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
 import { busy, requireThreadId, withHome } from "../home/home.ts";
@@ -13,28 +22,76 @@ interface Options {
 export const run: Run<Options> = async ({ positionals, options }, context) => {
   const path = positionals[0]!;
   const { thread, agent } = options;
-  if (thread === undefined) throw new UsageError("--thread is missing. Usage: palimpsest import FILE --thread T");
+  if (thread === undefined) throw new UsageError("--thread is missing. Usage: palimpsest import FILE|DIR --thread T");
   requireThreadId(thread);
   const { title } = await context.located.settings();
-  const outcome = await withHome(context, (deps) =>
-    importFile(deps, path, {
-      thread,
-      title: title.enabled ? { maxWords: title.max_words } : null,
-      ...(agent !== undefined && { agent }),
-      onInvalid: options["skip-invalid"] ? "skip" : "refuse",
-      memory: options.learn ? "learn" : "skip",
-      onProgress: reporter(context),
-      signal: context.signal,
-    }),
+  const isFolder = (await stat(path).catch(() => null))?.isDirectory() === true;
+  const outcome = await withHome(
+    context,
+    (deps): Promise<ImportOutcome | FolderOutcome> =>
+      (isFolder ? importFolder : importFile)(deps, path, {
+        thread,
+        title: title.enabled ? { maxWords: title.max_words } : null,
+        ...(agent !== undefined && { agent }),
+        onInvalid: options["skip-invalid"] ? "skip" : "refuse",
+        memory: options.learn ? "learn" : "skip",
+        onProgress: reporter(context),
+        signal: context.signal,
+      }),
   );
+  if (outcome.kind === "folder") return reportFolder(path, thread, outcome, context);
   return report(path, thread, outcome, context);
 };
+
+/** A file that wasn't imported is a note; only a folder without any that was, or was before, is a failure. */
+async function reportFolder(path: string, thread: string, { files }: FolderOutcome, context: Context): Promise<number> {
+  const { output } = context;
+  const listed = files.map((one) => ({ ...summaryOf(one), file: one.file }));
+  for (const { file, problem } of listed) if (problem !== null) output.note(`${file}: ${problem}`);
+  const imported = listed.reduce((sum, one) => sum + one.imported, 0);
+  const threads = listed.flatMap((one) => one.threads);
+  const known = listed.filter(({ known }) => known).length;
+  if (imported === 0 && known === 0) {
+    const looked =
+      files.length === 0 ? "no .json or .jsonl file" : `${files.length} files, none of which could be imported`;
+    throw new Failure("empty", `${path} holds ${looked}. Nothing was imported.`);
+  }
+  if (context.format === "json") {
+    const shown = listed.map(({ file, imported, problem }) => ({ file, imported, problem }));
+    await output.json({ thread, imported, threads, files: shown });
+  } else {
+    const before = known > 0 ? `; ${known} had been imported before` : "";
+    await output.line(
+      `Imported ${imported} messages into ${threads.length} threads from ${files.length} files${before}.`,
+    );
+  }
+  return 0;
+}
+
+function summaryOf({ outcome }: FileOutcome) {
+  const nothing = { imported: 0, threads: [], known: false };
+  switch (outcome.kind) {
+    case "imported":
+      return { imported: outcome.imported, threads: outcome.threads, known: false, problem: null };
+    case "exists":
+      return { ...nothing, known: true, problem: `thread "${outcome.thread}" exists already` };
+    case "invalid":
+      return { ...nothing, problem: located("", outcome.problems[0]!).replace(/^(, |: )/, "") };
+    case "empty":
+      return { ...nothing, problem: `it holds no message. ${outcome.seen}` };
+    case "busy":
+      return { ...nothing, problem: `thread "${outcome.thread}" is being written by somebody else` };
+    case "bad-thread-id":
+    case "unreadable":
+      return { ...nothing, problem: outcome.problem };
+  }
+}
 
 async function report(path: string, thread: string, outcome: ImportOutcome, context: Context): Promise<number> {
   const { output } = context;
   switch (outcome.kind) {
     case "imported": {
-      const { threads, imported, skipped, dialect, invalid, warnings } = outcome;
+      const { threads, imported, skipped, dialect, format, invalid, warnings } = outcome;
       for (const problem of invalid) output.note(`skipped: ${located(path, problem)}`);
       for (const warning of warnings) output.note(`warning: ${located(path, warning)}`);
       if (context.format === "json")
@@ -43,6 +100,7 @@ async function report(path: string, thread: string, outcome: ImportOutcome, cont
           imported,
           skipped,
           dialect,
+          format,
           threads,
           invalid,
           warnings,
@@ -52,7 +110,8 @@ async function report(path: string, thread: string, outcome: ImportOutcome, cont
           threads.length === 1
             ? thread
             : `${threads.length} threads, ${threads[0]!.thread} to ${threads.at(-1)!.thread}`;
-        await output.line(`Imported ${imported} ${dialect} messages into ${into}; ${skipped} lines skipped.`);
+        const from = format === null ? "" : ` from a file of the kind "${format}"`;
+        await output.line(`Imported ${imported} ${dialect} messages${from} into ${into}; ${skipped} lines skipped.`);
       }
       return 0;
     }
@@ -66,7 +125,10 @@ async function report(path: string, thread: string, outcome: ImportOutcome, cont
       );
     }
     case "empty":
-      throw new Failure("empty", `${path} holds no message (${outcome.skipped} lines skipped). Nothing was imported.`);
+      throw new Failure(
+        "empty",
+        `${path} holds no message (${outcome.skipped} lines skipped). Nothing was imported. ${outcome.seen}`,
+      );
     case "bad-thread-id":
       throw new UsageError(`Not a thread id: ${outcome.problem}.`);
     case "unreadable":

@@ -20,6 +20,8 @@ export interface DialectDefinition<M extends object> {
   readonly model: string;
   /** Whether a thought signed by this provider may travel in it, signature and all. */
   readonly carries: (signer: string | null) => boolean;
+  /** Whether two neighbours in a flat list are one message, where the API's list is flatter than a conversation. */
+  readonly together?: (first: M, second: M) => boolean;
   /** Whether the user's words after tool results stand in one message with them. */
   readonly resultsIn: "tool" | "user";
   /** Blocks that steer its own protocol: they mean nothing to anybody else. */

@@ -1,5 +1,7 @@
 export type { AiSdkMessage, AiSdkOutput, AiSdkPart } from "./ai-sdk/shape.ts";
 export { aiSdkShape } from "./ai-sdk/shape.ts";
+export type { LostPart, ReadUiMessages } from "./ai-sdk/ui-messages.ts";
+export { readUiMessages } from "./ai-sdk/ui-messages.ts";
 export type { AnthropicBlock, AnthropicMessage, AnthropicSource } from "./anthropic/shape.ts";
 export { anthropicShape } from "./anthropic/shape.ts";
 export type { BoundMessages, BoundOptions } from "./bound-reasoning.ts";

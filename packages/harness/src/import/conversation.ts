@@ -3,6 +3,8 @@
 export interface Conversation {
   /** Where it stands in its file, for people: `line 3`, or empty when the file is one conversation. */
   readonly place: string;
+  /** What the file calls it. */
+  readonly title?: string;
   readonly messages: readonly ImportedMessage[];
   /** What was sent beside the messages, where the file says so. */
   readonly request: { readonly system?: unknown; readonly tools?: unknown } | null;

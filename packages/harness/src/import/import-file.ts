@@ -6,12 +6,13 @@
 import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
 import { basename } from "node:path";
+import { definitionOf } from "@palimpsest/core/internal/message";
 import { checkThreadId } from "@palimpsest/core/log";
 import { type Dialect, detectDialect } from "@palimpsest/core/message";
 import { withWriter } from "../threads/acts.ts";
 import type { TitleLimits } from "../threads/title.ts";
 import { commit, createThread, type ThreadDeps } from "../threads/writer.ts";
-import type { Conversation, Problem } from "./conversation.ts";
+import type { Conversation, ImportedMessage, Problem } from "./conversation.ts";
 import { type Reading, readConversations } from "./read-conversations.ts";
 import { recordsOf } from "./records.ts";
 import { messageProblem, nestingProblem, strayResults } from "./validate.ts";
@@ -38,6 +39,8 @@ export type ImportOutcome =
   | {
       readonly kind: "imported";
       readonly dialect: Dialect;
+      /** Whose file it is, where that is more than a list of messages: `ChatGPT export`. */
+      readonly format: string | null;
       readonly threads: readonly { readonly thread: string; readonly messages: number }[];
       /** Messages in all. */
       readonly imported: number;
@@ -47,7 +50,8 @@ export type ImportOutcome =
       readonly warnings: readonly Problem[];
     }
   | { readonly kind: "invalid"; readonly problems: readonly Problem[] }
-  | { readonly kind: "empty"; readonly skipped: number }
+  /** `seen`: what the file has, and what could be read. */
+  | { readonly kind: "empty"; readonly skipped: number; readonly seen: string }
   | { readonly kind: "bad-thread-id"; readonly problem: string }
   | { readonly kind: "unreadable"; readonly problem: string }
   | { readonly kind: "exists" | "busy"; readonly thread: string };
@@ -66,7 +70,10 @@ export async function importFile(deps: ThreadDeps, path: string, options: Import
   const checked = check(reading);
   if (checked.invalid.length > 0 && options.onInvalid === "refuse")
     return { kind: "invalid", problems: checked.invalid };
-  if (checked.conversations.length === 0) return { kind: "empty", skipped: checked.skipped };
+  if (checked.conversations.length === 0) {
+    const { skipped, seen } = checked;
+    return { kind: "empty", skipped, seen };
+  }
   return writeAll(deps, checked, { path, digest: createHash("sha256").update(file).digest("hex"), ...options });
 }
 
@@ -76,6 +83,8 @@ interface Checked {
   readonly skipped: number;
   readonly invalid: readonly Problem[];
   readonly warnings: readonly Problem[];
+  readonly format: string | null;
+  readonly seen: string;
 }
 
 function check(reading: Reading): Checked {
@@ -83,14 +92,14 @@ function check(reading: Reading): Checked {
     reading.conversations.flatMap(({ messages }) => messages.map(({ value }) => value)),
   );
   const invalid = [...reading.problems];
-  const conversations = reading.conversations.map((conversation) => ({
-    ...conversation,
-    messages: conversation.messages.filter(({ value, body, place }) => {
+  const conversations = reading.conversations.map((conversation) => {
+    const valid = conversation.messages.filter(({ value, body, place }) => {
       const problem = nestingProblem(body) ?? messageProblem(value, dialect);
       if (problem !== null) invalid.push({ place, message: problem });
       return problem === null;
-    }),
-  }));
+    });
+    return { ...conversation, messages: gathered(valid, dialect) };
+  });
   const full = conversations.filter(({ messages }) => messages.length > 0);
   return {
     dialect,
@@ -98,8 +107,34 @@ function check(reading: Reading): Checked {
     skipped:
       reading.skipped + invalid.length + reading.conversations.filter(({ messages }) => messages.length === 0).length,
     invalid,
-    warnings: full.flatMap(({ messages }) => strayResults(messages, dialect)),
+    warnings: [...reading.notes, ...full.flatMap(({ messages }) => strayResults(messages, dialect))],
+    format: reading.format,
+    seen: reading.seen,
   };
+}
+
+/** Messages that the dialect's own list writes apart, together again; each keeps its text. */
+function gathered(messages: readonly ImportedMessage[], dialect: Dialect): readonly ImportedMessage[] {
+  const { together } = definitionOf(dialect);
+  if (together === undefined) return messages;
+  const turns: ImportedMessage[][] = [];
+  for (const message of messages) {
+    const last = turns.at(-1);
+    if (last !== undefined && together(last[0]!.value as never, message.value as never)) last.push(message);
+    else turns.push([message]);
+  }
+  return turns.map((turn) => {
+    const [first, ...rest] = turn;
+    if (rest.length === 0) return first!;
+    const reported = turn.findLast(({ usage }) => usage !== null) ?? first!;
+    return {
+      ...first!,
+      body: `[${turn.map(({ body }) => body).join(",")}]`,
+      value: turn.map(({ value }) => value) as never,
+      model: reported.model,
+      usage: reported.usage,
+    };
+  });
 }
 
 async function writeAll(
@@ -142,6 +177,7 @@ async function writeAll(
   return {
     kind: "imported",
     dialect,
+    format: checked.format,
     threads,
     imported,
     skipped,
@@ -194,7 +230,7 @@ async function readWhole(path: string): Promise<Buffer | string> {
   try {
     const file = await open(path);
     try {
-      if ((await file.stat()).isDirectory()) return `${path} is a directory: name a file in it`;
+      if ((await file.stat()).isDirectory()) return `${path} is a directory: importFolder reads it`;
       const bytes = await file.readFile();
       return bytes.length === 0 ? `${path} is empty` : bytes;
     } finally {

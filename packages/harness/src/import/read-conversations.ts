@@ -1,17 +1,28 @@
 /**
- * Reads a file's bytes into conversations without writing anything: one JSON array, a `{messages}` object, or JSON lines.
- * Every bad line is reported, with its place; lines that are JSON but hold no message are counted as skipped.
+ * Reads a file's bytes into conversations without writing anything: one JSON array, an object that holds messages, JSON
+ * lines, or what an app exports (`formats`). Every bad line is reported, with its place; lines that are JSON but hold no
+ * message are counted as skipped.
  */
+
+import { DIALECTS, definitionOf } from "@palimpsest/core/internal/message";
 import { isRecord } from "@palimpsest/core/internal/text";
 import type { Conversation, ImportedMessage, Problem } from "./conversation.ts";
+import { formatOf, notRecognized } from "./formats/index.ts";
 import { elementSlices, memberSlices, oneLine } from "./json-slices.ts";
 import { decode, layoutOf, type TextLine, textLines, withoutByteOrderMark } from "./text-lines.ts";
+import { timeOf } from "./time.ts";
 import { readUsage } from "./usage.ts";
 
 export interface Reading {
   readonly conversations: readonly Conversation[];
   readonly skipped: number;
   readonly problems: readonly Problem[];
+  /** What a format left out of the conversations it read. */
+  readonly notes: readonly Problem[];
+  /** Whose file it is, where that is more than a list of messages: `ChatGPT export`. */
+  readonly format: string | null;
+  /** What the file has and what could be read, for somebody in whose file nothing was found. */
+  readonly seen: string;
 }
 
 export interface ReadingOptions {
@@ -22,20 +33,40 @@ export interface ReadingOptions {
 export async function readConversations(file: Buffer, options: ReadingOptions = {}): Promise<Reading> {
   const bytes = withoutByteOrderMark(file);
   const draft: Draft = { conversations: [], loose: [], skipped: 0, problems: [] };
-  if (layoutOf(bytes) === "document") addDocument(draft, bytes);
+  const values: TextValue[] = [];
+  if (layoutOf(bytes) === "document") addDocument(draft, values, bytes);
   else {
     let told = 0;
     for (const line of textLines(bytes)) {
-      addLine(draft, line);
+      const parsed = parse(line, "lines");
+      if ("problem" in parsed) draft.problems.push(parsed.problem);
+      else values.push({ ...parsed, place: `line ${line.number}` });
       if (line.end - told < PROGRESS_STEP) continue;
       told = line.end;
       await options.onProgress?.(told);
     }
   }
-  return finished(draft);
+  const seen = notRecognized(values.slice(0, 1).map(({ value }) => value));
+  const objects = values.flatMap(({ value, place }) => (isRecord(value) ? [{ value, place }] : []));
+  const format = formatOf(objects);
+  if (format !== null) {
+    const { skipped, ...read } = format.read(objects);
+    const others = values.length - objects.length;
+    return { ...read, skipped: skipped + others, problems: draft.problems, format: format.name, seen };
+  }
+  // Among lines that wrap their messages, one that only looks like a message is a note about them.
+  const isWrapped = objects.some(({ value }) => isRecord(value["message"]));
+  for (const { value, text, place } of values) addValue(draft, value, { text, place, isWrapped });
+  return { ...finished(draft), notes: [], format: null, seen };
 }
 
 const PROGRESS_STEP = 4 * 1024 * 1024;
+
+interface TextValue {
+  readonly value: unknown;
+  readonly text: string;
+  readonly place: string;
+}
 
 interface Draft {
   readonly conversations: Conversation[];
@@ -45,46 +76,92 @@ interface Draft {
   readonly problems: Problem[];
 }
 
-function addDocument(draft: Draft, bytes: Buffer): void {
+function addDocument(draft: Draft, values: TextValue[], bytes: Buffer): void {
   const bad = [...textLines(bytes)].find((line) => line.badByte !== null);
   const parsed = bad ? parse(bad, "lines") : parse(decode(bytes, 1, bytes.length), "document");
   if ("problem" in parsed) draft.problems.push(parsed.problem);
-  else if (!Array.isArray(parsed.value)) addValue(draft, parsed.value, parsed.text, "");
+  else if (!Array.isArray(parsed.value)) values.push({ ...parsed, place: "" });
   else {
-    const values: readonly unknown[] = parsed.value;
+    const elements: readonly unknown[] = parsed.value;
     for (const [index, text] of elementSlices(parsed.text).entries())
-      addValue(draft, values[index], text, `message ${index + 1}`);
+      values.push({ value: elements[index], text, place: `message ${index + 1}` });
   }
 }
 
-function addLine(draft: Draft, line: TextLine): void {
-  const parsed = parse(line, "lines");
-  if ("problem" in parsed) draft.problems.push(parsed.problem);
-  else addValue(draft, parsed.value, parsed.text, `line ${line.number}`);
+interface Place {
+  readonly text: string;
+  readonly place: string;
+  readonly isWrapped: boolean;
 }
 
-function addValue(draft: Draft, value: unknown, text: string, place: string): void {
-  if (!isRecord(value)) draft.skipped += 1;
-  else if (Array.isArray(value["messages"])) draft.conversations.push(conversation(draft, value, text, place));
+function addValue(draft: Draft, value: unknown, { text, place, isWrapped }: Place): void {
+  if (!isRecord(value)) {
+    draft.skipped += 1;
+    return;
+  }
+  const held = heldIn(value, text);
+  if (held !== null) draft.conversations.push(conversation(draft, value, { ...held, place }));
   else if (isRecord(value["message"]))
     draft.loose.push(message(value["message"], memberSlices(text).get("message")!, place, value));
-  else if ("role" in value) draft.loose.push(message(value, text, place, value));
+  else if ("role" in value || (!isWrapped && isMarked(value))) draft.loose.push(message(value, text, place, value));
   else draft.skipped += 1;
 }
 
-function conversation(draft: Draft, value: Record<string, unknown>, text: string, place: string): Conversation {
-  const values = value["messages"] as readonly unknown[];
+const isMarked = (value: Record<string, unknown>): boolean =>
+  DIALECTS.some((dialect) => definitionOf(dialect).mark(value) !== null);
+
+/** Where an object keeps a list of messages: requests, stored chats, the states of a graph, checkpoints. */
+const HOLDERS: readonly (readonly string[])[] = [
+  ["messages"],
+  ["contents"],
+  ["history"],
+  ["input"],
+  ["values", "messages"],
+  ["channel_values", "messages"],
+  ["checkpoint", "channel_values", "messages"],
+  ["state", "messages"],
+];
+
+interface Held {
+  readonly values: readonly unknown[];
+  readonly slices: readonly string[];
+}
+
+function heldIn(value: Record<string, unknown>, text: string): Held | null {
+  for (const path of HOLDERS) {
+    let [inner, slice]: readonly [unknown, string | undefined] = [value, text];
+    for (const name of path) {
+      slice = isRecord(inner) && slice !== undefined ? memberSlices(slice).get(name) : undefined;
+      inner = isRecord(inner) ? inner[name] : undefined;
+    }
+    if (Array.isArray(inner) && slice !== undefined) return { values: inner, slices: elementSlices(slice) };
+  }
+  return null;
+}
+
+function conversation(
+  draft: Draft,
+  value: Record<string, unknown>,
+  held: Held & { readonly place: string },
+): Conversation {
+  const { place } = held;
   const within = place === "" ? "" : `${place}, `;
-  const messages = elementSlices(memberSlices(text).get("messages")!).flatMap((slice, index) => {
-    const item = values[index];
+  const messages = held.slices.flatMap((slice, index) => {
+    const item = held.values[index];
     const at = `${within}message ${index + 1}`;
     if (isRecord(item) && isRecord(item["message"]))
       return [message(item["message"], memberSlices(slice).get("message")!, at, item)];
-    if (isRecord(item)) return [message(item, slice, at, item)];
+    // A turn of several items is a list.
+    if (isRecord(item) || Array.isArray(item))
+      return [message(item as Record<string, unknown>, slice, at, item as never)];
     draft.problems.push({ place: at, message: "a message must be an object" });
     return [];
   });
-  const { system, tools } = value;
+  const system =
+    value["system"] ??
+    value["instructions"] ??
+    textOfContent(value["systemInstruction"] ?? value["system_instruction"]);
+  const { tools } = value;
   const request = { ...(system != null && { system }), ...(tools != null && { tools }) };
   return {
     place,
@@ -92,6 +169,12 @@ function conversation(draft: Draft, value: Record<string, unknown>, text: string
     request: Object.keys(request).length > 0 ? request : null,
     questions: Array.isArray(value["questions"]) ? value["questions"] : [],
   };
+}
+
+/** Gemini's system prompt is a content. */
+function textOfContent(content: unknown): unknown {
+  if (!isRecord(content) || !Array.isArray(content["parts"])) return content;
+  return content["parts"].map((part) => (isRecord(part) ? String(part["text"] ?? "") : "")).join("\n\n");
 }
 
 /** `around` is the object the file wraps the message in, or the message itself. */
@@ -106,13 +189,13 @@ function message(
     place,
     body: oneLine(text),
     value,
-    at: time(around["at"] ?? around["timestamp"]),
+    at: timeOf(around["at"] ?? around["timestamp"]),
     model: typeof model === "string" ? model : null,
     usage: readUsage(around["usage"] ?? value["usage"]),
   };
 }
 
-function finished(draft: Draft): Reading {
+function finished(draft: Draft): Pick<Reading, "conversations" | "skipped" | "problems"> {
   const { conversations, loose, skipped, problems } = draft;
   if (loose.length === 0) return { conversations, skipped, problems };
   const mixed = conversations.map(({ place }) => ({
@@ -145,11 +228,4 @@ function jsonProblem(error: unknown): string {
     ? "; it ends in the middle: is the file truncated?"
     : "";
   return `not valid JSON: ${said}${truncated}`;
-}
-
-/** ISO 8601, or seconds or milliseconds since 1970. */
-function time(value: unknown): string | null {
-  if (typeof value !== "string" && typeof value !== "number") return null;
-  const date = new Date(typeof value === "number" && value < 1e11 ? value * 1000 : value);
-  return Number.isNaN(date.getTime()) ? null : date.toISOString();
 }

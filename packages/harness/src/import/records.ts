@@ -36,7 +36,7 @@ export function recordsOf(
         flaw: flawOf(usage),
       });
   }
-  const title = naming === null ? "" : titleOf(firstWords(conversation, dialect), naming);
+  const title = naming === null ? "" : titleOf(conversation.title ?? firstWords(conversation, dialect), naming);
   if (title !== "") drafts.push({ kind: "state", patch: { title } });
   drafts.push({ kind: "event", event: receipt });
   return drafts;

@@ -16,7 +16,7 @@ import {
   textOr,
   typed,
 } from "../schema.ts";
-import { type ResponsesMessage, responsesShape } from "./shape.ts";
+import { type ResponsesMessage, responsesShape, together } from "./shape.ts";
 
 const TEXTS = ["input_text", "output_text", "text", "refusal", "input_image", "input_file", "input_audio"];
 
@@ -115,6 +115,7 @@ export const openaiResponses: DialectDefinition<ResponsesMessage> = {
   unknownBlock,
   model: "gpt-4o",
   carries: (signer) => signer === "openai",
+  together,
   resultsIn: "tool",
   control: ["item_reference", "compaction_trigger", "mcp_list_tools", "mcp_approval_request", "mcp_approval_response"],
 };

@@ -42,12 +42,15 @@ export function responsesTurns(list: readonly ResponsesItem[]): readonly Respons
   const turns: ResponsesItem[][] = [];
   for (const item of list) {
     const last = turns.at(-1);
-    if (last !== undefined && items.roleOf(item) === "assistant" && items.roleOf(last[0]!) === "assistant")
-      last.push(item);
+    if (last !== undefined && together(last[0]!, item)) last.push(item);
     else turns.push([item]);
   }
   return turns.map(turnOf);
 }
+
+/** Whether two items that follow each other are of one answer. */
+export const together = (first: ResponsesMessage, second: ResponsesMessage): boolean =>
+  [first, second].every((one) => !Array.isArray(one) && items.roleOf(one as ResponsesItem) === "assistant");
 
 /** The items of these turns, as the API takes them. */
 export function responsesItems(messages: readonly ResponsesMessage[]): readonly ResponsesItem[] {
