@@ -15,7 +15,7 @@ import { charsPerToken, createMeter } from "../tokens/counter.ts";
 import { type Applied, applyPlan, applyUntilFits, type CutSummary, type PlannedThread } from "./apply.ts";
 import { behindSummary } from "./cut-sizes.ts";
 import { type CompactPlan, type PlanOptions, planCompaction } from "./plan.ts";
-import { coveredBy, extractState, renderState } from "./records.ts";
+import { coveredBy, extractState } from "./records.ts";
 
 const scenario = fc.record({
   seed: fc.nat(),
@@ -62,7 +62,7 @@ test("a plan that is applied until it fits is never over the window, whatever re
       const { plan: last, applied } = await applyUntilFits<object, Applied<object>>(plan, {
         window: options.window,
         replan: (known) => planCompaction(prompt, { ...options, ...known }),
-        // The first summary is longer than it was asked to be.
+        // The first summary may be longer than its plan allows.
         apply: async (planned) => apply(prompt, planned, { thread, given, longer: tries++ === 0 ? longer : 0 }),
       });
       const most = options.window.size - options.window.reserve;
@@ -94,9 +94,8 @@ function summaryFor(prompt: Prompt<object>, plan: CompactPlan, { thread, given, 
   const room = Math.min(cut.summaryTokens, cut.hiddenTokens - behindSummary(given.format, shape, sizes) - 1);
   const maxTokens = room - sizes.message(shape.turn("user", ""));
   const state = extractState(input, shape, { maxTokens, count: sizes.text });
-  const { text } = renderState(state, input, { maxTokens, count: sizes.text, format: given.format });
-  const written = { rung: "extract" as const, state, text: text + " more".repeat(longer) };
-  return { input, written, archive: null } satisfies CutSummary<object>;
+  const written = { rung: "extract" as const, state, calls: 0, digested: 0 };
+  return { input, written, maxTokens: maxTokens + longer, archive: null } satisfies CutSummary<object>;
 }
 
 function open({ seed, dialect, messages, longest, wild, size, factor, format, cause }: Scenario) {

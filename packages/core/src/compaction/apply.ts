@@ -10,7 +10,7 @@ import { considerPrompt, type Prompt } from "../prompt/prompt.ts";
 import { sizesOf } from "../prompt/sizes.ts";
 import type { CompactPlan, Plan } from "./plan.ts";
 import type { Policy, Window } from "./policy.ts";
-import { draftsOf, type SummaryInput, type WrittenSummary } from "./records.ts";
+import { draftsOf, renderState, type SummaryInput, type WrittenSummary } from "./records.ts";
 
 /** The thread a plan was made for: its live records, the seq of its last one, and how they are folded. */
 export interface PlannedThread<M> {
@@ -23,12 +23,16 @@ export interface PlannedThread<M> {
 export interface CutSummary<M> {
   readonly input: SummaryInput<M>;
   readonly written: WrittenSummary;
+  /** The most it may count. */
+  readonly maxTokens: number;
   /** Where the hidden messages can be read. */
   readonly archive: string | null;
 }
 
 export interface Applied<M> {
   readonly records: ReturnType<typeof draftsOf<M>>;
+  /** What the summary came to, as it was rendered; 0 without one. */
+  readonly summaryTokens: number;
   readonly prompt: Prompt<M>;
 }
 
@@ -40,11 +44,17 @@ export function applyPlan<M>(
   { thread, format }: { readonly thread: PlannedThread<M>; readonly format: Policy["summaryFormat"] },
 ): Applied<M> {
   const { live, version } = thread;
+  const count = sizesOf(prompt).text;
+  const { text, tokens } =
+    summary === null
+      ? { text: "", tokens: 0 }
+      : renderState(summary.written.state, summary.input, { maxTokens: summary.maxTokens, count, format });
   const records = draftsOf(plan, {
     live,
     shape: prompt.sizer.shape,
-    count: sizesOf(prompt).text,
+    count,
     format,
+    text,
     input: summary?.input ?? null,
     written: summary?.written ?? null,
     archive: summary?.archive ?? null,
@@ -55,7 +65,7 @@ export function applyPlan<M>(
       liveAfter(folded, { ...stamp, ...record, seq: version + 1 + index } as Exclude<LogRecord, { kind: "undo" }>),
     live,
   );
-  return { records, prompt: considerPrompt(thread.viewOf(after), prompt) };
+  return { records, summaryTokens: tokens, prompt: considerPrompt(thread.viewOf(after), prompt) };
 }
 
 /** What only a result can tell: the tokens no entry accounts for, and what the summary came to. */

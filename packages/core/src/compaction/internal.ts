@@ -3,5 +3,5 @@ export { type Applied, applyPlan, applyUntilFits, type Known, NOTHING_KNOWN } fr
 export { behindSummary } from "./cut-sizes.ts";
 export { isCeilings, limitsOf, usableWindow } from "./policy.ts";
 export { inputText, messageText } from "./prune/part-text.ts";
-export { coveredBy, extractState, quote, renderState, storedSummary } from "./records.ts";
+export { coveredBy, extractState, quote, storedSummary } from "./records.ts";
 export { grownSince } from "./trigger.ts";

@@ -103,10 +103,13 @@ export function extractState<M>(
   return extractSummary(input.prior, input.entries, shape, options);
 }
 
+/** A summary that somebody wrote: what is stored, and rendered into the view. */
 export interface WrittenSummary {
   readonly rung: Extract<Rung, "summarize" | "extract">;
-  readonly text: string;
   readonly state: SummaryState;
+  /** Model calls it took, and how many tool outputs they saw only as digests. */
+  readonly calls: number;
+  readonly digested: number;
 }
 
 type CompactionDraft = Omit<CompactionRecord, "v" | "seq" | "at" | "runId">;
@@ -119,6 +122,8 @@ export function draftsOf<M>(
     readonly live: LiveRecords;
     readonly input: SummaryInput<M> | null;
     readonly written: WrittenSummary | null;
+    /** The summary as it stands in the view. */
+    readonly text: string;
     readonly shape: Shape<M>;
     readonly count: (text: string) => number;
     readonly format: SummaryFormat;
@@ -137,14 +142,14 @@ function compactionDraft<M>(
   cut: Cut,
   context: Parameters<typeof draftsOf<M>>[1] & { readonly input: SummaryInput<M>; readonly written: WrittenSummary },
 ): CompactionDraft {
-  const { live, input, written, shape, count, format, archive } = context;
+  const { live, input, written, text, shape, count, format, archive } = context;
   const { originals } = input;
   const digest =
     cut.digestTokens === null
       ? null
       : openGroupDigest(input.entries, shape, { maxTokens: cut.digestTokens, count, originals });
   const state: StoredState = { summary: written.state, userTurns: input.userTurns };
-  const summary: StoredSummary = { format, text: written.text, digest, state };
+  const summary: StoredSummary = { format, text, digest, state };
   return {
     kind: "compaction",
     covers: cut.covers,

@@ -3,7 +3,7 @@
  * at a time; it is kept beside the log and committed only if it still holds. It never touches the thread, and whatever
  * goes wrong is an event, since the trigger can always do without.
  */
-import type { Cut, Window } from "@palimpsest/core/compaction";
+import type { Cut, Window, WrittenSummary } from "@palimpsest/core/compaction";
 import { usableWindow } from "@palimpsest/core/internal/compaction";
 import { applyDelta, deltaOf } from "@palimpsest/core/internal/log";
 import type { Delta, Json } from "@palimpsest/core/log";
@@ -12,9 +12,8 @@ import { readState } from "@palimpsest/core/summary";
 import { untilAborted } from "../abort.ts";
 import { covers, fingerprint, planDraft } from "./draft-plan.ts";
 import type { DraftTable } from "./draft-table.ts";
-import type { OnCompactionEvent } from "./events.ts";
-import { type OrderOptions, orderFor } from "./summary-order.ts";
-import type { Begun, SummaryOutcome, SummaryStep } from "./write-summary.ts";
+import { type SummaryJobOptions, summaryJob } from "./summary-job.ts";
+import type { Begun, SummaryStep } from "./write-summary.ts";
 
 export interface BackgroundOptions {
   readonly table: DraftTable;
@@ -49,10 +48,9 @@ interface Draft extends Begun {
 
 const KEY = "draft";
 
-interface Setting<M> extends OrderOptions<M> {
+interface Setting<M> extends SummaryJobOptions<M> {
   readonly background: BackgroundOptions;
   readonly window: () => Window;
-  readonly on: OnCompactionEvent;
 }
 
 export function createBackground<M>(options: Setting<M>, summaryStep: SummaryStep): Background<M> {
@@ -130,14 +128,14 @@ class Drafting<M> implements Background<M> {
     on({ type: "draft-start", covers: cut.covers });
     this.#covering = cut;
     const print = this.#print(cut);
-    const order = await orderFor(cut, this.#options, prompt, { focus: null, model: "writer", signal });
-    const summarised = await this.#summaryStep.draft(order);
+    const job = await summaryJob(cut, this.#options, prompt, null);
+    const written = await this.#summaryStep.draft(job, signal);
     if (signal.aborted) return this.#dropped(cut, "stopped");
-    if (summarised === null) return this.#dropped(cut, "the summarizer failed");
+    if (written === null) return this.#dropped(cut, "the summarizer failed");
     if (this.#print(cut) !== print) return this.#dropped(cut, "outdated");
-    this.#held = { cut, summarised, print };
+    this.#held = { cut, written, print };
     await background.table.put(KEY, draftText(this.#held, await this.#folded()));
-    on({ type: "draft-ready", covers: cut.covers, calls: summarised.calls });
+    on({ type: "draft-ready", covers: cut.covers, calls: written.calls });
   }
 
   async #current(): Promise<Draft | null> {
@@ -172,19 +170,19 @@ class Drafting<M> implements Background<M> {
 }
 
 /** Kept as what it changes. A draft holds only for the summary it goes on from, so that one need not be in it. */
-function draftText({ cut, print, summarised }: Draft, folded: Json): string {
-  const { state, ...rest } = summarised;
+function draftText({ cut, print, written }: Draft, folded: Json): string {
+  const { state, ...rest } = written;
   return JSON.stringify({ cut, print, rest, changes: deltaOf(folded, JSON.parse(JSON.stringify(state)) as Json) });
 }
 
 function readDraft(stored: string | null, folded: Json): Draft | null {
   try {
     const { cut, print, rest, changes } = JSON.parse(stored ?? "") as Pick<Draft, "cut" | "print"> & {
-      readonly rest: Omit<SummaryOutcome, "state">;
+      readonly rest: Omit<WrittenSummary, "state">;
       readonly changes: Delta;
     };
     const state = readState(applyDelta(folded, changes));
-    return state === null || !Array.isArray(cut.covers) ? null : { cut, print, summarised: { ...rest, state } };
+    return state === null || !Array.isArray(cut.covers) ? null : { cut, print, written: { ...rest, state } };
   } catch {
     return null;
   }

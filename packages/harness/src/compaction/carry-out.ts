@@ -8,15 +8,13 @@ import {
   applyPlan,
   applyUntilFits,
   type Known,
-  renderState,
   usableWindow,
 } from "@palimpsest/core/internal/compaction";
-import { sizesOf } from "@palimpsest/core/internal/prompt";
 import type { Rung } from "@palimpsest/core/log";
 import type { Prompt } from "@palimpsest/core/prompt";
 import type { CompactorOptions, CompactRequest } from "./compactor.ts";
 import { archivePath } from "./part-files.ts";
-import { orderFor } from "./summary-order.ts";
+import { summaryJob } from "./summary-job.ts";
 import { type Begun, completed, type SummaryStep } from "./write-summary.ts";
 
 export interface CarryOutContext<M> {
@@ -69,21 +67,17 @@ async function carryOutPlan<M>(
     return { ...applied, begun, rung: rungOf(plan, "extract"), calls: 0, digested: 0, archive: null };
   }
   on({ type: "compaction-start", hide: cut.hidden, keep: cut.kept });
-  const order = await orderFor(cut, options, prompt, {
-    focus: request.focus ?? null,
-    model: request.dryRun ? "none" : (request.model ?? "writer"),
-    signal: request.signal ?? new AbortController().signal,
-  });
-  const { input, maxTokens } = order;
+  const job = await summaryJob(cut, options, prompt, request.focus ?? null);
   const useful = begun !== null && begun.cut.covers[1] <= cut.covers[1];
-  const summarised = useful ? completed(begun, order) : await summaryStep.write(order);
-  const { text, tokens } = renderState(summarised.state, input, { maxTokens, count: sizesOf(prompt).text, format });
-  on({ type: "summary-written", by: summarised.rung, tokens });
+  const model = request.dryRun ? "none" : (request.model ?? "writer");
+  const signal = request.signal ?? new AbortController().signal;
+  const written = useful ? completed(begun, job) : await summaryStep.write(job, { model, signal });
   const archive = options.archive === null ? null : archivePath(cut.covers);
-  const summary = { input, written: { ...summarised, text }, archive };
-  const applied = applyPlan(prompt, plan, summary, { thread, format });
-  const { calls, digested } = summarised;
-  return { ...applied, begun: { cut, summarised }, rung: rungOf(plan, summarised.rung), calls, digested, archive };
+  const { input, maxTokens } = job;
+  const applied = applyPlan(prompt, plan, { input, written, maxTokens, archive }, { thread, format });
+  on({ type: "summary-written", by: written.rung, tokens: applied.summaryTokens });
+  const { calls, digested } = written;
+  return { ...applied, begun: { cut, written }, rung: rungOf(plan, written.rung), calls, digested, archive };
 }
 
 function rungOf(plan: CompactPlan, written: Rung): Rung {

@@ -20,16 +20,16 @@ import { isEmpty, type ReadPatch, readPatchAnswer } from "./summary-answer.ts";
 import {
   askAll,
   budgetOf,
-  type Desk,
   failedResult,
   type ModelWriterOptions,
   outputAfterCut,
   roomFor,
+  type SummaryCall,
   tooSmall,
-} from "./summary-desk.ts";
+} from "./summary-call.ts";
 import type { Correction, SummaryResult, SummaryWriter } from "./summary-writer.ts";
 
-export type { ModelWriterOptions } from "./summary-desk.ts";
+export type { ModelWriterOptions } from "./summary-call.ts";
 
 const TIMEOUT_MS = 120_000;
 /** Of the summarizer's prompt, what the items already known may take. */
@@ -40,9 +40,9 @@ export function createModelWriter(options: ModelWriterOptions): SummaryWriter {
   return async (job, signal) => {
     const { summarize, drafts = job.drafts ?? null, timeoutMs = TIMEOUT_MS, sleep = pause } = options;
     const asker = createAsker({ summarize, drafts, timeoutMs, sleep });
-    const desk = { job, options, asker, signal, count: options.count ?? job.count, budget: budgetOf(options) };
-    if (options.summaryPrompt !== null || options.style === "prose") return writeProse(desk);
-    return (await writeOnPrefix(desk)) ?? (await writeInChunks(desk));
+    const call = { job, options, asker, signal, count: options.count ?? job.count, budget: budgetOf(options) };
+    if (options.summaryPrompt !== null || options.style === "prose") return writeProse(call);
+    return (await writeOnPrefix(call)) ?? (await writeInChunks(call));
   };
 }
 
@@ -55,12 +55,12 @@ interface Section {
 }
 
 /** One call on the conversation's own cache [F10]; null when there is none, it leaves no room, or it did not work. */
-async function writeOnPrefix<M>(desk: Desk<M>): Promise<SummaryResult | null> {
-  const { job, options, count, budget, asker, signal } = desk;
+async function writeOnPrefix<M>(call: SummaryCall<M>): Promise<SummaryResult | null> {
+  const { job, options, count, budget, asker, signal } = call;
   const prefix = options.prefix?.() ?? null;
   const [first, last] = [job.input.entries[0]?.seq, job.input.entries.at(-1)?.seq];
   if (prefix === null || first === undefined || last === undefined) return null;
-  const asked = promptFor(desk, null);
+  const asked = promptFor(call, null);
   if (prefix.tokens + count(asked.prompt) > budget.input) return null;
   const answer = await asker.ask<ReadPatch>(
     {
@@ -72,51 +72,51 @@ async function writeOnPrefix<M>(desk: Desk<M>): Promise<SummaryResult | null> {
         schema: null,
         prefix,
       },
-      maxOutputTokens: outputAfterCut(desk, asked.prompt) - prefix.tokens,
+      maxOutputTokens: outputAfterCut(call, asked.prompt) - prefix.tokens,
       read: (given) => readPatchAnswer(given, asked.prompt),
     },
     signal,
   );
-  if (answer.kind === "failed") return signal.aborted ? failedResult(desk, "aborted", answer.detail) : null;
+  if (answer.kind === "failed") return signal.aborted ? failedResult(call, "aborted", answer.detail) : null;
   const section = { first, last, knownIds: asked.knownIds, read: answer.value };
-  const written = settle(desk, [section], 0);
+  const written = settle(call, [section], 0);
   return written.kind === "written" ? written : null;
 }
 
-async function writeInChunks<M>(desk: Desk<M>): Promise<SummaryResult> {
-  const { job, options, count } = desk;
-  const bare = promptFor(desk, "");
-  const maxTokens = roomFor(desk, bare.system + bare.prompt);
+async function writeInChunks<M>(call: SummaryCall<M>): Promise<SummaryResult> {
+  const { job, options, count } = call;
+  const bare = promptFor(call, "");
+  const maxTokens = roomFor(call, bare.system + bare.prompt);
   if (tooSmall(maxTokens)) {
     const detail = `a summarizer window of ${options.window} tokens leaves ${maxTokens} for messages; use a larger one`;
-    return failedResult(desk, "error", detail);
+    return failedResult(call, "error", detail);
   }
   const { entries } = job.input;
   const chunked = chunkMessages(entries, job.shape, { count, maxTokens, maxCalls: options.maxSummarizerCalls });
   const { chunks, digested } = chunked;
-  if (chunks.length === 0) return failedResult(desk, "empty", "the hidden messages hold no text");
-  const answers = await askAll(desk, chunks.length, (index) => questionFor(desk, chunks[index]!));
-  if (answers.kind === "failed") return failedResult(desk, answers.reason, answers.detail);
+  if (chunks.length === 0) return failedResult(call, "empty", "the hidden messages hold no text");
+  const answers = await askAll(call, chunks.length, (index) => questionFor(call, chunks[index]!));
+  if (answers.kind === "failed") return failedResult(call, answers.reason, answers.detail);
   const sections = chunks.map(({ first, last }, index) => ({
     first,
     last,
     knownIds: bare.knownIds,
     read: answers.value[index]!,
   }));
-  return settle(desk, sections, digested.length);
+  return settle(call, sections, digested.length);
 }
 
-function questionFor<M>(desk: Desk<M>, chunk: Chunk): Question<ReadPatch> {
-  const { system, prompt } = promptFor(desk, chunk.text);
-  const maxOutputTokens = desk.budget.output;
+function questionFor<M>(call: SummaryCall<M>, chunk: Chunk): Question<ReadPatch> {
+  const { system, prompt } = promptFor(call, chunk.text);
+  const maxOutputTokens = call.budget.output;
   return {
     request: { kind: "patch", system, prompt, maxOutputTokens, schema: PATCH_SCHEMA, prefix: null },
-    maxOutputTokens: outputAfterCut(desk, system + prompt),
+    maxOutputTokens: outputAfterCut(call, system + prompt),
     read: (answer) => readPatchAnswer(answer, prompt),
   };
 }
 
-function promptFor<M>({ job, count, budget }: Desk<M>, transcript: string | null): PatchPrompt {
+function promptFor<M>({ job, count, budget }: SummaryCall<M>, transcript: string | null): PatchPrompt {
   return patchPrompt({
     state: job.input.prior ?? emptyState(),
     transcript,
@@ -127,17 +127,17 @@ function promptFor<M>({ job, count, budget }: Desk<M>, transcript: string | null
 }
 
 /** The patches merged in order, or why they can't stand for what would be hidden. */
-function settle<M>(desk: Desk<M>, sections: readonly Section[], digested: number): SummaryResult {
-  const { job, asker } = desk;
-  if (sections.every(({ read }) => isEmpty(read))) return failedResult(desk, "empty", "nothing in any part of it");
+function settle<M>(call: SummaryCall<M>, sections: readonly Section[], digested: number): SummaryResult {
+  const { job, asker } = call;
+  if (sections.every(({ read }) => isEmpty(read))) return failedResult(call, "empty", "nothing in any part of it");
   const said = sections.flatMap(({ read }) => wordsOf(read)).reduce((sum, text) => sum + job.count(text), 0);
   if (said >= job.hiddenTokens) {
-    return failedResult(desk, "no-shrink", `${said} tokens would stand for ${job.hiddenTokens}`);
+    return failedResult(call, "no-shrink", `${said} tokens would stand for ${job.hiddenTokens}`);
   }
-  const merged = mergeAll(desk, sections);
+  const merged = mergeAll(call, sections);
   if (merged.stands === "nothing") {
     const why = [...new Set(merged.corrected.map(({ why }) => why))].join(", ");
-    return failedResult(desk, "empty", `nothing of the answer can stand (${why})`);
+    return failedResult(call, "empty", `nothing of the answer can stand (${why})`);
   }
   const ledger = extendLedger(merged.state.ledger, job.input.entries, job.shape);
   const ignored = sections.flatMap(({ read }) => read.ignored);
@@ -153,7 +153,7 @@ interface MergedSections {
 }
 
 /** Resolutions of all parts count as one patch's: many small ones may not close more than one large one could. */
-function mergeAll<M>({ job }: Desk<M>, sections: readonly Section[]): MergedSections {
+function mergeAll<M>({ job }: SummaryCall<M>, sections: readonly Section[]): MergedSections {
   const prior = job.input.prior ?? emptyState();
   let state = prior;
   const corrected: Correction[] = [];
@@ -177,7 +177,7 @@ function mergeAll<M>({ job }: Desk<M>, sections: readonly Section[]): MergedSect
 }
 
 /** Finds sources among a part's own messages. A message that spans many parts is indexed once. */
-function locatorsFor<M>({ input, shape }: Desk<M>["job"]): (first: number, last: number) => Locate {
+function locatorsFor<M>({ input, shape }: SummaryCall<M>["job"]): (first: number, last: number) => Locate {
   let known: { first: number; last: number; locate: Locate } | null = null;
   return (first, last) => {
     if (known?.first !== first || known.last !== last) {

@@ -6,39 +6,39 @@ import { chunkMessages, extendLedger, settleProse } from "@palimpsest/core/inter
 import { emptyState, prosePrompt, type SettledProse } from "@palimpsest/core/summary";
 import type { Question } from "./ask-summarizer.ts";
 import { readProseAnswer } from "./summary-answer.ts";
-import { askAll, type Desk, failedResult, outputAfterCut, roomFor, tooSmall } from "./summary-desk.ts";
+import { askAll, failedResult, outputAfterCut, roomFor, type SummaryCall, tooSmall } from "./summary-call.ts";
 import type { SummaryResult } from "./summary-writer.ts";
 
 /** Each round shortens by what an answer may take against what a prompt may hold, so a few are enough for any length. */
 const ROUNDS = 6;
 
-export async function writeProse<M>(desk: Desk<M>): Promise<SummaryResult> {
-  const { job, options, count } = desk;
+export async function writeProse<M>(call: SummaryCall<M>): Promise<SummaryResult> {
+  const { job, options, count } = call;
   const prior = job.input.prior ?? emptyState();
-  const maxTokens = roomFor(desk, promptFor(desk, "", prior.prose), placesIn(options.summaryPrompt));
+  const maxTokens = roomFor(call, promptFor(call, "", prior.prose), placesIn(options.summaryPrompt));
   if (tooSmall(maxTokens)) {
     const detail = `a summarizer window of ${options.window} tokens leaves ${maxTokens} for messages; use a larger one or a shorter prompt`;
-    return failedResult(desk, "error", detail);
+    return failedResult(call, "error", detail);
   }
   const { entries } = job.input;
   const chunked = chunkMessages(entries, job.shape, { count, maxTokens, maxCalls: options.maxSummarizerCalls });
-  if (chunked.chunks.length === 0) return failedResult(desk, "empty", "the hidden messages hold no text");
+  if (chunked.chunks.length === 0) return failedResult(call, "empty", "the hidden messages hold no text");
 
-  const whole = { ...desk, options: { ...options, trimTokensToSummarize: null } };
-  const joinTokens = roomFor(whole, promptFor(desk, "", prior.prose), placesIn(options.summaryPrompt));
+  const whole = { ...call, options: { ...options, trimTokensToSummarize: null } };
+  const joinTokens = roomFor(whole, promptFor(call, "", prior.prose), placesIn(options.summaryPrompt));
   let texts: readonly string[] = chunked.chunks.map(({ text }) => text);
   for (let round = 0; round < ROUNDS; round++) {
     // The summary so far is carried on where everything comes together.
     const carried = texts.length === 1 ? prior.prose : null;
-    const answers = await askAll(desk, texts.length, (index) => questionFor(desk, texts[index]!, carried));
-    if (answers.kind === "failed") return failedResult(desk, answers.reason, answers.detail);
-    if (answers.value.length === 1) return written(desk, answers.value[0]!, chunked.digested.length);
+    const answers = await askAll(call, texts.length, (index) => questionFor(call, texts[index]!, carried));
+    if (answers.kind === "failed") return failedResult(call, answers.reason, answers.detail);
+    if (answers.value.length === 1) return written(call, answers.value[0]!, chunked.digested.length);
     texts = joined(answers.value, joinTokens, count);
   }
-  return failedResult(desk, "no-shrink", `still ${texts.length} parts after ${ROUNDS} rounds`);
+  return failedResult(call, "no-shrink", `still ${texts.length} parts after ${ROUNDS} rounds`);
 }
 
-function written<M>({ job, asker }: Desk<M>, text: string, digested: number): SummaryResult {
+function written<M>({ job, asker }: SummaryCall<M>, text: string, digested: number): SummaryResult {
   const prior = job.input.prior ?? emptyState();
   const settled: SettledProse = settleProse(text);
   const ledger = extendLedger(prior.ledger, job.input.entries, job.shape);
@@ -47,17 +47,17 @@ function written<M>({ job, asker }: Desk<M>, text: string, digested: number): Su
   return { kind: "written", state, digested, corrected: settled.dropped, ...asker.spent() };
 }
 
-function questionFor<M>(desk: Desk<M>, transcript: string, prior: string | null): Question<string> {
-  const { job, budget } = desk;
-  const prompt = promptFor(desk, transcript, prior);
+function questionFor<M>(call: SummaryCall<M>, transcript: string, prior: string | null): Question<string> {
+  const { job, budget } = call;
+  const prompt = promptFor(call, transcript, prior);
   return {
     request: { kind: "prose", system: "", prompt, maxOutputTokens: budget.output, schema: null, prefix: null },
-    maxOutputTokens: outputAfterCut(desk, prompt),
+    maxOutputTokens: outputAfterCut(call, prompt),
     read: (answer) => readProseAnswer(answer, { hiddenTokens: job.hiddenTokens, count: job.count, transcript }),
   };
 }
 
-function promptFor<M>({ options, job }: Desk<M>, transcript: string, prior: string | null): string {
+function promptFor<M>({ options, job }: SummaryCall<M>, transcript: string, prior: string | null): string {
   return prosePrompt({ template: options.summaryPrompt, transcript, prior, focus: job.focus });
 }
 

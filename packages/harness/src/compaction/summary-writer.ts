@@ -19,6 +19,8 @@ export interface SummaryJob<M> {
   /** Tokens the summary must stay below to be of any use. */
   readonly hiddenTokens: number;
   readonly onProgress: (done: number, of: number) => void;
+  /** What there is room for beside what is quoted and listed; not known: enough. */
+  readonly wordTokens?: number;
   /** Where finished parts of this summary may be kept, so that a crash repeats none of them. */
   readonly drafts?: DraftTable | null;
 }

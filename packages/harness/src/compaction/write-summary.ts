@@ -2,11 +2,9 @@
  * Gets one summary written: by the writer while it is trusted, else by the extract. A failing writer is left alone for a
  * while; each failure is an event, never an exception, and never the end of the compaction.
  */
-import type { Cut, SummaryInput, WrittenSummary } from "@palimpsest/core/compaction";
+import type { Cut, WrittenSummary } from "@palimpsest/core/compaction";
 import { extractState } from "@palimpsest/core/internal/compaction";
-import type { Shape } from "@palimpsest/core/message";
 import { afterFailure, type Breaker, FRESH_BREAKER, mayCall } from "./breaker.ts";
-import type { DraftTable } from "./draft-table.ts";
 import type { OnCompactionEvent } from "./events.ts";
 import type { SummaryJob, SummaryResult, SummaryWriter } from "./summary-writer.ts";
 
@@ -16,39 +14,34 @@ export interface SummaryStepOptions {
   readonly on: OnCompactionEvent;
 }
 
-export interface Order<M> {
-  readonly input: SummaryInput<M>;
-  readonly shape: Shape<M>;
-  readonly maxTokens: number;
-  readonly count: (text: string) => number;
-  readonly hiddenTokens: number;
-  readonly focus: string | null;
-  /** `none`: only what needs no model. */
-  readonly model: "writer" | "none";
-  readonly drafts: DraftTable | null;
-  readonly signal: AbortSignal;
-}
-
-export type SummaryOutcome = Omit<WrittenSummary, "text"> & { readonly calls: number; readonly digested: number };
-
 /** A summary that was written for a cut, and may be the beginning of one for a further cut. */
 export interface Begun {
   readonly cut: Cut;
-  readonly summarised: SummaryOutcome;
+  readonly written: WrittenSummary;
+}
+
+interface Writing {
+  /** `none`: only what needs no model. */
+  readonly model: "writer" | "none";
+  readonly signal: AbortSignal;
 }
 
 export interface SummaryStep {
   /** Always a summary, whoever wrote it. */
-  write<M>(order: Order<M>): Promise<SummaryOutcome>;
+  write<M>(job: SummaryJob<M>, writing: Writing): Promise<WrittenSummary>;
   /** One by the writer, or none. */
-  draft<M>(order: Order<M>): Promise<SummaryOutcome | null>;
+  draft<M>(job: SummaryJob<M>, signal: AbortSignal): Promise<WrittenSummary | null>;
 }
+
+/** What could not be shown is not worth a call. */
+const LEAST_WORDS = 16;
 
 export function createSummaryStep({ writer, clock, on }: SummaryStepOptions): SummaryStep {
   let breaker: Breaker = FRESH_BREAKER;
-  const ask = async <M>(order: Order<M>): Promise<SummaryResult | null> => {
-    if (writer === null || order.model === "none" || !mayCall(breaker, clock().getTime())) return null;
-    const asked = await call(writer, order, on);
+  const ask = async <M>(job: SummaryJob<M>, signal: AbortSignal): Promise<SummaryResult | null> => {
+    const short = job.wordTokens !== undefined && job.wordTokens < LEAST_WORDS;
+    if (writer === null || short || !mayCall(breaker, clock().getTime())) return null;
+    const asked = await call(writer, job, signal);
     if (asked.usage !== undefined) on({ type: "summary-usage", calls: asked.calls, ...asked.usage });
     if (asked.kind === "written") {
       breaker = FRESH_BREAKER;
@@ -64,39 +57,38 @@ export function createSummaryStep({ writer, clock, on }: SummaryStepOptions): Su
     return asked;
   };
   return {
-    async draft(order) {
-      const asked = await ask(order);
+    async draft(job, signal) {
+      const asked = await ask(job, signal);
       return asked?.kind === "written" ? byWriter(asked) : null;
     },
-    async write(order) {
-      const asked = await ask(order);
+    async write(job, { model, signal }) {
+      const asked = model === "none" ? null : await ask(job, signal);
       if (asked?.kind === "written") return byWriter(asked);
-      const state = extractState(order.input, order.shape, order);
+      const state = extractState(job.input, job.shape, job);
       return { rung: "extract", state, calls: asked?.calls ?? 0, digested: 0 };
     },
   };
 }
 
-/** Extended to all that the order covers by rules: no model is asked again. */
-export function completed<M>({ cut, summarised }: Begun, order: Order<M>): SummaryOutcome {
-  const rest = order.input.entries.filter(({ seq }) => seq > cut.covers[1]);
-  if (rest.length === 0) return summarised;
-  const share = Math.min(1, Math.max(0.1, 1 - cut.hiddenTokens / Math.max(1, order.hiddenTokens)));
-  const input = { ...order.input, prior: summarised.state, entries: rest };
-  const maxTokens = Math.floor(order.maxTokens * share);
-  return { ...summarised, state: extractState(input, order.shape, { maxTokens, count: order.count }) };
+/** Extended to all that the job covers by rules: no model is asked again. */
+export function completed<M>({ cut, written }: Begun, job: SummaryJob<M>): WrittenSummary {
+  const rest = job.input.entries.filter(({ seq }) => seq > cut.covers[1]);
+  if (rest.length === 0) return written;
+  const share = Math.min(1, Math.max(0.1, 1 - cut.hiddenTokens / Math.max(1, job.hiddenTokens)));
+  const input = { ...job.input, prior: written.state, entries: rest };
+  const maxTokens = Math.floor(job.maxTokens * share);
+  return { ...written, state: extractState(input, job.shape, { maxTokens, count: job.count }) };
 }
 
-function byWriter({ state, calls, digested }: Extract<SummaryResult, { kind: "written" }>): SummaryOutcome {
+function byWriter({ state, calls, digested }: Extract<SummaryResult, { kind: "written" }>): WrittenSummary {
   return { rung: "summarize", state, calls, digested };
 }
 
-async function call<M>(writer: SummaryWriter, order: Order<M>, on: OnCompactionEvent): Promise<SummaryResult> {
-  const job: SummaryJob<M> = { ...order, onProgress: (done, of) => on({ type: "summary-progress", done, of }) };
+async function call<M>(writer: SummaryWriter, job: SummaryJob<M>, signal: AbortSignal): Promise<SummaryResult> {
   try {
-    return await writer(job, order.signal);
+    return await writer(job, signal);
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error);
-    return { kind: "failed", reason: order.signal.aborted ? "aborted" : "error", detail, calls: 1 };
+    return { kind: "failed", reason: signal.aborted ? "aborted" : "error", detail, calls: 1 };
   }
 }

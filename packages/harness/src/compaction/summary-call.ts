@@ -26,7 +26,7 @@ export interface ModelWriterOptions {
   readonly drafts?: DraftTable | null;
   /** The conversation's last request, when the summarizer is the same model: then one call on its cache is enough. */
   readonly prefix?: () => CachedPrefix | null;
-  /** Counts for the summarizer; the conversation's count when not given, whose scale may change between two attempts. */
+  /** Counts for the summarizer; the conversation's count when not given, whose factor may change between two attempts. */
   readonly count?: (text: string) => number;
   /** Calls at the same time. */
   readonly concurrency?: number;
@@ -35,7 +35,8 @@ export interface ModelWriterOptions {
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-export interface Desk<M> {
+/** A job, and what its calls share. */
+export interface SummaryCall<M> {
   readonly job: SummaryJob<M>;
   readonly options: ModelWriterOptions;
   readonly count: (text: string) => number;
@@ -57,14 +58,14 @@ export function budgetOf({ window, reservedOutputTokens }: ModelWriterOptions): 
 }
 
 /** What is left for messages beside the rest of the prompt; a little is kept back, since counts are estimates. */
-export function roomFor<M>({ options, budget, count }: Desk<M>, promptWithout: string, places = 1): number {
+export function roomFor<M>({ options, budget, count }: SummaryCall<M>, promptWithout: string, places = 1): number {
   const overhead = count(promptWithout) + 32 + Math.ceil(options.window / 50);
   const room = Math.floor((budget.input - overhead) / places);
   return Math.min(options.trimTokensToSummarize ?? Number.POSITIVE_INFINITY, room);
 }
 
 /** After a cut answer: four times the room, as far as the window has it. */
-export function outputAfterCut<M>({ options, budget, count }: Desk<M>, prompt: string): number {
+export function outputAfterCut<M>({ options, budget, count }: SummaryCall<M>, prompt: string): number {
   return Math.max(budget.output, Math.min(budget.output * 4, options.window - count(prompt) - 64));
 }
 
@@ -77,7 +78,7 @@ export function tooSmall(room: number): boolean {
 
 /** All answers in order, or the first failure; what is still running then is stopped. */
 export async function askAll<M, T>(
-  { options, asker, signal, job }: Desk<M>,
+  { options, asker, signal, job }: SummaryCall<M>,
   count: number,
   question: (index: number) => Question<T>,
 ): Promise<Asked<readonly T[]>> {
@@ -105,8 +106,8 @@ export async function askAll<M, T>(
   return failure ?? { kind: "answered", value: values };
 }
 
-export function failedResult<M>(desk: Desk<M>, reason: Failure["reason"], detail: string): Failure {
-  return { kind: "failed", reason, detail, ...desk.asker.spent() };
+export function failedResult<M>(call: SummaryCall<M>, reason: Failure["reason"], detail: string): Failure {
+  return { kind: "failed", reason, detail, ...call.asker.spent() };
 }
 
 type Failure = Extract<SummaryResult, { kind: "failed" }>;
