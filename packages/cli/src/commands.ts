@@ -95,9 +95,16 @@ export const commands: readonly Command[] = [
     name: "view",
     summary: "Show what would be sent to the model now",
     access: "read",
-    examples: ["view notes", "view notes --window 8000"],
+    examples: ["view notes", "view notes --window 8000", "view notes --request 42 --json"],
     positionals: ["T"],
-    options: { window: WINDOW },
+    options: {
+      window: WINDOW,
+      request: whole(
+        "SEQ",
+        { min: 1 },
+        "instead the exact request that the answer at record SEQ, or the next one, was given to",
+      ),
+    },
     load: () => import("./commands/view.ts"),
   }),
   command({

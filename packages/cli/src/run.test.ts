@@ -18,6 +18,22 @@ test("run streams the offline model's labelled answer, makes the thread and find
   assert.ok(input > 0 && output > 0);
 });
 
+test("view --request shows what a past turn was sent: system prompt, tools, parameters and messages, and says when there is none", async (t) => {
+  const { run, json } = desk(t);
+  await run("run", "The bridge opens in 1932.", "--thread", "bridge");
+  await run("run", "And the tunnel in 1934.", "--thread", "bridge");
+  const { code, document } = await json("view", "bridge", "--request", "1");
+  assert.equal(code, 0);
+  const { system, tools, messages, parameters } = document as Record<string, Record<string, unknown>[] & string>;
+  assert.match(String(system), /Current date: /);
+  assert.ok(tools!.some(({ name }) => name === "read_file"));
+  assert.deepEqual([messages!.length, messages![0]!["role"]], [1, "user"], "as it was before the second turn");
+  assert.match(JSON.stringify(parameters), /"provider":"offline/);
+  assert.match((await run("view", "bridge", "--request", "1")).stdout, /The bridge opens in 1932/);
+  const none = await json("view", "bridge", "--request", "9999");
+  assert.deepEqual([none.code, (none.document["error"] as { code: string }).code], [1, "no-request"]);
+});
+
 test("run works in the thread's own files", async (t) => {
   const { run, json } = desk(t);
   await run("run", 'write "two eggs" to list.txt', "--thread", "t");

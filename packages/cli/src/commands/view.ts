@@ -1,13 +1,19 @@
 import { shapeOf } from "@palimpsest/core/message";
+import { pastRequest } from "palimpsest/agent";
 import { threadPrompt } from "palimpsest/inspect";
-import type { Run } from "../command/command.ts";
+import { threadDeps } from "palimpsest/threads";
+import type { Context, Run } from "../command/command.ts";
+import { Failure } from "../command/failure.ts";
 import { missingThread, withThread } from "../home/home.ts";
 import { squeezePolicy } from "../home/squeeze.ts";
 import { grouped } from "../terminal/grouped.ts";
 import { writeMessage } from "../terminal/message-text.ts";
 
-export const run: Run<{ readonly window?: number }> = async ({ positionals, options: { window } }, context) => {
+export const run: Run<{ readonly window?: number; readonly request?: number }> = async (input, context) => {
+  const { positionals, options: given } = input;
   const thread = positionals[0]!;
+  const { window, request } = given;
+  if (request !== undefined) return showRequest(context, thread, request);
   const options = window === undefined ? {} : { window, squeeze: await squeezePolicy(context) };
   const prompt = await withThread(context, thread, ({ store }) => threadPrompt(store, thread, options));
   if (prompt.kind === "missing") throw missingThread(context, thread);
@@ -36,4 +42,33 @@ export const run: Run<{ readonly window?: number }> = async ({ positionals, opti
   const made = simulated ? `, as a window of ${window} would force it; nothing was written` : "";
   context.output.note(`${messages.length} messages, ${grouped(count.tokens)} tokens (${count.source})${made}`);
   return damage === null ? 0 : 1;
+};
+
+async function showRequest(context: Context, thread: string, seq: number): Promise<number> {
+  const found = await withThread(context, thread, ({ store }) => pastRequest(threadDeps(store), thread, seq));
+  if (found.kind === "missing") throw missingThread(context, thread);
+  if (found.kind === "no-request") throw new Failure("no-request", WHY_NONE[found.reason]);
+  if (found.kind === "erased") {
+    const detail = `The request of the answer at ${found.answer} can't be shown whole: its ${found.what} text was erased, or is not kept in this store.`;
+    throw new Failure("erased", detail);
+  }
+  const { kind: _, ...request } = found;
+  if (context.format === "json") {
+    await context.output.json({ thread, ...request });
+    return 0;
+  }
+  const { system, messages, tools, parameters, answer } = request;
+  await context.output.line(typeof system === "string" ? system : system.content);
+  for (const [index, message] of messages.entries())
+    await context.output.line(writeMessage(message, shapeOf("ai-sdk") as never, `${index + 1}`));
+  const names = tools.map(({ name }) => name).join(", ");
+  context.output.note(`tools: ${names === "" ? "none" : names}; parameters: ${JSON.stringify(parameters)}`);
+  context.output.note(`${messages.length} messages, answered at record ${answer}`);
+  return 0;
+}
+
+const WHY_NONE = {
+  "no-answer":
+    "No model has answered at that record or after it: give the record of an answer, as `replay --json` names it.",
+  "not-recorded": "That answer came without a recorded request: it was imported, or written by another program.",
 };

@@ -5,7 +5,7 @@ export { chain } from "./chain.ts";
 export { applyDelta, deltaOf } from "./delta.ts";
 export { advance, emptyHead, headFold } from "./head.ts";
 export { liveAfter, liveRecords, NOTHING_LIVE } from "./live.ts";
-export { erase, erasedState, memoryText, skeleton } from "./redact.ts";
+export { erase, erasedState, isQuoted, memoryText, skeleton } from "./redact.ts";
 export { chainAfter, storedState } from "./state-chain.ts";
 export { planRedo, planUndo, STRUCTURAL_KINDS, structural } from "./structure.ts";
 export { sent, view } from "./view.ts";

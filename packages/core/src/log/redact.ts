@@ -114,6 +114,11 @@ function withoutEchoes<T>(value: T, texts: readonly string[]): T {
   return Object.fromEntries(Object.keys(value).map((key, index) => [key, made[index]])) as T;
 }
 
+/** Whether a text repeats any of the words that go. */
+export function isQuoted(text: string, words: readonly string[]): boolean {
+  return isEcho(text, words);
+}
+
 /** It is prose, and it stands in the words or they stand in it. Ids, states and other single words carry no sense of their own. */
 function isEcho(text: string, texts: readonly string[]): boolean {
   const said = flat(text).replace(/\u2026$/u, "");

@@ -14,7 +14,14 @@ export interface BoundRequest {
   readonly prefix: string | null;
 }
 
-export function bindRequest(request: ModelRequest, part: FixedPart, run: Run): BoundRequest {
+/** What binding needs of a run, one that is over included. */
+type Binding = Pick<Run, "bindsReasoning" | "conversation"> & { readonly deps: Pick<Run["deps"], "hash"> };
+
+export function bindRequest(
+  request: ModelRequest,
+  part: Pick<FixedPart, "tools" | "schemas">,
+  run: Binding,
+): BoundRequest {
   if (!run.bindsReasoning) return { request, prefix: null };
   const { hash } = run.deps;
   // The schemas of tools that a middleware put in the place of ours are not known here.
@@ -28,7 +35,7 @@ export function bindRequest(request: ModelRequest, part: FixedPart, run: Run): B
   return { request: { ...request, messages }, prefix: known ? prefix : null };
 }
 
-function madeUnder({ conversation }: Run): (signature: string) => string | undefined {
+function madeUnder({ conversation }: Binding): (signature: string) => string | undefined {
   const found = new Map<string, string>();
   for (const record of conversation.live().tail) {
     if (record.prefix === undefined) continue;

@@ -95,8 +95,8 @@ async function runIn(
   { setup, said, progress }: { setup: AgentSetup; said: readonly Said[]; progress: Progress },
 ): Promise<RunEnd> {
   if (said.length === 0 && run.conversation.view().length === 0) throw nothingToAnswer(run.threadId);
-  const opening = requests.changes();
-  if (opening.length > 0) await run.commit(opening);
+  const { drafts, prompts } = requests.changes();
+  if (drafts.length > 0) await run.commit(drafts, { prompts });
   for (const { message, origin } of said) run.question = await run.say(message, origin);
   const { chain } = setup;
   let end: RunEnd;

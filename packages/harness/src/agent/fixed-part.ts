@@ -6,8 +6,10 @@ import { type AiSdkMessage, aiSdkShape } from "@palimpsest/core/message";
 import type { FixedSize } from "@palimpsest/core/prompt";
 import type { Meter } from "@palimpsest/core/tokens";
 import type { ToolSet } from "ai";
+import type { PromptText } from "../stores/store.ts";
 import type { RecordInput } from "../threads/writer.ts";
 import type { ToolRegistry } from "../tool-facts.ts";
+import { keepFixed, type RequestParameters } from "./kept-request.ts";
 import type { Middleware } from "./middleware.ts";
 import type { Run } from "./run.ts";
 import { type Section, type SystemPrompt, systemPrompt } from "./system-prompt.ts";
@@ -56,6 +58,8 @@ interface SentBefore {
   readonly parts: Readonly<Record<string, number>>;
   readonly date?: string;
   readonly compaction?: number | null;
+  /** The hash of the parameters. */
+  readonly parameters?: string;
 }
 
 const sentBefore = ({ conversation }: Run) => conversation.head().state["request"] as SentBefore | undefined;
@@ -67,34 +71,47 @@ function dateFor(run: Run): string {
   return (kept ? before.date : undefined) ?? run.deps.clock().toISOString().slice(0, 10);
 }
 
+/** What a request needs of it. */
+export interface RequestBase {
+  readonly prompt: Pick<SystemPrompt, "text">;
+  readonly tools: ToolSet;
+}
+
 /** A leading system message of the view (a summary in `system` format, one that was imported) joins the instructions. */
-export function requestWith({ prompt, tools }: FixedPart, messages: readonly AiSdkMessage[]): ModelRequest {
+export function requestWith({ prompt, tools }: RequestBase, messages: readonly AiSdkMessage[]): ModelRequest {
   const [first, ...rest] = messages;
   if (first?.role !== "system") return { instructions: prompt.text, messages, tools };
   const text = aiSdkShape.parts(first).map((part) => ("text" in part ? part.text : ""));
   return { instructions: [prompt.text, ...text].join("\n\n"), messages: rest, tools };
 }
 
-/**
- * When it differs from what the thread last sent: once in the log as a receipt, and its sizes in the state, so that a
- * context can be broken down without the agent. The head is written with every append, so it holds no texts. Of a
- * memory block the receipt has the hash only: the text stands in the state alone, where it can be erased.
- */
-export function fixedDrafts(run: Run, part: FixedPart, parts: FixedSize["parts"]): RecordInput[] {
-  const { prompt, schemas, hash, date } = part;
-  const { compaction } = run.conversation.head();
-  const before = sentBefore(run);
-  if (before?.hash === hash && (!run.bindsReasoning || before.compaction === compaction)) return [];
-  const state: RecordInput = { kind: "state", patch: { request: { hash, parts, date, compaction } } };
-  if (before?.hash === hash) return [state];
-  return [{ kind: "event", event: { type: "request", hash, ...recorded(run, prompt), tools: schemas } }, state];
+/** What to append when the thread last sent something else, and the texts that it names. */
+export interface FixedChange {
+  readonly drafts: readonly RecordInput[];
+  readonly prompts: readonly PromptText[];
 }
 
-function recorded({ deps }: Run, { text, parts: { memory } }: SystemPrompt): { system: string; memory?: string } {
-  if (memory === "") return { system: text };
-  const at = text.indexOf(memory);
-  const mark = "<memory>[see the thread's state]</memory>";
-  return { system: text.slice(0, at) + mark + text.slice(at + memory.length), memory: deps.hash(memory) };
+/**
+ * When it differs from what the thread last sent: once in the log as a receipt, and its sizes in the state, so that a
+ * context can be broken down without the agent. The head is written with every append, so it holds no texts.
+ */
+export function fixedChange(
+  run: Run,
+  part: FixedPart,
+  { parts, parameters }: { readonly parts: FixedSize["parts"]; readonly parameters: RequestParameters },
+): FixedChange {
+  const { hash, date } = part;
+  const { compaction } = run.conversation.head();
+  const before = sentBefore(run);
+  const asked = run.deps.hash(JSON.stringify(parameters));
+  const same = before?.hash === hash && before.parameters === asked;
+  if (same && (!run.bindsReasoning || before.compaction === compaction)) return { drafts: [], prompts: [] };
+  const request = { hash, parts, date, compaction, parameters: asked };
+  const state: RecordInput = { kind: "state", patch: { request } };
+  if (same) return { drafts: [state], prompts: [] };
+  const store = run.deps.store.prompts === undefined ? "in-log" : "by-hash";
+  const { kept, prompts } = keepFixed({ ...part, parameters }, { hash: run.deps.hash, store });
+  return { drafts: [{ kind: "event", event: { type: "request", hash, ...kept } }, state], prompts };
 }
 
 /** In tokens, by what fills it. */

@@ -92,8 +92,8 @@ async function refreshAfterCompaction(
   const { compaction } = run.conversation.head();
   if (compaction === shownAt) return shownAt;
   await requests.refresh();
-  const drafts = requests.changes();
-  if (drafts.length > 0) await run.commit(drafts);
+  const { drafts, prompts } = requests.changes();
+  if (drafts.length > 0) await run.commit(drafts, { prompts });
   return compaction;
 }
 

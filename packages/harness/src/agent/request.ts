@@ -3,9 +3,10 @@
  * drives the trigger, the plan and the usage records. Calls no model.
  */
 import type { Window } from "@palimpsest/core/compaction";
+import { sent } from "@palimpsest/core/internal/log";
 import { sizeOf } from "@palimpsest/core/internal/prompt";
 import { RECALL } from "@palimpsest/core/internal/summary";
-import type { UsageFlaw } from "@palimpsest/core/log";
+import type { UsageFlaw, ViewEntry } from "@palimpsest/core/log";
 import { type AiSdkMessage, type RuleSet, repair, rulesOf, shapeOf } from "@palimpsest/core/message";
 import { isCold, RELATIVE_PRICES } from "@palimpsest/core/pricing";
 import { fixedSize, type Prompt } from "@palimpsest/core/prompt";
@@ -23,14 +24,16 @@ import { type BoundRequest, bindRequest } from "./bound-request.ts";
 import { markedMessages } from "./cache-marks.ts";
 import type { StepUsage } from "./events.ts";
 import {
+  type FixedChange,
   type FixedPart,
   type FixedSource,
-  fixedDrafts,
+  fixedChange,
   fixedSizes,
   type ModelRequest,
   renderFixed,
   requestWith,
 } from "./fixed-part.ts";
+import type { RequestParameters } from "./kept-request.ts";
 import type { CompactionSetup } from "./middleware.ts";
 import type { ModelObject, ModelSettings, WindowBook } from "./model.ts";
 import { type OpenSizer, openSizer } from "./open-sizer.ts";
@@ -41,6 +44,7 @@ import { summarizerLabel, type WriterPlace, writerFor } from "./summarizer.ts";
 export type { ModelRequest } from "./fixed-part.ts";
 
 export interface RequestOptions extends FixedSource {
+  readonly parameters: RequestParameters;
   readonly model: ModelObject;
   readonly providerOptions: ModelSettings["providerOptions"];
   readonly counter: ModelCounter;
@@ -66,7 +70,7 @@ export interface RequestBuilder {
   /** Renders system prompt and tools anew. */
   refresh(): Promise<void>;
   /** What to write when system prompt or tools differ from what the thread last sent. */
-  changes(): readonly RecordInput[];
+  changes(): FixedChange;
   request(): ModelRequest;
   /** The last thing that happens to a request before it is sent. */
   bind(request: ModelRequest): BoundRequest;
@@ -124,7 +128,7 @@ export async function openRequests(run: Run, options: RequestOptions): Promise<R
       part = await renderFixed(run, options);
       sizer.fix(fixed());
     },
-    changes: () => fixedDrafts(run, part, sizer.fixed.parts),
+    changes: () => fixedChange(run, part, { parts: sizer.fixed.parts, parameters: options.parameters }),
     request() {
       asked = prompt();
       return requestWith(part, endingWithRequest(asked.messages));
@@ -145,6 +149,12 @@ export async function openRequests(run: Run, options: RequestOptions): Promise<R
     },
     opened: () => ({ sizer, prompt: asked ?? known.prompt, lastAt }),
   };
+}
+
+/** The messages of a view as a request sends them. */
+export function sentMessages(view: readonly ViewEntry<AiSdkMessage>[]): readonly AiSdkMessage[] {
+  const messages = view.map((entry) => sent(entry, SHAPE));
+  return endingWithRequest(repair(messages, SHAPE, RULES).messages);
 }
 
 /** A prompt that ends with an answer is sent with a word that asks for the next one. */

@@ -33,7 +33,7 @@ export interface Run {
    * All of them or none, with the jobs they ask for; returns their seqs. Throws when the thread is no longer this run's.
    * Commits of tools that run side by side take turns; as a function, the drafts are made when their turn has come.
    */
-  commit(drafts: Drafts, also?: Pick<AppendBatch, "jobs">): Promise<readonly number[]>;
+  commit(drafts: Drafts, also?: Pick<AppendBatch, "jobs" | "prompts">): Promise<readonly number[]>;
   say(message: AiSdkMessage, origin: MessageRecord["origin"], beside?: SaidBeside): Promise<number>;
   /** Replaces bodies this run has written by others, for good, and goes on after that. */
   erase(
@@ -83,8 +83,10 @@ export function startRun(options: RunOptions): ActiveRun {
     last = mine.catch(() => {});
     return mine;
   };
-  const write = async (drafts: readonly RecordInput[], also?: Pick<AppendBatch, "jobs">): Promise<readonly number[]> =>
-    seqsOf(await conversation.commit(drafts, also));
+  const write = async (
+    drafts: readonly RecordInput[],
+    also?: Pick<AppendBatch, "jobs" | "prompts">,
+  ): Promise<readonly number[]> => seqsOf(await conversation.commit(drafts, also));
   const seqsOf = (committed: Committed): readonly number[] => {
     if (committed.kind === "committed") return committed.seqs;
     if (committed.kind === "conflict")

@@ -17,6 +17,7 @@ import type { ToolRegistry } from "../tool-facts.ts";
 import type { Asking } from "./ask.ts";
 import { LeaseLostError } from "./errors.ts";
 import type { Emit } from "./events.ts";
+import { parametersOf } from "./kept-request.ts";
 import type { Lifetime } from "./lifetime.ts";
 import type { Chain, CompactionSetup, Middleware } from "./middleware.ts";
 import type { OpenSizer } from "./open-sizer.ts";
@@ -109,6 +110,7 @@ export function withSession<T>(
         book,
         model: setup.model.settings.languageModel,
         providerOptions: setup.model.settings.providerOptions,
+        parameters: parametersOf(setup.model),
         ahead: setup.drafting.has(key) ? "no" : "yes",
         ...(await setup.counting()),
         before: before?.conversation.live() === conversation.live() ? before.sized : null,

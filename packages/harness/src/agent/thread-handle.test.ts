@@ -80,7 +80,9 @@ test("what was sent beside the messages is in the log once, until it changes", a
   async function receipts(): Promise<string[]> {
     const found: string[] = [];
     for await (const { record } of kit.store.records("t", { kinds: ["event"] })) {
-      if (record.kind === "event" && record.event.type === "request") found.push(String(record.event["system"]));
+      if (record.kind !== "event" || record.event.type !== "request") continue;
+      const { system } = record.event["stored"] as { system: string };
+      found.push((await kit.store.prompts!.get(system))!);
     }
     return found;
   }

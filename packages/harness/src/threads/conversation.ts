@@ -41,7 +41,7 @@ export interface Conversation<M> {
   /** All of them or none; on success the conversation stands after them. */
   commit(
     drafts: readonly RecordInput[],
-    also?: Pick<AppendBatch, "jobs">,
+    also?: Pick<AppendBatch, "jobs" | "prompts">,
   ): Promise<Committed & { readonly records?: readonly LogRecord[] }>;
   /** Erases bodies for good, with a receipt: for words that were erased elsewhere while they were being written here. */
   erase(bodies: readonly ErasedBody[], drafts: readonly RecordInput[]): Promise<Committed>;

@@ -13,6 +13,7 @@ import { asUser, everyThread, everyUser } from "../stores/users.ts";
 import { headAt } from "./acts.ts";
 import { verify } from "./audit.ts";
 import { copyMemories, type MemoryCopyReport } from "./copy-memories.ts";
+import { namedPrompts, readPrompts } from "./kept-prompts.ts";
 import { sha256 } from "./writer.ts";
 
 export interface CopyOptions {
@@ -159,7 +160,11 @@ async function copyRecords(
   const flush = async () => {
     options.signal?.throwIfAborted();
     const next = nextBatch(head, waiting, structure, lease);
-    const batch = next.head.version === end.version ? { ...next, jobs } : next;
+    const prompts = await readPrompts(
+      from,
+      waiting.flatMap(({ record }) => namedPrompts(record)),
+    );
+    const batch = { ...next, prompts, ...(next.head.version === end.version && { jobs }) };
     const gone = [...erased, ...waiting.filter((one) => one.redacted)].map(({ chained }) => chained);
     const place = ({ seq }: ChainedRecord) => ({ thread: header.id, seq });
     const bodies = gone.flatMap((one) => (one.body === null ? [] : [{ ...place(one), body: one.body }]));

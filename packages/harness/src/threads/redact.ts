@@ -11,6 +11,7 @@ import { scrub } from "../stores/capabilities.ts";
 import { withLease } from "../stores/leases.ts";
 import type { Lease, RedactRequest } from "../stores/store.ts";
 import { everyThread } from "../stores/users.ts";
+import { erasePrompts } from "./kept-prompts.ts";
 import { receipts, type SeqRewrite, settleReceipts } from "./receipts.ts";
 import { prepare, type RecordInput, type ThreadDeps, type Writer } from "./writer.ts";
 
@@ -62,6 +63,8 @@ export async function redact(
       ? { ...erasure, message, ...(rewriteSummary && { rewriteSummary }) }
       : { ...erasure, message: null };
   const own = found.redacted ? null : { seq, body: skeletonOf(found.record) };
+  // First: afterwards nobody knows the words.
+  await erasePrompts(deps.store, erasure.texts);
   const result = await holding(deps, [...threads, ...lentTo], options.owner ?? deps.ids(), (leases) =>
     rewriteAll(deps, leases, inThread, (one) => (threads.includes(one) ? own : null)),
   );
@@ -98,6 +101,7 @@ export async function eraseLent(deps: ThreadDeps, names: ReadonlySet<string>): P
 async function eraseIn(deps: ThreadDeps, threads: readonly string[], erasure: Erasure): Promise<ErasedFacts> {
   const done = new Set<string>();
   const busy = new Set<string>();
+  await erasePrompts(deps.store, erasure.texts);
   for (const thread of threads) {
     if (done.has(thread)) continue;
     const found = await quoting(deps, thread, erasure);

@@ -1,0 +1,139 @@
+// The request of a past turn is shown as it was sent, whatever happened to the thread since.
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { type ModelMessage, streamText, tool } from "ai";
+import { z } from "zod";
+import { fileStorage } from "../memory/file-storage.ts";
+import { forgetEverywhere } from "../memory/forget-everywhere.ts";
+import { memory } from "../memory/middleware.ts";
+import { openRepository } from "../memory/repository.ts";
+import { memoryService } from "../memory/service.ts";
+import { withoutExecute } from "../models/without-execute.ts";
+import { openSqlite } from "../stores/sqlite.ts";
+import type { FullStore } from "../stores/store.ts";
+import { agentKit, deepAgentKit } from "../testing/agent-kit.ts";
+import { type ScriptedCall, scriptedModel } from "../testing/scripted-model.ts";
+import { redact, threadDeps } from "../threads/index.ts";
+import { pastRequest, type SentRequest, toolsOf } from "./past-request.ts";
+
+const look = tool({
+  description: "Looks at a thing.",
+  inputSchema: z.object({ thing: z.string() }),
+  execute: async ({ thing }) => `a ${thing}`,
+});
+
+for (const provider of ["openai.chat", "anthropic.messages"])
+  test(`every request of a thread with tools and compactions is shown as ${provider} got it`, async (t) => {
+    const store = openSqlite({ path: ":memory:" });
+    t.after(() => store.close());
+    let step = 0;
+    const kit = deepAgentKit(
+      () => {
+        step += 1;
+        return step % 3 === 1
+          ? { text: "let me look", calls: [{ name: "look", input: { thing: `cat ${step}` } }] }
+          : "ok";
+      },
+      { store, tools: { look }, temperature: 0.3, maxOutputTokens: 500, scripted: { provider } },
+    );
+    for (let turn = 1; turn <= 8; turn++) {
+      await kit.agent.generate({ threadId: "t", prompt: `turn ${turn}: ${`word${turn} `.repeat(60)}` });
+      if (turn % 3 === 0) assert.equal((await kit.agent.compact("t")).kind, "compacted");
+    }
+    const { calls } = kit.model;
+    const answers = await answersOf(store, "t");
+    assert.equal(answers.length, calls.length);
+    for (const [index, answer] of answers.entries()) {
+      const request = await pastRequest(threadDeps(store), "t", answer);
+      assert.equal(request.kind, "request");
+      await assertAsSent(request as SentRequest, calls[index]!);
+    }
+    assert.equal((await store.prompts.list()).length, 3, "system prompt, tools and parameters stand once");
+  });
+
+test("a turn is named by any of its records; a thread that nobody answered in has no request", async (t) => {
+  const store = openSqlite({ path: ":memory:" });
+  t.after(() => store.close());
+  const { agent } = agentKit(["hello"], { store });
+  const deps = threadDeps(store);
+  assert.deepEqual(await pastRequest(deps, "t", 1), { kind: "missing" });
+  await agent.generate({ threadId: "t", prompt: "hi" });
+  const [answer] = await answersOf(store, "t");
+  const first = await pastRequest(deps, "t", 1);
+  assert.ok(first.kind === "request" && first.answer === answer);
+  assert.deepEqual(await pastRequest(deps, "t", answer! + 1), { kind: "no-request", reason: "no-answer" });
+});
+
+test("a text that holds the words of an erased message goes with it, and the request says what is missing", async (t) => {
+  const store = openSqlite({ path: ":memory:" });
+  t.after(() => store.close());
+  const SECRET = "the password of the harbor master is swordfish-4711";
+  const quoting = { name: "quoting", prompt: () => [{ slot: "instructions", text: `Know this: ${SECRET}` }] as const };
+  const { agent } = agentKit(["noted", "noted again"], { store, middleware: [quoting] });
+  await agent.generate({ threadId: "t", prompt: SECRET });
+  const deps = threadDeps(store);
+  let message = 0;
+  for await (const { record } of store.records("t", { kinds: ["message"] })) if (message === 0) message = record.seq;
+  assert.equal((await redact(deps, "t", message)).kind, "redacted");
+  assert.ok((await store.prompts.list()).every(({ text }) => !text.includes("swordfish")));
+  const request = await pastRequest(deps, "t", message);
+  assert.ok(request.kind === "erased" && request.what === "system", request.kind);
+});
+
+test("a memory block is shown as it was sent, and no longer once it was erased", async (t) => {
+  const home = mkdtempSync(join(tmpdir(), "palimpsest-past-"));
+  const store = openSqlite({ path: ":memory:" });
+  t.after(async () => {
+    await store.close();
+    rmSync(home, { recursive: true });
+  });
+  const deps = threadDeps(store);
+  const repository = openRepository(fileStorage({ base: home, storagePath: "memory.json" }), deps.clock);
+  const service = memoryService({ repository, clock: deps.clock, ids: () => "f1" });
+  const scope = { user: "default", agent: null };
+  await service.add(scope, { content: "User's boat is called $& Wanderlust" });
+  const { agent, model } = deepAgentKit(["aye", "aye aye"], { store, middleware: [memory({ repository })] });
+  await agent.generate({ threadId: "t", prompt: "Where does my boat lie?" });
+  const request = await pastRequest(deps, "t", 1);
+  assert.equal(request.kind, "request");
+  assert.match(JSON.stringify((request as SentRequest).system), /Wanderlust/);
+  await assertAsSent(request as SentRequest, model.calls[0]!);
+  assert.ok(
+    (await store.prompts.list()).every(({ text }) => !text.includes("Wanderlust")),
+    "kept apart from the block",
+  );
+  await forgetEverywhere({ deps, repository, cleanFiles: null }, service, { scope, ids: ["f1"], turns: "redact" });
+  const after = await pastRequest(deps, "t", 1);
+  assert.ok(after.kind === "erased" && after.what === "memory", after.kind);
+});
+
+/** The same call once more, made from what is shown: the model must get the same. */
+async function assertAsSent({ system, messages, tools, parameters }: SentRequest, sent: ScriptedCall): Promise<void> {
+  const { provider, model: modelId, settings } = parameters!;
+  const model = scriptedModel(["again"], { provider, modelId });
+  const { steps } = streamText({
+    ...settings,
+    model,
+    instructions: system,
+    messages: messages as unknown as ModelMessage[],
+    tools: withoutExecute(toolsOf(tools)),
+  });
+  await steps;
+  const [again] = model.calls;
+  assert.deepEqual(again!.prompt, sent.prompt);
+  const shown = ({ options }: ScriptedCall) => {
+    const { abortSignal: _, headers: _headers, ...rest } = options;
+    return JSON.parse(JSON.stringify(rest));
+  };
+  assert.deepEqual(shown(again!), shown(sent));
+}
+
+async function answersOf(store: FullStore, thread: string): Promise<number[]> {
+  const found: number[] = [];
+  for await (const { record } of store.records(thread, { kinds: ["message"] }))
+    if (record.kind === "message" && record.origin === "model") found.push(record.seq);
+  return found;
+}
