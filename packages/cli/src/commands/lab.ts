@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { basename, extname } from "node:path";
+import { basename, extname, isAbsolute } from "node:path";
 import { parseConfig } from "palimpsest/config";
 import { summarizationFromFile } from "palimpsest/internal/config";
 import { ours, RECALL_HITS } from "palimpsest/internal/lab";
@@ -32,12 +32,28 @@ export const run: Run<Options> = async ({ positionals, options }, context) => {
   if (transcripts.length === 0) throw new Failure("no-transcript", "No file could be read: nothing to play.");
   const onProgress = progressOn(context);
   const report = await runLab({ transcripts, policies, window, hits, signal: context.signal, onProgress });
-  if (html !== undefined) writeFileSync(html, labPage(report));
+  if (html !== undefined) {
+    writeFileSync(html, labPage(report, { date: new Date(), command: commandLine(), versions: versions() }));
+    context.output.note(`The page is in ${html}.`);
+  }
   const rows = report.policies.map(({ timelines: _, ...row }) => row);
   if (context.format === "json") await context.output.json({ ...report, policies: rows, problems });
   else for (const line of tableOf(rows)) await context.output.line(line);
   return problems.length === 0 ? 0 : 1;
 };
+
+/** As it was typed, with the files' names and not where they are. */
+function commandLine(): string {
+  const words = process.argv.slice(2).map((word) => (isAbsolute(word) ? basename(word) : word));
+  return ["palimpsest", ...words.map((word) => (/\s/.test(word) ? JSON.stringify(word) : word))].join(" ");
+}
+
+function versions(): string {
+  const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
+    version: string;
+  };
+  return `palimpsest ${version}, Node ${process.versions.node}`;
+}
 
 async function readFile(path: string, problems: string[]): Promise<readonly Transcript[]> {
   try {

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { OpenAiMessage } from "@palimpsest/core/message";
+import fc from "fast-check";
 import type { Conversation } from "../import/conversation.ts";
 import { builtInPolicies } from "./field.ts";
 import { runLab } from "./lab.ts";
 import { labPage } from "./report-page.ts";
+import { letterOf, percent, short, ticks } from "./report-plots.ts";
 import { transcriptOf } from "./transcript.ts";
 
 const WINDOW = 20_000;
@@ -47,6 +49,46 @@ test("the page is one file without scripts or links, and holds every policy's na
   assert.doesNotMatch(page, /<script|https?:|<b onload/);
   for (const { name } of builtInPolicies(WINDOW)) assert.ok(page.includes(name), name);
   assert.match(page, /prefers-color-scheme: dark/);
+});
+
+test("the page names what it is of: a letter for each policy, words, date, command, and a line at the window", async () => {
+  const policies = builtInPolicies(WINDOW);
+  const report = await runLab({ transcripts: [session(80)], policies, window: WINDOW });
+  const about = {
+    date: new Date("2026-01-02T03:04:05Z"),
+    command: "palimpsest lab a.jsonl",
+    versions: "palimpsest 1.2.3",
+  };
+  const page = labPage(report, about);
+  for (const text of ["2026-01-02 03:04", about.command, about.versions, "<dt>rereads</dt>", 'class="window"'])
+    assert.ok(page.includes(text), text);
+  for (const [index] of policies.entries()) assert.ok(page.includes(`<b>${letterOf(index)}</b> `));
+  const letters = [...page.slice(0, page.indexOf("</svg>")).matchAll(/class="letter" x="([\d.]+)" y="([\d.]+)"/g)];
+  const places = letters.map(([, x, y]) => ({ x: Number(x), y: Number(y) }));
+  assert.equal(places.length, policies.length);
+  for (const [index, one] of places.entries())
+    for (const other of places.slice(index + 1))
+      assert.ok(Math.abs(one.x - other.x) >= 10 || Math.abs(one.y - other.y) >= 10, "two letters cover each other");
+});
+
+test("the numbers at an axis are round and hold what is drawn", () => {
+  assert.deepEqual(ticks(0, 122_476_463, 4), [0, 50_000_000, 100_000_000, 150_000_000]);
+  assert.deepEqual(ticks(0.443, 1, 4), [0.4, 0.6, 0.8, 1]);
+  assert.deepEqual(
+    [short(122_476_463), short(950), short(150_000_000), percent(0.4)],
+    ["122 M", "950", "150 M", "40 %"],
+  );
+  fc.assert(
+    fc.property(
+      fc.double({ min: 0, max: 1e9, noNaN: true }),
+      fc.double({ min: 1e-3, max: 1e9, noNaN: true }),
+      (least, span) => {
+        const marks = ticks(least, least + span, 4);
+        assert.ok(marks.length >= 2 && marks.length <= 7, String(marks));
+        assert.ok(marks[0]! <= least * (1 + 1e-6) + 1e-9 && marks.at(-1)! >= (least + span) * (1 - 1e-6));
+      },
+    ),
+  );
 });
 
 function session(steps: number) {

@@ -1,16 +1,22 @@
 /**
- * The lab's report as one self-contained page: a table, the context's size over time by part, cost, and knowledge against
- * tokens. No script, no network; light and dark by the reader's preference.
+ * The lab's report as one self-contained page: a table, knowledge against tokens, cost, the context's size over time, and
+ * what the words mean. No script, no network; light and dark by the reader's preference; readable on a telephone.
  */
 import type { LabReport, LabRow } from "./lab.ts";
-import type { Moment, MomentPart } from "./simulate.ts";
+import { areas, bars, escaped, letterOf, PARTS, percent, scatter, short } from "./report-plots.ts";
 
-const PARTS: readonly MomentPart[] = ["fixed", "summary", "user", "assistant", "tool"];
+/** How the page came to be, for whoever reads it later. */
+export interface PageAbout {
+  readonly date: Date;
+  readonly command: string;
+  readonly versions: string;
+}
 
-export function labPage(report: LabReport): string {
+export function labPage(report: LabReport, about?: PageAbout): string {
   const { policies, window, transcripts } = report;
   const messages = transcripts.reduce((sum, one) => sum + one.messages, 0);
   const repairs = transcripts.reduce((sum, one) => sum + one.repairs, 0);
+  const repaired = repairs === 0 ? "" : `; ${count(repairs, "message")} repaired before playing`;
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -18,171 +24,150 @@ export function labPage(report: LabReport): string {
 <title>Palimpsest lab</title>
 <style>${STYLE}</style>
 <h1>Policies side by side</h1>
-<p>${count(transcripts.length, "transcript")}, ${count(messages, "message")}, a window of ${number(window)} tokens${
-    repairs === 0 ? "" : `; ${count(repairs, "message")} repaired before playing`
-  }. Cost is a share of never pruning, with the provider's prompt cache priced in; known is the share of distant uses still in
-the prompt.${questionsNote(report)}</p>
+<p>${count(transcripts.length, "transcript")}, ${count(messages, "message")}, a window of ${number(window)} tokens${repaired}.</p>
 ${table(policies)}
-<h2>Knowledge against tokens</h2>
-${scatter(policies)}
-<h2>Cost</h2>
-${bars(policies)}
+<div class="plots">
+<figure><figcaption>Knowledge against tokens: up and to the left is better</figcaption>${scatter(policies)}</figure>
+<figure><figcaption>Cost, as a share of never pruning</figcaption>${bars(policies)}</figure>
+</div>
+<p class="key">${policies.map(({ name }, index) => `<span><b>${letterOf(index)}</b> ${escaped(name)}</span>`).join(" ")}</p>
 <h2>Size of the context over time</h2>
 <p class="key">${PARTS.map((part) => `<span class="${part}">${part}</span>`).join(" ")}</p>
-${policies.map((row) => `<figure><figcaption>${escaped(row.name)}</figcaption>${areas(row, policies)}</figure>`).join("\n")}
+<p>The longest transcript: tokens of each request, message by message. The dashed line is the window.</p>
+<div class="plots">
+${policies.map((row, index) => `<figure><figcaption><b>${letterOf(index)}</b> ${escaped(row.name)}</figcaption>${areas(row, policies, window)}</figure>`).join("\n")}
+</div>
+<h2>What the words mean</h2>
+<dl>${words(report)
+    .map(([word, meaning]) => `<dt>${word}</dt><dd>${meaning}</dd>`)
+    .join("\n")}</dl>
+<h2>How it was made</h2>
+<dl>${made(report, about)
+    .map(([what, value]) => `<dt>${what}</dt><dd>${escaped(value)}</dd>`)
+    .join("\n")}</dl>
 </html>
 `;
 }
 
-function questionsNote({ transcripts, hits }: LabReport): string {
-  const questions = transcripts.reduce((sum, one) => sum + one.questions, 0);
-  if (questions === 0) return "";
-  return ` Evidence is the share of what ${count(questions, "question")} of the files ask for that the last prompt holds word for word;
-with recall, or that a search for the question finds among its first ${count(hits, "hit")}.`;
+interface Column {
+  readonly title: string;
+  readonly value: (row: LabRow) => number | null;
+  readonly shown: (value: number) => string;
+  readonly best: "least" | "most" | "none";
 }
 
+const COLUMNS: readonly Column[] = [
+  { title: "cost", value: ({ cost }) => cost, shown: percent, best: "least" },
+  { title: "known", value: ({ known }) => known, shown: percent, best: "most" },
+  { title: "with recall", value: ({ knownWithRecall }) => knownWithRecall, shown: percent, best: "most" },
+  { title: "evidence", value: ({ evidence }) => evidence, shown: percent, best: "most" },
+  { title: "evidence with recall", value: (row) => row.evidenceWithRecall, shown: percent, best: "most" },
+  { title: "tokens sent", value: ({ tokens }) => tokens, shown: short, best: "least" },
+  { title: "cache reuse", value: ({ reuse }) => reuse, shown: percent, best: "most" },
+  { title: "compactions", value: ({ compactions }) => compactions, shown: number, best: "none" },
+  { title: "waits", value: ({ waits }) => waits, shown: number, best: "least" },
+  { title: "rereads", value: ({ rereads }) => rereads, shown: number, best: "least" },
+  { title: "violations", value: ({ violations }) => violations, shown: number, best: "least" },
+  { title: "over window", value: ({ overWindow }) => overWindow, shown: number, best: "least" },
+];
+
+/** The best of a column is marked, unless most are. */
 function table(rows: readonly LabRow[]): string {
-  const asked = rows.some(({ evidence }) => evidence !== null);
-  const head = [
-    "policy",
-    "cost",
-    "known",
-    "with recall",
-    ...(asked ? ["evidence", "evidence with recall"] : []),
-    "tokens sent",
-    "cache reuse",
-    "compactions",
-    "waits",
-    "rereads",
-    "violations",
-    "over window",
+  const columns = COLUMNS.filter(({ value }) => rows.some((row) => value(row) !== null));
+  const best = columns.map(({ value, best: wanted }) => {
+    const values = rows.map((row) => value(row) ?? 0);
+    const found = wanted === "least" ? Math.min(...values) : Math.max(...values);
+    const alike = values.filter((value) => value === found).length;
+    return wanted === "none" || alike * 2 > values.length ? null : found;
+  });
+  const head = ["policy", ...columns.map(({ title }) => title)].map((title) => `<th>${title}</th>`).join("");
+  const body = rows.map((row, index) => {
+    const cells = columns.map(({ title, value, shown }, column) => {
+      const figure = value(row) ?? 0;
+      const mark = figure === best[column] ? ' class="best"' : "";
+      return `<td data-title="${title}"${mark}>${shown(figure)}</td>`;
+    });
+    return `<tr><td><b>${letterOf(index)}</b> ${escaped(row.name)}</td>${cells.join("")}</tr>`;
+  });
+  return `<table><thead><tr>${head}</tr></thead><tbody>${body.join("")}</tbody></table>`;
+}
+
+function words({ transcripts, hits }: LabReport): (readonly [string, string])[] {
+  const questions = transcripts.reduce((sum, one) => sum + one.questions, 0);
+  const asked = [
+    "evidence",
+    `the share of what ${count(questions, "question")} of the files ask for that the last prompt holds word for word; with recall, or that a search for the question finds among its first ${count(hits, "hit")}`,
+  ] as const;
+  return [
+    ["cost", "what all requests cost, with the provider's prompt cache priced in, as a share of never pruning"],
+    [
+      "known",
+      `the share of distant uses still in the prompt: a name from long before that the agent used again. With recall, or that a search finds among its first ${count(hits, "hit")}`,
+    ],
+    ...(questions === 0 ? [] : [asked]),
+    ["tokens sent", "the sizes of all requests, added up"],
+    ["cache reuse", "the share of them that the provider's cache held"],
+    ["compactions", "how often the prompt was made smaller"],
+    ["waits", "calls of a summarizer that the agent had to wait for"],
+    ["rereads", "files or outputs that had to be read again, since the prompt no longer held them"],
+    ["violations", "requests that break a provider's rules, such as a result without its call"],
+    ["over window", "requests larger than the window"],
+    [
+      "fixed",
+      "system prompt and tool schemas; <b>summary</b> is what stands for hidden messages; the others are who spoke",
+    ],
   ];
-  const body = rows.map((row) => [
-    escaped(row.name),
-    percent(row.cost),
-    percent(row.known),
-    percent(row.knownWithRecall),
-    ...(asked ? [percent(row.evidence ?? 0), percent(row.evidenceWithRecall ?? 0)] : []),
-    number(row.tokens),
-    percent(row.reuse),
-    ...[row.compactions, row.waits, row.rereads, row.violations, row.overWindow].map(number),
-  ]);
-  const line = (cells: readonly string[], tag: string): string =>
-    `<tr>${cells.map((cell) => `<${tag}>${cell}</${tag}>`).join("")}</tr>`;
-  return `<table>${line(head, "th")}${body.map((cells) => line(cells, "td")).join("")}</table>`;
 }
 
-const WIDTH = 720;
-const HEIGHT = 240;
-const LEFT = 64;
-const BOTTOM = 28;
-
-function scatter(rows: readonly LabRow[]): string {
-  const most = Math.max(1, ...rows.map(({ tokens }) => tokens));
-  const least = Math.min(...rows.map(({ known }) => known), 0.99);
-  const x = (tokens: number): number => LEFT + ((WIDTH - LEFT - 160) * tokens) / most;
-  const y = (known: number): number => 12 + ((HEIGHT - BOTTOM - 12) * (1 - known)) / (1 - least);
-  const labels = apart(rows.map(({ tokens, known }) => ({ x: x(tokens), y: y(known) })));
-  const dots = rows.map(({ name, tokens, known }, index) => {
-    const at = `cx="${x(tokens).toFixed(1)}" cy="${y(known).toFixed(1)}"`;
-    const mark = name === "ours" ? "ours" : "dot";
-    const hint = `${escaped(name)}: ${percent(known)}, ${number(tokens)} tokens`;
-    const label = `<text x="${(x(tokens) + 9).toFixed(1)}" y="${(labels[index]! + 4).toFixed(1)}">${escaped(name)}</text>`;
-    return `<circle ${at} r="5" class="${mark}"><title>${hint}</title></circle>${label}`;
-  });
-  const marks = [1, (1 + least) / 2, least].map(
-    (at) =>
-      `<text x="4" y="${y(at) + 4}">${percent(at)}</text><line x1="${LEFT}" x2="${WIDTH}" y1="${y(at)}" y2="${y(at)}"/>`,
-  );
-  return svg(HEIGHT, [
-    ...marks,
-    ...dots,
-    `<text x="${LEFT}" y="${HEIGHT - 6}">0</text><text x="${WIDTH - 160}" y="${HEIGHT - 6}">${number(most)} tokens sent</text>`,
-  ]);
+function made({ transcripts, window }: LabReport, about: PageAbout | undefined): (readonly [string, string])[] {
+  const names = transcripts.map(({ name }) => name);
+  const more = names.length > MOST_NAMES ? `, and ${names.length - MOST_NAMES} more` : "";
+  return [
+    ...(about === undefined
+      ? []
+      : ([
+          ["date", about.date.toISOString().slice(0, 16).replace("T", " ")],
+          ["command", about.command],
+          ["versions", about.versions],
+        ] as const)),
+    ["transcripts", names.slice(0, MOST_NAMES).join(", ") + more],
+    ["window", `${number(window)} tokens`],
+  ];
 }
 
-/** Where labels stand so that neighbours don't cover each other: from the top down, each below those it would touch. */
-function apart(points: readonly { readonly x: number; readonly y: number }[]): number[] {
-  const placed: { x: number; y: number }[] = [];
-  const heights = new Map<object, number>();
-  for (const point of points.toSorted((a, b) => a.y - b.y)) {
-    let at = point.y;
-    for (const other of placed) if (Math.abs(other.x - point.x) < 230 && at - other.y < 12) at = other.y + 12;
-    placed.push({ x: point.x, y: at });
-    heights.set(point, at);
-  }
-  return points.map((point) => heights.get(point)!);
-}
-
-function bars(rows: readonly LabRow[]): string {
-  const most = Math.max(1, ...rows.map(({ cost }) => cost));
-  const height = rows.length * 24 + 4;
-  const shown = rows.map(({ name, cost }, index) => {
-    const width = ((WIDTH - 330) * cost) / most;
-    const y = index * 24 + 4;
-    return `<text x="4" y="${y + 13}">${escaped(name)}</text><rect x="250" y="${y}" width="${width.toFixed(1)}" height="16" class="${name === "ours" ? "ours" : "dot"}"/><text x="${(258 + width).toFixed(1)}" y="${y + 13}">${percent(cost)}</text>`;
-  });
-  return svg(height, shown);
-}
-
-/** The longest transcript's requests, stacked by part, on one scale for all policies. */
-function areas(row: LabRow, all: readonly LabRow[]): string {
-  const timeline = longest(row);
-  const top = Math.max(1, ...all.flatMap((one) => longest(one).map(({ parts }) => sum(Object.values(parts)))));
-  const last = Math.max(1, timeline.at(-1)?.turn ?? 1);
-  const height = 120;
-  const x = (turn: number): string => (LEFT + ((WIDTH - LEFT) * turn) / last).toFixed(1);
-  const y = (tokens: number): string => (height - 4 - ((height - 8) * tokens) / top).toFixed(1);
-  const layers = PARTS.map((part, index) => {
-    const below = ({ parts }: Moment): number => sum(PARTS.slice(0, index).map((name) => parts[name]));
-    const upper = timeline.map((moment) => `${x(moment.turn)},${y(below(moment) + moment.parts[part])}`);
-    const lower = timeline.toReversed().map((moment) => `${x(moment.turn)},${y(below(moment))}`);
-    return `<polygon class="${part}" points="${[...upper, ...lower].join(" ")}"/>`;
-  });
-  return svg(height, [...layers, `<text x="4" y="12">${number(top)}</text><text x="4" y="${height - 6}">0</text>`]);
-}
-
-function longest({ timelines }: LabRow): readonly Moment[] {
-  const found = timelines.reduce((best, one) => (one.length > best.length ? one : best), timelines[0] ?? []);
-  const step = Math.max(1, Math.floor(found.length / 400));
-  return found.filter((_, index) => index % step === 0);
-}
-
-function svg(height: number, shapes: readonly string[]): string {
-  return `<svg viewBox="0 0 ${WIDTH} ${height}" role="img">${shapes.join("")}</svg>`;
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
-}
+const MOST_NAMES = 12;
 
 function number(value: number): string {
   return Math.round(value).toLocaleString("en-US");
-}
-
-function percent(share: number): string {
-  return `${(share * 100).toFixed(1)} %`;
 }
 
 function count(n: number, noun: string): string {
   return `${number(n)} ${noun}${n === 1 ? "" : "s"}`;
 }
 
-function escaped(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
-}
-
 const STYLE = `
 :root { color-scheme: light dark; --ink: #1d1f24; --paper: #fcfcfa; --faint: #d9d9d4; --ours: #c2410c; --dot: #64748b;
-  --fixed: #94a3b8; --summary: #c2410c; --user: #0f766e; --assistant: #4f6bb8; --tool: #b8a24f; }
+  --fixed: #94a3b8; --summary: #c2410c; --user: #0f766e; --assistant: #4f6bb8; --tool: #b8a24f; --window: #b91c1c; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e7e7e2; --paper: #17181b; --faint: #3a3b40; --ours: #fb923c; --dot: #94a3b8;
-  --fixed: #64748b; --summary: #fb923c; --user: #2dd4bf; --assistant: #8ba4f0; --tool: #d8c46a; } }
+  --fixed: #64748b; --summary: #fb923c; --user: #2dd4bf; --assistant: #8ba4f0; --tool: #d8c46a; --window: #f87171; } }
 body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 76rem; margin: 2rem auto; padding: 0 1rem; }
-table { border-collapse: collapse; font-size: 12.5px; width: 100%; display: block; overflow-x: auto; }
-th, td { text-align: right; padding: .3rem .4rem; border-bottom: 1px solid var(--faint); white-space: nowrap; }
+table { border-collapse: collapse; font-size: 12.5px; width: 100%; }
+th, td { text-align: right; padding: .3rem .4rem; border-bottom: 1px solid var(--faint); }
 th:first-child, td:first-child { text-align: left; }
-svg { width: 100%; height: auto; } svg text { font-size: 11px; fill: var(--ink); } svg line { stroke: var(--faint); }
-figure { margin: 0 0 1rem; } figcaption { font-size: 13px; }
+.best { font-weight: 700; color: var(--ours); }
+.plots { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 330px), 1fr)); gap: 1rem 1.5rem; margin: 1rem 0; }
+figure { margin: 0; max-width: 560px; } figcaption { font-size: 14px; }
+svg { width: 100%; height: auto; } svg text { font-size: 11px; fill: var(--ink); paint-order: stroke; stroke: var(--paper); stroke-width: 3px; } svg line { stroke: var(--faint); }
+svg .letter { font-weight: 700; text-anchor: middle; font-size: 12px; } svg .lead { stroke: var(--dot); stroke-width: .7; }
+svg .window { stroke: var(--window); stroke-dasharray: 5 3; stroke-width: 1.3; }
 .ours { fill: var(--ours); } .dot { fill: var(--dot); }
+.key span { white-space: nowrap; margin-right: .8rem; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: .15rem 1rem; } dt { font-weight: 600; } dd { margin: 0; overflow-wrap: anywhere; }
+@media (max-width: 640px) {
+  table, tbody, tr, td { display: block; } thead { display: none; } tr { padding: .4rem 0; border-bottom: 1px solid var(--faint); }
+  td { border: 0; padding: .05rem 0; display: flex; justify-content: space-between; } td:first-child { font-size: 14px; justify-content: start; gap: .4rem; }
+  td[data-title]::before { content: attr(data-title); }
+  dl { grid-template-columns: 1fr; } dd { margin: 0 0 .4rem; }
+}
 ${PARTS.map((part) => `polygon.${part} { fill: var(--${part}); } .key .${part}::before { content: "■ "; color: var(--${part}); }`).join("\n")}
 `;
