@@ -4,6 +4,7 @@
  */
 
 import { isRecord } from "../text/is-record.ts";
+import { isUiMessage } from "./ai-sdk/ui-messages.ts";
 import { DIALECTS, type Dialect, definitionOf } from "./dialects.ts";
 
 export interface Detection {
@@ -31,4 +32,29 @@ export function detectDialect(messages: Iterable<unknown>): Detection {
   const [winner] = [...votes].sort(([, a], [, b]) => b.count - a.count);
   if (winner === undefined) return { dialect: "openai", reason: "plain text only, which OpenAI's format covers" };
   return { dialect: winner[0], reason: winner[1].reason };
+}
+
+/**
+ * A sentence about the first value that no dialect's shape could read, and what it looks like; null when there is none. Reading
+ * it anyway would make a message up.
+ */
+export function unreadable(messages: readonly unknown[]): string | null {
+  const index = messages.findIndex((message) => !isReadable(message));
+  if (index === -1) return null;
+  const message = messages[index];
+  if (isUiMessage(message)) {
+    return `message ${index} looks like an AI SDK UI message: give what readUiMessages of @palimpsest/core/message makes of the list`;
+  }
+  if (!isRecord(message))
+    return `message ${index} is ${message === null ? "null" : `a ${typeof message}`}, not a message`;
+  const names = Object.keys(message).slice(0, 8).join(", ");
+  return `message ${index} has the fields ${names}: no dialect has such messages`;
+}
+
+/** A list is a turn of several items. */
+function isReadable(message: unknown): boolean {
+  if (Array.isArray(message)) return message.length > 0;
+  if (!isRecord(message) || isUiMessage(message)) return false;
+  const isChat = typeof message["role"] === "string" && ("content" in message || "tool_calls" in message);
+  return isChat || DIALECTS.some((dialect) => definitionOf(dialect).mark(message) !== null);
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { randomConversation, render } from "../testing/conversation.ts";
-import { detectDialect } from "./detect.ts";
+import { detectDialect, unreadable } from "./detect.ts";
 import { DIALECTS, type Dialect, shapeOf } from "./dialects.ts";
 import { readMessage } from "./read.ts";
 import type { Shape } from "./shape.ts";
@@ -124,6 +124,25 @@ test("one mark tells formats apart whose messages look alike", () => {
   assert.equal(image({ type: "file", file: { file_id: "x" } }), "openai");
   assert.equal(image({ type: "file", data: "x", mediaType: "a/b" }), "ai-sdk");
   assert.equal(image({ type: "text", text: "x", cache_control: {} }), "anthropic");
+});
+
+test("what no shape could read is told apart by what it looks like", () => {
+  const fine = { role: "user", content: "hi" };
+  assert.equal(unreadable([fine, { type: "human", content: "hi" }, { role: "model", parts: [{ text: "ho" }] }]), null);
+  assert.match(
+    unreadable([fine, { role: "user", parts: [{ type: "text", text: "x" }] }])!,
+    /message 1 .*UI message: .*readUiMessages/,
+  );
+  assert.match(unreadable([{ from: "human", value: "hi" }])!, /message 0 has the fields from, value/);
+  assert.match(unreadable([fine, "hi"])!, /message 1 is a string/);
+  for (const dialect of DIALECTS) {
+    const shape = shapeOf(dialect) as Shape<unknown>;
+    assert.equal(
+      unreadable(render(randomConversation(3, { messages: 40, longest: 10, wild: true }), shape)),
+      null,
+      dialect,
+    );
+  }
 });
 
 /** The value with the n-th of its inner values replaced. */

@@ -5,6 +5,7 @@
  */
 import type { CompactionOutcome } from "@palimpsest/core/compaction";
 import { emptyHead, liveAfter, NOTHING_LIVE } from "@palimpsest/core/internal/log";
+import { unreadable } from "@palimpsest/core/internal/message";
 import { NOWHERE } from "@palimpsest/core/internal/summary";
 import {
   type CompactionRecord,
@@ -67,6 +68,8 @@ export async function compactMessages<M extends object>(
 ): Promise<CompactedMessages<M>> {
   const { window: size, reserve = answerReserve(size, null), fixed = 0, signal, writer = null } = options;
   const problems = sizeProblems({ window: size, reserve, fixed });
+  const unread = options.dialect === undefined ? unreadable(messages) : null;
+  if (unread !== null) problems.push(unread);
   if (problems.length > 0) throw new SettingsError(problems);
   const dialect = options.dialect ?? detectDialect(messages).dialect;
   const shape = shapeOf(dialect) as unknown as Shape<M>;

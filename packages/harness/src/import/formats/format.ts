@@ -18,7 +18,7 @@ export interface PlacedValue {
   readonly place: string;
 }
 
-export interface FormatReading {
+interface FormatReading {
   readonly conversations: readonly Conversation[];
   /** Values that hold no message. */
   readonly skipped: number;
