@@ -8,5 +8,5 @@ export type { Surroundings } from "./providers.ts";
 export type { ModelFallback, ResolvedModel } from "./resolve-model.ts";
 export { resolveModel } from "./resolve-model.ts";
 export type { Encoding, ModelCounter, ModelName } from "./tokenizers.ts";
-export { counterFor } from "./tokenizers.ts";
+export { counterFor, exactCounter, exactCounterFor } from "./tokenizers.ts";
 export { type ModelWindow, windowOf } from "./window.ts";
