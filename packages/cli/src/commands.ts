@@ -7,6 +7,7 @@ import { type Command, command } from "./command/command.ts";
 import { flag, list, type OptionTable, text, whole } from "./command/options.ts";
 import type { TalkOptions } from "./home/talk.ts";
 import { memoryCommands } from "./memory-commands.ts";
+import { storeCommands, threadCommands } from "./thread-commands.ts";
 
 const WINDOW = whole("N", { min: 1 }, "as a window of N tokens would force it; nothing is written");
 
@@ -49,7 +50,12 @@ export const commands: readonly Command[] = [
   command({
     name: "import",
     summary: "Read a file of messages, an app's export or a folder of sessions into new threads",
-    examples: ["import session.jsonl --thread old-session", "import ~/.codex/sessions --thread codex"],
+    examples: [
+      "import session.jsonl --thread old-session",
+      "import - --thread piped < session.jsonl",
+      "import ~/.codex/sessions --thread codex",
+    ],
+    interrupt: "at-once",
     positionals: ["FILE|DIR"],
     options: {
       thread: text("T", "the new thread's id (required); a file of conversations makes T-1 ... T-n"),
@@ -59,38 +65,7 @@ export const commands: readonly Command[] = [
     },
     load: () => import("./commands/import.ts"),
   }),
-  command({
-    name: "threads",
-    summary: "List the threads, the most recently changed first",
-    access: "read",
-    examples: ["threads --limit 20", "threads --tree"],
-    positionals: [],
-    options: {
-      limit: whole("N", { min: 1 }, "at most so many (default: all)"),
-      all: flag("of every user"),
-      tree: flag("forks and sub-agents under the thread they come from"),
-    },
-    load: () => import("./commands/threads.ts"),
-  }),
-  command({
-    name: "threads prune",
-    summary: "Delete old sub-agent threads of every user; those their parent can still continue stay",
-    examples: ["threads prune --days 7"],
-    positionals: [],
-    options: {
-      days: whole("N", { min: 0 }, "not changed for so many days (default: subagents.retention_days)"),
-      all: flag("also those that were interrupted and could be continued"),
-    },
-    load: () => import("./commands/threads-prune.ts"),
-  }),
-  command({
-    name: "threads delete",
-    summary: "Delete a thread for good; its forks keep what they shared",
-    examples: ["threads delete old-session"],
-    positionals: ["T"],
-    options: {},
-    load: () => import("./commands/threads-delete.ts"),
-  }),
+  ...threadCommands,
   command({
     name: "view",
     summary: "Show what would be sent to the model now",
@@ -126,12 +101,24 @@ export const commands: readonly Command[] = [
     load: () => import("./commands/replay.ts"),
   }),
   command({
+    name: "export",
+    summary: "Write everything ever said in a thread as Markdown, a page or JSON lines",
+    access: "read",
+    examples: ["export notes > notes.md", "export notes --out notes.html", "export notes --as jsonl"],
+    positionals: ["T"],
+    options: {
+      as: text("FORMAT", "markdown, html or jsonl, which import reads (default: by --out, else markdown)"),
+      out: text("FILE", "write a new file instead of printing"),
+    },
+    load: () => import("./commands/export.ts"),
+  }),
+  command({
     name: "verify",
     summary: "Check the thread's hash chain, record by record",
     access: "read",
-    examples: ["verify notes"],
-    positionals: ["T"],
-    options: {},
+    examples: ["verify notes", "verify --all"],
+    positionals: ["[T]"],
+    options: { all: flag("every thread of every user; only reads") },
     load: () => import("./commands/verify.ts"),
   }),
   command({
@@ -211,6 +198,7 @@ export const commands: readonly Command[] = [
   }),
   command({
     name: "lab",
+    interrupt: "at-once",
     summary: "Replay transcripts under several policies: cost, knowledge, validity",
     examples: ["lab session.jsonl --window 32000", "lab *.jsonl --policy mine.yaml --html report.html"],
     positionals: ["FILE..."],
@@ -224,6 +212,7 @@ export const commands: readonly Command[] = [
   }),
   command({
     name: "doctor",
+    interrupt: "at-once",
     summary: "Check the configuration, the home, the database and its threads",
     examples: ["doctor", "doctor --rebuild"],
     positionals: [],
@@ -243,14 +232,7 @@ export const commands: readonly Command[] = [
     load: () => import("./commands/trust.ts"),
   }),
   ...memoryCommands,
-  command({
-    name: "store copy",
-    summary: "Copy all threads from one store to another; may be interrupted and run again",
-    examples: ["store copy palimpsest.db postgres://me@localhost/threads"],
-    positionals: ["FROM", "TO"],
-    options: {},
-    load: () => import("./commands/store-copy.ts"),
-  }),
+  ...storeCommands,
   command({
     name: "models",
     summary: "List the models that are configured and those that could be, with windows and prices",
@@ -309,5 +291,17 @@ export const commands: readonly Command[] = [
     positionals: ["[FILE]"],
     options: {},
     load: () => import("./commands/config-upgrade.ts"),
+  }),
+  command({
+    name: "completion",
+    summary: "Print a script that lets your shell complete commands and options",
+    examples: [
+      "completion bash >> ~/.bashrc",
+      "completion zsh >> ~/.zshrc",
+      "completion fish > ~/.config/fish/completions/palimpsest.fish",
+    ],
+    positionals: ["SHELL"],
+    options: {},
+    load: async () => ({ run: (await import("./completion.ts")).printCompletion(commands) }),
   }),
 ];

@@ -157,7 +157,7 @@ test("missing, empty and message-less files and directories are one clear senten
     ["nowhere", /^palimpsest: nowhere does not exist/],
     [at.file("empty", ""), /empty is empty/],
     [at.file("blank", "\n \n"), /blank holds no message/],
-    [at.file("none", '{"event":1}\n'), /none holds no message \(1 lines skipped\).*fields event.*ChatGPT export/],
+    [at.file("none", '{"event":1}\n'), /none holds no message \(1 line skipped\).*fields event.*ChatGPT export/],
     [at.file("list", "[]"), /list holds no message/],
     [at.file("."), /holds no \.json or \.jsonl file/],
   ] as const)

@@ -13,10 +13,11 @@ export async function main(args: readonly string[]): Promise<number> {
   const format = args.includes("--json") ? "json" : "text";
   const interrupt = new AbortController();
   // Ctrl-C lets the command put things away; one that waits for a reader that never reads is ended all the same.
-  process.once("SIGINT", () => {
+  const onInterrupt = () => {
     interrupt.abort();
     setTimeout(() => process.exit(130), GRACE_MS).unref();
-  });
+  };
+  process.once("SIGINT", onInterrupt);
   try {
     const line = readCommandLine(args, commands);
     if (line.kind === "help") {
@@ -26,6 +27,8 @@ export async function main(args: readonly string[]): Promise<number> {
     }
     const { run } = await line.command.load();
     const { globals, command, input } = line;
+    // While the thread computes no handler would be called; without one the system ends the process.
+    if (command.interrupt === "at-once") process.removeListener("SIGINT", onInterrupt);
     const { signal } = interrupt;
     const user = userOf(globals);
     const located = locate(globals, user, command, { format, output, signal });

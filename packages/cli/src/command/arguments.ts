@@ -145,7 +145,7 @@ function checkPositionals(command: Command, given: readonly string[]): void {
   const missing = required[given.length];
   const usage = `Usage: palimpsest ${[command.name, ...command.positionals].join(" ")}`;
   if (missing !== undefined) throw new UsageError(`${missing.replace("...", "")} is missing. ${usage}`);
-  const open = command.positionals.some((name) => name.endsWith("..."));
+  const open = command.positionals.some((name) => /\.\.\.\]?$/.test(name));
   const extra = open ? undefined : given[command.positionals.length];
   if (extra !== undefined)
     throw new UsageError(`"${extra}" is one argument too many; put words that belong together in quotes. ${usage}`);

@@ -19,6 +19,8 @@ interface CommandTexts {
   readonly positionals: readonly string[];
   /** `read`: it changes nothing, so it also works where nothing can be written. */
   readonly access?: "read";
+  /** It works in long pieces and may be ended between any two instructions: Ctrl-C ends the process itself. */
+  readonly interrupt?: "at-once";
 }
 
 /** An entry of the table; the compiler holds its options to those its `run` takes. */

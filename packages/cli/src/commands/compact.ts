@@ -1,8 +1,9 @@
-import { type CompactionEvent, compactThread, type ThreadOutcome } from "palimpsest/compaction";
+import { compactThread, type ThreadOutcome } from "palimpsest/compaction";
 import { eventLog } from "palimpsest/internal/assistant";
 import { configuredWriter } from "palimpsest/internal/compaction";
 import { requestWindow, summarizationForThreads } from "palimpsest/internal/config";
 import type { Context, Run } from "../command/command.ts";
+import { compactionProgress } from "../home/compaction-progress.ts";
 import { missingThread, withThread } from "../home/home.ts";
 import { grouped } from "../terminal/grouped.ts";
 
@@ -19,7 +20,7 @@ export const run: Run<Options> = async ({ positionals, options }, context) => {
   const outcome = await withThread(context, thread, async (home) => {
     const config = await home.settings();
     const log = eventLog(config, { line: context.output.note, verbose: context.verbose });
-    const progress = reporter(context);
+    const progress = compactionProgress(context);
     const settings = summarizationForThreads(config.summarization);
     return compactThread(
       home,
@@ -72,14 +73,4 @@ function described(thread: string, outcome: Exclude<ThreadOutcome, { kind: "miss
 function but(standing: readonly number[]): string {
   if (standing.length === 0) return "";
   return `, except ${standing.join(" and ")}, which still ${standing.length === 1 ? "stands" : "stand"}`;
-}
-
-/** What takes long is the summarizer's work; without a model there is hardly time to read it. */
-function reporter({ output, verbose }: Context): (event: CompactionEvent) => void {
-  return (event) => {
-    if (verbose || (!process.stderr.isTTY && event.type !== "summary-progress")) return;
-    if (event.type === "compaction-check") output.progress(`${grouped(event.tokens)} tokens ...`);
-    if (event.type === "compaction-start") output.progress(`summarizing ${event.hide} messages ...`);
-    if (event.type === "summary-progress") output.progress(`summarized ${event.done} of ${event.of}`);
-  };
 }

@@ -8,6 +8,8 @@ import { personHere } from "palimpsest/internal/trust";
 import { openStore } from "palimpsest/stores";
 import type { Context, Run } from "../command/command.ts";
 import { namedStore } from "../home/home.ts";
+import { counted } from "../terminal/counted.ts";
+import { throttled } from "../terminal/throttled.ts";
 
 export const run: Run<{ readonly rebuild?: boolean }> = async ({ options }, context) => {
   const checks = await checksOf(context, options.rebuild ? "rebuild" : "skip");
@@ -40,6 +42,10 @@ async function checksOf(context: Context, derived: "skip" | "rebuild"): Promise<
     derived,
     loaded,
     folders: context.store === null ? "own" : "shared",
+    onProgress: throttled(
+      context.output,
+      (done, thread) => `${thread}: ${counted(done, "thread")} made anew before it`,
+    ),
     reasons: { home: HOME_REASONS[place.reason], config: chosen === null ? "" : CONFIG_REASONS[chosen.reason] },
     open: isStoreThere(target) ? () => openStore(target, { access: derived === "skip" ? "read" : "write" }) : null,
   });

@@ -11,6 +11,9 @@ import {
 import type { Context, Run } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
 import { busy, requireThreadId, withHome } from "../home/home.ts";
+import { readStdin } from "../home/stdin.ts";
+import { counted } from "../terminal/counted.ts";
+import { throttled } from "../terminal/throttled.ts";
 
 interface Options {
   readonly thread?: string;
@@ -20,16 +23,19 @@ interface Options {
 }
 
 export const run: Run<Options> = async ({ positionals, options }, context) => {
-  const path = positionals[0]!;
+  const isPiped = positionals[0] === "-";
+  const path = isPiped ? "standard input" : positionals[0]!;
   const { thread, agent } = options;
   if (thread === undefined) throw new UsageError("--thread is missing. Usage: palimpsest import FILE|DIR --thread T");
   requireThreadId(thread);
   const { title } = await context.located.settings();
-  const isFolder = (await stat(path).catch(() => null))?.isDirectory() === true;
+  const isFolder = !isPiped && (await stat(path).catch(() => null))?.isDirectory() === true;
+  const bytes = isPiped ? await readStdin(context.signal) : null;
   const outcome = await withHome(
     context,
     (deps): Promise<ImportOutcome | FolderOutcome> =>
       (isFolder ? importFolder : importFile)(deps, path, {
+        ...(bytes !== null && { bytes }),
         thread,
         title: title.enabled ? { maxWords: title.max_words } : null,
         ...(agent !== undefined && { agent }),
@@ -111,7 +117,8 @@ async function report(path: string, thread: string, outcome: ImportOutcome, cont
             ? thread
             : `${threads.length} threads, ${threads[0]!.thread} to ${threads.at(-1)!.thread}`;
         const from = format === null ? "" : ` from a file of the kind "${format}"`;
-        await output.line(`Imported ${imported} ${dialect} messages${from} into ${into}; ${skipped} lines skipped.`);
+        const messages = counted(imported, `${dialect} message`);
+        await output.line(`Imported ${messages}${from} into ${into}; ${counted(skipped, "line")} skipped.`);
       }
       return 0;
     }
@@ -127,7 +134,7 @@ async function report(path: string, thread: string, outcome: ImportOutcome, cont
     case "empty":
       throw new Failure(
         "empty",
-        `${path} holds no message (${outcome.skipped} lines skipped). Nothing was imported. ${outcome.seen}`,
+        `${path} holds no message (${counted(outcome.skipped, "line")} skipped). Nothing was imported. ${outcome.seen}`,
       );
     case "bad-thread-id":
       throw new UsageError(`Not a thread id: ${outcome.problem}.`);
@@ -150,14 +157,11 @@ function located(path: string, { place, message }: Problem): string {
   return `${path}${place === "" ? "" : `, ${place}`}: ${message}`;
 }
 
-/** At a terminal at once, elsewhere only when it takes long. */
+/** Writing a large thread is one piece of work, so its beginning is said. */
 function reporter({ output }: Context): (progress: ImportProgress) => void {
-  let last = Date.now();
-  return ({ phase, done }) => {
-    const now = Date.now();
-    const wait = process.stderr.isTTY ? 200 : 5000;
-    if (now - last < wait || done === 1) return;
-    last = now;
-    output.progress(`${phase} ${Math.round(done * 100)} %`);
+  const told = throttled(output, ({ phase, done }: ImportProgress) => `${phase} ${Math.round(done * 100)} %`);
+  return (progress) => {
+    if (progress.phase === "writing" && progress.done === 0 && process.stderr.isTTY) output.progress("writing ...");
+    else if (progress.done < 1) told(progress);
   };
 }

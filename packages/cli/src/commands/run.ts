@@ -1,11 +1,12 @@
-import { addAbortSignal } from "node:stream";
 import type { RunResult } from "palimpsest/agent";
 import type { ConfiguredAgent } from "palimpsest/assistant";
 import type { Cost } from "palimpsest/models";
 import type { Context, Run } from "../command/command.ts";
 import { Failure, sentence, UsageError } from "../command/failure.ts";
 import { programName } from "../command/program-name.ts";
+import { compactionProgress } from "../home/compaction-progress.ts";
 import { busy, patience, waitingNote, whose, withHome } from "../home/home.ts";
+import { readStdin } from "../home/stdin.ts";
 import { checkTalk, chosenThread, chosenWorkspace, requireModel, type TalkOptions } from "../home/talk.ts";
 
 export const run: Run<TalkOptions> = async ({ positionals, options }, context) => {
@@ -33,8 +34,10 @@ export const run: Run<TalkOptions> = async ({ positionals, options }, context) =
         signal: context.signal,
         waitMs,
       });
+      const progress = compactionProgress(context);
       let shown = "";
       for await (const event of stream) {
+        if (event.type === "compaction-start" || event.type === "summary-progress") progress(event);
         if (event.type === "thread-wait") context.output.note(waitingNote(stream.threadId, event));
         if (event.type === "model-retry") context.output.note(`${event.reason}; trying again in ${event.delayMs} ms`);
         if (event.type !== "text-delta" || context.format === "json") continue;
@@ -70,17 +73,11 @@ async function promptOf([given, rest]: readonly string[], { signal }: Context): 
     throw new UsageError(`"${rest}" is one argument too many; put words that belong together in quotes.`);
   const isPiped = given === "-" || rest === "-" || (given === undefined && process.stdin.isTTY !== true);
   const said = given === "-" ? "" : (given ?? "");
-  const prompt = [said, ...(isPiped ? [await inputText(signal)] : [])]
+  const prompt = [said, ...(isPiped ? [(await readStdin(signal)).toString("utf8")] : [])]
     .filter((text) => text.trim() !== "")
     .join("\n\n");
   if (prompt === "") throw new UsageError("PROMPT is empty: say what the agent should do, or pipe it in.");
   return prompt;
-}
-
-async function inputText(signal: AbortSignal): Promise<string> {
-  const pieces: Buffer[] = [];
-  for await (const piece of addAbortSignal(signal, process.stdin)) pieces.push(piece as Buffer);
-  return Buffer.concat(pieces).toString("utf8");
 }
 
 interface RunCost extends Cost {

@@ -4,6 +4,8 @@ import { type CopyProgress, copyStore } from "palimpsest/threads";
 import type { Context, Run } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
 import { namedStore, withStore } from "../home/home.ts";
+import { counted } from "../terminal/counted.ts";
+import { throttled } from "../terminal/throttled.ts";
 
 export const run: Run = async ({ positionals }, context) => {
   const [from, to] = positionals.map(namedStore) as [string, string];
@@ -20,7 +22,7 @@ export const run: Run = async ({ positionals }, context) => {
   if (context.format === "json") await context.output.json(report);
   else
     await context.output.line(
-      `Copied ${copied} threads with ${records} records, verified by their hash chains; ${present} were there already${failed.length === 0 ? "" : `; ${failed.length} failed`}.`,
+      `Copied ${counted(copied, "thread")} with ${counted(records, "record")}, verified by their hash chains; ${present} were there already${failed.length === 0 ? "" : `; ${failed.length} failed`}.`,
     );
   if (context.format === "text" && memories.copied + memories.present + memories.failed.length > 0)
     await context.output.line(
@@ -29,14 +31,10 @@ export const run: Run = async ({ positionals }, context) => {
   return failed.length + memories.failed.length === 0 ? 0 : 1;
 };
 
-/** At a terminal at once, elsewhere only when it takes long. */
 function reporter({ output }: Context) {
-  let last = Date.now();
-  return (progress: CopyProgress) => {
-    const now = Date.now();
-    if (now - last < (process.stderr.isTTY ? 200 : 5000)) return;
-    last = now;
-    if ("memories" in progress) output.progress(`${progress.memories} memories`);
-    else output.progress(`${progress.thread}: ${progress.records} of ${progress.of} records`);
-  };
+  return throttled(output, (progress: CopyProgress) =>
+    "memories" in progress
+      ? `${progress.memories} memories`
+      : `${progress.thread}: ${progress.records} of ${progress.of} records`,
+  );
 }

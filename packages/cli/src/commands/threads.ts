@@ -1,6 +1,14 @@
-import { everyUser, type Store, type ThreadSummary } from "palimpsest/stores";
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { DEFAULT_USER } from "@palimpsest/core/log";
+import { threadFolder } from "palimpsest/internal/compaction";
+import type { Home } from "palimpsest/internal/home";
+import type { ThreadSummary } from "palimpsest/stores";
 import type { Context, Run } from "../command/command.ts";
 import { withHome } from "../home/home.ts";
+import { listThreads } from "../home/list-threads.ts";
+import { localTime } from "../terminal/local-time.ts";
+import { megabytes } from "../terminal/megabytes.ts";
 import { table } from "../terminal/table.ts";
 import { inTree, type TreeRow } from "../terminal/thread-tree.ts";
 
@@ -8,12 +16,14 @@ interface Options {
   readonly limit?: number;
   readonly all?: boolean;
   readonly tree?: boolean;
+  readonly "older-than"?: number;
+  readonly sizes?: boolean;
 }
 
 export const run: Run<Options> = async ({ options }, context) => {
-  const { limit = Number.POSITIVE_INFINITY, all = false, tree = false } = options;
-  const threads = (await context.located.hasStore()) ? await list(context, limit, all) : [];
-  const flat = threads.map(({ header, title, messages, updatedAt }) => ({
+  const { all = false, tree = false, sizes = false } = options;
+  const threads = (await context.located.hasStore()) ? await listed(options, context) : [];
+  const flat = threads.map(({ header, title, messages, updatedAt, bytes }) => ({
     id: header.id,
     title,
     messages,
@@ -23,20 +33,21 @@ export const run: Run<Options> = async ({ options }, context) => {
     user: header.user,
     agent: header.agent,
     kind: header.kind,
+    ...(bytes !== null && { bytes }),
   }));
   const rows = tree ? treeOfEach(flat) : flat.map((row) => ({ ...row, depth: 0 }));
   if (context.format === "json") await context.output.json({ threads: tree ? rows : flat });
-  else if (rows.length === 0)
-    context.output.note(`No threads in ${context.store === null ? context.home : "that store"} yet.`);
+  else if (rows.length === 0) context.output.note(nothing(options, context));
   else
     await context.output.line(
       table(
-        [...(all ? ["user"] : []), "thread", "messages", "changed", "parent", "title"],
+        [...(all ? ["user"] : []), "thread", "messages", ...(sizes ? ["size"] : []), "changed", "parent", "title"],
         rows.map((row) => [
           ...(all ? [row.user] : []),
           "  ".repeat(row.depth) + row.id,
           String(row.messages),
-          row.updatedAt,
+          ...(sizes ? [megabytes(row.bytes ?? 0)] : []),
+          localTime(row.updatedAt),
           row.parent ?? "",
           row.title ?? (row.kind === "subagent" ? `(${row.agent})` : ""),
         ]),
@@ -45,33 +56,45 @@ export const run: Run<Options> = async ({ options }, context) => {
   return 0;
 };
 
-function list(context: Context, limit: number, all: boolean): Promise<ThreadSummary[]> {
-  return withHome(context, async ({ store }) => {
-    if (!all) return ofUser(store, limit);
-    const found: ThreadSummary[] = [];
-    for await (const own of everyUser(store)) found.push(...(await ofUser(own, limit)));
-    return found.sort((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1)).slice(0, limit);
+type Listed = ThreadSummary & { readonly bytes: number | null };
+
+function listed(options: Options, context: Context): Promise<readonly Listed[]> {
+  const { limit, all, "older-than": olderThan, sizes } = options;
+  return withHome(context, async (home) => {
+    const filter = { ...(limit !== undefined && { limit }), ...(all === true && { all }), olderThan };
+    const found: Listed[] = [];
+    for (const summary of await listThreads(home.store, filter)) {
+      context.signal.throwIfAborted();
+      found.push({ ...summary, bytes: sizes === true ? await sizeOf(home, summary) : null });
+      if (sizes === true && process.stderr.isTTY) context.output.progress(`measured ${found.length}`);
+    }
+    return found;
   });
 }
 
-async function ofUser(store: Store, limit: number): Promise<ThreadSummary[]> {
-  const found: ThreadSummary[] = [];
-  let after: string | undefined;
-  while (found.length < limit) {
-    const page = await store.threads({
-      limit: Math.min(limit - found.length, PAGE),
-      ...(after !== undefined && { after }),
-    });
-    found.push(...page.threads);
-    if (page.next === null) break;
-    after = page.next;
-  }
-  return found;
+/** Its own records and its files; what a fork shares is its parent's. */
+async function sizeOf({ store, directory }: Home, { header }: ThreadSummary): Promise<number> {
+  let bytes = await folderSize(threadFolder(directory, header));
+  for await (const { chained } of store.forUser(header.user).records(header.id))
+    if (chained.seq > (header.forkedAt ?? 0)) bytes += Buffer.byteLength(chained.header + (chained.body ?? ""));
+  return bytes;
+}
+
+async function folderSize(folder: string): Promise<number> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  const sizes = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => stat(join(entry.parentPath, entry.name)).catch(() => null));
+  return (await Promise.all(sizes)).reduce((sum, found) => sum + (found?.size ?? 0), 0);
+}
+
+function nothing({ all, "older-than": days }: Options, { store, home, user }: Context): string {
+  const of = all === true || user === DEFAULT_USER ? "" : ` of the user ${JSON.stringify(user)}`;
+  const where = store === null ? home : "that store";
+  return days === undefined ? `No threads${of} in ${where} yet.` : `No threads${of} in ${where} that are so old.`;
 }
 
 /** Ids are one user's own. */
 function treeOfEach<R extends TreeRow & { readonly user: string }>(rows: readonly R[]) {
   return [...Map.groupBy(rows, ({ user }) => user).values()].flatMap((own) => inTree(own));
 }
-
-const PAGE = 500;

@@ -1,9 +1,17 @@
+import { everyThread, everyUser } from "palimpsest/stores";
 import { verify } from "palimpsest/threads";
-import type { Run } from "../command/command.ts";
-import { missingThread, withThread } from "../home/home.ts";
+import type { Context, Run } from "../command/command.ts";
+import { UsageError } from "../command/failure.ts";
+import { missingThread, withHome, withThread } from "../home/home.ts";
+import { counted } from "../terminal/counted.ts";
 
-export const run: Run = async ({ positionals }, context) => {
-  const thread = positionals[0]!;
+export const run: Run<{ readonly all?: boolean }> = async ({ positionals, options }, context) => {
+  const thread = positionals[0];
+  if (options.all === true) {
+    if (thread !== undefined) throw new UsageError("--all takes no thread.");
+    return verifyAll(context);
+  }
+  if (thread === undefined) throw new UsageError("T is missing. Usage: palimpsest verify T, or verify --all");
   const verdict = await withThread(context, thread, (deps) => verify(deps, thread));
   if (verdict.kind === "missing") throw missingThread(context, thread);
   const { records, redacted } = verdict;
@@ -11,8 +19,38 @@ export const run: Run = async ({ positionals }, context) => {
   if (context.format === "json") {
     await context.output.json({ ok: firstBad === undefined, records, redacted, ...(firstBad && { firstBad }) });
   } else if (firstBad === undefined) {
-    await context.output.line(`${thread}: ${records} records, the chain is whole.`);
+    await context.output.line(`${thread}: ${counted(records, "record")}, the chain is whole.`);
   } else context.output.note(`palimpsest: ${thread} is not as it was written. ${firstBad.detail}.`);
   if (redacted.length > 0 && context.format === "text") context.output.note(`redacted: ${redacted.join(", ")}`);
   return firstBad === undefined ? 0 : 1;
 };
+
+/** Every thread of every user; only reads. */
+async function verifyAll(context: Context): Promise<number> {
+  const { output, signal, located, format } = context;
+  const broken: { readonly user: string; readonly thread: string; readonly detail: string }[] = [];
+  const total = { threads: 0, records: 0, redacted: 0 };
+  if (await located.hasStore())
+    await withHome(context, async (home) => {
+      for await (const store of everyUser(home.store))
+        for await (const { header } of everyThread(store)) {
+          signal.throwIfAborted();
+          const verdict = await verify({ ...home, store }, header.id);
+          if (verdict.kind === "missing") continue;
+          total.threads += 1;
+          total.records += verdict.records;
+          total.redacted += verdict.redacted.length;
+          if (verdict.kind === "broken")
+            broken.push({ user: header.user, thread: header.id, detail: verdict.firstBad.detail });
+          if (process.stderr.isTTY) output.progress(`${counted(total.threads, "thread")} verified`);
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+    });
+  if (format === "json") await output.json({ ok: broken.length === 0, ...total, broken });
+  else {
+    for (const { user, thread, detail } of broken) await output.line(`BAD  ${thread} (${user}): ${detail}`);
+    const whole = total.threads - broken.length;
+    await output.line(`${whole} of ${counted(total.threads, "thread")} whole, ${counted(total.records, "record")}.`);
+  }
+  return broken.length === 0 ? 0 : 1;
+}

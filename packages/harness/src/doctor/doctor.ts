@@ -42,6 +42,8 @@ export interface DoctorOptions {
   readonly derived: "skip" | "rebuild";
   /** Whether the home's folders are this store's alone, as they are unless another one was named. */
   readonly folders?: "own" | "shared";
+  /** Before each thread that is verified and made anew. */
+  readonly onProgress?: (done: number, thread: string) => void;
 }
 
 export async function examineHome(options: DoctorOptions): Promise<Check[]> {
@@ -102,7 +104,7 @@ function homeOf({ home, reasons }: DoctorOptions): string {
   return reasons === undefined ? home : `${home} (${reasons.home})`;
 }
 
-async function threadChecks(store: Store, { home, derived }: DoctorOptions): Promise<Check[]> {
+async function threadChecks(store: Store, { home, derived, onProgress }: DoctorOptions): Promise<Check[]> {
   const checks: Check[] = [];
   let count = 0;
   let bad = 0;
@@ -110,6 +112,7 @@ async function threadChecks(store: Store, { home, derived }: DoctorOptions): Pro
     for await (const { header } of everyThread(own)) {
       count += 1;
       if (derived === "skip") continue;
+      onProgress?.(count - 1, header.id);
       const failed = await rebuildThread(own, home, header.id);
       bad += failed.length === 0 ? 0 : 1;
       checks.push(...failed);

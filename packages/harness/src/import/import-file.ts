@@ -19,6 +19,8 @@ import { messageProblem, nestingProblem, strayResults } from "./validate.ts";
 
 export interface ImportOptions {
   readonly thread: string;
+  /** The file's content, where it is known already: the path is then only its name. */
+  readonly bytes?: Buffer;
   readonly agent?: string;
   readonly onInvalid: "refuse" | "skip";
   /** `learn`: the conversations are the user's own, and memory may learn from them; else nothing is learned. */
@@ -59,7 +61,7 @@ export type ImportOutcome =
 export async function importFile(deps: ThreadDeps, path: string, options: ImportOptions): Promise<ImportOutcome> {
   const id = checkThreadId(options.thread);
   if (id.kind === "invalid") return { kind: "bad-thread-id", problem: id.problem };
-  const file = await readWhole(path);
+  const file = options.bytes?.length === 0 ? `${path} is empty` : (options.bytes ?? (await readWhole(path)));
   if (typeof file === "string") return { kind: "unreadable", problem: file };
   const reading = await readConversations(file, {
     onProgress: async (bytes) => {
@@ -164,6 +166,8 @@ async function writeAll(
     if (found === "free") missing.push(job);
   }
   if (missing.length === 0) return { kind: "exists", thread: jobs[0]!.thread };
+  options.onProgress?.({ phase: "writing", done: 0 });
+  await breathe(options.signal);
   for (const [index, job] of missing.entries()) {
     const { title = {} } = options;
     const drafts = recordsOf(job.conversation, { dialect, ids: deps.ids, title, receipt: job.receipt });

@@ -1,0 +1,46 @@
+import { open } from "node:fs/promises";
+import { EXPORT_FORMATS, type ExportFormat, exportThread } from "palimpsest/export";
+import type { Run } from "../command/command.ts";
+import { Failure, UsageError } from "../command/failure.ts";
+import { withThread } from "../home/home.ts";
+
+export const run: Run<{ readonly as?: string; readonly out?: string }> = async ({ positionals, options }, context) => {
+  const thread = positionals[0]!;
+  const { output, signal } = context;
+  const { out } = options;
+  const format = formatOf(options.as, out);
+  if (context.format === "json") throw new UsageError("export has no --json; --as jsonl is JSON lines.");
+  await withThread(context, thread, async ({ store }) => {
+    const pieces = exportThread(store, thread, format);
+    if (out === undefined) return output.stream(pieces, { signal, as: format === "jsonl" ? "exact" : "text" });
+    await writeNew(out, pieces, signal);
+    output.note(`Wrote ${out}.`);
+  });
+  return 0;
+};
+
+/** By its name, by the file's, else Markdown. */
+function formatOf(given: string | undefined, out: string | undefined): ExportFormat {
+  const name = given ?? /\.([a-z]+)$/i.exec(out ?? "")?.[1]?.toLowerCase() ?? "markdown";
+  const format = { md: "markdown", htm: "html", json: "jsonl" }[name] ?? name;
+  const known = EXPORT_FORMATS.find((one) => one === format);
+  if (known !== undefined) return known;
+  if (given === undefined) return "markdown";
+  throw new UsageError(`--as must be one of ${EXPORT_FORMATS.join(", ")}, not "${given}".`);
+}
+
+/** For its owner alone, and never over a file that is there. */
+async function writeNew(path: string, pieces: AsyncIterable<string>, signal: AbortSignal): Promise<void> {
+  const file = await open(path, "wx", 0o600).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "EEXIST") throw new Failure("exists", `${path} exists already: choose another --out.`);
+    throw error;
+  });
+  try {
+    for await (const piece of pieces) {
+      signal.throwIfAborted();
+      await file.write(piece);
+    }
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,138 @@
+// The commands that keep a home in order, through the real binary: export, rename, delete, backup, vacuum, verify.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { test } from "node:test";
+import { BINARY, CLEAN, type Desk, desk } from "../test/binary.ts";
+
+async function said(at: Desk, ...threads: readonly string[]): Promise<void> {
+  for (const thread of threads) {
+    const { code, stderr } = await at.piped(
+      [JSON.stringify({ role: "user", content: `About ${thread}.` })],
+      "import",
+      "-",
+      "--thread",
+      thread,
+    );
+    assert.equal(code, 0, stderr);
+  }
+}
+
+test("import reads a pipe, and export gives back what import reads", async (t) => {
+  const at = desk(t);
+  await said(at, "a");
+  const { code, stdout } = await at.run("export", "a", "--as", "jsonl");
+  assert.equal(code, 0);
+  assert.equal((await at.run("import", at.file("a.jsonl", stdout), "--thread", "b")).code, 0);
+  assert.equal((await at.run("replay", "a", "--raw")).stdout, (await at.run("replay", "b", "--raw")).stdout);
+  const page = at.file("a.html");
+  assert.equal((await at.run("export", "a", "--out", page)).code, 0);
+  assert.match(readFileSync(page, "utf8"), /^<!doctype html>.*About a\./s);
+  assert.equal(statSync(page).mode & 0o077, 0);
+  assert.equal((await at.run("export", "a", "--out", page)).code, 1, "never over a file");
+  assert.match((await at.run("export", "a")).stdout, /^# .*\n\n## user · #1/);
+  assert.equal((await at.run("export", "a", "--as", "pdf")).code, 2);
+});
+
+test("threads rename changes the title and nothing else", async (t) => {
+  const at = desk(t);
+  await said(at, "a");
+  assert.equal((await at.run("threads", "rename", "a", "  The   first one ")).code, 0);
+  const [row] = (await at.json("threads")).document["threads"] as { title: string; messages: number }[];
+  assert.deepEqual([row?.title, row?.messages], ["The first one", 1]);
+  assert.equal((await at.run("verify", "a")).code, 0);
+  assert.equal((await at.run("threads", "rename", "a", " ")).code, 2);
+  assert.equal((await at.run("threads", "rename", "nobody", "x")).code, 1);
+});
+
+test("threads delete takes several, patterns and an age; many need --yes outside of a terminal", async (t) => {
+  const at = desk(t);
+  await said(at, "ft-1", "ft-2", "ft-3", "keep", "gone");
+  const ids = async () =>
+    ((await at.json("threads")).document["threads"] as { id: string }[]).map(({ id }) => id).sort();
+  const refused = await at.run("threads", "delete", "ft-*");
+  assert.deepEqual(
+    [refused.code, /delete 3 threads for good: add --yes/.test(refused.stderr)],
+    [2, true],
+    refused.stderr,
+  );
+  assert.deepEqual((await at.json("threads", "delete", "ft-*", "--yes")).document, {
+    deleted: ["ft-3", "ft-2", "ft-1"],
+    kept: [],
+  });
+  assert.deepEqual((await at.json("threads", "delete", "gone")).document, { thread: "gone", deleted: true });
+  assert.deepEqual(await ids(), ["keep"]);
+  assert.equal((await at.run("threads", "delete", "keep", "nobody", "--yes")).code, 1, "a name must be there");
+  assert.equal((await at.run("threads", "delete")).code, 2);
+  const none = await at.json("threads", "delete", "--older-than", "1", "--yes");
+  assert.deepEqual(none.document, { deleted: [], kept: [] });
+  assert.deepEqual((await at.json("threads", "--older-than", "1")).document["threads"], []);
+  assert.equal((await at.run("threads", "delete", "--older-than", "0", "--yes")).code, 0);
+  assert.deepEqual(await ids(), []);
+});
+
+test("threads shows minutes of the person's clock and, when asked, sizes; of nobody it says whose", async (t) => {
+  const at = desk(t);
+  await said(at, "a");
+  const { stdout } = await at.run("threads", "--sizes");
+  assert.match(stdout, /^thread +messages +size +changed/);
+  assert.match(stdout, /\na +1 +0\.0 MB +\d{4}-\d\d-\d\d \d\d:\d\d /);
+  const [row] = (await at.json("threads", "--sizes")).document["threads"] as { bytes: number }[];
+  assert.ok(row!.bytes > 50);
+  assert.match((await at.run("threads", "--user", "nobody")).stderr, /No threads of the user "nobody" in /);
+});
+
+test("store backup makes a verified copy that can be used, and store vacuum gives space back", async (t) => {
+  const at = desk(t);
+  await said(at, "a", "b");
+  const file = at.file("backup.db");
+  const { code, document } = await at.json("store", "backup", file);
+  assert.deepEqual([code, document["threads"]], [0, 2]);
+  assert.equal((await at.run("store", "backup", file)).code, 1, "never over a file");
+  assert.equal(
+    (await at.run("replay", "a", "--store", file, "--raw")).stdout,
+    (await at.run("replay", "a", "--raw")).stdout,
+  );
+  const vacuumed = await at.json("store", "vacuum");
+  assert.equal(vacuumed.code, 0);
+  assert.ok((vacuumed.document["after"] as number) <= (vacuumed.document["before"] as number));
+  const nowhere = await at.run("store", "backup", "--home", at.file("nowhere"));
+  assert.deepEqual([nowhere.code, existsSync(at.file("nowhere"))], [1, false]);
+});
+
+test("verify --all reads every thread of every user and names those that aren't whole", async (t) => {
+  const at = desk(t);
+  await said(at, "a");
+  await at.run("run", "Hello.", "--user", "ann", "--thread", "b");
+  const whole = await at.json("verify", "--all");
+  assert.deepEqual([whole.code, whole.document["ok"], whole.document["threads"]], [0, true, 2]);
+  const database = new DatabaseSync(join(at.home, "palimpsest.db"));
+  database.exec("UPDATE records SET body = replace(body, 'About a.', 'About b.')");
+  database.close();
+  const broken = await at.json("verify", "--all");
+  assert.equal(broken.code, 1);
+  assert.deepEqual(
+    (broken.document["broken"] as { thread: string }[]).map(({ thread }) => thread),
+    ["a"],
+  );
+  assert.equal((await at.run("verify")).code, 2);
+});
+
+test("Ctrl-C ends an import at once, however much it computes, and leaves nothing of it", async (t) => {
+  const at = desk(t);
+  const line = JSON.stringify({ role: "user", content: "word ".repeat(400) });
+  const file = at.file("huge.jsonl", `${line}\n`.repeat(20_000));
+  const env = { ...CLEAN, PALIMPSEST_HOME: at.home };
+  const args = ["--conditions=palimpsest-source", BINARY, "import", file, "--thread", "h"];
+  const child = spawn(process.execPath, args, { env, stdio: "ignore" });
+  const ended = once(child, "exit");
+  // From here on it works without a pause for its own handlers.
+  while (!existsSync(join(at.home, "palimpsest.db"))) await new Promise((resolve) => setImmediate(resolve));
+  child.kill("SIGINT");
+  assert.deepEqual(await ended, [null, "SIGINT"]);
+  assert.deepEqual((await at.json("threads")).document["threads"], []);
+  assert.equal((await at.run("import", at.file("small.jsonl", `${line}\n`), "--thread", "h")).code, 0);
+});

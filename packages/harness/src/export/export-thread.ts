@@ -1,0 +1,44 @@
+/**
+ * A whole thread as a document for people or for other programs: everything ever said, in order, whatever was compacted
+ * since. Written piece by piece, so a thread of any size needs little memory.
+ */
+import type { MessageRecord } from "@palimpsest/core/log";
+import { type Part, type Shape, shapeOf } from "@palimpsest/core/message";
+import type { Store } from "../stores/store.ts";
+import { replay } from "../threads/audit.ts";
+import { htmlFoot, htmlHead, htmlMessage } from "./html.ts";
+import { markdownHead, markdownMessage } from "./markdown.ts";
+
+export const EXPORT_FORMATS = ["markdown", "html", "jsonl"] as const;
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+
+/** A message as the writers see it. */
+export interface ExportedMessage {
+  readonly seq: number;
+  readonly at: string;
+  readonly role: string;
+  readonly parts: readonly Part[];
+}
+
+/** JSON lines are what `import` reads: the stored message as it is, and when it was said. */
+export async function* exportThread(store: Store, thread: string, format: ExportFormat): AsyncGenerator<string> {
+  if (format === "jsonl") {
+    for await (const { at, body } of replay({ store }, thread))
+      yield `{"at":${JSON.stringify(at)},"message":${body}}\n`;
+    return;
+  }
+  const stored = (await store.head(thread))?.state["title"];
+  const title = typeof stored === "string" ? stored : thread;
+  yield format === "markdown" ? markdownHead(title) : htmlHead(title);
+  for await (const record of replay({ store }, thread)) {
+    const message = exported(record);
+    yield format === "markdown" ? markdownMessage(message) : htmlMessage(message);
+  }
+  if (format === "html") yield htmlFoot();
+}
+
+function exported({ seq, at, dialect, body }: MessageRecord): ExportedMessage {
+  const shape = shapeOf(dialect) as Shape<unknown>;
+  const message: unknown = JSON.parse(body);
+  return { seq, at, role: shape.role(message), parts: shape.parts(message) };
+}

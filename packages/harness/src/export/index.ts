@@ -1,0 +1,1 @@
+export { EXPORT_FORMATS, type ExportFormat, exportThread } from "./export-thread.ts";
