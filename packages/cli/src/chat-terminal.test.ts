@@ -193,3 +193,19 @@ const EDITOR = `import { readFileSync, writeFileSync } from "node:fs";
 const [file] = process.argv.slice(2);
 writeFileSync(file, readFileSync(file, "utf8").toUpperCase() + "second\\n");
 `;
+
+test("what the calls cost is told by /cost and at the end, where the model has a price", async (t) => {
+  const at = desk(t);
+  const server = await startProviderServer({ respond: () => "A short answer." });
+  t.after(() => server.close());
+  mkdirSync(at.home, { recursive: true });
+  const model = `{name: paid, provider: openai-compatible, model: m, base_url: "${server.url}", api_key: none, pricing: {input: 2, output: 8}}`;
+  writeFileSync(`${at.home}/config.yaml`, `models:\n  - ${model}\nmemory:\n  enabled: false\n`);
+  const chat = openTerminal(t, at.home, "chat", "--thread", "t");
+  await chat.until(/^> $/m);
+  chat.type("Hello.\r/cost\r");
+  await chat.until(/^> \/cost\n\d+ model calls?: [\d,]+ tokens in.*\n.*pent 0\.\d+/m);
+  chat.type(CTRL_D);
+  assert.equal(await chat.exit(), 0);
+  assert.match(chat.screen(), /pent 0\.\d+.*\n.*Go on with/);
+});

@@ -10,9 +10,10 @@ import { readSlash } from "../chat/slash.ts";
 import { threadName } from "../chat/switching.ts";
 import { openTerminal } from "../chat/terminal-input.ts";
 import type { Context, Run } from "../command/command.ts";
-import { endingOf, UsageError } from "../command/failure.ts";
+import { endingOf, sentence, UsageError } from "../command/failure.ts";
 import { programName } from "../command/program-name.ts";
 import { patience, whose, withHome } from "../home/home.ts";
+import { costLine } from "../home/money.ts";
 import { checkTalk, chosenThread, chosenWorkspace, requireModel, type TalkOptions } from "../home/talk.ts";
 import type { Output } from "../terminal/output.ts";
 
@@ -114,6 +115,8 @@ async function answered(session: Session, line: string): Promise<boolean> {
 /** A thread in which nothing was said isn't there. */
 async function sayGoodbye({ screen, thread, context, deps }: Session): Promise<void> {
   if ((await deps.store.header(thread)) === undefined) return;
+  const money = await deps.cost(thread);
+  if (money !== null) await screen.aside(`${sentence(costLine(money))}.`);
   await screen.aside(`Go on with: ${programName()} chat --thread ${thread}${whose(context)}`);
 }
 
