@@ -4,12 +4,11 @@
  * result and an answer on a thread of which so many messages are visible; the other checkout needs its own `npm ci`.
  * `npm run bench -- versions CHECKOUT [--visible 20,10000] [--turns 40]`
  */
+import { createHash, randomUUID } from "node:crypto";
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { openStore } from "palimpsest/stores";
-import { appendMessages, createThread, threadDeps } from "palimpsest/threads";
 import { type Bench, BenchInputError, quantile } from "./bench.ts";
 
 const USAGE = "npm run bench -- versions CHECKOUT [--visible 20,10000] [--turns 40]";
@@ -26,8 +25,8 @@ const versions: Bench = async ([other], options) => {
   for (const visible of sizes) {
     const folder = mkdtempSync(join(tmpdir(), "palimpsest-bench-"));
     const [theirs, ours] = [join(folder, "before.db"), join(folder, "now.db")];
-    await fill(ours, visible);
-    copyFileSync(ours, theirs);
+    await fill(other, theirs, visible);
+    copyFileSync(theirs, ours);
     const before = await openVersion(other, theirs, visible);
     const now = await openVersion(HERE, ours, visible);
     const cpu = { before: [] as number[], now: [] as number[] };
@@ -66,10 +65,19 @@ const WARM_UP = 10;
 const BATCH = 1000;
 const THREAD = "long";
 
-/** Filled once by this version: a store's format stays, so every version reads it. */
-async function fill(path: string, visible: number): Promise<void> {
+/** Filled once, by the older version: the newer one brings a store up to date when it opens it. */
+async function fill(checkout: string, path: string, visible: number): Promise<void> {
+  const part = (name: string) => import(join(checkout, "packages/harness/src", name));
+  const { openStore } = (await part("stores/index.ts")) as typeof import("palimpsest/stores");
+  const { createThread } = (await part(
+    "threads/writer.ts",
+  )) as typeof import("../packages/harness/src/threads/writer.ts");
+  const { appendMessages } = (await part(
+    "threads/acts.ts",
+  )) as typeof import("../packages/harness/src/threads/acts.ts");
   const store = await openStore(path);
-  const deps = threadDeps(store);
+  const hash = (text: string): string => createHash("sha256").update(text).digest("hex");
+  const deps = { store, hash, clock: () => new Date(), ids: randomUUID };
   await createThread(deps, { id: THREAD });
   const taken = await store.acquireLease(THREAD, "bench", 3_600_000);
   if (taken.kind !== "acquired") throw new Error(`no lease on the thread: ${taken.kind}`);
