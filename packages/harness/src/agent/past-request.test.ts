@@ -16,7 +16,7 @@ import { openSqlite } from "../stores/sqlite.ts";
 import type { FullStore } from "../stores/store.ts";
 import { agentKit, deepAgentKit } from "../testing/agent-kit.ts";
 import { type ScriptedCall, scriptedModel } from "../testing/scripted-model.ts";
-import { redact, threadDeps } from "../threads/index.ts";
+import { copyStore, redact, threadDeps } from "../threads/index.ts";
 import { pastRequest, type SentRequest, toolsOf } from "./past-request.ts";
 
 const look = tool({
@@ -81,6 +81,20 @@ test("a text that holds the words of an erased message goes with it, and the req
   assert.ok((await store.prompts.list()).every(({ text }) => !text.includes("swordfish")));
   const request = await pastRequest(deps, "t", message);
   assert.ok(request.kind === "erased" && request.what === "system", request.kind);
+});
+
+test("a copied thread's past requests are the same where it arrived", async (t) => {
+  const [store, copy] = [openSqlite({ path: ":memory:" }), openSqlite({ path: ":memory:" })];
+  t.after(() => Promise.all([store.close(), copy.close()]));
+  const { agent } = agentKit(["one", "two"], { store, tools: { look } });
+  for (const prompt of ["first", "second"]) await agent.generate({ threadId: "t", prompt });
+  await copyStore(store, copy);
+  assert.deepEqual(await copy.prompts.list(), await store.prompts.list());
+  for (const answer of await answersOf(store, "t")) {
+    const request = await pastRequest(threadDeps(store), "t", answer);
+    assert.equal(request.kind, "request");
+    assert.deepEqual(await pastRequest(threadDeps(copy), "t", answer), request);
+  }
 });
 
 test("a memory block is shown as it was sent, and no longer once it was erased", async (t) => {
