@@ -204,7 +204,7 @@ test("what the calls cost is told by /cost and at the end, where the model has a
   const chat = openTerminal(t, at.home, "chat", "--thread", "t");
   await chat.until(/^> $/m);
   chat.type("Hello.\r/cost\r");
-  await chat.until(/^> \/cost\n\d+ model calls?: [\d,]+ tokens in.*\n.*pent 0\.\d+/m);
+  await chat.until(/^> \/cost\n\d+ model calls?: [\d,]+ tokens in, \d+ out; spent 0\.\d+/m);
   chat.type(CTRL_D);
   assert.equal(await chat.exit(), 0);
   assert.match(chat.screen(), /pent 0\.\d+.*\n.*Go on with/);

@@ -1,5 +1,4 @@
 /** The chat's commands on what was said last: show it, ask it again, change it; and what the thread has taken so far. */
-import { sentence } from "../command/failure.ts";
 import { costLine } from "../home/money.ts";
 import { grouped } from "../terminal/grouped.ts";
 import { plain } from "../terminal/terminal-text.ts";
@@ -66,9 +65,9 @@ export async function cost({ deps, screen, thread }: Session): Promise<void> {
   }
   if (sum.calls === 0) return screen.aside("No model was asked in this thread yet.");
   const cached = sum.cacheRead === 0 ? "" : ` (${grouped(sum.cacheRead)} of them from the cache)`;
-  await screen.aside(
-    `${grouped(sum.calls)} model ${sum.calls === 1 ? "call" : "calls"}: ${grouped(sum.input)} tokens in${cached}, ${grouped(sum.output)} out.`,
-  );
   const money = await deps.cost(thread);
-  if (money !== null) await screen.aside(`${sentence(costLine(money))}.`);
+  const spent = money === null ? "" : `; ${costLine(money)}`;
+  await screen.aside(
+    `${grouped(sum.calls)} model ${sum.calls === 1 ? "call" : "calls"}: ${grouped(sum.input)} tokens in${cached}, ${grouped(sum.output)} out${spent}.`,
+  );
 }
