@@ -1,4 +1,4 @@
-export { type Boundary, boundaries } from "./boundaries.ts";
+export type { Boundary } from "./boundaries.ts";
 export type { Reach } from "./choice.ts";
 export type { Floor } from "./collapse.ts";
 export type { Cut } from "./cut.ts";

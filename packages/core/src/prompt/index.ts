@@ -4,7 +4,6 @@ export {
   type AccountOf,
   createSizer,
   type FixedSize,
-  fixedSize,
   type PartSize,
   type Sizer,
   type SizerOptions,

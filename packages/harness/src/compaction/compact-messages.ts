@@ -6,6 +6,7 @@
 import type { CompactionOutcome } from "@palimpsest/core/compaction";
 import { emptyHead, liveAfter, NOTHING_LIVE } from "@palimpsest/core/internal/log";
 import { unreadable } from "@palimpsest/core/internal/message";
+import { fixedSize } from "@palimpsest/core/internal/prompt";
 import { NOWHERE } from "@palimpsest/core/internal/summary";
 import {
   type CompactionRecord,
@@ -16,7 +17,7 @@ import {
   type PruneRecord,
 } from "@palimpsest/core/log";
 import { type Dialect, detectDialect, rulesOf, type Shape, shapeOf } from "@palimpsest/core/message";
-import { createSizer, fixedSize } from "@palimpsest/core/prompt";
+import { createSizer } from "@palimpsest/core/prompt";
 import { answerReserve, charsPerToken, createMeter } from "@palimpsest/core/tokens";
 import { SettingsError, type SummarizationOptions, summarizationFromOptions } from "../config/summarization.ts";
 import type { Conversation } from "../threads/conversation.ts";

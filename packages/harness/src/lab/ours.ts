@@ -4,9 +4,10 @@
  */
 import { planCompaction } from "@palimpsest/core/compaction";
 import { applyPrune } from "@palimpsest/core/internal/log";
+import { fixedSize } from "@palimpsest/core/internal/prompt";
 import type { PruneEntry } from "@palimpsest/core/log";
 import { openaiShape } from "@palimpsest/core/message";
-import { buildPrompt, createSizer, fixedSize } from "@palimpsest/core/prompt";
+import { buildPrompt, createSizer } from "@palimpsest/core/prompt";
 import { answerReserve } from "@palimpsest/core/tokens";
 import { homeOriginals } from "../compaction/part-files.ts";
 import { type Summarization, summarizationFromOptions } from "../config/summarization.ts";

@@ -2,19 +2,13 @@
  * Plays a conversation through automatic compaction and measures it in the units of its own settings: how large requests
  * became, and how much of the end each compaction left. What is allowed is judged elsewhere.
  */
-import {
-  type Boundary,
-  boundaries,
-  type CompactionOutcome,
-  type Policy,
-  type Threshold,
-  type Window,
-} from "@palimpsest/core/compaction";
-import { isCeilings } from "@palimpsest/core/internal/compaction";
+import type { Boundary, CompactionOutcome, Policy, Threshold, Window } from "@palimpsest/core/compaction";
+import { boundaries, isCeilings } from "@palimpsest/core/internal/compaction";
+import { fixedSize } from "@palimpsest/core/internal/prompt";
 import type { ViewEntry } from "@palimpsest/core/log";
 import type { RuleSet, Shape } from "@palimpsest/core/message";
 import { forRequest } from "@palimpsest/core/message";
-import { createSizer, fixedSize, type Sizer } from "@palimpsest/core/prompt";
+import { createSizer, type Sizer } from "@palimpsest/core/prompt";
 import type { Meter } from "@palimpsest/core/tokens";
 import { createCompactor } from "../compaction/compactor.ts";
 import { FloorError } from "../compaction/floor-error.ts";

@@ -3,11 +3,11 @@
  * the newest reports anchor. Whoever shows, plans or compacts a stored thread counts with it, so there is one count.
  */
 import { definitionOf } from "@palimpsest/core/internal/message";
-import { sizeOf } from "@palimpsest/core/internal/prompt";
+import { fixedSize, sizeOf } from "@palimpsest/core/internal/prompt";
 import { resumeAccount } from "@palimpsest/core/internal/tokens";
 import type { LogRecord, UsageRecord } from "@palimpsest/core/log";
 import { type Dialect, rulesOf, type Shape, shapeOf } from "@palimpsest/core/message";
-import { createSizer, type FixedSize, fixedSize, type Prompt, type Sizer } from "@palimpsest/core/prompt";
+import { createSizer, type FixedSize, type Prompt, type Sizer } from "@palimpsest/core/prompt";
 import { createMeter, type Meter } from "@palimpsest/core/tokens";
 import { exactCounterFor, type ModelCounter } from "../models/tokenizers.ts";
 import type { Store, ThreadLoad } from "../stores/store.ts";

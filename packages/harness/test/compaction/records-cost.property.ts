@@ -6,10 +6,11 @@
 import assert from "node:assert/strict";
 import { liveRecords, sent, view } from "@palimpsest/core/internal/log";
 import { openaiRules } from "@palimpsest/core/internal/message";
+import { fixedSize } from "@palimpsest/core/internal/prompt";
 import { output, path, prose, type Random, random } from "@palimpsest/core/internal/testing";
 import type { LogRecord, ViewEntry } from "@palimpsest/core/log";
 import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
-import { createSizer, fixedSize } from "@palimpsest/core/prompt";
+import { createSizer } from "@palimpsest/core/prompt";
 import { charsPerToken, createMeter } from "@palimpsest/core/tokens";
 import { createCompactor } from "../../src/compaction/compactor.ts";
 import { createModelWriter } from "../../src/compaction/model-writer.ts";
