@@ -8,7 +8,7 @@ import { makeHome } from "palimpsest/internal/trust";
 import type { ModelOffer } from "palimpsest/models";
 import type { Context, Run } from "../command/command.ts";
 import { Failure, sentence, UsageError } from "../command/failure.ts";
-import { ask, canAsk } from "../home/ask.ts";
+import { askSeveral, canAsk } from "../home/ask.ts";
 
 interface Options {
   readonly provider?: string;
@@ -25,7 +25,10 @@ export const run: Run<Options> = async ({ options }, context) => {
   const path = isNamed ? named.path : join(context.home, CONFIG_NAME);
   if (existsSync(path))
     throw new Failure("exists", `${path} exists already and is left as it is: edit it, or name another with --config.`);
-  const answers = canAsk(format) && options.provider === undefined ? await asked(context) : given(options);
+  const answers =
+    canAsk(format) && options.provider === undefined
+      ? await askSeveral(context.signal, (answer) => asked(answer, context))
+      : given(options);
   const problem = answerProblem(answers);
   if (problem !== null) throw new UsageError(`${sentence(problem)}.`);
   if (!isNamed) makeHome(located.place, located.person);
@@ -59,12 +62,12 @@ function given(options: Options): StarterAnswers {
 }
 
 /** Four questions; an empty answer takes what stands in brackets. */
-async function asked({ output, signal }: Context): Promise<StarterAnswers> {
+async function asked(answer: (question: string) => Promise<string>, { output }: Context): Promise<StarterAnswers> {
   const offers = offeredModels(process.env);
   if (offers.length > 0)
     await output.line(`Keys found: ${offers.map(({ from, variable }) => `${from} ($${variable})`).join(", ")}.`);
   const question = async (text: string, standard: string): Promise<string> =>
-    (await ask(`${text}${standard === "" ? "" : ` [${standard}]`}: `, signal)).trim() || standard;
+    (await answer(`${text}${standard === "" ? "" : ` [${standard}]`}: `)).trim() || standard;
   const provider = await question(`Provider (${PROVIDERS.join(", ")})`, offers[0]?.provider ?? "openai");
   if (!isProvider(provider)) throw new UsageError(`There is no provider "${provider}": ${PROVIDERS.join(", ")}.`);
   const offer: ModelOffer | undefined = offers.find((one) => one.provider === provider);
