@@ -45,7 +45,7 @@ test("a turn that was answered stays answered when nothing can be learned from i
   assert.equal((await run("run", "Hello.", "--store", store)).code, 0);
   const client = new Client(server.url());
   await client.connect();
-  await client.query("ALTER TABLE unlearned.memory_jobs RENAME COLUMN leased TO gone");
+  await client.query("ALTER TABLE unlearned.outbox RENAME COLUMN leased TO gone");
   await client.end();
   const { code, stdout, stderr } = await run("run", "My name is Ada and I like tea.", "--store", store, "--json");
   assert.equal(code, 0, stderr);
