@@ -1,5 +1,5 @@
 // Your own loop, your own array of OpenAI messages: keep all of it, send what fits. No store, no model, no key.
-import { type CompactedMessages, compactMessages, type MessagesState } from "palimpsest/compaction";
+import { type CompactedMessages, compactMessages, type MessagesState } from "palimpsest/messages";
 
 interface Message {
   role: "user" | "assistant";

@@ -36,6 +36,24 @@ export async function scoped<T>(signal: AbortSignal, work: (own: AbortController
   }
 }
 
+/** Lets whatever else waits for its turn have it, so that whoever asked to stop meanwhile is heard. */
+export function nextTask(): Promise<void> {
+  return new Promise((resolve) => {
+    (globalThis.setImmediate ?? setTimeout)(resolve);
+  });
+}
+
+/** Resolves after so long; rejects with the signal's reason. */
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  if (ms <= 0) return;
+  let timer: NodeJS.Timeout | undefined;
+  const wait = (): Promise<void> =>
+    new Promise((resolve) => {
+      timer = startTimer(ms, resolve);
+    });
+  await untilAborted(signal, wait).finally(() => clearTimeout(timer));
+}
+
 export interface TimeLimit {
   /** Null: no limit. */
   readonly ms: number | null;

@@ -12,9 +12,6 @@ export function userFolder(home: string, user: string): string {
   return user === DEFAULT_USER ? home : join(home, "users", folderName(user));
 }
 
-/** Where a thread's folder keeps the hidden originals. */
-export const HISTORY = "history";
-
 /** Everything the home keeps of a thread beside its log: workspace, uploads, outputs, history. */
 export function threadFolder(home: string, { user, id }: ThreadName): string {
   return join(userFolder(home, user), "threads", folderName(id));

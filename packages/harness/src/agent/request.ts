@@ -13,6 +13,7 @@ import type { Prompt } from "@palimpsest/core/prompt";
 import type { Originals } from "@palimpsest/core/summary";
 import type { Meter } from "@palimpsest/core/tokens";
 import type { ToolSet } from "ai";
+import { drafting } from "../compaction/background.ts";
 import { type Compactor, createCompactor } from "../compaction/compactor.ts";
 import { draftTable } from "../compaction/draft-table.ts";
 import { ensureParts, homeOriginals } from "../compaction/part-files.ts";
@@ -197,11 +198,11 @@ function effects(run: Run, options: RequestOptions, now: Now) {
   };
   return {
     writer: writerFor(summarizer, place),
-    background: {
+    background: drafting({
       table,
       ahead: settings.drafts && deps.store.drafts !== undefined ? ahead : "no",
       label: summarizerLabel(summarizer, place),
-    },
+    }),
     policy: settings.policy,
     prune: enabled ? () => ({ policy, cache: cache() }) as const : null,
     quotes: (seqs: readonly number[]) => readMessages(deps.store, threadId, seqs),

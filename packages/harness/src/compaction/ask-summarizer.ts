@@ -3,8 +3,6 @@
  * after a failure, with more room after an answer that was cut. Finished answers are kept by what was asked, so that a
  * crash repeats none of them. What an answer is worth is the caller's to read.
  */
-import { createHash } from "node:crypto";
-import { setTimeout as delay } from "node:timers/promises";
 import { within } from "../abort.ts";
 import { addUsage, NO_USAGE } from "../models/usage.ts";
 import type { DraftTable } from "./draft-table.ts";
@@ -140,14 +138,8 @@ async function attemptOnce<T>(
 
 class TooSlow extends Error {}
 
-export async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  if (ms > 0) await delay(ms, undefined, { signal });
-}
-
 function keyOf({ kind, system, prompt }: SummaryRequest): string {
-  return `chunk-${createHash("sha256")
-    .update(JSON.stringify([kind, system, prompt]))
-    .digest("hex")}`;
+  return `chunk ${JSON.stringify([kind, system, prompt])}`;
 }
 
 function readKept(stored: string | null): SummaryAnswer | null {

@@ -16,6 +16,7 @@ import { type Conversation, openConversation } from "../threads/conversation.ts"
 import { livePrompt } from "../threads/live-prompt.ts";
 import { redact } from "../threads/redact.ts";
 import { createThread, threadDeps, type Writer } from "../threads/writer.ts";
+import { drafting } from "./background.ts";
 import { type Compactor, type CompactorOptions, createCompactor } from "./compactor.ts";
 import { type DraftTable, draftTable } from "./draft-table.ts";
 import { type CompactionEvent, logLine } from "./events.ts";
@@ -314,7 +315,7 @@ async function makeThread(writer: Writer) {
       archive: null,
       clock,
       on: (event) => events.push(event),
-      background: background === null ? null : { table, ...background },
+      background: background === null ? null : drafting({ table, ...background }),
     };
     return createCompactor(options);
   };

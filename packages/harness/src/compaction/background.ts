@@ -48,13 +48,25 @@ interface Draft extends Begun {
 
 const KEY = "draft";
 
-interface Setting<M> extends SummaryJobOptions<M> {
-  readonly background: BackgroundOptions;
+interface BackgroundDeps<M> extends Omit<SummaryJobOptions<M>, "background"> {
   readonly window: () => Window;
 }
 
-export function createBackground<M>(options: Setting<M>, summaryStep: SummaryStep): Background<M> {
-  return new Drafting(options, summaryStep);
+interface Setting<M> extends BackgroundDeps<M> {
+  readonly background: BackgroundOptions;
+}
+
+/** Where finished parts are kept, and how drafting begins. A compactor is given it: what drafts needs a store, a compactor doesn't. */
+export interface OpenBackground {
+  readonly table: DraftTable;
+  open<M>(deps: BackgroundDeps<M>, summaryStep: SummaryStep): Background<M>;
+}
+
+export function drafting(background: BackgroundOptions): OpenBackground {
+  return {
+    table: background.table,
+    open: (deps, summaryStep) => new Drafting({ ...deps, background }, summaryStep),
+  };
 }
 
 class Drafting<M> implements Background<M> {

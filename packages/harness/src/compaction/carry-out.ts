@@ -12,8 +12,8 @@ import {
 } from "@palimpsest/core/internal/compaction";
 import type { Rung } from "@palimpsest/core/log";
 import type { Prompt } from "@palimpsest/core/prompt";
+import { archivePath } from "../history-parts.ts";
 import type { CompactorOptions, CompactRequest } from "./compactor.ts";
-import { archivePath } from "./part-files.ts";
 import { summaryJob } from "./summary-job.ts";
 import { type Begun, completed, type SummaryStep } from "./write-summary.ts";
 
@@ -70,8 +70,7 @@ async function carryOutPlan<M>(
   const job = await summaryJob(cut, options, prompt, request.focus ?? null);
   const useful = begun !== null && begun.cut.covers[1] <= cut.covers[1];
   const model = request.dryRun ? "none" : (request.model ?? "writer");
-  const signal = request.signal ?? new AbortController().signal;
-  const written = useful ? completed(begun, job) : await summaryStep.write(job, { model, signal });
+  const written = useful ? completed(begun, job) : await summaryStep.write(job, { model, signal: request.signal });
   const archive = options.archive === null ? null : archivePath(cut.covers);
   const { input, maxTokens } = job;
   const applied = applyPlan(prompt, plan, { input, written, maxTokens, archive }, { thread, format });

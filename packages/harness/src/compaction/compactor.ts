@@ -2,7 +2,6 @@
  * Carries out compactions: asks the planner, gets a summary written, appends the records. Any failure before the append
  * leaves the thread exactly as it was; the part file after it is only a cache. Needs no model.
  */
-import { setImmediate } from "node:timers/promises";
 import {
   type CompactionOutcome,
   type CompactPlan,
@@ -20,9 +19,10 @@ import { NOWHERE } from "@palimpsest/core/internal/summary";
 import type { Head } from "@palimpsest/core/log";
 import type { Prompt, SizedEntry } from "@palimpsest/core/prompt";
 import type { Originals } from "@palimpsest/core/summary";
+import { nextTask } from "../abort.ts";
 import { SettingsError } from "../config/summarization.ts";
 import type { Conversation } from "../threads/conversation.ts";
-import { type Background, type BackgroundOptions, createBackground } from "./background.ts";
+import type { Background, OpenBackground } from "./background.ts";
 import { type CarryOutContext, carryOutFitting } from "./carry-out.ts";
 import type { OnCompactionEvent } from "./events.ts";
 import { FloorError } from "./floor-error.ts";
@@ -49,7 +49,7 @@ export interface CompactorOptions<M> {
   readonly clock: () => Date;
   readonly on: OnCompactionEvent;
   /** Drafts the next summary ahead of the trigger; without it every summary is written when it is needed. */
-  readonly background?: BackgroundOptions | null;
+  readonly background?: OpenBackground | null;
 }
 
 export interface CompactRequest {
@@ -78,9 +78,7 @@ export function createCompactor<M>(options: CompactorOptions<M>): Compactor<M> {
   const { conversation, on } = options;
   const summaryStep = createSummaryStep(options);
   const background =
-    options.background == null || options.writer === null
-      ? null
-      : createBackground({ ...options, background: options.background }, summaryStep);
+    options.background == null || options.writer === null ? null : options.background.open(options, summaryStep);
   /** Where the log stood when an attempt changed nothing: the next one waits for growth. */
   let attempted = 0;
   const plan = (request: CompactRequest, prompt: Prompt<M>, known: Known = NOTHING_KNOWN): Plan =>
@@ -139,7 +137,7 @@ async function carryOut<M>(plan: Plan, request: CompactRequest, context: Context
   const { cut } = planned;
   if (!request.dryRun) {
     // A long extract keeps the process busy: whoever asked to stop meanwhile is heard before anything is written.
-    await setImmediate();
+    if (request.signal !== undefined) await nextTask();
     if (request.signal?.aborted) return unchanged("aborted", tokens);
     const committed = await conversation.commit(
       applied.records.map((record) => ({ ...record, tokensBefore: tokens, tokensAfter })),

@@ -2,8 +2,10 @@
  * What is being prepared for one thread: finished chunks of a summary and the summary drafted ahead. A cache beside the
  * log: whatever can't be read or written is only done again, so its errors end here.
  */
+import { createHash } from "node:crypto";
 import type { Drafts } from "../stores/store.ts";
 
+/** A key may be as long as the prompt that it stands for. */
 export interface DraftTable {
   get(key: string): Promise<string | null>;
   put(key: string, value: string): Promise<void>;
@@ -15,10 +17,20 @@ export interface DraftTable {
 export function draftTable(drafts: Drafts | undefined, thread: string, clock: () => Date): DraftTable {
   if (drafts === undefined) return { get: async () => null, put: async () => {}, drop: async () => {} };
   return {
-    get: async (key) => (await drafts.get(thread, key).catch(() => undefined))?.value ?? null,
+    get: async (key) => (await drafts.get(thread, named(key)).catch(() => undefined))?.value ?? null,
     async put(key, value) {
-      await drafts.put(thread, key, value, clock().toISOString()).catch(() => undefined);
+      await drafts.put(thread, named(key), value, clock().toISOString()).catch(() => undefined);
     },
-    drop: (key) => drafts.drop(thread, key).catch(() => undefined),
+    drop: (key) => drafts.drop(thread, key === undefined ? key : named(key)).catch(() => undefined),
   };
+}
+
+/** The key as the store keeps it: its first word, and a hash of what was asked. */
+function named(key: string): string {
+  const at = key.indexOf(" ");
+  return at < 0
+    ? key
+    : `${key.slice(0, at)}-${createHash("sha256")
+        .update(key.slice(at + 1))
+        .digest("hex")}`;
 }

@@ -1,10 +1,4 @@
-export type { BackgroundOptions } from "./background.ts";
-export {
-  type CompactedMessages,
-  type CompactMessagesOptions,
-  compactMessages,
-  type MessagesState,
-} from "./compact-messages.ts";
+export type { BackgroundOptions, OpenBackground } from "./background.ts";
 export type { Compactor, CompactorOptions, CompactRequest } from "./compactor.ts";
 export type { DraftTable } from "./draft-table.ts";
 export type { CompactionEvent, OnCompactionEvent } from "./events.ts";

@@ -14,7 +14,8 @@ import {
   patchPrompt,
   type SummaryState,
 } from "@palimpsest/core/summary";
-import { createAsker, pause, type Question } from "./ask-summarizer.ts";
+import { pause } from "../abort.ts";
+import { createAsker, type Question } from "./ask-summarizer.ts";
 import { writeProse } from "./prose-writer.ts";
 import { isEmpty, type ReadPatch, readPatchAnswer } from "./summary-answer.ts";
 import {

@@ -8,24 +8,13 @@ import { storedSummary } from "@palimpsest/core/internal/compaction";
 import { LEDGER_FILE, ledgerText, RECALL } from "@palimpsest/core/internal/summary";
 import { parseHeader, type Range, type RecordHeader } from "@palimpsest/core/log";
 import type { Originals, SummaryState } from "@palimpsest/core/summary";
-import { HISTORY } from "../home-folders.ts";
+import { HISTORY, partName } from "../history-parts.ts";
 import type { Store } from "../stores/store.ts";
 import { stateChainOf } from "../threads/state-chain.ts";
 import { PRIVATE_FOLDER, READ_ONLY_FILE } from "../trust/private-files.ts";
 
 /** What an assistant with its own home has to read hidden messages: the part files and the recall tools. */
 export const homeOriginals: Originals = { ...RECALL, folder: `${HISTORY}/` };
-
-/** Names sort in the order of what they hold. */
-function partName([first, last]: Range): string {
-  const pad = (seq: number): string => String(seq).padStart(10, "0");
-  return `part-${pad(first)}-${pad(last)}.jsonl`;
-}
-
-/** Relative to the thread's workspace, as records and outcomes name it. */
-export function archivePath(covers: Range): string {
-  return `${HISTORY}/${partName(covers)}`;
-}
 
 /**
  * Makes the folder hold exactly the parts of the live compactions, and the ledger of the newest; returns how many parts

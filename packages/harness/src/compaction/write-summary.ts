@@ -23,7 +23,7 @@ export interface Begun {
 interface Writing {
   /** `none`: only what needs no model. */
   readonly model: "writer" | "none";
-  readonly signal: AbortSignal;
+  readonly signal: AbortSignal | undefined;
 }
 
 export interface SummaryStep {
@@ -62,7 +62,7 @@ export function createSummaryStep({ writer, clock, on }: SummaryStepOptions): Su
       return asked?.kind === "written" ? byWriter(asked) : null;
     },
     async write(job, { model, signal }) {
-      const asked = model === "none" ? null : await ask(job, signal);
+      const asked = model === "none" || writer === null ? null : await ask(job, signal ?? new AbortController().signal);
       if (asked?.kind === "written") return byWriter(asked);
       const state = extractState(job.input, job.shape, job);
       return { rung: "extract", state, calls: asked?.calls ?? 0, digested: 0 };

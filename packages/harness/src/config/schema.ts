@@ -3,6 +3,7 @@
  * `config.ts` turns it into what the code takes. The JSON Schema that `config schema` prints is derived from this.
  */
 import { z } from "zod/v4";
+import { DEFAULT_KEEP } from "./summarization.ts";
 
 export const CONFIG_VERSION = 1;
 
@@ -28,8 +29,6 @@ const threshold = z
   });
 
 const thresholds = z.union([threshold, z.array(threshold).min(1)]);
-
-export const DEFAULT_KEEP = { type: "messages" as const, value: 20 };
 
 const NO_TRIGGER = `needs at least one trigger when it is enabled, for example:
 summarization:

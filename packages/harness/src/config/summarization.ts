@@ -7,7 +7,10 @@ import { type Keep, type Policy, policyProblems, type Threshold } from "@palimps
 import { PalimpsestError } from "@palimpsest/core/errors";
 import { isCeilings } from "@palimpsest/core/internal/compaction";
 import type { SummaryFormat } from "@palimpsest/core/log";
-import { DEFAULT_KEEP, type SummarizationFile } from "./schema.ts";
+import type { SummarizationFile } from "./schema.ts";
+
+/** What a file keeps that says nothing about it. */
+export const DEFAULT_KEEP = { type: "messages" as const, value: 20 };
 
 export interface Summarization {
   readonly automatic: boolean;

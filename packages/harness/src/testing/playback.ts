@@ -8,7 +8,7 @@ import { RECALL } from "@palimpsest/core/internal/summary";
 import { forRequest, type Role, type RuleSet, type Shape, violations } from "@palimpsest/core/message";
 import { createSizer } from "@palimpsest/core/prompt";
 import type { Meter } from "@palimpsest/core/tokens";
-import type { BackgroundOptions } from "../compaction/background.ts";
+import { type BackgroundOptions, drafting } from "../compaction/background.ts";
 import { createCompactor } from "../compaction/compactor.ts";
 import { FloorError } from "../compaction/floor-error.ts";
 import type { SummaryWriter } from "../compaction/summary-writer.ts";
@@ -88,7 +88,7 @@ export async function playback<M extends object>(options: PlaybackOptions<M>): P
       if (event.type === "compaction-end") tally.outcome(event.outcome);
       if (event.type === "draft-used") tally.draftsUsed++;
     },
-    ...(options.background === undefined ? {} : { background: options.background }),
+    ...(options.background === undefined ? {} : { background: drafting(options.background) }),
   });
   for (const [index, message] of messages.entries()) {
     now = options.times?.[index] ?? now + 1000;

@@ -10,6 +10,7 @@ import type { RuleSet, Shape } from "@palimpsest/core/message";
 import { forRequest } from "@palimpsest/core/message";
 import { createSizer, type Sizer } from "@palimpsest/core/prompt";
 import type { Meter } from "@palimpsest/core/tokens";
+import { drafting } from "../compaction/background.ts";
 import { createCompactor } from "../compaction/compactor.ts";
 import { FloorError } from "../compaction/floor-error.ts";
 import type { SummaryWriter } from "../compaction/summary-writer.ts";
@@ -93,7 +94,7 @@ export async function playSettings<M extends object>(options: SettingsPlayback<M
       if (event.type === "draft-used") tally.draftsUsed++;
       if (event.type === "summary-usage") tally.calls += event.calls;
     },
-    background: options.drafts === "ahead" ? { table: memoryDrafts() } : null,
+    background: options.drafts === "ahead" ? drafting({ table: memoryDrafts() }) : null,
   });
   for (const message of messages) {
     if (compactions.length === options.compactions) break;

@@ -5,7 +5,8 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { checkThreadId, type ThreadName } from "@palimpsest/core/log";
-import { HISTORY, threadFolder } from "../home-folders.ts";
+import { HISTORY } from "../history-parts.ts";
+import { threadFolder } from "../home-folders.ts";
 import { PRIVATE_FOLDER } from "../trust/private-files.ts";
 import { ROOT_NAMES, type RootName } from "./virtual-path.ts";
 

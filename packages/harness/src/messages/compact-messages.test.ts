@@ -4,8 +4,8 @@ import { randomConversation, render } from "@palimpsest/core/internal/testing";
 import { FORMAT_VERSION } from "@palimpsest/core/log";
 import { type Dialect, rulesOf, type Shape, shapeOf, violations } from "@palimpsest/core/message";
 import fc from "fast-check";
+import { createModelWriter } from "../compaction/model-writer.ts";
 import { type CompactedMessages, compactMessages, type MessagesState } from "./compact-messages.ts";
-import { createModelWriter } from "./model-writer.ts";
 
 const dialects = ["openai", "anthropic", "ai-sdk"] as const satisfies readonly Dialect[];
 

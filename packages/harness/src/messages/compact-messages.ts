@@ -19,12 +19,12 @@ import {
 import { type Dialect, detectDialect, rulesOf, type Shape, shapeOf } from "@palimpsest/core/message";
 import { createSizer } from "@palimpsest/core/prompt";
 import { answerReserve, charsPerToken, createMeter } from "@palimpsest/core/tokens";
+import { createCompactor } from "../compaction/compactor.ts";
+import type { SummaryWriter } from "../compaction/summary-writer.ts";
 import { SettingsError, type SummarizationOptions, summarizationFromOptions } from "../config/summarization.ts";
 import type { Conversation } from "../threads/conversation.ts";
 import { inMemoryConversation, NO_THREAD } from "../threads/in-memory.ts";
 import { livePrompt } from "../threads/live-prompt.ts";
-import { createCompactor } from "./compactor.ts";
-import type { SummaryWriter } from "./summary-writer.ts";
 
 export interface CompactMessagesOptions extends SummarizationOptions {
   /** The model's input window in tokens. */

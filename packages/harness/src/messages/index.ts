@@ -1,0 +1,6 @@
+export {
+  type CompactedMessages,
+  type CompactMessagesOptions,
+  compactMessages,
+  type MessagesState,
+} from "./compact-messages.ts";
