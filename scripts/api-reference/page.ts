@@ -12,7 +12,7 @@ export function referencePages(workspace: Workspace): ReadonlyMap<string, string
 }
 
 function fileOf(specifier: string): string {
-  return `${specifier.replace("@palimpsest/core", "core").replaceAll("/", "-")}.md`;
+  return `${specifier.replace("@palimpsest/", "").replaceAll("/", "-")}.md`;
 }
 
 function contents(listed: readonly (readonly [string, PublicNames])[]): string {

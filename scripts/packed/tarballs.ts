@@ -175,6 +175,9 @@ test("the command works at once, with nothing installed beside it", async () => 
   const { stdout } = await palimpsest("run", "The bridge opens in 1932.", "--thread", "notes", "--home", home);
   assert.match(stdout, /\[offline\]/);
   assert.match((await palimpsest("replay", "notes", "--home", home)).stdout, /1932/);
+  const program = `import { createGateway } from "@palimpsest/gateway"; console.log(typeof createGateway);`;
+  const served = await run(process.execPath, ["--input-type=module", "--eval", program], project);
+  assert.equal(served.stdout, "function\n");
   assert.deepEqual(
     installed(project).filter(({ license }) => /GPL/i.test(license)),
     [],

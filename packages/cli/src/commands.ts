@@ -231,6 +231,18 @@ export const commands: readonly Command[] = [
     },
     load: () => import("./commands/trust.ts"),
   }),
+  command({
+    name: "serve",
+    interrupt: "at-once",
+    summary: "Serve threads, memory and models over HTTP, to this machine unless there are keys",
+    examples: ["serve", "serve --port 8080", "serve --port 0 --json"],
+    positionals: [],
+    options: {
+      host: text("ADDRESS", "where to listen (default: 127.0.0.1); another needs keys"),
+      port: whole("N", { min: 0 }, "the port; 0: any that is free (default: 8790)"),
+    },
+    load: () => import("./commands/serve.ts"),
+  }),
   ...memoryCommands,
   ...storeCommands,
   command({

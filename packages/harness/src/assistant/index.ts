@@ -6,7 +6,6 @@ export {
   type HomeAgentOptions,
   type HomeOptions,
   type LocatedHome,
-  locateHome,
   openHome,
 } from "./open-home.ts";
 export type { Probed } from "./probe-model.ts";

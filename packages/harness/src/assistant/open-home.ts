@@ -78,6 +78,8 @@ export interface Home extends LocatedHome, ThreadDeps {
   cost(thread: string): Promise<ThreadCost | null>;
   /** What erasing needs: threads, what was learned from them, and their files. */
   eraseDeps(): Promise<EraseDeps>;
+  /** The same home as another user sees it; closing one closes both. */
+  forUser(user: string): Home;
   close(): Promise<void>;
 }
 
@@ -177,7 +179,7 @@ export function locateHome(options: HomeOptions): LocatedHome {
 function opened(located: LocatedHome, store: Store): Home {
   const { directory, place, person, user } = located;
   const deps = threadDeps(asUser(store, user));
-  return {
+  const home: Home = {
     ...located,
     ...deps,
     async agent({ log, verbose = false, ...options } = {}) {
@@ -210,8 +212,10 @@ function opened(located: LocatedHome, store: Store): Home {
       const cleanFiles = (thread: string) => cleanThreadFiles(directory, deps.store, thread);
       return { deps, repository: await located.memory(deps.store), cleanFiles };
     },
+    forUser: (other) => (other === user ? home : opened({ ...located, user: other }, store)),
     close: () => store.close(),
   };
+  return home;
 }
 
 export function isStoreThere(target: string): boolean {

@@ -1,0 +1,52 @@
+// `palimpsest serve` as a program that others start: what it prints, and how it ends.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { type TestContext, test } from "node:test";
+import { BINARY, desk } from "../test/binary.ts";
+
+interface Serving {
+  readonly url: string;
+  readonly pid: number;
+  end(signal: "SIGTERM" | "SIGINT"): Promise<{ readonly code: number | null; readonly stdout: readonly string[] }>;
+}
+
+async function serving(t: TestContext, home: string): Promise<Serving> {
+  const args = ["--conditions=palimpsest-source", BINARY, "serve", "--port", "0", "--json", "--home", home];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "ignore"] });
+  t.after(() => child.kill("SIGKILL"));
+  const stdout: string[] = [];
+  const lines = createInterface({ input: child.stdout });
+  lines.on("line", (line) => stdout.push(line));
+  const [first] = (await once(lines, "line")) as [string];
+  const { url, pid } = JSON.parse(first) as { url: string; pid: number };
+  assert.equal(pid, child.pid);
+  return {
+    url,
+    pid,
+    async end(signal) {
+      child.kill(signal);
+      const [code] = (await once(child, "exit")) as [number | null];
+      return { code, stdout };
+    },
+  };
+}
+
+test("serve prints one line when it can answer, and SIGTERM ends it with exit code 0", async (t) => {
+  const { home } = desk(t);
+  const { url, end } = await serving(t, home);
+  assert.match(url, /^http:\/\/127\.0\.0\.1:\d+$/);
+  assert.deepEqual(await (await fetch(`${url}/readyz`)).json(), { ok: true });
+  const { code, stdout } = await end("SIGTERM");
+  assert.deepEqual([code, stdout.length], [0, 1]);
+});
+
+test("Ctrl-C ends it in the same way, and an address that others can reach is refused", async (t) => {
+  const at = desk(t);
+  const { end } = await serving(t, at.home);
+  assert.equal((await end("SIGINT")).code, 0);
+  const refused = await at.json("serve", "--host", "0.0.0.0", "--port", "0");
+  assert.equal(refused.code, 1);
+  assert.deepEqual((refused.document["error"] as { code: string }).code, "keys-needed");
+});

@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type Access, admit, type KeyFacts, type PresentedKey, type RequestFacts, type Verdict } from "./admit.ts";
+
+const plain: RequestFacts = {
+  method: "GET",
+  connection: "loopback",
+  host: "127.0.0.1:8790",
+  origin: null,
+  fetchSite: null,
+  fetchMode: null,
+  contentType: null,
+  marked: false,
+  namedUser: null,
+  access: "user",
+};
+const none: KeyFacts = { exist: false, presented: "none" };
+const key = (given: Partial<PresentedKey> = {}): KeyFacts => ({
+  exist: true,
+  presented: { id: "k1", user: "ada", role: "user", state: "valid", ...given },
+});
+
+function outcome(verdict: Verdict): string {
+  if (verdict.kind === "refused") return `${verdict.status} ${verdict.code}`;
+  return verdict.caller === null ? "anybody" : `${verdict.caller.user} ${verdict.caller.role}`;
+}
+
+function table(rows: readonly (readonly [string, Partial<RequestFacts>, KeyFacts, string])[]): void {
+  for (const [title, facts, keys, expected] of rows)
+    assert.equal(outcome(admit({ ...plain, ...facts }, keys)), expected, title);
+}
+
+test("without keys only this machine comes in, under names that only it has", () => {
+  table([
+    ["a plain request", {}, none, "default admin"],
+    ["by name", { host: "localhost:8790" }, none, "default admin"],
+    ["without a port", { host: "LOCALHOST" }, none, "default admin"],
+    ["IPv6", { host: "[::1]:8790" }, none, "default admin"],
+    ["another loopback address", { host: "127.0.0.2:1" }, none, "default admin"],
+    ["a name that was made to point here", { host: "evil.example:8790" }, none, "403 foreign-host"],
+    ["one that looks like ours", { host: "127.0.0.1.evil.example" }, none, "403 foreign-host"],
+    ["one that ends like ours", { host: "evil-localhost" }, none, "403 foreign-host"],
+    ["no host", { host: null }, none, "403 foreign-host"],
+    ["health, under a foreign name", { host: "evil.example", access: "open" }, none, "403 foreign-host"],
+    ["through another address", { connection: "other" }, none, "401 no-key"],
+    ["with somebody's key", {}, { exist: false, presented: "unknown" }, "default admin"],
+    ["as another user", { namedUser: "bob" }, none, "403 not-your-user"],
+    ["as themselves", { namedUser: "default" }, none, "default admin"],
+  ]);
+});
+
+test("a page of another site is refused, with keys too", () => {
+  for (const keys of [none, key()]) {
+    const ours = keys === none ? "default admin" : "ada user";
+    table([
+      ["our own page", { origin: "http://127.0.0.1:8790", fetchSite: "same-origin" }, keys, ours],
+      ["a foreign origin", { origin: "https://evil.example" }, keys, "403 foreign-origin"],
+      ["another port of this machine", { origin: "http://127.0.0.1:3000" }, keys, "403 foreign-origin"],
+      ["a file or a sandbox", { origin: "null" }, keys, "403 foreign-origin"],
+      ["an origin with a user", { origin: "http://127.0.0.1:8790@evil.example" }, keys, "403 foreign-origin"],
+      ["cross-site without an origin", { fetchSite: "cross-site" }, keys, "403 cross-site"],
+      ["another port without an origin", { fetchSite: "same-site" }, keys, "403 cross-site"],
+      ["a link to data", { fetchSite: "cross-site", fetchMode: "navigate" }, keys, "403 cross-site"],
+      ["a link to the page", { fetchSite: "cross-site", fetchMode: "navigate", access: "page" }, keys, "anybody"],
+      ["a frame's script on the page", { fetchSite: "cross-site", access: "page" }, keys, "403 cross-site"],
+      ["typed by a person", { fetchSite: "none" }, keys, ours],
+    ]);
+  }
+  const proxied = { host: "chat.example.com", origin: "https://chat.example.com" };
+  table([["behind a proxy with TLS", proxied, key(), "ada user"]]);
+});
+
+test("what changes something can't be sent by a form", () => {
+  const form = "application/x-www-form-urlencoded";
+  for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
+    table([
+      ["JSON", { method, contentType: "application/json" }, none, "default admin"],
+      ["JSON with a charset", { method, contentType: "Application/JSON; charset=utf-8" }, none, "default admin"],
+      ["JSON lines", { method, contentType: "application/x-ndjson" }, none, "default admin"],
+      ["a form", { method, contentType: form }, none, "415 not-json"],
+      ["a form with a key", { method, contentType: form }, key(), "415 not-json"],
+      ["text that holds JSON", { method, contentType: "text/plain;application/json" }, none, "415 not-json"],
+      ["an upload", { method, contentType: "multipart/form-data; boundary=x" }, none, "415 not-json"],
+      ["an upload with a header of ours", { method, contentType: form, marked: true }, none, "default admin"],
+      ["no body", { method }, none, "415 not-json"],
+      ["no body, but a header of ours", { method, marked: true }, none, "default admin"],
+      ["no body, but a key, which no form can send", { method }, key(), "ada user"],
+    ]);
+  }
+});
+
+test("where keys exist, one is needed, and it must hold", () => {
+  table([
+    ["none", {}, { exist: true, presented: "none" }, "401 no-key"],
+    ["an unknown one", {}, { exist: true, presented: "unknown" }, "401 bad-key"],
+    ["two", {}, { exist: true, presented: "several" }, "401 bad-key"],
+    ["an expired one", {}, key({ state: "expired" }), "401 bad-key"],
+    ["a revoked one", {}, key({ state: "revoked" }), "401 bad-key"],
+    ["a valid one", {}, key(), "ada user"],
+    ["from anywhere, under any name", { connection: "other", host: "pal.example.com" }, key(), "ada user"],
+    ["health needs none", { access: "open" }, { exist: true, presented: "none" }, "anybody"],
+    ["a revoked admin's", {}, key({ role: "admin", state: "revoked" }), "401 bad-key"],
+  ]);
+});
+
+test("who may act as whom, and what is an admin's", () => {
+  const rows: readonly (readonly [PresentedKey["role"], string | null, Access, string])[] = [
+    ["user", null, "user", "ada user"],
+    ["user", "ada", "user", "ada user"],
+    ["user", "bob", "user", "403 not-your-user"],
+    ["user", "", "user", "400 bad-user"],
+    ["user", null, "admin", "403 admin-only"],
+    ["delegate", null, "user", "ada delegate"],
+    ["delegate", "bob", "user", "bob delegate"],
+    ["delegate", "bob", "admin", "403 admin-only"],
+    ["admin", "bob", "user", "bob admin"],
+    ["admin", null, "admin", "ada admin"],
+    ["admin", "x\0y", "user", "400 bad-user"],
+  ];
+  for (const [role, namedUser, access, expected] of rows)
+    table([[`${role} as ${namedUser}`, { namedUser, access }, key({ role }), expected]]);
+});

@@ -1,0 +1,143 @@
+/**
+ * Who may come in, as one pure decision over what is known of a request. The order matters: first whether a page of
+ * another site speaks through somebody's browser, then whose key it is, then as whom. Nothing here reads or waits.
+ */
+import { checkUser, DEFAULT_USER } from "@palimpsest/core/log";
+import type { KeyRole } from "./keys.ts";
+
+/** `open`: anybody who reaches the server. `page`: the same, and a link on another site may lead there. */
+export type Access = "open" | "page" | "user" | "admin";
+
+export interface RequestFacts {
+  readonly method: string;
+  /** The server's end of the connection: whether only this machine can have made it. */
+  readonly connection: "loopback" | "other";
+  /** Headers, as they came. */
+  readonly host: string | null;
+  readonly origin: string | null;
+  readonly fetchSite: string | null;
+  readonly fetchMode: string | null;
+  readonly contentType: string | null;
+  /** Whether it has a header `X-Palimpsest-*`, which a page of another site can't send unasked. */
+  readonly marked: boolean;
+  /** `X-Palimpsest-User`. */
+  readonly namedUser: string | null;
+  readonly access: Access;
+}
+
+/** What the store says of the keys that came with it. */
+export interface KeyFacts {
+  /** Whether any key was ever made: from then on nobody comes in without one. */
+  readonly exist: boolean;
+  readonly presented: "none" | "several" | "unknown" | PresentedKey;
+}
+
+export interface PresentedKey {
+  readonly id: string;
+  readonly user: string;
+  readonly role: KeyRole;
+  readonly state: "valid" | "expired" | "revoked";
+}
+
+export interface Caller {
+  /** As whom: everything of another user is not there. */
+  readonly user: string;
+  readonly role: KeyRole;
+  /** Null: the person at this machine, where there are no keys. */
+  readonly key: string | null;
+}
+
+export type Verdict = { readonly kind: "admitted"; readonly caller: Caller | null } | Refusal;
+
+interface Refusal {
+  readonly kind: "refused";
+  readonly status: 400 | 401 | 403 | 415;
+  readonly code: string;
+  readonly message: string;
+}
+
+export function admit(facts: RequestFacts, keys: KeyFacts): Verdict {
+  return foreignSite(facts, keys) ?? unguardedWrite(facts, keys) ?? recognized(facts, keys);
+}
+
+/** A page on another site, or one that made its name point here (DNS rebinding). */
+function foreignSite(facts: RequestFacts, { exist }: KeyFacts): Refusal | null {
+  const { host, origin, fetchSite, fetchMode, access } = facts;
+  if (!exist && !isLoopbackHost(host))
+    return refused(403, "foreign-host", `this gateway has no keys, so it is only reached as ${LOOPBACK_NAMES}`);
+  if (origin !== null && hostOf(origin) !== host?.toLowerCase())
+    return refused(403, "foreign-origin", "pages of another site may not use this gateway");
+  const isLink = access === "page" && fetchMode === "navigate";
+  if ((fetchSite === "cross-site" || fetchSite === "same-site") && !isLink)
+    return refused(403, "cross-site", "pages of another site may not use this gateway");
+  return null;
+}
+
+/** What a form on another site could send: forms know three content types and no headers of their own. */
+function unguardedWrite({ method, contentType, marked }: RequestFacts, { presented }: KeyFacts): Refusal | null {
+  if (method === "GET" || method === "HEAD" || marked) return null;
+  if (contentType === null ? presented !== "none" : isJson(contentType)) return null;
+  return refused(
+    415,
+    "not-json",
+    "a request that changes something needs a JSON body with its content-type, or a header X-Palimpsest-User",
+  );
+}
+
+function recognized(facts: RequestFacts, { exist, presented }: KeyFacts): Verdict {
+  if (facts.access === "open" || facts.access === "page") return { kind: "admitted", caller: null };
+  if (!exist) {
+    if (facts.connection !== "loopback") return refused(401, "no-key", NO_KEY);
+    return named({ user: DEFAULT_USER, role: "admin", key: null }, facts);
+  }
+  if (presented === "none") return refused(401, "no-key", NO_KEY);
+  if (presented === "several") return refused(401, "bad-key", "two different keys came with one request: send one");
+  if (presented === "unknown" || presented.state !== "valid")
+    return refused(401, "bad-key", "this key is not known, or no longer valid");
+  const { id, user, role } = presented;
+  if (facts.access === "admin" && role !== "admin")
+    return refused(403, "admin-only", "this needs a key with the role admin");
+  return named({ user, role, key: id }, facts);
+}
+
+/** Naming another is refused, never ignored: an answer about oneself would be taken for the other's. */
+function named(caller: Caller, { namedUser }: RequestFacts): Verdict {
+  if (namedUser === null) return { kind: "admitted", caller };
+  const checked = checkUser(namedUser);
+  if (checked.kind === "invalid") return refused(400, "bad-user", `X-Palimpsest-User: ${checked.problem}`);
+  return mayAct(caller, namedUser)
+    ? { kind: "admitted", caller: { ...caller, user: namedUser } }
+    : refused(403, "not-your-user", "this key may not act for another user: that takes the role delegate or admin");
+}
+
+/** Where there are no keys, everything is the person's own: nobody else is there to be named. */
+function mayAct({ user, role, key }: Caller, other: string): boolean {
+  return other === user || (key !== null && role !== "user");
+}
+
+/** Names of this machine that no other machine can be reached by. */
+export function isLoopback(hostname: string): boolean {
+  const name = hostname.toLowerCase().replace(/^\[(.*)\]$/, "$1");
+  return name === "localhost" || name === "::1" || /^127(?:\.\d{1,3}){3}$/.test(name);
+}
+
+function isLoopbackHost(host: string | null): boolean {
+  return host !== null && isLoopback(host.replace(/:\d{1,5}$/, ""));
+}
+
+/** `http://a:1` as `a:1`; an origin that is none (`null`, a file) is nobody's. */
+function hostOf(origin: string): string | null {
+  return /^https?:\/\/([^/?#@]+)$/i.exec(origin)?.[1]?.toLowerCase() ?? null;
+}
+
+function isJson(contentType: string): boolean {
+  const type = contentType.split(";", 1)[0]!.trim().toLowerCase();
+  return /^application\/(?:[a-z0-9.-]+\+)?(?:json|jsonl|x-ndjson)$/.test(type);
+}
+
+const LOOPBACK_NAMES = "localhost, 127.0.0.1 or [::1]";
+const NO_KEY = 'this gateway needs a key: "Authorization: Bearer pal_...", made by "palimpsest keys create"';
+
+function refused(status: Refusal["status"], code: string, message: string): Refusal {
+  return { kind: "refused", status, code, message };
+}

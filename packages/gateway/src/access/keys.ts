@@ -1,0 +1,1 @@
+export type KeyRole = "user" | "admin" | "delegate";

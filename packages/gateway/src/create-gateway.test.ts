@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { codeOf, running, sent } from "../test/running.ts";
+
+test("it is alive and ready, and says so without a key", async (t) => {
+  const at = await running(t);
+  for (const path of ["/healthz", "/readyz"]) {
+    const response = await fetch(at.url + path);
+    assert.deepEqual([response.status, await response.json()], [200, { ok: true }], path);
+  }
+});
+
+test("the page at / has links, no script, and no right to load any", async (t) => {
+  const at = await running(t);
+  const response = await fetch(at.url);
+  const text = await response.text();
+  assert.match(response.headers.get("content-type") ?? "", /^text\/html/);
+  assert.match(response.headers.get("content-security-policy") ?? "", /default-src 'none'/);
+  assert.match(text, /href="\/openapi.json"/);
+  assert.doesNotMatch(text, /<script|style=/);
+});
+
+test("every request has an id, in the answer and in the log, and the log has no query and no key", async (t) => {
+  const at = await running(t);
+  const secret = "pal_not-for-the-log";
+  const answer = await sent(at, `/nowhere?q=${secret}`, { headers: { authorization: `Bearer ${secret}` } });
+  assert.equal(answer.status, 404);
+  const [line] = at.lines;
+  assert.equal(line!.request, answer.headers["x-request-id"]);
+  assert.deepEqual([line!.method, line!.path, line!.status, line!.code], ["GET", "/nowhere", 404, "no-route"]);
+  assert.doesNotMatch(JSON.stringify(at.lines), new RegExp(secret));
+});
+
+test("a page that made its name point here, and one of another site, are refused", async (t) => {
+  const at = await running(t);
+  const cases: readonly (readonly [Record<string, string>, string])[] = [
+    [{ host: "rebound.example" }, "foreign-host"],
+    [{ host: `127.0.0.1:${at.port}`, origin: "https://evil.example" }, "foreign-origin"],
+    [{ host: `127.0.0.1:${at.port}`, "sec-fetch-site": "cross-site" }, "cross-site"],
+  ];
+  for (const [headers, code] of cases) {
+    const answer = await sent(at, "/healthz", { headers });
+    assert.deepEqual([answer.status, codeOf(answer)], [403, code]);
+  }
+});
+
+test("an address that others can reach is refused while there are no keys, and a port in use is named", async (t) => {
+  const at = await running(t);
+  await assert.rejects(at.gateway.listen({ host: "0.0.0.0", port: 0 }), { code: "keys-needed" });
+  await assert.rejects(at.gateway.listen({ port: at.port }), { code: "cannot-listen" });
+});
+
+test("through a server of somebody else's, nobody comes in without a key", async (t) => {
+  const at = await running(t);
+  const response = await at.gateway.fetch(new Request("http://127.0.0.1/nowhere", { headers: { host: "127.0.0.1" } }));
+  assert.equal(response.status, 401);
+});
+
+test("closing lets an answer finish and takes no new request", async (t) => {
+  const at = await running(t);
+  await fetch(`${at.url}/healthz`);
+  await at.gateway.close();
+  await assert.rejects(fetch(`${at.url}/healthz`));
+  const late = await at.gateway.fetch(new Request("http://127.0.0.1/readyz", { headers: { host: "127.0.0.1" } }));
+  assert.equal(late.status, 503);
+});

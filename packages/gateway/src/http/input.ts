@@ -1,0 +1,74 @@
+/** Reads what came with a request: the body up to its limit, as JSON or text, and checks it and the query. */
+import type { z } from "zod";
+import { ProblemError } from "./problem.ts";
+import type { Route } from "./route.ts";
+
+export async function readInput(route: Route, request: Request, limits: { readonly bodyBytes: number }) {
+  return {
+    query: checked(route.query, readQuery(request), "query"),
+    body: route.body === undefined ? undefined : checked(route.body, await readBody(route, request, limits), "body"),
+  };
+}
+
+/** Stops at the limit, whatever the header says. */
+async function readBytes(request: Request, limit: number): Promise<Buffer> {
+  const announced = Number(request.headers.get("content-length") ?? 0);
+  const tooLarge = () =>
+    new ProblemError(413, "too-large", `a body has at most ${limit} bytes here: send less, or in several requests`);
+  if (announced > limit) throw tooLarge();
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of request.body ?? []) {
+    size += piece.length;
+    if (size > limit) throw tooLarge();
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces);
+}
+
+async function readBody(route: Route, request: Request, { bodyBytes }: { readonly bodyBytes: number }) {
+  const text = utf8(await readBytes(request, bodyBytes));
+  if (route.takes === "text") return text;
+  // An act without settings needs no body.
+  if (text.trim() === "") return {};
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ProblemError(400, "bad-json", `the body is not JSON: ${reason.slice(0, 200)}`);
+  }
+}
+
+function utf8(bytes: Buffer): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new ProblemError(400, "bad-text", "the body is not UTF-8 text");
+  }
+}
+
+/** A name that stands twice is refused: which of the two is meant can't be known. */
+function readQuery(request: Request): Record<string, string> {
+  const query: Record<string, string> = Object.create(null);
+  for (const [name, value] of new URL(request.url).searchParams) {
+    if (name in query) throw new ProblemError(400, "invalid", `query: ${JSON.stringify(name)} stands twice`);
+    query[name] = value;
+  }
+  return query;
+}
+
+function checked(schema: z.ZodType | undefined, value: unknown, where: "query" | "body"): unknown {
+  if (schema === undefined) {
+    const [name] = Object.keys(value as object);
+    if (name !== undefined) throw new ProblemError(400, "invalid", `query: unknown ${JSON.stringify(name)}`);
+    return {};
+  }
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const details = result.error.issues.slice(0, 20).map(({ path, message }) => ({
+    at: [where, ...path.map(String)].join("."),
+    message,
+  }));
+  const { at, message } = details[0]!;
+  throw new ProblemError(400, "invalid", `${at}: ${message}`, details);
+}

@@ -1,0 +1,73 @@
+/**
+ * What a route is: an entry of the table, from which the server, `/openapi.json` and the tests are made. What comes in is
+ * what its schemas say, what goes out has the type of its answer.
+ */
+import type { Home } from "palimpsest/internal/home";
+import type { z } from "zod";
+import type { Access, Caller } from "../access/admit.ts";
+
+type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** A route as the server sees it, whatever its schemas are. */
+export interface Route {
+  readonly method: Method;
+  /** With names in braces: `/api/threads/{id}`. */
+  readonly path: string;
+  readonly summary: string;
+  readonly access: Access;
+  readonly query?: z.ZodObject;
+  readonly body?: z.ZodType;
+  /** `text`: any text, given to the schema as a string. */
+  readonly takes?: "json" | "text";
+  readonly answer: z.ZodType;
+  /** Other than `application/json`. */
+  readonly gives?: string;
+  readonly status?: number;
+  handle(call: Call<never, never>): Promise<unknown>;
+}
+
+export interface Call<Query, Body> {
+  /** By their names in the path, decoded. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Query;
+  readonly body: Body;
+  readonly caller: Caller;
+  /** The home as the caller's user sees it. */
+  readonly home: Home;
+  readonly signal: AbortSignal;
+}
+
+/** A long answer, written as it is made. */
+export class Stream {
+  readonly pieces: AsyncIterable<string>;
+  readonly type: string;
+
+  constructor(pieces: AsyncIterable<string>, type = "application/json") {
+    this.pieces = pieces;
+    this.type = type;
+  }
+}
+
+type Entry<Query extends z.ZodObject, Body extends z.ZodType, Answer extends z.ZodType> = Omit<
+  Route,
+  "query" | "body" | "answer" | "handle"
+> & {
+  readonly query?: Query;
+  readonly body?: Body;
+  readonly answer: Answer;
+  handle(call: Call<z.output<Query>, z.output<Body>>): Promise<z.input<Answer> | Stream>;
+};
+
+/** An entry of the table; the compiler holds its work to its schemas. */
+export function route<
+  Answer extends z.ZodType,
+  Query extends z.ZodObject = z.ZodObject,
+  Body extends z.ZodType = z.ZodUndefined,
+>(entry: Entry<Query, Body, Answer>): Route {
+  return entry;
+}
+
+/** The names in braces. */
+export function pathNames(path: string): string[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+}

@@ -1,0 +1,62 @@
+/** Whether the server is alive and ready, and the page at its root until there is more to see. */
+import { z } from "zod";
+import { ProblemError } from "../http/problem.ts";
+import { type Route, route, Stream } from "../http/route.ts";
+
+const ok = z.strictObject({ ok: z.literal(true) });
+
+export interface Readiness {
+  /** Why it takes no more requests; null: it does. */
+  notReady(): Promise<string | null>;
+}
+
+export function statusRoutes({ notReady }: Readiness): readonly Route[] {
+  return [
+    route({
+      method: "GET",
+      path: "/healthz",
+      summary: "Whether the process is alive",
+      access: "open",
+      answer: ok,
+      handle: async () => ({ ok: true as const }),
+    }),
+    route({
+      method: "GET",
+      path: "/readyz",
+      summary: "Whether it takes requests: the store answers, and it is not shutting down",
+      access: "open",
+      answer: ok,
+      async handle() {
+        const reason = await notReady();
+        if (reason !== null) throw new ProblemError(503, "not-ready", reason);
+        return { ok: true as const };
+      },
+    }),
+    route({
+      method: "GET",
+      path: "/",
+      summary: "A page of links",
+      access: "page",
+      answer: z.string(),
+      gives: "text/html; charset=utf-8",
+      handle: async () => new Stream(page(), "text/html; charset=utf-8"),
+    }),
+  ];
+}
+
+async function* page(): AsyncGenerator<string> {
+  const links = ["/healthz", "/readyz", "/openapi.json", "/api/threads", "/api/memory", "/api/models"];
+  const items = links.map((path) => `<li><a href="${path}">${path}</a></li>`).join("\n");
+  yield `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Palimpsest</title>
+<h1>Palimpsest</h1>
+<p>The gateway is running. Where keys exist, everything under /api needs one.</p>
+<ul>
+${items}
+</ul>
+</html>
+`;
+}

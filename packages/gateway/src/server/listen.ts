@@ -1,0 +1,71 @@
+/** The Node server around a `fetch`: addresses, time limits, and an end that lets answers finish. */
+import { createServer, type Server, STATUS_CODES } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { getRequestListener } from "@hono/node-server";
+import { problemResponse } from "../http/problem.ts";
+import { GatewayError } from "./gateway-error.ts";
+
+export interface ListenOptions {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface Listening {
+  readonly url: string;
+  readonly port: number;
+  /** Takes nothing new, lets what is under way finish within this time, then ends it. */
+  close(graceMs: number): Promise<void>;
+}
+
+type Fetch = Parameters<typeof getRequestListener>[0];
+
+/** A client gets this long for its headers, a whole request, and to say something on a kept connection. */
+const LIMITS = { headersTimeout: 15_000, requestTimeout: 300_000, keepAliveTimeout: 65_000, maxHeaderSize: 16_384 };
+
+export async function listen(fetch: Fetch, { host, port }: ListenOptions): Promise<Listening> {
+  const answer = getRequestListener(fetch, {
+    overrideGlobalObjects: false,
+    errorHandler: () => problemResponse({ status: 400, code: "bad-request", message: "this is no valid request" }),
+  });
+  const server = createServer(LIMITS, (incoming, outgoing) => void answer(incoming, outgoing));
+  server.on("clientError", refuse);
+  await started(server, { host, port });
+  const { port: actual } = server.address() as AddressInfo;
+  const name = host.includes(":") ? `[${host}]` : host;
+  return { url: `http://${name}:${actual}`, port: actual, close: (graceMs) => closed(server, graceMs) };
+}
+
+function started(server: Server, { host, port }: ListenOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      const why = WHY[error.code ?? ""] ?? error.message;
+      reject(new GatewayError("cannot-listen", `can't listen on ${host}, port ${port}: ${why}`, { cause: error }));
+    });
+    server.listen({ host, port }, () => {
+      server.removeAllListeners("error");
+      resolve();
+    });
+  });
+}
+
+const WHY: Readonly<Record<string, string>> = {
+  EADDRINUSE: "another program listens there; choose another with --port",
+  EACCES: "not permitted; choose a port above 1023 with --port",
+  EADDRNOTAVAIL: "this machine has no such address; choose another with --host",
+  ENOTFOUND: "there is no such host; choose another with --host",
+};
+
+/** What isn't HTTP at all gets a status line, as far as the other side still reads. */
+function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
+  const status = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 }[error.code ?? ""] ?? 400;
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+}
+
+async function closed(server: Server, graceMs: number): Promise<void> {
+  const ended = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const late = setTimeout(() => server.closeAllConnections(), graceMs);
+  await ended;
+  clearTimeout(late);
+}

@@ -1,0 +1,26 @@
+/** One line of JSON for each request. It never holds a key, a header, a query or a body: those are the callers' own. */
+
+export interface RequestLine {
+  readonly time: string;
+  readonly level: "info" | "error";
+  /** Also in the answer, as `x-request-id`. */
+  readonly request: string;
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly ms: number;
+  readonly user: string | null;
+  /** The key's id, which is no secret. */
+  readonly key: string | null;
+  /** The code of a refusal. */
+  readonly code?: string;
+  /** What nobody planned for, for whoever runs the server; clients don't get it. */
+  readonly error?: string;
+}
+
+export type Log = (line: RequestLine) => void;
+
+/** Paths hold ids only; anything longer is not one of ours. */
+export function loggedPath(url: string): string {
+  return new URL(url).pathname.slice(0, 300);
+}

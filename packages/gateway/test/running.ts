@@ -1,0 +1,67 @@
+/** A gateway on a home of its own, on a real port, closed with the test. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+import { type Home, openHome } from "palimpsest/assistant";
+import { createGateway, type Gateway, type RequestLine } from "../src/index.ts";
+
+export interface Running {
+  readonly gateway: Gateway;
+  readonly home: Home;
+  readonly url: string;
+  readonly port: number;
+  readonly lines: readonly RequestLine[];
+}
+
+export interface RunningOptions {
+  /** The text of `config.yaml`. */
+  readonly config?: string;
+}
+
+export async function running(t: TestContext, { config }: RunningOptions = {}): Promise<Running> {
+  const directory = mkdtempSync(join(tmpdir(), "palimpsest-gateway-"));
+  if (config !== undefined) writeFileSync(join(directory, "config.yaml"), config);
+  const home = await openHome({ home: directory, cwd: directory, env: { HOME: directory } });
+  const lines: RequestLine[] = [];
+  const gateway = createGateway({ home, log: (line) => lines.push(line) });
+  const { url, port } = await gateway.listen({ port: 0 });
+  t.after(async () => {
+    await gateway.close();
+    await home.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
+  return { gateway, home, url, port, lines };
+}
+
+export interface Answered {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+}
+
+/** A request with exactly these headers: `fetch` won't send a Host, an Origin or a Sec-Fetch-Site of one's own. */
+export function sent(
+  { port }: Pick<Running, "port">,
+  path: string,
+  { method = "GET", headers = {}, body }: { method?: string; headers?: Record<string, string>; body?: string } = {},
+): Promise<Answered> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request({ host: "127.0.0.1", port, path, method, headers, agent: false }, (incoming) => {
+      let text = "";
+      incoming.setEncoding("utf8");
+      incoming.on("data", (piece: string) => {
+        text += piece;
+      });
+      incoming.on("end", () => resolve({ status: incoming.statusCode!, headers: incoming.headers, text }));
+      incoming.on("error", reject);
+    });
+    outgoing.on("error", reject);
+    outgoing.end(body);
+  });
+}
+
+export function codeOf({ text }: Answered): string {
+  return (JSON.parse(text) as { error: { code: string } }).error.code;
+}
