@@ -71,6 +71,6 @@ async function setUp(t: TestContext, memory: object) {
 }
 
 function logOnly(full: Store): Store {
-  const { search, drafts, memories, outbox, prompts, upkeep, ...log } = full;
+  const { search, drafts, memories, outbox, prompts, keys, upkeep, ...log } = full;
   return { ...log, forUser: (user) => logOnly(full.forUser(user)) };
 }

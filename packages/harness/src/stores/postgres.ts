@@ -5,6 +5,7 @@
 import { DEFAULT_USER } from "@palimpsest/core/log";
 import { type Connection, type ConnectionOptions, connectPostgres } from "./postgres/connection.ts";
 import { drafts } from "./postgres/drafts.ts";
+import { keyRows } from "./postgres/keys.ts";
 import { acquireLease, releaseLease, renewLease } from "./postgres/leases.ts";
 import { load } from "./postgres/load.ts";
 import { memoryRows } from "./postgres/memories.ts";
@@ -66,6 +67,7 @@ function seenBy(user: string, database: Connection): FullStore {
     memories: memoryRows(connection),
     outbox: outbox(connection),
     prompts: promptTexts(connection),
+    keys: keyRows(connection),
     upkeep: upkeep(connection),
     close: () => connection.close(),
   };

@@ -6,6 +6,7 @@
 import { DEFAULT_USER } from "@palimpsest/core/log";
 import { type Connection, connect, type SqliteOptions } from "./sqlite/connection.ts";
 import { drafts } from "./sqlite/drafts.ts";
+import { keyRows } from "./sqlite/keys.ts";
 import { acquireLease, releaseLease, renewLease } from "./sqlite/leases.ts";
 import { memoryRows } from "./sqlite/memories.ts";
 import { outbox } from "./sqlite/outbox.ts";
@@ -55,6 +56,7 @@ function seenBy(user: string, database: Connection): FullStore {
     memories: memoryRows(connection),
     outbox: outbox(connection),
     prompts: promptTexts(connection),
+    keys: keyRows(connection),
     upkeep: upkeep(connection),
     close: async () => connection.close(),
   };

@@ -57,6 +57,8 @@ export interface Capabilities {
   readonly outbox: Outbox;
   /** Texts that requests repeat, once per user. Without it each thread's log holds its own. */
   readonly prompts: PromptTexts;
+  /** Keys to a gateway, of all users, without the keys themselves. Without it a gateway answers its own machine only. */
+  readonly keys: KeyRows;
   /** What keeps the engine's own files in order. Without it there is nothing to be kept. */
   readonly upkeep: Upkeep;
 }
@@ -70,6 +72,7 @@ export interface FullStore extends Store {
   readonly memories: MemoryRows;
   readonly outbox: Outbox;
   readonly prompts: PromptTexts;
+  readonly keys: KeyRows;
   readonly upkeep: Upkeep;
   forUser(user: string): FullStore;
 }
@@ -223,4 +226,32 @@ export interface MemoryRow {
   readonly revision: number;
   /** JSON text. */
   readonly document: string;
+}
+
+export interface KeyRows {
+  /** `exists`: its id or its hash is taken. */
+  put(key: KeyRow): Promise<"put" | "exists">;
+  find(hash: string): Promise<KeyRow | undefined>;
+  /** Whether one was ever made, even if it no longer holds. */
+  any(): Promise<boolean>;
+  /** By id, some hundred after the given one; none: that was the last. */
+  list(after?: string): Promise<readonly KeyRow[]>;
+  /** It stays listed. The first time counts. */
+  revoke(id: string, at: string): Promise<"revoked" | "missing">;
+}
+
+export interface KeyRow {
+  readonly id: string;
+  /** SHA-256 of the key, in hexadecimal digits: the key itself is nowhere. */
+  readonly hash: string;
+  /** The key's first characters, by which a person knows it again. */
+  readonly prefix: string;
+  readonly user: string;
+  /** `delegate`: may act for other users; `admin`: also for the gateway itself. */
+  readonly role: "user" | "delegate" | "admin";
+  /** ISO 8601. */
+  readonly createdAt: string;
+  /** Null: never. */
+  readonly expiresAt: string | null;
+  readonly revokedAt: string | null;
 }

@@ -9,6 +9,7 @@ import { appendCases } from "./conformance/appending.ts";
 import { clockCases } from "./conformance/clocks.ts";
 import { draftCases } from "./conformance/drafts.ts";
 import { forkCases } from "./conformance/forks.ts";
+import { keyCases } from "./conformance/keys.ts";
 import type { Cases, CasesWith, Suite } from "./conformance/kit.ts";
 import { leaseCases } from "./conformance/leases.ts";
 import { listCases } from "./conformance/listing.ts";
@@ -51,6 +52,7 @@ const CAPABILITY_CASES: { readonly [C in Capability]: CasesWith<C> } = {
   memories: memoryCases,
   outbox: outboxCases,
   prompts: promptCases,
+  keys: keyCases,
   upkeep: upkeepCases,
 };
 
@@ -61,6 +63,7 @@ const WITHOUT: Readonly<Record<Capability, string>> = {
   memories: "this store keeps no memories: memory is kept in files",
   outbox: "this store has no outbox: nothing is learned from turns",
   prompts: "this store keeps no prompts: each thread's log holds its own",
+  keys: "this store keeps no keys: a gateway answers its own machine only",
   upkeep: "this store has no upkeep: its engine keeps no files",
 };
 

@@ -274,6 +274,19 @@ export const STEPS: readonly Step[] = [
     )`,
     `CREATE INDEX prompt_uses_hash ON ${schema}.prompt_uses (hash)`,
   ],
+  // Keys to a gateway: what they are known by, never the keys themselves.
+  (schema) => [
+    `CREATE TABLE ${schema}.keys (
+      id text COLLATE "C" PRIMARY KEY,
+      hash text COLLATE "C" NOT NULL UNIQUE,
+      prefix text NOT NULL,
+      owner text COLLATE "C" NOT NULL,
+      role text NOT NULL,
+      created text NOT NULL,
+      expires text,
+      revoked text
+    )`,
+  ],
 ];
 
 async function schemaVersion(query: Query, schema: string): Promise<number> {

@@ -147,6 +147,13 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX prompt_uses_hash ON prompt_uses (hash);
   `,
+  `
+  -- Keys to a gateway: what they are known by, never the keys themselves.
+  CREATE TABLE keys (
+    id TEXT PRIMARY KEY, hash TEXT NOT NULL UNIQUE, prefix TEXT NOT NULL, user TEXT NOT NULL, role TEXT NOT NULL,
+    created TEXT NOT NULL, expires TEXT, revoked TEXT
+  ) STRICT;
+  `,
 ];
 
 /** Refuses a database that isn't ours or is newer, before anything in it is changed. */
