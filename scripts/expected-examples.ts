@@ -11,4 +11,5 @@ export const EXPECTED_EXAMPLES: Readonly<Record<string, RegExp>> = {
   "09-own-store.ts": /\d+: .*forty barrels of cider/,
   "10-search-without-a-store.ts": /^#1 assistant: At pier 7[\s\S]*#0 user: /,
   "11-any-provider.ts": /^openai: [\s\S]*would be refused: paired\n.*"tool_use_id":"call_2"/,
+  "12-approval.ts": /may read_file have .*private\.txt[\s\S]*nothing special/,
 };

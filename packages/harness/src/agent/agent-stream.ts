@@ -5,7 +5,7 @@
 import type { UIMessageChunk } from "ai";
 import { EventBuffer } from "./event-buffer.ts";
 import type { AgentEvent, Emit, RunResult } from "./events.ts";
-import { type UIStreamOptions, uiMessageStream } from "./ui-stream.ts";
+import { type UIStreamOptions, uiMessageStream } from "./ui/ui-stream.ts";
 
 export interface AgentStream extends AsyncIterable<AgentEvent> {
   readonly threadId: string;

@@ -5,35 +5,6 @@ import { type ToolSet, tool } from "ai";
 import { z } from "zod";
 import { agentKit, textOf } from "../testing/agent-kit.ts";
 
-const amount = z.object({ amount: z.number() });
-const approvals = [
-  ["always", true, 0],
-  ["when a function says so", ({ amount }: { amount: number }) => amount > 10, 0],
-  ["when the function itself fails", () => Promise.reject(new Error("no rules")), 0],
-  ["not when a function says no", ({ amount }: { amount: number }) => amount > 1_000, 1],
-  ["never", false, 1],
-] as const;
-for (const [when, needsApproval, runs] of approvals) {
-  test(`a tool that needs approval ${when} is run ${runs} times, and the model is told`, async (t) => {
-    let executed = 0;
-    const transfer = tool({
-      inputSchema: amount,
-      needsApproval,
-      execute: () => {
-        executed++;
-        return "sent";
-      },
-    });
-    const kit = agentKit([{ calls: [{ name: "transfer", input: { amount: 100 } }] }, "done"], { tools: { transfer } });
-    t.after(() => kit.store.close());
-    assert.equal((await kit.agent.generate({ threadId: "t", prompt: "pay" })).text, "done");
-    assert.equal(executed, runs);
-    const result = textOf((await kit.said())[2]!);
-    assert.match(result, runs === 1 ? /^sent$/ : /approval, which this agent can't ask for|no rules/);
-    assert.equal(kit.of("tool-end")[0]?.isError, runs === 0);
-  });
-}
-
 test("a tool without execute ends the run for the client, whose result is the next message", async (t) => {
   const tools = {
     // The SDK's own types disagree about such a tool under `exactOptionalPropertyTypes`.

@@ -18,6 +18,7 @@ import type { FileCopier } from "../threads/fork-files.ts";
 import { type ThreadDeps, threadDeps } from "../threads/writer.ts";
 import { toolRegistry } from "../tool-facts.ts";
 import { type AgentStream, startStream } from "./agent-stream.ts";
+import type { ToolApproval } from "./approval/sort-calls.ts";
 import { askerOf } from "./asker.ts";
 import { CALL_LIMITS, type CallLimits } from "./call-limits.ts";
 import { AgentError } from "./errors.ts";
@@ -53,6 +54,8 @@ export interface AgentOptions extends Partial<Omit<ModelSettings, "languageModel
   readonly maxSteps?: number;
   /** A tool that takes longer is left alone and the model is told; null: no limit. */
   readonly toolTimeoutMs?: number | null;
+  /** Which calls a person must approve, as in the AI SDK: by tool or by a function; goes before a tool's own `needsApproval`. */
+  readonly toolApproval?: ToolApproval;
   readonly retry?: Partial<RetryPolicy>;
   /** How long a model call may say nothing, and how much it may say. */
   readonly modelLimits?: Partial<CallLimits>;
@@ -195,6 +198,7 @@ function resolve(options: AgentOptions): AgentSetup {
     },
     maxSteps: options.maxSteps ?? 100,
     toolTimeoutMs: options.toolTimeoutMs === undefined ? TOOL_TIMEOUT_MS : options.toolTimeoutMs,
+    toolApproval: options.toolApproval ?? null,
     retry: { ...RETRY_DEFAULTS, ...options.retry },
     callLimits: { ...CALL_LIMITS, ...options.modelLimits },
     history: options.history ?? null,

@@ -30,7 +30,17 @@ export type AgentEvent =
       readonly name: string;
       readonly output: unknown;
       readonly isError: boolean;
+      /** It was never run: a person or a rule has refused it. */
+      readonly denied?: true;
       readonly ms: number;
+    }
+  /** The call waits for a person: `agent.thread(id).approve(callId, "yes" | "no")`. */
+  | {
+      readonly type: "approval-ask";
+      readonly callId: string;
+      readonly name: string;
+      readonly input: unknown;
+      readonly reason: string | null;
     }
   | { readonly type: "model-retry"; readonly attempt: number; readonly delayMs: number; readonly reason: string }
   | {
@@ -57,6 +67,12 @@ export type RunEnd =
   | { readonly kind: "answered"; readonly finish: string }
   /** The model calls tools that have no `execute`: whoever asked runs them and gives the results as the next message. */
   | { readonly kind: "client-calls"; readonly calls: readonly ClientCall[] }
+  /** These wait for a person's approval; the next run goes on from there. `clientCalls` are the client's to run. */
+  | {
+      readonly kind: "approval";
+      readonly calls: readonly ClientCall[];
+      readonly clientCalls: readonly ClientCall[];
+    }
   | { readonly kind: "step-limit"; readonly limit: number }
   | { readonly kind: "aborted" }
   /** Another run holds the thread; nothing was written. */

@@ -8,14 +8,16 @@ import { NO_USAGE } from "../models/usage.ts";
 import type { Leased } from "../stores/leases.ts";
 import { StoreError } from "../stores/store-error.ts";
 import { createThread } from "../threads/writer.ts";
+import { refuseOpen, resumeCalls, takeAnswers } from "./approval/resume.ts";
+import type { RunContext } from "./context/tool-options.ts";
 import { AgentError, factsOf, messageOf } from "./errors.ts";
 import type { Emit, RunEnd, RunResult } from "./events.ts";
-import { type Incoming, readIncoming, type Said } from "./incoming.ts";
+import { type Heard, type Incoming, readIncoming, withoutKnownResults } from "./incoming.ts";
 import { CLOSED } from "./lifetime.ts";
 import { type Progress, runLoop } from "./loop.ts";
 import { type AgentSetup, depsOf, type Session, withSession } from "./session.ts";
 
-export interface RunInput extends Incoming {
+export interface RunInput extends Incoming, RunContext {
   /** A new thread when it isn't given. */
   readonly threadId?: string | undefined;
   readonly agentName?: string | undefined;
@@ -51,13 +53,15 @@ async function runOn(
   if (id.kind === "invalid") throw new AgentError("bad-thread-id", id.problem);
   const user = checkUser(userId);
   if (user.kind === "invalid") throw new AgentError("bad-user-id", user.problem);
-  const said = readIncoming(input);
+  const heard = await readIncoming(input);
+  const { runtimeContext, toolsContext } = input;
+  const context = { runtimeContext, toolsContext };
   const attempt = () =>
-    withSession(setup, { threadId, userId, runId, signal, emit }, (session) =>
-      runIn(session, { setup, said, progress }),
+    withSession(setup, { threadId, userId, runId, signal, emit, context }, (session) =>
+      runIn(session, { setup, heard, progress }),
     );
   let leased = await whenFree(attempt, { setup, signal, waitMs: input.waitMs ?? 0, emit });
-  if (leased.kind === "missing" && said.length > 0) {
+  if (leased.kind === "missing" && heard.said.length > 0) {
     await createThread(depsOf(setup, userId), { id: threadId, ...(agent && { agent }) });
     leased = await whenFree(attempt, { setup, signal, waitMs: input.waitMs ?? 0, emit });
   }
@@ -92,17 +96,22 @@ const LOOK_AGAIN_MS = 250;
 
 async function runIn(
   { run, requests, assertHeld }: Session,
-  { setup, said, progress }: { setup: AgentSetup; said: readonly Said[]; progress: Progress },
+  { setup, heard, progress }: { setup: AgentSetup; heard: Heard; progress: Progress },
 ): Promise<RunEnd> {
+  const { answers } = heard;
+  const said = withoutKnownResults(heard.said, run.conversation);
   if (said.length === 0 && run.conversation.view().length === 0) throw nothingToAnswer(run.threadId);
   const { drafts, prompts } = requests.changes();
   if (drafts.length > 0) await run.commit(drafts, { prompts });
+  await takeAnswers(run, answers);
+  if (said.some(({ message }) => message.role === "user")) await refuseOpen(run);
   for (const { message, origin } of said) run.question = await run.say(message, origin);
   const { chain } = setup;
   let end: RunEnd;
   try {
     await chain.beforeAgent(run);
-    end = await runLoop(run, { ...setup, requests }, progress);
+    const waiting = await resumeCalls(run, { tools: requests.tools, chain, timeoutMs: setup.toolTimeoutMs });
+    end = waiting ?? (await runLoop(run, { ...setup, requests }, progress));
   } catch (error) {
     // Whoever waits on the run's signal throws when it is stopped; a thread that was taken over is told apart below.
     end = isAbort(error, run.signal) ? { kind: "aborted" } : failed(error, progress);

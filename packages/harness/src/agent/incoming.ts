@@ -3,13 +3,18 @@
 import { readMessage } from "@palimpsest/core/internal/message";
 import type { MessageRecord } from "@palimpsest/core/log";
 import { type AiSdkMessage, aiSdkShape } from "@palimpsest/core/message";
-import type { ModelMessage } from "ai";
+import type { ModelMessage, UIMessage } from "ai";
+import type { Conversation } from "../threads/conversation.ts";
+import type { ApprovalAnswer } from "./approval/pending.ts";
 import { jsonOf } from "./body.ts";
 import { AgentError } from "./errors.ts";
+import { newInUi } from "./ui/read-ui-messages.ts";
 
 export interface Incoming {
   readonly prompt?: string | undefined;
   readonly messages?: readonly ModelMessage[] | undefined;
+  /** All messages as `useChat` sends them: what the person did last is taken, the thread has the rest. */
+  readonly uiMessages?: readonly UIMessage[] | undefined;
 }
 
 export interface Said {
@@ -17,15 +22,54 @@ export interface Said {
   readonly origin: MessageRecord["origin"];
 }
 
+export interface Heard {
+  readonly said: readonly Said[];
+  /** Words on calls that wait for approval, as `useChat` sends them. */
+  readonly answers: readonly ApprovalAnswer[];
+}
+
 /** Nothing at all means: go on from where the thread stands. Throws an `AgentError` for what can't be said. */
-export function readIncoming({ prompt, messages }: Incoming): readonly Said[] {
-  if (prompt !== undefined && messages !== undefined) {
-    throw new AgentError("bad-message", "give either prompt or messages, not both");
+export async function readIncoming({ prompt, messages, uiMessages }: Incoming): Promise<Heard> {
+  if ([prompt, messages, uiMessages].filter((one) => one !== undefined).length > 1) {
+    throw new AgentError("bad-message", "give one of prompt, messages and uiMessages");
   }
-  if (prompt !== undefined) return [said({ role: "user", content: prompt }, 0)];
-  const list = (messages ?? []).map((message, index) => said(message, index));
-  if (messages !== undefined && list.length === 0) throw emptyPrompt();
-  return list;
+  if (prompt !== undefined) return { said: [said({ role: "user", content: prompt }, 0)], answers: [] };
+  const heard = uiMessages === undefined ? fromMessages(messages ?? []) : await fromUi(uiMessages);
+  if (messages !== undefined && heard.said.length + heard.answers.length === 0) throw emptyPrompt();
+  return heard;
+}
+
+async function fromUi(uiMessages: readonly UIMessage[]): Promise<Heard> {
+  const { messages, answers } = await newInUi(uiMessages);
+  return { said: messages.map(said), answers };
+}
+
+function fromMessages(messages: readonly ModelMessage[]): Heard {
+  const split = messages.map(withoutAnswers);
+  return {
+    said: split.flatMap(({ message }, index) => (message === null ? [] : [said(message, index)])),
+    answers: split.flatMap((one) => one.answers),
+  };
+}
+
+/** An approval is no message: it is kept in the thread's state. What the SDK writes as the result of a refused call is ours to write. */
+function withoutAnswers(given: ModelMessage): {
+  readonly message: ModelMessage | null;
+  readonly answers: readonly ApprovalAnswer[];
+} {
+  if (given?.role !== "tool" || !Array.isArray(given.content)) return { message: given, answers: [] };
+  const answers = given.content.flatMap((part) => {
+    if (part.type !== "tool-approval-response") return [];
+    return [
+      { callId: part.approvalId, answer: part.approved ? ("yes" as const) : ("no" as const), reason: part.reason },
+    ];
+  });
+  if (answers.length === 0) return { message: given, answers };
+  const refused = new Set(answers.map(({ callId }) => callId));
+  const content = given.content.filter(
+    (part) => part.type === "tool-result" && !(part.output.type === "execution-denied" && refused.has(part.toolCallId)),
+  );
+  return { message: content.length === 0 ? null : { ...given, content }, answers };
 }
 
 function said(given: unknown, index: number): Said {
@@ -42,4 +86,29 @@ const ORIGINS = { user: "user", assistant: "model", tool: "tool", system: "injec
 
 function emptyPrompt(): AgentError {
   return new AgentError("empty-prompt", "the prompt is empty: nothing was sent and nothing was written");
+}
+
+/**
+ * Without results that the thread has: a browser gives back those of its own calls together with the others. Ids are
+ * unique within an answer only, so only what answers the last one counts.
+ */
+export function withoutKnownResults(
+  list: readonly Said[],
+  { live, original }: Pick<Conversation<AiSdkMessage>, "live" | "original">,
+): readonly Said[] {
+  if (list.every(({ message }) => message.role !== "tool")) return list;
+  const tail = live().tail.map((record) => original(record));
+  const since = tail.findLastIndex((message) => aiSdkShape.calls(message).length > 0);
+  const known = new Set(tail.slice(since + 1).flatMap((message) => aiSdkShape.answers(message)));
+  return list.flatMap((one) => {
+    const { message } = one;
+    if (message.role !== "tool") return [one];
+    const parts = aiSdkShape.parts(message);
+    const fresh = [...parts.keys()].filter((index) => {
+      const part = parts[index]!;
+      return part.kind !== "result" || !known.has(part.id);
+    });
+    if (fresh.length === parts.length) return [one];
+    return fresh.length === 0 ? [] : [{ ...one, message: aiSdkShape.select(message, fresh) }];
+  });
 }

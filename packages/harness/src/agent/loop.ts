@@ -4,17 +4,20 @@
  * go on. How a run ends is a value; only what makes it fail is thrown.
  */
 import { addUsage } from "../models/usage.ts";
+import { approvalEnd, keepPending } from "./approval/resume.ts";
+import { type Approving, sortCalls } from "./approval/sort-calls.ts";
 import { type Asking, ask } from "./ask.ts";
 import { AgentError, factsOf, modelError } from "./errors.ts";
 import type { RunEnd, StepUsage } from "./events.ts";
 import { overflowOf } from "./overflow.ts";
 import type { ActiveRun, Run } from "./run.ts";
 import type { Answered, StepOutcome } from "./step.ts";
-import { announceCall, isForClient, runCalls, type ToolCall } from "./tools.ts";
+import { announceCall, runCalls, type ToolCall } from "./tools.ts";
 
 export interface LoopOptions extends Asking {
   readonly maxSteps: number;
   readonly toolTimeoutMs: number | null;
+  readonly toolApproval: Approving["toolApproval"];
 }
 
 /** What a run has come to so far, for its result. */
@@ -37,30 +40,34 @@ export async function runLoop(run: ActiveRun, options: LoopOptions, progress: Pr
 
     const outcome = await ask(run, options);
     if (outcome.kind !== "answered") return giveUp(run, outcome, progress);
-    await logAnswer(run, options, outcome);
+    const seq = await logAnswer(run, options, outcome);
     note(progress, outcome);
 
-    const theirs = outcome.calls.filter((call) => isForClient(call, requests.tools));
-    const ours = outcome.calls.filter((call) => !theirs.includes(call));
+    const { tools } = requests;
+    const { ours, client, asking } = await sortCalls(outcome.calls, run, { ...options, tools });
+    if (asking.length > 0) await keepPending(run, asking, seq);
     if (ours.length > 0) {
-      const context = { tools: requests.tools, chain, timeoutMs: options.toolTimeoutMs };
-      await run.say(await runCalls(ours, run, context), "tool");
+      await run.say(await runCalls(ours, run, { tools, chain, timeoutMs: options.toolTimeoutMs }), "tool");
     }
-    for (const call of theirs) announceCall(call, run);
+    for (const call of client) announceCall(call, run);
     await chain.afterModel(run, outcome);
     run.emit({ type: "step-end", step: run.step, finish: outcome.finish, usage: outcome.usage });
     if (run.ending !== null) return run.ending;
-    if (theirs.length > 0) return clientCalls(theirs);
+    if (asking.length > 0) return approvalEnd(asking, client);
+    if (client.length > 0) return clientCalls(client);
     if (outcome.calls.length === 0) return { kind: "answered", finish: outcome.finish };
   }
   return run.signal.aborted ? { kind: "aborted" } : { kind: "step-limit", limit: maxSteps };
 }
 
-/** The answer, what the provider reported for it and, when it is the last, what it asks of the queue: in one commit. */
-async function logAnswer(run: Run, { chain, requests }: LoopOptions, answer: Answered): Promise<void> {
+/** Returns the answer's seq. With it, in one commit: what the provider reported and, for the last, what it asks of the queue. */
+async function logAnswer(run: Run, { chain, requests }: LoopOptions, answer: Answered): Promise<number> {
   const { message, usage, finish, calls, prefix = null } = answer;
-  if (message === null) return run.emit({ type: "answer-empty", step: run.step, finish });
-  await run.say(message, "model", {
+  if (message === null) {
+    run.emit({ type: "answer-empty", step: run.step, finish });
+    return run.conversation.head().version;
+  }
+  return run.say(message, "model", {
     prefix,
     drafts: (seq) => (usage === null ? [] : [requests.report(usage, seq)]),
     jobs: (seq) => (calls.length === 0 ? chain.jobs(run, seq) : []),

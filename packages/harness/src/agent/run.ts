@@ -12,6 +12,7 @@ import type { AppendBatch } from "../stores/store.ts";
 import type { Conversation } from "../threads/conversation.ts";
 import type { Committed, RecordInput, ThreadDeps } from "../threads/writer.ts";
 import { bodyOf } from "./body.ts";
+import type { RunContext } from "./context/tool-options.ts";
 import { AgentError, LeaseLostError } from "./errors.ts";
 import type { Emit, RunEnd } from "./events.ts";
 
@@ -27,6 +28,9 @@ export interface Run {
   readonly emit: Emit;
   /** Seq of the message this run answers; null when it goes on without a new one. */
   readonly question: number | null;
+  /** What the caller gave this run beside its messages. */
+  readonly runtimeContext: unknown;
+  readonly toolsContext: Readonly<Record<string, unknown>>;
   /** The step that is under way, from 1; 0 before the first. */
   readonly step: number;
   /**
@@ -61,10 +65,8 @@ interface SaidBeside {
 
 type Drafts = readonly RecordInput[] | (() => readonly RecordInput[]);
 
-export type RunOptions = Pick<
-  Run,
-  "runId" | "deps" | "conversation" | "signal" | "emit" | "prompt" | "compact" | "window" | "bindsReasoning"
->;
+export type RunOptions = RunContext &
+  Pick<Run, "runId" | "deps" | "conversation" | "signal" | "emit" | "prompt" | "compact" | "window" | "bindsReasoning">;
 
 export interface ActiveRun extends Run {
   step: number;
@@ -102,6 +104,8 @@ export function startRun(options: RunOptions): ActiveRun {
     erase: async (bodies, drafts = []) => {
       await inOrder(async () => seqsOf(await conversation.erase(bodies, drafts)));
     },
+    runtimeContext: options.runtimeContext,
+    toolsContext: options.toolsContext ?? {},
     step: 0,
     question: null,
     get ending() {

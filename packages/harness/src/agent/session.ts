@@ -14,7 +14,9 @@ import { withWriter } from "../threads/acts.ts";
 import { type Conversation, openConversation } from "../threads/conversation.ts";
 import type { ThreadDeps } from "../threads/writer.ts";
 import type { ToolRegistry } from "../tool-facts.ts";
+import type { ToolApproval } from "./approval/sort-calls.ts";
 import type { Asking } from "./ask.ts";
+import type { RunContext } from "./context/tool-options.ts";
 import { LeaseLostError } from "./errors.ts";
 import type { Emit } from "./events.ts";
 import { parametersOf } from "./kept-request.ts";
@@ -37,6 +39,7 @@ export interface AgentSetup extends Omit<Asking, "requests"> {
   readonly counting: () => Promise<{ readonly counter: ModelCounter; readonly meter: Meter<AiSdkMessage> }>;
   readonly maxSteps: number;
   readonly toolTimeoutMs: number | null;
+  readonly toolApproval: ToolApproval | null;
   readonly history: ((threadId: string, userId: string) => string) | null;
   readonly lifetime: Lifetime;
   /** By user and thread: who is still drafting a summary after its run has ended. */
@@ -63,11 +66,12 @@ export interface SessionOptions {
   readonly runId: string;
   readonly signal: AbortSignal | undefined;
   readonly emit: Emit;
+  readonly context?: RunContext;
 }
 
 export function withSession<T>(
   setup: AgentSetup,
-  { threadId, userId, runId, signal: stop, emit }: SessionOptions,
+  { threadId, userId, runId, signal: stop, emit, context = {} }: SessionOptions,
   work: (session: Session) => Promise<T>,
 ): Promise<Leased<T>> {
   const deps = depsOf(setup, userId);
@@ -98,6 +102,7 @@ export function withSession<T>(
       };
       const run: ActiveRun = startRun({
         ...common,
+        ...context,
         prompt: () => requests.prompt(),
         compact: (request) => requests.compactor.compact(request),
       });

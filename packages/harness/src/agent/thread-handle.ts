@@ -8,6 +8,10 @@ import { type FileCopier, forkWithFiles } from "../threads/fork-files.ts";
 import type { Asker } from "../threads/sized-thread.ts";
 import type { ThreadDeps, Writer } from "../threads/writer.ts";
 
+import { type Approved, approve } from "./approval/approve.ts";
+import { callsOf, pendingIn } from "./approval/pending.ts";
+import type { ClientCall } from "./events.ts";
+
 export interface ThreadHandle {
   readonly id: string;
   /** The messages that would be sent now; empty for a thread that isn't there. */
@@ -19,11 +23,21 @@ export interface ThreadHandle {
   /** Takes back the newest prune or compaction, or the one asked for. */
   undo(seq?: number): Promise<Undone | Busy>;
   redo(): Promise<Undone | Busy>;
+  /** The calls that wait for a person, with what was answered so far. */
+  approvals(): Promise<readonly WaitingCall[]>;
+  /** A person's word on one of them; from any process. The next run without a new message goes on from there. */
+  approve(callId: string, answer: "yes" | "no", reason?: string): Promise<Approved | Busy>;
   pin(seq: number, on?: "on" | "off"): Promise<Pinned | Busy>;
   /** Shares the records up to `at`, by default all; its files start as a copy of what is there now. */
   fork(options: { readonly as: string; readonly at?: number }): Promise<Forked>;
   /** Title, artifacts, todos and what else middleware keeps. */
   state(): Promise<Head["state"]>;
+}
+
+export interface WaitingCall extends ClientCall {
+  readonly answer: "yes" | "no" | null;
+  /** Why it is asked, where the agent says so; once answered, what the person said. */
+  readonly reason: string | null;
 }
 
 type Busy = { readonly kind: "busy" };
@@ -54,6 +68,12 @@ export function threadHandle(id: string, { deps, window, asker, files }: HandleO
     replay: () => replay(deps, id),
     undo: (seq) => held((writer) => undo(writer, seq)),
     redo: () => held(redo),
+    async approvals() {
+      const pending = pendingIn((await deps.store.head(id))?.state ?? {});
+      const calls = await callsOf(deps.store, id, pending);
+      return calls.map(({ pending: { answer, reason }, ...call }) => ({ ...call, answer, reason }));
+    },
+    approve: (callId, answer, reason) => held((writer) => approve(writer, { callId, answer, reason })),
     pin: (seq, on) => held((writer) => pin(writer, seq, on)),
     fork: (options) => (files === null ? fork(deps, id, options) : forkWithFiles(deps, id, options, files)),
     state: async () => (await deps.store.head(id))?.state ?? {},

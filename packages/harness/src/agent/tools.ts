@@ -8,6 +8,7 @@ import type { Tool, ToolSet } from "ai";
 import { within } from "../abort.ts";
 import { factsOfTool } from "../tool-facts.ts";
 import { bodyOf, jsonOf } from "./body.ts";
+import { toolOptions } from "./context/tool-options.ts";
 import { messageOf } from "./errors.ts";
 import type { Chain } from "./middleware.ts";
 import type { Run } from "./run.ts";
@@ -18,6 +19,12 @@ export interface ToolCall {
   readonly input: unknown;
   /** Why it can't be carried out (unknown tool, wrong arguments), as the SDK says it. */
   readonly invalid: string | null;
+}
+
+/** A call whose fate may be known before it is run. */
+export interface RunnableCall extends ToolCall {
+  /** Why it must not be run, as the model is told. */
+  readonly denied?: string;
 }
 
 export interface CallOutcome {
@@ -42,23 +49,41 @@ export function announceCall({ id: callId, name, input }: ToolCall, run: Run): v
   run.emit({ type: "tool-start", callId, name, input: shown(input) });
 }
 
-export async function runCalls(calls: readonly ToolCall[], run: Run, context: ToolContext): Promise<AiSdkMessage> {
-  const outcomes = await Promise.all(calls.map((call) => runCall(call, run, context)));
+export async function runCalls(calls: readonly RunnableCall[], run: Run, context: ToolContext): Promise<AiSdkMessage> {
+  const settled = calls.map(async (call) => ({ ...call, outcome: await runCall(call, run, context) }));
+  return resultMessage(await Promise.all(settled));
+}
+
+interface SettledCall extends Pick<ToolCall, "id" | "name"> {
+  readonly outcome: CallOutcome;
+}
+
+export function resultMessage(calls: readonly SettledCall[]): AiSdkMessage {
   return {
     role: "tool",
-    content: calls.map(({ id, name }, index) => ({
+    content: calls.map(({ id, name, outcome }) => ({
       type: "tool-result",
       toolCallId: id,
       toolName: name,
-      output: outcomes[index]!.output,
+      output: outcome.output,
     })),
   };
 }
 
-async function runCall(call: ToolCall, run: Run, context: ToolContext): Promise<CallOutcome> {
-  const { id: callId, name } = call;
+/** Told as its end, though it never began. */
+export function tellDenied({ id: callId, name }: Pick<ToolCall, "id" | "name">, output: string, run: Run): void {
+  const how = { isError: true, denied: true, ms: 0 } as const;
+  run.emit({ type: "tool-end", callId, name, output, ...how });
+}
+
+async function runCall(call: RunnableCall, run: Run, context: ToolContext): Promise<CallOutcome> {
+  const { id: callId, name, denied } = call;
   const started = run.deps.clock().getTime();
   announceCall(call, run);
+  if (denied !== undefined) {
+    tellDenied(call, denied, run);
+    return { output: { type: "execution-denied", reason: denied }, isError: true };
+  }
   const outcome = await settle(call, run, context);
   const ms = run.deps.clock().getTime() - started;
   const output = "value" in outcome.output ? outcome.output.value : null;
@@ -93,25 +118,10 @@ interface Execution {
 async function execute(call: ToolCall, run: Run, { tools, signal }: Execution): Promise<CallOutcome> {
   const tool = tools[call.name];
   if (tool?.execute === undefined) return failed(`there is no tool ${call.name} that can be run here`);
-  const options = {
-    toolCallId: call.id,
-    messages: run.conversation.view().map(({ message }) => message) as never,
-    abortSignal: signal,
-    // What a tool asks for by `contextSchema` can't be given yet; it never gets this run's own objects.
-    context: {} as never,
-  };
-  if (await needsApproval(tool, call, options)) return failed(`${call.name} ${NOT_APPROVED}`);
-  const made: unknown = await tool.execute(call.input as never, options);
+  const made: unknown = await tool.execute(call.input as never, await toolOptions(call, tool, run, signal));
   const value = isStream(made) ? await lastOf(made, call, run) : made;
   return { output: await outputOf(value, call, tool), isError: false };
 }
-
-/** Nobody can be asked yet, so a tool that wants a person's word is never run. */
-async function needsApproval({ needsApproval: asks }: Tool, { input }: ToolCall, options: object): Promise<boolean> {
-  return typeof asks === "function" ? await asks(input as never, options as never) : asks === true;
-}
-
-const NOT_APPROVED = "needs a person's approval, which this agent can't ask for: it was not run. Go on without it.";
 
 async function outputOf(value: unknown, { id, input }: ToolCall, tool: Tool): Promise<AiSdkOutput> {
   if (tool.toModelOutput !== undefined) {

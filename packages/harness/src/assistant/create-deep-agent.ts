@@ -69,6 +69,7 @@ function childrenOf(options: AgentOptions, compacting: Middleware, files: DeepFi
     tools = {},
     retry,
     toolTimeoutMs,
+    toolApproval,
     modelLimits,
     history,
     limits,
@@ -95,6 +96,7 @@ function childrenOf(options: AgentOptions, compacting: Middleware, files: DeepFi
     child: {
       ...(retry !== undefined && { retry }),
       ...(toolTimeoutMs !== undefined && { toolTimeoutMs }),
+      ...(toolApproval !== undefined && { toolApproval }),
       ...(modelLimits !== undefined && { modelLimits }),
       ...(history !== undefined && { history }),
       ...(limits !== undefined && { limits }),

@@ -3,6 +3,7 @@
  * the thread stays usable; this tells a person that it did. The log is not touched.
  */
 import type { Repair } from "@palimpsest/core/message";
+import { pendingIn } from "../agent/approval/pending.ts";
 import type { Middleware } from "../agent/middleware.ts";
 
 declare module "../agent/features.ts" {
@@ -14,7 +15,9 @@ declare module "../agent/features.ts" {
 export function danglingCalls(): Middleware {
   return {
     name: "dangling-calls",
-    beforeAgent({ prompt, emit }) {
+    beforeAgent({ prompt, emit, conversation }) {
+      // Calls that wait for a person have no result yet, and nothing is wrong with that.
+      if (pendingIn(conversation.head().state).length > 0) return;
       const made = prompt().repairs.filter(({ kind }) => kind === "result-synthesized");
       if (made.length > 0) emit({ type: "calls-repair", repairs: made });
     },

@@ -98,6 +98,7 @@ async function carryOut(run: Run, task: Task, options: DelegateOptions): Promise
     maxTurns,
     onStep,
     prompt: task.prompt,
+    context: { runtimeContext: run.runtimeContext, toolsContext: run.toolsContext },
     signal: task.signal,
     timeoutSeconds: spec.timeoutSeconds ?? limits.timeoutSeconds,
     tokenBudget: spec.tokenBudget ?? limits.tokenBudget,

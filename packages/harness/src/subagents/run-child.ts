@@ -4,6 +4,7 @@
  */
 import { setTimeout as wait } from "node:timers/promises";
 import type { ToolSet } from "ai";
+import type { RunContext } from "../agent/context/tool-options.ts";
 import { type AgentOptions, createAgent } from "../agent/create-agent.ts";
 import type { RunResult, StepUsage } from "../agent/events.ts";
 import type { Middleware } from "../agent/middleware.ts";
@@ -21,7 +22,10 @@ export interface ChildSetup {
   readonly tools: ToolSet;
   /** Beside the limits: workspace, compaction and so on. No memory. */
   readonly middleware: (spec: SubagentSpec) => readonly Middleware[];
-  readonly options: Pick<AgentOptions, "retry" | "toolTimeoutMs" | "modelLimits" | "history" | "sleep" | "random">;
+  readonly options: Pick<
+    AgentOptions,
+    "retry" | "toolTimeoutMs" | "toolApproval" | "modelLimits" | "history" | "sleep" | "random"
+  >;
 }
 
 export interface ChildOrder extends Cap {
@@ -30,6 +34,8 @@ export interface ChildOrder extends Cap {
   readonly threadId: string;
   readonly prompt: string;
   readonly timeoutSeconds: number;
+  /** The parent's, so that its tools have what they need in a child as well. */
+  readonly context: RunContext;
   /** The parent's: it ends the child. */
   readonly signal: AbortSignal;
   readonly onStep: (answer: Answered, meter: ChildMeter) => void;
@@ -69,7 +75,10 @@ export async function runChild(
   const timer = setTimeout(() => timeout.abort(), Math.min(order.timeoutSeconds * 1000, LONGEST_TIMER));
   try {
     const both = AbortSignal.any([signal, timeout.signal]);
-    const result = await runWhenFree(() => agent.stream({ threadId, prompt, signal: both }).result, both);
+    const result = await runWhenFree(
+      () => agent.stream({ ...order.context, threadId, prompt, signal: both }).result,
+      both,
+    );
     const { artifacts } = (await store.head(threadId).catch(() => undefined))?.state ?? {};
     const stopped = signal.aborted ? "cancelled" : timeout.signal.aborted ? "timed-out" : null;
     return {

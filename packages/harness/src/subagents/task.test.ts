@@ -2,10 +2,46 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { tool } from "ai";
 import { z } from "zod";
+import { runOf } from "../agent/context/tool-options.ts";
 import { subagentKit, taskCall } from "../testing/subagent-kit.ts";
 import { toolFacts } from "../tool-facts.ts";
 
 const look = tool({ inputSchema: z.object({}), execute: () => "seen" });
+
+test("a child has nobody to ask: a call that needs approval is denied, and the child told", async () => {
+  let ran = 0;
+  const pay = tool({ inputSchema: z.object({}), needsApproval: true, execute: () => ++ran });
+  const kit = subagentKit(
+    {
+      parent: [{ calls: [taskCall("pay the bill")] }, "it can't"],
+      child: (_, turn, { prompt }) =>
+        turn === 1 ? { calls: [{ name: "pay", input: {} }] } : JSON.stringify(prompt.at(-1)),
+    },
+    { tools: { pay } },
+  );
+  await kit.agent.generate({ threadId: "t", prompt: "pay" });
+  assert.equal(ran, 0);
+  assert.match((await kit.results())[0]!.output, /execution-denied.*a sub-agent has nobody to ask/);
+});
+
+test("a child's tools have the context of the run that asked for it", async () => {
+  const whose = tool({
+    inputSchema: z.object({}),
+    contextSchema: z.object({ key: z.string() }),
+    execute: (_, options) => `${options.context.key} of ${String(runOf(options).runtimeContext)}`,
+  });
+  const kit = subagentKit(
+    {
+      parent: [{ calls: [taskCall("look")] }, "done"],
+      child: (_, turn, { prompt }) =>
+        turn === 1 ? { calls: [{ name: "whose", input: {} }] } : JSON.stringify(prompt.at(-1)),
+    },
+    { tools: { whose } },
+  );
+  const context = { runtimeContext: "request 7", toolsContext: { whose: { key: "k-1" } } };
+  await kit.agent.generate({ threadId: "t", prompt: "look", ...context });
+  assert.match((await kit.results())[0]!.output, /k-1 of request 7/);
+});
 
 test("a task runs on a thread of its own and the parent gets only its answer [F74]", async () => {
   const kit = subagentKit(

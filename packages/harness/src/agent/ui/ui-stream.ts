@@ -3,10 +3,10 @@
  * call, compaction and sub-agent. A compaction is a `data-compaction` part; the summarizer's own words are never in here.
  * An event that brings its payload as `data` is passed on as it is; others that aren't named here stay inside.
  */
-import type { UIMessageChunk } from "ai";
-import type { SubagentEvent } from "../subagents/events.ts";
-import { AgentError } from "./errors.ts";
-import type { AgentEvent, RunEnd } from "./events.ts";
+import { isToolUIPart, type UIMessage, type UIMessageChunk } from "ai";
+import type { SubagentEvent } from "../../subagents/events.ts";
+import { AgentError } from "../errors.ts";
+import type { AgentEvent, RunEnd } from "../events.ts";
 
 export interface UIStreamOptions {
   /**
@@ -14,6 +14,8 @@ export interface UIStreamOptions {
    * since errors name hosts, paths and worse.
    */
   readonly onError?: (error: Error) => string;
+  /** The messages the browser has, as in the AI SDK: where the last is an answer, the run goes on with that one. */
+  readonly originalMessages?: readonly UIMessage[];
   /** True unless given. */
   readonly sendReasoning?: boolean;
   /** Asked with every event; what isn't undefined becomes the message's metadata. */
@@ -39,9 +41,9 @@ export function uiMessageStream(
 
 async function* chunksOf(
   events: AsyncIterable<AgentEvent>,
-  { onError = () => "An error occurred.", sendReasoning = true, messageMetadata }: UIStreamOptions,
+  { onError = () => "An error occurred.", sendReasoning = true, messageMetadata, originalMessages }: UIStreamOptions,
 ): AsyncGenerator<UIMessageChunk, undefined> {
-  const parts = new OpenParts();
+  const parts = new OpenParts(originalMessages?.at(-1));
   for await (const event of events) {
     if (event.type === "reasoning-delta" && !sendReasoning) continue;
     if (event.type !== "text-delta" && event.type !== "reasoning-delta") yield* parts.close();
@@ -62,6 +64,12 @@ function* withMetadata(chunks: Iterable<UIMessageChunk>, messageMetadata: unknow
   if (open) yield { type: "message-metadata", messageMetadata };
 }
 
+interface AnnouncedCall {
+  readonly callId: string;
+  readonly name: string;
+  readonly input: unknown;
+}
+
 type TellError = NonNullable<UIStreamOptions["onError"]>;
 
 /** A part of text is open from its first piece until something else comes. */
@@ -69,8 +77,25 @@ class OpenParts {
   #open: { readonly kind: "text" | "reasoning"; readonly id: string } | null = null;
   compactions = 0;
   stepOpen = false;
+  /** The message of the browser's that this run goes on with. */
+  readonly goesOn: string | null;
+  /** Calls that the browser shows. */
+  readonly calls: Set<string>;
   /** By the call that asked for them: what is told of children that failed, instead of the reason itself. */
   readonly childErrors = new Map<string, string>();
+
+  constructor(last: UIMessage | undefined) {
+    this.goesOn = last?.role === "assistant" ? last.id : null;
+    const shown = this.goesOn === null ? [] : last!.parts.filter(isToolUIPart);
+    this.calls = new Set(shown.map(({ toolCallId }) => toolCallId));
+  }
+
+  /** A call that the browser shows already keeps what it shows of it. */
+  *call({ callId, name, input }: AnnouncedCall): Generator<UIMessageChunk> {
+    if (this.calls.has(callId)) return;
+    this.calls.add(callId);
+    yield { type: "tool-input-available", toolCallId: callId, toolName: name, input };
+  }
 
   *piece(kind: "text" | "reasoning", id: string, delta: string): Generator<UIMessageChunk> {
     if (this.#open?.id !== id) {
@@ -90,7 +115,7 @@ class OpenParts {
 function* chunksFor(event: AgentEvent, parts: OpenParts, onError: TellError): Generator<UIMessageChunk> {
   switch (event.type) {
     case "run-start":
-      return yield { type: "start", messageId: event.runId };
+      return yield { type: "start", messageId: parts.goesOn ?? event.runId };
     case "step-start":
       parts.stepOpen = true;
       return yield { type: "start-step" };
@@ -99,13 +124,18 @@ function* chunksFor(event: AgentEvent, parts: OpenParts, onError: TellError): Ge
     case "reasoning-delta":
       return yield* parts.piece("reasoning", event.id, event.text);
     case "tool-start":
+      return yield* parts.call(event);
+    case "approval-ask":
+      yield* parts.call(event);
       return yield {
-        type: "tool-input-available",
+        type: "tool-approval-request",
+        approvalId: event.callId,
         toolCallId: event.callId,
-        toolName: event.name,
-        input: event.input,
+        ...(event.reason !== null && { reason: event.reason }),
       };
     case "tool-end":
+      // Of a call in a message before, which this stream can't change.
+      if (!parts.calls.has(event.callId)) return;
       return yield toolOutput(event, parts, onError);
     case "compaction-end":
       if (event.outcome.kind === "unchanged") return;
@@ -135,11 +165,12 @@ function dataPart({ type, ...part }: { readonly type: string; readonly data?: un
 }
 
 function toolOutput(
-  { callId, output, isError }: AgentEvent & { type: "tool-end" },
+  { callId, output, isError, denied }: AgentEvent & { type: "tool-end" },
   parts: OpenParts,
   onError: TellError,
 ): UIMessageChunk {
   const toolCallId = callId;
+  if (denied === true) return { type: "tool-output-denied", toolCallId };
   if (isError) return { type: "tool-output-error", toolCallId, errorText: onError(new Error(String(output))) };
   const reason = parts.childErrors.get(callId);
   const safe = reason === undefined ? output : { ...(output as object), reason };
@@ -168,6 +199,7 @@ function* endChunks(end: RunEnd, parts: OpenParts, onError: TellError): Generato
       return yield { type: "finish", finishReason: end.finish as "stop" };
     case "asked":
       return yield { type: "finish", finishReason: "stop" };
+    case "approval":
     case "client-calls":
     case "step-limit":
       return yield { type: "finish", finishReason: "tool-calls" };
