@@ -25,15 +25,20 @@ export function publicNames(workspace: Workspace): Record<string, PublicNames> {
   return Object.fromEntries(listed.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Subpaths with too many values, and all of them together. A namespace is one more door to a subpath, no value of its own. */
-export function crowdedSubpaths(workspace: Workspace): string[] {
-  const counts = workspace.packages.flatMap((owner) =>
+/** How many values each subpath exports. A namespace is one more door to a subpath, no value of its own. */
+export function publicValues(workspace: Workspace): { readonly path: string; readonly count: number }[] {
+  return workspace.packages.flatMap((owner) =>
     publicPaths(owner).map(([subpath, file]) => {
       const text = workspace.files.find(({ path }) => path === file)?.text ?? "";
       const count = namesOf(workspace, file).values.length - exportsOf(text).namespaces.length;
       return { path: owner.name + subpath.slice(1), count };
     }),
   );
+}
+
+/** Subpaths with too many values, and all of them together. */
+export function crowdedSubpaths(workspace: Workspace): string[] {
+  const counts = publicValues(workspace);
   const total = counts.reduce((sum, { count }) => sum + count, 0);
   const crowded = counts
     .filter(({ count }) => count > MAX_VALUES)
