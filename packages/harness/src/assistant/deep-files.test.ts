@@ -33,6 +33,19 @@ describe("an agent with files", () => {
   });
   after(async () => rm(base, { recursive: true, force: true }));
 
+  it("makes the schemas of its tools once, not with every run", async () => {
+    const { agent, model } = deepAgentKit(["one", "two"], {
+      files: { base, skills: { directory: join(base, "skills") } },
+    });
+    await agent.generate({ threadId: "t", prompt: "first" });
+    await agent.generate({ threadId: "t", prompt: "second" });
+    const [first, second] = model.calls.map(({ options }) => options.tools!);
+    for (const [index, { name, ...tool }] of first!.entries())
+      assert.equal("inputSchema" in tool && tool.inputSchema, Object(second![index]).inputSchema, name);
+    assert.ok(first!.length >= 14);
+    await agent.close();
+  });
+
   it("gives a fork its own copy of the files as they are now", async () => {
     const write = (content: string) => ({
       calls: [{ name: "write_file", input: { path: "/mnt/user-data/workspace/plan.txt", content } }],

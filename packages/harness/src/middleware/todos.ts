@@ -9,6 +9,8 @@ const todo = z.strictObject({
   status: z.enum(["pending", "in_progress", "completed"]).default("pending"),
 });
 
+const INPUT = z.strictObject({ todos: z.array(todo).max(100) });
+
 export function todos(): Middleware {
   return {
     name: "todos",
@@ -17,7 +19,7 @@ export function todos(): Middleware {
         description:
           "Write the list of steps of a task that takes several, and keep it up to date: one in_progress, finished ones completed. Replaces the whole list.",
         metadata: toolFacts({ act: "none" }),
-        inputSchema: z.strictObject({ todos: z.array(todo).max(100) }),
+        inputSchema: INPUT,
         execute: async ({ todos: list }) => {
           await run.commit([{ kind: "state", patch: { todos: list.length === 0 ? null : list } }]);
           if (list.length === 0) return "The list is empty now.";

@@ -61,14 +61,16 @@ async function readWanted(directory: string, only: readonly string[] | null): Pr
   return { skills: only === null ? all : all.filter(({ name }) => only.includes(name)), skipped };
 }
 
+const INPUT = z.strictObject({
+  name: z.string().describe("As listed in <skills>."),
+  file: z.string().optional().describe("A file the instructions name, relative to the skill's folder."),
+});
+
 function loadSkillTool(directory: string, list: SkillsRead["skills"], note: (name: string) => Promise<void>): Tool {
   return tool({
     description: "Read a skill's instructions, or another file of its folder.",
     metadata: toolFacts({ act: "none" }),
-    inputSchema: z.strictObject({
-      name: z.string().describe("As listed in <skills>."),
-      file: z.string().optional().describe("A file the instructions name, relative to the skill's folder."),
-    }),
+    inputSchema: INPUT,
     execute: async ({ name, file }): Promise<string> => {
       const skill = list.find((one) => one.name === name);
       if (skill === undefined) {

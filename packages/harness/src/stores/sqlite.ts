@@ -12,7 +12,7 @@ import { memoryRows } from "./sqlite/memories.ts";
 import { outbox } from "./sqlite/outbox.ts";
 import { promptTexts } from "./sqlite/prompts.ts";
 import { append, load, records, redact } from "./sqlite/records.ts";
-import { findHead, findThread } from "./sqlite/rows.ts";
+import { findThread, headNamed } from "./sqlite/rows.ts";
 import { searchTables } from "./sqlite/search.ts";
 import { createThread, deleteThread, fork, sharers, threads, users, writeHead } from "./sqlite/threads.ts";
 import { upkeep } from "./sqlite/upkeep.ts";
@@ -34,11 +34,7 @@ function seenBy(user: string, database: Connection): FullStore {
     createThread: (header, head, records) =>
       guard(() => createThread(connection, ownHeader(user, header), head, records)),
     header: (thread) => guard(() => findThread(connection, thread)?.header),
-    head: (thread) =>
-      guard(() => {
-        const row = findThread(connection, thread);
-        return row && findHead(connection, row.num);
-      }),
+    head: (thread) => guard(() => headNamed(connection, thread)),
     append: (thread, batch) => guard(() => append(connection, thread, batch)),
     records: (thread, query) => records(connection, thread, query),
     load: (thread) => guard(() => load(connection, thread)),

@@ -112,8 +112,11 @@ const CACHE = "PRAGMA cache_size = -65536";
 function wrap(path: string, database: DatabaseSync): Connection {
   const statements = new Map<string, StatementSync>();
   const statement = (sql: string): StatementSync => {
-    const known = statements.get(sql) ?? database.prepare(sql);
-    statements.set(sql, known);
+    let known = statements.get(sql);
+    if (known === undefined) {
+      known = database.prepare(sql);
+      statements.set(sql, known);
+    }
     return known;
   };
   return {
@@ -123,7 +126,18 @@ function wrap(path: string, database: DatabaseSync): Connection {
     each: (sql, ...values) => statement(sql).iterate(...values) as Iterable<Row>,
     run: (sql, ...values) => ({ changes: Number(statement(sql).run(...values).changes) }),
     exec: (sql) => database.exec(sql),
-    transaction: (mode, work) => transaction(database, mode, work),
+    transaction: (mode, work) => {
+      statement(`BEGIN ${mode}`).run();
+      try {
+        const result = work();
+        statement("COMMIT").run();
+        return result;
+      } catch (error) {
+        // SQLite has already rolled back by itself after a full disk or an I/O error.
+        if (database.isTransaction) database.exec("ROLLBACK");
+        throw error;
+      }
+    },
     unhurried: (work) => {
       database.exec("PRAGMA synchronous = NORMAL");
       try {
@@ -144,19 +158,6 @@ function wrap(path: string, database: DatabaseSync): Connection {
       if (database.isOpen) database.close();
     },
   };
-}
-
-function transaction<T>(database: DatabaseSync, mode: string, work: () => T): T {
-  database.exec(`BEGIN ${mode}`);
-  try {
-    const result = work();
-    database.exec("COMMIT");
-    return result;
-  } catch (error) {
-    // SQLite has already rolled back by itself after a full disk or an I/O error.
-    if (database.isTransaction) database.exec("ROLLBACK");
-    throw error;
-  }
 }
 
 /** SQLite's primary result codes, and Node's for the folder, with what a person can do about each. */

@@ -5,33 +5,31 @@
  */
 import type { Lease, LeaseResult } from "../store.ts";
 import type { Connection } from "./connection.ts";
-import { findThread, NUM, type UserConnection } from "./rows.ts";
+import { NUM, type UserConnection } from "./rows.ts";
 
 const NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 /** One that was taken in the future says that the clock was ahead; it would last until that time comes. */
-const LIVE = `expires > ${NOW} AND taken <= ${NOW} + 1000`;
+const LIVE = `leases.expires > ${NOW} AND leases.taken <= ${NOW} + 1000`;
 
 export function acquireLease(connection: UserConnection, thread: string, owner: string, ttlMs: number): LeaseResult {
-  const take = (): LeaseResult => {
-    const row = findThread(connection, thread);
-    if (!row) return { kind: "missing" };
-    const held = connection.get(`SELECT owner, expires FROM leases WHERE num = ? AND ${LIVE}`, row.num);
-    if (held && held["owner"] !== owner) {
-      const expiresAt = new Date(held["expires"] as number).toISOString();
-      return { kind: "busy", owner: held["owner"] as string, expiresAt };
-    }
-    const taken = connection.get(
-      `INSERT INTO leases (num, owner, epoch, taken, expires) VALUES (?, ?, 1, ${NOW}, ${NOW} + ?)
+  const { user } = connection;
+  // `all` runs it to its end, so that a commit that fails is told.
+  const [taken] = connection.unhurried(() =>
+    connection.all(
+      `INSERT INTO leases (num, owner, epoch, taken, expires)
+       SELECT num, ?, 1, ${NOW}, ${NOW} + ? FROM threads WHERE user = ? AND id = ?
        ON CONFLICT (num) DO UPDATE
        SET owner = excluded.owner, epoch = epoch + 1, taken = excluded.taken, expires = excluded.expires
+       WHERE leases.owner = excluded.owner OR NOT coalesce(${LIVE}, FALSE)
        RETURNING epoch`,
-      row.num,
-      owner,
-      ttlMs,
-    );
-    return { kind: "acquired", lease: { thread, owner, epoch: taken!["epoch"] as number } };
-  };
-  return connection.unhurried(() => connection.transaction("IMMEDIATE", take));
+      ...[owner, ttlMs, user, thread],
+    ),
+  );
+  if (taken) return { kind: "acquired", lease: { thread, owner, epoch: taken["epoch"] as number } };
+  const held = connection.get(`SELECT owner, expires FROM leases WHERE num = ${NUM}`, user, thread);
+  if (!held) return { kind: "missing" };
+  const expiresAt = new Date(held["expires"] as number).toISOString();
+  return { kind: "busy", owner: held["owner"] as string, expiresAt };
 }
 
 export function renewLease(connection: UserConnection, lease: Lease, ttlMs: number): "renewed" | "lost" {

@@ -7,7 +7,6 @@ import type { ChainedRecord, Head } from "@palimpsest/core/log";
 import { assertInOrder, hiddenButShown, titleOf } from "../driver.ts";
 import type { AppendBatch, AppendResult, RecordQuery, RedactRequest, StoredRecord, ThreadLoad } from "../store.ts";
 import type { Connection, Row } from "./connection.ts";
-import { holdsLease } from "./leases.ts";
 import { queueJob } from "./outbox.ts";
 import { keepPrompts } from "./prompts.ts";
 import {
@@ -26,21 +25,23 @@ import { forgetEntry } from "./search.ts";
 
 export function append(connection: UserConnection, thread: string, batch: AppendBatch): AppendResult {
   return connection.transaction("IMMEDIATE", () => {
-    const refused = refusal(connection, thread, batch);
-    if (refused) return refused;
-    write(connection, thread, batch);
+    const place = placeOf(connection, thread, batch);
+    if (place.kind !== "open") return place;
+    write(connection, place.num, batch);
     return { kind: "appended", version: batch.head.version };
   });
 }
 
 export function redact(connection: UserConnection, { bodies, headers = [], batches }: RedactRequest): AppendResult {
   return connection.transaction("IMMEDIATE", (): AppendResult => {
+    const places: { readonly num: number; readonly batch: AppendBatch }[] = [];
     for (const { thread, batch } of batches) {
-      const refused = refusal(connection, thread, batch);
-      if (refused) return refused;
+      const place = placeOf(connection, thread, batch);
+      if (place.kind !== "open") return place;
+      places.push({ num: place.num, batch });
     }
     // Records first: a copy brings bodies that were erased where they came from.
-    for (const { thread, batch } of batches) write(connection, thread, batch);
+    for (const { num, batch } of places) write(connection, num, batch);
     const owner = (thread: string, seq: number) => segments(connection, findThread(connection, thread)!, seq, seq)[0]!;
     for (const { thread, seq, body } of bodies) {
       const { num } = owner(thread, seq);
@@ -135,16 +136,24 @@ function one(connection: Connection, thread: ThreadRow, seq: number): StoredReco
   return row && recordOf(row);
 }
 
-function refusal(connection: UserConnection, thread: string, batch: AppendBatch): AppendResult | null {
-  const row = findThread(connection, thread);
+type Place = { readonly kind: "open"; readonly num: number } | Exclude<AppendResult, { kind: "appended" }>;
+
+/** Where a batch goes, or why it may not: whether the thread is there, whose it is and how far it has come, in one read. */
+function placeOf({ get, user }: UserConnection, thread: string, { lease, expect }: AppendBatch): Place {
+  const row = get(
+    `SELECT t.num, h.version, l.owner, l.epoch FROM threads t LEFT JOIN heads h USING (num) LEFT JOIN leases l USING (num)
+     WHERE t.user = ? AND t.id = ?`,
+    user,
+    thread,
+  );
   if (!row) return { kind: "missing" };
-  if (batch.lease.thread !== thread || !holdsLease(connection, row.num, batch.lease)) return { kind: "lease-lost" };
-  const version = Number(connection.get("SELECT version FROM heads WHERE num = ?", row.num)?.["version"] ?? 0);
-  return version === batch.expect ? null : { kind: "conflict", version };
+  const held = row["owner"] === lease.owner && row["epoch"] === lease.epoch;
+  if (lease.thread !== thread || !held) return { kind: "lease-lost" };
+  const version = Number(row["version"] ?? 0);
+  return version === expect ? { kind: "open", num: row["num"] as number } : { kind: "conflict", version };
 }
 
-function write(connection: UserConnection, thread: string, batch: AppendBatch): void {
-  const { num } = findThread(connection, thread)!;
+function write(connection: UserConnection, num: number, batch: AppendBatch): void {
   assertInOrder(batch);
   for (const record of batch.records) insertRecord(connection, num, record);
   updateHead(connection, num, batch.head);

@@ -38,12 +38,20 @@ export function threadRow(row: Row): ThreadRow {
   };
 }
 
+const HEAD = "h.version, h.messages, h.updated, h.head, s.state FROM heads h LEFT JOIN states s USING (num)";
+
 export function findHead(connection: Connection, num: number): Head | undefined {
-  const row = connection.get(
-    "SELECT h.version, h.messages, h.updated, h.head, s.state FROM heads h LEFT JOIN states s USING (num) WHERE h.num = ?",
-    num,
-  );
-  if (!row) return undefined;
+  const row = connection.get(`SELECT ${HEAD} WHERE h.num = ?`, num);
+  return row && headOf(row);
+}
+
+/** The head of the thread of this id. */
+export function headNamed(connection: UserConnection, id: string): Head | undefined {
+  const row = connection.get(`SELECT ${HEAD} WHERE h.num = ${NUM}`, connection.user, id);
+  return row && headOf(row);
+}
+
+function headOf(row: Row): Head {
   const { hash, ...rest } = JSON.parse(row["head"] as string) as Omit<
     Head,
     "version" | "messages" | "updatedAt" | "state"

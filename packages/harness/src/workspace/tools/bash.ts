@@ -8,6 +8,11 @@ const MAX_OUTPUT = 4 << 20;
 const DEFAULT_SECONDS = 30;
 const MAX_SECONDS = 300;
 
+const INPUT = z.strictObject({
+  command: z.string().min(1),
+  timeout_seconds: z.number().positive().max(MAX_SECONDS).default(DEFAULT_SECONDS),
+});
+
 export function bashTool(shell: Shell, kind: "sandbox" | "host"): Tool {
   const where =
     kind === "sandbox"
@@ -16,10 +21,7 @@ export function bashTool(shell: Shell, kind: "sandbox" | "host"): Tool {
   return tool({
     description: `Run a command ${where}. It starts in /mnt/user-data/workspace; files persist, variables and the current folder don't.`,
     metadata: toolFacts({ act: "run" }),
-    inputSchema: z.strictObject({
-      command: z.string().min(1),
-      timeout_seconds: z.number().positive().max(MAX_SECONDS).default(DEFAULT_SECONDS),
-    }),
+    inputSchema: INPUT,
     execute: async ({ command, timeout_seconds = DEFAULT_SECONDS }, { abortSignal }): Promise<string> => {
       const signal = abortSignal ?? new AbortController().signal;
       const timeoutMs = timeout_seconds * 1000;

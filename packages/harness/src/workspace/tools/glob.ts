@@ -11,15 +11,17 @@ const MAX_SHOWN = 500;
 const WALK = { maxEntries: 100_000, maxDepth: 64 };
 const MAX_MS = 10_000;
 
+const INPUT = z.strictObject({
+  pattern: z.string().min(1),
+  path: z.string().default(`${VIRTUAL_ROOT}/workspace`).describe("The folder to search."),
+});
+
 export function globTool(workspace: Workspace): Tool {
   return tool({
     description:
       "Find files by a pattern such as **/*.csv or src/{a,b}/*.ts; without a slash it matches names at any depth.",
     metadata: toolFacts({ act: "list" }),
-    inputSchema: z.strictObject({
-      pattern: z.string().min(1),
-      path: z.string().default(`${VIRTUAL_ROOT}/workspace`).describe("The folder to search."),
-    }),
+    inputSchema: INPUT,
     execute: async ({ pattern, path = `${VIRTUAL_ROOT}/workspace` }, { abortSignal }): Promise<string> => {
       const matches = await globMatcher(pattern);
       const found: string[] = [];

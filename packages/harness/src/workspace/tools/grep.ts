@@ -9,18 +9,20 @@ import type { Workspace } from "../workspace.ts";
 
 const MAX_MS = 10_000;
 
+const INPUT = z.strictObject({
+  pattern: z.string().min(1),
+  path: z.string().default(`${VIRTUAL_ROOT}/workspace`).describe("A file or a folder."),
+  glob: z.string().min(1).optional().describe("Only files whose path matches, for example *.ts."),
+  ignore_case: z.boolean().default(false),
+  max_results: z.int().min(1).max(1000).default(100),
+});
+
 export function grepTool(workspace: Workspace): Tool {
   return tool({
     description:
       "Search text files for a regular expression (RE2 syntax); gives path:line:text. Binary files and links are passed over.",
     metadata: toolFacts({ act: "list" }),
-    inputSchema: z.strictObject({
-      pattern: z.string().min(1),
-      path: z.string().default(`${VIRTUAL_ROOT}/workspace`).describe("A file or a folder."),
-      glob: z.string().min(1).optional().describe("Only files whose path matches, for example *.ts."),
-      ignore_case: z.boolean().default(false),
-      max_results: z.int().min(1).max(1000).default(100),
-    }),
+    inputSchema: INPUT,
     execute: async (input, { abortSignal }): Promise<string> => {
       const { pattern, path = `${VIRTUAL_ROOT}/workspace`, glob, ignore_case = false, max_results = 100 } = input;
       const outcome = await searchFiles(workspace, path, {

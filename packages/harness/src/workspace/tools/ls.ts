@@ -11,16 +11,15 @@ import type { Workspace } from "../workspace.ts";
 
 const MAX_SHOWN = 500;
 
+const INPUT = z.strictObject({
+  path: z.string().default(`${VIRTUAL_ROOT}/workspace`).describe("The folder; relative paths start in the workspace."),
+});
+
 export function lsTool(workspace: Workspace): Tool {
   return tool({
     description: `List a folder: names, sizes, and / after folders. Folders: ${VIRTUAL_ROOT}/workspace (your files), uploads (the user's files), outputs (files for the user), history (earlier conversation, read-only), tool-outputs (long tool results, read-only).`,
     metadata: toolFacts({ act: "list" }),
-    inputSchema: z.strictObject({
-      path: z
-        .string()
-        .default(`${VIRTUAL_ROOT}/workspace`)
-        .describe("The folder; relative paths start in the workspace."),
-    }),
+    inputSchema: INPUT,
     execute: async ({ path }): Promise<string> => {
       const resolved = resolveVirtual(path);
       if (resolved.kind === "refused") throw new ToolFailure(`${resolved.problem}.`);

@@ -10,11 +10,13 @@ import type { Workspace } from "../workspace.ts";
 /** Writes to the thread's state; `artifacts` there only grow, each path once. */
 export type Remember = (patch: Readonly<Record<string, unknown>>) => Promise<void>;
 
+const INPUT = z.strictObject({ paths: z.array(z.string()).min(1).max(100) });
+
 export function presentFilesTool(workspace: Workspace, remember: Remember): Tool {
   return tool({
     description: `Show finished files to the user. They must lie in ${VIRTUAL_ROOT}/outputs.`,
     metadata: toolFacts({ act: "none" }),
-    inputSchema: z.strictObject({ paths: z.array(z.string()).min(1).max(100) }),
+    inputSchema: INPUT,
     execute: async ({ paths }): Promise<string> => {
       const shown = [...new Set(await Promise.all(paths.map((path) => presentable(workspace, path))))];
       await remember({ artifacts: shown });

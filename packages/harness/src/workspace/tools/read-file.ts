@@ -11,16 +11,18 @@ import type { Workspace } from "../workspace.ts";
 
 const DEFAULT_LIMIT = 2000;
 
+const INPUT = z.strictObject({
+  path: z.string().describe("The file; relative paths start in /mnt/user-data/workspace."),
+  offset: z.int().min(1).default(1).describe("First line to read, from 1."),
+  limit: z.int().min(1).max(DEFAULT_LIMIT).default(DEFAULT_LIMIT).describe("How many lines."),
+  column: z.int().min(1).default(1).describe("First character within the first line: to go on inside a long line."),
+});
+
 export function readFileTool(workspace: Workspace, { maxChars }: { readonly maxChars: number }): Tool {
   return tool({
     description: `Read a text file by lines. At most ${DEFAULT_LIMIT} lines and ${maxChars} characters at once; the result says how to go on. Works on stored tool outputs and on history.`,
     metadata: toolFacts({ act: "read", output: "bounded" }),
-    inputSchema: z.strictObject({
-      path: z.string().describe("The file; relative paths start in /mnt/user-data/workspace."),
-      offset: z.int().min(1).default(1).describe("First line to read, from 1."),
-      limit: z.int().min(1).max(DEFAULT_LIMIT).default(DEFAULT_LIMIT).describe("How many lines."),
-      column: z.int().min(1).default(1).describe("First character within the first line: to go on inside a long line."),
-    }),
+    inputSchema: INPUT,
     execute: async ({ path, offset = 1, limit = DEFAULT_LIMIT, column = 1 }): Promise<string> => {
       const place = placeOf(path);
       const shown = virtualPath(place);

@@ -11,16 +11,18 @@ import { virtualPath } from "../virtual-path.ts";
 import type { Workspace } from "../workspace.ts";
 import { writeWhole } from "../write-whole.ts";
 
+const INPUT = z.strictObject({
+  path: z.string().describe("The file; relative paths start in /mnt/user-data/workspace."),
+  old_str: z.string().describe("The exact text, white space included."),
+  new_str: z.string(),
+  replace_all: z.boolean().default(false),
+});
+
 export function strReplaceTool(workspace: Workspace): Tool {
   return tool({
     description: "Replace an exact passage of a text file. It must occur once, unless replace_all is set.",
     metadata: toolFacts({ act: "edit" }),
-    inputSchema: z.strictObject({
-      path: z.string().describe("The file; relative paths start in /mnt/user-data/workspace."),
-      old_str: z.string().describe("The exact text, white space included."),
-      new_str: z.string(),
-      replace_all: z.boolean().default(false),
-    }),
+    inputSchema: INPUT,
     execute: async ({ path, old_str, new_str, replace_all = false }): Promise<string> => {
       const place = writablePlace(workspace, path);
       const shown = virtualPath(place);

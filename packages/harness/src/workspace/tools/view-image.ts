@@ -19,11 +19,13 @@ export interface SeenImage {
 /** Providers refuse more than 5 MB of base64. */
 const MAX_BYTES = 3_700_000;
 
+const INPUT = z.strictObject({ path: z.string() });
+
 export function viewImageTool(workspace: Workspace, seen: (image: SeenImage) => Promise<void>): Tool {
   return tool({
     description: "Look at an image file (PNG, JPEG, GIF, WebP) of the workspace.",
     metadata: toolFacts({ act: "read" }),
-    inputSchema: z.strictObject({ path: z.string() }),
+    inputSchema: INPUT,
     execute: async ({ path }) => {
       const place = placeOf(path);
       const shown = virtualPath(place);

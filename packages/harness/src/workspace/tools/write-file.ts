@@ -9,15 +9,17 @@ import { virtualPath } from "../virtual-path.ts";
 import type { Workspace } from "../workspace.ts";
 import { writeWhole } from "../write-whole.ts";
 
+const INPUT = z.strictObject({
+  path: z.string().describe("The file; relative paths start in /mnt/user-data/workspace."),
+  content: z.string(),
+  append: z.boolean().default(false).describe("Add to the end instead of replacing."),
+});
+
 export function writeFileTool(workspace: Workspace): Tool {
   return tool({
     description: "Write a text file, replacing what is there, or add to its end. Missing folders are made.",
     metadata: toolFacts({ act: "write" }),
-    inputSchema: z.strictObject({
-      path: z.string().describe("The file; relative paths start in /mnt/user-data/workspace."),
-      content: z.string(),
-      append: z.boolean().default(false).describe("Add to the end instead of replacing."),
-    }),
+    inputSchema: INPUT,
     execute: async ({ path, content, append = false }): Promise<string> => {
       const place = writablePlace(workspace, path);
       const shown = virtualPath(place);

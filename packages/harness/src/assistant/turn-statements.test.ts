@@ -1,0 +1,56 @@
+/** What one turn asks of its store, to the statement: each is paid for by every turn of every thread. */
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { type Heard, heardBySqlite, listenToPostgres, transactionsOf } from "../../test/stores/heard-statements.ts";
+import { openStore } from "../stores/open.ts";
+import type { Store } from "../stores/store.ts";
+import { plainCounter } from "../testing/agent-kit.ts";
+import { startPostgres } from "../testing/postgres-server.ts";
+import { scriptedModel } from "../testing/scripted-model.ts";
+import { createDeepAgent } from "./create-deep-agent.ts";
+
+test("statements and transactions of one turn in SQLite", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "palimpsest-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const turn = await laterTurn(t, await openStore(join(folder, "threads.db")));
+  const heard = await heardBySqlite(turn);
+  assert.deepEqual(summaryOf(heard), { statements: 29, transactions: 7 }, heard.statements.join("\n"));
+});
+
+test("statements, transactions and round trips of one turn in PostgreSQL", async (t) => {
+  const server = await startPostgres();
+  t.after(() => server.stop());
+  const ear = await listenToPostgres(server);
+  t.after(() => ear.stop());
+  const turn = await laterTurn(t, await openStore(ear.url));
+  const heard = await ear.heard(turn);
+  assert.deepEqual(
+    { ...summaryOf(heard), roundTrips: heard.roundTrips },
+    { statements: 7, transactions: 7, roundTrips: 7 },
+    heard.statements.join("\n"),
+  );
+});
+
+const summaryOf = (heard: Heard) => ({ statements: heard.statements.length, transactions: transactionsOf(heard) });
+
+/** A question, a call, its result and an answer, on a thread that has its title and whose request is known. */
+async function laterTurn(t: TestContext, store: Store): Promise<() => Promise<void>> {
+  const model = scriptedModel(({ index }) =>
+    index % 2 === 0 ? { text: "I'll note it.", calls: [{ name: "write_todos", input: "not a list" }] } : "It is noted.",
+  );
+  const agent = createDeepAgent({ model, store, counter: plainCounter, contextWindow: 1_000_000, summarizer: null });
+  t.after(async () => {
+    await agent.close();
+    await store.close();
+  });
+  const turn = async () => {
+    const { end } = await agent.generate({ threadId: "t", prompt: "Note that the tide turns at six." });
+    assert.equal(end.kind, "answered");
+  };
+  await turn();
+  await turn();
+  return turn;
+}
