@@ -5,4 +5,4 @@ export { behindSummary } from "./cut-sizes.ts";
 export { isCeilings, limitsOf, usableWindow } from "./policy.ts";
 export { inputText, messageText } from "./prune/part-text.ts";
 export { coveredBy, extractState, quote, storedSummary } from "./records.ts";
-export { grownSince } from "./trigger.ts";
+export { grownSince, lastAct } from "./trigger.ts";

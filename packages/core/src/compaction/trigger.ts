@@ -2,6 +2,8 @@
  * Whether a view asks to be compacted: any threshold reached starts it, compared with `>=`, every time. After an attempt
  * a threshold waits until a share of itself was said, in its own unit.
  */
+import type { Head } from "../log/head.ts";
+import type { PruneRecord } from "../log/record.ts";
 import type { Prompt } from "../prompt/prompt.ts";
 import { gainOf, type Policy, type Threshold, tokensOf, type Window } from "./policy.ts";
 
@@ -37,6 +39,12 @@ export function grownSince<M>({ entries, factor }: Prompt<M>, seq: number): Grow
     if (entry.role !== "system") messages += 1;
   }
   return { tokens: Math.ceil(tokens * factor), messages };
+}
+
+/** Seq of the last thing that changed the view's size on purpose; 0 when nothing has. */
+export function lastAct(head: Head, prunes: readonly PruneRecord[]): number {
+  const clamps = prunes.filter(({ entries }) => entries.some(({ reason }) => reason === "clamped"));
+  return Math.max(head.compaction ?? 0, head.undone?.seq ?? 0, clamps.at(-1)?.seq ?? 0);
 }
 
 /** `grown` is null when there was no attempt. */

@@ -14,9 +14,8 @@ import {
   reasonText,
   type Window,
 } from "@palimpsest/core/compaction";
-import { grownSince, type Known, NOTHING_KNOWN, usableWindow } from "@palimpsest/core/internal/compaction";
+import { grownSince, type Known, lastAct, NOTHING_KNOWN, usableWindow } from "@palimpsest/core/internal/compaction";
 import { NOWHERE } from "@palimpsest/core/internal/summary";
-import type { Head } from "@palimpsest/core/log";
 import type { Prompt, SizedEntry } from "@palimpsest/core/prompt";
 import type { Originals } from "@palimpsest/core/summary";
 import { nextTask } from "../abort.ts";
@@ -87,7 +86,7 @@ export function createCompactor<M>(options: CompactorOptions<M>): Compactor<M> {
       window: request.window ?? usableWindow(options.window(), prompt.count),
       policy: request.keep === undefined ? options.policy : { ...options.policy, keep: request.keep },
       cause: request.cause,
-      grown: grownSince(prompt, Math.max(attempted, lastAct(conversation))),
+      grown: grownSince(prompt, Math.max(attempted, lastAct(conversation.head(), conversation.live().prunes))),
       prune: options.prune?.() ?? null,
       originals: options.originals?.() ?? NOWHERE,
     });
@@ -179,11 +178,4 @@ async function fromDraft<M>(plan: CompactPlan, request: CompactRequest, context:
   });
   if (draft !== null) options.on({ type: "draft-used", covers: draft.cut.covers });
   return draft;
-}
-
-/** Seq of the last thing that changed the view's size on purpose; 0 when nothing has. */
-function lastAct<M>(conversation: Conversation<M>): number {
-  const head: Head = conversation.head();
-  const clamps = conversation.live().prunes.filter(({ entries }) => entries.some(({ reason }) => reason === "clamped"));
-  return Math.max(head.compaction ?? 0, head.undone?.seq ?? 0, clamps.at(-1)?.seq ?? 0);
 }
