@@ -82,14 +82,14 @@ function readPolicy(path: string, window: number, problems: string[]): Policy[] 
 }
 
 function tableOf(rows: readonly Omit<LabRow, "timelines">[]): string[] {
-  const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
+  const percent = (share: number | null): string => (share === null ? "-" : `${(share * 100).toFixed(1)} %`);
   const asked = rows.some(({ evidence }) => evidence !== null);
   const cells = rows.map((row) => [
     row.name,
     percent(row.cost),
     percent(row.known),
     percent(row.knownWithRecall),
-    ...(asked ? [percent(row.evidence ?? 0), percent(row.evidenceWithRecall ?? 0)] : []),
+    ...(asked ? [percent(row.evidence), percent(row.evidenceWithRecall)] : []),
     ...[row.tokens, row.compactions, row.waits, row.violations, row.overWindow].map(grouped),
   ]);
   const evidence = asked ? ["evidence", "ev+recall"] : [];

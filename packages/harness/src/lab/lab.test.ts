@@ -19,6 +19,20 @@ test("the lab plays every policy on the same requests, and never pruning costs w
   for (const row of report.policies) assert.equal(row.timelines[0]?.length, none.timelines[0]?.length, row.name);
 });
 
+test("where nothing from long before was used again, no share of it is claimed", async () => {
+  const said = Array.from(
+    { length: 6 },
+    (_, index): OpenAiMessage => ({
+      role: index % 2 === 0 ? "user" : "assistant",
+      content: ["yes", "no"][index % 2]!,
+    }),
+  );
+  const transcripts = [transcriptOf("short", conversation(said))];
+  const report = await runLab({ transcripts, policies: builtInPolicies(WINDOW), window: WINDOW });
+  for (const { known, knownWithRecall } of report.policies) assert.deepEqual([known, knownWithRecall], [null, null]);
+  assert.doesNotMatch(labPage(report), /Knowledge against tokens|NaN|null/);
+});
+
 test("ours is first in the table, breaks no rule, stays in the window and costs less than never pruning", async () => {
   const report = await runLab({ transcripts: [session(80)], policies: builtInPolicies(WINDOW), window: WINDOW });
   const [ours] = report.policies;

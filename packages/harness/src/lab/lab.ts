@@ -27,9 +27,9 @@ export interface LabRow {
   readonly cost: number;
   readonly requests: number;
   readonly tokens: number;
-  /** Share of the distant uses still in the prompt, and with those that recall finds. */
-  readonly known: number;
-  readonly knownWithRecall: number;
+  /** Share of the distant uses still in the prompt, and with those that recall finds; null without such uses. */
+  readonly known: number | null;
+  readonly knownWithRecall: number | null;
   /** Share of the evidence of the files' own questions in the last prompt, and with what recall finds; null without questions. */
   readonly evidence: number | null;
   readonly evidenceWithRecall: number | null;
@@ -102,8 +102,8 @@ function rowOf(name: string, played: readonly Played[], { whole, window }: { who
     cost: whole === 0 ? 1 : total("cost") / whole,
     requests: total("requests"),
     tokens: total("tokens"),
-    known: asked === 0 ? 1 : total("known") / asked,
-    knownWithRecall: asked === 0 ? 1 : (total("known") + total("recalled")) / asked,
+    known: asked === 0 ? null : total("known") / asked,
+    knownWithRecall: asked === 0 ? null : (total("known") + total("recalled")) / asked,
     evidence: questions === 0 ? null : total("evidence") / questions,
     evidenceWithRecall: questions === 0 ? null : total("evidenceWithRecall") / questions,
     violations: total("violations"),

@@ -27,7 +27,7 @@ export function labPage(report: LabReport, about?: PageAbout): string {
 <p>${count(transcripts.length, "transcript")}, ${count(messages, "message")}, a window of ${number(window)} tokens${repaired}.</p>
 ${table(policies)}
 <div class="plots">
-<figure><figcaption>Knowledge against tokens: up and to the left is better</figcaption>${scatter(policies)}</figure>
+${knowledge(policies)}
 <figure><figcaption>Cost, as a share of never pruning</figcaption>${bars(policies)}</figure>
 </div>
 <p class="key">${policies.map(({ name }, index) => `<span><b>${letterOf(index)}</b> ${escaped(name)}</span>`).join(" ")}</p>
@@ -47,6 +47,12 @@ ${policies.map((row, index) => `<figure><figcaption><b>${letterOf(index)}</b> ${
     .join("\n")}</dl>
 </html>
 `;
+}
+
+function knowledge(rows: readonly LabRow[]): string {
+  if (rows.every(({ known }) => known === null))
+    return "<p>Nothing from long before was used again in these transcripts: what each policy still knows can't be compared.</p>";
+  return `<figure><figcaption>Knowledge against tokens: up and to the left is better</figcaption>${scatter(rows)}</figure>`;
 }
 
 interface Column {
@@ -75,7 +81,7 @@ const COLUMNS: readonly Column[] = [
 function table(rows: readonly LabRow[]): string {
   const columns = COLUMNS.filter(({ value }) => rows.some((row) => value(row) !== null));
   const best = columns.map(({ value, best: wanted }) => {
-    const values = rows.map((row) => value(row) ?? 0);
+    const values = rows.flatMap((row) => value(row) ?? []);
     const found = wanted === "least" ? Math.min(...values) : Math.max(...values);
     const alike = values.filter((value) => value === found).length;
     return wanted === "none" || alike * 2 > values.length ? null : found;
@@ -83,9 +89,9 @@ function table(rows: readonly LabRow[]): string {
   const head = ["policy", ...columns.map(({ title }) => title)].map((title) => `<th>${title}</th>`).join("");
   const body = rows.map((row, index) => {
     const cells = columns.map(({ title, value, shown }, column) => {
-      const figure = value(row) ?? 0;
-      const mark = figure === best[column] ? ' class="best"' : "";
-      return `<td data-title="${title}"${mark}>${shown(figure)}</td>`;
+      const figure = value(row);
+      const mark = figure !== null && figure === best[column] ? ' class="best"' : "";
+      return `<td data-title="${title}"${mark}>${figure === null ? "-" : shown(figure)}</td>`;
     });
     return `<tr><td><b>${letterOf(index)}</b> ${escaped(row.name)}</td>${cells.join("")}</tr>`;
   });

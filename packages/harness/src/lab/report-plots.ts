@@ -17,11 +17,13 @@ export function scatter(rows: readonly LabRow[]): string {
   const height = 260;
   const floor = height - 34;
   const across = ticks(0, Math.max(1, ...rows.map(({ tokens }) => tokens)), 4);
-  const up = ticks(Math.min(0.99, ...rows.map(({ known }) => known)), 1, 4);
+  const heights = rows.map(({ known }) => known ?? 1);
+  const up = ticks(Math.min(0.99, ...heights), 1, 4);
   const x = scale([0, across.at(-1)!], [LEFT, RIGHT - 16]);
   const y = scale([up[0]!, up.at(-1)!], [floor, 14]);
-  const labels = apart(rows.map(({ tokens, known }) => ({ x: x(tokens), y: y(known) })));
-  const dots = rows.map(({ name, tokens, known }, index) => {
+  const labels = apart(rows.map(({ tokens }, index) => ({ x: x(tokens), y: y(heights[index]!) })));
+  const dots = rows.map(({ name, tokens }, index) => {
+    const known = heights[index]!;
     const [cx, cy] = [x(tokens), y(known)];
     const at = labels[index]!;
     const hint = `${letterOf(index)} ${escaped(name)}: ${percent(known)} known, ${short(tokens)} tokens`;
