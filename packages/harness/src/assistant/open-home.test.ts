@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { startProviderServer } from "../testing/provider-server.ts";
 import { HomeError, locateHome, openHome } from "./open-home.ts";
 
 /** A machine of somebody's: their home directory, a project, and nothing of this process's environment. */
@@ -32,6 +33,37 @@ test("a home is opened with its settings, its threads, its agent and its memory,
   const { threads } = await home.store.threads({ limit: 5 });
   assert.deepEqual([threads[0]?.title, threads[0]?.header.user], ["my parser…", "ada"]);
   assert.deepEqual((await (await home.memory(home.store)).read({ user: "ada", agent: null })).facts, []);
+});
+
+test("closing a home ends the memory of its agents before its store: what is being learned is written down", async (t) => {
+  const { root, cwd, env, write } = machine(t);
+  const asked = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<string>();
+  const server = await startProviderServer({
+    async respond({ index }) {
+      if (index === 0) return "Hello, Ada.";
+      asked.resolve();
+      return answer.promise;
+    },
+  });
+  t.after(() => server.close());
+  const model = `{name: m, provider: openai-compatible, model: m, base_url: "${server.url}", api_key: none}`;
+  write("h/config.yaml", `models: [${model}]\n`);
+  const home = await openHome({ home: join(root, "h"), cwd, env });
+  const { agent, memory } = await home.agent();
+  await agent.generate({ threadId: "t", prompt: "My name is Ada." });
+  await memory!.queue.hurry({ user: home.user, thread: "t" });
+  await asked.promise;
+  const closing = home.close();
+  answer.resolve("{}");
+  await closing;
+  const again = await openHome({ home: join(root, "h"), cwd, env });
+  t.after(() => again.close());
+  const jobs = await again.store.outbox!.list("memory");
+  assert.deepEqual(
+    jobs.map(({ state }) => state).filter((state) => state === "running"),
+    [],
+  );
 });
 
 test("locating a home makes nothing, and says which it is and why", async (t) => {

@@ -80,6 +80,7 @@ export interface Home extends LocatedHome, ThreadDeps {
   eraseDeps(): Promise<EraseDeps>;
   /** The same home as another user sees it; closing one closes both. */
   forUser(user: string): Home;
+  /** Also stops the memory of the agents it made; what they haven't learned stays queued. */
   close(): Promise<void>;
 }
 
@@ -176,7 +177,8 @@ export function locateHome(options: HomeOptions): LocatedHome {
   return located;
 }
 
-function opened(located: LocatedHome, store: Store): Home {
+/** `made`: the agents of this home, whoever's they are. */
+function opened(located: LocatedHome, store: Store, made: ConfiguredAgent[] = []): Home {
   const { directory, place, person, user } = located;
   const deps = threadDeps(asUser(store, user));
   const home: Home = {
@@ -191,7 +193,7 @@ function opened(located: LocatedHome, store: Store): Home {
       const logged = log === undefined ? () => {} : eventLog(config, { line: log, verbose });
       // Its files are kept there, wherever the threads are.
       makeHome(place, person);
-      return createAgentFromConfig({
+      const assistant = await createAgentFromConfig({
         ...options,
         home: directory,
         config,
@@ -202,6 +204,8 @@ function opened(located: LocatedHome, store: Store): Home {
           options.onEvent?.(event, ...where);
         },
       });
+      made.push(assistant);
+      return assistant;
     },
     async cost(thread) {
       const { threadCost } = await import("./thread-cost.ts");
@@ -212,8 +216,12 @@ function opened(located: LocatedHome, store: Store): Home {
       const cleanFiles = (thread: string) => cleanThreadFiles(directory, deps.store, thread);
       return { deps, repository: await located.memory(deps.store), cleanFiles };
     },
-    forUser: (other) => (other === user ? home : opened({ ...located, user: other }, store)),
-    close: () => store.close(),
+    forUser: (other) => (other === user ? home : opened({ ...located, user: other }, store, made)),
+    async close() {
+      // A queue that still runs would ask a store that is gone.
+      await Promise.all(made.map(({ memory }) => memory?.queue.stop()));
+      await store.close();
+    },
   };
   return home;
 }
