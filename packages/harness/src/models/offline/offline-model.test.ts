@@ -52,6 +52,24 @@ test("what recall found is quoted with its turn, the telling turn before the ask
   assert.match(boat, /Message #12 \(user\).*the boat is blue/);
 });
 
+test("what was said first is read from the beginning, and an own echo is never quoted before a person's words", async () => {
+  for (const question of [
+    "What did I say first?",
+    "what was my first message?",
+    "What did we say at the very beginning?",
+  ]) {
+    const asked = await ask(question, { recall, recall_read: toolWith("from", "to") });
+    assert.deepEqual(asked.calls, [["recall_read", { from: 1, to: 20 }]], question);
+    const read = "2 assistant: Hello.\n3 user: My dog Rex lives in Oslo.\n4 assistant: [offline] You said ...";
+    const { text } = await ask(question, {}, answered("recall_read", read));
+    assert.equal(text, '[offline] Message #3 (user) says: "My dog Rex lives in Oslo."');
+  }
+  const found =
+    '8 assistant: [offline] You said: "He is seven." I keep everything said here.\n3 user: Rex said woof.\n';
+  const { text } = await ask("What was said?", { recall }, answered("recall", found));
+  assert.match(text, /Message #3 \(user\)/);
+});
+
 test("without recall, what the prompt still holds is quoted", async () => {
   const messages: ModelMessage[] = [
     { role: "user", content: "the harbour budget is 40 million" },

@@ -9,9 +9,9 @@ import { answerParts, type PlayedAnswer, type Playing, requestTokens, usageOf, w
 import { aboutItself } from "./about-itself.ts";
 import { factsIn } from "./facts.ts";
 import { askFileTool, tellResult } from "./file-requests.ts";
-import { askRecall, quoteEarlier, quoteHits } from "./recalling.ts";
+import { askRecall, quoteBeginning, quoteEarlier, quoteHits } from "./recalling.ts";
 import { keepRecord } from "./record-keeping.ts";
-import { type Situation, situationOf } from "./situation.ts";
+import { type Situation, situationOf, type ToolAnswer } from "./situation.ts";
 
 export const OFFLINE_LABEL = "[offline]";
 
@@ -51,13 +51,18 @@ function answerTo(situation: Situation, count: CountText): PlayedAnswer {
   if (record !== null) return { text: record.startsWith("{") ? record : `${record}\n${OFFLINE_LABEL}` };
   const last = situation.results.at(-1);
   if (last !== undefined) {
-    const told = last.name === "recall" ? quoteHits(last, situation) : tellResult(last);
+    const told = tell(last, situation);
     return { text: labelled(told ?? echo(situation.question)) };
   }
   const talk = aboutItself(situation);
   if (talk !== null) return { text: labelled(talk) };
   const called = askFileTool(situation) ?? askRecall(situation);
   return called ?? { text: labelled(quoteEarlier(situation) ?? echo(situation.question)) };
+}
+
+function tell(answer: ToolAnswer, situation: Situation): string | null {
+  if (answer.name === "recall") return quoteHits(answer, situation);
+  return answer.name === "recall_read" ? quoteBeginning(answer) : tellResult(answer);
 }
 
 const labelled = (text: string): string => `${OFFLINE_LABEL} ${text}`;

@@ -7,6 +7,9 @@ import { spokenBefore } from "./transcript.ts";
 /** A call of `recall` when something is asked and the tool is there; null when it isn't. */
 export function askRecall({ question, tools }: Situation): PlayedAnswer | null {
   if (!tools.has("recall") || !asks(question)) return null;
+  // No word to search for: the beginning is read.
+  if (asksForBeginning(question) && tools.has("recall_read"))
+    return { calls: [{ name: "recall_read", input: { from: 1, to: 20 } }] };
   return { calls: [{ name: "recall", input: { query: queryOf(question) } }] };
 }
 
@@ -35,14 +38,28 @@ function looksBack(question: string): boolean {
   return asks(question) && (ABOUT_THE_PAST.test(question) || ABOUT_OURSELVES.test(question));
 }
 
+/** "What did I say first?", and no word about what. */
+function asksForBeginning(question: string): boolean {
+  return /\b(?:first|beginning|start)\b/i.test(question) && carrying(question).length === 0;
+}
+
 const STOP =
-  /^(?:what|which|who|whom|when|where|why|how|did|do|does|is|was|were|are|am|the|a|an|i|we|you|me|us|my|our|your|to|of|in|at|on|for|about|that|this|it|tell|told|remind|remember|recall|said|say|earlier|before|previously|again|please|can|could|have|had|has|very|beginning|start|first|last|time|mention|mentioned)$/i;
+  /^(?:what|which|who|whom|when|where|why|how|did|do|does|is|was|were|are|am|the|a|an|i|we|you|me|us|my|our|your|to|of|in|at|on|for|about|that|this|it|tell|told|remind|remember|recall|said|say|saying|message|messages|thing|words|earlier|before|previously|again|please|can|could|have|had|has|very|beginning|start|first|last|time|mention|mentioned)$/i;
 
 /** The words that carry the question; all of it when nothing is left. */
 function queryOf(question: string): string {
-  const words = question.match(/[\p{L}\p{N}_.\-/]+/gu) ?? [];
-  const kept = words.map((word) => word.replace(/^[.\-/]+|[.\-/]+$/g, "")).filter((word) => word && !STOP.test(word));
-  return (kept.length > 0 ? kept : words).slice(0, 24).join(" ") || question.trim().slice(0, 200);
+  const kept = carrying(question);
+  return (kept.length > 0 ? kept : wordsOf(question)).slice(0, 24).join(" ") || question.trim().slice(0, 200);
+}
+
+function carrying(question: string): string[] {
+  return wordsOf(question)
+    .map((word) => word.replace(/^[.\-/]+|[.\-/]+$/g, ""))
+    .filter((word) => word && !STOP.test(word));
+}
+
+function wordsOf(question: string): string[] {
+  return question.match(/[\p{L}\p{N}_.\-/]+/gu) ?? [];
 }
 
 /** Null when nothing was found and the question may have been about something else. */
@@ -53,6 +70,12 @@ export function quoteHits(answer: ToolAnswer, { question, remembered }: Situatio
   const more = others.slice(0, 2).map(({ seq }) => `#${seq}`);
   const also = more.length === 0 ? "" : ` See also ${more.join(" and ")}.`;
   return `Message #${best.seq}${best.speaker === "" ? "" : ` (${best.speaker})`} says: "${clip(best.text)}"${also}`;
+}
+
+/** The first words of a person in what was read; null when there are none. */
+export function quoteBeginning(answer: ToolAnswer): string | null {
+  const first = answer.isError ? undefined : hitsIn(answer.text).find(({ speaker }) => speaker === "user");
+  return first === undefined ? null : `Message #${first.seq} (user) says: "${clip(first.text)}"`;
 }
 
 function nothingFound(question: string): string | null {
@@ -114,11 +137,14 @@ function matching(hits: readonly Hit[], question: string): Hit[] {
     .filter(({ shared }) => shared > 0 || words.size === 0)
     .map(({ hit, shared }) => ({
       hit,
-      score: shared - (asks(hit.text) ? 0.5 : 0) - (hit.speaker === "user" ? 0 : 0.25),
+      score: shared - (asks(hit.text) ? 0.5 : 0) - (hit.speaker === "user" ? 0 : ECHO.test(hit.text) ? 1.5 : 0.25),
     }))
     .toSorted((a, b) => b.score - a.score)
     .map(({ hit }) => hit);
 }
+
+/** This model's own answers that only repeat somebody's words, and share those of their frame with any question. */
+const ECHO = /^\[offline\] (?:You said|Message #)/;
 
 /** As the index has them, so that "live" finds "lives", in any script. */
 function termsOf(text: string): Set<string> {
