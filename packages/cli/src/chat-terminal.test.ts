@@ -209,3 +209,13 @@ test("what the calls cost is told by /cost and at the end, where the model has a
   assert.equal(await chat.exit(), 0);
   assert.match(chat.screen(), /pent 0\.\d+.*\n.*Go on with/);
 });
+
+test("a provider's key that is in the environment is offered by the banner, without being shown", async (t) => {
+  const at = desk(t);
+  const env = { ANTHROPIC_API_KEY: "sk-not-to-be-shown" };
+  const chat = openTerminal(t, { home: at.home, env }, "chat");
+  await chat.until(/^\$ANTHROPIC_API_KEY is set; to use it: npx palimpsest config init\n.*^> $/ms);
+  assert.ok(!chat.screen().includes("sk-not"), chat.screen());
+  chat.type(CTRL_D);
+  assert.equal(await chat.exit(), 0);
+});

@@ -13,7 +13,7 @@ const WINDOW = whole("N", { min: 1 }, "as a window of N tokens would force it; n
 
 const TALK = {
   thread: text("T", "the thread to go on with, made when it isn't there (default: a new one)"),
-  continue: flag("go on with the newest thread"),
+  continue: flag("go on with the newest thread, or with the newest of --agent A"),
   workspace: text("DIR", "let the agent work on the files of DIR, after you said once that it may"),
   agent: text("A", "which agent's thread a new one is (default: default)"),
   model: text("M", "a name from models: (default: the first; none configured: the offline model)"),
@@ -42,6 +42,7 @@ export const commands: readonly Command[] = [
   command({
     name: "chat",
     summary: "Talk with the agent; from a pipe, one prompt a line",
+    withoutJson: 'chat has no --json; "palimpsest run PROMPT --json" has.',
     examples: ["chat", "chat --continue", "chat --thread notes --model main", "chat --window 4000"],
     positionals: [],
     options: TALK,
@@ -104,6 +105,7 @@ export const commands: readonly Command[] = [
     name: "export",
     summary: "Write everything ever said in a thread as Markdown, a page or JSON lines",
     access: "read",
+    withoutJson: "export has no --json; --as jsonl is JSON lines.",
     examples: ["export notes > notes.md", "export notes --out notes.html", "export notes --as jsonl"],
     positionals: ["T"],
     options: {
@@ -307,6 +309,7 @@ export const commands: readonly Command[] = [
   command({
     name: "completion",
     summary: "Print a script that lets your shell complete commands and options",
+    withoutJson: "completion has no --json: it prints a script.",
     examples: [
       "completion bash >> ~/.bashrc",
       "completion zsh >> ~/.zshrc",

@@ -36,11 +36,16 @@ export function commandHelp(command: Command): string {
     "",
     `${command.summary}.`,
     "",
-    ...optionRows({ ...command.options, ...GLOBAL_OPTIONS }),
+    ...optionRows({ ...command.options, ...globalsOf(command) }),
     "",
     "Examples:",
     ...command.examples.map((example) => `  palimpsest ${example}`),
   ].join("\n");
+}
+
+function globalsOf({ withoutJson }: Command): Readonly<Record<string, CommandOption>> {
+  const { json, ...others } = GLOBAL_OPTIONS;
+  return withoutJson === undefined ? GLOBAL_OPTIONS : others;
 }
 
 function usage({ name, positionals }: Command): string {

@@ -30,6 +30,15 @@ test("a command's help shows its options", async () => {
   }
 });
 
+test("a command without --json refuses it and doesn't offer it", async () => {
+  for (const { name, positionals, withoutJson } of commands) {
+    if (withoutJson === undefined) continue;
+    assert.doesNotMatch((await palimpsest(["help", ...name.split(" ")])).stdout, /--json/, name);
+    const { code, stderr } = await palimpsest([...name.split(" "), ...positionals.map(() => "x"), "--json"]);
+    assert.deepEqual([code, stderr], [2, `palimpsest: ${withoutJson}\n`]);
+  }
+});
+
 test("bad usage exits with 2 and names the nearest command or option, without a stack trace", async () => {
   for (const [args, said] of [
     [["thraeds"], /Unknown command "thraeds".*Did you mean "threads"\?/],

@@ -25,8 +25,9 @@ export async function main(args: readonly string[]): Promise<number> {
       await output.line(command ? commandHelp(command) : group.length > 0 ? groupHelp(group) : generalHelp(commands));
       return 0;
     }
-    const { run } = await line.command.load();
     const { globals, command, input } = line;
+    if (format === "json" && command.withoutJson !== undefined) throw new UsageError(command.withoutJson);
+    const { run } = await command.load();
     // While the thread computes no handler would be called; without one the system ends the process.
     if (command.interrupt === "at-once") process.removeListener("SIGINT", onInterrupt);
     const { signal } = interrupt;

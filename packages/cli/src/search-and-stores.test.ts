@@ -39,6 +39,19 @@ test("search finds what was said, hidden or not, in one thread and in all of a u
   assert.match((await at.run("search", "b", "quicksilver")).stdout, /^#1 user .*\n {2}.*quicksilver/);
 });
 
+test("a person is shown the messages that hold the words, and not their neighbors; a program gets both", async (t) => {
+  const at = desk(t);
+  await importMessages(at, "pets", [
+    { role: "user", content: "Let us begin." },
+    { role: "assistant", content: "My cat is called Nimbus." },
+    { role: "user", content: "That is a fine name." },
+  ]);
+  const all = hitsOf((await at.json("search", "pets", "cat")).document);
+  assert.ok(all.length > 1, "neighbors count for an agent");
+  const { stdout } = await at.run("search", "pets", "cat");
+  assert.deepEqual(stdout.match(/^#\d+/gm), ["#2"]);
+});
+
 test("a question without words, with operators, very long or in other scripts gets a clear answer", async (t) => {
   const at = desk(t);
   await importMessages(at, "a", [{ role: "user", content: 'Zürich 東京 مرحبا 🎉 AND "quoted" OR NEAR(x)' }]);

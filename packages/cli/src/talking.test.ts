@@ -32,6 +32,11 @@ test("--continue goes on with the newest thread, and not where --thread names on
   const piped = await at.piped(["And on."], "chat", "--continue");
   assert.match(piped.stdout, /palimpsest · b · /);
   assert.equal((await at.run("run", "Hello.", "--continue", "--thread", "a")).code, 2);
+  await at.run("run", "The third.", "--thread", "c", "--agent", "writer");
+  await at.run("run", "The fourth.", "--thread", "d");
+  assert.equal((await at.json("run", "On.", "--continue", "--agent", "writer")).document["thread"], "c");
+  const nobody = await at.run("run", "On.", "--continue", "--agent", "nobody");
+  assert.match(nobody.stderr, /no thread of the agent "nobody" to go on with/);
 });
 
 test("--workspace lets the agent work on a directory's files once it was allowed, and never outside of it", async (t) => {

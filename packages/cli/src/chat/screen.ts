@@ -4,12 +4,13 @@
  */
 import type { AgentEvent, StepUsage } from "palimpsest/agent";
 import { budgetText } from "../terminal/budget-bar.ts";
+import { duration } from "../terminal/duration.ts";
 import type { Output } from "../terminal/output.ts";
 import { plain } from "../terminal/terminal-text.ts";
 import { clip } from "../terminal/text-width.ts";
 import type { Activity } from "./activity.ts";
 import { createMarkdown, type Markdown } from "./markdown.ts";
-import { brief, bytes, compactionMark, duration, wrapped } from "./wording.ts";
+import { brief, bytes, compactionMark, wrapped } from "./wording.ts";
 
 export interface ScreenOptions {
   readonly output: Output;

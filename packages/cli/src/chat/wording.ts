@@ -1,5 +1,6 @@
 /** The words of a chat's one-line reports: calls, sizes, durations, compactions. */
 import type { AgentEvent } from "palimpsest/agent";
+import { duration } from "../terminal/duration.ts";
 import { grouped } from "../terminal/grouped.ts";
 import { printable } from "../terminal/terminal-text.ts";
 import { columns } from "../terminal/text-width.ts";
@@ -43,10 +44,6 @@ export function brief(input: unknown): string {
   if (typeof input !== "object" || input === null) return "";
   const first = Object.values(input).find((value) => typeof value === "string" || typeof value === "number");
   return printable(String(first ?? "").replaceAll(/\s+/g, " "));
-}
-
-export function duration(ms: number): string {
-  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
 }
 
 export function bytes(output: unknown): string {

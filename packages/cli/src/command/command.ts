@@ -19,6 +19,8 @@ interface CommandTexts {
   readonly positionals: readonly string[];
   /** `read`: it changes nothing, so it also works where nothing can be written. */
   readonly access?: "read";
+  /** It has no `--json`, and this is said to who asks for it. */
+  readonly withoutJson?: string;
   /** It works in long pieces and may be ended between any two instructions: Ctrl-C ends the process itself. */
   readonly interrupt?: "at-once";
 }

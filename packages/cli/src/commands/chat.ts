@@ -1,4 +1,5 @@
 import type { RunEnd } from "palimpsest/agent";
+import { offeredModels } from "palimpsest/internal/models";
 import type { Activity } from "../chat/activity.ts";
 import { completions } from "../chat/completion.ts";
 import { attachMentioned } from "../chat/files.ts";
@@ -10,7 +11,7 @@ import { readSlash } from "../chat/slash.ts";
 import { threadName } from "../chat/switching.ts";
 import { openTerminal } from "../chat/terminal-input.ts";
 import type { Context, Run } from "../command/command.ts";
-import { endingOf, sentence, UsageError } from "../command/failure.ts";
+import { endingOf, sentence } from "../command/failure.ts";
 import { programName } from "../command/program-name.ts";
 import { patience, whose, withHome } from "../home/home.ts";
 import { costLine } from "../home/money.ts";
@@ -19,7 +20,6 @@ import type { Output } from "../terminal/output.ts";
 
 export const run: Run<TalkOptions> = async ({ options }, context) => {
   const waitMs = patience(options.wait);
-  if (context.format === "json") throw new UsageError('chat has no --json; "palimpsest run PROMPT --json" has.');
   checkTalk(options);
   await requireModel(context, options.model ?? null);
   const workspace = await chosenWorkspace(options, context);
@@ -144,6 +144,7 @@ async function greet(session: Session): Promise<void> {
   await screen.line(`palimpsest · ${thread} · ${known === 0 ? "new" : `${known} messages`} · ${name}`);
   if (model.provider === "offline")
     await screen.aside("No model is asked: answers recall and quote what was said here.");
+  if (model.provider === "offline") for (const line of offers()) await screen.aside(line);
   if (model.provider === "offline" && known === 0)
     for (const line of suggestions(model.window.tokens)) await screen.aside(line);
   await screen.aside("/help lists commands · Ctrl-C stops an answer, twice leaves");
@@ -152,6 +153,12 @@ async function greet(session: Session): Promise<void> {
   await showLastExchange(session);
   const budget = await session.budget();
   if (budget !== null) await screen.styledAside(budget);
+}
+
+/** Whose key is here already. */
+function offers(): readonly string[] {
+  const [first] = offeredModels(process.env);
+  return first === undefined ? [] : [`$${first.variable} is set; to use it: ${programName()} config init`];
 }
 
 /** What a newcomer can do to see what it is for. */

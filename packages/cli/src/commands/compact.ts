@@ -5,6 +5,7 @@ import { requestWindow, summarizationForThreads } from "palimpsest/internal/conf
 import type { Context, Run } from "../command/command.ts";
 import { compactionProgress } from "../home/compaction-progress.ts";
 import { missingThread, withThread } from "../home/home.ts";
+import { duration } from "../terminal/duration.ts";
 import { grouped } from "../terminal/grouped.ts";
 
 interface Options {
@@ -62,7 +63,7 @@ function described(thread: string, outcome: Exclude<ThreadOutcome, { kind: "miss
   const what =
     hidden === null ? "shortened" : `records ${hidden[0]} to ${hidden[1]} are behind a summary${but(standing)}`;
   return [
-    `${dryRun ? "Would compact" : "Compacted"} ${thread} (${rung}): ${grouped(tokensBefore)} -> ${grouped(tokensAfter)} tokens, ${messages.length} messages, ${ms} ms; ${what}.`,
+    `${dryRun ? "Would compact" : "Compacted"} ${thread} (${rung}): ${grouped(tokensBefore)} -> ${grouped(tokensAfter)} tokens, ${messages.length} messages, ${duration(ms)}; ${what}.`,
     ...(archivePath === null || dryRun
       ? []
       : [`Word for word in ${archivePath}. "palimpsest undo ${thread}" takes it back.`]),

@@ -9,7 +9,6 @@ export const run: Run<{ readonly as?: string; readonly out?: string }> = async (
   const { output, signal } = context;
   const { out } = options;
   const format = formatOf(options.as, out);
-  if (context.format === "json") throw new UsageError("export has no --json; --as jsonl is JSON lines.");
   await withThread(context, thread, async ({ store }) => {
     const pieces = exportThread(store, thread, format);
     if (out === undefined) return output.stream(pieces, { signal, as: format === "jsonl" ? "exact" : "text" });

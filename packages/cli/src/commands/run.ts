@@ -8,6 +8,7 @@ import { compactionProgress } from "../home/compaction-progress.ts";
 import { busy, patience, waitingNote, whose, withHome } from "../home/home.ts";
 import { readStdin } from "../home/stdin.ts";
 import { checkTalk, chosenThread, chosenWorkspace, requireModel, type TalkOptions } from "../home/talk.ts";
+import { duration } from "../terminal/duration.ts";
 
 export const run: Run<TalkOptions> = async ({ positionals, options }, context) => {
   const waitMs = patience(options.wait);
@@ -39,7 +40,8 @@ export const run: Run<TalkOptions> = async ({ positionals, options }, context) =
       for await (const event of stream) {
         if (event.type === "compaction-start" || event.type === "summary-progress") progress(event);
         if (event.type === "thread-wait") context.output.note(waitingNote(stream.threadId, event));
-        if (event.type === "model-retry") context.output.note(`${event.reason}; trying again in ${event.delayMs} ms`);
+        if (event.type === "model-retry")
+          context.output.note(`${event.reason}; trying again in ${duration(event.delayMs)}`);
         if (event.type !== "text-delta" || context.format === "json") continue;
         shown += event.text;
         await context.output.write(event.text);

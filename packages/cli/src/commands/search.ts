@@ -32,13 +32,17 @@ export const run: Run<{ readonly limit?: number; readonly all?: boolean }> = asy
     await context.output.json({ hits: shown, ...(outcome.kind === "nothing" && { reason: outcome.reason }) });
     return 0;
   }
-  for (const { thread: of, seq, at, role, text } of hits) {
-    const snippet = snippetOf(text);
+  // A neighbor of what matches counts for an agent; a person asked for the words.
+  const shown = hits
+    .map((hit) => ({ ...hit, snippet: snippetOf(hit.text) }))
+    .filter((hit) => hit.snippet.marks.length > 0);
+  for (const { thread: of, seq, at, role, snippet } of shown) {
     await context.output.line(`${all ? `${of} ` : ""}#${seq} ${role} ${at}`);
-    const shown = context.output.color ? inBold(snippet) : plain(snippet.text);
-    await context.output.styled(`${shown.replaceAll(/^/gm, "  ")}\n\n`);
+    const words = context.output.color ? inBold(snippet) : plain(snippet.text);
+    await context.output.styled(`${words.replaceAll(/^/gm, "  ")}\n\n`);
   }
   if (outcome.kind === "nothing") context.output.note(NOTHING_FOUND[outcome.reason]);
+  else if (shown.length === 0) context.output.note(NOTHING_FOUND["no-match"]);
   return 0;
 };
 

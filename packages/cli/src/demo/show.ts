@@ -4,6 +4,7 @@
  */
 import type { Breakdown } from "@palimpsest/core/tokens";
 import { drawBudgetLine } from "../terminal/budget-bar.ts";
+import { duration } from "../terminal/duration.ts";
 import { grouped } from "../terminal/grouped.ts";
 import type { Output } from "../terminal/output.ts";
 import { table } from "../terminal/table.ts";
@@ -71,7 +72,7 @@ export function createShow(output: Output, { window, turns, json }: ShowOptions)
       await line(`     ... ${turns - 2} turns later, the first words are long out of the prompt:`);
       await line(`you  ${question}`);
       await line(`bot  ${wrapped(text)}`);
-      const searched = calls.map(({ name, ms }) => `${name}, ${ms} ms`).join("; ");
+      const searched = calls.map(({ name, ms }) => `${name}, ${duration(ms)}`).join("; ");
       await line(found ? `     Found in the log (${searched}).` : "     NOT FOUND.");
     },
     async undo({ before, after, messages, compactions, done }) {
@@ -115,7 +116,7 @@ function rows(closing: Closing, window: number): string[][] {
     ["model calls, none of them refused", grouped(modelCalls)],
     ["everything said", `about ${grouped(tokens)} tokens, ${(tokens / window).toFixed(1)} windows full`],
     ["largest prompt / window", `${grouped(largest)} / ${grouped(window)} tokens`],
-    ["compactions / slowest", `${compactions.length} / ${slowest} ms`],
+    ["compactions / slowest", `${compactions.length} / ${duration(slowest)}`],
     ["first words found again", closing.recalled ? "yes" : "no"],
     ["compaction undone and redone", closing.undone ? "yes" : "no"],
     ["fact used in another thread", closing.remembered ? "yes" : "no"],

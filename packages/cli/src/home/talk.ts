@@ -1,7 +1,7 @@
 /** What the commands that talk with the agent share. */
 import { resolve } from "node:path";
 import { admitWorkspace } from "palimpsest/internal/trust";
-import type { Store } from "palimpsest/stores";
+import { everyThread, type Store } from "palimpsest/stores";
 import type { Context } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
 import { ask, canAsk, isYes } from "./ask.ts";
@@ -35,10 +35,10 @@ export async function requireModel({ located }: Context, name: string | null): P
 /** The thread that was named, or the newest with `--continue`; undefined: a new one. */
 export async function chosenThread(options: TalkOptions, store: Store): Promise<string | undefined> {
   if (options.continue !== true) return options.thread;
-  const { threads } = await store.threads({ kind: "main", limit: 1 });
-  const newest = threads[0]?.header.id;
-  if (newest === undefined) throw new Failure("missing", "There is no thread to go on with yet.");
-  return newest;
+  for await (const { header } of everyThread(store, { kind: "main", order: "recent" }))
+    if (options.agent === undefined || header.agent === options.agent) return header.id;
+  const of = options.agent === undefined ? "" : ` of the agent ${JSON.stringify(options.agent)}`;
+  throw new Failure("missing", `There is no thread${of} to go on with yet.`);
 }
 
 export function checkTalk({ thread, continue: newest }: TalkOptions): void {

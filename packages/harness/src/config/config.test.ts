@@ -237,6 +237,9 @@ test("each problem is one line in plain words: what is missing, what is allowed"
   assert.deepEqual(problems("models:\n  - name: a\n    provider: openai\n").split("\n"), [
     "models.0.model is missing: expected string",
   ]);
+  const levels = '"debug" | "info" | "warn" | "error" | "silent"';
+  assert.equal(problems("log_level: loud\n"), `log_level is "loud": expected one of ${levels}`);
+  assert.match(problems("log_level: {memory: loud}\n"), /log_level\.memory is "loud": expected one of "/);
   assert.match(problems("summarization:\n  trigger: many\n"), /trigger is "many": not a form that is allowed here/);
   assert.ok(problems(`models: ${"x".repeat(5000)}\n`).length < 200);
   const broken = parseConfig("models: [\n", { env: {} });

@@ -116,11 +116,20 @@ function describeIssues(issues: readonly z.core.$ZodIssue[], root: unknown): Fin
           root,
         );
       }
+      const words = wordsOf(issue.errors.flat());
+      if (words !== null && typeof value === "string")
+        return found(`${path} is ${clipped(JSON.stringify(value))}: expected one of ${words}`);
     }
     const shown = isSecret(path) ? "(hidden)" : clipped(JSON.stringify(value));
     if (issue.code === "custom") return found(`${path || "the file"}: ${issue.message}`);
     return found(`${path || "the file"} is ${shown ?? "missing"}: ${allowed(issue.message)}`);
   });
+}
+
+/** The words that would have been allowed; null where words are not what is asked for. */
+function wordsOf(issues: readonly z.core.$ZodIssue[]): string | null {
+  const choice = issues.find((issue) => issue.code === "invalid_value");
+  return choice === undefined ? null : choice.values.map((value) => JSON.stringify(value)).join(" | ");
 }
 
 /** A file that is no configuration at all must not be printed whole. */

@@ -32,10 +32,13 @@ export async function* everyUser<S extends Store>(store: S): AsyncGenerator<S> {
   }
 }
 
-/** Every thread of the store's user, oldest first, so that a parent comes before its forks. */
-export async function* everyThread(store: Store, query: Pick<ThreadQuery, "kind"> = {}): AsyncGenerator<ThreadSummary> {
+/** Every thread of the store's user; unless told otherwise oldest first, so that a parent comes before its forks. */
+export async function* everyThread(
+  store: Store,
+  { order = "created", ...query }: Pick<ThreadQuery, "kind" | "order"> = {},
+): AsyncGenerator<ThreadSummary> {
   for (let after: string | null | undefined; after !== null; ) {
-    const page = await store.threads({ ...query, order: "created", limit: 200, ...(after !== undefined && { after }) });
+    const page = await store.threads({ ...query, order, limit: 200, ...(after !== undefined && { after }) });
     yield* page.threads;
     after = page.next;
   }
