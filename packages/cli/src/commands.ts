@@ -5,6 +5,7 @@
  */
 import { type Command, command } from "./command/command.ts";
 import { flag, list, type OptionTable, text, whole } from "./command/options.ts";
+import { gatewayCommands } from "./gateway-commands.ts";
 import type { TalkOptions } from "./home/talk.ts";
 import { memoryCommands } from "./memory-commands.ts";
 import { storeCommands, threadCommands } from "./thread-commands.ts";
@@ -233,18 +234,7 @@ export const commands: readonly Command[] = [
     },
     load: () => import("./commands/trust.ts"),
   }),
-  command({
-    name: "serve",
-    interrupt: "at-once",
-    summary: "Serve threads, memory and models over HTTP, to this machine unless there are keys",
-    examples: ["serve", "serve --port 8080", "serve --port 0 --json"],
-    positionals: [],
-    options: {
-      host: text("ADDRESS", "where to listen (default: 127.0.0.1); another needs keys"),
-      port: whole("N", { min: 0 }, "the port; 0: any that is free (default: 8790)"),
-    },
-    load: () => import("./commands/serve.ts"),
-  }),
+  ...gatewayCommands,
   ...memoryCommands,
   ...storeCommands,
   command({

@@ -1,7 +1,9 @@
 /** Puts the parts together: a home, its routes, the door before them, and a server that may be started. */
 import { randomUUID } from "node:crypto";
 import type { Home } from "palimpsest/internal/home";
-import { isLoopback, type KeyFacts } from "./access/admit.ts";
+import { isLoopback } from "./access/admit.ts";
+import { keyFacts } from "./access/keys.ts";
+import { createLimits } from "./access/limits.ts";
 import { statusRoutes } from "./resources/status.ts";
 import { createApp } from "./server/app.ts";
 import { GatewayError } from "./server/gateway-error.ts";
@@ -19,7 +21,7 @@ export interface GatewayOptions {
 export interface Gateway {
   /** For a server of your own. It can't know the connection, so it lets nobody in without a key. */
   readonly fetch: (request: Request) => Promise<Response>;
-  /** Refuses an address that others can reach while there are no keys. */
+  /** Where the configuration says, unless told otherwise. Refuses an address that others can reach while there are no keys. */
   listen(options?: Partial<Address>): Promise<Address & { readonly url: string }>;
   /** Takes nothing new and lets what is under way finish. */
   close(): Promise<void>;
@@ -45,35 +47,47 @@ export function createGateway({
       () => "the store does not answer",
     );
   };
-  const app = createApp({
-    routes: [...statusRoutes({ notReady })],
-    home,
-    keysOf: async (): Promise<KeyFacts> => ({ exist: false, presented: "none" }),
-    bodyBytes: DEFAULT_BODY_MB << 20,
-    log,
-    clock,
-    ids,
+  const app = once(async () => {
+    const { gateway } = await home.settings();
+    const { requests_per_minute: requestsPerMinute, running } = gateway.limits;
+    return createApp({
+      routes: [...statusRoutes({ notReady })],
+      home,
+      keysOf: (headers) => keyFacts(home.store.keys, headers, clock()),
+      limits: createLimits({ requestsPerMinute, running }, () => clock().getTime()),
+      bodyBytes: Math.floor(gateway.body_limit_mb * 1024 * 1024),
+      log,
+      clock,
+      ids,
+    });
   });
   return {
-    fetch: async (request) => app.fetch(request, {}),
-    async listen({ host = DEFAULT_HOST, port = DEFAULT_PORT } = {}) {
-      if (!isLoopback(host))
-        throw new GatewayError(
-          "keys-needed",
-          `without keys a gateway answers this machine only, and ${host} can be reached by others: make a key with "palimpsest keys create --user U", or leave --host out`,
-        );
-      const server = await listen((request, env) => app.fetch(request, env as never), { host, port });
+    fetch: async (request) => (await app()).fetch(request, {}),
+    async listen(given = {}) {
+      const { gateway } = await home.settings();
+      const { host = gateway.host, port = gateway.port } = given;
+      if (!isLoopback(host) && (await home.store.keys?.any()) !== true)
+        throw new GatewayError("keys-needed", `${host} can be reached by others, and there are no keys: ${NEXT}`);
+      const { fetch } = await app();
+      const server = await listen((request, env) => fetch(request, env as never), { host, port });
       servers.push(server);
       return { host, port: server.port, url: server.url };
     },
     async close() {
       state = "closing";
-      await Promise.all(servers.splice(0).map((server) => server.close(DEFAULT_GRACE_MS)));
+      const { gateway } = await home.settings();
+      const grace = gateway.shutdown_grace_seconds * 1000;
+      await Promise.all(servers.splice(0).map((server) => server.close(grace)));
     },
   };
 }
 
-const DEFAULT_HOST = "127.0.0.1";
-const DEFAULT_PORT = 8790;
-const DEFAULT_BODY_MB = 64;
-const DEFAULT_GRACE_MS = 10_000;
+const NEXT = 'make one with "palimpsest keys create --user U", or listen on 127.0.0.1';
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | null = null;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}

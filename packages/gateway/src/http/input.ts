@@ -70,5 +70,5 @@ function checked(schema: z.ZodType | undefined, value: unknown, where: "query" |
     message,
   }));
   const { at, message } = details[0]!;
-  throw new ProblemError(400, "invalid", `${at}: ${message}`, details);
+  throw new ProblemError(400, "invalid", `${at}: ${message}`, { details });
 }

@@ -12,21 +12,16 @@ export interface Problem {
 /** An answer that is no success; thrown by resources, caught at the door. */
 export class ProblemError extends PalimpsestError {
   static override readonly kind = "ProblemError";
-  readonly status: number;
-  readonly details: unknown;
+  readonly problem: Problem;
 
-  constructor(status: number, code: string, message: string, details?: unknown) {
+  constructor(status: number, code: string, message: string, more: Pick<Problem, "details" | "headers"> = {}) {
     super(code, message);
-    this.status = status;
-    this.details = details;
+    this.problem = { status, code, message, ...more };
   }
 }
 
 export function problemOf(error: unknown): Problem {
-  if (ProblemError.isInstance(error)) {
-    const { status, code, message, details } = error;
-    return { status, code, message, ...(details !== undefined && { details }) };
-  }
+  if (ProblemError.isInstance(error)) return error.problem;
   if (PalimpsestError.isInstance(error))
     return { status: STATUS[error.code] ?? 500, code: error.code, message: error.message };
   return { status: 500, code: "unexpected", message: "something failed here; the log has it under the request id" };

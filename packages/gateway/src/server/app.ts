@@ -7,6 +7,7 @@ import type { HttpBindings } from "@hono/node-server";
 import { type Context, Hono } from "hono";
 import type { Home } from "palimpsest/internal/home";
 import { type Access, admit, type Caller, isLoopback, type KeyFacts, type RequestFacts } from "../access/admit.ts";
+import type { Limits, Taken } from "../access/limits.ts";
 import { readInput } from "../http/input.ts";
 import { ProblemError, problemOf, problemResponse } from "../http/problem.ts";
 import { type Call, pathNames, type Route, Stream } from "../http/route.ts";
@@ -16,6 +17,7 @@ export interface AppDeps {
   readonly routes: readonly Route[];
   readonly home: Home;
   readonly keysOf: (headers: Headers) => Promise<KeyFacts>;
+  readonly limits: Limits;
   readonly bodyBytes: number;
   readonly log: Log;
   readonly clock: () => Date;
@@ -30,7 +32,7 @@ export function createApp(deps: AppDeps): App {
   for (const route of deps.routes)
     app.on(route.method, route.path.replaceAll(/\{(\w+)\}/g, ":$1"), (c) => {
       const params = Object.fromEntries(pathNames(route.path).map((name) => [name, c.req.param(name) ?? ""]));
-      return answered(c, deps, route.access, async (caller) => responseOf(route, await work(route, params, c, caller)));
+      return answered(c, deps, route.access, (caller) => limited(route, caller, () => work(route, params, c, caller)));
     });
   app.notFound((c) =>
     answered(c, deps, "user", async () => {
@@ -38,6 +40,16 @@ export function createApp(deps: AppDeps): App {
     }),
   );
   return app;
+
+  async function limited(route: Route, caller: Caller | null, answer: () => Promise<unknown>): Promise<Response> {
+    const release = caller === null ? () => {} : taken(deps.limits.take(caller.key ?? "local"));
+    try {
+      return responseOf(route, await answer(), release);
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
 
   async function work(route: Route, params: Call<never, never>["params"], c: Ctx, caller: Caller | null) {
     const input = await readInput(route, c.req.raw, deps);
@@ -121,26 +133,45 @@ function isOwnMachine(address: string): boolean {
   return isIP(plain) !== 0 && isLoopback(plain);
 }
 
-function responseOf(route: Route, answer: unknown): Response {
+function taken(result: Taken): () => void {
+  if (result.kind === "taken") return result.release;
+  const seconds = result.retryAfterSeconds;
+  const what = result.by === "requests" ? "this key has made its requests of this minute" : TOO_MANY;
+  throw new ProblemError(429, "limited", `${what}: try again in ${seconds} s`, {
+    headers: { "retry-after": String(seconds) },
+  });
+}
+
+const TOO_MANY = "so many requests of this key are running already";
+
+/** A stream holds its place until its last piece, or until nobody reads it any more. */
+function responseOf(route: Route, answer: unknown, release: () => void): Response {
   const status = route.status ?? 200;
-  if (!(answer instanceof Stream)) return Response.json(answer, { status });
-  return new Response(ReadableStream.from(encoded(answer.pieces)), {
+  if (!(answer instanceof Stream)) {
+    release();
+    return Response.json(answer, { status });
+  }
+  return new Response(ReadableStream.from(encoded(answer.pieces, release)), {
     status,
     headers: { "content-type": answer.type },
   });
 }
 
 /** In pieces of some size: a message a write would cost more than the message. */
-async function* encoded(pieces: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
+async function* encoded(pieces: AsyncIterable<string>, release: () => void): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
   let waiting = "";
-  for await (const piece of pieces) {
-    waiting += piece;
-    if (waiting.length < PIECE) continue;
-    yield encoder.encode(waiting);
-    waiting = "";
+  try {
+    for await (const piece of pieces) {
+      waiting += piece;
+      if (waiting.length < PIECE) continue;
+      yield encoder.encode(waiting);
+      waiting = "";
+    }
+    if (waiting !== "") yield encoder.encode(waiting);
+  } finally {
+    release();
   }
-  if (waiting !== "") yield encoder.encode(waiting);
 }
 
 const PIECE = 16_384;

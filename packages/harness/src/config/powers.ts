@@ -23,6 +23,7 @@ export function powersOf(written: unknown): Power[] {
     ...elsewhere(fields(root["skills"])["path"], "skills.path", "read instructions from"),
     ...elsewhere(fields(root["store"])["url"], "store.url", "keep threads in"),
     ...environmentPowers(written, models),
+    ...listening(fields(root["gateway"])["host"]),
     ...deletions(memory, fields(root["subagents"])),
   ];
 }
@@ -45,6 +46,11 @@ function addressPowers(model: Fields, key: string): Power[] {
   const what =
     variable === undefined ? "what is said and remembered" : `your $${variable}, and what is said and remembered,`;
   return [power(variable === undefined ? "address" : "key", `${key}.base_url`, `send ${what} to ${shown(address)}`)];
+}
+
+function listening(host: unknown): Power[] {
+  if (host === undefined || host === null || /^(?:localhost|::1|127(?:\.\d{1,3}){3})$/i.test(String(host))) return [];
+  return [power("address", "gateway.host", `let other machines reach what is said and remembered, at ${shown(host)}`)];
 }
 
 /** Every other variable: its value would end up in a prompt, a request or a path. */

@@ -192,6 +192,23 @@ const limitsSchema = z.strictObject({
   tool_seconds: positive.nullable().default(600).describe("A tool that takes longer is left alone; null: no limit."),
 });
 
+const gatewaySchema = z.strictObject({
+  host: z
+    .string()
+    .min(1)
+    .default("127.0.0.1")
+    .describe("Where to listen; an address that others can reach needs keys."),
+  port: z.int().min(0).max(65_535).default(8790).describe("0: any that is free."),
+  body_limit_mb: positive.default(64).describe("The largest body of a request."),
+  limits: z
+    .strictObject({
+      requests_per_minute: wholeAboveZero.nullable().default(null).describe("Of one key; null: no limit."),
+      running: wholeAboveZero.nullable().default(null).describe("Requests of one key at once; null: no limit."),
+    })
+    .prefault({}),
+  shutdown_grace_seconds: z.number().min(0).default(10).describe("How long answers may take to finish at the end."),
+});
+
 const levels = ["debug", "info", "warn", "error", "silent"] as const;
 
 export const configSchema = z.strictObject({
@@ -222,6 +239,7 @@ export const configSchema = z.strictObject({
         .describe("postgres://... or a path; null: palimpsest.db in the home."),
     })
     .prefault({}),
+  gateway: gatewaySchema.prefault({}).describe("What `palimpsest serve` does."),
 });
 
 export type ConfigFile = z.output<typeof configSchema>;

@@ -1,0 +1,25 @@
+import { createKey, expiryOf, KEY_ROLES } from "@palimpsest/gateway/internal/keys";
+import type { Run } from "../command/command.ts";
+import { UsageError } from "../command/failure.ts";
+import { withHome } from "../home/home.ts";
+import { keysOf } from "../home/keys.ts";
+
+export const run: Run<{ readonly role?: string; readonly expires?: string }> = ({ options }, context) => {
+  const { user, output, format } = context;
+  const now = new Date();
+  const role = KEY_ROLES.find((one) => one === (options.role ?? "user"));
+  if (role === undefined) throw new UsageError(`--role must be one of ${KEY_ROLES.join(", ")}, not "${options.role}".`);
+  const expiresAt = options.expires === undefined ? null : expiryOf(options.expires, now);
+  if (options.expires !== undefined && expiresAt === null)
+    throw new UsageError(`--expires is a time from now such as 90d, 12h or 30m, not "${options.expires}".`);
+  return withHome(context, async ({ store }) => {
+    const made = await createKey(keysOf(store), { user, role, expiresAt }, now);
+    if (format === "json") await output.json(made);
+    else {
+      await output.line(made.key);
+      const until = made.expiresAt === null ? "" : ` until ${made.expiresAt}`;
+      output.note(`The key ${made.id} of ${JSON.stringify(user)} (${role})${until}. It is shown only now: keep it.`);
+    }
+    return 0;
+  });
+};

@@ -1,0 +1,46 @@
+/** The commands about the gateway and who may use it. A part of the table in `commands.ts`. */
+import { type Command, command } from "./command/command.ts";
+import { text, whole } from "./command/options.ts";
+
+export const gatewayCommands: readonly Command[] = [
+  command({
+    name: "serve",
+    interrupt: "at-once",
+    summary: "Serve threads, memory and models over HTTP, to this machine unless there are keys",
+    examples: ["serve", "serve --port 8080", "serve --port 0 --json"],
+    positionals: [],
+    options: {
+      host: text("ADDRESS", "where to listen (default: 127.0.0.1); another needs keys"),
+      port: whole("N", { min: 0 }, "the port; 0: any that is free (default: 8790)"),
+    },
+    load: () => import("./commands/serve.ts"),
+  }),
+  command({
+    name: "keys create",
+    summary: "Make a key to the gateway for the user of --user, and show it once",
+    examples: ["keys create --user ada", "keys create --user ops --role admin --expires 90d"],
+    positionals: [],
+    options: {
+      role: text("ROLE", "user, delegate (may act for other users) or admin (default: user)"),
+      expires: text("TIME", "when it ends: 90d, 12h, 30m (default: never)"),
+    },
+    load: () => import("./commands/keys-create.ts"),
+  }),
+  command({
+    name: "keys list",
+    summary: "List the keys to the gateway, without the keys themselves",
+    access: "read",
+    examples: ["keys list"],
+    positionals: [],
+    options: {},
+    load: () => import("./commands/keys-list.ts"),
+  }),
+  command({
+    name: "keys revoke",
+    summary: "End a key for good",
+    examples: ["keys revoke key_0123456789abcdef"],
+    positionals: ["ID"],
+    options: {},
+    load: () => import("./commands/keys-revoke.ts"),
+  }),
+];

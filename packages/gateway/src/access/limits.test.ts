@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createLimits } from "./limits.ts";
+
+function counted(settings: Parameters<typeof createLimits>[0]) {
+  let now = 0;
+  const limits = createLimits(settings, () => now);
+  return {
+    pass: (ms: number) => {
+      now += ms;
+    },
+    take: (key = "a") => limits.take(key),
+    kinds: (count: number) => Array.from({ length: count }, () => limits.take("a").kind),
+  };
+}
+
+test("a minute's requests may come at once, then as they come back, and the answer says when", () => {
+  const { pass, take, kinds } = counted({ requestsPerMinute: 3, running: null });
+  assert.deepEqual(kinds(4), ["taken", "taken", "taken", "limited"]);
+  assert.deepEqual(take(), { kind: "limited", by: "requests", retryAfterSeconds: 20 });
+  assert.equal(take("b").kind, "taken", "another's account is its own");
+  pass(19_000);
+  assert.deepEqual(take(), { kind: "limited", by: "requests", retryAfterSeconds: 1 });
+  pass(1_000);
+  assert.deepEqual(kinds(2), ["taken", "limited"]);
+  pass(3_600_000);
+  assert.deepEqual(kinds(4), ["taken", "taken", "taken", "limited"], "no more than a minute's is saved up");
+  pass(-3_600_000);
+  assert.deepEqual(kinds(1), ["limited"], "a clock that was set back gives nothing");
+});
+
+test("so many requests at once; one that has ended makes room, once", () => {
+  const { take } = counted({ requestsPerMinute: null, running: 2 });
+  const first = take();
+  assert.equal(take().kind, "taken");
+  assert.deepEqual(take(), { kind: "limited", by: "running", retryAfterSeconds: 1 });
+  assert.ok(first.kind === "taken");
+  first.release();
+  first.release();
+  assert.deepEqual([take().kind, take().kind], ["taken", "limited"]);
+});
+
+test("without limits there are none", () => {
+  const { kinds } = counted({ requestsPerMinute: null, running: null });
+  assert.deepEqual(new Set(kinds(1000)), new Set(["taken"]));
+});
