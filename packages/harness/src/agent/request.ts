@@ -4,11 +4,12 @@
  */
 import type { Window } from "@palimpsest/core/compaction";
 import { sent } from "@palimpsest/core/internal/log";
+import { isCold } from "@palimpsest/core/internal/pricing";
 import { fixedSize, sizeOf } from "@palimpsest/core/internal/prompt";
 import { RECALL } from "@palimpsest/core/internal/summary";
 import type { UsageFlaw, ViewEntry } from "@palimpsest/core/log";
 import { type AiSdkMessage, type RuleSet, repair, rulesOf, shapeOf } from "@palimpsest/core/message";
-import { isCold, RELATIVE_PRICES } from "@palimpsest/core/pricing";
+import { RELATIVE_PRICES } from "@palimpsest/core/pricing";
 import type { Prompt } from "@palimpsest/core/prompt";
 import type { Originals } from "@palimpsest/core/summary";
 import type { Meter } from "@palimpsest/core/tokens";

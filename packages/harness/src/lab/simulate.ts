@@ -5,8 +5,9 @@
  */
 import { messageText } from "@palimpsest/core/internal/compaction";
 import { openaiRules } from "@palimpsest/core/internal/message";
+import { chargeRequest, costOfSideCall, isCold, type PricedRequest } from "@palimpsest/core/internal/pricing";
 import { type OpenAiMessage, openaiShape, violations } from "@palimpsest/core/message";
-import { chargeRequest, costOfSideCall, isCold, type PricedRequest, type Prices } from "@palimpsest/core/pricing";
+import type { Prices } from "@palimpsest/core/pricing";
 import { askForEvidence } from "./evidence.ts";
 import type { Policy, View } from "./policy.ts";
 import { questionsOf } from "./questions.ts";
