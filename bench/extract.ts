@@ -6,7 +6,13 @@
 
 import { RECALL } from "@palimpsest/core/internal/summary";
 import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
-import { type Entry, extractSummary, renderSummary, SECTIONS, type SummaryState } from "@palimpsest/core/summary";
+import {
+  extractSummary,
+  type NumberedMessage,
+  renderSummary,
+  SECTIONS,
+  type SummaryState,
+} from "@palimpsest/core/summary";
 import { charsPerToken } from "@palimpsest/core/tokens";
 import { failingLines } from "../packages/core/src/text/failing-lines.ts";
 import { namesIn } from "../packages/core/src/text/names.ts";
@@ -29,7 +35,10 @@ const bench: Bench = async (args, options) => {
 
 export default bench;
 
-function measure(entries: readonly Entry<OpenAiMessage>[], { maxTokens, rolls }: { maxTokens: number; rolls: number }) {
+function measure(
+  entries: readonly NumberedMessage<OpenAiMessage>[],
+  { maxTokens, rolls }: { maxTokens: number; rolls: number },
+) {
   const started = performance.now();
   let state: SummaryState | null = null;
   for (let roll = 0; roll < rolls; roll++) {
@@ -84,7 +93,7 @@ function citations(state: SummaryState, said: ReadonlyMap<number, string>) {
   return { items: items.length, holdATerm: held.length / items.length, turnsP50: quantile(sizes, 0.5) };
 }
 
-function probesOf(entries: readonly Entry<OpenAiMessage>[], texts: readonly string[]): string[] {
+function probesOf(entries: readonly NumberedMessage<OpenAiMessage>[], texts: readonly string[]): string[] {
   const found = new Set(texts.flatMap((text) => namesIn(text).map((probe) => probe.text)));
   for (const [index, { message }] of entries.entries()) {
     if (openaiShape.role(message) !== "tool") continue;

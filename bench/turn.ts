@@ -46,14 +46,14 @@ const turn: Bench = async (_args, options) => {
 
 export default turn;
 
-interface Place {
+interface MeasuredStore {
   readonly store: Store;
   /** Bytes written to the log since the last call. */
   written(): Promise<number>;
   close(): Promise<void>;
 }
 
-async function open(name: (typeof STORES)[number]): Promise<Place> {
+async function open(name: (typeof STORES)[number]): Promise<MeasuredStore> {
   if (name === "sqlite") return openFile();
   const server = await startPostgres();
   const store = await openStore(server.url());
@@ -76,7 +76,7 @@ async function open(name: (typeof STORES)[number]): Promise<Place> {
   };
 }
 
-async function openFile(): Promise<Place> {
+async function openFile(): Promise<MeasuredStore> {
   const folder = mkdtempSync(join(tmpdir(), "palimpsest-bench-"));
   const path = join(folder, "log.db");
   const store = await openStore(path);
@@ -96,7 +96,7 @@ async function openFile(): Promise<Place> {
   };
 }
 
-async function measure({ store, written }: Place, sizes: readonly number[], turns: number) {
+async function measure({ store, written }: MeasuredStore, sizes: readonly number[], turns: number) {
   const model = scriptedModel(() => "The tide turns at six, and the wind goes round to the west by noon.");
   const agent = createDeepAgent({ model, store, contextWindow: 1_000_000, summarizer: null });
   const cost = sizes.map((messages) => ({ messages, ms: [] as number[], bytes: [] as number[] }));

@@ -1,4 +1,4 @@
-// The engine's search over messages of your own: BM25 in which neighbors lend each other words, so that an answer is found
+// The engine's search over messages of your own: BM25 in which neighbors share their words, so that an answer is found
 // by the words of its question. Pure, in memory; a store keeps the same index on disk.
 import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
 import { createSnippets, indexableText, indexEntry, MemoryIndex, search } from "@palimpsest/core/recall";

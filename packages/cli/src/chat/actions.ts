@@ -3,12 +3,12 @@ import { createSnippets } from "@palimpsest/core/recall";
 import { searchThread } from "palimpsest/recall";
 import { drawBudget } from "../terminal/budget-bar.ts";
 import { inMarkdown, NOTHING_FOUND } from "../terminal/found-words.ts";
-import type { Session } from "./session.ts";
+import type { ChatSession } from "./session.ts";
 import { lastWords } from "./thread-text.ts";
 
 const NOTHING_YET = "Nothing was said in this thread yet.";
 
-export async function compact(session: Session, focus: string): Promise<void> {
+export async function compact(session: ChatSession, focus: string): Promise<void> {
   const { assistant, screen, thread } = session;
   const outcome = await session.interruptible(
     (signal) => assistant.agent.compact(thread, { signal, ...(focus !== "" && { focus }) }),
@@ -18,16 +18,16 @@ export async function compact(session: Session, focus: string): Promise<void> {
   if (outcome.kind === "unchanged") await screen.aside(`Nothing changed (${outcome.reason}): ${outcome.detail}.`);
 }
 
-export async function undo({ assistant, screen, thread }: Session): Promise<void> {
+export async function undo({ assistant, screen, thread }: ChatSession): Promise<void> {
   await takenBack(screen, await assistant.agent.thread(thread).undo(), "/redo brings it back");
 }
 
-export async function redo({ assistant, screen, thread }: Session): Promise<void> {
+export async function redo({ assistant, screen, thread }: ChatSession): Promise<void> {
   await takenBack(screen, await assistant.agent.thread(thread).redo(), "/undo takes it back again");
 }
 
 async function takenBack(
-  screen: Session["screen"],
+  screen: ChatSession["screen"],
   done: { readonly kind: string; readonly of?: number; readonly reason?: string },
   next: string,
 ): Promise<void> {
@@ -43,13 +43,13 @@ async function takenBack(
   await screen.aside(why[done.reason ?? ""] ?? `That can't be taken back (${done.reason}).`);
 }
 
-export async function context({ assistant, screen, thread }: Session): Promise<void> {
+export async function context({ assistant, screen, thread }: ChatSession): Promise<void> {
   const prompt = await assistant.agent.thread(thread).context();
   if (prompt.kind === "missing") return screen.aside(NOTHING_YET);
   await screen.styled(drawBudget(prompt.breakdown, { title: thread, color: screen.color, width: screen.width }));
 }
 
-export async function search({ deps, screen, thread }: Session, words: string): Promise<void> {
+export async function search({ deps, screen, thread }: ChatSession, words: string): Promise<void> {
   if (words === "") return screen.aside("Say what to look for: /search WORDS");
   const found = await searchThread(deps.store, thread, words, { k: 10 });
   if (found.kind === "nothing") return screen.aside(NOTHING_FOUND[found.reason]);
@@ -67,7 +67,7 @@ export async function search({ deps, screen, thread }: Session, words: string): 
 }
 
 /** Without a number: the person's own last words. */
-export async function pin(session: Session, argument: string): Promise<void> {
+export async function pin(session: ChatSession, argument: string): Promise<void> {
   const { assistant, screen, thread } = session;
   const seq = argument === "" ? ((await lastWords(session))?.seq ?? null) : number(argument);
   if (seq === null) return screen.aside(argument === "" ? NOTHING_YET : "/pin takes the number of a record: /pin 12");
@@ -77,7 +77,7 @@ export async function pin(session: Session, argument: string): Promise<void> {
 }
 
 /** Without a number: everything up to now. */
-export async function fork(session: Session, argument: string): Promise<void> {
+export async function fork(session: ChatSession, argument: string): Promise<void> {
   const { assistant, deps, screen, thread } = session;
   const at = argument === "" ? ((await deps.store.head(thread))?.version ?? null) : number(argument);
   if (at === null) return screen.aside(argument === "" ? NOTHING_YET : "/fork takes the number of a record: /fork 12");
@@ -89,7 +89,7 @@ export async function fork(session: Session, argument: string): Promise<void> {
 }
 
 /** In a thread of its own that shares what was before this record; where nothing was, in a new one. */
-export async function goBefore(session: Session, seq: number): Promise<void> {
+export async function goBefore(session: ChatSession, seq: number): Promise<void> {
   const { assistant, screen, thread } = session;
   const as = await freeName(session, `${thread.slice(0, 100)}-fork-${seq - 1}`);
   if (seq > 1) await assistant.agent.thread(thread).fork({ as, at: seq - 1 });
@@ -97,7 +97,7 @@ export async function goBefore(session: Session, seq: number): Promise<void> {
   await screen.aside(`This is ${as} now; ${thread} stays as it is (/threads ${thread}).`);
 }
 
-async function freeName({ deps }: Session, wanted: string): Promise<string> {
+async function freeName({ deps }: ChatSession, wanted: string): Promise<string> {
   for (let count = 1; ; count += 1) {
     const name = count === 1 ? wanted : `${wanted}-${count}`;
     if ((await deps.store.header(name)) === undefined) return name;

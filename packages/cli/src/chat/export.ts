@@ -1,11 +1,11 @@
 /** /export: the thread as a file, as a person reads it (Markdown) or as it was given (JSON lines). */
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import type { Session } from "./session.ts";
+import type { ChatSession } from "./session.ts";
 import { wordsOf } from "./thread-text.ts";
 
 /** Never over a file that is there already. */
-export async function exportThread({ assistant, deps, screen, thread }: Session, argument: string): Promise<void> {
+export async function exportThread({ assistant, deps, screen, thread }: ChatSession, argument: string): Promise<void> {
   if ((await deps.store.header(thread)) === undefined) return screen.aside("Nothing was said in this thread yet.");
   const file = resolve(argument === "" ? `${thread}.md` : argument.replace(/^(["'])(.*)\1$/, "$2"));
   const asGiven = file.endsWith(".jsonl");

@@ -5,9 +5,9 @@ import { basename, extname, join, resolve } from "node:path";
 import { prepareWorkspace, threadWorkspace, VIRTUAL_ROOT } from "palimpsest/workspace";
 import { grouped } from "../terminal/grouped.ts";
 import { printable } from "../terminal/terminal-text.ts";
-import type { Session } from "./session.ts";
+import type { ChatSession } from "./session.ts";
 
-export async function files({ context, screen, thread }: Session): Promise<void> {
+export async function files({ context, screen, thread }: ChatSession): Promise<void> {
   const { roots } = threadWorkspace(context.home, { user: context.user, id: thread });
   let shown = 0;
   for (const name of ["workspace", "uploads", "outputs"] as const) {
@@ -25,7 +25,7 @@ export async function files({ context, screen, thread }: Session): Promise<void>
 
 const MOST_SHOWN = 100;
 
-export async function upload(session: Session, argument: string): Promise<void> {
+export async function upload(session: ChatSession, argument: string): Promise<void> {
   const { context, screen, thread } = session;
   const source = resolve(argument.replace(/^(["'])(.*)\1$/, "$2"));
   if (argument === "") return screen.aside("Say which file: /upload PATH");
@@ -41,7 +41,7 @@ export async function upload(session: Session, argument: string): Promise<void> 
 }
 
 /** `@PATH` in a message gives the agent a copy of that file; what is no file is only text. */
-export async function attachMentioned(session: Session, text: string): Promise<void> {
+export async function attachMentioned(session: ChatSession, text: string): Promise<void> {
   for (const [, path] of text.matchAll(MENTION)) {
     const found = await stat(resolve(path!)).catch(() => null);
     if (found?.isFile() === true) await upload(session, path!);

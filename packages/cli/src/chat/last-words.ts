@@ -4,12 +4,12 @@ import { grouped } from "../terminal/grouped.ts";
 import { plain } from "../terminal/terminal-text.ts";
 import { goBefore } from "./actions.ts";
 import { saidText } from "./prompt-rows.ts";
-import type { Session } from "./session.ts";
+import type { ChatSession } from "./session.ts";
 import { lastWords, wordsOf } from "./thread-text.ts";
 
 const NOTHING_SAID = "You have said nothing in this thread yet.";
 
-export async function retry(session: Session): Promise<void> {
+export async function retry(session: ChatSession): Promise<void> {
   const last = await lastWords(session);
   if (last === null) return session.screen.aside(NOTHING_SAID);
   await goBefore(session, last.seq);
@@ -18,7 +18,7 @@ export async function retry(session: Session): Promise<void> {
 }
 
 /** Without a text the last message is put into the line, to be changed there. */
-export async function edit(session: Session, text: string): Promise<void> {
+export async function edit(session: ChatSession, text: string): Promise<void> {
   const last = await lastWords(session);
   if (last === null) return session.screen.aside(NOTHING_SAID);
   if (text === "") {
@@ -31,7 +31,7 @@ export async function edit(session: Session, text: string): Promise<void> {
 }
 
 /** So that somebody who comes back knows where they were: dimmed, and only the beginning of what is long. */
-export async function showLastExchange({ deps, screen, thread }: Session): Promise<void> {
+export async function showLastExchange({ deps, screen, thread }: ChatSession): Promise<void> {
   let answer = "";
   for await (const { record } of deps.store.records(thread, { kinds: ["message"], order: "descending" })) {
     if (record.kind !== "message") continue;
@@ -54,7 +54,7 @@ function firstLines(text: string, most: number): string {
     : [...lines.slice(0, most), `... (${lines.length - most} more lines)`].join("\n");
 }
 
-export async function cost({ deps, screen, thread }: Session): Promise<void> {
+export async function cost({ deps, screen, thread }: ChatSession): Promise<void> {
   const sum = { calls: 0, input: 0, cacheRead: 0, output: 0 };
   for await (const { record } of deps.store.records(thread, { kinds: ["usage"] })) {
     if (record.kind !== "usage") continue;

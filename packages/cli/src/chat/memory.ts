@@ -2,9 +2,9 @@
 import { checkScope } from "palimpsest/internal/memory";
 import { memoryService } from "palimpsest/memory";
 import { printable } from "../terminal/terminal-text.ts";
-import type { Session } from "./session.ts";
+import type { ChatSession } from "./session.ts";
 
-export async function memory({ assistant, screen, context, agentName }: Session, words: string): Promise<void> {
+export async function memory({ assistant, screen, context, agentName }: ChatSession, words: string): Promise<void> {
   if (assistant.memory === null) return screen.aside("Memory is turned off in the configuration.");
   const checked = checkScope(context.user, agentName ?? null);
   if (checked.kind === "invalid") return screen.aside(`Nothing is remembered: ${checked.problem}.`);

@@ -30,7 +30,7 @@ interface ToolUse {
   readonly output: unknown;
 }
 
-export class Session {
+export class ChatSession {
   readonly context: Context;
   readonly deps: Home;
   readonly screen: Screen;

@@ -7,7 +7,7 @@ import { exportThread } from "./export.ts";
 import { files, upload } from "./files.ts";
 import { cost, edit, retry } from "./last-words.ts";
 import { memory } from "./memory.ts";
-import type { Session } from "./session.ts";
+import type { ChatSession } from "./session.ts";
 import { clear, model, newThread, threads, unfold } from "./switching.ts";
 
 interface SlashCommand {
@@ -15,7 +15,7 @@ interface SlashCommand {
   /** Its argument in the help: `[focus]`. */
   readonly argument: string;
   readonly summary: string;
-  readonly run: (session: Session, argument: string) => Promise<void>;
+  readonly run: (session: ChatSession, argument: string) => Promise<void>;
 }
 
 const slashCommands: readonly SlashCommand[] = [
@@ -65,7 +65,7 @@ export function commandNames(): readonly string[] {
   return slashCommands.map(({ name, argument }) => `/${name}${argument === "" ? "" : " "}`);
 }
 
-async function help({ screen }: Session): Promise<void> {
+async function help({ screen }: ChatSession): Promise<void> {
   for (const { name, argument, summary } of slashCommands)
     await screen.line(`  ${`/${name} ${argument}`.padEnd(18)}${summary}`);
   await screen.aside("  @PATH in a message gives the agent a copy of that file.");

@@ -4,9 +4,9 @@ import { grouped } from "../terminal/grouped.ts";
 import { table } from "../terminal/table.ts";
 import { printable } from "../terminal/terminal-text.ts";
 import { showLastExchange } from "./last-words.ts";
-import type { Session } from "./session.ts";
+import type { ChatSession } from "./session.ts";
 
-export async function model(session: Session, given: string): Promise<void> {
+export async function model(session: ChatSession, given: string): Promise<void> {
   const { context, screen, listed } = session;
   const { models } = await context.located.settings();
   const current = session.assistant.model.name;
@@ -27,7 +27,7 @@ export async function model(session: Session, given: string): Promise<void> {
   await screen.aside(`Answers come from ${name} now (${grouped(session.assistant.model.window.tokens)} tokens).`);
 }
 
-export async function threads(session: Session, given: string): Promise<void> {
+export async function threads(session: ChatSession, given: string): Promise<void> {
   const { deps, screen, listed } = session;
   if (given !== "") {
     const known = checkThreadId(given).kind !== "invalid" && (await deps.store.header(given)) !== undefined;
@@ -50,14 +50,14 @@ export async function threads(session: Session, given: string): Promise<void> {
 }
 
 /** The old thread stays where it is. */
-export async function clear(session: Session): Promise<void> {
+export async function clear(session: ChatSession): Promise<void> {
   const before = session.thread;
   await session.screen.clear();
   await newThread(session, "");
   if (before !== session.thread) await session.screen.aside(`/threads ${before} goes back.`);
 }
 
-export async function newThread(session: Session, id: string): Promise<void> {
+export async function newThread(session: ChatSession, id: string): Promise<void> {
   const wanted = id === "" ? threadName(new Date()) : id;
   const checked = checkThreadId(wanted);
   if (checked.kind === "invalid") return session.screen.aside(`Not a thread id: ${checked.problem}.`);
@@ -71,7 +71,7 @@ export function threadName(now: Date): string {
   return `chat-${now.toISOString().slice(0, 19).replaceAll(":", "").replace("T", "-")}`;
 }
 
-export async function unfold({ screen, uses }: Session): Promise<void> {
+export async function unfold({ screen, uses }: ChatSession): Promise<void> {
   if (uses.length === 0) return screen.aside("The last answer used no tools.");
   for (const { name, input, output } of uses) {
     await screen.line(`> ${name} ${printable(JSON.stringify(input) ?? "")}`);

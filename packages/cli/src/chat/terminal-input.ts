@@ -128,13 +128,13 @@ export class TerminalInput implements Keyboard {
         void this.#complete(effect.before);
         break;
       case "open-editor":
-        void this.#lend(async () => this.fill(await editText(effect.text)));
+        void this.#suspended(async () => this.fill(await editText(effect.text)));
         break;
       case "clear-screen":
         void this.#display.clear();
         break;
       case "suspend":
-        void this.#lend(toShell);
+        void this.#suspended(toShell);
         break;
     }
   }
@@ -159,7 +159,7 @@ export class TerminalInput implements Keyboard {
   }
 
   /** Another program has the terminal meanwhile. */
-  async #lend(work: () => Promise<void>): Promise<void> {
+  async #suspended(work: () => Promise<void>): Promise<void> {
     await this.#display.suspend();
     this.#release();
     const problem = await work().then(

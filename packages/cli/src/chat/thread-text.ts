@@ -1,7 +1,7 @@
 /** The words of stored messages, whoever's format they are in. */
 import type { MessageRecord } from "@palimpsest/core/log";
 import { shapeOf } from "@palimpsest/core/message";
-import type { Session } from "./session.ts";
+import type { ChatSession } from "./session.ts";
 
 export interface Words {
   readonly role: string;
@@ -21,7 +21,7 @@ interface LastWords {
 }
 
 /** What the person said last. */
-export async function lastWords({ deps, thread }: Session): Promise<LastWords | null> {
+export async function lastWords({ deps, thread }: ChatSession): Promise<LastWords | null> {
   for await (const { record } of deps.store.records(thread, { kinds: ["message"], order: "descending" }))
     if (record.kind === "message" && record.origin === "user") return { seq: record.seq, text: wordsOf(record).text };
   return null;

@@ -6,7 +6,7 @@ import { attachMentioned } from "../chat/files.ts";
 import { type Keyboard, openPipe } from "../chat/keyboard.ts";
 import { showLastExchange } from "../chat/last-words.ts";
 import { Screen } from "../chat/screen.ts";
-import { Session } from "../chat/session.ts";
+import { ChatSession } from "../chat/session.ts";
 import { readSlash } from "../chat/slash.ts";
 import { threadName } from "../chat/switching.ts";
 import { openTerminal } from "../chat/terminal-input.ts";
@@ -30,9 +30,9 @@ export const run: Run<TalkOptions> = async ({ options }, context) => {
     const leave = new AbortController();
     const seat = await takeSeat(context, leave, () => session?.stop());
     const { screen } = seat;
-    let session: Session | null = null;
+    let session: ChatSession | null = null;
     try {
-      session = new Session({
+      session = new ChatSession({
         context: { ...context, output: seat.output },
         deps,
         screen,
@@ -79,7 +79,7 @@ async function takeSeat(context: Context, leave: AbortController, stop: () => vo
 /** How long leaving waits to learn from the last turns; what is left is learned by the next program. */
 const LEARNING_MS = 10_000;
 
-async function converse(session: Session, keyboard: Keyboard, leave: AbortSignal): Promise<number> {
+async function converse(session: ChatSession, keyboard: Keyboard, leave: AbortSignal): Promise<number> {
   let failed = false;
   while (!leave.aborted) {
     const { next } = session;
@@ -107,13 +107,13 @@ async function converse(session: Session, keyboard: Keyboard, leave: AbortSignal
 const QUIT = { kind: "quit" } as const;
 const TEXT = { kind: "text" } as const;
 
-async function answered(session: Session, line: string): Promise<boolean> {
+async function answered(session: ChatSession, line: string): Promise<boolean> {
   await attachMentioned(session, line);
   return shown(session, await session.say(line));
 }
 
 /** A thread in which nothing was said isn't there. */
-async function sayGoodbye({ screen, thread, context, deps }: Session): Promise<void> {
+async function sayGoodbye({ screen, thread, context, deps }: ChatSession): Promise<void> {
   if ((await deps.store.header(thread)) === undefined) return;
   const money = await deps.cost(thread);
   if (money !== null) await screen.aside(`${sentence(costLine(money))}.`);
@@ -121,7 +121,7 @@ async function sayGoodbye({ screen, thread, context, deps }: Session): Promise<v
 }
 
 /** How an answer ended, and what fills the window now; false when it failed. */
-async function shown(session: Session, end: RunEnd): Promise<boolean> {
+async function shown(session: ChatSession, end: RunEnd): Promise<boolean> {
   const { screen } = session;
   if (end.kind === "asked") {
     await screen.line(end.question);
@@ -136,7 +136,7 @@ async function shown(session: Session, end: RunEnd): Promise<boolean> {
   return end.kind !== "failed" && end.kind !== "busy";
 }
 
-async function greet(session: Session): Promise<void> {
+async function greet(session: ChatSession): Promise<void> {
   const { screen, thread, context, deps } = session;
   const { model } = session.assistant;
   const name = model.provider === "offline" ? "offline model" : model.name;

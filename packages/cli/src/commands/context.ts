@@ -5,7 +5,7 @@ import type { Run } from "../command/command.ts";
 import { sentence } from "../command/failure.ts";
 import { missingThread, withThread } from "../home/home.ts";
 import { costLine } from "../home/money.ts";
-import { squeezePolicy } from "../home/squeeze.ts";
+import { simulationPolicy } from "../home/simulation-policy.ts";
 import { drawBudget } from "../terminal/budget-bar.ts";
 import { grouped } from "../terminal/grouped.ts";
 
@@ -15,7 +15,7 @@ export const run: Run<{ readonly window?: number }> = async ({ positionals, opti
   const options =
     given === undefined
       ? { window: known?.size, reserve: known?.reserve }
-      : { window: given, squeeze: await squeezePolicy(context) };
+      : { window: given, simulate: await simulationPolicy(context) };
   const [prompt, cost] = await withThread(context, thread, async (home) => [
     await threadPrompt(home.store, thread, options),
     await costOfThread(home, thread),

@@ -36,9 +36,9 @@ export const run: Run = async (_input, context) => {
   return 0;
 };
 
-type Entry = ConfigFile["models"][number];
+type ModelEntry = ConfigFile["models"][number];
 
-function described(entry: Entry, { summarization }: ConfigFile, isFirst: boolean) {
+function described(entry: ModelEntry, { summarization }: ConfigFile, isFirst: boolean) {
   const { name, provider, model, lightweight } = entry;
   const use = [...(isFirst ? ["default"] : []), ...(lightweight ? ["lightweight"] : [])].join(", ");
   const window = windowOf(entry, summarization.fallback_context_window);

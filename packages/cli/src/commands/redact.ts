@@ -31,7 +31,7 @@ export const run: Run = async ({ positionals }, context) => {
 type Done = Extract<ErasedMessage, { readonly threads: readonly string[] }>;
 
 async function report(result: Done, thread: string, context: Context): Promise<number> {
-  const { kind, seq, bodies, threads, lentTo, facts, shownIn, copies } = result;
+  const { kind, seq, bodies, threads, evidenceIn, facts, shownIn, copies } = result;
   const { output } = context;
   noteScrubbed(context, result.scrubbed);
   for (const one of result.busy)
@@ -43,7 +43,7 @@ async function report(result: Done, thread: string, context: Context): Promise<n
       redacted: seq,
       bodies,
       threads,
-      lentTo,
+      lentTo: evidenceIn,
       facts,
       shownIn,
       copies,
@@ -57,7 +57,7 @@ async function report(result: Done, thread: string, context: Context): Promise<n
   }
   const told = kind === "redacted" ? "Redacted" : "Redacted already, and nothing that was made of it is left:";
   await output.line(`${told} message ${seq} of ${threads.join(", ")}.`);
-  if (lentTo.length > 0) await output.line(`Erased what was lent of it as evidence in ${lentTo.join(", ")}.`);
+  if (evidenceIn.length > 0) await output.line(`Erased what was lent of it as evidence in ${evidenceIn.join(", ")}.`);
   if (facts.length > 0) await output.line(`Forgot what was learned from it: ${facts.join(", ")}.`);
   if (shownIn.length > 0) await output.line(`Erased that where it was shown, in ${shownIn.join(", ")}.`);
   if (copies.length > 0)

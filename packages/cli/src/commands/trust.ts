@@ -19,10 +19,9 @@ export const run: Run<Options> = async ({ positionals, options }, context) => {
   const given = positionals[0];
   if (options.workspace) return trustWorkspace(resolve(given ?? "."), act, context);
   const found = given === undefined ? await usedHere(context) : namedBy(resolve(given), context);
-  const strange = found.filter(({ standing }) => standing !== "own");
+  const strange = found.filter(({ state }) => state !== "own");
   for (const admission of strange) {
-    if (admission.standing === "other-user")
-      throw new Failure("other-user", `${admission.path} ${refusalOf(admission)}.`);
+    if (admission.state === "other-user") throw new Failure("other-user", `${admission.path} ${refusalOf(admission)}.`);
     if (act === "remove") admission.distrust();
     if (act === "trust") admission.trust();
   }
@@ -84,7 +83,7 @@ function configAt(
 
 async function report(admissions: readonly Admission[], act: Act, { format, output }: Context): Promise<void> {
   if (format === "json") {
-    const trust = admissions.map(({ kind, path, standing, powers }) => ({ kind, path, was: standing, allows: powers }));
+    const trust = admissions.map(({ kind, path, state, powers }) => ({ kind, path, was: state, allows: powers }));
     return output.json({ act, trust });
   }
   if (admissions.length === 0) await output.line("Nothing here needs to be trusted.");
@@ -93,14 +92,14 @@ async function report(admissions: readonly Admission[], act: Act, { format, outp
       trust: "is trusted as it is now; you are asked again when it changes",
       remove: "is no longer trusted",
     };
-    const now = act === "show" ? STANDING[admission.standing] : said[act];
+    const now = act === "show" ? STATES[admission.state] : said[act];
     await output.line(`The ${admission.kind === "home" ? "home" : "configuration"} ${admission.path} ${now}.`);
     if (act === "remove" || admission.powers.length === 0) continue;
     await output.line([act === "trust" ? "It may" : "It would", ...powerLines(admission)].join("\n"));
   }
 }
 
-const STANDING: Readonly<Record<Admission["standing"], string>> = {
+const STATES: Readonly<Record<Admission["state"], string>> = {
   own: "is your own",
   trusted: "is trusted",
   changed: "has changed since you trusted it",

@@ -5,7 +5,7 @@ import { threadDeps } from "palimpsest/threads";
 import type { Context, Run } from "../command/command.ts";
 import { Failure } from "../command/failure.ts";
 import { missingThread, withThread } from "../home/home.ts";
-import { squeezePolicy } from "../home/squeeze.ts";
+import { simulationPolicy } from "../home/simulation-policy.ts";
 import { grouped } from "../terminal/grouped.ts";
 import { writeMessage } from "../terminal/message-text.ts";
 
@@ -14,7 +14,7 @@ export const run: Run<{ readonly window?: number; readonly request?: number }> =
   const thread = positionals[0]!;
   const { window, request } = given;
   if (request !== undefined) return showRequest(context, thread, request);
-  const options = window === undefined ? {} : { window, squeeze: await squeezePolicy(context) };
+  const options = window === undefined ? {} : { window, simulate: await simulationPolicy(context) };
   const prompt = await withThread(context, thread, ({ store }) => threadPrompt(store, thread, options));
   if (prompt.kind === "missing") throw missingThread(context, thread);
   const { dialect, count, messages, sources, simulated, system, tools, repairs, damage } = prompt;

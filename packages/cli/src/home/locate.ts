@@ -39,7 +39,7 @@ export function powerLines({ powers }: Admission): string[] {
 
 async function isTrustedNow(admission: Admission, { format, output, signal }: Asking): Promise<boolean> {
   if (!canAsk(format)) return false;
-  const changed = admission.standing === "changed" ? "has changed since you trusted it" : "is not known to be yours";
+  const changed = admission.state === "changed" ? "has changed since you trusted it" : "is not known to be yours";
   await output.line(
     sentence(`this ${admission.kind === "home" ? "home" : "configuration"} ${changed}: ${admission.path}`),
   );

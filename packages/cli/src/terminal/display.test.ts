@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { drawScreen } from "../../test/draw-screen.ts";
 import { Display, type LiveRows } from "./display.ts";
 
-function bench(width = 20) {
+function setUp(width = 20) {
   const state = { written: "", width, live: { rows: ["> "], cursor: { row: 0, column: 2 } } as LiveRows };
   const display = new Display({
     write: async (text) => {
@@ -17,7 +17,7 @@ function bench(width = 20) {
 }
 
 test("what is printed stands above the live rows, also a line that isn't ended yet", async () => {
-  const { display, screen } = bench();
+  const { display, screen } = setUp();
   await display.print("one\ntwo ");
   assert.equal(screen(), "one\ntwo \n> ");
   await display.print("goes on\nthree");
@@ -27,7 +27,7 @@ test("what is printed stands above the live rows, also a line that isn't ended y
 });
 
 test("while another program has the terminal nothing is written, and nothing is lost", async () => {
-  const { display, screen, state } = bench();
+  const { display, screen, state } = setUp();
   await display.print("one\n");
   await display.suspend();
   const before = state.written;
@@ -46,7 +46,7 @@ test("however text is cut into pieces and the live rows change, each line is on 
   const steps = fc.array(fc.tuple(fc.stringMatching(/^[a-z]{0,8}\n?$/), rows, fc.nat(3)), { maxLength: 12 });
   await fc.assert(
     fc.asyncProperty(steps, async (played) => {
-      const { display, screen, state } = bench(200);
+      const { display, screen, state } = setUp(200);
       let said = "";
       for (const [text, live, row] of played) {
         const at = Math.min(row, live.length - 1);

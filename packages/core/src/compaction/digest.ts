@@ -3,13 +3,13 @@
  * call is named as long as there is room; failures first, because they decide what happens next.
  */
 import type { Shape } from "../message/shape.ts";
-import type { Entry } from "../summary/index.ts";
+import type { NumberedMessage } from "../summary/index.ts";
 import { type Originals, whereMessage } from "../summary/render/originals.ts";
 import { clip, oneLine } from "../text/clip.ts";
 import { failingLines } from "../text/failing-lines.ts";
 
 export function openGroupDigest<M>(
-  entries: readonly Entry<M>[],
+  entries: readonly NumberedMessage<M>[],
   shape: Shape<M>,
   {
     maxTokens,
@@ -40,7 +40,7 @@ interface Line {
 }
 
 /** The calls of the last message that makes any, with what answered them. */
-function openGroup<M>(entries: readonly Entry<M>[], shape: Shape<M>): Line[] {
+function openGroup<M>(entries: readonly NumberedMessage<M>[], shape: Shape<M>): Line[] {
   const at = entries.findLastIndex(({ message }) => shape.calls(message).length > 0);
   if (at < 0) return [];
   const results = entries

@@ -15,8 +15,8 @@ import type {
 import type { LiveRecords } from "../log/view.ts";
 import type { Shape } from "../message/shape.ts";
 import {
-  type Entry,
   extractSummary,
+  type NumberedMessage,
   type Originals,
   type Pin,
   readState,
@@ -32,7 +32,7 @@ import type { CompactPlan } from "./plan.ts";
 export interface SummaryInput<M> {
   readonly prior: SummaryState | null;
   /** The newly hidden messages, as they were given. */
-  readonly entries: readonly Entry<M>[];
+  readonly entries: readonly NumberedMessage<M>[];
   /** Words that stand verbatim, most important first: pinned messages, then the user's own, newest first. */
   readonly pins: readonly Pin[];
   /** Seqs of user turns hidden so far, ascending: what the next compaction quotes again from the log. */

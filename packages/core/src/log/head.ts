@@ -25,7 +25,7 @@ export interface Head {
   readonly pins: readonly number[];
   /** The newest usage report that can be believed. */
   readonly usage: number | null;
-  /** Evidence lent since the newest live prune or compaction. */
+  /** Evidence added since the newest live prune or compaction. */
   readonly evidence: readonly number[];
   /** The newest standing undo, while nothing was compacted or pruned since: automatic compaction waits behind it. */
   readonly undone: { readonly seq: number } | null;

@@ -22,7 +22,7 @@ export function liveRecords(head: Head, records: readonly LogRecord[]): LiveReco
   const live = compaction?.kind === "compaction" ? compaction : null;
   return {
     compaction: live,
-    ...standing(messages, live?.systems ?? [], live?.request ?? null),
+    ...alwaysShown(messages, live?.systems ?? [], live?.request ?? null),
     prunes: records.filter((record) => record.kind === "prune").filter(({ seq }) => head.prunes.includes(seq)),
     evidence: records.filter((record) => record.kind === "evidence").filter(({ seq }) => head.evidence.includes(seq)),
     tail: messages.filter(({ seq }) => seq > head.hiddenThrough),
@@ -42,7 +42,7 @@ export function liveAfter(live: LiveRecords, record: Exclude<LogRecord, { kind: 
       const known = [...live.systems, ...(live.request === null ? [] : [live.request]), ...live.tail];
       return {
         compaction: record,
-        ...standing(known, record.systems, record.request),
+        ...alwaysShown(known, record.systems, record.request),
         prunes: live.prunes,
         evidence: [],
         tail: live.tail.filter(({ seq }) => seq > record.covers[1]),
@@ -53,7 +53,7 @@ export function liveAfter(live: LiveRecords, record: Exclude<LogRecord, { kind: 
   }
 }
 
-function standing(messages: readonly MessageRecord[], systems: readonly number[], request: number | null) {
+function alwaysShown(messages: readonly MessageRecord[], systems: readonly number[], request: number | null) {
   const hoisted = new Set(systems);
   const found = new Map(messages.filter(({ seq }) => hoisted.has(seq) || seq === request).map((one) => [one.seq, one]));
   return {

@@ -129,7 +129,7 @@ export interface UsageRecord extends Common {
 
 export type UsageFlaw = "zero" | "over-window" | "implausible";
 
-/** What memory and recall lent to one question. */
+/** What memory and recall added to one question. */
 export interface EvidenceRecord extends Common {
   readonly kind: "evidence";
   readonly of: number;

@@ -175,9 +175,9 @@ test("what a state repeats of a message goes, whatever keeps it; ids, states and
 });
 
 test("evidence goes by what it names, a summary of other messages when it quotes the words", () => {
-  const lent = { kind: "evidence", of: 2, text: "in short: zebra", ids: ["f1", "t#4"], hash: "h" };
-  assert.equal(rewritten(lent, { names: new Set(["t#4"]) }), 'body "[redacted]"');
-  assert.equal(rewritten(lent, { names: new Set(["t#5"]) }), null);
+  const evidence = { kind: "evidence", of: 2, text: "in short: zebra", ids: ["f1", "t#4"], hash: "h" };
+  assert.equal(rewritten(evidence, { names: new Set(["t#4"]) }), 'body "[redacted]"');
+  assert.equal(rewritten(evidence, { names: new Set(["t#5"]) }), null);
   const summary = { format: "pair", text: "They live in Zebrafish city.", digest: null, state: { facts: ["x"] } };
   const record = {
     kind: "compaction",

@@ -157,7 +157,8 @@ function eraseSummary(record: CompactionRecord, { message, texts, rewriteSummary
 
 function eraseEvidence(record: EvidenceRecord, { message, names, texts }: Erasure): Rewrite | null {
   if (record.text === REDACTED) return null;
-  const cites = record.of === message?.seq || record.ids.some((lent) => names.has(lent)) || quotes(record.text, texts);
+  const cites =
+    record.of === message?.seq || record.ids.some((cited) => names.has(cited)) || quotes(record.text, texts);
   return cites ? { body: JSON.stringify(REDACTED) } : null;
 }
 

@@ -52,7 +52,7 @@ function recordOf(kind: Step, seq: number, { messages, format, pick }: Given): L
     return { ...stamp, kind: "message", id: `m${seq}`, dialect: "openai", origin: "user", body };
   }
   if (messages.length === 0) return null;
-  // Evidence is lent to a user's turn, which the newest message need not be.
+  // Evidence is added to a user's turn, which the newest message need not be.
   if (kind === "evidence") return { ...stamp, kind, of: one, text: `of use ${seq}`, ids: [], hash: "" };
   if (kind === "prune") {
     const entries = [{ target: one, part: 0, replacement: `cut ${seq}`, reason: "clamped" as const }];

@@ -14,11 +14,11 @@ export interface Folded<M> {
 export function viewAfter<M>(before: Folded<M>, live: LiveRecords, options: ViewOptions<M>): readonly ViewEntry<M>[] {
   if (!isGrown(before, live, options.shape)) return view(live, options);
   const shown = visibleMessage(live, options);
-  const lentTo = new Set(live.evidence.slice(before.live.evidence.length).map(({ of }) => of));
+  const additionTargets = new Set(live.evidence.slice(before.live.evidence.length).map(({ of }) => of));
   const entries = before.entries.slice();
-  if (lentTo.size > 0) {
+  if (additionTargets.size > 0) {
     const records = [...live.systems, ...live.tail, ...(live.request === null ? [] : [live.request])];
-    const bySeq = new Map(records.filter(({ seq }) => lentTo.has(seq)).map((record) => [record.seq, record]));
+    const bySeq = new Map(records.filter(({ seq }) => additionTargets.has(seq)).map((record) => [record.seq, record]));
     for (const [index, entry] of entries.entries()) {
       const record = entry.seq === null ? undefined : bySeq.get(entry.seq);
       if (record === undefined) continue;

@@ -1,6 +1,6 @@
 /**
  * The prompt is a view: a pure fold over the live records of a thread. A compaction shows its summary in place of what it
- * hides, prunes show their replacements, evidence stands in the question it was lent to, everything else is verbatim.
+ * hides, prunes show their replacements, evidence is shown with the question it was added to, everything else is verbatim.
  * This file decides what stands in the view and in which order; making it acceptable to a provider is `message/repair.ts`.
  */
 import type { Shape } from "../message/shape.ts";
@@ -31,7 +31,7 @@ export interface ViewEntry<M> {
   readonly seq: number | null;
   readonly message: M;
   /** Text that others added to the turn: evidence, the digest after a collapse. Sent with it, never pruned in it. */
-  readonly lent: string | null;
+  readonly addition: string | null;
 }
 
 /**
@@ -66,7 +66,7 @@ export function view<M>(live: LiveRecords, options: ViewOptions<M>): ViewEntry<M
   const rest = [...request, ...tail];
   return [
     ...systems,
-    { source: "summary", seq: null, message: marked(turn, shape), lent: null },
+    { source: "summary", seq: null, message: marked(turn, shape), addition: null },
     ...(summary.format === "pair" ? acknowledgement(rest, shape) : []),
     ...rest,
   ];
@@ -86,7 +86,7 @@ function acknowledgement<M>(rest: readonly ViewEntry<M>[], shape: Shape<M>): Vie
   const next = rest.find((entry) => shape.role(entry.message) !== "system");
   if (next === undefined || shape.role(next.message) !== "user") return [];
   const turn = marked(shape.turn("assistant", ACKNOWLEDGEMENT), shape);
-  return [{ source: "acknowledgement", seq: null, message: turn, lent: null }];
+  return [{ source: "acknowledgement", seq: null, message: turn, addition: null }];
 }
 
 type Shown<M> = Omit<ViewEntry<M>, "source">;
@@ -100,17 +100,17 @@ export function visibleMessage<M>(live: LiveRecords, { shape, read }: ViewOption
   return (record: MessageRecord): Shown<M> => {
     let message = read(record);
     for (const entry of prunes.get(record.seq) ?? []) message = applyPrune(message, entry, shape);
-    const lent = evidence.get(record.seq)?.map(({ text }) => text);
-    return { seq: record.seq, message, lent: lent?.join("\n\n") ?? null };
+    const addition = evidence.get(record.seq)?.map(({ text }) => text);
+    return { seq: record.seq, message, addition: addition?.join("\n\n") ?? null };
   };
 }
 
 export function withDigest<M>(shown: Shown<M>, digest: string | null): Shown<M> {
   if (digest === null) return shown;
-  return { ...shown, lent: shown.lent === null ? digest : `${shown.lent}\n\n${digest}` };
+  return { ...shown, addition: shown.addition === null ? digest : `${shown.addition}\n\n${digest}` };
 }
 
-/** The message as it is sent: with what was lent to it. */
-export function sent<M>({ message, lent }: ViewEntry<M>, shape: Shape<M>): M {
-  return lent === null ? message : shape.join(message, shape.turn("user", lent));
+/** The message as it is sent: with its addition. */
+export function sent<M>({ message, addition }: ViewEntry<M>, shape: Shape<M>): M {
+  return addition === null ? message : shape.join(message, shape.turn("user", addition));
 }

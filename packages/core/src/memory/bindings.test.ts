@@ -5,7 +5,7 @@ import {
   isFenced,
   namedRefs,
   staleRefs,
-  standingWatermark,
+  validWatermark,
   withoutStale,
   withoutThread,
   withWatermark,
@@ -32,13 +32,13 @@ function documentWith(...facts: Fact[]): MemoryDocument {
 
 test("a watermark stands while the record it was set at is there", () => {
   const marked = withWatermark(emptyDocument(), "t", { seq: 7, hash: "h7" });
-  assert.equal(standingWatermark(marked, "t", "h7"), 7);
-  assert.equal(standingWatermark(marked, "t", "another"), 0, "the id was used again");
-  assert.equal(standingWatermark(marked, "t", undefined), 0, "the log was restored from before it");
-  assert.equal(standingWatermark(marked, "other", "h"), 0);
+  assert.equal(validWatermark(marked, "t", "h7"), 7);
+  assert.equal(validWatermark(marked, "t", "another"), 0, "the id was used again");
+  assert.equal(validWatermark(marked, "t", undefined), 0, "the log was restored from before it");
+  assert.equal(validWatermark(marked, "other", "h"), 0);
   const old: MemoryDocument = { ...emptyDocument(), watermarks: { t: 7 } };
-  assert.equal(standingWatermark(old, "t", "whatever"), 7, "older documents don't say which record it was");
-  assert.equal(standingWatermark(old, "t", undefined), 0);
+  assert.equal(validWatermark(old, "t", "whatever"), 7, "older documents don't say which record it was");
+  assert.equal(validWatermark(old, "t", undefined), 0);
 });
 
 test("a fence holds for the message it was set on, not for another of that name", () => {

@@ -24,7 +24,7 @@ export function isFenced(document: MemoryDocument, turn: NamedTurn): boolean {
 }
 
 /** Where to go on reading: 0 where the record the watermark stands at isn't there, or is another one. */
-export function standingWatermark(document: MemoryDocument, thread: string, hash: string | undefined): number {
+export function validWatermark(document: MemoryDocument, thread: string, hash: string | undefined): number {
   const known = document.marks?.[thread];
   const stands = hash !== undefined && (known === undefined || known === hash);
   return stands ? (document.watermarks?.[thread] ?? 0) : 0;

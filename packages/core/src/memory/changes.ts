@@ -59,24 +59,24 @@ export type Undo =
   | { readonly kind: "refused"; readonly reason: "changed-since"; readonly later: string };
 
 /** Takes back one change (`c7.2`), all of one save (`c7`), or the newest save that stands. */
-export function planUndo(document: MemoryDocument, wanted?: string): Undo {
+export function planMemoryUndo(document: MemoryDocument, wanted?: string): Undo {
   const all = document.changes ?? [];
   const taken = new Set(all.map((change) => change.undoes).filter((id) => id !== undefined));
   const target = wanted ?? groupOf(all.findLast((change) => !taken.has(change.id) && change.kind !== "undo")?.id ?? "");
   const chosen = all.filter(({ id }) => id === target || groupOf(id) === target);
   if (chosen.length === 0) return { kind: "refused", reason: wanted === undefined ? "nothing" : "unknown-change" };
-  const standing = chosen.filter(({ id }) => !taken.has(id));
-  if (standing.length === 0) return { kind: "refused", reason: "already-undone" };
-  if (standing.some(({ note }) => note === ERASED)) return { kind: "refused", reason: "erased" };
+  const live = chosen.filter(({ id }) => !taken.has(id));
+  if (live.length === 0) return { kind: "refused", reason: "already-undone" };
+  if (live.some(({ note }) => note === ERASED)) return { kind: "refused", reason: "erased" };
   let now = document;
   const changes: NewChange[] = [];
-  for (const change of standing.toReversed()) {
+  for (const change of live.toReversed()) {
     if (!stands(now, change)) return { kind: "refused", reason: "changed-since", later: laterThan(all, change) };
     const back = inverse(change);
     changes.push(back);
     now = put(now, back);
   }
-  return { kind: "changes", changes, undone: standing.map(({ id }) => id) };
+  return { kind: "changes", changes, undone: live.map(({ id }) => id) };
 }
 
 /** The note of a change whose words are gone: it can't be taken back any more. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { applyChanges, type NewChange, planUndo } from "./changes.ts";
+import { applyChanges, type NewChange, planMemoryUndo } from "./changes.ts";
 import { emptyDocument, type Fact, type MemoryDocument } from "./document.ts";
 import { type MemoryErasureRequest, planMemoryErasure } from "./erase.ts";
 
@@ -17,7 +17,7 @@ test("with a turn go the facts that rest on it, from the audit too, and the turn
   );
   assert.deepEqual(document.fenced, ["t#1"]);
   assert.ok(!JSON.stringify(document).includes("Zebra"));
-  assert.equal(planUndo(document, "c1.1").kind === "refused" && planUndo(document, "c1").kind, "refused");
+  assert.equal(planMemoryUndo(document, "c1.1").kind === "refused" && planMemoryUndo(document, "c1").kind, "refused");
   const again = planMemoryErasure(document, { refs: refs("t#1") });
   assert.deepEqual([[...again.ids], again.done], [["f1"], true], "what went is still known by its id");
 });

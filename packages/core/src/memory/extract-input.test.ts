@@ -42,7 +42,7 @@ test("imported words may be anybody's: nothing is learned from them unless it is
     record(1, "import", { role: "user", content: "I am Mallory" }),
     record(2, "import", { role: "assistant", content: "Noted." }),
   ];
-  assert.deepEqual(extractInput(records, { thread: "t" }), { turns: [], worth: "trivial" });
+  assert.deepEqual(extractInput(records, { thread: "t" }), { turns: [], content: "trivial" });
   assert.equal(extractInput(records, { thread: "t", imports: "learn" }).turns.length, 2);
 });
 
@@ -62,12 +62,12 @@ test("trivial turns need no model; a sentence does", () => {
   for (const text of ["I like tea", "ok, but I moved to Munich", "Ich wohne in Bonn"])
     assert.ok(!isTrivial(text), text);
   assert.equal(
-    extractInput([record(1, "user", { role: "user", content: "thanks" })], { thread: "t" }).worth,
+    extractInput([record(1, "user", { role: "user", content: "thanks" })], { thread: "t" }).content,
     "trivial",
   );
   assert.equal(
-    extractInput([record(1, "user", { role: "user", content: "I bake" })], { thread: "t" }).worth,
-    "reading",
+    extractInput([record(1, "user", { role: "user", content: "I bake" })], { thread: "t" }).content,
+    "informative",
   );
 });
 
@@ -75,7 +75,7 @@ test("[F60] fenced turns are not read again", () => {
   const records = [record(1, "user", { role: "user", content: "I like tea" })];
   assert.deepEqual(extractInput(records, { thread: "t", fenced: ({ ref, id }) => ref === "t#1" && id !== "" }), {
     turns: [],
-    worth: "trivial",
+    content: "trivial",
   });
 });
 

@@ -20,7 +20,7 @@ export interface SourceTurn {
 export interface ExtractInput {
   readonly turns: readonly SourceTurn[];
   /** `trivial`: nothing in it is worth a model call. */
-  readonly worth: "reading" | "trivial";
+  readonly content: "informative" | "trivial";
 }
 
 export interface ExtractOptions {
@@ -41,7 +41,7 @@ export function extractInput(records: readonly MessageRecord[], options: Extract
     if (found !== null) turns.push({ seq: record.seq, ref, id: record.id, at: record.at, ...found });
   }
   const told = turns.some(({ role, text }) => role === "user" && !isTrivial(text));
-  return { turns: lastAnswers(turns), worth: told ? "reading" : "trivial" };
+  return { turns: lastAnswers(turns), content: told ? "informative" : "trivial" };
 }
 
 /** A user's words without what programs put between them. */

@@ -5,12 +5,12 @@ export {
   isFenced,
   namedRefs,
   staleRefs,
-  standingWatermark,
+  validWatermark,
   withoutStale,
   withoutThread,
   withWatermark,
 } from "./bindings.ts";
-export { applyChanges, planUndo } from "./changes.ts";
+export { applyChanges, planMemoryUndo } from "./changes.ts";
 export { clampConfidence, sectionText } from "./document.ts";
 export { erasedFacts, planMemoryErasure } from "./erase.ts";
 export { escapeLine, visible } from "./escape.ts";

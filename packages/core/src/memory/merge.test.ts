@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { applyChanges, planUndo } from "./changes.ts";
+import { applyChanges, planMemoryUndo } from "./changes.ts";
 import { emptyDocument, type Fact, liveFacts, type MemoryDocument, writeDocument } from "./document.ts";
 import type { SourceTurn } from "./extract-input.ts";
 import { type MergedUpdate, mergeUpdate } from "./merge.ts";
@@ -386,7 +386,7 @@ function step(document: MemoryDocument, name: string, at: number): MemoryDocumen
 }
 
 function undo(document: MemoryDocument, wanted: string): MemoryDocument {
-  const plan = planUndo(document, wanted);
+  const plan = planMemoryUndo(document, wanted);
   assert.ok(plan.kind === "changes", `${wanted}: ${JSON.stringify(plan)}`);
   return applyChanges(document, plan.changes, { at: NOW, by: "manual" });
 }

@@ -4,23 +4,23 @@
  * call nobody answered. A result without a call is quoted in a user turn, so that the model still reads it.
  */
 import { interrupts } from "./pairing.ts";
-import type { Bench, Item } from "./repair.ts";
+import type { Item, RepairContext } from "./repair.ts";
 import { isContent } from "./rules.ts";
 import type { CallPart, Part, ResultPart } from "./shape.ts";
 
 const INTERRUPTED = "This call was interrupted; no result was recorded.";
 
-export function pairUp<M>(items: readonly Item<M>[], bench: Bench<M>): readonly Item<M>[] {
-  const entries = assign(items, bench);
+export function pairUp<M>(items: readonly Item<M>[], context: RepairContext<M>): readonly Item<M>[] {
+  const entries = assign(items, context);
   const written: Item<M>[] = [];
   for (let index = 0; index < entries.length; index++) {
     const entry = entries[index]!;
-    if (entry.kind === "source") written.push(...leftover(entry, bench));
+    if (entry.kind === "source") written.push(...leftover(entry, context));
     else written.push(entry.item);
     if (entry.kind !== "caller") continue;
     const behind: Source<M>[] = [];
     for (let next = entries[index + 1]; next?.kind === "source"; next = entries[++index + 1]) behind.push(next);
-    written.push(...answers(entry, behind, bench));
+    written.push(...answers(entry, behind, context));
   }
   return written;
 }
@@ -45,19 +45,19 @@ interface Source<M> {
   readonly settled: Set<number>;
 }
 
-type Entry<M> = Caller<M> | Source<M> | { readonly kind: "plain"; readonly item: Item<M> };
+type PairingEntry<M> = Caller<M> | Source<M> | { readonly kind: "plain"; readonly item: Item<M> };
 
 /** A result answers the latest unanswered call of its id. Of calls that share an id in one message, the later get a new one. */
-function assign<M>(items: readonly Item<M>[], bench: Bench<M>): readonly Entry<M>[] {
+function assign<M>(items: readonly Item<M>[], context: RepairContext<M>): readonly PairingEntry<M>[] {
   const waiting = new Map<string, { caller: Caller<M>; call: CallPart }[]>();
   const accepted = new Map<string, string>();
-  return items.map((item): Entry<M> => {
-    if (bench.shape.role(item.message) === "tool") return readSource(item);
-    return bench.shape.calls(item.message).length === 0 ? { kind: "plain", item } : readCaller(item);
+  return items.map((item): PairingEntry<M> => {
+    if (context.shape.role(item.message) === "tool") return readSource(item);
+    return context.shape.calls(item.message).length === 0 ? { kind: "plain", item } : readCaller(item);
   });
 
   function readCaller(item: Item<M>): Caller<M> {
-    const { message, calls } = uniqueCalls(item, bench);
+    const { message, calls } = uniqueCalls(item, context);
     const caller: Caller<M> = {
       kind: "caller",
       item: message === item.message ? item : { ...item, message },
@@ -73,7 +73,7 @@ function assign<M>(items: readonly Item<M>[], bench: Bench<M>): readonly Entry<M
     const callers = new Map<number, Caller<M>>();
     const settled = new Set<number>();
     let { message } = item;
-    for (const [index, part] of bench.shape.parts(message).entries()) {
+    for (const [index, part] of context.shape.parts(message).entries()) {
       if (part.kind !== "result") continue;
       const answered = waiting.get(part.id)?.shift();
       if (answered !== undefined) {
@@ -81,21 +81,21 @@ function assign<M>(items: readonly Item<M>[], bench: Bench<M>): readonly Entry<M
         callers.set(index, caller);
         caller.open.delete(call);
         accepted.set(part.id, part.text);
-        if (call.id !== part.id) message = bench.shape.withPart(message, index, { ...part, id: call.id });
+        if (call.id !== part.id) message = context.shape.withPart(message, index, { ...part, id: call.id });
       } else if (accepted.get(part.id) === part.text && part.images.length === 0) {
-        bench.note("duplicate-dropped", item.at, `the same result for ${part.id} again`);
+        context.note("duplicate-dropped", item.at, `the same result for ${part.id} again`);
         settled.add(index);
       }
     }
     const same = message === item.message;
-    const parts = bench.shape.parts(message);
+    const parts = context.shape.parts(message);
     const source: Source<M> = { kind: "source", item: same ? item : { ...item, message }, parts, callers, settled };
     for (const caller of callers.values()) caller.sources.add(source);
     return source;
   }
 }
 
-function uniqueCalls<M>({ message, at }: Item<M>, { shape, note }: Bench<M>) {
+function uniqueCalls<M>({ message, at }: Item<M>, { shape, note }: RepairContext<M>) {
   const taken = new Set(shape.calls(message));
   const seen = new Set<string>();
   const calls: { givenId: string; call: CallPart }[] = [];
@@ -117,7 +117,7 @@ function uniqueCalls<M>({ message, at }: Item<M>, { shape, note }: Bench<M>) {
 }
 
 /** The results of one caller, then whatever else stood in the messages behind it. */
-function answers<M>(caller: Caller<M>, behind: readonly Source<M>[], bench: Bench<M>): readonly Item<M>[] {
+function answers<M>(caller: Caller<M>, behind: readonly Source<M>[], context: RepairContext<M>): readonly Item<M>[] {
   const here = new Set(behind);
   const elsewhere = [...caller.sources].filter((source) => !here.has(source));
   const inPlace = behind.filter((source) => caller.sources.has(source) || source.parts.every(isNeutral));
@@ -126,19 +126,19 @@ function answers<M>(caller: Caller<M>, behind: readonly Source<M>[], bench: Benc
   const written = [
     ...inPlace.map((source) => {
       const whole = isLast(source) && isTidy(source, caller);
-      return take(source, (part, index) => whole || isNeutral(part) || source.callers.get(index) === caller, bench);
+      return take(source, (part, index) => whole || isNeutral(part) || source.callers.get(index) === caller, context);
     }),
     ...elsewhere.map((source) => {
-      bench.note("result-moved", source.item.at, "a result moved behind its call");
-      return take(source, (_, index) => source.callers.get(index) === caller, bench);
+      context.note("result-moved", source.item.at, "a result moved behind its call");
+      return take(source, (_, index) => source.callers.get(index) === caller, context);
     }),
   ];
-  for (const { id } of missing) bench.note("result-synthesized", caller.item.at, `call ${id} had no result`);
-  const made = bench.shape.results(missing.map(({ id, name }) => ({ id, name, text: INTERRUPTED, isError: true })));
+  for (const { id } of missing) context.note("result-synthesized", caller.item.at, `call ${id} had no result`);
+  const made = context.shape.results(missing.map(({ id, name }) => ({ id, name, text: INTERRUPTED, isError: true })));
   return [
     ...written,
     ...(missing.length > 0 ? made.map((message) => ({ message, at: caller.item.at })) : []),
-    ...behind.flatMap((source) => leftover(source, bench)),
+    ...behind.flatMap((source) => leftover(source, context)),
   ];
 }
 
@@ -153,7 +153,11 @@ function isTidy<M>(source: Source<M>, caller: Caller<M>): boolean {
   return !strange && (content < 0 || !source.parts.slice(content).some((part) => part.kind === "result"));
 }
 
-function take<M>(source: Source<M>, wanted: (part: Part, index: number) => boolean, { shape }: Bench<M>): Item<M> {
+function take<M>(
+  source: Source<M>,
+  wanted: (part: Part, index: number) => boolean,
+  { shape }: RepairContext<M>,
+): Item<M> {
   const indices = [...source.parts.keys()].filter(
     (index) => !source.settled.has(index) && wanted(source.parts[index]!, index),
   );
@@ -163,21 +167,21 @@ function take<M>(source: Source<M>, wanted: (part: Part, index: number) => boole
 }
 
 /** What has found no place: results without a call as a quotation, the rest as it is. */
-function leftover<M>(source: Source<M>, bench: Bench<M>): readonly Item<M>[] {
+function leftover<M>(source: Source<M>, context: RepairContext<M>): readonly Item<M>[] {
   const { at } = source.item;
   const strays = source.parts.filter(
     (part, index): part is ResultPart => part.kind === "result" && !source.settled.has(index),
   );
   const quotes = strays.flatMap((part) => {
-    bench.note("result-quoted", at, `result ${part.id} has no call`);
+    context.note("result-quoted", at, `result ${part.id} has no call`);
     const text = `A tool result whose call is not in this conversation (id ${part.id}):\n${part.text}`;
-    return bench.shape.make("user", [{ kind: "text", text }, ...part.images]);
+    return context.shape.make("user", [{ kind: "text", text }, ...part.images]);
   });
   const rest = source.parts.some((part, index) => isRest(part) && !source.settled.has(index));
-  if (rest && source.settled.size > 0) bench.note("content-moved", at, "other content moved behind the results");
-  const kept = rest ? [take(source, isRest, bench)] : [];
+  if (rest && source.settled.size > 0) context.note("content-moved", at, "other content moved behind the results");
+  const kept = rest ? [take(source, isRest, context)] : [];
   if (source.parts.some((part, index) => part.kind !== "result" && !source.settled.has(index))) {
-    bench.note("blank-removed", at, "blank text between results");
+    context.note("blank-removed", at, "blank text between results");
   }
   return [...quotes.map((message) => ({ message, at })), ...kept];
 }

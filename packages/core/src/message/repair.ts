@@ -41,7 +41,7 @@ export interface Item<M> {
 }
 
 /** What a pass works with. */
-export interface Bench<M> {
+export interface RepairContext<M> {
   readonly shape: Shape<M>;
   readonly set: RuleSet;
   note(kind: Repair["kind"], index: number, detail: string): void;
@@ -50,15 +50,19 @@ export interface Bench<M> {
 export function repair<M>(messages: readonly M[], shape: Shape<M>, set: RuleSet): Repaired<M> {
   if (violations(messages, shape, set).length === 0) return { messages, repairs: [], origins: [...messages.keys()] };
   const repairs: Repair[] = [];
-  const bench: Bench<M> = { shape, set, note: (kind, index, detail) => repairs.push({ kind, index, detail }) };
+  const context: RepairContext<M> = {
+    shape,
+    set,
+    note: (kind, index, detail) => repairs.push({ kind, index, detail }),
+  };
   let items: readonly Item<M>[] = messages.map((message, at) => ({ message, at }));
   for (const [rule, pass] of PASSES) {
-    if (set.rules.includes(rule)) items = pass(items, bench);
+    if (set.rules.includes(rule)) items = pass(items, context);
   }
   return { messages: items.map((item) => item.message), repairs, origins: items.map(({ at }) => at) };
 }
 
-type Pass = <M>(items: readonly Item<M>[], bench: Bench<M>) => readonly Item<M>[];
+type Pass = <M>(items: readonly Item<M>[], context: RepairContext<M>) => readonly Item<M>[];
 
 /** In this order a later pass never breaks what an earlier one mended. */
 const PASSES: readonly (readonly [RuleName, Pass])[] = [
@@ -84,7 +88,7 @@ const STUB = {
   answer: "(no text)",
 };
 
-function hoistSystem<M>(items: readonly Item<M>[], { shape, note }: Bench<M>): readonly Item<M>[] {
+function hoistSystem<M>(items: readonly Item<M>[], { shape, note }: RepairContext<M>): readonly Item<M>[] {
   const isSystem = ({ message }: Item<M>) => shape.role(message) === "system";
   const late = items.filter((item, index) => index > 0 && isSystem(item));
   if (late.length === 0) return items;
@@ -108,7 +112,10 @@ function appendText<M>(message: M, text: string, shape: Shape<M>): M {
 
 const plainText = (part: Part): string => ("text" in part ? part.text : part.kind === "other" ? part.json : "");
 
-function removeForeignReasoning<M>(items: readonly Item<M>[], { shape, set, note }: Bench<M>): readonly Item<M>[] {
+function removeForeignReasoning<M>(
+  items: readonly Item<M>[],
+  { shape, set, note }: RepairContext<M>,
+): readonly Item<M>[] {
   const isForeign = isForeignTo(set);
   return items.map((item) => {
     const kept = without(item.message, isForeign, shape);
@@ -117,7 +124,7 @@ function removeForeignReasoning<M>(items: readonly Item<M>[], { shape, set, note
   });
 }
 
-function removeBlankText<M>(items: readonly Item<M>[], { shape, note }: Bench<M>): readonly Item<M>[] {
+function removeBlankText<M>(items: readonly Item<M>[], { shape, note }: RepairContext<M>): readonly Item<M>[] {
   return items.map((item) => {
     const kept = without(item.message, isBlank, shape);
     if (kept !== item.message) note("blank-removed", item.at, "blank text");
@@ -135,7 +142,7 @@ function without<M>(message: M, unwanted: (part: Part) => boolean, shape: Shape<
 }
 
 /** Thinking left alone goes to the assistant message it led to, or gets a word to stand beside. */
-function fillOrDropEmpty<M>(items: readonly Item<M>[], { shape, note }: Bench<M>): readonly Item<M>[] {
+function fillOrDropEmpty<M>(items: readonly Item<M>[], { shape, note }: RepairContext<M>): readonly Item<M>[] {
   const has = (item: Item<M> | undefined, wanted: (part: Part) => boolean) =>
     item !== undefined && shape.parts(item.message).some(wanted);
   const kept = items.filter((item) => {
@@ -167,7 +174,7 @@ function fillOrDropEmpty<M>(items: readonly Item<M>[], { shape, note }: Bench<M>
   }
 }
 
-function moveReasoning<M>(items: readonly Item<M>[], { shape, note }: Bench<M>): readonly Item<M>[] {
+function moveReasoning<M>(items: readonly Item<M>[], { shape, note }: RepairContext<M>): readonly Item<M>[] {
   return items.map((item) => {
     const kinds = shape.parts(item.message).map((part) => part.kind);
     const call = kinds.indexOf("call");
@@ -179,7 +186,7 @@ function moveReasoning<M>(items: readonly Item<M>[], { shape, note }: Bench<M>):
   });
 }
 
-function moveLastReasoning<M>(items: readonly Item<M>[], { shape, note }: Bench<M>): readonly Item<M>[] {
+function moveLastReasoning<M>(items: readonly Item<M>[], { shape, note }: RepairContext<M>): readonly Item<M>[] {
   return items.map((item) => {
     const kinds = shape.parts(item.message).map((part) => part.kind);
     const last = kinds.findLastIndex((kind) => kind !== "reasoning");
@@ -190,13 +197,13 @@ function moveLastReasoning<M>(items: readonly Item<M>[], { shape, note }: Bench<
   });
 }
 
-function addMessage<M>(items: readonly Item<M>[], { shape, note }: Bench<M>): readonly Item<M>[] {
+function addMessage<M>(items: readonly Item<M>[], { shape, note }: RepairContext<M>): readonly Item<M>[] {
   if (items.some(({ message }) => shape.role(message) !== "system")) return items;
   note("user-added", 0, "there was no message");
   return [...items, { message: shape.turn("user", STUB.request), at: ADDED }];
 }
 
-function addUserFirst<M>(items: readonly Item<M>[], { shape, note }: Bench<M>): readonly Item<M>[] {
+function addUserFirst<M>(items: readonly Item<M>[], { shape, note }: RepairContext<M>): readonly Item<M>[] {
   const start = items.findIndex(({ message }) => shape.role(message) !== "system");
   const first = items[start];
   if (first === undefined || shape.role(first.message) === "user") return items;
@@ -204,7 +211,7 @@ function addUserFirst<M>(items: readonly Item<M>[], { shape, note }: Bench<M>): 
   return items.toSpliced(start, 0, { message: shape.turn("user", STUB.start), at: ADDED });
 }
 
-function joinTurns<M>(items: readonly Item<M>[], { shape, note }: Bench<M>): readonly Item<M>[] {
+function joinTurns<M>(items: readonly Item<M>[], { shape, note }: RepairContext<M>): readonly Item<M>[] {
   const joined: Item<M>[] = [];
   for (const item of items) {
     const before = joined.at(-1);
@@ -217,7 +224,7 @@ function joinTurns<M>(items: readonly Item<M>[], { shape, note }: Bench<M>): rea
   return joined;
 }
 
-function addRequest<M>(items: readonly Item<M>[], { shape, note }: Bench<M>): readonly Item<M>[] {
+function addRequest<M>(items: readonly Item<M>[], { shape, note }: RepairContext<M>): readonly Item<M>[] {
   const last = items.at(-1);
   if (last !== undefined && ["user", "tool"].includes(shape.role(last.message))) return items;
   note("user-added", last?.at ?? 0, "the list has to end with a request");

@@ -52,21 +52,21 @@ function sumAfter<T>(before: readonly T[], known: number, now: readonly T[], tok
 }
 
 function sizedEntry<M>(entry: ViewEntry<M>, sizer: Sizer<M>): SizedEntry<M> {
-  const { source, seq, message, lent } = entry;
+  const { source, seq, message, addition } = entry;
   const { shape } = sizer;
   const size = sizer.message(message);
-  const lentTokens = lent === null ? 0 : sizer.text(lent);
-  const tokens = total(size) + (lent === null ? 0 : lentTokens + JOIN_TOKENS);
+  const additionTokens = addition === null ? 0 : sizer.text(addition);
+  const tokens = total(size) + (addition === null ? 0 : additionTokens + JOIN_TOKENS);
   const whole = sent(entry, shape);
   return {
     source,
     seq,
     message,
-    lent,
+    addition,
     role: shape.role(message),
     sent: whole,
     size,
-    lentTokens,
+    additionTokens,
     tokens,
   };
 }
@@ -76,7 +76,7 @@ function sameEntries<M>(view: readonly ViewEntry<M>[], entries: readonly SizedEn
   const most = Math.min(view.length, entries.length);
   for (let index = 0; index < most; index += 1) {
     const [one, other] = [view[index]!, entries[index]!];
-    if (one.message !== other.message || one.lent !== other.lent || one.seq !== other.seq) return index;
+    if (one.message !== other.message || one.addition !== other.addition || one.seq !== other.seq) return index;
     if (one.source !== other.source) return index;
   }
   return most;

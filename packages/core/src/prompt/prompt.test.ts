@@ -18,12 +18,12 @@ const scenario = fc.record({
   rules: fc.constantFrom(...RULES),
   messages: fc.integer({ min: 0, max: 40 }),
   wild: fc.boolean(),
-  lent: fc.array(fc.nat({ max: 39 }), { maxLength: 4 }),
+  additions: fc.array(fc.nat({ max: 39 }), { maxLength: 4 }),
   steps: fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 12 }),
 });
 type Scenario = typeof scenario extends fc.Arbitrary<infer T> ? T : never;
 
-test("a prompt grown step by step is the prompt built at once, whatever is broken or lent on the way", () => {
+test("a prompt grown step by step is the prompt built at once, whatever is broken or added on the way", () => {
   fc.assert(
     fc.property(scenario, (given) => {
       const { view, sizer, shape } = open(given);
@@ -34,11 +34,13 @@ test("a prompt grown step by step is the prompt built at once, whatever is broke
         const shown = view.slice(0, end);
         before = buildPrompt(shown, { sizer, key: "-/-", before });
         assertSame(before, buildPrompt(shown, { sizer, key: "-/-" }));
-        // What was said is lent to after it was sent, and a step may be taken back.
-        const lent = shown.map((entry, index) =>
-          given.lent.includes(index) && shape.role(entry.message) === "user" ? { ...entry, lent: "of use" } : entry,
+        // A message may get an addition after it was sent, and a step may be taken back.
+        const entries = shown.map((entry, index) =>
+          given.additions.includes(index) && shape.role(entry.message) === "user"
+            ? { ...entry, addition: "of use" }
+            : entry,
         );
-        assertSame(buildPrompt(lent, { sizer, key: "-/-", before }), buildPrompt(lent, { sizer, key: "-/-" }));
+        assertSame(buildPrompt(entries, { sizer, key: "-/-", before }), buildPrompt(entries, { sizer, key: "-/-" }));
         const shorter = shown.slice(0, end - step);
         assertSame(buildPrompt(shorter, { sizer, key: "-/-", before }), buildPrompt(shorter, { sizer, key: "-/-" }));
       }
@@ -47,7 +49,7 @@ test("a prompt grown step by step is the prompt built at once, whatever is broke
   );
 });
 
-test("a prompt's messages are the view with what was lent to it, repaired", () => {
+test("a prompt's messages are the view with its additions, repaired", () => {
   fc.assert(
     fc.property(scenario, (given) => {
       const { view, sizer, shape } = open(given);
@@ -71,8 +73,8 @@ test("a prompt counts what its account makes of its fixed part, its entries and 
       const { view, sizer, shape, meter } = open(given);
       const account = createAccount();
       const entries = view.map((entry): EntrySize => {
-        const lent = entry.lent === null ? 0 : meter.text(entry.lent) + 4;
-        return { seq: entry.seq, tokens: meter.message(entry.message) + lent };
+        const addition = entry.addition === null ? 0 : meter.text(entry.addition) + 4;
+        return { seq: entry.seq, tokens: meter.message(entry.message) + addition };
       });
       const shown = entries.reduce((sum, { tokens }) => sum + tokens, 0);
       const whole = repair(
@@ -98,14 +100,14 @@ test("a prompt counts what its account makes of its fixed part, its entries and 
 });
 
 test("sizes in a prompt are the meter's, times what one of its tokens comes to in the count", () => {
-  const { view, sizer, meter } = open({ ...PLAIN, messages: 12, lent: [2] });
+  const { view, sizer, meter } = open({ ...PLAIN, messages: 12, additions: [2] });
   sizer.countOn({ account: createAccount({ factors: { m: 1.7 } }), ...MODEL });
   const prompt = buildPrompt(view, { sizer, key: "-/-" });
   const { message, text } = sizesOf(prompt);
   for (const entry of prompt.entries) {
     const own = Math.ceil(meter.message(entry.message) * prompt.factor);
     assert.equal(message(entry.message), own);
-    assert.equal(entryTokens(entry, prompt.factor), own + (entry.lent === null ? 0 : text(entry.lent) + 4));
+    assert.equal(entryTokens(entry, prompt.factor), own + (entry.addition === null ? 0 : text(entry.addition) + 4));
   }
 });
 
@@ -125,11 +127,11 @@ const PLAIN: Scenario = {
   rules: openaiRules,
   messages: 10,
   wild: false,
-  lent: [],
+  additions: [],
   steps: [1],
 };
 
-function open({ seed, dialect, messages, wild, lent, rules }: Scenario) {
+function open({ seed, dialect, messages, wild, additions, rules }: Scenario) {
   const shape = shapeOf(dialect) as Shape<object>;
   const script = randomConversation(seed, { messages, wild, longest: 200, dangling: wild ? 0.2 : 0, reusedIds: 0.3 });
   const view = render(script, shape).map(
@@ -137,7 +139,7 @@ function open({ seed, dialect, messages, wild, lent, rules }: Scenario) {
       source: "message",
       seq: index + 1,
       message,
-      lent: lent.includes(index) && shape.role(message) === "user" ? "remember this" : null,
+      addition: additions.includes(index) && shape.role(message) === "user" ? "remember this" : null,
     }),
   );
   const meter = createMeter(shape, { counter: charsPerToken(4) });

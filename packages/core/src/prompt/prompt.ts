@@ -13,11 +13,11 @@ import type { FixedSize, Sizer } from "./sizer.ts";
 /** One entry of the view and its size, in the meter's tokens. */
 export interface SizedEntry<M> extends ViewEntry<M> {
   readonly role: Role;
-  /** The message as it is sent: with what was lent to it. */
+  /** The message as it is sent: with its addition. */
   readonly sent: M;
   readonly size: MessageSize;
-  /** Of what was lent to it. */
-  readonly lentTokens: number;
+  /** Of its addition. */
+  readonly additionTokens: number;
   /** All of it. */
   readonly tokens: number;
 }

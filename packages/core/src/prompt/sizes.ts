@@ -24,15 +24,15 @@ export function sizesOf<M>({ sizer, factor }: Pick<Prompt<M>, "sizer" | "factor"
     parts: (one) => sizer.parts(one).map(({ text, whole }) => ({ text: scaled(text), whole: scaled(whole) })),
     entry(entry, instead = entry.message) {
       if (instead === entry.message) return entryTokens(entry, factor);
-      return message(instead) + (entry.lent === null ? 0 : scaled(entry.lentTokens) + JOIN_TOKENS);
+      return message(instead) + (entry.addition === null ? 0 : scaled(entry.additionTokens) + JOIN_TOKENS);
     },
   };
 }
 
 /** Of an entry as it is sent. */
-export function entryTokens<M>({ size, lent, lentTokens }: SizedEntry<M>, factor: number): number {
+export function entryTokens<M>({ size, addition, additionTokens }: SizedEntry<M>, factor: number): number {
   const own = Math.ceil((size.text + size.images) * factor);
-  return lent === null ? own : own + Math.ceil(lentTokens * factor) + JOIN_TOKENS;
+  return addition === null ? own : own + Math.ceil(additionTokens * factor) + JOIN_TOKENS;
 }
 
 /** What making the entries acceptable to their provider adds to them, in the meter's tokens. */

@@ -48,7 +48,7 @@ const AMOUNTS: Readonly<Record<string, number>> = {
 const RELATIVE =
   /\byesterday\b|\blast night\b|\b(last|next) (year|month)\b|\b(a|one|two|three|four|five|six|seven|eight|nine|ten|\d{1,2}) (year|month)s? ago\b/g;
 
-/** A stretch of time in milliseconds since 1970, end exclusive. */
+/** A time span in milliseconds since 1970, end exclusive. */
 export interface TimeRange {
   readonly from: number;
   readonly to: number;

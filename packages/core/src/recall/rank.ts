@@ -1,6 +1,6 @@
 /**
  * BM25 over pooled frequencies. In a conversation the words of an answer often stand in the turn before it, so short entries
- * lend part of their term frequencies to their neighbours in the session, before saturation. Then: the speaker a question
+ * share part of their term frequencies with their neighbors in the session, before saturation. Then: the speaker a question
  * names, the session as a whole, the date a question states, and exact rare identifiers before all else.
  * Pure and deterministic: the order of the candidates given doesn't matter.
  */
@@ -17,11 +17,11 @@ export interface Hit {
 export interface RankOptions {
   readonly k1: number;
   readonly b: number;
-  /** What an entry lends at distance 1, 2, ...; the length is the reach. */
-  readonly lend: readonly number[];
-  /** Lent on top by a question to the entry right after it. */
-  readonly answerLend: number;
-  /** Only entries up to this length lend and borrow: a long one stands for itself. */
+  /** The share of its frequencies that an entry gives at distance 1, 2, ...; the length is the reach. */
+  readonly neighborWeights: readonly number[];
+  /** What a question gives on top to the entry right after it. */
+  readonly answerWeight: number;
+  /** Only entries up to this length give and take: a long one is ranked by its own words. */
   readonly shortLength: number;
   /** Who asks doesn't know: a short entry that asks is worth a little less than one that tells. */
   readonly asking: number;
@@ -37,8 +37,8 @@ export interface RankOptions {
 export const RANKING: RankOptions = {
   k1: 1.2,
   b: 0.25,
-  lend: [0.45, 0.28, 0.15, 0.08],
-  answerLend: 0.6,
+  neighborWeights: [0.45, 0.28, 0.15, 0.08],
+  answerWeight: 0.6,
   shortLength: 60,
   asking: 0.87,
   namedSpeaker: 1.35,
@@ -96,7 +96,7 @@ function inverseFrequency({ term, weight }: QueryTerm, statistics: ScopeStatisti
   return weight * Math.log(1 + (statistics.entries - held + 0.5) / (held + 0.5));
 }
 
-/** A row per entry, a column per term: its own frequencies plus what its neighbours lend. */
+/** A row per entry, a column per term: its own frequencies plus its neighbors' share. */
 function poolFrequencies(docs: readonly IndexedDoc[], width: number, options: RankOptions): Float64Array {
   const pooled = new Float64Array(docs.length * width);
   const holds = docs.map((doc, index) => {
@@ -115,10 +115,10 @@ function poolFrequencies(docs: readonly IndexedDoc[], width: number, options: Ra
     for (let next = index + 1; next < docs.length; next += 1) {
       const other = docs[next]!;
       const distance = other.ordinal - doc.ordinal;
-      if (distance > options.lend.length || !sameSession(doc, other)) break;
+      if (distance > options.neighborWeights.length || !sameSession(doc, other)) break;
       if (distance < 1 || other.length > options.shortLength) continue;
-      const share = options.lend[distance - 1]!;
-      if (holds[index]) give(index, next, share + (distance === 1 && doc.asks ? options.answerLend : 0));
+      const share = options.neighborWeights[distance - 1]!;
+      if (holds[index]) give(index, next, share + (distance === 1 && doc.asks ? options.answerWeight : 0));
       if (holds[next]) give(next, index, share);
     }
   });

@@ -22,7 +22,7 @@ test("an answer is found by the words of the question before it", async () => {
   assert.ok((await seqs(index, "instrument practised in the evening")).slice(0, 2).includes(3));
 });
 
-test("a hit lends nothing across a pause of many hours", async () => {
+test("a hit gives its neighbors nothing across a pause of many hours", async () => {
   const index = new MemoryIndex();
   const say = (seq: number, text: string, at: string): void =>
     index.put({ thread: "t", seq }, indexEntry({ text, speaker: "Ann", at }));

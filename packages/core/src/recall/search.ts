@@ -33,7 +33,7 @@ export async function search(
   const statistics = await index.statistics(scope, terms);
   const seeks = planSeeks(query.terms, statistics, options.matches);
   if (seeks.length === 0) return { kind: "nothing", reason: "no-match" };
-  const candidates = await index.candidates(scope, { terms, seeks, reach: ranking.lend.length });
+  const candidates = await index.candidates(scope, { terms, seeks, reach: ranking.neighborWeights.length });
   const limit = Math.max(1, options.limit ?? 20);
   const hits = rank(query, candidates, statistics, { ...ranking, limit }).slice(0, limit);
   return hits.length === 0 ? { kind: "nothing", reason: "no-match" } : { kind: "found", hits };

@@ -1,6 +1,6 @@
 export { type ExtractOptions, extractSummary } from "./extract/extract.ts";
 export type { Locate } from "./extract/locate.ts";
-export type { Entry } from "./ledger/ledger.ts";
+export type { NumberedMessage } from "./ledger/ledger.ts";
 export type { CommandEntry, CommitEntry, FileEntry, Ledger } from "./ledger/ledger-state.ts";
 export type { Chunk, Chunked, ChunkOptions } from "./prompts/chunk.ts";
 export { type PatchPrompt, type PatchPromptOptions, patchPrompt } from "./prompts/patch.ts";
@@ -11,14 +11,14 @@ export { type RenderedSummary, type RenderOptions, renderSummary } from "./rende
 export type { ShortOptions } from "./render/short.ts";
 export { type DropReason, type Merged, type MergeOptions, mergePatch } from "./state/merge.ts";
 export { type ParsedPatch, parsePatch, type SummaryPatch } from "./state/patch.ts";
-export type { SettledProse } from "./state/prose.ts";
+export type { NeutralProse } from "./state/prose.ts";
 export {
   emptyState,
   type ItemStatus,
   readState,
   SECTIONS,
-  type Section,
   type SummaryItem,
+  type SummarySection,
   type SummaryState,
 } from "./state/state.ts";
 export { type InvalidReason, type SummaryVerdict, type ValidateOptions, validateSummary } from "./state/validate.ts";

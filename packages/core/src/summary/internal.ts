@@ -9,4 +9,4 @@ export { renderTranscript } from "./prompts/transcript.ts";
 export { mediaName } from "./render/media-name.ts";
 export { NOWHERE, RECALL } from "./render/originals.ts";
 export { wordRoom } from "./render/short.ts";
-export { settleProse } from "./state/prose.ts";
+export { neutralizeProse } from "./state/prose.ts";

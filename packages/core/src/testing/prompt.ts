@@ -13,6 +13,6 @@ export function plainPrompt<M extends object>(
   const meter = createMeter(shape, { counter: charsPerToken(4) });
   const rules = { name: "none", rules: [] };
   const sizer = createSizer({ shape, rules, meter, fixed: fixedSize({ base: fixed }) });
-  const entries = view.map((entry): ViewEntry<M> => ({ source: "message", lent: null, ...entry }));
+  const entries = view.map((entry): ViewEntry<M> => ({ source: "message", addition: null, ...entry }));
   return buildPrompt(entries, { sizer, key: "-/-" });
 }

@@ -6,9 +6,9 @@ import { type AiSdkMessage, rulesOf, shapeOf } from "@palimpsest/core/message";
 import { createSizer } from "@palimpsest/core/prompt";
 import type { Meter } from "@palimpsest/core/tokens";
 import type { ThreadLoad } from "../stores/store.ts";
-import { imagineConversation } from "../threads/imagined.ts";
 import { livePrompt } from "../threads/live-prompt.ts";
 import type { Asker } from "../threads/sized-thread.ts";
+import { storedConversation } from "../threads/stored-conversation.ts";
 import { fixedSizes, renderFixed } from "./fixed-part.ts";
 import { startRun } from "./run.ts";
 import { type AgentSetup, depsOf } from "./session.ts";
@@ -25,7 +25,7 @@ export async function askerOf(setup: AgentSetup): Promise<Asker> {
 async function besideMessages(setup: AgentSetup, load: ThreadLoad, meter: Meter<AiSdkMessage>) {
   const deps = depsOf(setup, load.header.user);
   const shape = shapeOf("ai-sdk");
-  const conversation = imagineConversation(deps.store, load, shape);
+  const conversation = storedConversation(deps.store, load, shape);
   const run = startRun({
     runId: setup.deps.ids(),
     deps,

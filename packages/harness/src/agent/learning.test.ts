@@ -34,7 +34,7 @@ test("a closed agent learns no more; what it was told waits for the next one", a
   const { agent, store, facts } = await setUp(t, { debounce_seconds: 3600 });
   await agent.generate({ threadId: "t", prompt: TOLD });
   await agent.close();
-  await store.outbox.hurry("t", "memory");
+  await store.outbox.makeDue("t", "memory");
   const [job] = await store.outbox.list();
   assert.deepEqual([job!.state, job!.attempts, await facts()], ["waiting", 0, []]);
 });

@@ -52,7 +52,7 @@ test("closing a home ends the memory of its agents before its store: what is bei
   const home = await openHome({ home: join(root, "h"), cwd, env });
   const { agent, memory } = await home.agent();
   await agent.generate({ threadId: "t", prompt: "My name is Ada." });
-  await memory!.queue.hurry({ user: home.user, thread: "t" });
+  await memory!.queue.makeDue({ user: home.user, thread: "t" });
   await asked.promise;
   const closing = home.close();
   answer.resolve("{}");

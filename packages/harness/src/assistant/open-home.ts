@@ -164,7 +164,7 @@ export function locateHome(options: HomeOptions): LocatedHome {
       const store = await openStore(path, { access });
       try {
         // The database is part of what was trusted, and this one is ours.
-        if (isNew && (await admittedHome()).standing === "trusted") admitHome(place, person).trust();
+        if (isNew && (await admittedHome()).state === "trusted") admitHome(place, person).trust();
         if (access === "write" && options.store == null && existsSync(join(directory, "threads")))
           await adoptOldFolders(directory, store);
       } catch (error) {

@@ -12,7 +12,7 @@ import { withLease } from "../stores/leases.ts";
 import type { Scrubbed, Store } from "../stores/store.ts";
 import { everyThread } from "../stores/users.ts";
 import { delegationsOf } from "../subagents/delegations.ts";
-import { eraseLent } from "../threads/redact.ts";
+import { eraseEvidence } from "../threads/redact.ts";
 import type { ThreadDeps } from "../threads/writer.ts";
 import { storedNames } from "../tool-output/stored-output.ts";
 import { threadWorkspace } from "../workspace/workspace.ts";
@@ -52,7 +52,7 @@ export type DeletedThread =
   | { readonly kind: "missing" };
 
 /**
- * With what was lent of it to other threads, and with its sub-agents' threads. The thread itself goes last: whoever is killed
+ * With the evidence that other threads got from it, and with its sub-agents' threads. The thread itself goes last: whoever is killed
  * in between leaves one that can be deleted again, never files or quotes without one. What was learned from it stays.
  */
 export async function deleteThreadWithFiles(deps: ThreadDeps, base: string, thread: string): Promise<DeletedThread> {
@@ -60,7 +60,7 @@ export async function deleteThreadWithFiles(deps: ThreadDeps, base: string, thre
   const head = await store.head(thread);
   if (head === undefined) return { kind: "missing" };
   const names = new Set(Array.from({ length: head.version }, (_, index) => `${thread}#${index + 1}`));
-  const [borrower] = (await eraseLent(deps, names)).busy;
+  const [borrower] = (await eraseEvidence(deps, names)).busy;
   if (borrower !== undefined) return { kind: "busy", thread: borrower };
   for (const child of await childrenOf(store, thread)) {
     const result = await deleteThreadWithFiles(deps, base, child);

@@ -2,8 +2,8 @@
  * Writes a summary as prose, for a prompt of the caller's own: one text per part of the conversation, and as many
  * further calls as it takes to make one of them. The ledger and the items of earlier summaries stay beside it.
  */
-import { chunkMessages, extendLedger, settleProse } from "@palimpsest/core/internal/summary";
-import { emptyState, prosePrompt, type SettledProse } from "@palimpsest/core/summary";
+import { chunkMessages, extendLedger, neutralizeProse } from "@palimpsest/core/internal/summary";
+import { emptyState, type NeutralProse, prosePrompt } from "@palimpsest/core/summary";
 import type { Question } from "./ask-summarizer.ts";
 import { readProseAnswer } from "./summary-answer.ts";
 import { askAll, failedResult, outputAfterCut, roomFor, type SummaryCall, tooSmall } from "./summary-call.ts";
@@ -40,7 +40,7 @@ export async function writeProse<M>(call: SummaryCall<M>): Promise<SummaryResult
 
 function written<M>({ job, asker }: SummaryCall<M>, text: string, digested: number): SummaryResult {
   const prior = job.input.prior ?? emptyState();
-  const settled: SettledProse = settleProse(text);
+  const settled: NeutralProse = neutralizeProse(text);
   const ledger = extendLedger(prior.ledger, job.input.entries, job.shape);
   const through = Math.max(prior.through, job.input.entries.at(-1)?.seq ?? 0);
   const state = { ...prior, through, ledger, prose: settled.text };

@@ -1,5 +1,5 @@
 /**
- * Whether a configuration or a home may be used as it is: gathers what `trust/standing.ts` decides on. The text that is
+ * Whether a configuration or a home may be used as it is: gathers what `trust/trust-state.ts` decides on. The text that is
  * judged is the text that is then used, so it is an argument.
  */
 import { join, resolve } from "node:path";
@@ -15,7 +15,7 @@ import {
   realPath,
 } from "../trust/content.ts";
 import type { Person } from "../trust/person.ts";
-import { type Power, type Standing, standingOf, type Verdict, verdictOf } from "../trust/standing.ts";
+import { type Power, type TrustState, trustStateOf, type Verdict, verdictOf } from "../trust/trust-state.ts";
 import { type ChosenConfig, CONFIG_NAME, smallText } from "./find.ts";
 import { modulesOf, powersOf } from "./powers.ts";
 import { readYaml } from "./read-yaml.ts";
@@ -23,7 +23,7 @@ import { readYaml } from "./read-yaml.ts";
 export interface Admission {
   readonly kind: "home" | "config";
   readonly path: string;
-  readonly standing: Standing;
+  readonly state: TrustState;
   readonly verdict: Verdict;
   /** What it would be allowed to do. */
   readonly powers: readonly Power[];
@@ -113,13 +113,13 @@ function admission(kind: Admission["kind"], path: string, gathered: Gathered): A
   const { named, made, fingerprint, person, owned, powers } = gathered;
   const place = realPath(path);
   const trusted = person.register.read("trusted", place);
-  const standing = standingOf({ named, made, trusted, fingerprint, owner: ownerOf(owned, person.uid) });
+  const state = trustStateOf({ named, made, trusted, fingerprint, owner: ownerOf(owned, person.uid) });
   return {
     kind,
     path,
-    standing,
+    state,
     powers,
-    verdict: verdictOf(standing, { kind, powers }),
+    verdict: verdictOf(state, { kind, powers }),
     trust: () => person.register.write("trusted", place, fingerprint),
     distrust: () => person.register.remove("trusted", place),
   };
@@ -138,13 +138,12 @@ function moduleDigests(written: unknown, base: string): Record<string, string> {
 }
 
 /** Follows the file's or home's name. */
-export function refusalOf({ kind, path, standing, powers }: Admission): string {
+export function refusalOf({ kind, path, state, powers }: Admission): string {
   const instead = kind === "home" ? "--home DIR" : "--config FILE";
-  if (standing === "other-user")
+  if (state === "other-user")
     return `belongs to another user of this machine: it is not used; name your own with ${instead}`;
   const allowed = powers.length === 0 ? "" : `; it would ${powers.map(({ detail }) => detail).join(", ")}`;
-  const why =
-    standing === "changed" ? "has changed since you trusted it" : "was found here and is not known to be yours";
+  const why = state === "changed" ? "has changed since you trusted it" : "was found here and is not known to be yours";
   return `${why}${allowed}. Look at it, then "palimpsest trust ${quoted(path)}" allows exactly this content; or name your own with ${instead}`;
 }
 

@@ -78,17 +78,19 @@ export function inspectConfig(text: string, { env, under }: ParseOptions): Inspe
 function expandEnv(
   value: unknown,
   path: readonly PropertyKey[],
-  kit: { readonly env: ParseOptions["env"]; readonly missing: Unset[] },
+  sources: { readonly env: ParseOptions["env"]; readonly missing: Unset[] },
 ): unknown {
   if (typeof value === "string") {
     const variable = variableOf(value);
     if (variable === undefined) return value;
-    if (kit.env[variable] === undefined) kit.missing.push({ path, variable });
-    return kit.env[variable];
+    if (sources.env[variable] === undefined) sources.missing.push({ path, variable });
+    return sources.env[variable];
   }
-  if (Array.isArray(value)) return value.map((item, index) => expandEnv(item, [...path, index], kit));
+  if (Array.isArray(value)) return value.map((item, index) => expandEnv(item, [...path, index], sources));
   if (!isRecord(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, expandEnv(item, [...path, key], kit)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, expandEnv(item, [...path, key], sources)]),
+  );
 }
 
 interface Unset {

@@ -5,7 +5,7 @@
  */
 import { isAbsolute } from "node:path";
 import { KEY_VARIABLES } from "../models/key-variables.ts";
-import type { Power } from "../trust/standing.ts";
+import type { Power } from "../trust/trust-state.ts";
 import { configSchema } from "./schema.ts";
 import { variableOf } from "./variables.ts";
 

@@ -16,7 +16,7 @@ import type { Check } from "./doctor.ts";
 export async function halfErasedChecks(store: Store, repository: Repository, home: string): Promise<Check[]> {
   const checks: Check[] = [];
   for await (const own of everyUser(store)) {
-    const kit = {
+    const options = {
       deps: threadDeps(own),
       repository,
       cleanFiles: (thread: string) => cleanThreadFiles(home, own, thread),
@@ -28,12 +28,12 @@ export async function halfErasedChecks(store: Store, repository: Repository, hom
       if (document === null) continue;
       const refs = new Set(document.facts.flatMap(({ sourceMessageIds = [] }) => sourceMessageIds));
       for (const { thread, seq } of await erasedAmong(own, refs)) {
-        const done = await eraseMessage(kit, thread, seq);
+        const done = await eraseMessage(options, thread, seq);
         if ("facts" in done) found.push(...done.facts);
       }
       const names = erasedFacts(document);
       if (names.size === 0) continue;
-      const { threads } = await eraseFacts(kit.deps, { names, texts: [], blocks: "named" });
+      const { threads } = await eraseFacts(options.deps, { names, texts: [], blocks: "named" });
       for (const thread of threads) shown.add(thread);
     }
     if (found.length > 0)

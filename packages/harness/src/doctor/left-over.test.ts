@@ -45,14 +45,14 @@ test("evidence of words that were erased while it was written is erased by a reb
   const [source, thread] = [from.lease.thread, to.lease.thread];
   await redact(at.deps, source, 1);
   // As a run leaves it that was killed between its write and its second look.
-  const lent = { kind: "evidence", of: 1, text: "hunter2-and-more", ids: [`${source}#1`], hash: "h" } as const;
-  await withWriter(at.deps, thread, (writer) => commit(writer, [lent]));
+  const evidence = { kind: "evidence", of: 1, text: "hunter2-and-more", ids: [`${source}#1`], hash: "h" } as const;
+  await withWriter(at.deps, thread, (writer) => commit(writer, [evidence]));
   assert.match((await at.doctor("rebuild")).detail, /which were erased while it was written; erased now/);
   for await (const { chained } of at.store.records(thread)) assert.ok(!chained.body?.includes("hunter2"));
   assert.equal((await at.doctor("rebuild")).name, "nothing");
 });
 
-test("deleting a thread whose words another one was lent waits for that one", async (t) => {
+test("deleting a thread whose words are evidence in another one waits for that one", async (t) => {
   const at = open(t);
   const [from, to] = [await freshThread(at.store), await freshThread(at.store)];
   await say(from, "The password is hunter2-and-more");

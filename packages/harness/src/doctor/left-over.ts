@@ -35,8 +35,8 @@ export async function leftOverChecks(store: Store, options: LeftOverOptions): Pr
         known.add(one);
       const half = await forkCheck(own, header.id, options);
       if (half !== null) checks.push(half);
-      const lent = options.derived === "skip" ? null : await evidenceCheck(own, header.id);
-      if (lent !== null) checks.push(lent);
+      const evidence = options.derived === "skip" ? null : await evidenceCheck(own, header.id);
+      if (evidence !== null) checks.push(evidence);
     }
   }
   const stray = await folderCheck(known, options);
@@ -58,7 +58,7 @@ async function forkCheck(store: Store, thread: string, { home, derived }: LeftOv
   };
 }
 
-/** A run that is killed right after it was lent words, while those are erased elsewhere, can't take them back itself. */
+/** A run that is killed right after it got evidence can't remove it when the words are erased elsewhere meanwhile. */
 async function evidenceCheck(store: Store, thread: string): Promise<Check | null> {
   const gone = new Set<string>();
   for await (const { record, redacted } of store.records(thread, { kinds: ["evidence"] })) {
@@ -71,7 +71,7 @@ async function evidenceCheck(store: Store, thread: string): Promise<Check | null
   for (const ref of gone) {
     const at = ref.lastIndexOf("#");
     const result = await redact(threadDeps(store), ref.slice(0, at), Number(ref.slice(at + 1)));
-    if (result.kind === "already-redacted" && result.lentTo.includes(thread)) erased.push(ref);
+    if (result.kind === "already-redacted" && result.evidenceIn.includes(thread)) erased.push(ref);
   }
   if (erased.length === 0) return null;
   const detail = `held words of ${erased.join(", ")}, which were erased while it was written; erased now`;

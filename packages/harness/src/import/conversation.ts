@@ -1,6 +1,6 @@
 /** What an import reads before it writes anything: conversations of messages with their exact text, and what is wrong. */
 
-export interface Conversation {
+export interface ImportedConversation {
   /** Where it stands in its file, for people: `line 3`, or empty when the file is one conversation. */
   readonly place: string;
   /** What the file calls it. */

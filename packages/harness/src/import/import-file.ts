@@ -12,7 +12,7 @@ import { type Dialect, detectDialect } from "@palimpsest/core/message";
 import { withWriter } from "../threads/acts.ts";
 import type { TitleLimits } from "../threads/title.ts";
 import { commit, createThread, type ThreadDeps } from "../threads/writer.ts";
-import type { Conversation, ImportedMessage, Problem } from "./conversation.ts";
+import type { ImportedConversation, ImportedMessage, Problem } from "./conversation.ts";
 import { type Reading, readConversations } from "./read-conversations.ts";
 import { recordsOf } from "./records.ts";
 import { messageProblem, nestingProblem, strayResults } from "./validate.ts";
@@ -81,7 +81,7 @@ export async function importFile(deps: ThreadDeps, path: string, options: Import
 
 interface Checked {
   readonly dialect: Dialect;
-  readonly conversations: readonly Conversation[];
+  readonly conversations: readonly ImportedConversation[];
   readonly skipped: number;
   readonly invalid: readonly Problem[];
   readonly warnings: readonly Problem[];

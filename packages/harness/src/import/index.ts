@@ -1,4 +1,4 @@
-export type { Conversation as ImportedConversation, ImportedMessage, Problem } from "./conversation.ts";
+export type { ImportedConversation, ImportedMessage, Problem } from "./conversation.ts";
 export type { ImportOptions, ImportOutcome, ImportProgress } from "./import-file.ts";
 export { importFile } from "./import-file.ts";
 export { type FileOutcome, type FolderOutcome, importFolder } from "./import-folder.ts";

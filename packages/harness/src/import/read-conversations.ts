@@ -6,7 +6,7 @@
 
 import { DIALECTS, definitionOf } from "@palimpsest/core/internal/message";
 import { isRecord } from "@palimpsest/core/internal/text";
-import type { Conversation, ImportedMessage, Problem } from "./conversation.ts";
+import type { ImportedConversation, ImportedMessage, Problem } from "./conversation.ts";
 import { formatOf, notRecognized } from "./formats/index.ts";
 import { elementSlices, memberSlices, oneLine } from "./json-slices.ts";
 import { decode, layoutOf, type TextLine, textLines, withoutByteOrderMark } from "./text-lines.ts";
@@ -14,7 +14,7 @@ import { timeOf } from "./time.ts";
 import { readUsage } from "./usage.ts";
 
 export interface Reading {
-  readonly conversations: readonly Conversation[];
+  readonly conversations: readonly ImportedConversation[];
   readonly skipped: number;
   readonly problems: readonly Problem[];
   /** What a format left out of the conversations it read. */
@@ -32,14 +32,14 @@ export interface ReadingOptions {
 
 export async function readConversations(file: Buffer, options: ReadingOptions = {}): Promise<Reading> {
   const bytes = withoutByteOrderMark(file);
-  const draft: Draft = { conversations: [], loose: [], skipped: 0, problems: [] };
+  const builder: ReadingBuilder = { conversations: [], loose: [], skipped: 0, problems: [] };
   const values: TextValue[] = [];
-  if (layoutOf(bytes) === "document") addDocument(draft, values, bytes);
+  if (layoutOf(bytes) === "document") addDocument(builder, values, bytes);
   else {
     let told = 0;
     for (const line of textLines(bytes)) {
       const parsed = parse(line, "lines");
-      if ("problem" in parsed) draft.problems.push(parsed.problem);
+      if ("problem" in parsed) builder.problems.push(parsed.problem);
       else values.push({ ...parsed, place: `line ${line.number}` });
       if (line.end - told < PROGRESS_STEP) continue;
       told = line.end;
@@ -52,12 +52,12 @@ export async function readConversations(file: Buffer, options: ReadingOptions = 
   if (format !== null) {
     const { skipped, ...read } = format.read(objects);
     const others = values.length - objects.length;
-    return { ...read, skipped: skipped + others, problems: draft.problems, format: format.name, seen };
+    return { ...read, skipped: skipped + others, problems: builder.problems, format: format.name, seen };
   }
   // Among lines that wrap their messages, one that only looks like a message is a note about them.
   const isWrapped = objects.some(({ value }) => isRecord(value["message"]));
-  for (const { value, text, place } of values) addValue(draft, value, { text, place, isWrapped });
-  return { ...finished(draft), notes: [], format: null, seen };
+  for (const { value, text, place } of values) addValue(builder, value, { text, place, isWrapped });
+  return { ...finished(builder), notes: [], format: null, seen };
 }
 
 const PROGRESS_STEP = 4 * 1024 * 1024;
@@ -68,18 +68,18 @@ interface TextValue {
   readonly place: string;
 }
 
-interface Draft {
-  readonly conversations: Conversation[];
+interface ReadingBuilder {
+  readonly conversations: ImportedConversation[];
   /** Messages that stand by themselves: together they are one conversation. */
   readonly loose: ImportedMessage[];
   skipped: number;
   readonly problems: Problem[];
 }
 
-function addDocument(draft: Draft, values: TextValue[], bytes: Buffer): void {
+function addDocument(builder: ReadingBuilder, values: TextValue[], bytes: Buffer): void {
   const bad = [...textLines(bytes)].find((line) => line.badByte !== null);
   const parsed = bad ? parse(bad, "lines") : parse(decode(bytes, 1, bytes.length), "document");
-  if ("problem" in parsed) draft.problems.push(parsed.problem);
+  if ("problem" in parsed) builder.problems.push(parsed.problem);
   else if (!Array.isArray(parsed.value)) values.push({ ...parsed, place: "" });
   else {
     const elements: readonly unknown[] = parsed.value;
@@ -88,23 +88,23 @@ function addDocument(draft: Draft, values: TextValue[], bytes: Buffer): void {
   }
 }
 
-interface Place {
+interface ValueOptions {
   readonly text: string;
   readonly place: string;
   readonly isWrapped: boolean;
 }
 
-function addValue(draft: Draft, value: unknown, { text, place, isWrapped }: Place): void {
+function addValue(builder: ReadingBuilder, value: unknown, { text, place, isWrapped }: ValueOptions): void {
   if (!isRecord(value)) {
-    draft.skipped += 1;
+    builder.skipped += 1;
     return;
   }
   const held = heldIn(value, text);
-  if (held !== null) draft.conversations.push(conversation(draft, value, { ...held, place }));
+  if (held !== null) builder.conversations.push(conversation(builder, value, { ...held, place }));
   else if (isRecord(value["message"]))
-    draft.loose.push(message(value["message"], memberSlices(text).get("message")!, place, value));
-  else if ("role" in value || (!isWrapped && isMarked(value))) draft.loose.push(message(value, text, place, value));
-  else draft.skipped += 1;
+    builder.loose.push(message(value["message"], memberSlices(text).get("message")!, place, value));
+  else if ("role" in value || (!isWrapped && isMarked(value))) builder.loose.push(message(value, text, place, value));
+  else builder.skipped += 1;
 }
 
 const isMarked = (value: Record<string, unknown>): boolean =>
@@ -140,10 +140,10 @@ function heldIn(value: Record<string, unknown>, text: string): Held | null {
 }
 
 function conversation(
-  draft: Draft,
+  builder: ReadingBuilder,
   value: Record<string, unknown>,
   held: Held & { readonly place: string },
-): Conversation {
+): ImportedConversation {
   const { place } = held;
   const within = place === "" ? "" : `${place}, `;
   const messages = held.slices.flatMap((slice, index) => {
@@ -154,7 +154,7 @@ function conversation(
     // A turn of several items is a list.
     if (isRecord(item) || Array.isArray(item))
       return [message(item as Record<string, unknown>, slice, at, item as never)];
-    draft.problems.push({ place: at, message: "a message must be an object" });
+    builder.problems.push({ place: at, message: "a message must be an object" });
     return [];
   });
   const system =
@@ -195,8 +195,8 @@ function message(
   };
 }
 
-function finished(draft: Draft): Pick<Reading, "conversations" | "skipped" | "problems"> {
-  const { conversations, loose, skipped, problems } = draft;
+function finished(builder: ReadingBuilder): Pick<Reading, "conversations" | "skipped" | "problems"> {
+  const { conversations, loose, skipped, problems } = builder;
   if (loose.length === 0) return { conversations, skipped, problems };
   const mixed = conversations.map(({ place }) => ({
     place,

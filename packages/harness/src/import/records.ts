@@ -3,7 +3,7 @@ import type { UsageRecord } from "@palimpsest/core/log";
 import { type Dialect, type Shape, shapeOf } from "@palimpsest/core/message";
 import { type TitleLimits, titleOf } from "../threads/title.ts";
 import type { RecordInput } from "../threads/writer.ts";
-import type { Conversation, ImportedUsage } from "./conversation.ts";
+import type { ImportedConversation, ImportedUsage } from "./conversation.ts";
 
 export interface RecordsOptions {
   readonly dialect: Dialect;
@@ -15,7 +15,7 @@ export interface RecordsOptions {
 }
 
 export function recordsOf(
-  conversation: Conversation,
+  conversation: ImportedConversation,
   { dialect, ids, title: naming, receipt }: RecordsOptions,
 ): RecordInput[] {
   const drafts: RecordInput[] = [];
@@ -43,7 +43,7 @@ export function recordsOf(
 }
 
 /** What the user said first, in words. */
-function firstWords({ messages }: Conversation, dialect: Dialect): string {
+function firstWords({ messages }: ImportedConversation, dialect: Dialect): string {
   // One table of functions per dialect; the file was checked to be in this one.
   const shape = shapeOf(dialect) as Shape<unknown>;
   for (const { value } of messages) {

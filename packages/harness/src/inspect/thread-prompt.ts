@@ -11,7 +11,7 @@ import { answerReserve, type Breakdown, breakdown, type Count, type PartName } f
 import type { Store } from "../stores/store.ts";
 import { type Damage, damageOf } from "../threads/damage.ts";
 import { type Asker, sizedThread } from "../threads/sized-thread.ts";
-import { squeeze } from "./squeeze.ts";
+import { simulateWindow } from "./simulate-window.ts";
 
 export interface ThreadPrompt {
   readonly kind: "prompt";
@@ -37,7 +37,7 @@ export interface PromptOptions {
   /** What is kept free for the answer; by default as for a model that doesn't state it. */
   readonly reserve?: number | undefined;
   /** Make it fit the window by the rungs that need no model, under this policy; null shows it as it stands. */
-  readonly squeeze?: Policy | null;
+  readonly simulate?: Policy | null;
   /** Who would ask next; without it the model that was asked last, and what was sent then. */
   readonly asker?: Asker;
 }
@@ -51,19 +51,19 @@ export async function threadPrompt(
   thread: string,
   options: PromptOptions = {},
 ): Promise<ThreadPrompt | { readonly kind: "missing" }> {
-  const { window = FALLBACK_WINDOW, reserve = answerReserve(window, null), squeeze: policy = null } = options;
+  const { window = FALLBACK_WINDOW, reserve = answerReserve(window, null), simulate: policy = null } = options;
   const load = await store.load(thread);
   if (load === undefined) return { kind: "missing" };
   const sized = await sizedThread(store, load, options.asker);
   const { dialect, request } = sized;
   const budget = { window, reserve };
-  const standing = sized.prompt().count;
-  const squeezed = policy === null ? null : await squeeze(sized, { budget, policy, store });
+  const current = sized.prompt().count;
+  const simulation = policy === null ? null : await simulateWindow(sized, { budget, policy, store });
   const prompt = sized.prompt();
   const { messages, repairs, sources } = prompt;
-  const count = squeezed ?? standing;
+  const count = simulation ?? current;
   const parts = breakdown(withUnseen(promptParts(prompt), count, prompt), { count, budget });
-  const simulated = squeezed !== null;
+  const simulated = simulation !== null;
   return {
     kind: "prompt",
     dialect,
@@ -96,11 +96,11 @@ type Parts = Readonly<Partial<Record<PartName, number>>>;
 
 function promptParts<M>(prompt: Prompt<M>): Parts {
   const parts: Partial<Record<PartName, number>> = { ...prompt.fixed.parts, repairs: repairTokens(prompt) };
-  for (const { source, role, size, lentTokens } of prompt.entries) {
+  for (const { source, role, size, additionTokens } of prompt.entries) {
     const name = source === "summary" || source === "acknowledgement" ? source : role === "system" ? "base" : role;
     parts[name] = (parts[name] ?? 0) + size.text;
     parts.images = (parts.images ?? 0) + size.images;
-    parts.evidence = (parts.evidence ?? 0) + lentTokens;
+    parts.evidence = (parts.evidence ?? 0) + additionTokens;
   }
   return parts;
 }

@@ -36,7 +36,7 @@ test("a summary holds evidence when it quotes it word for word, a pruned message
     name: text,
     prepare: (view: Parameters<typeof neverPrune.prepare>[0]) => ({
       view: [
-        { source: "summary" as const, seq: null, message: { role: "user" as const, content: text }, lent: null },
+        { source: "summary" as const, seq: null, message: { role: "user" as const, content: text }, addition: null },
         ...view.slice(10),
       ],
       calls: [],

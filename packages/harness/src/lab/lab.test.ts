@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { OpenAiMessage } from "@palimpsest/core/message";
 import fc from "fast-check";
-import type { Conversation } from "../import/conversation.ts";
+import type { ImportedConversation } from "../import/conversation.ts";
 import { builtInPolicies } from "./field.ts";
 import { runLab } from "./lab.ts";
 import { labPage } from "./report-page.ts";
@@ -124,7 +124,7 @@ function call(id: string, step = 0) {
   return { id, type: "function" as const, function: { name: "read_file", arguments: input } };
 }
 
-function conversation(messages: readonly OpenAiMessage[], questions: readonly unknown[] = []): Conversation {
+function conversation(messages: readonly OpenAiMessage[], questions: readonly unknown[] = []): ImportedConversation {
   return {
     place: "",
     request: null,

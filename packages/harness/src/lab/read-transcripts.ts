@@ -2,7 +2,7 @@
  * A file's bytes as transcripts to play: what `import` reads, with its `questions` where a conversation has them, and
  * dialogs in LoCoMo's layout, which carry questions with the turns that hold their evidence.
  */
-import type { Conversation, ImportedMessage } from "../import/conversation.ts";
+import type { ImportedConversation, ImportedMessage } from "../import/conversation.ts";
 import { readConversations } from "../import/read-conversations.ts";
 import { type Dialog, dialogsIn } from "./dialogs.ts";
 import { type Transcript, transcriptOf } from "./transcript.ts";
@@ -28,7 +28,7 @@ function dialogsInText(file: Buffer): Dialog[] {
 }
 
 /** The first to speak is the user. */
-function conversationOf({ turns, questions }: Dialog): Conversation {
+function conversationOf({ turns, questions }: Dialog): ImportedConversation {
   const messages = turns.map(({ id, at, speaker, text, caption }): ImportedMessage => {
     const role = speaker === turns[0]!.speaker ? "user" : "assistant";
     const content = caption === "" ? text : `${text} [image: ${caption}]`;

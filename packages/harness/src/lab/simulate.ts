@@ -91,7 +91,7 @@ export async function play(transcript: Transcript, policy: Policy, { prices, hit
       cashier.charge(requestOf(view, transcript, { sentAt, answeredAt: turn.at, output }));
       played.timeline.push({ turn: index, parts: partsOf(view, transcript) });
     }
-    view = [...view, { source: "message", seq: index + 1, message: turn.message, lent: null }];
+    view = [...view, { source: "message", seq: index + 1, message: turn.message, addition: null }];
   }
   await askAtEnd(played, transcript, {
     hits,
@@ -111,7 +111,7 @@ async function askAtEnd(
   if (first === undefined) return;
   const seq = transcript.turns.length + 1;
   const message = openaiShape.turn("user", first.text);
-  const asked = prepare([...view, { source: "message", seq, message, lent: null }]);
+  const asked = prepare([...view, { source: "message", seq, message, addition: null }]);
   const { questions, inPrompt, withRecall } = await askForEvidence(transcript, asked, hits);
   Object.assign(played, { questions, evidence: inPrompt, evidenceWithRecall: withRecall });
 }
@@ -197,6 +197,6 @@ function fetchedAgain(original: OpenAiMessage, number: number): View {
     source: "message",
     seq: FETCHED + 2 * number + half,
     message,
-    lent: null,
+    addition: null,
   }));
 }

@@ -36,7 +36,7 @@ export function hideBefore(view: View, cut: number, meter: Meter<OpenAiMessage>)
   return {
     view: [
       ...systems,
-      { source: "summary", seq: null, message: openaiShape.turn("user", text), lent: null },
+      { source: "summary", seq: null, message: openaiShape.turn("user", text), addition: null },
       ...view.slice(cut),
     ],
     calls: [{ input, output: meter.text(text) }],

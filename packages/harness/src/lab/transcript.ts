@@ -7,7 +7,7 @@ import { openaiRules } from "@palimpsest/core/internal/message";
 import { isRecord } from "@palimpsest/core/internal/text";
 import { convert, detectDialect, type OpenAiMessage, openaiShape, repair } from "@palimpsest/core/message";
 import { charsPerToken, createMeter, type Meter } from "@palimpsest/core/tokens";
-import type { Conversation } from "../import/conversation.ts";
+import type { ImportedConversation } from "../import/conversation.ts";
 
 export interface Turn {
   readonly message: OpenAiMessage;
@@ -48,7 +48,7 @@ const CHARACTERS_PER_TOKEN = 3.3;
 /** Between two messages of a file without times. */
 const PACE_MS = 30_000;
 
-export function transcriptOf(name: string, { messages, questions }: Conversation): Transcript {
+export function transcriptOf(name: string, { messages, questions }: ImportedConversation): Transcript {
   const values = messages.map(({ value }) => value);
   const { dialect } = detectDialect(values);
   const converted = convert(values as never[], dialect, "openai");
@@ -69,7 +69,7 @@ export function transcriptOf(name: string, { messages, questions }: Conversation
 
 /** Messages are numbered from 1 in the file; what the repair rewrote can't be asked for. */
 function evidenceQuestions(
-  questions: Conversation["questions"],
+  questions: ImportedConversation["questions"],
   given: readonly OpenAiMessage[],
   valid: readonly OpenAiMessage[],
 ): EvidenceQuestion[] {

@@ -55,7 +55,7 @@ export async function eraseMessage(context: EraseDeps, thread: string, seq: numb
   }
   const redacted = await redact(deps, thread, seq);
   if (!("threads" in redacted)) return redacted;
-  const { threads, lentTo } = redacted;
+  const { threads, evidenceIn } = redacted;
   const refs = new Set(threads.map((sharer) => `${sharer}#${seq}`));
   const memory = await eraseFromMemory(context, header, {
     refs,
@@ -63,9 +63,9 @@ export async function eraseMessage(context: EraseDeps, thread: string, seq: numb
     words: words.map(({ text }) => text).join("\n"),
   });
   const shown = await eraseFacts(deps, namesOf(memory));
-  for (const one of new Set([...threads, ...lentTo, ...copied, ...shown.threads])) await cleanFiles?.(one);
+  for (const one of new Set([...threads, ...evidenceIn, ...copied, ...shown.threads])) await cleanFiles?.(one);
   const scrubbed = await scrub(deps.store);
-  const shownIn = shown.threads.filter((one) => !threads.includes(one) && !lentTo.includes(one));
+  const shownIn = shown.threads.filter((one) => !threads.includes(one) && !evidenceIn.includes(one));
   return { ...redacted, facts: [...memory.ids], shownIn, busy: shown.busy, copies: memory.copies, scrubbed };
 }
 

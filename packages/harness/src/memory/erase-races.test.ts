@@ -23,20 +23,20 @@ import { createUpdater } from "./updater.ts";
 const WORD = "zebrafishquark";
 const OWN = { user: "default", agent: null };
 
-test("a run that looked up a turn before it was redacted doesn't lend its words", async (t) => {
+test("a run that looked up a turn before it was redacted doesn't use its words as evidence", async (t) => {
   const at = open(t);
   await at.ask("a", `My boat is called ${WORD} and lies in the harbor`);
-  let lent = 0;
+  let additions = 0;
   at.before(
     ({ kind }) => kind === "evidence",
     async () => {
-      lent += 1;
+      additions += 1;
       const seq = await at.messageIn("a");
       assert.equal((await eraseMessage(at.kit, "a", seq)).kind, "redacted");
     },
   );
   await at.ask("b", "What is my boat called, and where does it lie in the harbor?");
-  assert.equal(lent, 1);
+  assert.equal(additions, 1);
   await at.nowhere();
 });
 

@@ -1,6 +1,6 @@
 /**
- * How much may be lent to one question. Evidence stays in the prompt until the next compaction, so in a small window a
- * full share for every question would bring that compaction about: the more is still lent, the less is added. Pure.
+ * How much evidence one question may get. Evidence stays in the prompt until the next compaction, so in a small window a
+ * full share for every question would bring that compaction about: the more the prompt shows, the less is added. Pure.
  */
 
 export interface EvidenceRoom {
@@ -8,11 +8,11 @@ export interface EvidenceRoom {
   readonly limit: number;
   readonly window: number;
   /** Evidence of earlier questions that the prompt still shows, in tokens. */
-  readonly lent: number;
+  readonly current: number;
 }
 
-export function evidenceBudget({ limit, window, lent }: EvidenceRoom): number {
-  const share = Math.max(window * LEAST, (window * ALL - lent) / 2);
+export function evidenceBudget({ limit, window, current }: EvidenceRoom): number {
+  const share = Math.max(window * LEAST, (window * ALL - current) / 2);
   return Math.floor(Math.min(limit, window * ONE, share));
 }
 

@@ -66,10 +66,10 @@ export async function gatherEvidence(
   return { text, tokens, ids: [...[...unsaid.facts, ...more.facts].map(({ id }) => id), ...refs] };
 }
 
-/** Added by a person, or drawn from a turn that was found and may not be lent: it stands in the prompt, or was fenced. */
+/** Added by a person, or drawn from a hit that can't be shown itself: the prompt shows it already, or it is fenced. */
 function isUnsaid(turns: readonly SearchHit[], hits: readonly SearchHit[]): (hit: FactHit) => boolean {
-  const [lendable, found] = [new Set(turns.map(refOf)), new Set(hits.map(refOf))];
-  return ({ fact }) => !fact.sourceMessageIds?.some((ref) => lendable.has(ref) || !found.has(ref));
+  const [citable, found] = [new Set(turns.map(refOf)), new Set(hits.map(refOf))];
+  return ({ fact }) => !fact.sourceMessageIds?.some((ref) => citable.has(ref) || !found.has(ref));
 }
 
 /** More than will fit, as some are left out. */
@@ -96,21 +96,21 @@ async function fuse(
   { facts, bound }: { readonly facts: readonly FactHit[]; readonly bound: (hit: SearchHit) => boolean },
 ): Promise<SearchHit[]> {
   const best = facts[0]?.score ?? 1;
-  const lent = new Map<string, number>();
+  const boosts = new Map<string, number>();
   for (const { fact, score } of facts) {
-    for (const ref of fact.sourceMessageIds ?? []) lent.set(ref, Math.max(lent.get(ref) ?? 0, score / best));
+    for (const ref of fact.sourceMessageIds ?? []) boosts.set(ref, Math.max(boosts.get(ref) ?? 0, score / best));
   }
   const known = new Set(hits.map(refOf));
-  const missing = [...lent.keys()].filter((ref) => !known.has(ref)).slice(0, READ);
+  const missing = [...boosts.keys()].filter((ref) => !known.has(ref)).slice(0, READ);
   const top = hits[0]?.score ?? 1;
-  // A name that means another message by now lends it nothing.
+  // A ref that means another message by now gives it no boost.
   const read = (await readTurns(store, missing)).filter(bound);
   const all = [
     ...hits.map((hit) => ({ ...hit, score: hit.score / top })),
     ...read.map((hit) => ({ ...hit, score: UNWEIGHED })),
   ];
   return all
-    .map((hit) => ({ ...hit, score: hit.score + FACT_WEIGHT * (bound(hit) ? (lent.get(refOf(hit)) ?? 0) : 0) }))
+    .map((hit) => ({ ...hit, score: hit.score + FACT_WEIGHT * (bound(hit) ? (boosts.get(refOf(hit)) ?? 0) : 0) }))
     .sort((a, b) => b.score - a.score);
 }
 

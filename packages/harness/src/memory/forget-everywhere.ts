@@ -1,6 +1,6 @@
 /**
  * Forgetting with everything that follows from it: the facts go, their source turns are fenced from extraction, evidence
- * that was lent with them leaves the prompts. On request the words are erased: from the audit, from every log that showed
+ * that cites them leaves the prompts. On request the words are erased: from the audit, from every log that showed
  * them, and with the source turns themselves. Says what it did.
  */
 import type { EvidenceRecord } from "@palimpsest/core/log";
@@ -92,8 +92,8 @@ async function threadsWithEvidence({ store }: ThreadDeps, gone: ReadonlySet<stri
     const head = await store.head(header.id);
     for (const seq of head?.evidence ?? []) {
       for await (const { record } of store.records(header.id, { range: [seq, seq] })) {
-        const lent = (record as EvidenceRecord).ids ?? [];
-        if (lent.some((id) => gone.has(id)) && !found.includes(header.id)) found.push(header.id);
+        const ids = (record as EvidenceRecord).ids ?? [];
+        if (ids.some((id) => gone.has(id)) && !found.includes(header.id)) found.push(header.id);
       }
     }
   }

@@ -25,7 +25,7 @@ after(async () => {
 const OWN = { user: "default", agent: null };
 const TEA = '{"additions": [{"content": "User likes green tea", "confidence": 0.92, "quote": "I like green tea"}]}';
 
-test("[F64] the memory block stays the same byte for byte while facts are learned, and a fact of one turn is lent to the next", async () => {
+test("[F64] the memory block stays the same byte for byte while facts are learned, and a fact of one turn is evidence for the next", async () => {
   const kit = open();
   await kit.service.add(OWN, { content: "User is a baker" });
   await kit.ask("t", "I like green tea");
@@ -40,8 +40,8 @@ test("[F64] the memory block stays the same byte for byte while facts are learne
     second!.last,
     /Which tea should I order\?[\s\S]*<evidence>[\s\S]*- User likes green tea \(confidence: 0\.92\)/,
   );
-  const lent = kit.events.filter((event) => event.type === "memory-injected").map(({ lane }) => lane);
-  assert.deepEqual(lent, ["stable", "evidence"]);
+  const injections = kit.events.filter((event) => event.type === "memory-injected").map(({ lane }) => lane);
+  assert.deepEqual(injections, ["stable", "evidence"]);
   assert.ok(kit.events.some((event) => event.type === "memory-queued" && event.messages === 2));
 });
 
@@ -82,7 +82,7 @@ test("for a model that binds its reasoning to the prompt the block stands still 
   assert.match(kit.prompts.at(-1)!.system, /Bergen/);
 });
 
-test("past turns of other threads are lent too, but not another agent's, another user's, or a thread's without memory", async () => {
+test("past turns of other threads are evidence too, but not another agent's, another user's, or a thread's without memory", async () => {
   const kit = open();
   await kit.ask("one", "The vault code of the summer house is kept by Ingrid");
   await createThread(kit.deps, { id: "quiet", memory: "off" });
@@ -95,7 +95,7 @@ test("past turns of other threads are lent too, but not another agent's, another
   assert.doesNotMatch(last, /Olaf|Astrid|Sven/);
 });
 
-test("a turn is lent itself instead of the fact drawn from it", async () => {
+test("a turn itself is the evidence, not the fact drawn from it", async () => {
   const kit = open();
   await kit.ask("two", "hello there friend");
   await kit.ask("one", "The vault code of the summer house is kept by Ingrid");
@@ -108,7 +108,7 @@ test("a turn is lent itself instead of the fact drawn from it", async () => {
   assert.doesNotMatch(kit.prompts.at(-1)!.last, /Facts:/);
 });
 
-test("in a small window questions are lent less, and nothing twice that the prompt still shows", async () => {
+test("in a small window questions get less evidence, and nothing twice that the prompt still shows", async () => {
   const kit = open("on", { contextWindow: 8000 });
   const places = ["lamp room", "north stair", "engine shed", "kitchen", "oil store", "slipway", "watch room", "cellar"];
   const about = (place: string) =>
@@ -116,14 +116,14 @@ test("in a small window questions are lent less, and nothing twice that the prom
   for (const [number, place] of places.entries()) await kit.ask(`past-${number}`, about(place));
   kit.events.length = 0;
   for (const what of ["counted", "loose", "bolts"]) await kit.ask("now", `What about the lighthouse keeper, ${what}?`);
-  const lent = kit.events.filter((event) => event.type === "memory-injected");
-  const sizes = lent.map(({ tokens }) => tokens);
+  const injections = kit.events.filter((event) => event.type === "memory-injected");
+  const sizes = injections.map(({ tokens }) => tokens);
   assert.ok(sizes[0]! > 250 && sizes[0]! <= 500, String(sizes));
   assert.ok(
     sizes.slice(1).every((size) => size <= 250),
     String(sizes),
   );
-  const ids = lent.flatMap((event) => event.ids);
+  const ids = injections.flatMap((event) => event.ids);
   assert.equal(new Set(ids).size, ids.length, String(ids));
 });
 

@@ -35,7 +35,7 @@ export interface MemoryMiddlewareOptions {
   readonly evidenceTokens?: number;
   readonly count?: (text: string) => number;
   /** Takes turns for learning; without it nothing is learned. */
-  readonly queue?: Pick<MemoryQueue, "job" | "queued" | "hurry"> & Partial<Pick<MemoryQueue, "stop">>;
+  readonly queue?: Pick<MemoryQueue, "job" | "queued" | "makeDue"> & Partial<Pick<MemoryQueue, "stop">>;
 }
 
 export function memory(options: MemoryMiddlewareOptions): Middleware {
@@ -44,33 +44,33 @@ export function memory(options: MemoryMiddlewareOptions): Middleware {
     name: "memory",
     async prompt(run) {
       if (!remembers(run)) return [];
-      await hurryAfterCompaction(run, queue);
+      await makeDueAfterCompaction(run, queue);
       if (injection === "off") return [];
       return attempt(run, () => stableSection(run, options), frozenSection(run));
     },
     async beforeAgent(run) {
       if (injection === "off" || evidenceTokens === 0 || !remembers(run)) return;
-      await attempt(run, () => lendEvidence(run, options), undefined);
+      await attempt(run, () => addEvidence(run, options), undefined);
     },
     jobs(run, throughSeq) {
-      if (queue === undefined || !remembers(run) || turnOf(run).worth === "trivial") return [];
+      if (queue === undefined || !remembers(run) || turnOf(run).content === "trivial") return [];
       return [queue.job({ agent: run.agentName, throughSeq })];
     },
     close: async () => queue?.stop?.(),
     async afterAgent(run, end) {
       if (queue === undefined || !remembers(run) || end.kind !== "answered") return;
-      const { turns, worth } = turnOf(run);
-      if (worth === "reading") queue.queued({ user: run.userId, thread: run.threadId }, turns.length, run.emit);
+      const { turns, content } = turnOf(run);
+      if (content === "informative") queue.queued({ user: run.userId, thread: run.threadId }, turns.length, run.emit);
     },
   };
 }
 
 /** A compaction hides what was said: what is to be learned from it is learned at once. */
-async function hurryAfterCompaction(run: Run, queue: MemoryMiddlewareOptions["queue"]): Promise<void> {
+async function makeDueAfterCompaction(run: Run, queue: MemoryMiddlewareOptions["queue"]): Promise<void> {
   const head = run.conversation.head();
   const known = frozenIn(head)?.compaction ?? null;
   if (queue === undefined || head.compaction === null || head.compaction === known) return;
-  await attempt(run, () => queue.hurry({ user: run.userId, thread: run.threadId }), undefined);
+  await attempt(run, () => queue.makeDue({ user: run.userId, thread: run.threadId }), undefined);
 }
 
 /** What of this run's own turn may be learned from. */
@@ -87,17 +87,17 @@ async function stableSection(run: Run, options: MemoryMiddlewareOptions): Promis
   const { conversation, deps, threadId } = run;
   const { maxInjectionTokens: tokens = 2000, count = charsPerToken(4) } = options;
   const document = await readDocument(run, options);
-  const lane = stableLane(conversation.head(), document, {
+  const stable = stableLane(conversation.head(), document, {
     now: deps.clock(),
     whenIdle: run.bindsReasoning ? "keep" : "render",
     tokens,
     count,
   });
-  const { text, factIds, tokens: spent } = lane.frozen;
-  if (lane.kind === "rendered") {
-    const [seq] = await run.commit([{ kind: "state", patch: { memory: lane.frozen } }]);
+  const { text, factIds, tokens: spent } = stable.frozen;
+  if (stable.kind === "rendered") {
+    const [seq] = await run.commit([{ kind: "state", patch: { memory: stable.frozen } }]);
     // Somebody may have erased a fact since it was read, and can't have found it here yet.
-    if (text !== "" && newestByHand(await readDocument(run, options)) !== lane.frozen.manual) {
+    if (text !== "" && newestByHand(await readDocument(run, options)) !== stable.frozen.manual) {
       const patch = { memory: null };
       await run.erase([{ seq: seq!, body: JSON.stringify(patch) }], [{ kind: "state", patch }]);
       return stableSection(run, options);
@@ -115,7 +115,7 @@ function frozenSection(run: Run): Section[] {
 }
 
 /** Once per question: a run that goes on after a crash finds the record already there. */
-async function lendEvidence(run: Run, options: MemoryMiddlewareOptions): Promise<void> {
+async function addEvidence(run: Run, options: MemoryMiddlewareOptions): Promise<void> {
   const { conversation, deps, question, threadId } = run;
   const live = conversation.live();
   const asked = live.tail.find(({ seq }) => seq === question);
@@ -124,14 +124,14 @@ async function lendEvidence(run: Run, options: MemoryMiddlewareOptions): Promise
   const words = parts.map((part) => (part.kind === "text" ? part.text : "")).join("\n");
   const head = conversation.head();
   const count = options.count ?? charsPerToken(4);
-  const lent = live.evidence.reduce((sum, { text }) => sum + count(text), 0);
+  const current = live.evidence.reduce((sum, { text }) => sum + count(text), 0);
   const found = await gatherEvidence(deps.store, await readDocument(run, options), {
     question: words,
     agent: run.agentName,
     thread: threadId,
     visibleAfter: head.hiddenThrough,
     shown: new Set([...(frozenIn(head)?.factIds ?? []), ...live.evidence.flatMap(({ ids }) => ids)]),
-    tokens: evidenceBudget({ limit: options.evidenceTokens ?? 1000, window: run.window(), lent }),
+    tokens: evidenceBudget({ limit: options.evidenceTokens ?? 1000, window: run.window(), current }),
     count,
     tools: deps.tools,
   });
@@ -146,7 +146,7 @@ async function lendEvidence(run: Run, options: MemoryMiddlewareOptions): Promise
   run.emit({ type: "memory-injected", threadId, lane: "evidence", ids, tokens, hash });
 }
 
-/** Whether all that was lent is still there: who erases it meanwhile can't have found it in this thread yet. */
+/** Whether all evidence still exists: if it was erased meanwhile, the eraser couldn't find it in this thread yet. */
 async function stillThere(run: Run, options: MemoryMiddlewareOptions, ids: readonly string[]): Promise<boolean> {
   const { facts } = await readDocument(run, options);
   const turns = await readTurns(run.deps.store, ids);

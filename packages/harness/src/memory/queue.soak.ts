@@ -46,7 +46,7 @@ test("a worker that has just started outlives sixty restarts and crashes of its 
       const thread = `round-${round}`;
       const writer = await writeThread(store, thread);
       await takeTurn(writer, queue, "I own a boat.");
-      await queue.hurry({ user: "ada", thread });
+      await queue.makeDue({ user: "ada", thread });
       await (round % 2 === 0 ? server.halt() : server.crash());
       await server.start();
       await until(async () => (await learned(store, thread)).texts.length === 1, `round ${round} is learned`);

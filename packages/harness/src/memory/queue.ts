@@ -39,7 +39,7 @@ export interface MemoryQueue {
   /** To be told when that append stands: says so, through the run's own events if given; `drain` will wait for it. */
   queued(turn: ThreadName, messages: number, emit?: EmitMemory): void;
   /** Makes the thread's job due at once; a compaction asks for it. */
-  hurry(of: ThreadName): Promise<void>;
+  makeDue(of: ThreadName): Promise<void>;
   start(): Promise<void>;
   /** Makes what this process has queued due, and waits until it is done or the limit has passed. */
   drain(limitMs: number): Promise<Drained>;
@@ -85,8 +85,8 @@ export function createMemoryQueue(store: Store, options: MemoryQueueOptions): Me
       emit?.({ type: "memory-debounced", threadId: thread, seconds: debounceSeconds });
       void startByItself();
     },
-    async hurry({ user, thread }) {
-      if ((await hurry(store, { user, thread })) === 0) return;
+    async makeDue({ user, thread }) {
+      if ((await makeDue(store, { user, thread })) === 0) return;
       await startByItself();
       (await worker)?.wake();
     },
@@ -119,7 +119,7 @@ function withoutOutbox(job: MemoryQueue["job"], emit: EmitMemory | undefined): M
       if (!told) tellTrouble("this store has no outbox: memory learns nothing from turns", tell);
       told = true;
     },
-    hurry: async () => {},
+    makeDue: async () => {},
     start: async () => {},
     drain: async () => ({ kind: "drained" }),
     retry: async () => ({ kind: "drained", revived: 0, threads: [] }),
@@ -147,7 +147,7 @@ async function settle(
     job.state === "dead" ||
     (job.state === "waiting" && job.error !== null && job.attempts > (earlier.get(keyOf(job)) ?? 0));
   const names = new Set(of.map(nameOf));
-  for (const one of of) await hurry(store, one);
+  for (const one of of) await makeDue(store, one);
   wake();
   for (;;) {
     const left = (await outbox.list(MEMORY_QUEUE)).filter((job) => names.has(nameOf(job)));
@@ -157,8 +157,8 @@ async function settle(
   }
 }
 
-async function hurry(store: Store, { user, thread }: ThreadName): Promise<number> {
-  return (await asUser(store, user).outbox?.hurry(thread, MEMORY_QUEUE)) ?? 0;
+async function makeDue(store: Store, { user, thread }: ThreadName): Promise<number> {
+  return (await asUser(store, user).outbox?.makeDue(thread, MEMORY_QUEUE)) ?? 0;
 }
 
 function keyOf({ thread, user, key }: JobStatus): string {

@@ -7,7 +7,7 @@ import {
   clampConfidence,
   MAX_FACT_CHARACTERS,
   planMemoryErasure,
-  planUndo,
+  planMemoryUndo,
   saysTheSame,
   sectionText,
   visible,
@@ -114,7 +114,7 @@ export function memoryService(options: MemoryServiceOptions): MemoryService {
       await repository.change(
         scope,
         (document) => {
-          plan = planUndo(document, change);
+          plan = planMemoryUndo(document, change);
           return plan.kind === "changes" ? { changes: plan.changes } : null;
         },
         "manual",

@@ -134,7 +134,7 @@ test("[F52] a save by somebody else while the model thinks is kept, and the mode
   );
 });
 
-test("two workers on one stretch learn it once", async () => {
+test("two workers on one batch learn it once", async () => {
   const kit = await open();
   await kit.say("I like tea");
   let running = 0;
@@ -237,7 +237,7 @@ test("a redacted message teaches nothing", async () => {
   assert.deepEqual(await kit.process(), { kind: "skipped", reason: "trivial" });
 });
 
-test("a long conversation is read in stretches, each within one call", async () => {
+test("a long conversation is read in batches, each within one call", async () => {
   const kit = await open();
   for (let i = 0; i < 6; i += 1) await kit.say(`I own item${i}. ${"word ".repeat(4000)}`);
   const sizes: number[] = [];

@@ -1,5 +1,5 @@
 /**
- * Learns from one stretch of a thread: reads the log from the document's watermark, asks the model once per stretch, and
+ * Learns from one batch of a thread: reads the log from the document's watermark, asks the model once per batch, and
  * saves what passes the gates together with the new watermark, in one write. So a crash at any point repeats nothing
  * and loses nothing. When to run it is the queue's business: it calls `process(job)`.
  */
@@ -9,7 +9,7 @@ import {
   extractInput,
   isFenced,
   planMemoryErasure,
-  standingWatermark,
+  validWatermark,
   withWatermark,
 } from "@palimpsest/core/internal/memory";
 import type { MessageRecord } from "@palimpsest/core/log";
@@ -78,10 +78,10 @@ export function createUpdater(options: UpdaterOptions): Updater {
       for (;;) {
         const document = await repository.read(scope);
         const known = document.watermarks?.[thread] ?? 0;
-        const from = standingWatermark(document, thread, await hashAt(store, thread, known));
+        const from = validWatermark(document, thread, await hashAt(store, thread, known));
         if (from >= throughSeq) return total;
-        const stretch = await readStretch(store, { thread, from, through: throughSeq, document });
-        const outcome = await learn({ ...options, store }, { scope, thread, from, document, ...stretch, signal });
+        const batch = await readBatch(store, { thread, from, through: throughSeq, document });
+        const outcome = await learn({ ...options, store }, { scope, thread, from, document, ...batch, signal });
         if (outcome.kind === "failed") emit({ type: "memory-failed", threadId: thread, reason: outcome.detail });
         if (outcome.kind !== "updated") return total.kind === "updated" ? total : outcome;
         total = total.kind === "updated" ? sum(total, outcome) : outcome;
@@ -90,15 +90,15 @@ export function createUpdater(options: UpdaterOptions): Updater {
   };
 }
 
-interface Stretch {
+interface Batch {
   readonly turns: readonly SourceTurn[];
-  readonly worth: "reading" | "trivial";
+  readonly content: "informative" | "trivial";
   /** Where the watermark stands once it is learned, and on what. */
   readonly last: number;
   readonly hash: string | undefined;
 }
 
-interface Lesson extends Stretch {
+interface LearnRequest extends Batch {
   readonly scope: MemoryScope;
   readonly thread: string;
   readonly from: number;
@@ -107,24 +107,24 @@ interface Lesson extends Stretch {
 }
 
 /** Longest text of one model call; a longer conversation is read in several, each with a watermark of its own. */
-const STRETCH_CHARACTERS = 48_000;
+const BATCH_CHARACTERS = 48_000;
 const TIMEOUT_MS = 120_000;
 const NEVER = new AbortController().signal;
 
-async function readStretch(
+async function readBatch(
   store: Store,
   { thread, from, through, document }: { thread: string; from: number; through: number; document: MemoryDocument },
-): Promise<Stretch> {
+): Promise<Batch> {
   const records: MessageRecord[] = [];
   let size = 0;
   let last = through;
   for await (const { record, redacted } of store.records(thread, { range: [from + 1, through], kinds: ["message"] })) {
     if (record.kind !== "message" || redacted) continue;
-    if (size > 0 && size + record.body.length > STRETCH_CHARACTERS) {
+    if (size > 0 && size + record.body.length > BATCH_CHARACTERS) {
       last = record.seq - 1;
       break;
     }
-    // What tools returned is dropped below; it must not fill the stretch.
+    // What tools returned is dropped below; it must not fill the batch.
     size += record.origin === "tool" ? 0 : record.body.length;
     records.push(record);
   }
@@ -142,19 +142,19 @@ async function teaches(store: Store, thread: string): Promise<boolean> {
 }
 
 /** Its store is the thread's user's. */
-async function learn(options: UpdaterOptions, lesson: Lesson): Promise<UpdateOutcome> {
-  if (lesson.worth === "trivial" && lesson.last - lesson.from < MANY_RECORDS)
+async function learn(options: UpdaterOptions, request: LearnRequest): Promise<UpdateOutcome> {
+  if (request.content === "trivial" && request.last - request.from < MANY_RECORDS)
     return { kind: "skipped", reason: "trivial" };
-  if (lesson.worth === "trivial") return save(options, lesson, NOTHING);
-  const { text, ids } = extractionPrompt(lesson.document, lesson.turns);
-  const answered = await ask(options, text, lesson.signal);
+  if (request.content === "trivial") return save(options, request, NOTHING);
+  const { text, ids } = extractionPrompt(request.document, request.turns);
+  const answered = await ask(options, text, request.signal);
   if (answered.kind === "failed") return answered;
   const parsed = parseUpdate(answered.text, ids);
   if (parsed.kind === "unreadable") {
     const detail = `the extraction model's answer is no update (${parsed.reason})`;
     return { kind: "failed", reason: "unreadable-answer", detail };
   }
-  return save(options, lesson, parsed.update);
+  return save(options, request, parsed.update);
 }
 
 /** So many trivial records are marked as read, so that they are not read again with every turn. */
@@ -180,15 +180,15 @@ class TooSlow extends Error {}
 
 type Failed = UpdateOutcome & { kind: "failed" };
 
-async function save(options: UpdaterOptions, lesson: Lesson, update: MemoryUpdate): Promise<UpdateOutcome> {
+async function save(options: UpdaterOptions, request: LearnRequest, update: MemoryUpdate): Promise<UpdateOutcome> {
   const { repository, settings, clock, ids, emit } = options;
-  const { scope, thread, last, hash, turns } = lesson;
+  const { scope, thread, last, hash, turns } = request;
   let merged: ReturnType<typeof mergeUpdate> = { changes: [], refused: [] };
   const { document, saved } = await repository.change(
     scope,
     (now) => {
-      // Somebody else has read this stretch meanwhile: what we learned is theirs already.
-      if (!sameWatermark(now, lesson.document, thread)) return null;
+      // Another worker has read this batch meanwhile and saved what we learned.
+      if (!sameWatermark(now, request.document, thread)) return null;
       const rules = {
         threshold: settings.factConfidenceThreshold,
         maxFacts: settings.maxFacts,

@@ -17,12 +17,12 @@ export interface BuiltIn {
 }
 
 /** Says what was built in, and what the model itself says about structured output. */
-interface SettledModel extends LanguageModelV4 {
+interface ConfiguredModel extends LanguageModelV4 {
   readonly reasoning: BuiltIn["reasoning"];
   readonly supportsStructuredOutputs: boolean | undefined;
 }
 
-export function withSettings(model: LanguageModelV4, builtIn: BuiltIn, secrets: readonly string[]): SettledModel {
+export function withSettings(model: LanguageModelV4, builtIn: BuiltIn, secrets: readonly string[]): ConfiguredModel {
   const safely = async <T>(call: () => PromiseLike<T>): Promise<T> => {
     try {
       return await call();
@@ -49,12 +49,12 @@ export function withSettings(model: LanguageModelV4, builtIn: BuiltIn, secrets: 
 
 /** How much a model of ours thinks unless a call says otherwise; undefined for any other model. */
 export function builtInReasoning(model: object): BuiltIn["reasoning"] {
-  return (model as Partial<SettledModel>).reasoning;
+  return (model as Partial<ConfiguredModel>).reasoning;
 }
 
 /** Undefined where the model doesn't say. Models that take no schema drop it and warn at every call. */
 export function structuredOutputs(model: object): boolean | undefined {
-  return (model as Partial<SettledModel>).supportsStructuredOutputs;
+  return (model as Partial<ConfiguredModel>).supportsStructuredOutputs;
 }
 
 function merged(options: LanguageModelV4CallOptions, builtIn: BuiltIn): LanguageModelV4CallOptions {

@@ -9,7 +9,7 @@ import type { MessageRecord } from "@palimpsest/core/log";
 import type { CallPart, FindToolFacts, Shape } from "@palimpsest/core/message";
 import { type IndexEntry, indexableText, indexEntry, type Placement } from "@palimpsest/core/recall";
 import { postingWriter } from "../stores/postings.ts";
-import type { SearchableStore, Stretch } from "../stores/search-tables.ts";
+import type { IndexedSegment, SearchableStore } from "../stores/search-tables.ts";
 import type { Store, StoredRecord } from "../stores/store.ts";
 import { recallShape } from "./tool-facts.ts";
 
@@ -42,22 +42,22 @@ export function isSearchable(store: Store): store is SearchableStore {
   return store.search !== undefined;
 }
 
-/** Returns the stretches of the thread, indexed to their end. */
+/** Returns the segments of the thread, indexed to their end. */
 export async function catchUp(
   store: SearchableStore,
   thread: string,
   tools?: FindToolFacts,
-): Promise<readonly Stretch[]> {
+): Promise<readonly IndexedSegment[]> {
   for (;;) {
-    const stretches = await store.search.lineage(thread);
+    const segments = await store.search.lineage(thread);
     let previous: Placement | null = null;
     let moved = false;
-    for (const stretch of stretches) {
-      if (await indexStretch({ store, ...(tools && { tools }) }, stretch, previous)) moved = true;
-      previous = await placementAt(store, stretch, previous);
+    for (const segment of segments) {
+      if (await indexSegment({ store, ...(tools && { tools }) }, segment, previous)) moved = true;
+      previous = await placementAt(store, segment, previous);
       if (moved) break;
     }
-    if (!moved) return stretches;
+    if (!moved) return segments;
   }
 }
 
@@ -68,31 +68,31 @@ export async function rebuildIndex(store: Store, thread: string): Promise<void> 
   await catchUp(store, thread);
 }
 
-/** Where the stretch's last entry stands: what a fork goes on from. */
+/** The placement of the segment's last entry: a fork continues from it. */
 async function placementAt(
   store: SearchableStore,
-  stretch: Stretch,
+  segment: IndexedSegment,
   inherited: Placement | null,
 ): Promise<Placement | null> {
-  if (stretch.newest === null || (stretch.cut !== null && stretch.cut < 0)) return inherited;
-  if (stretch.cut === null || stretch.cut === stretch.newest.ordinal) return stretch.newest;
-  const [entry] = await store.search.entries([{ thread: stretch.thread, first: stretch.cut, last: stretch.cut }]);
+  if (segment.newest === null || (segment.cut !== null && segment.cut < 0)) return inherited;
+  if (segment.cut === null || segment.cut === segment.newest.ordinal) return segment.newest;
+  const [entry] = await store.search.entries([{ thread: segment.thread, first: segment.cut, last: segment.cut }]);
   return entry ?? inherited;
 }
 
 /** One batch further; false when there was nothing to do. */
-async function indexStretch(
+async function indexSegment(
   deps: IndexDeps & { readonly store: SearchableStore },
-  stretch: Stretch,
+  segment: IndexedSegment,
   inherited: Placement | null,
 ): Promise<boolean> {
-  if (stretch.indexed >= stretch.through) return false;
+  if (segment.indexed >= segment.through) return false;
   const { store } = deps;
-  const { thread } = stretch;
-  const range = [stretch.indexed + 1, Math.min(stretch.through, stretch.indexed + BATCH_RECORDS)] as const;
+  const { thread } = segment;
+  const range = [segment.indexed + 1, Math.min(segment.through, segment.indexed + BATCH_RECORDS)] as const;
   const postings = postingWriter(store.search.blockSize);
   const entries = [];
-  let newest = stretch.newest ?? inherited;
+  let newest = segment.newest ?? inherited;
   const read = entryReader(deps, thread);
   for await (const stored of store.records(thread, { range, kinds: ["message"] })) {
     const entry = await read(stored);
@@ -113,7 +113,7 @@ async function indexStretch(
     });
     postings.add(ordinal, entry.terms);
   }
-  const batch = { expect: stretch.indexed, indexed: range[1], newest, entries, postings: postings.rows() };
+  const batch = { expect: segment.indexed, indexed: range[1], newest, entries, postings: postings.rows() };
   // On a conflict another process has done this batch, or erased something in it: the caller looks anew.
   return (await store.search.write(thread, batch)) !== "missing";
 }

@@ -1,6 +1,6 @@
 /**
  * Gives the agent its past back: `recall` searches everything ever said in the thread, hidden or not, and `recall_read`
- * reads any stretch of it word for word. Both say that they answer from history, so that search doesn't find its own echo.
+ * reads any range of it word for word. Both say that they answer from history, so that search doesn't find its own echo.
  */
 
 import { mediaName } from "@palimpsest/core/internal/summary";
@@ -64,7 +64,7 @@ async function find(run: Run, query: string, { tokens, scope }: Required<RecallO
   return text === "" ? "Nothing found: try other words." : text;
 }
 
-interface Stretch {
+interface RecordPage {
   readonly from: number;
   readonly to: number;
   readonly offset: number;
@@ -72,7 +72,7 @@ interface Stretch {
 }
 
 /** Ends with where to go on, so that a long message or range can be read in as many calls as it takes. */
-async function read({ deps, threadId }: Run, { from, to, offset, characters }: Stretch): Promise<string> {
+async function read({ deps, threadId }: Run, { from, to, offset, characters }: RecordPage): Promise<string> {
   let room = characters;
   let skip = offset;
   const lines: string[] = [];

@@ -3,7 +3,7 @@
  * costs its limit and not its frequency.
  */
 import type { Scope, Seek } from "@palimpsest/core/recall";
-import type { Stretch } from "../stores/search-tables.ts";
+import type { IndexedSegment } from "../stores/search-tables.ts";
 import type { BlockPlace, PostingLists } from "./posting-lists.ts";
 
 export interface Match {
@@ -11,9 +11,13 @@ export interface Match {
   readonly ordinal: number;
 }
 
-/** Blocks with any of the terms, newest first: in a thread's lineage the later stretch, among a user's threads the one that spoke last. */
-export function newestBlocks(lists: PostingLists, stretches: readonly Stretch[], scope: Scope): readonly BlockPlace[] {
-  const order = scope.kind === "thread" ? [...stretches].reverse() : [...stretches].sort(lastSpoken);
+/** Blocks with any of the terms, newest first: in a thread's lineage the later segment, among a user's threads the one with the newest message. */
+export function newestBlocks(
+  lists: PostingLists,
+  segments: readonly IndexedSegment[],
+  scope: Scope,
+): readonly BlockPlace[] {
+  const order = scope.kind === "thread" ? [...segments].reverse() : [...segments].sort(lastSpoken);
   const rank = new Map(order.map(({ thread }, index) => [thread, index]));
   return [...lists.blocks()].sort((a, b) => rank.get(a.thread)! - rank.get(b.thread)! || b.block - a.block);
 }
@@ -27,7 +31,7 @@ export function newestMatches(lists: PostingLists, blocks: readonly BlockPlace[]
   return found.slice(0, limit);
 }
 
-function lastSpoken(a: Stretch, b: Stretch): number {
+function lastSpoken(a: IndexedSegment, b: IndexedSegment): number {
   const [at, other] = [a.newest?.at ?? "", b.newest?.at ?? ""];
   if (at !== other) return at > other ? -1 : 1;
   return a.thread < b.thread ? -1 : 1;

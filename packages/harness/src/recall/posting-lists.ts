@@ -1,7 +1,7 @@
-/** The posting rows of one search, decoded when they are needed. Knows where a scope's stretches end. */
+/** The posting rows of one search, decoded when they are needed. Knows where a scope's segments end. */
 
 import { readPostings } from "../stores/postings.ts";
-import type { Posting, SearchEntry, Stretch } from "../stores/search-tables.ts";
+import type { IndexedSegment, Posting, SearchEntry } from "../stores/search-tables.ts";
 
 export interface BlockPlace {
   readonly thread: string;
@@ -20,10 +20,15 @@ export class PostingLists {
   readonly #terms: ReadonlyMap<string, number>;
   readonly #blocks = new Map<string, Block>();
 
-  constructor(blockSize: number, terms: readonly string[], rows: readonly Posting[], stretches: readonly Stretch[]) {
+  constructor(
+    blockSize: number,
+    terms: readonly string[],
+    rows: readonly Posting[],
+    segments: readonly IndexedSegment[],
+  ) {
     this.#blockSize = blockSize;
     this.#terms = new Map(terms.map((term, index) => [term, index]));
-    const cuts = new Map(stretches.map(({ thread, cut }) => [thread, cut ?? Number.MAX_SAFE_INTEGER]));
+    const cuts = new Map(segments.map(({ thread, cut }) => [thread, cut ?? Number.MAX_SAFE_INTEGER]));
     for (const row of rows) {
       const { thread, block } = row;
       const key = keyOf(thread, block);

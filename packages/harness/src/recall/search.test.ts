@@ -196,9 +196,9 @@ for (const engine of ["SQLite", "PostgreSQL"] as const) {
       const writer = await writeThread(store, "t");
       await say(writer, ...Array.from({ length: 700 }, (_, index) => `common word number${index}`));
       await Promise.all(Array.from({ length: 6 }, () => catchUp(store, "t")));
-      const [stretch] = await store.search.lineage("t");
-      assert.deepEqual([stretch!.entries, stretch!.indexed], [700, 700]);
-      const { holding } = await storedIndex(store.search, [stretch!]).statistics({ kind: "thread", thread: "t" }, [
+      const [segment] = await store.search.lineage("t");
+      assert.deepEqual([segment!.entries, segment!.indexed], [700, 700]);
+      const { holding } = await storedIndex(store.search, [segment!]).statistics({ kind: "thread", thread: "t" }, [
         "common",
       ]);
       assert.equal(holding.get("common"), 700);

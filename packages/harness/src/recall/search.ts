@@ -5,7 +5,7 @@
 import type { MessageRecord } from "@palimpsest/core/log";
 import type { FindToolFacts, Role } from "@palimpsest/core/message";
 import { indexableText, type RecallIndex, type Scope, search } from "@palimpsest/core/recall";
-import type { SearchableStore, Stretch } from "../stores/search-tables.ts";
+import type { IndexedSegment, SearchableStore } from "../stores/search-tables.ts";
 import type { Store } from "../stores/store.ts";
 import { StoreError } from "../stores/store-error.ts";
 import { catchUp, isSearchable } from "./catch-up.ts";
@@ -70,18 +70,17 @@ async function readyIndex(store: Store, scope: Scope, tools?: FindToolFacts): Pr
     const index = await scanLog({ store, ...(tools && { tools }) }, scope);
     return index && { index, unindexed: 0 };
   }
-  const stretches =
-    scope.kind === "thread" ? await indexed(store, scope.thread, tools) : await allIndexed(store, tools);
-  if (scope.kind === "thread" && stretches.length === 0) return null;
-  const unindexed = stretches.reduce((sum, { through, indexed: done }) => sum + Math.max(0, through - done), 0);
-  return { index: storedIndex(store.search, stretches), unindexed };
+  const segments = scope.kind === "thread" ? await indexed(store, scope.thread, tools) : await allIndexed(store, tools);
+  if (scope.kind === "thread" && segments.length === 0) return null;
+  const unindexed = segments.reduce((sum, { through, indexed: done }) => sum + Math.max(0, through - done), 0);
+  return { index: storedIndex(store.search, segments), unindexed };
 }
 
-async function allIndexed(store: SearchableStore, tools?: FindToolFacts): Promise<readonly Stretch[]> {
-  const stretches = await store.search.ofUser();
-  const behind = stretches.filter(({ indexed, through }) => indexed < through);
+async function allIndexed(store: SearchableStore, tools?: FindToolFacts): Promise<readonly IndexedSegment[]> {
+  const segments = await store.search.ofUser();
+  const behind = segments.filter(({ indexed, through }) => indexed < through);
   for (const { thread } of behind) await indexed(store, thread, tools);
-  return behind.length > 0 ? store.search.ofUser() : stretches;
+  return behind.length > 0 ? store.search.ofUser() : segments;
 }
 
 async function run(
@@ -119,7 +118,11 @@ async function run(
 }
 
 /** Where the index can't be written, it answers as far as it goes. */
-async function indexed(store: SearchableStore, thread: string, tools?: FindToolFacts): Promise<readonly Stretch[]> {
+async function indexed(
+  store: SearchableStore,
+  thread: string,
+  tools?: FindToolFacts,
+): Promise<readonly IndexedSegment[]> {
   try {
     return await catchUp(store, thread, tools);
   } catch (error) {
@@ -129,17 +132,17 @@ async function indexed(store: SearchableStore, thread: string, tools?: FindToolF
   }
 }
 
-type Place = Pick<SearchHit, "thread" | "seq">;
+type MessagePlace = Pick<SearchHit, "thread" | "seq">;
 type Shown = Pick<SearchHit, "id" | "role" | "text" | "at">;
 
-export function refOf({ thread, seq }: Place): string {
+export function refOf({ thread, seq }: MessagePlace): string {
   return `${thread}#${seq}`;
 }
 
 /** The words of messages as they were indexed, by `refOf`; one read for each thread. */
 async function readMessages(
   store: Store,
-  places: readonly Place[],
+  places: readonly MessagePlace[],
   tools?: FindToolFacts,
 ): Promise<Map<string, Shown>> {
   const found = new Map<string, Shown>();

@@ -3,24 +3,24 @@
  * It expects an index that is up to date (`catch-up.ts`) and never ranks.
  */
 import type { CandidateRequest, IndexedDoc, RecallIndex, Scope, ScopeStatistics } from "@palimpsest/core/recall";
-import type { OrdinalRange, SearchEntry, SearchTables, Stretch } from "../stores/search-tables.ts";
+import type { IndexedSegment, OrdinalRange, SearchEntry, SearchTables } from "../stores/search-tables.ts";
 import { newestBlocks, newestMatches } from "./newest.ts";
 import { type BlockPlace, PostingLists } from "./posting-lists.ts";
 
-/** For one search: `stretches` are those of its scope, and the postings of its terms are read once. */
-export function storedIndex(tables: SearchTables, stretches: readonly Stretch[]): RecallIndex {
+/** For one search: `segments` are those of its scope, and the postings of its terms are read once. */
+export function storedIndex(tables: SearchTables, segments: readonly IndexedSegment[]): RecallIndex {
   let asked: { readonly terms: string; readonly lists: Promise<PostingLists> } | undefined;
   const listsOf = (terms: readonly string[]): Promise<PostingLists> => {
     const key = JSON.stringify(terms);
-    if (asked?.terms !== key) asked = { terms: key, lists: readLists(tables, stretches, terms) };
+    if (asked?.terms !== key) asked = { terms: key, lists: readLists(tables, segments, terms) };
     return asked.lists;
   };
   return {
-    statistics: async (_scope, terms) => statistics(tables, stretches, await listsOf(terms)),
+    statistics: async (_scope, terms) => statistics(tables, segments, await listsOf(terms)),
     candidates: async (scope, request) => {
       const lists = await listsOf(request.terms);
-      const matches = seekAll(lists, newestBlocks(lists, stretches, scope), request.seeks);
-      const entries = await withNeighbours(tables, stretches, scope, matches, request.reach);
+      const matches = seekAll(lists, newestBlocks(lists, segments, scope), request.seeks);
+      const entries = await withNeighbours(tables, segments, scope, matches, request.reach);
       // In a thread scope what a fork inherited is its own.
       const weights = lists.weights(entries);
       return entries.map((entry, index) =>
@@ -46,21 +46,21 @@ function document(entry: SearchEntry, thread: string, frequencies: readonly numb
   };
 }
 
-async function readLists(tables: SearchTables, stretches: readonly Stretch[], terms: readonly string[]) {
-  const spans = stretches.map(({ thread, cut, newest }) => {
+async function readLists(tables: SearchTables, segments: readonly IndexedSegment[], terms: readonly string[]) {
+  const spans = segments.map(({ thread, cut, newest }) => {
     const last = Math.min(newest?.ordinal ?? -1, cut ?? Number.MAX_SAFE_INTEGER);
     return { thread, before: Math.floor(last / tables.blockSize) + 1 };
   });
-  return new PostingLists(tables.blockSize, terms, await tables.postings(spans, terms), stretches);
+  return new PostingLists(tables.blockSize, terms, await tables.postings(spans, terms), segments);
 }
 
 async function statistics(
   tables: SearchTables,
-  stretches: readonly Stretch[],
+  segments: readonly IndexedSegment[],
   lists: PostingLists,
 ): Promise<ScopeStatistics> {
   let [entries, totalLength] = [0, 0];
-  for (const { thread, cut, ...own } of stretches) {
+  for (const { thread, cut, ...own } of segments) {
     const totals = cut === null ? own : await tables.totals(thread, cut);
     entries += totals.entries;
     totalLength += totals.length;
@@ -83,18 +83,18 @@ function seekAll(lists: PostingLists, blocks: readonly BlockPlace[], seeks: Cand
 /** The matches and whoever stands within reach of one of them in its session. */
 async function withNeighbours(
   tables: SearchTables,
-  stretches: readonly Stretch[],
+  segments: readonly IndexedSegment[],
   scope: Scope,
   matches: Matches,
   reach: number,
 ): Promise<SearchEntry[]> {
-  // Through the stretches of a thread ordinals run on: a fork's neighbours may stand in the thread it came from.
+  // Ordinals continue from segment to segment: a fork's neighbors may be in the thread it came from.
   const groups: Matches =
     scope.kind === "user"
       ? matches
       : new Map([[scope.thread, new Set([...matches.values()].flatMap((set) => [...set]))]]);
   const ranges = [...groups].flatMap(([thread, ordinals]) => around(thread, ordinals, reach));
-  const asked = scope.kind === "user" ? ranges : ranges.flatMap((range) => alongStretches(range, stretches));
+  const asked = scope.kind === "user" ? ranges : ranges.flatMap((range) => alongSegments(range, segments));
   const found = Map.groupBy(await tables.entries(asked), ({ thread }) =>
     scope.kind === "user" ? thread : scope.thread,
   );
@@ -123,10 +123,10 @@ function around(thread: string, ordinals: ReadonlySet<number>, reach: number): O
 }
 
 /** A range of the scope's ordinals, cut where the entries pass from one thread to the next. */
-function alongStretches({ first, last }: OrdinalRange, stretches: readonly Stretch[]): OrdinalRange[] {
+function alongSegments({ first, last }: OrdinalRange, segments: readonly IndexedSegment[]): OrdinalRange[] {
   const ranges: OrdinalRange[] = [];
   let from = first;
-  for (const { thread, cut } of stretches) {
+  for (const { thread, cut } of segments) {
     const to = Math.min(last, cut ?? last);
     if (from <= to) ranges.push({ thread, first: from, last: to });
     from = Math.max(from, to + 1);

@@ -3,6 +3,7 @@ export { type OpenOptions, openStore } from "./open.ts";
 export type { Job, JobEvent, JobStatus, JobWorker, NewJob, Outbox, WorkOptions } from "./outbox.ts";
 export type {
   IndexBatch,
+  IndexedSegment,
   NewPosting,
   OrdinalRange,
   Posting,
@@ -10,7 +11,6 @@ export type {
   SearchEntry,
   SearchTables,
   Span,
-  Stretch,
 } from "./search-tables.ts";
 export type { SqliteOptions } from "./sqlite/connection.ts";
 export { openSqlite } from "./sqlite.ts";

@@ -32,7 +32,7 @@ export const MAX_ATTEMPTS = 5;
 
 export interface Outbox {
   /** Makes the waiting jobs of a thread of this user due; how many there were. */
-  hurry(thread: string, queue: string): Promise<number>;
+  makeDue(thread: string, queue: string): Promise<number>;
   /** Of all users; of one queue, or of all. */
   list(queue?: string): Promise<readonly JobStatus[]>;
   /** Gives what was given up another round of attempts, at once. */

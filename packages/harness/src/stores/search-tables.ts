@@ -16,9 +16,9 @@ export interface SearchTables {
    */
   readonly blockSize: number;
   /** The thread and, for a fork, those it reads from, oldest first. Nothing for a missing thread. */
-  lineage(thread: string): Promise<readonly Stretch[]>;
+  lineage(thread: string): Promise<readonly IndexedSegment[]>;
   /** Every thread of the user, each with its own entries only. */
-  ofUser(): Promise<readonly Stretch[]>;
+  ofUser(): Promise<readonly IndexedSegment[]>;
   /** All of the batch or nothing, if the index still stands at `expect` and none of the entries was erased meanwhile. */
   write(thread: string, batch: IndexBatch): Promise<"written" | "conflict" | "missing">;
   /** Forgets the thread's index; it is filled again when it is next needed. */
@@ -31,7 +31,7 @@ export interface SearchTables {
 }
 
 /** One thread's part of a scope, and how far its index has come. */
-export interface Stretch {
+export interface IndexedSegment {
   readonly thread: string;
   /** The last seq that belongs to the scope; the thread's own last one for a whole thread. */
   readonly through: number;

@@ -124,8 +124,8 @@ function amountsIn<M>({ shape, meter, fixed, policy, window }: SettingsPlayback<
   const asks = ({ source, message }: ViewEntry<M>): boolean => source === "request" || shape.role(message) === "user";
   const amountOf = (view: View<M>): Amount => {
     const spoken = view.filter(({ source, message }) => source === "summary" || shape.role(message) !== "system");
-    const tokens = ({ message, lent }: ViewEntry<M>): number =>
-      meter.message(message) + (lent === null ? 0 : meter.text(lent) + 4);
+    const tokens = ({ message, addition }: ViewEntry<M>): number =>
+      meter.message(message) + (addition === null ? 0 : meter.text(addition) + 4);
     const size = (entries: View<M>): number => entries.reduce((sum, entry) => sum + tokens(entry), 0);
     return { tokens: size(spoken), messages: spoken.length, whole: fixed + size(view) };
   };

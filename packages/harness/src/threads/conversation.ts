@@ -71,7 +71,7 @@ export async function openConversation<M>(
   const reload = async (): Promise<void> => {
     const loaded = await store.load(lease.thread);
     if (loaded === undefined) return;
-    ({ head, live } = standing(loaded));
+    ({ head, live } = loadedThread(loaded));
   };
 
   return {
@@ -122,27 +122,27 @@ function isCompaction(draft: RecordInput): draft is Extract<RecordInput, { kind:
   return draft.kind === "compaction";
 }
 
-interface Standing {
+interface LoadedThread {
   readonly header: ThreadHeader;
   readonly head: Head;
   readonly live: LiveRecords;
 }
 
-async function unmoved<M>({ store, lease }: Writer, before: Conversation<M> | null): Promise<Standing | null> {
+async function unmoved<M>({ store, lease }: Writer, before: Conversation<M> | null): Promise<LoadedThread | null> {
   if (before === null || before.head().version === 0) return null;
   const head = await store.head(lease.thread);
   if (head?.version !== before.head().version || head.hash !== before.head().hash) return null;
   return { header: before.header, head, live: before.live() };
 }
 
-async function loadWhole({ store, lease }: Writer): Promise<Standing | null> {
+async function loadWhole({ store, lease }: Writer): Promise<LoadedThread | null> {
   const loaded = await store.load(lease.thread);
   if (loaded === undefined) return null;
   assertWhole(loaded);
-  return standing(loaded);
+  return loadedThread(loaded);
 }
 
-function standing({ header, head, records }: ThreadLoad): Standing {
+function loadedThread({ header, head, records }: ThreadLoad): LoadedThread {
   const live = liveRecords(
     head,
     records.map(({ record }) => record),

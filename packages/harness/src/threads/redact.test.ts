@@ -44,7 +44,7 @@ for (const length of [60, 24]) {
   });
 }
 
-test("redacting a message erases the evidence that lent it, cut and escaped as it may be, in every thread of its user", async (t) => {
+test("redacting a message erases the evidence that quotes it, cut and escaped as it may be, in every thread of its user", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "palimpsest-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const store = openSqlite({ path: join(folder, "log.db") });
@@ -53,10 +53,14 @@ test("redacting a message erases the evidence that lent it, cut and escaped as i
   await say(home, "The password:\nhunter2-and-more\n".repeat(3), "I see", "What was it?");
   await say(other, "Which password?", "And now?");
   await say(third, "Which weather?");
-  const lent = (of: number, text: string, ids: string[]) => ({ kind: "evidence", of, text, ids, hash: "h" }) as const;
-  await commit(home, [lent(3, "password: hunter2-and…", [`${from}#1`])]);
-  await commit(other, [lent(1, "password: hunter2-and…", ["fact-1", `${from}#1`]), lent(2, "Soup.", [`${from}#2`])]);
-  await commit(third, [lent(1, "It rains.", [`${apart}#1`])]);
+  const evidenceOf = (of: number, text: string, ids: string[]) =>
+    ({ kind: "evidence", of, text, ids, hash: "h" }) as const;
+  await commit(home, [evidenceOf(3, "password: hunter2-and…", [`${from}#1`])]);
+  await commit(other, [
+    evidenceOf(1, "password: hunter2-and…", ["fact-1", `${from}#1`]),
+    evidenceOf(2, "Soup.", [`${from}#2`]),
+  ]);
+  await commit(third, [evidenceOf(1, "It rains.", [`${apart}#1`])]);
   await fork(other, to, { as: "branch", at: 4 });
   const before = (await store.head(apart))!.version;
   const crossed: typeof store = {
@@ -70,7 +74,7 @@ test("redacting a message erases the evidence that lent it, cut and escaped as i
 
   const outcome = await redact({ ...home, store: crossed }, from, 1);
   assert.deepEqual(outcome.kind === "redacted" && outcome.threads, [from]);
-  assert.deepEqual(outcome.kind === "redacted" && outcome.lentTo.toSorted(), [to, "branch"].toSorted());
+  assert.deepEqual(outcome.kind === "redacted" && outcome.evidenceIn.toSorted(), [to, "branch"].toSorted());
   for (const [thread, gone] of [
     [from, [1, 4]],
     [to, [3]],

@@ -31,8 +31,8 @@ export type Redacted =
       readonly bodies: number;
       /** Every thread that shows the message. */
       readonly threads: readonly string[];
-      /** Other threads of the user, in which it was lent as evidence; that is erased, too. */
-      readonly lentTo: readonly string[];
+      /** Other threads of the user that showed it as evidence; that is erased too. */
+      readonly evidenceIn: readonly string[];
     }
   | { readonly kind: "no-message"; readonly seq: number }
   | Refused;
@@ -53,7 +53,7 @@ export async function redact(
   if (!found) return { kind: "no-message", seq };
   const threads = await deps.store.sharers(thread, seq);
   const names = new Set([found.record.id, ...threads.map((sharer) => `${sharer}#${seq}`)]);
-  const lentTo = (await borrowers(deps, names)).filter((one) => !threads.includes(one));
+  const evidenceIn = (await borrowers(deps, names)).filter((one) => !threads.includes(one));
   const texts = messageTexts(found.record);
   const message = { seq, id: found.record.id };
   const { rewriteSummary } = options;
@@ -65,16 +65,16 @@ export async function redact(
   const own = found.redacted ? null : { seq, body: skeletonOf(found.record) };
   // First: afterwards nobody knows the words.
   await erasePrompts(deps.store, erasure.texts);
-  const result = await holding(deps, [...threads, ...lentTo], options.owner ?? deps.ids(), (leases) =>
+  const result = await holding(deps, [...threads, ...evidenceIn], options.owner ?? deps.ids(), (leases) =>
     rewriteAll(deps, leases, inThread, (one) => (threads.includes(one) ? own : null)),
   );
   if (result.kind !== "rewritten") return result;
   // A fork made meanwhile shares the erased records and was not among those that got a receipt.
   const now = new Set([...(await deps.store.sharers(thread, seq)), ...(await borrowers(deps, names))]);
-  for (const late of now) if (![...threads, ...lentTo].includes(late)) await settleReceipts(deps, late);
+  for (const late of now) if (![...threads, ...evidenceIn].includes(late)) await settleReceipts(deps, late);
   await scrub(deps.store);
   const bodies = result.counts.get(threads[0]!) ?? 0;
-  return { kind: found.redacted ? "already-redacted" : "redacted", seq, id: message.id, bodies, threads, lentTo };
+  return { kind: found.redacted ? "already-redacted" : "redacted", seq, id: message.id, bodies, threads, evidenceIn };
 }
 
 export interface ErasedFacts {
@@ -92,8 +92,8 @@ export async function eraseFacts(deps: ThreadDeps, facts: Omit<Erasure, "message
   return eraseIn(deps, threads, { ...facts, message: null });
 }
 
-/** Takes what was lent of these turns out of other threads. */
-export async function eraseLent(deps: ThreadDeps, names: ReadonlySet<string>): Promise<ErasedFacts> {
+/** Erases the evidence that other threads got from these turns. */
+export async function eraseEvidence(deps: ThreadDeps, names: ReadonlySet<string>): Promise<ErasedFacts> {
   const erasure: Erasure = { message: null, names, texts: [], blocks: "named" };
   return eraseIn(deps, await borrowers(deps, names), erasure);
 }

@@ -12,8 +12,8 @@ import { createMeter, type Meter } from "@palimpsest/core/tokens";
 import { exactCounterFor, type ModelCounter } from "../models/tokenizers.ts";
 import type { Store, ThreadLoad } from "../stores/store.ts";
 import type { Conversation } from "./conversation.ts";
-import { imagineConversation } from "./imagined.ts";
 import { livePrompt } from "./live-prompt.ts";
+import { storedConversation } from "./stored-conversation.ts";
 
 export interface SizedThread {
   /** The thread as it stands; what is committed to it is written nowhere. */
@@ -49,7 +49,7 @@ export async function sizedThread(store: Store, load: ThreadLoad, asker?: Asker)
   const request = beside === undefined ? requestOf(load) : { system: beside.system, tools: beside.tools };
   const fixed = fixedSize(known ?? beside?.parts ?? fixedParts(request, meter));
   const sizer = createSizer({ shape, rules: rulesOf(dialect), meter, fixed });
-  const conversation = imagineConversation(store, load, shape);
+  const conversation = storedConversation(store, load, shape);
   const prompt = livePrompt(conversation, sizer);
   const { prior } = counter;
   const { factors } = load.head;

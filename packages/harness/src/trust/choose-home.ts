@@ -1,6 +1,6 @@
 /**
  * Which home a command works in: the one named, else the nearest `.palimpsest` above the working directory, else the
- * person's own. Decides only; whether a home that was found may be used is `standing.ts`.
+ * person's own. Decides only; whether a home that was found may be used is `trust-state.ts`.
  */
 import { dirname, join, resolve } from "node:path";
 

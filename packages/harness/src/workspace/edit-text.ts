@@ -40,10 +40,10 @@ function notFound(text: string, old: string): string {
 
 /** The line where the passage stands but for spaces, tabs and line ends, if it does. */
 function sameButForSpace(text: string, old: string): number | null {
-  const wanted = old.split("\n").map(squeeze).filter(Boolean);
+  const wanted = old.split("\n").map(collapseSpaces).filter(Boolean);
   const [first] = wanted;
   if (first === undefined) return null;
-  const lines = text.split("\n").map(squeeze);
+  const lines = text.split("\n").map(collapseSpaces);
   for (let start = lines.indexOf(first); start !== -1; start = lines.indexOf(first, start + 1)) {
     const filled = lines.slice(start, start + wanted.length * 3).filter(Boolean);
     if (wanted.every((line, index) => filled[index] === line)) return start + 1;
@@ -51,7 +51,7 @@ function sameButForSpace(text: string, old: string): number | null {
   return null;
 }
 
-function squeeze(line: string): string {
+function collapseSpaces(line: string): string {
   return line.trim().split(/\s+/).join(" ");
 }
 

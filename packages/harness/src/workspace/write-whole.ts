@@ -24,14 +24,14 @@ export async function writeWhole(workspace: Workspace, place: Place, content: st
   }
 }
 
-interface Entry {
+interface NewFile {
   readonly name: string;
   readonly content: string | Uint8Array;
 }
 
-async function writeEntry(workspace: Workspace, folder: Folder, { name, content }: Entry): Promise<void> {
+async function writeEntry(workspace: Workspace, folder: Folder, { name, content }: NewFile): Promise<void> {
   const target = folder.at(name);
-  const before = await standingAt(target);
+  const before = await statsOf(target);
   const mode = before === null ? PRIVATE_FILE : before.mode & 0o777;
   await assertRoom(workspace, {
     bytes: Buffer.byteLength(content) - (before?.size ?? 0),
@@ -52,7 +52,7 @@ async function writeEntry(workspace: Workspace, folder: Folder, { name, content 
 }
 
 /** What stands there keeps its permissions; a folder, a pipe or a device is not replaced. */
-async function standingAt(target: string): Promise<Stats | null> {
+async function statsOf(target: string): Promise<Stats | null> {
   const stats = await lstat(target).catch((error: unknown) => {
     if (codeOf(error) === "ENOENT") return null;
     throw error;

@@ -80,7 +80,7 @@ const CASES: Readonly<Record<string, (world: World, place: ErasePlace) => Promis
     assert.deepEqual([...kinds].sort(), ["compaction", "event", "evidence", "message", "state"]);
   },
 
-  "a redacted message is nowhere any more, nor what was learned, shown, lent, summarized or prepared of it": async (
+  "a redacted message is nowhere any more, nor what was learned, shown, cited, summarized or prepared of it": async (
     world,
     place,
   ) => {
@@ -127,7 +127,7 @@ const CASES: Readonly<Record<string, (world: World, place: ErasePlace) => Promis
     assert.deepEqual(await whereIs(place, WORD.hand), []);
   },
 
-  "a deleted thread leaves nothing: neither in the database, nor on the disk, nor lent to others, nor with sub-agents":
+  "a deleted thread leaves nothing: neither in the database, nor on the disk, nor as evidence in others, nor with sub-agents":
     async (world, place) => {
       const done = await deleteThreadWithFiles(world.kit.deps, place.home, "gone");
       assert.deepEqual(done, { kind: "deleted", scrubbed: { kind: "clean" } });

@@ -7,7 +7,7 @@ import type { Shape } from "../../message/shape.ts";
 import { clip } from "../../text/clip.ts";
 import { isSpaceless } from "../../text/scripts.ts";
 import { sentences } from "../../text/sentences.ts";
-import { type Entry, extendLedger } from "../ledger/ledger.ts";
+import { extendLedger, type NumberedMessage } from "../ledger/ledger.ts";
 import { isChanged } from "../ledger/ledger-state.ts";
 import { neutralize } from "../state/authority.ts";
 import { addItems, emptyState, MAX_ITEM_CHARS, type NewItem, type SummaryState, withSection } from "../state/state.ts";
@@ -34,7 +34,7 @@ const SHARE = {
 
 export function extractSummary<M>(
   prior: SummaryState | null,
-  entries: readonly Entry<M>[],
+  entries: readonly NumberedMessage<M>[],
   shape: Shape<M>,
   options: ExtractOptions,
 ): SummaryState {

@@ -5,7 +5,7 @@
 import type { Shape } from "../../message/shape.ts";
 import { clip } from "../../text/clip.ts";
 import { lastStep, namesIn } from "../../text/names.ts";
-import type { Entry } from "../ledger/ledger.ts";
+import type { NumberedMessage } from "../ledger/ledger.ts";
 import { commandEffects, readCall } from "../ledger/tool-calls.ts";
 import { mediaName } from "../render/media-name.ts";
 
@@ -28,7 +28,7 @@ export interface Said {
 /** Names per message that take part; a 5 MB listing has more than a summary could ever name. */
 const MAX_NAMES = 4000;
 
-export function gather<M>(entries: readonly Entry<M>[], shape: Shape<M>): Gathered {
+export function gather<M>(entries: readonly NumberedMessage<M>[], shape: Shape<M>): Gathered {
   const user: Said[] = [];
   const assistant: Said[] = [];
   const media: Said[] = [];

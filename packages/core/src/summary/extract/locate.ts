@@ -4,13 +4,13 @@
  */
 import type { Shape } from "../../message/shape.ts";
 import { termsIn } from "../../text/terms.ts";
-import type { Entry } from "../ledger/ledger.ts";
+import type { NumberedMessage } from "../ledger/ledger.ts";
 import { MAX_ITEM_SEQS } from "../state/state.ts";
 
 export type Locate = (text: string, claimed: readonly number[]) => number[];
 
 /** Claimed messages that hold a rare term of the text; else the messages that hold most of its rarest ones; else none. */
-export function createLocator<M>(entries: readonly Entry<M>[], shape: Shape<M>): Locate {
+export function createLocator<M>(entries: readonly NumberedMessage<M>[], shape: Shape<M>): Locate {
   const places = new Map<string, number[]>();
   for (const { seq, message } of entries) {
     const here = new Set<string>();

@@ -12,7 +12,7 @@ import type { FileAct } from "./shell-effects.ts";
 import { commandEffects, readCall } from "./tool-calls.ts";
 
 /** A message and its place in the log. */
-export interface Entry<M> {
+export interface NumberedMessage<M> {
   readonly seq: number;
   readonly message: M;
 }
@@ -24,29 +24,29 @@ const MAX_COMMAND_CHARS = 300;
 const MAX_LINE_CHARS = 200;
 const MAX_FAILING_LINES = 4;
 
-export function extendLedger<M>(ledger: Ledger, entries: readonly Entry<M>[], shape: Shape<M>): Ledger {
-  const book = openBook(ledger);
+export function extendLedger<M>(ledger: Ledger, entries: readonly NumberedMessage<M>[], shape: Shape<M>): Ledger {
+  const builder = openBuilder(ledger);
   // A call id may be used again after it was answered, so a result belongs to the newest open call of its id.
   const open = new Map<string, { call: CallPart; seq: number }>();
   for (const { seq, message } of entries) {
     for (const part of shape.parts(message)) {
       if (part.kind === "call") {
         const unanswered = open.get(part.id);
-        if (unanswered !== undefined) record(book, unanswered.call, unanswered.seq, null, unanswered.seq);
+        if (unanswered !== undefined) record(builder, unanswered.call, unanswered.seq, null, unanswered.seq);
         open.set(part.id, { call: part, seq });
       } else if (part.kind === "result") {
         const asked = open.get(part.id);
         if (asked === undefined) continue;
         open.delete(part.id);
-        record(book, asked.call, asked.seq, part, seq);
+        record(builder, asked.call, asked.seq, part, seq);
       }
     }
   }
-  for (const { call, seq } of open.values()) record(book, call, seq, null, seq);
-  return closeBook(book);
+  for (const { call, seq } of open.values()) record(builder, call, seq, null, seq);
+  return buildLedger(builder);
 }
 
-interface Book {
+interface LedgerBuilder {
   readonly files: Map<string, FileEntry>;
   readonly commands: Map<string, CommandEntry>;
   readonly commits: CommitEntry[];
@@ -58,7 +58,7 @@ function keyOf({ what, alike }: CommandEntry): string {
   return alike === undefined ? what : `alike ${what}`;
 }
 
-function openBook(ledger: Ledger): Book {
+function openBuilder(ledger: Ledger): LedgerBuilder {
   return {
     files: new Map(ledger.files.map((file) => [file.path, file])),
     commands: new Map(ledger.commands.map((command) => [keyOf(command), command])),
@@ -68,9 +68,9 @@ function openBook(ledger: Ledger): Book {
 }
 
 /** Maps keep the order of last use, so the oldest entries are the first ones. */
-function closeBook(book: Book): Ledger {
-  const files = [...book.files.values()];
-  const commands = mergeFailures([...book.commands.values()], KEPT.failures);
+function buildLedger(builder: LedgerBuilder): Ledger {
+  const files = [...builder.files.values()];
+  const commands = mergeFailures([...builder.commands.values()], KEPT.failures);
   const gone = {
     reads: oldest(
       files.filter((file) => !isChanged(file)),
@@ -86,15 +86,15 @@ function closeBook(book: Book): Ledger {
       commands.filter(({ fails }) => fails > 0),
       2 * KEPT.failures,
     ),
-    commits: oldest(book.commits, KEPT.commits),
+    commits: oldest(builder.commits, KEPT.commits),
   };
   const all = new Set<FileEntry | CommandEntry | CommitEntry>(Object.values(gone).flat());
   const count = (what: keyof typeof gone): number =>
-    gone[what].reduce((sum, entry) => sum + 1 + ("alike" in entry ? (entry.alike ?? 0) : 0), book.dropped[what]);
+    gone[what].reduce((sum, entry) => sum + 1 + ("alike" in entry ? (entry.alike ?? 0) : 0), builder.dropped[what]);
   return {
     files: files.filter((file) => !all.has(file)),
     commands: commands.filter((command) => !all.has(command)),
-    commits: book.commits.filter((commit) => !all.has(commit)),
+    commits: builder.commits.filter((commit) => !all.has(commit)),
     dropped: {
       reads: count("reads"),
       commands: count("commands"),
@@ -109,38 +109,50 @@ function oldest<T>(entries: readonly T[], kept: number): readonly T[] {
   return entries.slice(0, Math.max(0, entries.length - kept));
 }
 
-function record(book: Book, call: CallPart, seq: number, result: ResultPart | null, answered: number): void {
+function record(
+  builder: LedgerBuilder,
+  call: CallPart,
+  seq: number,
+  result: ResultPart | null,
+  answered: number,
+): void {
   const meaning = readCall(call);
   if (meaning.kind === "shell") {
-    recordCommand(book, meaning.command, result, seq, answered);
+    recordCommand(builder, meaning.command, result, seq, answered);
     return;
   }
   const failed = result !== null && hasFailed(result);
   if (failed) {
     const paths = meaning.kind === "files" ? meaning.acts.map((act) => act.path).join(" ") : "";
     noteCommand(
-      book,
+      builder,
       { what: `${call.name} ${paths === "" ? clip(call.input, 200) : paths}`, kind: "call", seqs: [seq, answered] },
       result,
     );
   } else if (meaning.kind === "files") {
-    for (const act of meaning.acts) recordFile(book, act, seq);
+    for (const act of meaning.acts) recordFile(builder, act, seq);
   }
 }
 
-function recordCommand(book: Book, command: string, result: ResultPart | null, seq: number, answered: number): void {
+function recordCommand(
+  builder: LedgerBuilder,
+  command: string,
+  result: ResultPart | null,
+  seq: number,
+  answered: number,
+): void {
   const effects = commandEffects(command);
-  for (const act of effects.files) recordFile(book, act, seq);
+  for (const act of effects.files) recordFile(builder, act, seq);
   const failed = result !== null && (result.isError || (exitCode(result.text) ?? 0) !== 0);
   for (const message of failed ? [] : effects.commits) {
     const hash = /^\[[^\]\n]*?\b([0-9a-f]{7,40})\]/m.exec(result?.text.slice(0, 4000) ?? "")?.[1] ?? null;
-    book.commits.push({ message: clip(message, 300), hash, seq });
+    builder.commits.push({ message: clip(message, 300), hash, seq });
   }
-  noteCommand(book, { what: command, kind: effects.isTest ? "test" : "command", seqs: [seq, answered] }, result);
+  noteCommand(builder, { what: command, kind: effects.isTest ? "test" : "command", seqs: [seq, answered] }, result);
 }
 
 function noteCommand(
-  book: Book,
+  builder: LedgerBuilder,
   run: { what: string; kind: CommandEntry["kind"]; seqs: [number, number] },
   result: ResultPart | null,
 ): void {
@@ -156,9 +168,9 @@ function noteCommand(
   const lines = failed || suspect ? failingLines(text, MAX_FAILING_LINES) : [];
   const bad = failed || lines.length > 0;
   if (bad && lines.length === 0) lines.push(...lastLines(text, 2));
-  const old = book.commands.get(what);
-  book.commands.delete(what);
-  book.commands.set(what, {
+  const old = builder.commands.get(what);
+  builder.commands.delete(what);
+  builder.commands.set(what, {
     what,
     kind: run.kind,
     times: (old?.times ?? 0) + 1,
@@ -177,11 +189,11 @@ function noteCommand(
 
 const DID = { read: "r", write: "w", edit: "e", delete: "d", move: "m" } as const;
 
-function recordFile(book: Book, act: FileAct, seq: number): void {
-  const old = book.files.get(act.path);
+function recordFile(builder: LedgerBuilder, act: FileAct, seq: number): void {
+  const old = builder.files.get(act.path);
   const letter = DID[act.act];
-  book.files.delete(act.path);
-  book.files.set(act.path, {
+  builder.files.delete(act.path);
+  builder.files.set(act.path, {
     path: act.path,
     // The order of acts says how the file stands: "wd" was written, then deleted; "dw" is there again.
     did: `${(old?.did ?? "").replaceAll(letter, "")}${letter}`,
@@ -189,7 +201,7 @@ function recordFile(book: Book, act: FileAct, seq: number): void {
     seqs: span(old?.seqs, [seq, seq]),
     ...(act.act === "move" ? { movedTo: act.to } : {}),
   });
-  if (act.act === "move") recordFile(book, { act: "write", path: act.to }, seq);
+  if (act.act === "move") recordFile(builder, { act: "write", path: act.to }, seq);
 }
 
 function span(old: readonly number[] | undefined, now: readonly [number, number]): number[] {

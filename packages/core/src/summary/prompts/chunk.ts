@@ -4,7 +4,7 @@
  * their maximum are tool inputs and outputs digested, largest first, and the result says which; words never are.
  */
 import type { Shape } from "../../message/shape.ts";
-import type { Entry } from "../ledger/ledger.ts";
+import type { NumberedMessage } from "../ledger/ledger.ts";
 import { digest } from "./digest.ts";
 import { type Block, renderBlock, transcriptBlocks } from "./transcript.ts";
 
@@ -37,7 +37,11 @@ interface Piece {
 /** Chunks never come out full, since blocks don't divide evenly. */
 const USUAL_FILL = 0.85;
 
-export function chunkMessages<M>(entries: readonly Entry<M>[], shape: Shape<M>, options: ChunkOptions): Chunked {
+export function chunkMessages<M>(
+  entries: readonly NumberedMessage<M>[],
+  shape: Shape<M>,
+  options: ChunkOptions,
+): Chunked {
   const { blocks, digested } = digestLargest(transcriptBlocks(entries, shape), options);
   const chunks: Chunk[] = [];
   let open: Piece[] = [];

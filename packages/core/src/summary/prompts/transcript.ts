@@ -3,7 +3,7 @@
  * forge a header or close the envelope: what looks like either is escaped with a backslash, nothing else is changed.
  */
 import type { Part, Shape } from "../../message/shape.ts";
-import type { Entry } from "../ledger/ledger.ts";
+import type { NumberedMessage } from "../ledger/ledger.ts";
 import { mediaName } from "../render/media-name.ts";
 
 export interface Block {
@@ -15,7 +15,7 @@ export interface Block {
   readonly kind: "words" | "tool";
 }
 
-export function transcriptBlocks<M>(entries: readonly Entry<M>[], shape: Shape<M>): Block[] {
+export function transcriptBlocks<M>(entries: readonly NumberedMessage<M>[], shape: Shape<M>): Block[] {
   const names = new Map<string, string>();
   const blocks: Block[] = [];
   for (const { seq, message } of entries) {
@@ -34,7 +34,7 @@ export function renderBlock(block: Block): string {
 }
 
 /** The whole transcript of some messages, for callers that need no chunks. */
-export function renderTranscript<M>(entries: readonly Entry<M>[], shape: Shape<M>): string {
+export function renderTranscript<M>(entries: readonly NumberedMessage<M>[], shape: Shape<M>): string {
   return transcriptBlocks(entries, shape).map(renderBlock).join("");
 }
 

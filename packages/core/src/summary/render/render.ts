@@ -8,7 +8,7 @@
 import type { SummaryFormat } from "../../log/record.ts";
 import { LEDGER_FILE, ledgerLines } from "../ledger/ledger-lines.ts";
 import { formatSeqs } from "../state/seqs.ts";
-import { isResolved, type Section, type SummaryItem, type SummaryState } from "../state/state.ts";
+import { isResolved, type SummaryItem, type SummarySection, type SummaryState } from "../state/state.ts";
 import { byNews } from "./by-news.ts";
 import { NOWHERE, type Originals, whereMore } from "./originals.ts";
 import { choosePins, type Pin } from "./pins.ts";
@@ -142,7 +142,7 @@ interface Filled extends Block {
 
 function blocksOf(state: SummaryState, options: RenderOptions): Block[] {
   const ledger = ledgerLines(state.ledger);
-  const open = (section: Section) => state.sections[section].filter((item) => !isResolved(item));
+  const open = (section: SummarySection) => state.sections[section].filter((item) => !isResolved(item));
   const resolved = Object.values(state.sections).flat().filter(isResolved);
   const plain = (name: BlockName, lines: readonly string[], note?: string): Block => ({
     name,

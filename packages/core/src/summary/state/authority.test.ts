@@ -64,9 +64,9 @@ test("doing it twice changes nothing", () => {
     fc.property(
       fc.array(piece, { maxLength: 5 }),
       fc.constantFrom("user" as const, "other" as const),
-      (pieces, lane) => {
-        const once = neutralize(pieces.join(" "), lane).text;
-        assert.equal(neutralize(once, lane).text, once);
+      (pieces, speaker) => {
+        const once = neutralize(pieces.join(" "), speaker).text;
+        assert.equal(neutralize(once, speaker).text, once);
       },
     ),
   );

@@ -24,12 +24,12 @@ const OVERRIDE =
 
 const COMMANDING = /^\s*(?:please\s+|agent[,:]\s*|you (?:must|should|have to|need to)\s+)/iu;
 
-/** `lane` "user": the user's own words, whose demands on the agent are wishes to remember, not an attack. */
-export function neutralize(text: string, lane: "user" | "other"): Neutralized {
+/** `speaker` "user": the user's own words, whose demands on the agent are wishes to remember, not an attack. */
+export function neutralize(text: string, speaker: "user" | "other"): Neutralized {
   let result: Neutralized = { text, changed: null };
-  const approves = APPROVAL.test(text) || (lane === "user" && ASSENT.test(text));
+  const approves = APPROVAL.test(text) || (speaker === "user" && ASSENT.test(text));
   if (approves && !text.includes(SPENT)) result = { text: `${text} ${SPENT}`, changed: "approval" };
-  const addresses = OVERRIDE.test(text) || (lane === "other" && COMMANDING.test(text));
+  const addresses = OVERRIDE.test(text) || (speaker === "other" && COMMANDING.test(text));
   if (addresses && !text.includes(REPORTED))
     result = { text: `It was said: "${result.text}" ${REPORTED}`, changed: "imperative" };
   return result;

@@ -15,8 +15,8 @@ import {
   MAX_ITEM_CHARS,
   type NewItem,
   SECTIONS,
-  type Section,
   type SummaryItem,
+  type SummarySection,
   type SummaryState,
   withSection,
 } from "./state.ts";
@@ -127,7 +127,7 @@ function applyResolutions(
 }
 
 /** The item with sources that can be true, or nothing. */
-function soundItem(item: NewItem, section: Section, options: MergeOptions, drop: Drop): NewItem[] {
+function soundItem(item: NewItem, section: SummarySection, options: MergeOptions, drop: Drop): NewItem[] {
   const [first, last] = options.coveredRange;
   const possible = item.seqs.filter((seq) => seq >= first && seq <= last);
   const seqs = options.locate?.(item.text, possible) ?? possible;
@@ -141,6 +141,6 @@ function soundItem(item: NewItem, section: Section, options: MergeOptions, drop:
   return safe.text === "" ? [] : [{ text: safe.text, seqs: fewSeqs(seqs), ...why }];
 }
 
-function sectionOf(state: SummaryState, id: string): Section | null {
+function sectionOf(state: SummaryState, id: string): SummarySection | null {
   return SECTIONS.find((section) => state.sections[section].some((item) => item.id === id)) ?? null;
 }

@@ -7,10 +7,10 @@
 import { isRecord } from "../../text/is-record.ts";
 import { findObject } from "../../text/lenient-json.ts";
 import { withoutReasoning } from "./answer.ts";
-import { type ItemStatus, type NewItem, SECTIONS, type Section } from "./state.ts";
+import { type ItemStatus, type NewItem, SECTIONS, type SummarySection } from "./state.ts";
 
 export interface SummaryPatch {
-  readonly add: Readonly<Partial<Record<Section, readonly NewItem[]>>>;
+  readonly add: Readonly<Partial<Record<SummarySection, readonly NewItem[]>>>;
   readonly update: readonly {
     readonly id: string;
     readonly text: string;
@@ -51,7 +51,7 @@ export function parsePatch(answer: string): ParsedPatch {
 }
 
 function readPatch(root: Record<string, unknown>, ignored: string[]): SummaryPatch {
-  const add: Partial<Record<Section, NewItem[]>> = {};
+  const add: Partial<Record<SummarySection, NewItem[]>> = {};
   // Some models put the sections at the top level instead of under `add`.
   const places = [root["add"], root].filter(isRecord);
   for (const section of SECTIONS) {
@@ -64,7 +64,7 @@ function readPatch(root: Record<string, unknown>, ignored: string[]): SummaryPat
   return { add, update: readUpdates(root["update"], ignored), resolve: readResolutions(root["resolve"], ignored) };
 }
 
-function readItems(list: unknown, section: Section, ignored: string[]): NewItem[] {
+function readItems(list: unknown, section: SummarySection, ignored: string[]): NewItem[] {
   const values = Array.isArray(list) ? list : [list];
   return values.flatMap((value): NewItem[] => {
     const record = typeof value === "string" ? { text: value } : value;

@@ -7,7 +7,7 @@ import { oneLine } from "../../text/clip.ts";
 import { neutralize } from "./authority.ts";
 import type { DropReason } from "./merge.ts";
 
-export interface SettledProse {
+export interface NeutralProse {
   readonly text: string;
   /** What lost its authority, and why. */
   readonly dropped: readonly { readonly what: string; readonly why: DropReason }[];
@@ -16,7 +16,7 @@ export interface SettledProse {
 const LONG_LINE = 400;
 const SENTENCE_END = /(?<=[.!?]["')\]]?)[ \t]+(?=\S)|(?<=[。！？])(?=\S)/u;
 
-export function settleProse(text: string): SettledProse {
+export function neutralizeProse(text: string): NeutralProse {
   const dropped: { what: string; why: DropReason }[] = [];
   const settle = (piece: string): string => {
     const { text: safe, changed } = neutralize(piece, "other");

@@ -10,7 +10,7 @@ import { emptyLedger, type Ledger, readLedger } from "../ledger/ledger-state.ts"
 
 export const SECTIONS = ["goals", "decisions", "files", "facts", "errors", "now", "next"] as const;
 
-export type Section = (typeof SECTIONS)[number];
+export type SummarySection = (typeof SECTIONS)[number];
 
 export type ItemStatus = "open" | "done" | "obsolete";
 
@@ -31,7 +31,7 @@ export interface SummaryState {
   /** The last message covered, 0 for none. */
   readonly through: number;
   readonly nextId: number;
-  readonly sections: Readonly<Record<Section, readonly SummaryItem[]>>;
+  readonly sections: Readonly<Record<SummarySection, readonly SummaryItem[]>>;
   /** A summary written as prose (custom prompt); it stands beside the items. */
   readonly prose: string | null;
   readonly ledger: Ledger;
@@ -47,7 +47,7 @@ export interface NewItem {
 export const MAX_ITEM_CHARS = 600;
 export const MAX_ITEM_SEQS = 5;
 /** What the stored state holds per section; `now` and `next` are replaced each time and need little. */
-export const MAX_ITEMS: Readonly<Record<Section, number>> = {
+export const MAX_ITEMS: Readonly<Record<SummarySection, number>> = {
   goals: 300,
   decisions: 300,
   files: 300,
@@ -79,7 +79,7 @@ export function emptyState(): SummaryState {
 }
 
 /** Items added under fresh ids. A text already present in the section only gains sources. */
-export function addItems(state: SummaryState, section: Section, items: readonly NewItem[]): SummaryState {
+export function addItems(state: SummaryState, section: SummarySection, items: readonly NewItem[]): SummaryState {
   const list = [...state.sections[section]];
   const byText = new Map(list.map((item, index) => [item.text.toLowerCase(), index]));
   let nextId = state.nextId;
@@ -107,7 +107,7 @@ export function addItems(state: SummaryState, section: Section, items: readonly 
  * Replaces a section, shedding what is over its caps: obsolete first, then done, then the oldest. What the user asked for
  * first is shown in every summary and stays.
  */
-export function withSection(state: SummaryState, section: Section, items: readonly SummaryItem[]): SummaryState {
+export function withSection(state: SummaryState, section: SummarySection, items: readonly SummaryItem[]): SummaryState {
   const stays = section === "goals" ? items.find((item) => !isResolved(item)) : undefined;
   return { ...state, sections: { ...state.sections, [section]: capped(items, MAX_ITEMS[section], stays) } };
 }

@@ -4,7 +4,7 @@
  */
 
 import { isRecord } from "@palimpsest/core/internal/text";
-import type { Conversation, ImportedMessage } from "../conversation.ts";
+import type { ImportedConversation, ImportedMessage } from "../conversation.ts";
 import { timeOf } from "../time.ts";
 import { type Format, madeMessage, notesOf, type PlacedValue } from "./format.ts";
 
@@ -33,7 +33,7 @@ function readConversation({ value, place }: PlacedValue) {
   const spoken = Object.values(nodes).filter((node) => isRecord(node["message"])).length;
   const beside = spoken - path.length;
   if (beside > 0) left.push(`${beside} messages on other branches than the one shown last`);
-  const conversation: Conversation = {
+  const conversation: ImportedConversation = {
     place,
     messages,
     request: null,

@@ -4,7 +4,7 @@
  */
 
 import { isRecord } from "@palimpsest/core/internal/text";
-import type { Conversation, ImportedMessage } from "../conversation.ts";
+import type { ImportedConversation, ImportedMessage } from "../conversation.ts";
 import { timeOf } from "../time.ts";
 import { type Format, madeMessage, notesOf, type PlacedValue } from "./format.ts";
 
@@ -31,7 +31,7 @@ function readConversation({ value, place }: PlacedValue) {
   const messages = shown.flatMap((message, index) =>
     readTurn(message, { left, place: `${place}, message ${index + 1}` }),
   );
-  const conversation: Conversation = {
+  const conversation: ImportedConversation = {
     place,
     messages,
     request: null,

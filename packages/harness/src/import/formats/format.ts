@@ -2,7 +2,7 @@
  * The port for files that don't hold a dialect's messages as they are: what apps and tools write for themselves. A format
  * recognizes its values and makes conversations of them; what it leaves out it says.
  */
-import type { Conversation, ImportedMessage, Problem } from "../conversation.ts";
+import type { ImportedConversation, ImportedMessage, Problem } from "../conversation.ts";
 
 export interface Format {
   /** For people: `ChatGPT export`. */
@@ -19,7 +19,7 @@ export interface PlacedValue {
 }
 
 interface FormatReading {
-  readonly conversations: readonly Conversation[];
+  readonly conversations: readonly ImportedConversation[];
   /** Values that hold no message. */
   readonly skipped: number;
   /** What was left out of those that do. */

@@ -4,7 +4,7 @@
  */
 
 import { isRecord } from "@palimpsest/core/internal/text";
-import type { Conversation, ImportedMessage } from "../conversation.ts";
+import type { ImportedConversation, ImportedMessage } from "../conversation.ts";
 import { timeOf } from "../time.ts";
 import { readUsage } from "../usage.ts";
 import { type Format, madeMessage, notesOf, type PlacedValue } from "./format.ts";
@@ -18,7 +18,7 @@ export const geminiCli: Format = {
     const left: string[] = [];
     const said = saidIn(values);
     const messages = said.flatMap(({ value, place }) => readTurn(value, { left, place }));
-    const conversation: Conversation = { place: "", messages, request: null, questions: [] };
+    const conversation: ImportedConversation = { place: "", messages, request: null, questions: [] };
     return {
       conversations: messages.length === 0 ? [] : [conversation],
       skipped: values.length - said.length,

@@ -1,7 +1,7 @@
 /** ShareGPT's form, which many data sets have: `{conversations: [{from, value}]}`. */
 
 import { isRecord } from "@palimpsest/core/internal/text";
-import type { Conversation, ImportedMessage } from "../conversation.ts";
+import type { ImportedConversation, ImportedMessage } from "../conversation.ts";
 import { type Format, madeMessage, notesOf, type PlacedValue } from "./format.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -30,7 +30,7 @@ function readConversation({ value, place }: PlacedValue) {
   }
   const { system, tools } = value;
   const request = { ...(typeof system === "string" && system !== "" && { system }), ...(tools != null && { tools }) };
-  const conversation: Conversation = {
+  const conversation: ImportedConversation = {
     place,
     messages,
     request: Object.keys(request).length > 0 ? request : null,

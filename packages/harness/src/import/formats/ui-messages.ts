@@ -1,7 +1,7 @@
 /** The AI SDK's UI messages, as pages and databases keep them: read as model messages. */
 import { isUiMessage } from "@palimpsest/core/internal/message";
 import { readUiMessages } from "@palimpsest/core/message";
-import type { Conversation } from "../conversation.ts";
+import type { ImportedConversation } from "../conversation.ts";
 import { timeOf } from "../time.ts";
 import { type Format, madeMessage, notesOf, type PlacedValue } from "./format.ts";
 
@@ -32,7 +32,7 @@ function heldIn(value: PlacedValue["value"]): readonly PlacedValue[] | null {
 
 function conversation(shown: readonly PlacedValue[], place: string) {
   const { messages, origins, lost } = readUiMessages(shown.map(({ value }) => value));
-  const made: Conversation = {
+  const made: ImportedConversation = {
     place,
     messages: messages.map((message, index) => {
       const from = shown[origins[index]!]!;

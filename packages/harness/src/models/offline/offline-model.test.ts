@@ -114,13 +114,13 @@ test("nothing found is said, not made up", async () => {
   assert.match(text, /found nothing said earlier about "harbour budget"/);
 });
 
-test("what memory lends to a question is not taken for the question", async () => {
-  const lent = "read notes.txt\n<evidence>\nLooked up in memory.\nEarlier turns:\n3 user: hello?\n</evidence>";
+test("evidence that memory adds to a question is not taken for the question", async () => {
+  const evidence = "read notes.txt\n<evidence>\nLooked up in memory.\nEarlier turns:\n3 user: hello?\n</evidence>";
   const tools = { read_file: toolWith("path") };
-  assert.deepEqual((await ask(lent, tools)).calls, [["read_file", { path: "notes.txt" }]]);
+  assert.deepEqual((await ask(evidence, tools)).calls, [["read_file", { path: "notes.txt" }]]);
 });
 
-test("where recall finds nothing, what memory lent to the question is quoted", async () => {
+test("where recall finds nothing, the evidence from memory is quoted", async () => {
   const asked = "Which tea do I like?\n<evidence>\nLooked up in memory.\nFacts:\n- User likes green tea\n</evidence>";
   const { text } = await ask(asked, { recall }, answered("recall", "nothing found"));
   assert.match(text, /I remember: "User likes green tea"/);

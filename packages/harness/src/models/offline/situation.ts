@@ -7,7 +7,7 @@ export interface Situation {
   readonly system: string;
   /** The last thing the user said. */
   readonly question: string;
-  /** What memory put into the prompt and lent to the question, line by line. */
+  /** What memory put into the prompt and added to the question, line by line. */
   readonly remembered: readonly string[];
   /** Results that came after it, with what was called. */
   readonly results: readonly ToolAnswer[];
@@ -39,7 +39,7 @@ export function situationOf(options: Pick<LanguageModelV4CallOptions, "prompt" |
   const said = asked === -1 ? "" : textOf(messages[asked]!);
   return {
     system,
-    question: said.replaceAll(LENT, "").replace(UPLOADED, ""),
+    question: said.replaceAll(EVIDENCE, "").replace(UPLOADED, ""),
     remembered: rememberedIn(said, system),
     results: answersIn(messages.slice(asked + 1)),
     earlier: messages.slice(0, Math.max(0, asked)).filter(({ role }) => role !== "system"),
@@ -47,8 +47,8 @@ export function situationOf(options: Pick<LanguageModelV4CallOptions, "prompt" |
   };
 }
 
-/** What memory lends to a question is not part of it. */
-const LENT = /(?<!\s)\s*<evidence>\n(?:(?!<evidence>\n)[\s\S])*?<\/evidence>/g;
+/** Evidence that memory adds to a question is not part of it. */
+const EVIDENCE = /(?<!\s)\s*<evidence>\n(?:(?!<evidence>\n)[\s\S])*?<\/evidence>/g;
 
 /** Nor is what the chat says of files that were copied in. */
 const UPLOADED = /\n\n\(Uploaded: [^)\n]*\)$/;
@@ -56,9 +56,9 @@ const UPLOADED = /\n\n\(Uploaded: [^)\n]*\)$/;
 const BLOCK = /<memory>\n((?:(?!<memory>\n)[\s\S])*?)<\/memory>/g;
 
 function rememberedIn(said: string, system: string): string[] {
-  const lent = [...said.matchAll(LENT)].map(([whole]) => whole);
+  const evidence = [...said.matchAll(EVIDENCE)].map(([whole]) => whole);
   const blocks = [...system.matchAll(BLOCK)].map(([, inside]) => inside!);
-  const lines = [...lent, ...blocks].flatMap((text) => text.split("\n"));
+  const lines = [...evidence, ...blocks].flatMap((text) => text.split("\n"));
   return lines
     .filter((line) => /^(?:- |\d+ )/.test(line))
     .map((line) => line.replace(/^- |^\d+ [^:]{1,40}: |(?<!\s)\s*\(confidence: [\d.]+\)$/g, ""));

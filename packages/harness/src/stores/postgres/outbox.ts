@@ -44,7 +44,7 @@ export function outbox(connection: UserConnection): Outbox {
   const { schema, run, user } = connection;
   const jobs = `${schema}.outbox`;
   return {
-    async hurry(thread, queue) {
+    async makeDue(thread, queue) {
       // Also while it runs: what came meanwhile is due when it ends.
       const sql = `UPDATE ${jobs} SET run = ${NOW} WHERE attempts < max_attempts
         AND num = ${numOf(schema)} AND queue = $2 RETURNING 1`;

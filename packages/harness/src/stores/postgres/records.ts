@@ -161,7 +161,7 @@ interface Page extends RecordQuery {
   readonly size: number | null;
 }
 
-/** Each stretch of the lineage is cut to the page's size before they are put together, so a page costs its own rows. */
+/** Each segment of the lineage is cut to the page's size before they are joined, so a page costs only its own rows. */
 export function readPage(query: Query, schema: string, thread: ThreadName, page: Page): Promise<RecordRow[]> {
   const direction = page.order === "descending" ? "DESC" : "ASC";
   // Said in so many words, because the planner can't see from a list that the index of the rare kinds will do.

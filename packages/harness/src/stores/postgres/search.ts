@@ -6,12 +6,12 @@ import type { QueryResultRow } from "pg";
 import { withoutEntry } from "../postings.ts";
 import {
   type IndexBatch,
+  type IndexedSegment,
   type NewPosting,
   type Posting,
   packEntry,
   type SearchTables,
   type Span,
-  type Stretch,
   unpackEntries,
 } from "../search-tables.ts";
 import type { Query } from "./connection.ts";
@@ -27,18 +27,18 @@ export function searchTables(connection: UserConnection): SearchTables {
     blockSize: BLOCK_SIZE,
     async lineage(thread) {
       // Most threads are no forks, and planning the walk through a lineage takes longer than reading one row.
-      const [own] = await rows<StretchRow & { base: number | null }>(`${WHOLE(schema)} WHERE ${NAMED}`, [user, thread]);
+      const [own] = await rows<SegmentRow & { base: number | null }>(`${WHOLE(schema)} WHERE ${NAMED}`, [user, thread]);
       if (!own) return [];
-      if (own.base === null) return [stretch(own)];
-      const sql = `${lineage(schema)} SELECT ${STRETCH}, line.through AS line_through, line.depth,
+      if (own.base === null) return [toSegment(own)];
+      const sql = `${lineage(schema)} SELECT ${SEGMENT}, line.through AS line_through, line.depth,
           CASE WHEN line.depth > 0 THEN coalesce((SELECT e.ordinal FROM ${schema}.recall_entries e
             WHERE e.thread = t.num AND e.seq <= line.through ORDER BY e.seq DESC LIMIT 1), -1) END AS cut
         FROM line JOIN ${schema}.threads t ON t.num = line.thread ${STATE(schema)}`;
-      const found = await rows<StretchRow>(sql, [user, thread]);
-      return found.sort((a, b) => b.depth! - a.depth!).map(stretch);
+      const found = await rows<SegmentRow>(sql, [user, thread]);
+      return found.sort((a, b) => b.depth! - a.depth!).map(toSegment);
     },
     async ofUser() {
-      return (await rows<StretchRow>(`${WHOLE(schema)} WHERE t.owner = $1`, user)).map(stretch);
+      return (await rows<SegmentRow>(`${WHOLE(schema)} WHERE t.owner = $1`, user)).map(toSegment);
     },
     write: (thread, batch) => transaction((query) => writeBatch(query, schema, [user, thread], batch)),
     clear: (thread) =>
@@ -89,7 +89,7 @@ function columns(spans: readonly Span[]): [string[], number[]] {
   return [spans.map(({ thread }) => thread), spans.map(({ before }) => before)];
 }
 
-interface StretchRow extends QueryResultRow {
+interface SegmentRow extends QueryResultRow {
   readonly thread: string;
   readonly base_at: number;
   readonly version: number;
@@ -104,12 +104,12 @@ interface StretchRow extends QueryResultRow {
   readonly depth?: number;
 }
 
-const STRETCH = "t.id AS thread, t.base_at, t.version, i.indexed, i.ordinal, i.session, i.at, i.entries, i.length";
+const SEGMENT = "t.id AS thread, t.base_at, t.version, i.indexed, i.ordinal, i.session, i.at, i.entries, i.length";
 const WHOLE = (schema: string) =>
-  `SELECT ${STRETCH}, t.base, NULL AS line_through, NULL AS cut FROM ${schema}.threads t ${STATE(schema)}`;
+  `SELECT ${SEGMENT}, t.base, NULL AS line_through, NULL AS cut FROM ${schema}.threads t ${STATE(schema)}`;
 const STATE = (schema: string) => `LEFT JOIN ${schema}.recall_threads i ON i.thread = t.num`;
 
-function stretch(row: StretchRow): Stretch {
+function toSegment(row: SegmentRow): IndexedSegment {
   const { thread, version, ordinal, session, at, cut } = row;
   return {
     thread,

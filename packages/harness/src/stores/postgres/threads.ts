@@ -143,7 +143,7 @@ interface Family {
   readonly base_at: number;
 }
 
-/** The fork takes its own copy of the parent's stretch and hangs on the grandparent, if any. */
+/** The fork takes its own copy of the parent's segment and then rests on the grandparent, if there is one. */
 async function inherit(query: Query, schema: string, parent: Family, fork: Family): Promise<void> {
   await query(
     `INSERT INTO ${schema}.records (thread, seq, kind, header, body, body_hash, hash, redacted)

@@ -34,7 +34,7 @@ export function queueJob(connection: Connection, num: number, job: NewJob): void
 export function outbox(connection: UserConnection): Outbox {
   const { guard } = connection;
   return {
-    hurry: (thread, queue) =>
+    makeDue: (thread, queue) =>
       guard(() => {
         const sql = `UPDATE outbox SET run = 0 WHERE num = ${NUM} AND queue = ? AND attempts < max_attempts`;
         // Also while it runs: what came meanwhile is due when it ends.

@@ -71,7 +71,7 @@ export function headText({ version: _v, messages: _m, updatedAt: _u, state: _s, 
   return JSON.stringify(rest);
 }
 
-/** A stretch of a thread's records that lies under one thread number. */
+/** The records of a thread that are stored under one thread number. */
 export interface Segment {
   readonly num: number;
   readonly first: number;

@@ -3,13 +3,13 @@
 import { withoutEntry } from "../postings.ts";
 import type {
   IndexBatch,
+  IndexedSegment,
   NewPosting,
   OrdinalRange,
   Posting,
   SearchEntry,
   SearchTables,
   Span,
-  Stretch,
 } from "../search-tables.ts";
 import { packEntry, unpackEntries } from "../search-tables.ts";
 import type { Connection, Row } from "./connection.ts";
@@ -49,28 +49,28 @@ export function searchTables(connection: UserConnection): SearchTables {
   };
 }
 
-const STRETCH = `t.id, t.num, t.base, t.base_seq, h.version, i.indexed, i.ordinal, i.session, i.at, i.entries, i.length
+const SEGMENT = `t.id, t.num, t.base, t.base_seq, h.version, i.indexed, i.ordinal, i.session, i.at, i.entries, i.length
   FROM threads t JOIN heads h USING (num) LEFT JOIN recall_threads i USING (num)`;
 
-function lineage(connection: UserConnection, thread: string): Stretch[] {
-  const found: Stretch[] = [];
+function lineage(connection: UserConnection, thread: string): IndexedSegment[] {
+  const found: IndexedSegment[] = [];
   let through: number | null = null;
-  let row = connection.get(`SELECT ${STRETCH} WHERE t.user = ? AND t.id = ?`, connection.user, thread);
+  let row = connection.get(`SELECT ${SEGMENT} WHERE t.user = ? AND t.id = ?`, connection.user, thread);
   while (row) {
-    found.unshift(stretch(connection, row, through));
+    found.unshift(toSegment(connection, row, through));
     if (row["base"] === null) break;
     through = Math.min(through ?? Number.MAX_SAFE_INTEGER, row["base_seq"] as number);
-    row = connection.get(`SELECT ${STRETCH} WHERE t.num = ?`, row["base"] as number);
+    row = connection.get(`SELECT ${SEGMENT} WHERE t.num = ?`, row["base"] as number);
   }
   return found;
 }
 
-function ofUser(connection: UserConnection): Stretch[] {
-  const rows = connection.all(`SELECT ${STRETCH} WHERE t.user = ?`, connection.user);
-  return rows.map((row) => stretch(connection, row, null));
+function ofUser(connection: UserConnection): IndexedSegment[] {
+  const rows = connection.all(`SELECT ${SEGMENT} WHERE t.user = ?`, connection.user);
+  return rows.map((row) => toSegment(connection, row, null));
 }
 
-function stretch(connection: Connection, row: Row, through: number | null): Stretch {
+function toSegment(connection: Connection, row: Row, through: number | null): IndexedSegment {
   const { at, ordinal, session } = row;
   return {
     thread: row["id"] as string,

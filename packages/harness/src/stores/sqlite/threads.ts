@@ -94,7 +94,7 @@ export function deleteThread(connection: UserConnection, id: string, held?: Leas
   });
 }
 
-/** The fork takes its own copy of the parent's stretch and hangs on the grandparent, if any. */
+/** The fork takes its own copy of the parent's segment and then rests on the grandparent, if there is one. */
 function inherit(connection: UserConnection, parent: ThreadRow, child: ThreadRow): void {
   connection.run(
     `INSERT INTO records (num, seq, kind, header, body, body_hash, hash, redacted)

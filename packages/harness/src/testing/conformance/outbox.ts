@@ -46,9 +46,9 @@ export const outboxCases: CasesWith<"outbox"> = {
     const { outbox } = suite.store();
     const { thread } = writer.lease;
     await appendJobs(writer, [job(queue, "a", 1)]);
-    assert.equal(await asUser(suite.store(), freshId()).outbox.hurry(thread, queue), 0);
-    assert.equal(await outbox.hurry(thread, freshId()), 0);
-    assert.equal(await outbox.hurry(thread, queue), 1);
+    assert.equal(await asUser(suite.store(), freshId()).outbox.makeDue(thread, queue), 0);
+    assert.equal(await outbox.makeDue(thread, freshId()), 0);
+    assert.equal(await outbox.makeDue(thread, queue), 1);
     await writer.store.releaseLease(writer.lease);
     assert.equal(await writer.store.deleteThread(thread), "deleted");
     assert.deepEqual(await outbox.list(queue), []);

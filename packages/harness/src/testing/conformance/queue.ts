@@ -6,7 +6,7 @@ import { after, afterEach, before, describe } from "node:test";
 import type { MemoryQueue } from "../../memory/queue.ts";
 import { draining, exactness, givingUp, retrying } from "./queue/faults.ts";
 import { type Kit, type QueueEngine, setUpQueue } from "./queue/kit.ts";
-import { clocks, debouncing, hurrying } from "./queue/timing.ts";
+import { clocks, debouncing, makingDue } from "./queue/timing.ts";
 
 export type { QueueEngine };
 
@@ -29,6 +29,6 @@ export function queueConformance(name: string, open: () => Promise<QueueEngine>)
         return made;
       },
     };
-    for (const part of [debouncing, hurrying, clocks, retrying, givingUp, draining, exactness]) part(kit);
+    for (const part of [debouncing, makingDue, clocks, retrying, givingUp, draining, exactness]) part(kit);
   });
 }

@@ -21,7 +21,7 @@ export const redactionCases: Cases = {
     const result = await redact(writer, thread, 1);
     const [erased] = await collect(store.records(thread, { range: [1, 1] }));
     const { id } = erased!.record as MessageRecord;
-    assert.deepEqual(result, { kind: "redacted", seq: 1, id, bodies: 1, threads: [thread], lentTo: [] });
+    assert.deepEqual(result, { kind: "redacted", seq: 1, id, bodies: 1, threads: [thread], evidenceIn: [] });
     const [first, second] = await collect(store.records(thread));
     assert.deepEqual([first!.redacted, second!.redacted], [true, false]);
     const body = JSON.parse((first!.record as { body: string }).body);

@@ -25,7 +25,7 @@ interface Piece {
   readonly tokens: number;
 }
 
-export interface Conversation {
+export interface ProviderConversation {
   readonly turns: readonly Turn[];
   /** As the protocol has them; responses items as chat messages. */
   readonly messages: readonly unknown[];
@@ -36,7 +36,7 @@ export interface Conversation {
 export function conversationOf<M extends object>(
   messages: readonly M[],
   given: { readonly shape: Shape<M>; readonly rules: RuleSet; readonly tools: readonly unknown[] },
-): Conversation {
+): ProviderConversation {
   const { shape, rules, tools } = given;
   return {
     messages,

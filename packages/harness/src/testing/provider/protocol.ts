@@ -2,7 +2,7 @@
  * The port between the fake provider's server and the protocols it speaks: read a request, write a reply whole or as
  * events, write a failure in the provider's own form. Adapters translate; what is allowed is decided in `judge.ts`.
  */
-import type { Conversation } from "./conversation.ts";
+import type { ProviderConversation } from "./conversation.ts";
 
 export type ProtocolName = "openai-chat" | "openai-responses" | "anthropic";
 
@@ -25,7 +25,7 @@ export type ReadRequest =
       readonly kind: "request";
       readonly model: string;
       readonly stream: boolean;
-      readonly conversation: Conversation;
+      readonly conversation: ProviderConversation;
       readonly tools: readonly string[];
       readonly maxOutputTokens: number | null;
       /** Chat completions reports usage in a stream only when asked to. */

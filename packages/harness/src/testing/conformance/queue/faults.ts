@@ -18,7 +18,7 @@ export function retrying({ engine, setUp }: Kit): void {
       },
     });
     await turn("I am allergic to nuts.");
-    await queue.hurry({ user: "ada", thread: "flaky" });
+    await queue.makeDue({ user: "ada", thread: "flaky" });
     const before = engine().clock().getTime();
     await queue.start();
     for (const attempt of [1, 2]) {
@@ -45,12 +45,12 @@ export function givingUp({ engine, setUp }: Kit): void {
       },
     });
     const dead = async (failures: number) => {
-      await queue.hurry({ user: "ada", thread: "hopeless" });
+      await queue.makeDue({ user: "ada", thread: "hopeless" });
       await until(
         async () => of("job-fail").length === failures - 1 && (await mine())[0]?.state === "waiting",
         "one failure",
       );
-      await queue.hurry({ user: "ada", thread: "hopeless" });
+      await queue.makeDue({ user: "ada", thread: "hopeless" });
       await until(async () => (await mine())[0]?.state === "dead", "it is given up");
       assert.equal(of("job-fail").length, failures);
     };
@@ -82,10 +82,10 @@ export function draining({ engine, setUp }: Kit): void {
       },
     });
     await turn("I play the cello.");
-    await queue.hurry({ user: "ada", thread: "interrupted" });
+    await queue.makeDue({ user: "ada", thread: "interrupted" });
     await queue.start();
     await until(async () => of("job-fail").length === 1 && (await mine())[0]?.state === "waiting", "it failed once");
-    await queue.hurry({ user: "ada", thread: "interrupted" });
+    await queue.makeDue({ user: "ada", thread: "interrupted" });
     await until(async () => of("job-start").length === 2, "it runs again");
     await queue.stop();
     const [left] = await mine();
@@ -122,7 +122,7 @@ export function exactness({ engine, setUp }: Kit): void {
     await turn("My neighbour is called Kari.");
     await turn("I collect stamps.");
     await save(engine().store, "fenced", { watermark: 0, texts: [], fenced: ["fenced#1"] });
-    await queue.hurry({ user: "ada", thread: "fenced" });
+    await queue.makeDue({ user: "ada", thread: "fenced" });
     await queue.start();
     await idle();
     assert.deepEqual((await learned(engine().store, "fenced")).texts, ["I collect stamps."]);
@@ -132,7 +132,7 @@ export function exactness({ engine, setUp }: Kit): void {
     const { queue, turn, mine, writer } = await setUp("refused");
     const stale = await prepare(writer, (await engine().store.head("refused"))!, []);
     await turn("I sing in a choir.");
-    await queue.hurry({ user: "ada", thread: "refused" });
+    await queue.makeDue({ user: "ada", thread: "refused" });
     await queue.start();
     await until(async () => (await mine()).length === 0, "the turn's own job is done");
     const jobs = [queue.job({ agent: "default", throughSeq: 2 })];

@@ -40,13 +40,13 @@ export function debouncing({ engine, setUp }: Kit): void {
   });
 }
 
-export function hurrying({ engine, setUp }: Kit): void {
+export function makingDue({ engine, setUp }: Kit): void {
   test("a compaction makes its thread's job due at once, and a turn after it doesn't put it off", async () => {
     const { queue, turn, idle } = await setUp("compacted");
     const other = await setUp("not-compacted");
     await turn("I have two cats.");
     await other.turn("I have a dog.");
-    await queue.hurry({ user: "ada", thread: "compacted" });
+    await queue.makeDue({ user: "ada", thread: "compacted" });
     await turn("They are called Ada and Alan.");
     await queue.start();
     await idle();
@@ -76,10 +76,10 @@ export function hurrying({ engine, setUp }: Kit): void {
     });
     await queue.start();
     await turn("I play the cello.");
-    await queue.hurry({ user: "ada", thread: "overlap" });
+    await queue.makeDue({ user: "ada", thread: "overlap" });
     await until(async () => inside === 1, "the first job runs");
     await turn("I also play the flute.");
-    await queue.hurry({ user: "ada", thread: "overlap" });
+    await queue.makeDue({ user: "ada", thread: "overlap" });
     await aFewPolls();
     assert.equal(of("job-start").length, 1);
     open();

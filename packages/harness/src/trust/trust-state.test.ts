@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { chooseHome } from "./choose-home.ts";
-import { type Evidence, type Power, standingOf, verdictOf } from "./standing.ts";
+import { type Evidence, type Power, trustStateOf, verdictOf } from "./trust-state.ts";
 import { userFolders } from "./user-folders.ts";
 
 const HOME = { env: {}, cwd: "/work/project/src", userHome: "/home/ann/.local/share/palimpsest" };
@@ -36,7 +36,7 @@ test("a user's folders follow XDG, and a relative variable is ignored", () => {
 const FOUND: Evidence = { named: false, owner: "self", made: false, trusted: null, fingerprint: "now" };
 const RUNS: Power = { kind: "code", key: "memory.storage_class", detail: "run x.js" };
 
-for (const [name, given, standing, home, config, harmless] of [
+for (const [name, given, state, home, config, harmless] of [
   ["one that was named", { named: true, owner: "other" }, "own", "use", "use", "use"],
   ["one that we made", { made: true }, "own", "use", "use", "use"],
   [
@@ -59,9 +59,9 @@ for (const [name, given, standing, home, config, harmless] of [
   ["one that was trusted and has changed", { trusted: "before" }, "changed", "ask", "ask", "use"],
   ["one that was just there", {}, "unknown", "ask", "ask", "use"],
 ] as const) {
-  test(`${name} is ${standing}: home ${home}, configuration ${config}, without powers ${harmless}`, () => {
-    const found = standingOf({ ...FOUND, ...given });
-    assert.equal(found, standing);
+  test(`${name} is ${state}: home ${home}, configuration ${config}, without powers ${harmless}`, () => {
+    const found = trustStateOf({ ...FOUND, ...given });
+    assert.equal(found, state);
     assert.equal(verdictOf(found, { kind: "home", powers: [] }), home);
     assert.equal(verdictOf(found, { kind: "config", powers: [RUNS] }), config);
     assert.equal(verdictOf(found, { kind: "config", powers: [] }), harmless);

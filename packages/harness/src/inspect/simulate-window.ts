@@ -1,6 +1,6 @@
 /**
  * Makes a conversation fit a window by the rungs that need no model, as a run with that window would have to. The
- * conversation is an imagined one: nothing is written.
+ * conversation goes on in memory only: nothing is written.
  */
 import type { Policy } from "@palimpsest/core/compaction";
 import { fit } from "@palimpsest/core/internal/tokens";
@@ -11,16 +11,16 @@ import { readQuotes } from "../compaction/pins.ts";
 import type { Store } from "../stores/store.ts";
 import type { SizedThread } from "../threads/sized-thread.ts";
 
-export interface SqueezeOptions {
+export interface SimulateOptions {
   readonly budget: Budget;
   readonly policy: Policy;
   readonly store: Store;
 }
 
 /** The count afterwards; null when it fitted as it was. Throws a `FloorError` when nothing can fit. */
-export async function squeeze(
+export async function simulateWindow(
   { conversation, prompt }: SizedThread,
-  { budget, policy, store }: SqueezeOptions,
+  { budget, policy, store }: SimulateOptions,
 ): Promise<Count | null> {
   const { count } = prompt();
   if (fit({ count }, budget).kind === "fits") return null;

@@ -8,7 +8,7 @@ import { type Conversation, readBody } from "./conversation.ts";
 import { inMemoryConversation } from "./in-memory.ts";
 import { stateChainOf } from "./state-chain.ts";
 
-export function imagineConversation<M>(
+export function storedConversation<M>(
   store: Store,
   { header, head, records }: ThreadLoad,
   shape: Shape<M>,

@@ -16,9 +16,9 @@ export interface Evidence {
   readonly fingerprint: string;
 }
 
-export type Standing = "own" | "trusted" | "changed" | "unknown" | "other-user";
+export type TrustState = "own" | "trusted" | "changed" | "unknown" | "other-user";
 
-export function standingOf({ named, owner, made, trusted, fingerprint }: Evidence): Standing {
+export function trustStateOf({ named, owner, made, trusted, fingerprint }: Evidence): TrustState {
   if (named) return "own";
   if (owner === "other") return "other-user";
   if (made) return "own";
@@ -38,10 +38,10 @@ export type Verdict = "use" | "ask" | "refuse";
 
 /** A configuration without any power needs no trust; a home always does, since its threads and skills are prompts. */
 export function verdictOf(
-  standing: Standing,
+  state: TrustState,
   { powers, kind }: { readonly powers: readonly Power[]; readonly kind: "home" | "config" },
 ): Verdict {
-  switch (standing) {
+  switch (state) {
     case "own":
     case "trusted":
       return "use";

@@ -13,8 +13,8 @@ import { threadPrompt } from "./thread-prompt.ts";
 
 const { policy } = summarizationFromOptions();
 
-test("a squeezed prompt fits its window, is valid for its provider and leaves the log alone, or the floor is named", async () => {
-  let [squeezed, whole, floors] = [0, 0, 0];
+test("a simulated prompt fits its window, is valid for its provider and leaves the log alone, or the floor is named", async () => {
+  let [simulated, whole, floors] = [0, 0, 0];
   await fc.assert(
     fc.asyncProperty(
       fc.integer(),
@@ -31,12 +31,12 @@ test("a squeezed prompt fits its window, is valid for its provider and leaves th
         await withWriter(kit, "a", (writer) => appendMessages(writer, drafts));
         const before = (await store.head("a"))?.hash;
         try {
-          const prompt = await threadPrompt(store, "a", { window, squeeze: policy });
+          const prompt = await threadPrompt(store, "a", { window, simulate: policy });
           assert.ok(prompt.kind === "prompt");
           assert.ok(prompt.count.tokens <= window - answerReserve(window, null), `${prompt.count.tokens} of ${window}`);
           assert.equal(prompt.breakdown.total, prompt.count.tokens);
           assert.deepEqual(violations(prompt.messages, shape, rulesOf(dialect)).slice(0, 1), []);
-          if (prompt.simulated) squeezed += 1;
+          if (prompt.simulated) simulated += 1;
           else whole += 1;
         } catch (error) {
           if (!(error instanceof FloorError)) throw error;
@@ -49,5 +49,5 @@ test("a squeezed prompt fits its window, is valid for its provider and leaves th
     ),
     { numRuns: 60 },
   );
-  assert.ok(squeezed > 10 && whole > 0, `${squeezed} squeezed, ${whole} whole, ${floors} floors`);
+  assert.ok(simulated > 10 && whole > 0, `${simulated} simulated, ${whole} whole, ${floors} floors`);
 });
