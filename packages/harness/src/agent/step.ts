@@ -1,9 +1,9 @@
 /**
- * One attempt of one model call: a single-step `streamText` without executing tools, read to its end. Whatever happens
+ * One attempt of one model call, read to its end, whose tools nobody runs here. Whatever happens
  * comes back as a value: answered, failed or aborted, with the text that was shown until then. Writes nothing.
  */
 import type { AiSdkMessage } from "@palimpsest/core/message";
-import { type ModelMessage, streamText, wrapLanguageModel } from "ai";
+import { type ModelMessage, wrapLanguageModel } from "ai";
 import { scoped } from "../abort.ts";
 import { withoutExecute } from "../models/without-execute.ts";
 import { markedInstructions, markedMessages } from "./cache-marks.ts";
@@ -11,6 +11,7 @@ import { answerTooLong, type CallLimits, SilenceTimer } from "./call-limits.ts";
 import { AgentError, messageOf } from "./errors.ts";
 import type { Emit, StepUsage } from "./events.ts";
 import type { ModelObject, ModelSettings } from "./model.ts";
+import { openModelStream } from "./model-stream.ts";
 import { isOverflowFinish } from "./overflow.ts";
 import type { ModelRequest } from "./request.ts";
 import type { ToolCall } from "./tools.ts";
@@ -64,7 +65,7 @@ async function stream(
   { seen, silence }: { readonly seen: Seen; readonly silence: SilenceTimer },
 ): Promise<StepOutcome> {
   const { languageModel, ...given } = settings;
-  const result = streamText({
+  const { parts, end } = await openModelStream({
     ...given,
     model: withCheckedResponse(languageModel),
     instructions: markedInstructions(request.instructions, languageModel.provider),
@@ -72,11 +73,8 @@ async function stream(
     messages: markedMessages(request.messages, languageModel.provider) as unknown as ModelMessage[],
     tools: withoutExecute(request.tools),
     abortSignal: signal,
-    maxRetries: 0,
-    // Promises that nobody awaits must not end the process when the call fails.
-    onError: () => {},
   });
-  for await (const part of result.stream) {
+  for await (const part of parts) {
     // Stopped meanwhile: nobody listens any more.
     signal.throwIfAborted();
     if (!ANNOUNCEMENTS.has(part.type)) silence.heard();
@@ -84,17 +82,15 @@ async function stream(
   }
   signal.throwIfAborted();
   if (seen.error !== undefined) return seen.failed(seen.error.value);
-  const [done] = await result.steps;
-  if (done === undefined)
-    return seen.failed(new AgentError("stream-cut", "the model's stream ended without an answer"));
-  const { finishReason, rawFinishReason, response, usage } = done;
+  const done = await end();
+  if (done === null) return seen.failed(new AgentError("stream-cut", "the model's stream ended without an answer"));
+  const { finishReason, rawFinishReason, message, usage } = done;
   const cut = brokenEnd(finishReason, rawFinishReason);
   if (cut !== null) return seen.failed(cut);
-  const message = response.messages.find(({ role }) => role === "assistant") as AiSdkMessage | undefined;
-  if (isOverflowFinish(rawFinishReason) && message === undefined) return seen.failed(windowFull());
+  if (isOverflowFinish(rawFinishReason) && message === null) return seen.failed(windowFull());
   return {
     kind: "answered",
-    message: message ?? null,
+    message,
     text: seen.text,
     calls: seen.calls,
     finish: finishReason,
@@ -104,7 +100,7 @@ async function stream(
 }
 
 /** The SDK says these itself; the model has said nothing yet. */
-const ANNOUNCEMENTS: ReadonlySet<string> = new Set(["start", "start-step"]);
+const ANNOUNCEMENTS: ReadonlySet<string> = new Set(["start", "start-step", "model-call-start"]);
 
 /** A wrong address often answers with a web page, which a provider reads as a stream without an answer. */
 function withCheckedResponse(model: ModelObject): ModelObject {
