@@ -1,5 +1,5 @@
 // Your own loop, your own array of OpenAI messages: keep all of it, send what fits. No store, no model, no key.
-import { type CompactedMessages, compactMessages, type MessagesState } from "palimpsest/messages";
+import { compactMessages, createMessageCompactor, type MessagesState, StateMismatchError } from "palimpsest/messages";
 
 interface Message {
   role: "user" | "assistant";
@@ -8,18 +8,30 @@ interface Message {
 
 const said: Message[] = [];
 // Plain JSON; keep it beside the messages, and the prompt stays the same until the next compaction.
-let state: MessagesState | null = null;
+let state: MessagesState | undefined;
 
 for (let turn = 1; turn <= 150; turn++) {
   said.push({ role: "user", content: `Question ${turn}: how deep is the water at buoy ${turn}?` });
-  const prompt: CompactedMessages<Message> = await compactMessages(said, { window: 4_000, state });
-  state = prompt.state;
-  const { outcome } = prompt;
+  const { messages, outcome, ...rest } = await compactMessages(said, { window: 4_000, state });
+  state = rest.state;
   if (outcome.kind === "compacted")
     console.log(`turn ${turn}: ${outcome.tokensBefore} -> ${outcome.tokensAfter} tokens`);
-  said.push(await askYourModel(prompt.messages));
+  said.push(await askYourModel(messages));
 }
 console.log(`${said.length} messages kept, each prompt within 4000 tokens`);
+
+// Another chat with this state is told apart; its question is never hidden behind a summary of something else.
+const other: Message[] = [{ role: "user", content: "What is the capital of France?" }];
+await compactMessages(other, { window: 4_000, state }).catch((error: unknown) => {
+  if (StateMismatchError.isInstance(error)) console.log(`refused: ${error.code}`);
+});
+
+// The same with an object that keeps the state, takes the provider's reports and finds what is hidden.
+const compactor = createMessageCompactor<Message>({ window: 4_000, state });
+const { tokens } = await compactor.prompt(said);
+compactor.report({ input: tokens, output: 40 });
+const [found] = await compactor.search("buoy 7");
+console.log(`message ${found?.place}: ${found?.message.content.slice(0, 40)}`);
 
 async function askYourModel(messages: readonly Message[]): Promise<Message> {
   const depth = 3 + (messages.length % 7);

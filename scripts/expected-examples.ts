@@ -1,6 +1,6 @@
 /** What each example must print, from the sources and from the packed packages alike. */
 export const EXPECTED_EXAMPLES: Readonly<Record<string, RegExp>> = {
-  "01-compact-messages.ts": /turn \d+: \d+ -> \d+ tokens\n[\s\S]*300 messages kept/,
+  "01-compact-messages.ts": /turn \d+: \d+ -> \d+ tokens\n[\s\S]*300 messages kept[\s\S]*other-messages\nmessage \d+: /,
   "02-deep-agent.ts": /\[read_file in \d+ ms\]\n[\s\S]*high water at 06:40/,
   "03-survive-a-restart.ts": /says: "The cargo is forty barrels of cider\."/,
   "04-undo-and-fork.ts": /compacted, 8 messages[\s\S]*undone: 24 messages[\s\S]*log-south: 4 messages/,

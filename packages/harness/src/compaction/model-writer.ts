@@ -4,16 +4,15 @@
  * invents is dropped. It never touches the thread, and every failure is a result that names its reason.
  */
 
-import { chunkMessages, createLocator, extendLedger, PATCH_SCHEMA } from "@palimpsest/core/internal/summary";
 import {
-  type Chunk,
-  emptyState,
-  type Locate,
+  chunkMessages,
+  createLocator,
+  extendLedger,
   mergePatch,
-  type PatchPrompt,
+  PATCH_SCHEMA,
   patchPrompt,
-  type SummaryState,
-} from "@palimpsest/core/summary";
+} from "@palimpsest/core/internal/summary";
+import { type Chunk, emptyState, type Locate, type PatchPrompt, type SummaryState } from "@palimpsest/core/summary";
 import { pause } from "../abort.ts";
 import { createAsker, type Question } from "./ask-summarizer.ts";
 import { writeProse } from "./prose-writer.ts";

@@ -2,8 +2,8 @@
  * Writes a summary as prose, for a prompt of the caller's own: one text per part of the conversation, and as many
  * further calls as it takes to make one of them. The ledger and the items of earlier summaries stay beside it.
  */
-import { chunkMessages, extendLedger, neutralizeProse } from "@palimpsest/core/internal/summary";
-import { emptyState, type NeutralProse, prosePrompt } from "@palimpsest/core/summary";
+import { chunkMessages, extendLedger, neutralizeProse, prosePrompt } from "@palimpsest/core/internal/summary";
+import { emptyState, type NeutralProse } from "@palimpsest/core/summary";
 import type { Question } from "./ask-summarizer.ts";
 import { readProseAnswer } from "./summary-answer.ts";
 import { askAll, failedResult, outputAfterCut, roomFor, type SummaryCall, tooSmall } from "./summary-call.ts";

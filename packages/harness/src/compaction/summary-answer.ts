@@ -2,13 +2,8 @@
  * Reads what a summarizer answered: a patch, prose, or the reason why it is neither [F1] to [F4]. Lenient about the
  * packaging, strict about the content; an answer cut at the output limit keeps its complete items, prose does not.
  */
-import {
-  type InvalidReason,
-  type ParsedPatch,
-  parsePatch,
-  type SummaryPatch,
-  validateSummary,
-} from "@palimpsest/core/summary";
+import { parsePatch, validateSummary } from "@palimpsest/core/internal/summary";
+import type { InvalidReason, ParsedPatch, SummaryPatch } from "@palimpsest/core/summary";
 import type { Reading } from "./ask-summarizer.ts";
 import type { SummaryAnswer } from "./summarize.ts";
 import type { SummaryFailure } from "./summary-writer.ts";

@@ -5,7 +5,8 @@ import { FORMAT_VERSION } from "@palimpsest/core/log";
 import { type Dialect, rulesOf, type Shape, shapeOf, violations } from "@palimpsest/core/message";
 import fc from "fast-check";
 import { createModelWriter } from "../compaction/model-writer.ts";
-import { type CompactedMessages, compactMessages, type MessagesState } from "./compact-messages.ts";
+import { compactMessages } from "./compact-messages.ts";
+import type { MessagesState } from "./state.ts";
 
 const dialects = ["openai", "anthropic", "ai-sdk"] as const satisfies readonly Dialect[];
 
@@ -23,10 +24,10 @@ test("whatever was said, in whichever format, every prompt is valid and fits, an
       });
       const all = render(script, shape);
       const before = JSON.stringify(all);
-      let state: MessagesState | null = null;
+      let state: MessagesState | undefined;
       for (let end = 10; end <= all.length; end += 10) {
         const said = all.slice(0, end);
-        const result: CompactedMessages<object> = await compactMessages(said, { window: 6000, dialect, state });
+        const result = await compactMessages(said, { window: 6000, dialect, state });
         assert.ok(result.tokens <= 6000 - 750, `${result.tokens} tokens`);
         assert.deepEqual(violations(result.messages, shape, rulesOf(dialect)), []);
         // What a caller keeps must survive his database.
@@ -43,11 +44,11 @@ test("with its state, the prompt only grows until the next compaction: its begin
     role: index % 2 === 0 ? "user" : "assistant",
     content: `Message ${index}: ${"the tide comes in. ".repeat(10)}`,
   }));
-  let state: MessagesState | null = null;
+  let state: MessagesState | undefined;
   let last: readonly object[] = [];
   let compactions = 0;
   for (let end = 2; end <= all.length; end += 2) {
-    const result: CompactedMessages<object> = await compactMessages(all.slice(0, end), { window: 4000, state });
+    const result = await compactMessages(all.slice(0, end), { window: 4000, state });
     ({ state } = result);
     if (result.outcome.kind === "compacted") compactions += 1;
     else assert.deepEqual(result.messages.slice(0, last.length), last);

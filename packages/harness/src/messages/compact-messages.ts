@@ -4,53 +4,30 @@
  * small state that the caller keeps beside it, and the prompt is a view made of both.
  */
 import type { CompactionOutcome } from "@palimpsest/core/compaction";
-import { emptyHead, liveAfter, NOTHING_LIVE } from "@palimpsest/core/internal/log";
-import { unreadable } from "@palimpsest/core/internal/message";
-import { fixedSize } from "@palimpsest/core/internal/prompt";
+import { fixedSize, sizeOf } from "@palimpsest/core/internal/prompt";
 import { NOWHERE } from "@palimpsest/core/internal/summary";
-import {
-  type CompactionRecord,
-  FORMAT_VERSION,
-  type LiveRecords,
-  type MessageRecord,
-  type MessageSource,
-  type PruneRecord,
-} from "@palimpsest/core/log";
-import { type Dialect, detectDialect, rulesOf, type Shape, shapeOf } from "@palimpsest/core/message";
-import { createSizer } from "@palimpsest/core/prompt";
-import { answerReserve, charsPerToken, createMeter } from "@palimpsest/core/tokens";
+import { resumeAccount } from "@palimpsest/core/internal/tokens";
+import type { MessageSource } from "@palimpsest/core/log";
+import { createSizer, type Prompt } from "@palimpsest/core/prompt";
+import { type CountSource, createMeter } from "@palimpsest/core/tokens";
 import { createCompactor } from "../compaction/compactor.ts";
-import type { SummaryWriter } from "../compaction/summary-writer.ts";
-import { SettingsError, type SummarizationOptions, summarizationFromOptions } from "../config/summarization.ts";
-import type { Conversation } from "../threads/conversation.ts";
-import { inMemoryConversation, NO_THREAD } from "../threads/in-memory.ts";
-import { livePrompt } from "../threads/live-prompt.ts";
-
-export interface CompactMessagesOptions extends SummarizationOptions {
-  /** The model's input window in tokens. */
-  readonly window: number;
-  /** Tokens kept free for the answer. */
-  readonly reserve?: number;
-  /** Tokens of what is sent beside the messages: tool schemas, a system prompt of its own. */
-  readonly fixed?: number;
-  /** The `state` of the call before, for the same array with messages added at its end. */
-  readonly state?: MessagesState | null;
-  /** Counts a text's tokens; by default four characters are one. */
-  readonly countTokens?: (text: string) => number;
-  /** What finds the hidden messages again, if your agent has it: `find them with ...` says the summary. */
-  readonly originals?: string | null;
-  /** Writes the summaries; by default they are extracted without a model. */
-  readonly writer?: SummaryWriter | null;
-  /** Whose messages they are; by default found out. */
-  readonly dialect?: Dialect;
-  readonly signal?: AbortSignal;
-}
-
-/** What is hidden and shortened. Plain JSON; sources in it are places in the array, from 1. */
-export interface MessagesState {
-  readonly compaction: CompactionRecord | null;
-  readonly prunes: readonly PruneRecord[];
-}
+import type { CompactionEvent } from "../compaction/events.ts";
+import { unchanged } from "../compaction/outcome-words.ts";
+import { livePrompt, shownAt } from "../threads/live-prompt.ts";
+import { type ArrayConversation, arrayConversation, messageRecord } from "./array-conversation.ts";
+import { type Form, formOf } from "./form.ts";
+import { markOf } from "./mark.ts";
+import { type CompactMessagesOptions, type Settings, settingsOf } from "./options.ts";
+import {
+  checkState,
+  EMPTY_STATE,
+  foreignMessages,
+  type MessagesState,
+  type Recognized,
+  recognize,
+  STATE_VERSION,
+  type UsageMark,
+} from "./state.ts";
 
 export interface CompactedMessages<M> {
   /** What to send: valid for its provider and inside the window. */
@@ -58,79 +35,170 @@ export interface CompactedMessages<M> {
   /** What each of them begins with: the summary, its acknowledgement, one of yours. */
   readonly sources: readonly MessageSource[];
   readonly tokens: number;
+  /** What the number of tokens rests on. */
+  readonly counted: CountSource;
   readonly state: MessagesState;
-  readonly outcome: CompactionOutcome<M>;
+  /** What the array was to the state that was given. */
+  readonly recognized: Recognized;
+  readonly outcome: MessagesOutcome<M>;
 }
 
-/** `messages` is everything ever said. Throws a `FloorError` when nothing fits the window. */
+/** `writer`: why the summarizer's summary could not be had, so that the extract stands in; null when nothing is wrong. */
+export type MessagesOutcome<M> = CompactionOutcome<M> & { readonly writer: WriterFailure | null };
+
+export interface WriterFailure {
+  readonly reason: string;
+  readonly detail: string;
+}
+
+/**
+ * `messages` is everything ever said; a message is a value and isn't changed in place. Throws a `FloorError` when nothing
+ * fits the window and a `StateMismatchError` when the state is another array's.
+ */
 export async function compactMessages<M extends object>(
   messages: readonly M[],
-  options: CompactMessagesOptions,
+  options: CompactMessagesOptions<NoInfer<M>>,
 ): Promise<CompactedMessages<M>> {
-  const { window: size, reserve = answerReserve(size, null), fixed = 0, signal, writer = null } = options;
-  const problems = sizeProblems({ window: size, reserve, fixed });
-  const unread = options.dialect === undefined ? unreadable(messages) : null;
-  if (unread !== null) problems.push(unread);
-  if (problems.length > 0) throw new SettingsError(problems);
-  const dialect = options.dialect ?? detectDialect(messages).dialect;
-  const shape = shapeOf(dialect) as unknown as Shape<M>;
-  const conversation = arrayConversation(messages, shape, options.state ?? null);
-  const meter = createMeter(shape, { counter: options.countTokens ?? charsPerToken(4) });
-  const sizer = createSizer({ shape, rules: rulesOf(dialect), meter, fixed: fixedSize({ base: fixed }) });
-  const prompt = livePrompt(conversation, sizer);
+  const settings = settingsOf(options);
+  const form: Form<M> = formOf<M>(messages, options);
+  const turns = form.turns(messages);
+  const given = options.state ?? null;
+  if (given !== null) checkState(given);
+  const recognized = recognize(given, { messages, turns }, form.shape);
+  if (recognized === "foreign" && options.onMismatch !== "reset") throw foreignMessages(given!);
+  const isAnew = recognized === "foreign" || (recognized === "compacted" && given?.sent.before === null);
+  const state = isAnew || given === null ? EMPTY_STATE : given;
+  const conversation = arrayConversation(turns, form.shape, state, {
+    begins: recognized === "compacted" && !isAnew ? "compacted" : "whole",
+    pins: (options.pins ?? []).map((place) => form.turnOf(messages, place)),
+  });
+  const report = reportOf(options, { messages, form, conversation, state });
+  const result =
+    turns.length === 0
+      ? nothingSaid<M>(settings, { ...state, report: null })
+      : await compactTurns<M>({ options, settings, form, conversation, report, state });
+  return { ...result, recognized };
+}
+
+type Result<M> = Omit<CompactedMessages<M>, "recognized">;
+
+function nothingSaid<M>({ fixed }: Settings, state: MessagesState): Result<M> {
+  const outcome = { ...unchanged("below-trigger", fixed), writer: null };
+  return { messages: [], sources: [], tokens: fixed, counted: "estimated", state, outcome };
+}
+
+interface Work<M extends object> {
+  readonly options: CompactMessagesOptions<M>;
+  readonly settings: Settings;
+  readonly form: Form<M>;
+  readonly conversation: ArrayConversation<M>;
+  readonly report: UsageMark | null;
+  readonly state: MessagesState;
+}
+
+async function compactTurns<M extends object>(work: Work<M>): Promise<Result<M>> {
+  const { options, settings, form, conversation } = work;
+  const { prompt, factor } = countedPrompt(work);
+  let writer: WriterFailure | null = null;
+  const on = (event: CompactionEvent): void => {
+    if (event.type === "summary-failed") writer = { reason: event.reason, detail: event.detail };
+    options.onEvent?.(event);
+  };
   const compactor = createCompactor({
     conversation,
     prompt,
-    writer,
+    writer: settings.writer,
     archive: null,
-    window: () => ({ size, reserve }),
+    window: () => settings.window,
     originals: () => ({ ...NOWHERE, finder: options.originals ?? null }),
-    policy: summarizationFromOptions(options).policy,
-    prune: null,
-    quotes: async (seqs) => seqs.filter((seq) => seq <= messages.length).map((seq) => recordOf(seq, dialect)),
+    policy: settings.policy,
+    prune: settings.prune,
+    quotes: async (seqs) => seqs.filter((seq) => conversation.at(seq) !== undefined).map(messageRecord),
     clock: () => new Date(),
-    on: () => {},
+    on,
   });
-  const given = signal === undefined ? {} : { signal };
-  const outcome = await compactor.compact({ cause: "automatic", ...given });
-  const { compaction, prunes } = conversation.live();
-  const { messages: shown, sources, sentTokens } = prompt();
-  return { messages: shown, sources, tokens: fixed + sentTokens, state: { compaction, prunes }, outcome };
-}
-
-function sizeProblems({ window, reserve, fixed }: Record<"window" | "reserve" | "fixed", number>): string[] {
-  return [
-    ...(window > 0 && Number.isFinite(window) ? [] : [`window ${window} must be a number of tokens above 0`]),
-    ...(reserve >= 0 && reserve < window
-      ? []
-      : [`reserve ${reserve} must be from 0 to less than the window, ${window}`]),
-    ...(fixed >= 0 ? [] : [`fixed ${fixed} must be 0 or more tokens`]),
-  ];
-}
-
-/** A record's number is the number of messages it was made after, so that both are places in the array. */
-function arrayConversation<M>(messages: readonly M[], shape: Shape<M>, state: MessagesState | null): Conversation<M> {
-  const live = liveFrom(messages.length, shape.dialect as Dialect, state);
-  const head = {
-    ...emptyHead(NO_THREAD.createdAt),
-    version: messages.length,
-    messages: messages.length,
-    compaction: live.compaction?.seq ?? null,
-    hiddenThrough: live.compaction?.covers[1] ?? 0,
-    prunes: live.prunes.map(({ seq }) => seq),
+  const { cause = "automatic", focus, signal } = options;
+  const given = { ...(focus !== undefined && { focus }), ...(signal !== undefined && { signal }) };
+  const outcome = await compactor.compact({ cause, ...given });
+  const now = prompt();
+  const { messages, sources } = form.sent(now.messages, now.sources);
+  const shown = outcome.kind === "compacted" ? { ...outcome, messages, sources } : outcome;
+  return {
+    messages,
+    sources,
+    tokens: now.count.tokens,
+    counted: now.count.source,
+    state: stateAfter(work, { prompt: now, messages, factor: factor() }),
+    outcome: { ...shown, writer },
   };
-  const original = ({ seq }: MessageRecord): M => messages[seq - 1]!;
-  return inMemoryConversation({ header: NO_THREAD, shape, head, live, original, nextSeq: () => messages.length });
 }
 
-function liveFrom(count: number, dialect: Dialect, state: MessagesState | null): LiveRecords {
-  const all = Array.from({ length: count }, (_, index) => recordOf(index + 1, dialect));
-  const whole: LiveRecords = { ...NOTHING_LIVE, tail: all, prunes: state?.prunes ?? [] };
-  return state?.compaction == null ? whole : liveAfter(whole, state.compaction);
+const MODEL = "model";
+
+function countedPrompt<M extends object>({ settings, form, conversation, report, state }: Work<M>) {
+  const { shape, rules } = form;
+  const { count, prior = 1, ...rest } = settings.counter;
+  const { frame, imageRule } = rest;
+  const meter = createMeter(shape, { counter: count, ...(frame && { frame }), ...(imageRule && { imageRule }) });
+  const sizer = createSizer({ shape, rules, meter, fixed: fixedSize({ base: settings.fixed }) });
+  const prompt = livePrompt(conversation, sizer);
+  const measured = { ...shownAt(conversation), promptHash: null };
+  const account = resumeAccount(report === null ? [] : [{ ...report, model: MODEL, measured }], {
+    prompt: sizeOf(prompt()),
+    factors: { [MODEL]: state.factor },
+    priorOf: () => prior,
+    window: settings.window.size,
+  });
+  sizer.countOn({ account, model: MODEL, prior });
+  return { prompt, factor: () => account.factors[MODEL] ?? 1 };
 }
 
-/** Its body is never read: the array has the message. */
-function recordOf(seq: number, dialect: Dialect): MessageRecord {
-  const common = { v: FORMAT_VERSION, seq, at: NO_THREAD.createdAt, runId: null } as const;
-  return { ...common, kind: "message", id: `m${seq}`, dialect, origin: "import", body: "" };
+/** The report just given, on the call whose answer it names; else the one that the state remembers. */
+function reportOf<M extends object>(
+  { usage }: CompactMessagesOptions<M>,
+  {
+    messages,
+    form,
+    conversation,
+    state,
+  }: Pick<Work<M>, "form" | "conversation" | "state"> & { messages: readonly M[] },
+): UsageMark | null {
+  if (usage == null) return conversation.report();
+  const { shape } = form;
+  const of =
+    usage.of === undefined
+      ? conversation.last((message) => shape.role(message) === "assistant")
+      : conversation.seqOf(form.turnOf(messages, usage.of));
+  if (of === null || of <= state.hidden.count) return null;
+  return { of, input: usage.input, output: usage.output, hash: conversation.markTo(of - 1).hash };
+}
+
+function stateAfter<M extends object>(
+  { form, conversation, report, state }: Work<M>,
+  { prompt, messages, factor }: { prompt: Prompt<M>; messages: readonly M[]; factor: number },
+): MessagesState {
+  const { compaction, prunes } = conversation.live();
+  const hidden = compaction?.covers[1] ?? 0;
+  const visible = prunes.filter(({ entries }) => entries.some(({ target }) => conversation.isVisible(target)));
+  const reach = visible.flatMap(({ entries }) => entries.map(({ target }) => target));
+  // A report says nothing of another view.
+  const isSameView = compaction === conversation.given.compaction && prunes === conversation.given.prunes;
+  return {
+    v: STATE_VERSION,
+    compaction,
+    prunes: visible,
+    hidden: hidden === state.hidden.count ? state.hidden : conversation.markTo(hidden),
+    pruned: reach.length === 0 ? null : conversation.markTo(Math.max(hidden, ...reach)),
+    said: conversation.markTo(conversation.head().messages),
+    sent: { ...markOf(messages, form.shape), before: standingBefore(prompt) },
+    report: isSameView ? report : null,
+    factor,
+  };
+}
+
+/** How many of the messages sent stand for what is hidden; null where a repair has joined one of them with what was said. */
+function standingBefore<M>({ entries, messages }: Prompt<M>): number | null {
+  const before = entries.filter(({ source }) => source !== "message");
+  const isApart = before.every(({ addition, sent }, index) => addition === null && messages[index] === sent);
+  return isApart ? before.length : null;
 }

@@ -1,6 +1,17 @@
+export type { CompactionEvent, OnCompactionEvent } from "../compaction/events.ts";
+export { FloorError } from "../compaction/floor-error.ts";
 export {
   type CompactedMessages,
-  type CompactMessagesOptions,
   compactMessages,
-  type MessagesState,
+  type MessagesOutcome,
+  type WriterFailure,
 } from "./compact-messages.ts";
+export type { Mark } from "./mark.ts";
+export {
+  createMessageCompactor,
+  type FoundMessage,
+  type MessageCompactor,
+  type MessageCompactorOptions,
+} from "./message-compactor.ts";
+export type { CompactMessagesOptions, MessagesCounter, MessagesPruning, MessagesSummarizer } from "./options.ts";
+export { type MessagesState, type MessagesUsage, type Recognized, StateMismatchError } from "./state.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { renderTranscript } from "@palimpsest/core/internal/summary";
+import { parsePatch, patchPrompt, prosePrompt, renderTranscript } from "@palimpsest/core/internal/summary";
 import { openaiShape } from "@palimpsest/core/message";
-import { emptyState, parsePatch, patchPrompt, prosePrompt } from "@palimpsest/core/summary";
+import { emptyState } from "@palimpsest/core/summary";
 import { charsPerToken } from "@palimpsest/core/tokens";
 import { generateText, jsonSchema, type ModelMessage, streamText, type Tool } from "ai";
 import { OFFLINE_LABEL, offlineModel } from "./offline-model.ts";

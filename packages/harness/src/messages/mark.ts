@@ -1,0 +1,53 @@
+/**
+ * Marks: so many messages and a hash of what they say, by which an array is known again. Only what a shape shows of a
+ * message counts, so that neither the order of its keys nor a cache mark makes it another one. Quick, and no proof against
+ * anyone who means to deceive.
+ */
+import type { Shape } from "@palimpsest/core/message";
+
+export interface Mark {
+  readonly count: number;
+  readonly hash: string;
+}
+
+export const NO_MESSAGES: Mark = { count: 0, hash: "" };
+
+/** `after`: what stands before them. */
+export function markOf<M extends object>(messages: Iterable<M>, shape: Shape<M>, after: Mark = NO_MESSAGES): Mark {
+  let { count, hash } = after;
+  for (const message of messages) {
+    hash = hashOf(`${hash}${digestOf(message, shape)}`);
+    count += 1;
+  }
+  return { count, hash };
+}
+
+/** Messages are values: what was read from an object stays true. */
+const known = new WeakMap<object, WeakMap<object, string>>();
+
+function digestOf<M extends object>(message: M, shape: Shape<M>): string {
+  const digests = known.get(shape) ?? new WeakMap<object, string>();
+  known.set(shape, digests);
+  const seen = digests.get(message);
+  if (seen !== undefined) return seen;
+  const digest = hashOf(JSON.stringify([shape.role(message), shape.parts(message)]));
+  digests.set(message, digest);
+  return digest;
+}
+
+function hashOf(text: string): string {
+  let one = 0xdeadbeef;
+  let other = 0x41c6ce57;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    one = Math.imul(one ^ code, 0x9e3779b1);
+    other = Math.imul(other ^ code, 0x5f356495);
+  }
+  const first = Math.imul(one ^ (one >>> 16), 0x85ebca6b) ^ Math.imul(other ^ (other >>> 13), 0xc2b2ae35);
+  const second = Math.imul(other ^ (other >>> 16), 0x85ebca6b) ^ Math.imul(first ^ (first >>> 13), 0xc2b2ae35);
+  return hex(first) + hex(second);
+}
+
+function hex(word: number): string {
+  return (word >>> 0).toString(16).padStart(8, "0");
+}

@@ -1,0 +1,151 @@
+/** What may be asked of a compaction of messages, and what it comes to with the defaults filled in. */
+import type { Policy, PruneRung, Window } from "@palimpsest/core/compaction";
+import type { Dialect, RuleSet, Shape } from "@palimpsest/core/message";
+import { answerReserve, type CountText, charsPerToken, type Frame, type ImageRule } from "@palimpsest/core/tokens";
+import type { OnCompactionEvent } from "../compaction/events.ts";
+import { createModelWriter } from "../compaction/model-writer.ts";
+import { summarizeBy } from "../compaction/summarize.ts";
+import type { SummaryWriter } from "../compaction/summary-writer.ts";
+import {
+  type PruneSettings,
+  SettingsError,
+  type Summarization,
+  type SummarizationOptions,
+  summarizationFromOptions,
+} from "../config/summarization.ts";
+import type { MessagesState, MessagesUsage } from "./state.ts";
+
+type When =
+  | "trigger"
+  | "keep"
+  | "triggerFraction"
+  | "keepRecentMessages"
+  | "keepRecentFraction"
+  | "lowWater"
+  | "minGain";
+type How = "summaryFormat" | "maxSummaryTokens" | "summaryPrompt" | "trimTokensToSummarize" | "maxSummarizerCalls";
+
+export interface CompactMessagesOptions<M extends object = object> extends Pick<SummarizationOptions, When | How> {
+  /** The model's input window in tokens. */
+  readonly window: number;
+  /** Tokens kept free for the answer. */
+  readonly reserve?: number;
+  /** Tokens of what is sent beside the messages: tool schemas, a system prompt of its own. */
+  readonly fixed?: number;
+  /** The `state` of the call before, for the same array with messages added at its end. */
+  readonly state?: MessagesState | null | undefined;
+  /** What to do with a state that belongs to another array: `throw` (the default) a StateMismatchError, or start anew. */
+  readonly onMismatch?: "throw" | "reset";
+  /** What the provider reported for the newest call: the count goes on from it. `of`: the place of its answer, from 1; the last one's unless told. */
+  readonly usage?: (MessagesUsage & { readonly of?: number }) | null | undefined;
+  /** Counts a text's tokens; by default four characters are one. */
+  readonly counter?: CountText | MessagesCounter;
+  /** Old tool traffic is shortened before anything is hidden; null: never. */
+  readonly prune?: MessagesPruning | null;
+  /** Places, from 1, of messages that every summary quotes. */
+  readonly pins?: readonly number[];
+  /** What the summary should keep in view. */
+  readonly focus?: string;
+  /** `manual` compacts whatever the size, `overflow` after a provider's refusal; `automatic` at the trigger. */
+  readonly cause?: "automatic" | "manual" | "overflow";
+  /** What finds the hidden messages again, if your agent has it: `find them with ...` says the summary. */
+  readonly originals?: string | null;
+  /** Answers a prompt; by default summaries are extracted without a model. */
+  readonly summarizer?: MessagesSummarizer | null;
+  /** Tokens of the summarizer's window; the same as the model's unless told. */
+  readonly summarizerWindow?: number;
+  /** Writes the summaries itself, in place of a summarizer. */
+  readonly writer?: SummaryWriter | null;
+  readonly onEvent?: OnCompactionEvent;
+  /** Whose messages they are; by default found out. */
+  readonly dialect?: Dialect;
+  /** Reads and writes messages of your own, and what their provider accepts. */
+  readonly shape?: Shape<M>;
+  readonly rules?: RuleSet;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export type MessagesSummarizer = (prompt: string, signal: AbortSignal) => Promise<string> | string;
+
+/** A counter that knows more of its model, as `counterFor` of `palimpsest/models` gives. */
+export interface MessagesCounter {
+  readonly count: CountText;
+  /** Reported tokens per counted one, before anything is learned. */
+  readonly prior?: number;
+  readonly frame?: Frame;
+  readonly imageRule?: ImageRule;
+}
+
+export interface MessagesPruning extends Partial<PruneSettings> {
+  /** Whether the provider still has the prompt in its cache; shortening breaks it. `warm` unless told. */
+  readonly cache?: "warm" | "cold";
+}
+
+export interface Settings {
+  readonly window: Window;
+  readonly fixed: number;
+  readonly policy: Policy;
+  readonly prune: (() => PruneRung) | null;
+  readonly counter: MessagesCounter;
+  readonly writer: SummaryWriter | null;
+}
+
+/** Throws a SettingsError with every problem at once. */
+export function settingsOf<M extends object>(options: CompactMessagesOptions<M>): Settings {
+  const { window: size, reserve = answerReserve(size, null), fixed = 0, counter = charsPerToken(4) } = options;
+  const problems = [...sizeProblems({ window: size, reserve, fixed }), ...usageProblems(options.usage)];
+  if (problems.length > 0) throw new SettingsError(problems);
+  const { prune, ...rest } = options;
+  const summarization = summarizationFromOptions({ ...rest, ...(prune != null && { prune: pruneSettings(prune) }) });
+  return {
+    window: { size, reserve },
+    fixed,
+    policy: summarization.policy,
+    prune: pruning(summarization, prune),
+    counter: typeof counter === "function" ? { count: counter } : counter,
+    writer: writerOf(options, summarization),
+  };
+}
+
+function pruneSettings({ cache: _, ...settings }: MessagesPruning): Partial<PruneSettings> {
+  return settings;
+}
+
+function pruning({ prune }: Summarization, given: MessagesPruning | null | undefined): Settings["prune"] {
+  const { enabled, from, protectTokens, minGainTokens } = prune;
+  if (given === null || !enabled) return null;
+  const policy = { protectTokens, minGainTokens, ...(from === null ? {} : { from }) };
+  return () => ({ policy, cache: given?.cache ?? "warm" });
+}
+
+function writerOf<M extends object>(
+  { writer, summarizer, summarizerWindow, window }: CompactMessagesOptions<M>,
+  settings: Summarization,
+): SummaryWriter | null {
+  if (writer != null || summarizer == null) return writer ?? null;
+  return createModelWriter({
+    summarize: summarizeBy(summarizer),
+    window: summarizerWindow ?? window,
+    reservedOutputTokens: settings.reservedOutputTokens,
+    trimTokensToSummarize: settings.trimTokensToSummarize,
+    maxSummarizerCalls: settings.maxSummarizerCalls,
+    summaryPrompt: settings.summaryPrompt,
+  });
+}
+
+function sizeProblems({ window, reserve, fixed }: Record<"window" | "reserve" | "fixed", number>): string[] {
+  return [
+    ...(window > 0 && Number.isFinite(window) ? [] : [`window ${window} must be a number of tokens above 0`]),
+    ...(reserve >= 0 && reserve < window
+      ? []
+      : [`reserve ${reserve} must be from 0 to less than the window, ${window}`]),
+    ...(fixed >= 0 ? [] : [`fixed ${fixed} must be 0 or more tokens`]),
+  ];
+}
+
+function usageProblems(usage: CompactMessagesOptions["usage"]): string[] {
+  if (usage == null) return [];
+  return Object.entries(usage).flatMap(([name, value]) =>
+    Number.isFinite(value) && value >= 0 ? [] : [`usage.${name} ${value} must be a number from 0 on`],
+  );
+}
