@@ -3,7 +3,7 @@
  * budget it sheds facts first, the least certain before the others, then history, then user context, and says that it
  * did. Everything in it is escaped; the same document gives the same bytes.
  */
-import { type Fact, liveFacts, type MemoryDocument } from "./document.ts";
+import { type Fact, liveFacts, type MemoryDocument, SECTION_PATHS, type SectionPath, sectionText } from "./document.ts";
 import { escapeLine } from "./escape.ts";
 
 export interface RenderMemoryOptions {
@@ -24,13 +24,19 @@ const SHOWN_FACTS = 15;
 
 const TRUNCATED = "\n...\n(Memory truncated to fit token limit)";
 
+/** What a section's line begins with; null: the section isn't shown. */
+const LABELS: Readonly<Record<SectionPath, string | null>> = {
+  "userContext.workContext": "Work: ",
+  "userContext.personalContext": "Personal: ",
+  "userContext.topOfMind": "Top of mind: ",
+  "history.recentMonths": "Recent: ",
+  "history.earlierContext": null,
+  "history.longTermBackground": null,
+};
+
 export function renderMemory(document: MemoryDocument, { tokens, count }: RenderMemoryOptions): RenderedMemory {
-  const user = lines([
-    ["Work: ", document.userContext.workContext],
-    ["Personal: ", document.userContext.personalContext],
-    ["Top of mind: ", document.userContext.topOfMind],
-  ]);
-  const history = lines([["Recent: ", document.history.recentMonths]]);
+  const user = sectionLines(document, "userContext.");
+  const history = sectionLines(document, "history.");
   const facts = topFacts(document);
   const whole = layOut({ user, history, facts });
   if (whole === "") return { text: "", tokens: 0, factIds: [], truncated: false };
@@ -73,10 +79,12 @@ function newest(a: Fact, b: Fact): number {
   return a.createdAt < b.createdAt ? 1 : a.createdAt > b.createdAt ? -1 : 0;
 }
 
-function lines(list: readonly (readonly [string, string])[]): string[] {
-  return list
-    .map(([label, text]) => [label, escapeLine(text)])
-    .flatMap(([label, text]) => (text ? [label + text] : []));
+function sectionLines(document: MemoryDocument, group: "userContext." | "history."): string[] {
+  return SECTION_PATHS.filter((path) => path.startsWith(group)).flatMap((path) => {
+    const label = LABELS[path];
+    const text = escapeLine(sectionText(document, path));
+    return label === null || text === "" ? [] : [label + text];
+  });
 }
 
 function factLine({ content, confidence }: Fact): string {

@@ -4,7 +4,7 @@
  */
 import type { Prices } from "../../pricing/prices.ts";
 import { costOfFetching, type PruneBalance, pruneGain, worthPruning } from "../../pricing/worth.ts";
-import type { PruneCandidate } from "./candidates.ts";
+import { type PruneCandidate, REASONS } from "./candidates.ts";
 
 export interface BatchPolicy {
   /** How likely a fresh part is used again, and after how many idle requests that has halved. */
@@ -81,8 +81,7 @@ const PATIENCE = 3;
 const ASKING_TOKENS = 60;
 
 function expectedFetch(candidate: PruneCandidate, context: number, { policy, prices }: BatchTerms): number {
-  // The same content stands further down, or will be asked for anew anyway.
-  if (candidate.reason === "superseded" || candidate.reason === "repeated") return 0;
+  if (!REASONS[candidate.reason].wantedAgain) return 0;
   const likelihood = policy.useAgain * 2 ** (-candidate.idle / Math.max(1, policy.halfLife));
   return likelihood * costOfFetching({ context, result: candidate.tokens, asking: ASKING_TOKENS }, prices);
 }

@@ -16,12 +16,25 @@ export interface CandidateOptions {
   readonly minPartTokens: number;
 }
 
+/** `clamped` is no reason to prune: it shortens what the model hasn't seen yet. */
+type Reason = Exclude<PruneReason, "clamped">;
+
+/** What is said of a part that was pruned for this reason, and whether the model may ask for it again. */
+export const REASONS: { readonly [R in Reason]: { readonly words: string; readonly wantedAgain: boolean } } = {
+  // The same content stands further down, or will be asked for anew anyway.
+  superseded: { words: "read or changed again later", wantedAgain: false },
+  repeated: { words: "same call made again later", wantedAgain: false },
+  "stale-output": { words: "old output", wantedAgain: true },
+  "long-input": { words: "old input", wantedAgain: true },
+  "old-image": { words: "old image", wantedAgain: true },
+};
+
 export interface PruneCandidate {
   /** Position of the message in the view. */
   readonly index: number;
   readonly target: number;
   readonly part: number;
-  readonly reason: PruneReason;
+  readonly reason: Reason;
   readonly original: CallPart | ResultPart | ImagePart;
   readonly tokens: number;
   /** The call behind it. */
@@ -167,7 +180,7 @@ function laterUses<M>(entries: readonly SizedEntry<M>[], shape: Shape<M>): Later
 function reasonFor(
   part: CallPart | ResultPart | ImagePart,
   about: { known: KnownCall | undefined; index: number; later: LaterUses },
-): PruneReason {
+): Reason {
   if (part.kind === "image") return "old-image";
   if (part.kind === "call") return "long-input";
   const { known, index, later } = about;

@@ -8,7 +8,7 @@ import { mediaName } from "../../summary/render/media-name.ts";
 import { type Originals, whereMedia, whereMessage } from "../../summary/render/originals.ts";
 import { exitCode, failingLines } from "../../text/failing-lines.ts";
 import { countNames } from "../../text/names.ts";
-import type { PruneCandidate } from "./candidates.ts";
+import { type PruneCandidate, REASONS } from "./candidates.ts";
 import { PRUNED } from "./mark.ts";
 import { describeUse } from "./tool-use.ts";
 
@@ -41,7 +41,7 @@ export function replacementFor(candidate: PruneCandidate, options: ReplacementOp
 function forResult(candidate: PruneCandidate, part: ResultPart, options: ReplacementOptions): string {
   const { use, tool, reason, target } = candidate;
   const code = use.kind === "command" ? exitCode(part.text) : null;
-  const facts = [describeUse(tool, use), because(reason), sizeOf(part.text)];
+  const facts = [describeUse(tool, use), REASONS[reason].words, sizeOf(part.text)];
   if (code !== null) facts.push(`exit code ${code}`);
   facts.push(...part.images.map(mediaName));
   const lines = [`${PRUNED}: ${facts.join(", ")}${wayBack(target, options)}]`];
@@ -125,17 +125,6 @@ function hold(text: string, held: Set<string>): void {
 function wayBack(seq: number, { originals }: ReplacementOptions): string {
   const where = whereMessage(seq, originals);
   return where === "" ? "" : `; ${where} has it`;
-}
-
-function because(reason: PruneCandidate["reason"]): string {
-  switch (reason) {
-    case "superseded":
-      return "read or changed again later";
-    case "repeated":
-      return "same call made again later";
-    default:
-      return "old output";
-  }
 }
 
 function sizeOf(text: string): string {
