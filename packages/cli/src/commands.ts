@@ -117,6 +117,7 @@ export const commands: readonly Command[] = [
   }),
   command({
     name: "verify",
+    interrupt: "at-once",
     summary: "Check the thread's hash chain, record by record",
     access: "read",
     examples: ["verify notes", "verify --all"],

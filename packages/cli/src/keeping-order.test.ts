@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { BINARY, CLEAN, type Desk, desk } from "../test/binary.ts";
+import { AS_TERMINAL } from "../test/terminal.ts";
 
 async function said(at: Desk, ...threads: readonly string[]): Promise<void> {
   for (const thread of threads) {
@@ -135,4 +136,47 @@ test("Ctrl-C ends an import at once, however much it computes, and leaves nothin
   assert.deepEqual(await ended, [null, "SIGINT"]);
   assert.deepEqual((await at.json("threads")).document["threads"], []);
   assert.equal((await at.run("import", at.file("small.jsonl", `${line}\n`), "--thread", "h")).code, 0);
+});
+
+test("Ctrl-C during upkeep ends it, or it had finished and says so; either way nothing is half done", async (t) => {
+  const at = desk(t);
+  const messages = Array.from({ length: 6 }, (_, n) => ({
+    role: n % 2 ? "assistant" : "user",
+    content: `word ${n} `.repeat(50),
+  }));
+  const file = at.file("many.jsonl", `${JSON.stringify({ messages })}\n`.repeat(150));
+  assert.equal((await at.run("import", file, "--thread", "many")).code, 0);
+  const env = { ...CLEAN, PALIMPSEST_HOME: at.home };
+  const backup = at.file("backup.db");
+  for (const args of [
+    ["verify", "--all"],
+    ["doctor", "--rebuild"],
+    ["store", "vacuum"],
+    ["store", "backup", backup],
+  ]) {
+    const child = spawn(
+      process.execPath,
+      ["--conditions=palimpsest-source", "--import", AS_TERMINAL, BINARY, ...args],
+      { env },
+    );
+    const ended = once(child, "exit");
+    let [told, done] = ["", ""];
+    child.stdout.on("data", (chunk) => {
+      done += chunk;
+    });
+    // It tells what it does as soon as that takes a while.
+    child.stderr.on("data", (chunk) => {
+      told += chunk;
+      child.kill("SIGINT");
+    });
+    const [code, signal] = await ended;
+    const finished = done !== "";
+    assert.ok(
+      (finished && code === 0) || signal === "SIGINT" || code === 130,
+      `${args.join(" ")}: ${code} ${signal} ${told}`,
+    );
+    if (args[1] === "backup") assert.equal(existsSync(backup), finished);
+  }
+  assert.equal((await at.json("verify", "--all")).document["threads"], 150);
+  assert.equal((await at.run("doctor")).code, 0);
 });

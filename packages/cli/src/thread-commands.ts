@@ -70,6 +70,8 @@ export const storeCommands: readonly Command[] = [
   }),
   command({
     name: "store vacuum",
+    // One statement of the database, which takes it back when the process is gone.
+    interrupt: "at-once",
     summary: "Give back the space of what was deleted",
     examples: ["store vacuum"],
     positionals: [],

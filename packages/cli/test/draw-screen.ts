@@ -8,6 +8,8 @@ export function drawScreen(written: string): string {
     if (sequence === "\n") [row, column] = [row + 1, 0];
     else if (sequence === "\r" || final === "G") column = sequence === "\r" ? 0 : count - 1;
     else if (final === "K") lines[row]!.length = Math.min(lines[row]!.length, column);
+    else if (final === "H") [row, column] = [0, 0];
+    else if (final === "J" && digits === "2") lines.splice(0, lines.length, []);
     else if (final === "J") {
       lines.length = row + 1;
       lines[row]!.length = Math.min(lines[row]!.length, column);

@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { BINARY, CLEAN } from "./binary.ts";
 import { drawScreen } from "./draw-screen.ts";
 
-const AS_TERMINAL = fileURLToPath(new URL("./as-terminal.mjs", import.meta.url));
+export const AS_TERMINAL = fileURLToPath(new URL("./as-terminal.mjs", import.meta.url));
 
 export const CTRL_C = "\u0003";
 export const CTRL_D = "\u0004";

@@ -1,17 +1,17 @@
 import { isStoreThere } from "palimpsest/internal/home";
 import type { Store } from "palimpsest/stores";
-import { type CopyProgress, copyStore } from "palimpsest/threads";
-import type { Context, Run } from "../command/command.ts";
+import { copyStore } from "palimpsest/threads";
+import type { Run } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
 import { namedStore, withStore } from "../home/home.ts";
+import { copyProgress } from "../terminal/copy-progress.ts";
 import { counted } from "../terminal/counted.ts";
-import { throttled } from "../terminal/throttled.ts";
 
 export const run: Run = async ({ positionals }, context) => {
   const [from, to] = positionals.map(namedStore) as [string, string];
   if (from === to) throw new UsageError("FROM and TO are the same store.");
   if (!isStoreThere(from)) throw new Failure("missing", `There is no database at ${from}. Nothing was copied.`);
-  const onProgress = reporter(context);
+  const onProgress = copyProgress(context.output);
   const { signal } = context;
   const copy = (source: Store) => withStore(to, (target) => copyStore(source, target, { onProgress, signal }));
   const report = await withStore(from, copy, "read");
@@ -30,11 +30,3 @@ export const run: Run = async ({ positionals }, context) => {
     );
   return failed.length + memories.failed.length === 0 ? 0 : 1;
 };
-
-function reporter({ output }: Context) {
-  return throttled(output, (progress: CopyProgress) =>
-    "memories" in progress
-      ? `${progress.memories} memories`
-      : `${progress.thread}: ${progress.records} of ${progress.of} records`,
-  );
-}

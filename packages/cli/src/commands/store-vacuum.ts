@@ -9,6 +9,9 @@ export const run: Run = async (_input, context) => {
   const target = await located.storeTarget();
   if (!(await located.hasStore())) throw new Failure("missing", `There is no database at ${target}.`);
   const before = sizeOf(target);
+  output.progress(
+    `${target}: rewriting ${before === null ? "its tables" : megabytes(before)} (Ctrl-C leaves it as it is)`,
+  );
   await withStore(target, async ({ upkeep }) => upkeep?.vacuum());
   const after = sizeOf(target);
   if (format === "json") await output.json({ before, after });

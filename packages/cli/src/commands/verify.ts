@@ -4,6 +4,7 @@ import type { Context, Run } from "../command/command.ts";
 import { UsageError } from "../command/failure.ts";
 import { missingThread, withHome, withThread } from "../home/home.ts";
 import { counted } from "../terminal/counted.ts";
+import { throttled } from "../terminal/throttled.ts";
 
 export const run: Run<{ readonly all?: boolean }> = async ({ positionals, options }, context) => {
   const thread = positionals[0];
@@ -27,14 +28,14 @@ export const run: Run<{ readonly all?: boolean }> = async ({ positionals, option
 
 /** Every thread of every user; only reads. */
 async function verifyAll(context: Context): Promise<number> {
-  const { output, signal, located, format } = context;
+  const { output, located, format } = context;
+  const told = throttled(output, (threads: number) => `${counted(threads, "thread")} verified`);
   const broken: { readonly user: string; readonly thread: string; readonly detail: string }[] = [];
   const total = { threads: 0, records: 0, redacted: 0 };
   if (await located.hasStore())
     await withHome(context, async (home) => {
       for await (const store of everyUser(home.store))
         for await (const { header } of everyThread(store)) {
-          signal.throwIfAborted();
           const verdict = await verify({ ...home, store }, header.id);
           if (verdict.kind === "missing") continue;
           total.threads += 1;
@@ -42,8 +43,7 @@ async function verifyAll(context: Context): Promise<number> {
           total.redacted += verdict.redacted.length;
           if (verdict.kind === "broken")
             broken.push({ user: header.user, thread: header.id, detail: verdict.firstBad.detail });
-          if (process.stderr.isTTY) output.progress(`${counted(total.threads, "thread")} verified`);
-          await new Promise((resolve) => setImmediate(resolve));
+          told(total.threads);
         }
     });
   if (format === "json") await output.json({ ok: broken.length === 0, ...total, broken });

@@ -26,6 +26,18 @@ test("what is printed stands above the live rows, also a line that isn't ended y
   assert.equal(screen(), "one\ntwo goes on\na note\nthree\n> ");
 });
 
+test("a screen emptied right before another program gets it is not drawn on while that has it", async () => {
+  const { display, state } = setUp();
+  await display.print("one\n");
+  const cleared = display.clear();
+  await display.suspend();
+  const before = state.written;
+  await cleared;
+  assert.equal(state.written, before);
+  await display.clear();
+  assert.equal(state.written, before);
+});
+
 test("while another program has the terminal nothing is written, and nothing is lost", async () => {
   const { display, screen, state } = setUp();
   await display.print("one\n");

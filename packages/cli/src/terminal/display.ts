@@ -67,12 +67,12 @@ export class Display {
     });
   }
 
-  /** An empty screen. */
+  /** An empty screen, in one piece: another program may get the terminal next. */
   async clear(): Promise<void> {
+    if (this.#held !== null) return;
     this.#above = [];
     this.#drawn = false;
-    await this.#write("\u001b[2J\u001b[H");
-    await this.#draw("");
+    await this.#draw("\u001b[2J\u001b[H");
   }
 
   /** Without the live rows from now on; what is printed later goes straight to the terminal. */
