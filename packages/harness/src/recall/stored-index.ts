@@ -2,9 +2,8 @@
  * Core's index port over a store's recall tables: exact counts, and the candidates of each seek with their neighbours.
  * It expects an index that is up to date (`catch-up.ts`) and never ranks.
  */
-import type { CandidateRequest, IndexedDoc, RecallIndex, Scope, ScopeStatistics } from "@palimpsest/core/recall";
+import type { CandidateRequest, IndexedDoc, RecallIndex, Scope, ScopeStatistics, Seek } from "@palimpsest/core/recall";
 import type { IndexedSegment, OrdinalRange, SearchEntry, SearchTables } from "../stores/search-tables.ts";
-import { newestBlocks, newestMatches } from "./newest.ts";
 import { type BlockPlace, PostingLists } from "./posting-lists.ts";
 
 /** For one search: `segments` are those of its scope, and the postings of its terms are read once. */
@@ -132,4 +131,32 @@ function alongSegments({ first, last }: OrdinalRange, segments: readonly Indexed
     from = Math.max(from, to + 1);
   }
   return ranges;
+}
+
+interface Match {
+  readonly thread: string;
+  readonly ordinal: number;
+}
+
+/** Blocks with any of the terms, newest first: in a thread's lineage the later segment, among a user's threads the one with the newest message. */
+function newestBlocks(lists: PostingLists, segments: readonly IndexedSegment[], scope: Scope): readonly BlockPlace[] {
+  const order = scope.kind === "thread" ? [...segments].reverse() : [...segments].sort(lastSpoken);
+  const rank = new Map(order.map(({ thread }, index) => [thread, index]));
+  return [...lists.blocks()].sort((a, b) => rank.get(a.thread)! - rank.get(b.thread)! || b.block - a.block);
+}
+
+/** From the newest on, so that a common word costs its limit and not its frequency. */
+function newestMatches(lists: PostingLists, blocks: readonly BlockPlace[], { all, limit }: Seek): Match[] {
+  const found: Match[] = [];
+  for (const { thread, block } of blocks) {
+    for (const ordinal of lists.matches({ thread, block }, all).reverse()) found.push({ thread, ordinal });
+    if (found.length >= limit) break;
+  }
+  return found.slice(0, limit);
+}
+
+function lastSpoken(a: IndexedSegment, b: IndexedSegment): number {
+  const [at, other] = [a.newest?.at ?? "", b.newest?.at ?? ""];
+  if (at !== other) return at > other ? -1 : 1;
+  return a.thread < b.thread ? -1 : 1;
 }

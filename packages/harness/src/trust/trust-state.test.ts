@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { chooseHome } from "./choose-home.ts";
+import { userFolders } from "./person.ts";
 import { type Evidence, type Power, trustStateOf, verdictOf } from "./trust-state.ts";
-import { userFolders } from "./user-folders.ts";
 
 const HOME = { env: {}, cwd: "/work/project/src", userHome: "/home/ann/.local/share/palimpsest" };
 
