@@ -12,4 +12,5 @@ export const EXPECTED_EXAMPLES: Readonly<Record<string, RegExp>> = {
   "10-search-without-a-store.ts": /^#1 assistant: At pier 7[\s\S]*#0 user: /,
   "11-any-provider.ts": /^openai: [\s\S]*would be refused: paired\n.*"tool_use_id":"call_2"/,
   "12-approval.ts": /may read_file have .*private\.txt[\s\S]*nothing special/,
+  "13-structured-output.ts": /^asked once more\nOslo: 3\.1 meters/,
 };

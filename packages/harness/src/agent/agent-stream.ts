@@ -7,17 +7,17 @@ import { EventBuffer } from "./event-buffer.ts";
 import type { AgentEvent, Emit, RunResult } from "./events.ts";
 import { type UIStreamOptions, uiMessageStream } from "./ui/ui-stream.ts";
 
-export interface AgentStream extends AsyncIterable<AgentEvent> {
+export interface AgentStream<O = unknown> extends AsyncIterable<AgentEvent> {
   readonly threadId: string;
   /** How the run ended, always as a value. */
-  readonly result: Promise<RunResult>;
+  readonly result: Promise<RunResult<O>>;
   /** The pieces of text as they come. */
   readonly textStream: AsyncIterable<string>;
   /** For `createUIMessageStreamResponse`, so that `useChat` shows text, tool calls and compactions. */
   toUIMessageStream(options?: UIStreamOptions): ReadableStream<UIMessageChunk>;
 }
 
-export function startStream(threadId: string, work: (emit: Emit) => Promise<RunResult>): AgentStream {
+export function startStream<O>(threadId: string, work: (emit: Emit) => Promise<RunResult>): AgentStream<O> {
   const buffer = new EventBuffer();
   let more = Promise.withResolvers<void>();
   let ended = false;
@@ -52,7 +52,8 @@ export function startStream(threadId: string, work: (emit: Emit) => Promise<RunR
   }
   return {
     threadId,
-    result,
+    // What a run has read by the schema that its caller gave.
+    result: result as Promise<RunResult<O>>,
     [Symbol.asyncIterator]: read,
     textStream: { [Symbol.asyncIterator]: texts },
     toUIMessageStream: (options) => uiMessageStream(read(), options),

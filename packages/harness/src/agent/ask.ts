@@ -5,7 +5,8 @@
 import type { CallLimits } from "./call-limits.ts";
 import { messageOf, modelError } from "./errors.ts";
 import type { Chain } from "./middleware.ts";
-import type { AgentModel, WindowBook } from "./model.ts";
+import { type AgentModel, settingsAt, type WindowBook } from "./model.ts";
+import type { OutputReader } from "./output/output.ts";
 import { type Overflow, overflowOf } from "./overflow.ts";
 import type { ModelRequest, RequestBuilder } from "./request.ts";
 import { type RetryPolicy, retryDelay } from "./retry.ts";
@@ -21,16 +22,18 @@ export interface Asking {
   readonly callLimits: CallLimits;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly random: () => number;
+  readonly output?: OutputReader | null;
 }
 
 export async function ask(run: Run, asking: Asking): Promise<StepOutcome> {
   const { requests, chain, model, callLimits: limits } = asking;
-  const context = { step: run.step, settings: model.settings, signal: run.signal, emit: run.emit, limits };
+  const settings = settingsAt(model.settings, run.step);
+  const context = { step: run.step, signal: run.signal, emit: run.emit, limits, format: asking.output?.format };
   let recovered = false;
   for (let attempt = 1; ; ) {
     const call = (given: ModelRequest): Promise<StepOutcome> => {
       const { request, prefix } = requests.bind(given);
-      return callModel(request, { ...context, prefix });
+      return callModel(request, { ...context, settings, prefix });
     };
     const outcome = await chain.model(requests.request(), call, run);
     if (outcome.kind !== "failed" || outcome.shown || run.signal.aborted) return outcome;

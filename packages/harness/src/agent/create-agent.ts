@@ -4,14 +4,10 @@
  */
 import { setTimeout as wait } from "node:timers/promises";
 import type { CompactionOutcome, Keep } from "@palimpsest/core/compaction";
-import { type AiSdkMessage, shapeOf } from "@palimpsest/core/message";
-import { createMeter } from "@palimpsest/core/tokens";
+import type { AiSdkMessage } from "@palimpsest/core/message";
 import type { ToolSet } from "ai";
 import { summarizationFromOptions } from "../config/summarization.ts";
-import { bindsReasoning } from "../models/binds-reasoning.ts";
-import { knownWindow } from "../models/known-windows.ts";
 import type { LimitsShelf } from "../models/learned-limits.ts";
-import { type GivenCounter, type ModelCounter, modelCounter } from "../models/tokenizers.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { Store } from "../stores/store.ts";
 import type { FileCopier } from "../threads/fork-files.ts";
@@ -20,34 +16,38 @@ import { toolRegistry } from "../tool-facts.ts";
 import { type AgentStream, startStream } from "./agent-stream.ts";
 import type { ToolApproval } from "./approval/sort-calls.ts";
 import { askerOf } from "./asker.ts";
+import type { RunBudget } from "./budget/budget.ts";
 import { CALL_LIMITS, type CallLimits } from "./call-limits.ts";
 import { AgentError } from "./errors.ts";
 import type { AgentEvent, RunResult } from "./events.ts";
 import { executeRun, type RunInput } from "./execute.ts";
 import { createLifetime } from "./lifetime.ts";
 import { compose, type Middleware } from "./middleware.ts";
-import { assertModel, assertWindow, type ModelObject, type ModelSettings, settingsFor, windowBook } from "./model.ts";
-import { rememberCounts } from "./remember-counts.ts";
+import {
+  assertModelOptions,
+  type KnownModels,
+  type ModelOptions,
+  type ModelPlace,
+  modelFor,
+  modelSetup,
+} from "./model-setup.ts";
 import { RETRY_DEFAULTS, type RetryPolicy } from "./retry.ts";
 import { type AgentSetup, depsOf, withSession } from "./session.ts";
 import { assertSummarizer } from "./summarizer.ts";
 import { BASE_PROMPT } from "./system-prompt.ts";
 import { type ThreadHandle, threadHandle } from "./thread-handle.ts";
 
-export interface AgentOptions extends Partial<Omit<ModelSettings, "languageModel">> {
-  readonly model: ModelObject;
+export interface AgentOptions extends ModelOptions {
+  /** Asked one after the other when a model fails before it has shown anything, without waiting for it; each with its own window. */
+  readonly fallbacks?: readonly ModelOptions[];
+  /** What each run may spend at most, unless it says otherwise. */
+  readonly budget?: RunBudget;
   readonly tools?: ToolSet;
   readonly middleware?: readonly Middleware[];
   /** Without one the threads live in memory, as long as the agent. */
   readonly store?: Store;
   /** Replaces the base of the system prompt. */
   readonly instructions?: string;
-  /** The model's input window in tokens; without it the table of known models, else the summarization's fallback. */
-  readonly contextWindow?: number;
-  /** Tells providers apart that serve a model of the same name, for limits learned from them. */
-  readonly baseUrl?: string;
-  /** Whether the model takes its thoughts back only behind the prompt they were made under; by default told by its name. */
-  readonly bindsReasoning?: boolean;
   /** Keeps limits that the provider states for the next process; without it they are known as long as the agent. */
   readonly limits?: LimitsShelf;
   /** Model calls of one run. */
@@ -59,8 +59,6 @@ export interface AgentOptions extends Partial<Omit<ModelSettings, "languageModel
   readonly retry?: Partial<RetryPolicy>;
   /** How long a model call may say nothing, and how much it may say. */
   readonly modelLimits?: Partial<CallLimits>;
-  /** Counts tokens, any function of a text; by default the best counter known for the model. */
-  readonly counter?: GivenCounter;
   /** Folder of a thread's part files. */
   readonly history?: (threadId: string, userId: string) => string;
   /** Gives a fork its own copy of its parent's files, as they are now. */
@@ -86,9 +84,9 @@ export interface CompactOptions {
 export interface Agent {
   readonly store: Store;
   /** Starts a run at once. */
-  stream(input: RunInput): AgentStream;
+  stream<O = never>(input: RunInput<O>): AgentStream<O>;
   /** The same run, collected. Throws an `AgentError` when it failed or the thread is busy. */
-  generate(input: RunInput): Promise<RunResult>;
+  generate<O = never>(input: RunInput<O>): Promise<RunResult<O>>;
   /** Compacts whatever the size. */
   compact(threadId: string, options?: CompactOptions): Promise<CompactionOutcome<AiSdkMessage>>;
   /** Of this user, by default the store's; another's thread is not there. */
@@ -106,10 +104,13 @@ export function createAgent(options: AgentOptions): Agent {
   const { lifetime } = setup;
   const { store, ids } = setup.deps;
   const { onEvent: tell = () => {} } = options;
-  const stream = (input: RunInput): AgentStream => {
+  const place = placeOf(setup, options);
+  const known: KnownModels = new WeakMap();
+  const stream = <O>(input: RunInput<O>): AgentStream<O> => {
     const { threadId = `thread-${ids()}`, userId = store.user } = input;
+    const own = modelFor(setup, input, place, known);
     return startStream(threadId, (emit) => {
-      const run = executeRun(setup, { ...input, threadId, userId, runId: ids() }, (event) => {
+      const run = executeRun({ ...setup, ...own }, { ...input, threadId, userId, runId: ids() }, (event) => {
         emit(event);
         tell(event, threadId, userId);
       });
@@ -152,50 +153,31 @@ export function createAgent(options: AgentOptions): Agent {
 }
 
 function resolve(options: AgentOptions): AgentSetup {
-  assertModel(options.model, "model");
-  assertWindow(options.contextWindow);
-  const { model: languageModel, middleware = [], temperature, maxOutputTokens, providerOptions } = options;
+  const { middleware = [], fallbacks = [] } = options;
+  for (const one of [options, ...fallbacks]) assertModelOptions(one);
   const store = options.store ?? openSqlite({ path: ":memory:" });
   const registry = toolRegistry();
   registry.learn(options.tools ?? {});
-  const kit = threadDeps(store, {
+  const deps = threadDeps(store, {
     ...options.deps,
     tools: (name) => registry.find(name) ?? options.deps?.tools?.(name),
   });
   const given = middleware.findLast(({ compaction }) => compaction !== undefined)?.compaction;
   const compaction = given ?? { settings: summarizationFromOptions(), summarizer: "agent" as const };
   assertSummarizer(compaction.summarizer);
-  const settings = settingsFor(languageModel, {
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
-    ...(providerOptions === undefined ? {} : { providerOptions }),
-  });
-  const known = options.contextWindow ?? knownWindow(languageModel.modelId);
-  const contextWindow = known ?? compaction.settings.fallbackContextWindow;
-  const model = {
-    settings,
-    contextWindow,
-    baseUrl: options.baseUrl ?? null,
-    bindsReasoning: options.bindsReasoning ?? bindsReasoning(languageModel.modelId),
-  };
-  let counting: ReturnType<AgentSetup["counting"]> | undefined;
+  const place = placeOf({ deps, compaction }, options);
   return {
-    deps: kit,
-    model,
-    book: windowBook(model, { clock: kit.clock, shelf: options.limits ?? null }),
+    deps,
+    ...modelSetup(options, place),
+    fallbacks: fallbacks.map((one) => modelSetup(one, place)),
+    budget: options.budget ?? null,
     base: options.instructions ?? BASE_PROMPT,
     tools: options.tools ?? {},
     middleware,
     registry,
     chain: compose(middleware),
     drafting: new Map(),
-    open: new Map(),
     compaction,
-    counting: () => {
-      const { provider, modelId } = languageModel;
-      counting ??= countingWith(modelCounter(options.counter, { provider, model: modelId }));
-      return counting;
-    },
     maxSteps: options.maxSteps ?? 100,
     toolTimeoutMs: options.toolTimeoutMs === undefined ? TOOL_TIMEOUT_MS : options.toolTimeoutMs,
     toolApproval: options.toolApproval ?? null,
@@ -208,10 +190,9 @@ function resolve(options: AgentOptions): AgentSetup {
   };
 }
 
-async function countingWith(given: ModelCounter | Promise<ModelCounter>): ReturnType<AgentSetup["counting"]> {
-  const known = await given;
-  const counter = { ...known, count: rememberCounts(known.count) };
-  return { counter, meter: createMeter(shapeOf("ai-sdk"), { ...counter, counter: counter.count }) };
+function placeOf({ deps, compaction }: Pick<AgentSetup, "deps" | "compaction">, options: AgentOptions): ModelPlace {
+  const { fallbackContextWindow: fallbackWindow } = compaction.settings;
+  return { clock: deps.clock, shelf: options.limits ?? null, fallbackWindow };
 }
 
 const CLOSING_MS = 5_000;

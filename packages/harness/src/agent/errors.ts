@@ -18,6 +18,9 @@ export type AgentErrorCode =
   | "bad-thread-id"
   | "bad-user-id"
   | "bad-model"
+  | "bad-budget"
+  /** The model's answer does not fit the schema that the run asked for. */
+  | "bad-output"
   | "duplicate-tool"
   | "busy"
   | "lease-lost"

@@ -50,6 +50,10 @@ export type AgentEvent =
       readonly stated: number | null;
       readonly window: number;
     }
+  /** The model failed before it had shown anything: the next one of the agent's list is asked. */
+  | { readonly type: "model-fallback"; readonly from: string; readonly to: string; readonly reason: string }
+  /** The answer doesn't fit the schema that was asked for: the model is asked once more. */
+  | { readonly type: "output-repair"; readonly problem: string }
   | { readonly type: "answer-empty"; readonly step: number; readonly finish: string }
   | { readonly type: "message-append"; readonly seq: number; readonly role: "user" | "assistant" | "tool" | "system" }
   | { readonly type: "step-end"; readonly step: number; readonly finish: string; readonly usage: StepUsage | null }
@@ -73,6 +77,8 @@ export type RunEnd =
       readonly calls: readonly ClientCall[];
       readonly clientCalls: readonly ClientCall[];
     }
+  /** The next call would go beyond what the run may spend; this was spent. `cost` is null where no price is known. */
+  | { readonly kind: "budget"; readonly tokens: number; readonly cost: number | null }
   | { readonly kind: "step-limit"; readonly limit: number }
   | { readonly kind: "aborted" }
   /** Another run holds the thread; nothing was written. */
@@ -86,7 +92,7 @@ export interface ClientCall {
   readonly input: unknown;
 }
 
-export interface RunResult {
+export interface RunResult<O = unknown> {
   readonly threadId: string;
   readonly runId: string;
   readonly end: RunEnd;
@@ -94,6 +100,8 @@ export interface RunResult {
   readonly error: AgentError | null;
   /** The text of the last answer; what was streamed of it when the run was stopped. */
   readonly text: string;
+  /** The answer as data, where the run asked for `output`; null unless it ended `answered`. */
+  readonly output: O | null;
   /** Model calls that were answered. */
   readonly steps: number;
   /** Summed over the run's steps: what was paid for, not the size of the context. */

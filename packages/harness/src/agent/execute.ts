@@ -9,15 +9,23 @@ import type { Leased } from "../stores/leases.ts";
 import { StoreError } from "../stores/store-error.ts";
 import { createThread } from "../threads/writer.ts";
 import { refuseOpen, resumeCalls, takeAnswers } from "./approval/resume.ts";
+import { openBudget, type RunBudget } from "./budget/budget.ts";
 import type { RunContext } from "./context/tool-options.ts";
 import { AgentError, factsOf, messageOf } from "./errors.ts";
 import type { Emit, RunEnd, RunResult } from "./events.ts";
 import { type Heard, type Incoming, readIncoming, withoutKnownResults } from "./incoming.ts";
 import { CLOSED } from "./lifetime.ts";
-import { type Progress, runLoop } from "./loop.ts";
+import { type LoopOptions, type Progress, runLoop } from "./loop.ts";
+import type { ModelSetup, RunModel } from "./model-setup.ts";
+import { type OutputSpec, outputReader } from "./output/output.ts";
+import type { RequestBuilder } from "./request.ts";
 import { type AgentSetup, depsOf, type Session, withSession } from "./session.ts";
 
-export interface RunInput extends Incoming, RunContext {
+export interface RunInput<O = never> extends Incoming, RunContext, RunModel {
+  /** Answers with data: a schema, or the AI SDK's `Output.object`, `array`, `choice`; then `result.output` is that. */
+  readonly output?: OutputSpec<O> | undefined;
+  /** What the run may spend at most; it ends as `budget` before the call that would go beyond. */
+  readonly budget?: RunBudget | undefined;
   /** A new thread when it isn't given. */
   readonly threadId?: string | undefined;
   readonly agentName?: string | undefined;
@@ -28,11 +36,11 @@ export interface RunInput extends Incoming, RunContext {
   readonly waitMs?: number | undefined;
 }
 
-type StartedRun = RunInput & { readonly threadId: string; readonly userId: string; readonly runId: string };
+type StartedRun = RunInput<unknown> & { readonly threadId: string; readonly userId: string; readonly runId: string };
 
 export async function executeRun(setup: AgentSetup, input: StartedRun, emit: Emit): Promise<RunResult> {
   const { threadId, runId } = input;
-  const progress: Progress = { text: "", steps: 0, usage: NO_USAGE, error: null };
+  const progress: Progress = { text: "", output: null, steps: 0, usage: NO_USAGE, error: null };
   emit({ type: "run-start", threadId, runId });
   const end = await runOn(setup, input, { emit, progress }).catch((error: unknown): RunEnd => {
     return isAbort(error, setup.lifetime.over) ? { kind: "aborted" } : failed(error, progress);
@@ -44,7 +52,7 @@ export async function executeRun(setup: AgentSetup, input: StartedRun, emit: Emi
 async function runOn(
   setup: AgentSetup,
   input: StartedRun,
-  { emit, progress }: { readonly emit: Emit; readonly progress: Progress },
+  { emit: tell, progress }: { readonly emit: Emit; readonly progress: Progress },
 ): Promise<RunEnd> {
   const { threadId, runId, userId, agentName: agent } = input;
   if (setup.lifetime.closing.aborted) throw new AgentError("closed", CLOSED);
@@ -56,9 +64,16 @@ async function runOn(
   const heard = await readIncoming(input);
   const { runtimeContext, toolsContext } = input;
   const context = { runtimeContext, toolsContext };
+  const output = await outputReader(input.output);
+  const limits = input.budget ?? setup.budget;
+  const budget = limits === null ? null : openBudget(limits, setup.model.settings.languageModel.modelId);
+  const emit: Emit = (event) => {
+    budget?.hear(event);
+    tell(event);
+  };
   const attempt = () =>
     withSession(setup, { threadId, userId, runId, signal, emit, context }, (session) =>
-      runIn(session, { setup, heard, progress }),
+      runIn(session, { setup, heard, progress, output, budget }),
     );
   let leased = await whenFree(attempt, { setup, signal, waitMs: input.waitMs ?? 0, emit });
   if (leased.kind === "missing" && heard.said.length > 0) {
@@ -94,10 +109,15 @@ async function whenFree<T>(attempt: () => Promise<Leased<T>>, waiting: Waiting):
 
 const LOOK_AGAIN_MS = 250;
 
-async function runIn(
-  { run, requests, assertHeld }: Session,
-  { setup, heard, progress }: { setup: AgentSetup; heard: Heard; progress: Progress },
-): Promise<RunEnd> {
+interface RunPlan extends Pick<LoopOptions, "output" | "budget"> {
+  readonly setup: AgentSetup;
+  readonly heard: Heard;
+  readonly progress: Progress;
+}
+
+async function runIn(session: Session, plan: RunPlan): Promise<RunEnd> {
+  const { run, requests, assertHeld } = session;
+  const { setup, heard, progress } = plan;
   const { answers } = heard;
   const said = withoutKnownResults(heard.said, run.conversation);
   if (said.length === 0 && run.conversation.view().length === 0) throw nothingToAnswer(run.threadId);
@@ -111,7 +131,7 @@ async function runIn(
   try {
     await chain.beforeAgent(run);
     const waiting = await resumeCalls(run, { tools: requests.tools, chain, timeoutMs: setup.toolTimeoutMs });
-    end = waiting ?? (await runLoop(run, { ...setup, requests }, progress));
+    end = waiting ?? (await runLoop(run, loopOptions(session, plan), progress));
   } catch (error) {
     // Whoever waits on the run's signal throws when it is stopped; a thread that was taken over is told apart below.
     end = isAbort(error, run.signal) ? { kind: "aborted" } : failed(error, progress);
@@ -119,6 +139,19 @@ async function runIn(
   assertHeld();
   await chain.afterAgent(run, end);
   return end;
+}
+
+/** Where another model is left, nobody waits for one that failed. */
+function loopOptions(session: Session, { setup, output, budget }: RunPlan): LoopOptions {
+  const common = { ...setup, output, budget };
+  const from = (model: ModelSetup, requests: RequestBuilder, left: readonly ModelSetup[]): LoopOptions => {
+    const [next, ...others] = left;
+    const nextModel = next === undefined ? null : async () => from(next, await session.turnTo(next), others);
+    const retry = next === undefined ? setup.retry : { ...setup.retry, maxRetries: 0 };
+    return { ...common, ...model, requests, retry, nextModel };
+  };
+  const { model, book, counting, open } = setup;
+  return from({ model, book, counting, open }, session.requests, setup.fallbacks);
 }
 
 function isAbort(error: unknown, { aborted, reason }: AbortSignal): boolean {

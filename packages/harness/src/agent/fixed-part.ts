@@ -11,6 +11,7 @@ import type { RecordInput } from "../threads/writer.ts";
 import type { ToolRegistry } from "../tool-facts.ts";
 import { keepFixed, type RequestParameters } from "./kept-request.ts";
 import type { Middleware } from "./middleware.ts";
+import type { CallSettings, ModelObject } from "./model.ts";
 import type { Run } from "./run.ts";
 import { type Section, type SystemPrompt, systemPrompt } from "./system-prompt.ts";
 import { gatherTools, schemasOf, type ToolSchema } from "./tool-schemas.ts";
@@ -36,6 +37,9 @@ export interface ModelRequest {
   readonly instructions: string;
   readonly messages: readonly AiSdkMessage[];
   readonly tools: ToolSet;
+  /** For this call only, instead of the run's: a model that takes as much as the run's own. */
+  readonly model?: ModelObject;
+  readonly settings?: CallSettings;
 }
 
 export async function renderFixed(

@@ -18,7 +18,8 @@ export interface RequestParameters {
 }
 
 export function parametersOf({ settings, bindsReasoning }: AgentModel): RequestParameters {
-  const { languageModel, ...given } = settings;
+  // Headers hold keys as often as not.
+  const { languageModel, headers: _, ...given } = settings;
   return { provider: languageModel.provider, model: languageModel.modelId, bindsReasoning, settings: given };
 }
 

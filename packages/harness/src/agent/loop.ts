@@ -7,8 +7,10 @@ import { addUsage } from "../models/usage.ts";
 import { approvalEnd, keepPending } from "./approval/resume.ts";
 import { type Approving, sortCalls } from "./approval/sort-calls.ts";
 import { type Asking, ask } from "./ask.ts";
+import type { OpenBudget } from "./budget/budget.ts";
 import { AgentError, factsOf, modelError } from "./errors.ts";
 import type { RunEnd, StepUsage } from "./events.ts";
+import type { OutputReader } from "./output/output.ts";
 import { overflowOf } from "./overflow.ts";
 import type { ActiveRun, Run } from "./run.ts";
 import type { Answered, StepOutcome } from "./step.ts";
@@ -18,18 +20,24 @@ export interface LoopOptions extends Asking {
   readonly maxSteps: number;
   readonly toolTimeoutMs: number | null;
   readonly toolApproval: Approving["toolApproval"];
+  readonly output: OutputReader | null;
+  readonly budget: OpenBudget | null;
+  /** The same run with the next model of the agent's list; null: there is none. */
+  readonly nextModel: (() => Promise<LoopOptions>) | null;
 }
 
 /** What a run has come to so far, for its result. */
 export interface Progress {
   text: string;
+  output: unknown;
   steps: number;
   error: AgentError | null;
   usage: StepUsage;
 }
 
-export async function runLoop(run: ActiveRun, options: LoopOptions, progress: Progress): Promise<RunEnd> {
-  const { chain, requests, maxSteps } = options;
+export async function runLoop(run: ActiveRun, given: LoopOptions, progress: Progress): Promise<RunEnd> {
+  const { chain, maxSteps, output, budget } = given;
+  let options = given;
   let shownAt = run.conversation.head().compaction;
   for (run.step = 1; run.step <= maxSteps; run.step++) {
     if (run.signal.aborted) return { kind: "aborted" };
@@ -37,13 +45,18 @@ export async function runLoop(run: ActiveRun, options: LoopOptions, progress: Pr
     await chain.beforeModel(run);
     shownAt = await refreshAfterCompaction(run, options, shownAt);
     if (run.signal.aborted) return { kind: "aborted" };
+    const spent = budget?.endBefore(options.requests.prompt().count.tokens) ?? null;
+    if (spent !== null) return spent;
 
-    const outcome = await ask(run, options);
+    const asked = await askOneOf(run, options);
+    const { outcome } = asked;
+    options = asked.options;
     if (outcome.kind !== "answered") return giveUp(run, outcome, progress);
     const seq = await logAnswer(run, options, outcome);
     note(progress, outcome);
+    budget?.spend(outcome.usage);
 
-    const { tools } = requests;
+    const { tools } = options.requests;
     const { ours, client, asking } = await sortCalls(outcome.calls, run, { ...options, tools });
     if (asking.length > 0) await keepPending(run, asking, seq);
     if (ours.length > 0) {
@@ -55,9 +68,30 @@ export async function runLoop(run: ActiveRun, options: LoopOptions, progress: Pr
     if (run.ending !== null) return run.ending;
     if (asking.length > 0) return approvalEnd(asking, client);
     if (client.length > 0) return clientCalls(client);
-    if (outcome.calls.length === 0) return { kind: "answered", finish: outcome.finish };
+    if (outcome.calls.length > 0) continue;
+    const read = output === null ? { value: null } : await output.read(outcome, run);
+    if (read === null) continue;
+    progress.output = read.value;
+    return { kind: "answered", finish: outcome.finish };
   }
   return run.signal.aborted ? { kind: "aborted" } : { kind: "step-limit", limit: maxSteps };
+}
+
+/** The first model of the list that answers, or has shown something; the run stays with it. */
+async function askOneOf(run: ActiveRun, given: LoopOptions): Promise<{ outcome: StepOutcome; options: LoopOptions }> {
+  let options = given;
+  for (;;) {
+    const outcome = await ask(run, options);
+    const failed = outcome.kind === "failed" && !outcome.shown && !run.signal.aborted;
+    if (!failed || options.nextModel === null) return { outcome, options };
+    const from = options.model.settings.languageModel.modelId;
+    options = await options.nextModel();
+    const to = options.model.settings.languageModel.modelId;
+    const { message: reason } = modelError(outcome.error, run.deps.clock().getTime());
+    run.emit({ type: "model-fallback", from, to, reason });
+    // Its window may be smaller.
+    await options.chain.beforeModel(run);
+  }
 }
 
 /** Returns the answer's seq. With it, in one commit: what the provider reported and, for the last, what it asks of the queue. */

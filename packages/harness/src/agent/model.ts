@@ -5,7 +5,7 @@
 import type { Window } from "@palimpsest/core/compaction";
 import { learnLimit } from "@palimpsest/core/internal/tokens";
 import { answerReserve, effectiveWindow, type LearnedLimits } from "@palimpsest/core/tokens";
-import type { LanguageModel, streamText } from "ai";
+import type { LanguageModel, streamText, ToolChoice, ToolSet } from "ai";
 import type { LimitsShelf } from "../models/learned-limits.ts";
 import { AgentError } from "./errors.ts";
 
@@ -30,12 +30,54 @@ export function assertWindow(given: number | undefined): void {
 
 type Given = Parameters<typeof streamText>[0];
 
-/** Settings of every call of a run. */
-export interface ModelSettings {
-  readonly languageModel: ModelObject;
+/** How a model is asked, as in the AI SDK: of every call of an agent, of a run, or of one step. */
+export interface CallSettings {
   readonly temperature?: number;
   readonly maxOutputTokens?: number;
+  readonly topP?: number;
+  readonly topK?: number;
+  readonly presencePenalty?: number;
+  readonly frequencyPenalty?: number;
+  readonly stopSequences?: string[];
+  readonly seed?: number;
+  readonly reasoning?: NonNullable<Given["reasoning"]>;
+  /** Sent with every call, and never logged. */
+  readonly headers?: Record<string, string | undefined>;
   readonly providerOptions?: NonNullable<Given["providerOptions"]>;
+  /** A choice that forces a call holds for a run's first step only: with it in every step no run would end. */
+  readonly toolChoice?: ToolChoice<ToolSet>;
+}
+
+const CALL_SETTINGS = [
+  "temperature",
+  "maxOutputTokens",
+  "topP",
+  "topK",
+  "presencePenalty",
+  "frequencyPenalty",
+  "stopSequences",
+  "seed",
+  "reasoning",
+  "headers",
+  "providerOptions",
+  "toolChoice",
+] as const satisfies readonly (keyof CallSettings)[];
+
+/** Those that are given, out of options that have others as well. */
+export function callSettingsIn(options: CallSettings): CallSettings {
+  const given = CALL_SETTINGS.filter((name) => options[name] !== undefined);
+  return Object.fromEntries(given.map((name) => [name, options[name]]));
+}
+
+/** As they hold for this step of a run. */
+export function settingsAt(settings: ModelSettings, step: number): ModelSettings {
+  const { toolChoice, ...others } = settings;
+  return step > 1 && (toolChoice === "required" || typeof toolChoice === "object") ? others : settings;
+}
+
+/** Settings of every call of a run. */
+export interface ModelSettings extends CallSettings {
+  readonly languageModel: ModelObject;
 }
 
 export interface AgentModel {
@@ -47,7 +89,7 @@ export interface AgentModel {
   readonly bindsReasoning: boolean;
 }
 
-export function settingsFor(languageModel: ModelObject, given: Omit<ModelSettings, "languageModel">): ModelSettings {
+export function settingsFor(languageModel: ModelObject, given: CallSettings): ModelSettings {
   const kept = { languageModel, ...given };
   if (!languageModel.provider.startsWith("openai.responses")) return kept;
   // Otherwise the provider reads its own stored copy of our messages instead of what the log says.

@@ -97,6 +97,9 @@ export function startRun(options: RunOptions): ActiveRun {
   };
   return {
     ...options,
+    get bindsReasoning() {
+      return options.bindsReasoning;
+    },
     threadId,
     userId,
     agentName,

@@ -4,10 +4,8 @@
  */
 import { withToolFacts } from "@palimpsest/core/internal/message";
 import { type AiSdkMessage, shapeOf } from "@palimpsest/core/message";
-import type { Meter } from "@palimpsest/core/tokens";
 import type { ToolSet } from "ai";
 import type { Compactor } from "../compaction/compactor.ts";
-import type { ModelCounter } from "../models/tokenizers.ts";
 import type { Leased } from "../stores/leases.ts";
 import { asUser } from "../stores/users.ts";
 import { withWriter } from "../threads/acts.ts";
@@ -16,18 +14,20 @@ import type { ThreadDeps } from "../threads/writer.ts";
 import type { ToolRegistry } from "../tool-facts.ts";
 import type { ToolApproval } from "./approval/sort-calls.ts";
 import type { Asking } from "./ask.ts";
+import type { RunBudget } from "./budget/budget.ts";
 import type { RunContext } from "./context/tool-options.ts";
 import { LeaseLostError } from "./errors.ts";
 import type { Emit } from "./events.ts";
 import { parametersOf } from "./kept-request.ts";
 import type { Lifetime } from "./lifetime.ts";
 import type { Chain, CompactionSetup, Middleware } from "./middleware.ts";
+import type { ModelSetup } from "./model-setup.ts";
 import type { OpenSizer } from "./open-sizer.ts";
 import { openRequests, type RequestBuilder } from "./request.ts";
 import { type ActiveRun, startRun } from "./run.ts";
 
 /** An agent's options, resolved. */
-export interface AgentSetup extends Omit<Asking, "requests"> {
+export interface AgentSetup extends Omit<Asking, "requests" | "output">, ModelSetup {
   readonly deps: ThreadDeps;
   readonly base: string;
   readonly tools: ToolSet;
@@ -36,7 +36,6 @@ export interface AgentSetup extends Omit<Asking, "requests"> {
   readonly registry: ToolRegistry;
   readonly chain: Chain;
   readonly compaction: CompactionSetup;
-  readonly counting: () => Promise<{ readonly counter: ModelCounter; readonly meter: Meter<AiSdkMessage> }>;
   readonly maxSteps: number;
   readonly toolTimeoutMs: number | null;
   readonly toolApproval: ToolApproval | null;
@@ -44,11 +43,12 @@ export interface AgentSetup extends Omit<Asking, "requests"> {
   readonly lifetime: Lifetime;
   /** By user and thread: who is still drafting a summary after its run has ended. */
   readonly drafting: Map<string, Compactor<AiSdkMessage>>;
-  /** By user and thread: what the last runs left open, so that the next one reads only what is new. */
-  readonly open: Map<string, OpenThread>;
+  /** Asked one after the other where a model fails. */
+  readonly fallbacks: readonly ModelSetup[];
+  readonly budget: RunBudget | null;
 }
 
-interface OpenThread {
+export interface OpenThread {
   readonly conversation: Conversation<AiSdkMessage>;
   readonly sized: OpenSizer;
 }
@@ -56,6 +56,8 @@ interface OpenThread {
 export interface Session {
   readonly run: ActiveRun;
   readonly requests: RequestBuilder;
+  /** The same run on the same thread for another model: its own window, count and requests. */
+  turnTo(other: ModelSetup): Promise<RequestBuilder>;
   /** Throws once the thread has been taken over. */
   assertHeld(): void;
 }
@@ -82,51 +84,56 @@ export function withSession<T>(
     async (writer, lost) => {
       const before = setup.open.get(key);
       setup.open.delete(key);
-      const { middleware, compaction, base, tools, registry, book } = setup;
+      const { middleware, compaction, base, tools, registry } = setup;
+      let asked: ModelSetup = setup;
       // The same table as before, so that what was read through it still counts. The conversation outlives the run: no
       // function of this scope may go into it.
       const shape = before?.conversation.shape ?? withToolFacts(shapeOf("ai-sdk"), deps.tools ?? registry.find);
       const conversation = await openConversation(writer, shape, before?.conversation);
       if (conversation === null) throw new LeaseLostError(threadId);
       const signal = stop === undefined ? lost : AbortSignal.any([stop, lost]);
-      const { bindsReasoning } = setup.model;
-      const window = (): number => book.window().size;
-      const common = {
-        runId,
-        deps,
-        conversation,
-        signal,
-        emit,
-        window,
-        bindsReasoning,
-      };
+      const common = { runId, deps, conversation, signal, emit };
       const run: ActiveRun = startRun({
         ...common,
         ...context,
+        window: () => asked.book.window().size,
+        get bindsReasoning() {
+          return asked.model.bindsReasoning;
+        },
         prompt: () => requests.prompt(),
         compact: (request) => requests.compactor.compact(request),
       });
-      const requests = await openRequests(run, {
-        middleware,
-        compaction,
-        base,
-        tools,
-        registry,
-        book,
-        model: setup.model.settings.languageModel,
-        providerOptions: setup.model.settings.providerOptions,
-        parameters: parametersOf(setup.model),
-        ahead: setup.drafting.has(key) ? "no" : "yes",
-        ...(await setup.counting()),
-        before: before?.conversation.live() === conversation.live() ? before.sized : null,
-        history: setup.history?.(threadId, userId) ?? null,
-      });
+      const requestsOf = async ({ model, book, counting }: ModelSetup, sized: OpenSizer | null) =>
+        openRequests(run, {
+          middleware,
+          compaction,
+          base,
+          tools,
+          registry,
+          book,
+          model: model.settings.languageModel,
+          providerOptions: model.settings.providerOptions,
+          parameters: parametersOf(model),
+          ahead: setup.drafting.has(key) ? "no" : "yes",
+          ...(await counting()),
+          before: sized,
+          history: setup.history?.(threadId, userId) ?? null,
+        });
+      let requests = await requestsOf(setup, before?.conversation.live() === conversation.live() ? before.sized : null);
+      const turnTo = async (other: ModelSetup): Promise<RequestBuilder> => {
+        await requests.compactor.close();
+        asked = other;
+        requests = await requestsOf(other, null);
+        const { drafts, prompts } = requests.changes();
+        if (drafts.length > 0) await run.commit(drafts, { prompts });
+        return requests;
+      };
       const assertHeld = (): void => {
         if (lost.aborted) throw new LeaseLostError(threadId);
       };
       try {
-        const result = await work({ run, requests, assertHeld });
-        keepOpen(setup, key, { conversation, sized: requests.opened() });
+        const result = await work({ run, requests, turnTo, assertHeld });
+        keepOpen(asked, key, { conversation, sized: requests.opened() });
         return result;
       } finally {
         if (setup.lifetime.closing.aborted) await requests.compactor.close();
@@ -145,7 +152,7 @@ export function depsOf({ deps }: Pick<AgentSetup, "deps">, userId: string): Thre
 /** Whatever the number of threads, only so many stay in memory. */
 const MOST_OPEN = 8;
 
-function keepOpen({ open }: AgentSetup, key: string, thread: OpenThread): void {
+function keepOpen({ open }: ModelSetup, key: string, thread: OpenThread): void {
   open.set(key, thread);
   const [oldest] = open.keys();
   if (open.size > MOST_OPEN && oldest !== undefined) open.delete(oldest);

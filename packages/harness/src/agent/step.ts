@@ -12,6 +12,7 @@ import { AgentError, messageOf } from "./errors.ts";
 import type { Emit, StepUsage } from "./events.ts";
 import type { ModelObject, ModelSettings } from "./model.ts";
 import { openModelStream } from "./model-stream.ts";
+import type { ResponseFormat } from "./output/output.ts";
 import { isOverflowFinish } from "./overflow.ts";
 import type { ModelRequest } from "./request.ts";
 import type { ToolCall } from "./tools.ts";
@@ -41,6 +42,8 @@ export interface StepContext {
   readonly emit: Emit;
   readonly prefix: string | null;
   readonly limits: CallLimits;
+  /** Of a run that is to answer with data. */
+  readonly format: ResponseFormat | undefined;
 }
 
 export async function callModel(request: ModelRequest, context: StepContext): Promise<StepOutcome> {
@@ -61,13 +64,15 @@ export async function callModel(request: ModelRequest, context: StepContext): Pr
 
 async function stream(
   request: ModelRequest,
-  { settings, signal, prefix }: StepContext,
+  { settings, signal, prefix, format }: StepContext,
   { seen, silence }: { readonly seen: Seen; readonly silence: SilenceTimer },
 ): Promise<StepOutcome> {
-  const { languageModel, ...given } = settings;
+  const { languageModel: own, ...given } = settings;
+  const languageModel = request.model ?? own;
   const { parts, end } = await openModelStream({
     ...given,
-    model: withCheckedResponse(languageModel),
+    ...request.settings,
+    model: asked(languageModel, format),
     instructions: markedInstructions(request.instructions, languageModel.provider),
     // Checked when they came in; core's type names the same fields, read-only.
     messages: markedMessages(request.messages, languageModel.provider) as unknown as ModelMessage[],
@@ -102,12 +107,16 @@ async function stream(
 /** The SDK says these itself; the model has said nothing yet. */
 const ANNOUNCEMENTS: ReadonlySet<string> = new Set(["start", "start-step", "model-call-start"]);
 
-/** A wrong address often answers with a web page, which a provider reads as a stream without an answer. */
-function withCheckedResponse(model: ModelObject): ModelObject {
+/**
+ * The model as it is asked. The format is set here and not by the SDK's `output`, which would hold text back. A wrong
+ * address often answers with a web page, which a provider reads as a stream without an answer.
+ */
+function asked(model: ModelObject, responseFormat: ResponseFormat | undefined): ModelObject {
   return wrapLanguageModel({
     model,
     middleware: {
       specificationVersion: "v4",
+      transformParams: async ({ params }) => (responseFormat === undefined ? params : { ...params, responseFormat }),
       async wrapStream({ doStream }) {
         const result = await doStream();
         const type = Object.entries(result.response?.headers ?? {}).find(([name]) => /^content-type$/i.test(name))?.[1];

@@ -201,6 +201,7 @@ function* endChunks(end: RunEnd, parts: OpenParts, onError: TellError): Generato
       return yield { type: "finish", finishReason: "stop" };
     case "approval":
     case "client-calls":
+    case "budget":
     case "step-limit":
       return yield { type: "finish", finishReason: "tool-calls" };
     case "aborted":

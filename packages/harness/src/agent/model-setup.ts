@@ -1,0 +1,124 @@
+/**
+ * What changes with the model that is asked: its settings, its window and how its tokens are counted. An agent has one of
+ * these, one more for each model to fall back on, and a run may bring its own.
+ */
+import { type AiSdkMessage, shapeOf } from "@palimpsest/core/message";
+import { answerReserve, createMeter, type Meter } from "@palimpsest/core/tokens";
+import { bindsReasoning } from "../models/binds-reasoning.ts";
+import { knownWindow } from "../models/known-windows.ts";
+import type { LimitsShelf } from "../models/learned-limits.ts";
+import { type GivenCounter, type ModelCounter, modelCounter } from "../models/tokenizers.ts";
+import {
+  type AgentModel,
+  assertModel,
+  assertWindow,
+  type CallSettings,
+  callSettingsIn,
+  type ModelObject,
+  settingsFor,
+  type WindowBook,
+  windowBook,
+} from "./model.ts";
+import { rememberCounts } from "./remember-counts.ts";
+import type { OpenThread } from "./session.ts";
+
+export interface ModelOptions extends CallSettings {
+  readonly model: ModelObject;
+  /** The model's input window in tokens; without it the table of known models, else the summarization's fallback. */
+  readonly contextWindow?: number;
+  /** Tells providers apart that serve a model of the same name, for limits learned from them. */
+  readonly baseUrl?: string;
+  /** Whether the model takes its thoughts back only behind the prompt they were made under; by default told by its name. */
+  readonly bindsReasoning?: boolean;
+  /** Counts tokens, any function of a text; by default the best counter known for the model. */
+  readonly counter?: GivenCounter;
+}
+
+export interface ModelSetup {
+  readonly model: AgentModel;
+  readonly book: WindowBook;
+  readonly counting: () => Promise<{ readonly counter: ModelCounter; readonly meter: Meter<AiSdkMessage> }>;
+  /** By user and thread: what the last runs left open, so that the next one reads only what is new. */
+  readonly open: Map<string, OpenThread>;
+}
+
+export interface ModelPlace {
+  readonly clock: () => Date;
+  readonly shelf: LimitsShelf | null;
+  readonly fallbackWindow: number;
+}
+
+export function modelSetup(options: ModelOptions, { clock, shelf, fallbackWindow }: ModelPlace): ModelSetup {
+  const { model: languageModel, contextWindow, baseUrl = null, counter } = options;
+  const { provider, modelId } = languageModel;
+  const model: AgentModel = {
+    settings: settingsFor(languageModel, callSettingsIn(options)),
+    contextWindow: contextWindow ?? knownWindow(modelId) ?? fallbackWindow,
+    baseUrl,
+    bindsReasoning: options.bindsReasoning ?? bindsReasoning(modelId),
+  };
+  let counting: ReturnType<ModelSetup["counting"]> | undefined;
+  return {
+    model,
+    book: windowBook(model, { clock, shelf }),
+    counting: () => {
+      counting ??= countingWith(modelCounter(counter, { provider, model: modelId }));
+      return counting;
+    },
+    open: new Map(),
+  };
+}
+
+/** Throws an `AgentError` for what is no model. */
+export function assertModelOptions({ model, contextWindow }: Pick<ModelOptions, "model" | "contextWindow">): void {
+  assertModel(model, "model");
+  assertWindow(contextWindow);
+}
+
+async function countingWith(given: ModelCounter | Promise<ModelCounter>): ReturnType<ModelSetup["counting"]> {
+  const known = await given;
+  const counter = { ...known, count: rememberCounts(known.count) };
+  return { counter, meter: createMeter(shapeOf("ai-sdk"), { ...counter, counter: counter.count }) };
+}
+
+/** What a run may say about the model it is to be answered by. */
+export interface RunModel extends CallSettings {
+  /** Instead of the agent's; the thread is the same. */
+  readonly model?: ModelObject;
+  readonly contextWindow?: number;
+}
+
+/** An agent's setup with the model and the settings of one run. Models that runs bring are known from then on. */
+export function modelFor(own: ModelSetup, given: RunModel, place: ModelPlace, known: KnownModels): ModelSetup {
+  const { model, contextWindow } = given;
+  const settings = callSettingsIn(given);
+  const base = model === undefined && contextWindow === undefined ? own : another(own, given, place, known);
+  if (Object.keys(settings).length === 0) return base;
+  const { languageModel, ...before } = base.model.settings;
+  const changed = { ...base.model, settings: settingsFor(languageModel, { ...before, ...settings }) };
+  return { ...base, model: changed, book: withReserve(base.book, settings.maxOutputTokens) };
+}
+
+export type KnownModels = WeakMap<ModelObject, ModelSetup>;
+
+function another(own: ModelSetup, given: RunModel, place: ModelPlace, known: KnownModels): ModelSetup {
+  const { languageModel, ...settings } = own.model.settings;
+  const { model = languageModel, contextWindow } = given;
+  assertModelOptions({ model, ...(contextWindow !== undefined && { contextWindow }) });
+  if (contextWindow !== undefined) return modelSetup({ ...settings, model, contextWindow }, place);
+  const before = known.get(model) ?? modelSetup({ ...settings, model }, place);
+  known.set(model, before);
+  return before;
+}
+
+/** Longer answers need more of the window. */
+function withReserve(book: WindowBook, maxOutputTokens: number | undefined): WindowBook {
+  if (maxOutputTokens === undefined) return book;
+  return {
+    ...book,
+    window() {
+      const { size } = book.window();
+      return { size, reserve: Math.min(answerReserve(size, maxOutputTokens), Math.floor(size / 2)) };
+    },
+  };
+}
