@@ -25,7 +25,7 @@ export interface ModelStream {
   end(): Promise<StreamEnd | null>;
 }
 
-export interface StreamEnd {
+interface StreamEnd {
   readonly finishReason: string;
   readonly rawFinishReason: string | undefined;
   readonly usage: sdk.LanguageModelUsage;

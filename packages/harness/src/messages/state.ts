@@ -28,7 +28,7 @@ export interface MessagesState {
   readonly factor: number;
 }
 
-export interface SentMark extends Mark {
+interface SentMark extends Mark {
   /** How many turns of them stand before the first one that was said after the hidden ones; null: they can't be told apart. */
   readonly before: number | null;
 }
@@ -84,7 +84,7 @@ export function foreignMessages({ hidden }: MessagesState): StateMismatchError {
   );
 }
 
-export function begins<M extends object>(turns: readonly M[], { count, hash }: Mark, shape: Shape<M>): boolean {
+function begins<M extends object>(turns: readonly M[], { count, hash }: Mark, shape: Shape<M>): boolean {
   return count === 0 || (turns.length >= count && markOf(turns.slice(0, count), shape).hash === hash);
 }
 
