@@ -13,4 +13,5 @@ export const EXPECTED_EXAMPLES: Readonly<Record<string, RegExp>> = {
   "11-any-provider.ts": /^openai: [\s\S]*would be refused: paired\n.*"tool_use_id":"call_2"/,
   "12-approval.ts": /may read_file have .*private\.txt[\s\S]*nothing special/,
   "13-structured-output.ts": /^asked once more\nOslo: 3\.1 meters/,
+  "14-any-loop.ts": /^compacted, found: everything/,
 };

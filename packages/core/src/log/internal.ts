@@ -1,7 +1,7 @@
 /** What our own packages use of this folder beyond its public names. No promise is made about it. */
 
 export { applyPrune } from "./apply-prune.ts";
-export { chain } from "./chain.ts";
+export { chain, link } from "./chain.ts";
 export { applyDelta, deltaOf } from "./delta.ts";
 export { advance, emptyHead, headFold } from "./head.ts";
 export { liveAfter, liveRecords, NOTHING_LIVE } from "./live.ts";

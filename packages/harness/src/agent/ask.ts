@@ -2,12 +2,14 @@
  * One step's question to the model, with as many attempts as it takes: a refused prompt is made to fit and sent once
  * more, a rate limit or a lost connection is waited out. Only while nothing was shown: what a person has read stands.
  */
+import { overflowOf } from "../session/overflow.ts";
+import { type Refused, shrink } from "../session/shrink.ts";
+import type { WindowBook } from "../session/window-book.ts";
 import type { CallLimits } from "./call-limits.ts";
 import { messageOf, modelError } from "./errors.ts";
 import type { Chain } from "./middleware.ts";
-import { type AgentModel, settingsAt, type WindowBook } from "./model.ts";
+import { type AgentModel, settingsAt } from "./model.ts";
 import type { OutputReader } from "./output/output.ts";
-import { type Overflow, overflowOf } from "./overflow.ts";
 import type { ModelRequest, RequestBuilder } from "./request.ts";
 import { type RetryPolicy, retryDelay } from "./retry.ts";
 import type { Run } from "./run.ts";
@@ -53,27 +55,8 @@ export async function ask(run: Run, asking: Asking): Promise<StepOutcome> {
   }
 }
 
-/** Shrinks the prompt without a model, to what the provider said it takes; false when nothing could be shed. */
-async function recover(
-  run: Run,
-  { requests, book }: Asking,
-  { overflow, reason }: { readonly overflow: Overflow; readonly reason: string },
-): Promise<boolean> {
+/** Shrinks the prompt to what the provider said it takes; false when nothing could be shed. */
+function recover(run: Run, { requests, book }: Asking, refused: Omit<Refused, "counted">): Promise<boolean> {
   const counted = requests.prompt().count.tokens;
-  if (overflow.kind === "tokens") book.learn(overflow.limit ?? counted, overflow.limit === null ? "guessed" : "stated");
-  const { size, reserve } = book.window();
-  const window = Math.min(fittingSize(overflow, { counted, size }), Math.floor(counted * SHRINK) + reserve);
-  run.emit({ type: "overflow-recover", reason, stated: overflow.limit, window });
-  const request = { cause: "overflow", model: "none", signal: run.signal } as const;
-  const outcome = await run.compact({ ...request, window: { size: window, reserve: Math.min(reserve, window / 2) } });
-  return outcome.kind === "compacted";
-}
-
-/** What was refused is sent again this much smaller at least. */
-const SHRINK = 0.9;
-
-/** In our own count: where the provider counted the same prompt differently, its limit is scaled to ours. */
-function fittingSize({ kind, requested }: Overflow, { counted, size }: { counted: number; size: number }): number {
-  if (kind === "bytes") return Math.floor(Math.min(size, counted) / 2);
-  return Math.floor(requested !== null && requested > counted ? (size * counted) / requested : size);
+  return shrink({ ...refused, counted }, { book, compact: run.compact, on: run.emit, signal: run.signal });
 }

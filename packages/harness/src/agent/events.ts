@@ -5,6 +5,7 @@
  */
 import type { CompactionEvent } from "../compaction/events.ts";
 import type { Usage } from "../models/usage.ts";
+import type { OverflowEvent } from "../session/shrink.ts";
 import type { AgentError, AgentErrorCode, ErrorFacts } from "./errors.ts";
 import type { FeatureEnds, FeatureEvents } from "./features.ts";
 
@@ -43,13 +44,7 @@ export type AgentEvent =
       readonly reason: string | null;
     }
   | { readonly type: "model-retry"; readonly attempt: number; readonly delayMs: number; readonly reason: string }
-  | {
-      readonly type: "overflow-recover";
-      readonly reason: string;
-      /** The window the provider stated, and the one the next attempt is made to fit. */
-      readonly stated: number | null;
-      readonly window: number;
-    }
+  | OverflowEvent
   /** The model failed before it had shown anything: the next one of the agent's list is asked. */
   | { readonly type: "model-fallback"; readonly from: string; readonly to: string; readonly reason: string }
   /** The answer doesn't fit the schema that was asked for: the model is asked once more. */

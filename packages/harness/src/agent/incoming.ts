@@ -4,9 +4,9 @@ import { readMessage } from "@palimpsest/core/internal/message";
 import type { MessageRecord } from "@palimpsest/core/log";
 import { type AiSdkMessage, aiSdkShape } from "@palimpsest/core/message";
 import type { ModelMessage, UIMessage } from "ai";
+import { jsonOf } from "../session/body.ts";
 import type { Conversation } from "../threads/conversation.ts";
 import type { ApprovalAnswer } from "./approval/pending.ts";
-import { jsonOf } from "./body.ts";
 import { AgentError } from "./errors.ts";
 import { newInUi } from "./ui/read-ui-messages.ts";
 

@@ -4,6 +4,7 @@
  * go on. How a run ends is a value; only what makes it fail is thrown.
  */
 import { addUsage } from "../models/usage.ts";
+import { overflowOf } from "../session/overflow.ts";
 import { approvalEnd, keepPending } from "./approval/resume.ts";
 import { type Approving, sortCalls } from "./approval/sort-calls.ts";
 import { type Asking, ask } from "./ask.ts";
@@ -11,7 +12,6 @@ import type { OpenBudget } from "./budget/budget.ts";
 import { AgentError, factsOf, modelError } from "./errors.ts";
 import type { RunEnd, StepUsage } from "./events.ts";
 import type { OutputReader } from "./output/output.ts";
-import { overflowOf } from "./overflow.ts";
 import type { ActiveRun, Run } from "./run.ts";
 import type { Answered, StepOutcome } from "./step.ts";
 import { announceCall, runCalls, type ToolCall } from "./tools.ts";

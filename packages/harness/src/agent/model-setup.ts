@@ -8,19 +8,19 @@ import { bindsReasoning } from "../models/binds-reasoning.ts";
 import { knownWindow } from "../models/known-windows.ts";
 import type { LimitsShelf } from "../models/learned-limits.ts";
 import { type GivenCounter, type ModelCounter, modelCounter } from "../models/tokenizers.ts";
+import type { WindowBook } from "../session/window-book.ts";
 import {
   type AgentModel,
   assertModel,
   assertWindow,
+  bookOf,
   type CallSettings,
   callSettingsIn,
   type ModelObject,
   settingsFor,
-  type WindowBook,
-  windowBook,
 } from "./model.ts";
 import { rememberCounts } from "./remember-counts.ts";
-import type { OpenThread } from "./session.ts";
+import type { LeftOpen } from "./session.ts";
 
 export interface ModelOptions extends CallSettings {
   readonly model: ModelObject;
@@ -39,7 +39,7 @@ export interface ModelSetup {
   readonly book: WindowBook;
   readonly counting: () => Promise<{ readonly counter: ModelCounter; readonly meter: Meter<AiSdkMessage> }>;
   /** By user and thread: what the last runs left open, so that the next one reads only what is new. */
-  readonly open: Map<string, OpenThread>;
+  readonly open: Map<string, LeftOpen>;
 }
 
 export interface ModelPlace {
@@ -60,7 +60,7 @@ export function modelSetup(options: ModelOptions, { clock, shelf, fallbackWindow
   let counting: ReturnType<ModelSetup["counting"]> | undefined;
   return {
     model,
-    book: windowBook(model, { clock, shelf }),
+    book: bookOf(model, { clock, shelf }),
     counting: () => {
       counting ??= countingWith(modelCounter(counter, { provider, model: modelId }));
       return counting;

@@ -1,12 +1,9 @@
 /**
- * The model an agent asks: the SDK's model, what is known about its window, and the settings of its calls. Limits that a
- * provider states while refusing are remembered here, for a day, beside what was configured.
+ * The model an agent asks: the SDK's model, what is known about its window, and the settings of its calls.
  */
-import type { Window } from "@palimpsest/core/compaction";
-import { learnLimit } from "@palimpsest/core/internal/tokens";
-import { answerReserve, effectiveWindow, type LearnedLimits } from "@palimpsest/core/tokens";
+import { answerReserve } from "@palimpsest/core/tokens";
 import type { LanguageModel, streamText, ToolChoice, ToolSet } from "ai";
-import type { LimitsShelf } from "../models/learned-limits.ts";
+import { type WindowBook, type WindowBookOptions, windowBook } from "../session/window-book.ts";
 import { AgentError } from "./errors.ts";
 
 /** A model object. A bare name would send the conversation to a hosted router. */
@@ -97,40 +94,17 @@ export function settingsFor(languageModel: ModelObject, given: CallSettings): Mo
   return { ...kept, providerOptions: { ...others, openai: { store: false, ...openai } } };
 }
 
-export interface WindowBook {
-  window(): Window;
-  /**
-   * The provider refused: it takes no more than this. Not believed when it has taken more before. What it stated is kept
-   * for the next process; a guess from the size it refused is not.
-   */
-  learn(tokens: number, from: "stated" | "guessed"): void;
-  /** The provider took a prompt of this size. */
-  accept(tokens: number): void;
-}
-
-export function windowBook(
+/** The book of its window. */
+export function bookOf(
   { settings, contextWindow, baseUrl }: AgentModel,
-  { clock, shelf }: { readonly clock: () => Date; readonly shelf: LimitsShelf | null },
+  { clock, shelf }: Pick<WindowBookOptions, "clock" | "shelf">,
 ): WindowBook {
   const { provider, modelId } = settings.languageModel;
-  const endpoint = { provider, baseUrl, model: modelId };
-  let limits: LearnedLimits = shelf?.read() ?? {};
-  let accepted = 0;
-  return {
-    window() {
-      const { tokens: size } = effectiveWindow(contextWindow, { limits, endpoint, now: clock().getTime() });
-      const reserve = answerReserve(size, settings.maxOutputTokens ?? null);
-      return { size, reserve: Math.min(reserve, Math.floor(size / 2)) };
-    },
-    accept(tokens) {
-      accepted = Math.max(accepted, tokens);
-    },
-    learn(tokens, from) {
-      if (tokens < accepted) return;
-      const limit = { tokens, learnedAt: clock().getTime() };
-      limits = learnLimit(limits, endpoint, limit);
-      // Others may have learned since.
-      if (from === "stated") shelf?.keep(learnLimit(shelf.read(), endpoint, limit));
-    },
-  };
+  return windowBook({
+    endpoint: { provider, baseUrl, model: modelId },
+    window: () => contextWindow,
+    reserve: (size) => answerReserve(size, settings.maxOutputTokens ?? null),
+    clock,
+    shelf,
+  });
 }

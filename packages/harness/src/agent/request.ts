@@ -4,23 +4,23 @@
  */
 import type { Window } from "@palimpsest/core/compaction";
 import { sent } from "@palimpsest/core/internal/log";
-import { isCold } from "@palimpsest/core/internal/pricing";
-import { fixedSize, sizeOf } from "@palimpsest/core/internal/prompt";
+import { fixedSize } from "@palimpsest/core/internal/prompt";
 import { RECALL } from "@palimpsest/core/internal/summary";
-import type { UsageFlaw, ViewEntry } from "@palimpsest/core/log";
-import { type AiSdkMessage, type RuleSet, repair, rulesOf, shapeOf } from "@palimpsest/core/message";
-import { RELATIVE_PRICES } from "@palimpsest/core/pricing";
+import type { ViewEntry } from "@palimpsest/core/log";
+import { type AiSdkMessage, repair, rulesOf, shapeOf } from "@palimpsest/core/message";
 import type { Prompt } from "@palimpsest/core/prompt";
 import type { Originals } from "@palimpsest/core/summary";
 import type { Meter } from "@palimpsest/core/tokens";
 import type { ToolSet } from "ai";
-import { drafting } from "../compaction/background.ts";
 import { type Compactor, createCompactor } from "../compaction/compactor.ts";
-import { draftTable } from "../compaction/draft-table.ts";
 import { ensureParts, homeOriginals } from "../compaction/part-files.ts";
 import type { CachedPrefix } from "../compaction/summarize.ts";
 import type { ModelCounter } from "../models/tokenizers.ts";
-import { livePrompt, shownAt } from "../threads/live-prompt.ts";
+import { compactionParts } from "../session/compaction-parts.ts";
+import { endingWithRequest } from "../session/ends-with-request.ts";
+import type { OpenSizer } from "../session/open-sizer.ts";
+import { openPrompting } from "../session/prompting.ts";
+import type { WindowBook } from "../session/window-book.ts";
 import type { RecordInput } from "../threads/writer.ts";
 import { type BoundRequest, bindRequest } from "./bound-request.ts";
 import { markedMessages } from "./cache-marks.ts";
@@ -37,9 +37,7 @@ import {
 } from "./fixed-part.ts";
 import type { RequestParameters } from "./kept-request.ts";
 import type { CompactionSetup } from "./middleware.ts";
-import type { ModelObject, ModelSettings, WindowBook } from "./model.ts";
-import { type OpenSizer, openSizer } from "./open-sizer.ts";
-import { readMessages } from "./read-records.ts";
+import type { ModelObject, ModelSettings } from "./model.ts";
 import type { Run } from "./run.ts";
 import { summarizerLabel, type WriterPlace, writerFor } from "./summarizer.ts";
 
@@ -58,7 +56,7 @@ export interface RequestOptions extends FixedSource {
   /** `no`: a draft of this thread is under way already. */
   readonly ahead: "yes" | "no";
   /** What the thread's run before this one has counted with, if nothing was written since. */
-  readonly before: OpenSizer | null;
+  readonly before: OpenSizer<AiSdkMessage> | null;
 }
 
 export interface RequestBuilder {
@@ -79,12 +77,10 @@ export interface RequestBuilder {
   /** The usage record for the message at `of`, whose request was the last one made here. */
   report(usage: StepUsage, of: number): RecordInput;
   /** For the thread's next run. */
-  opened(): OpenSizer;
+  opened(): OpenSizer<AiSdkMessage>;
 }
 
 const RULES = rulesOf("ai-sdk");
-/** What a list that keeps all others needs to be sent. */
-const LAST_RULE: RuleSet = { name: "request", rules: ["ends-with-request"] };
 const SHAPE = shapeOf("ai-sdk");
 
 export async function openRequests(run: Run, options: RequestOptions): Promise<RequestBuilder> {
@@ -92,25 +88,27 @@ export async function openRequests(run: Run, options: RequestOptions): Promise<R
   const { conversation, deps } = run;
   let part = await renderFixed(run, options);
   const fixed = () => fixedSize(fixedSizes(part, meter), part.hash);
-  const { sizer, ...known } = await openSizer(run, {
-    shape: conversation.shape,
-    rules: RULES,
-    meter,
-    fixed: fixed(),
-    model: model.modelId,
-    prior: counter.prior,
-    window: book.window().size,
-    before: options.before,
-  });
-  let { lastAt } = known;
-  const prompt = livePrompt(conversation, sizer, known.prompt);
+  const prompting = await openPrompting(
+    { store: deps.store, conversation },
+    {
+      shape: conversation.shape,
+      rules: RULES,
+      meter,
+      fixed: fixed(),
+      model: model.modelId,
+      prior: counter.prior,
+      book,
+      clock: deps.clock,
+      before: options.before,
+    },
+  );
+  const { prompt } = prompting;
   const bind = (request: ModelRequest): BoundRequest => bindRequest(request, part, run);
   const now: Now = {
     prompt,
-    lastAt: () => lastAt,
+    lastAt: prompting.lastAt,
     request: () => bind(requestWith(part, prompt().messages)).request,
   };
-  let asked: Prompt<AiSdkMessage> | null = null;
   return {
     prompt,
     bind,
@@ -128,45 +126,19 @@ export async function openRequests(run: Run, options: RequestOptions): Promise<R
     }),
     async refresh() {
       part = await renderFixed(run, options);
-      sizer.fix(fixed());
+      prompting.fix(fixed());
     },
-    changes: () => fixedChange(run, part, { parts: sizer.fixed.parts, parameters: options.parameters }),
-    request() {
-      asked = prompt();
-      return requestWith(part, endingWithRequest(asked.messages));
-    },
-    report(usage, of) {
-      const settled = sizer.settle({ of, ...usage }, sizeOf(asked ?? prompt()), book.window().size);
-      lastAt = deps.clock().getTime();
-      if (settled.kind === "accepted") book.accept(usage.input);
-      return {
-        kind: "usage",
-        of,
-        model: model.modelId,
-        ...usage,
-        measured: { ...shownAt(conversation), promptHash: part.hash },
-        factor: settled.kind === "accepted" ? settled.factor : null,
-        flaw: settled.kind === "accepted" ? null : flawOf(settled.reason),
-      };
-    },
-    opened: () => ({ sizer, prompt: asked ?? known.prompt, lastAt }),
+    changes: () => fixedChange(run, part, { parts: prompting.fixed().parts, parameters: options.parameters }),
+    request: () => requestWith(part, endingWithRequest(prompting.ask().prompt.messages, SHAPE)),
+    report: prompting.report,
+    opened: prompting.opened,
   };
 }
 
 /** The messages of a view as a request sends them. */
 export function sentMessages(view: readonly ViewEntry<AiSdkMessage>[]): readonly AiSdkMessage[] {
   const messages = view.map((entry) => sent(entry, SHAPE));
-  return endingWithRequest(repair(messages, SHAPE, RULES).messages);
-}
-
-/** A prompt that ends with an answer is sent with a word that asks for the next one. */
-function endingWithRequest(messages: readonly AiSdkMessage[]): readonly AiSdkMessage[] {
-  const role = messages.at(-1)?.role;
-  return role === "user" || role === "tool" ? messages : repair(messages, SHAPE, LAST_RULE).messages;
-}
-
-function flawOf(reason: string): UsageFlaw {
-  return reason === "zero" || reason === "over-window" ? reason : "implausible";
+  return endingWithRequest(repair(messages, SHAPE, RULES).messages, SHAPE);
 }
 
 /** Where a run stands when a compaction asks. */
@@ -183,10 +155,14 @@ function effects(run: Run, options: RequestOptions, now: Now) {
   const { deps, threadId, conversation } = run;
   const { compaction, history, model, providerOptions, book, ahead } = options;
   const { settings, summarizer } = compaction;
-  const { enabled, from, protectTokens, minGainTokens } = settings.prune;
-  const policy = { protectTokens, minGainTokens, ...(from === null ? {} : { from }) };
-  const cache = () => (isCold(now.lastAt(), deps.clock().getTime(), RELATIVE_PRICES) ? "cold" : "warm");
-  const table = draftTable(deps.store.drafts, threadId, deps.clock);
+  const { cache, table, ...parts } = compactionParts({
+    deps,
+    threadId,
+    settings,
+    ahead,
+    lastAt: now.lastAt,
+    label: summarizerLabel(summarizer, { settings, model }),
+  });
   const { count, prior } = options.counter;
   const place: WriterPlace = {
     count: (text) => Math.ceil(count(text) * prior),
@@ -198,17 +174,9 @@ function effects(run: Run, options: RequestOptions, now: Now) {
     prefix: () => (cache() === "cold" ? null : prefixOf(now.request(), model.provider, now.prompt().count.tokens)),
   };
   return {
+    ...parts,
     writer: writerFor(summarizer, place),
-    background: drafting({
-      table,
-      ahead: settings.drafts && deps.store.drafts !== undefined ? ahead : "no",
-      label: summarizerLabel(summarizer, place),
-    }),
-    policy: settings.policy,
-    prune: enabled ? () => ({ policy, cache: cache() }) as const : null,
-    quotes: (seqs: readonly number[]) => readMessages(deps.store, threadId, seqs),
     archive: history === null ? null : () => ensureParts(history, deps.store, threadId, conversation.head().compaction),
-    clock: deps.clock,
     on: run.emit,
   };
 }

@@ -6,6 +6,7 @@ import { withToolFacts } from "@palimpsest/core/internal/message";
 import { type AiSdkMessage, shapeOf } from "@palimpsest/core/message";
 import type { ToolSet } from "ai";
 import type { Compactor } from "../compaction/compactor.ts";
+import type { OpenSizer } from "../session/open-sizer.ts";
 import type { Leased } from "../stores/leases.ts";
 import { asUser } from "../stores/users.ts";
 import { withWriter } from "../threads/acts.ts";
@@ -22,7 +23,6 @@ import { parametersOf } from "./kept-request.ts";
 import type { Lifetime } from "./lifetime.ts";
 import type { Chain, CompactionSetup, Middleware } from "./middleware.ts";
 import type { ModelSetup } from "./model-setup.ts";
-import type { OpenSizer } from "./open-sizer.ts";
 import { openRequests, type RequestBuilder } from "./request.ts";
 import { type ActiveRun, startRun } from "./run.ts";
 
@@ -48,9 +48,9 @@ export interface AgentSetup extends Omit<Asking, "requests" | "output">, ModelSe
   readonly budget: RunBudget | null;
 }
 
-export interface OpenThread {
+export interface LeftOpen {
   readonly conversation: Conversation<AiSdkMessage>;
-  readonly sized: OpenSizer;
+  readonly sized: OpenSizer<AiSdkMessage>;
 }
 
 export interface Session {
@@ -103,7 +103,7 @@ export function withSession<T>(
         prompt: () => requests.prompt(),
         compact: (request) => requests.compactor.compact(request),
       });
-      const requestsOf = async ({ model, book, counting }: ModelSetup, sized: OpenSizer | null) =>
+      const requestsOf = async ({ model, book, counting }: ModelSetup, sized: OpenSizer<AiSdkMessage> | null) =>
         openRequests(run, {
           middleware,
           compaction,
@@ -152,7 +152,7 @@ export function depsOf({ deps }: Pick<AgentSetup, "deps">, userId: string): Thre
 /** Whatever the number of threads, only so many stay in memory. */
 const MOST_OPEN = 8;
 
-function keepOpen({ open }: ModelSetup, key: string, thread: OpenThread): void {
+function keepOpen({ open }: ModelSetup, key: string, thread: LeftOpen): void {
   open.set(key, thread);
   const [oldest] = open.keys();
   if (open.size > MOST_OPEN && oldest !== undefined) open.delete(oldest);

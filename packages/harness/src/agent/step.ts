@@ -6,6 +6,7 @@ import type { AiSdkMessage } from "@palimpsest/core/message";
 import { type ModelMessage, wrapLanguageModel } from "ai";
 import { scoped } from "../abort.ts";
 import { withoutExecute } from "../models/without-execute.ts";
+import { isOverflowFinish } from "../session/overflow.ts";
 import { markedInstructions, markedMessages } from "./cache-marks.ts";
 import { answerTooLong, type CallLimits, SilenceTimer } from "./call-limits.ts";
 import { AgentError, messageOf } from "./errors.ts";
@@ -13,7 +14,6 @@ import type { Emit, StepUsage } from "./events.ts";
 import type { ModelObject, ModelSettings } from "./model.ts";
 import { openModelStream } from "./model-stream.ts";
 import type { ResponseFormat } from "./output/output.ts";
-import { isOverflowFinish } from "./overflow.ts";
 import type { ModelRequest } from "./request.ts";
 import type { ToolCall } from "./tools.ts";
 

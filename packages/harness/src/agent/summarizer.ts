@@ -60,7 +60,10 @@ function keepsCache({ model, providerOptions }: WriterPlace): boolean {
 }
 
 /** What a draft depends on beside the conversation. */
-export function summarizerLabel(summarizer: Summarizer, { settings, model }: WriterPlace): string {
+export function summarizerLabel(
+  summarizer: Summarizer,
+  { settings, model }: Pick<WriterPlace, "settings" | "model">,
+): string {
   const name =
     summarizer === null || typeof summarizer === "function"
       ? "given"

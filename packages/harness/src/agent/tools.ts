@@ -6,8 +6,8 @@
 import type { AiSdkMessage, AiSdkOutput } from "@palimpsest/core/message";
 import type { Tool, ToolSet } from "ai";
 import { within } from "../abort.ts";
+import { bodyOf, jsonOf } from "../session/body.ts";
 import { factsOfTool } from "../tool-facts.ts";
-import { bodyOf, jsonOf } from "./body.ts";
 import { toolOptions } from "./context/tool-options.ts";
 import { messageOf } from "./errors.ts";
 import type { Chain } from "./middleware.ts";

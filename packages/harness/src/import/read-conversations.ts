@@ -6,12 +6,12 @@
 
 import { DIALECTS, definitionOf } from "@palimpsest/core/internal/message";
 import { isRecord } from "@palimpsest/core/internal/text";
+import { readUsage } from "../models/read-usage.ts";
 import type { ImportedConversation, ImportedMessage, Problem } from "./conversation.ts";
 import { formatOf, notRecognized } from "./formats/index.ts";
 import { elementSlices, memberSlices, oneLine } from "./json-slices.ts";
 import { decode, layoutOf, type TextLine, textLines, withoutByteOrderMark } from "./text-lines.ts";
 import { timeOf } from "./time.ts";
-import { readUsage } from "./usage.ts";
 
 export interface Reading {
   readonly conversations: readonly ImportedConversation[];

@@ -17,4 +17,4 @@ export { openSqlite } from "./sqlite.ts";
 export type * from "./store.ts";
 export type { StoreErrorCode } from "./store-error.ts";
 export { StoreError } from "./store-error.ts";
-export { asUser, everyThread, everyUser } from "./users.ts";
+export { everyThread, everyUser } from "./users.ts";

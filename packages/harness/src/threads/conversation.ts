@@ -4,9 +4,8 @@
  * compare-and-set on the head it knows; what is not appended has not happened.
  */
 
-import { liveAfter, liveRecords, view, viewAfter } from "@palimpsest/core/internal/log";
+import { link, liveAfter, liveRecords, view } from "@palimpsest/core/internal/log";
 import {
-  type Folded,
   type Head,
   type Json,
   type LiveRecords,
@@ -22,6 +21,7 @@ import { scrub } from "../stores/capabilities.ts";
 import type { AppendBatch, ThreadLoad } from "../stores/store.ts";
 import { StoreError } from "../stores/store-error.ts";
 import { damageOf } from "./damage.ts";
+import { foldingView } from "./folding-view.ts";
 import { receipts } from "./receipts.ts";
 import { rememberStateChain, stateChainOf, withChanges } from "./state-chain.ts";
 import { type Committed, prepare, type RecordInput, type Writer } from "./writer.ts";
@@ -47,6 +47,8 @@ export interface Conversation<M> {
   erase(bodies: readonly ErasedBody[], drafts: readonly RecordInput[]): Promise<Committed>;
   /** Reads the thread anew: after an undo, or when somebody else has written. */
   reload(): Promise<void>;
+  /** Brings it to where the log stands now, with what others have written; what it knows is read anew only if it must. */
+  catchUp(): Promise<"current" | "grown" | "reread" | "missing">;
 }
 
 interface ErasedBody {
@@ -54,19 +56,19 @@ interface ErasedBody {
   readonly body: string;
 }
 
-/** `before`: the same thread as it was opened earlier; where the log still stands as that one left it, it isn't read again. */
+/** `before`: the same thread as it was opened earlier; where the log has only grown since, only what was added is read. */
 export async function openConversation<M>(
   writer: Writer,
   shape: Shape<M>,
   before: Conversation<M> | null = null,
 ): Promise<Conversation<M> | null> {
   const { store, lease } = writer;
-  const first = (await unmoved(writer, before)) ?? (await loadWhole(writer));
+  const { moved, now: first } = await loadedNow(writer, before === null ? null : loadedOf(before));
   if (first === null) return null;
   let { head, live } = first;
-  const known = live === before?.live() ? before : null;
+  const known = moved === "reread" ? null : before;
   const original = known?.original ?? readingOnce(shape);
-  let folded: Folded<M> | null = known === null ? null : { live, entries: known.view() };
+  const shown = foldingView({ shape, read: original }, known && { live: known.live(), entries: known.view() });
   const viewOf = (records: LiveRecords): readonly ViewEntry<M>[] => view(records, { shape, read: original });
   const reload = async (): Promise<void> => {
     const loaded = await store.load(lease.thread);
@@ -82,14 +84,14 @@ export async function openConversation<M>(
     viewOf,
     original,
     reload,
-    state: async () => (await stateChainOf(store, lease.thread, live.compaction))?.state ?? null,
-    view() {
-      if (folded?.live !== live) {
-        const entries = folded === null ? viewOf(live) : viewAfter(folded, live, { shape, read: original });
-        folded = { live, entries };
-      }
-      return folded.entries;
+    async catchUp() {
+      const known = { header: first.header, head, live };
+      const { moved, now } = await loadedNow(writer, known);
+      ({ head, live } = now ?? known);
+      return now === null ? "missing" : moved;
     },
+    state: async () => (await stateChainOf(store, lease.thread, live.compaction))?.state ?? null,
+    view: () => shown(live),
     async commit(drafts, also) {
       const chain = await stateChainOf(store, lease.thread, drafts.some(isCompaction) ? live.compaction : null);
       const written = drafts.map((draft) => (isCompaction(draft) ? withChanges(draft, chain) : draft));
@@ -128,11 +130,40 @@ interface LoadedThread {
   readonly live: LiveRecords;
 }
 
-async function unmoved<M>({ store, lease }: Writer, before: Conversation<M> | null): Promise<LoadedThread | null> {
-  if (before === null || before.head().version === 0) return null;
+function loadedOf<M>(conversation: Conversation<M>): LoadedThread {
+  return { header: conversation.header, head: conversation.head(), live: conversation.live() };
+}
+
+interface Moved {
+  readonly moved: "current" | "grown" | "reread";
+  /** Null: there is no such thread. */
+  readonly now: LoadedThread | null;
+}
+
+async function loadedNow(writer: Writer, known: LoadedThread | null): Promise<Moved> {
+  const now = known === null ? null : await grownFrom(writer, known);
+  if (known === null || now === null) return { moved: "reread", now: await loadWhole(writer) };
+  return { moved: now.head.version === known.head.version ? "current" : "grown", now };
+}
+
+/**
+ * Where the log stands now, if it is the same one grown on: the chain says so. Null when it has to be read anew: it is
+ * another log, something was taken back, or words were erased.
+ */
+async function grownFrom({ store, lease, hash }: Writer, known: LoadedThread): Promise<LoadedThread | null> {
+  const { version } = known.head;
   const head = await store.head(lease.thread);
-  if (head?.version !== before.head().version || head.hash !== before.head().hash) return null;
-  return { header: before.header, head, live: before.live() };
+  if (head === undefined || version === 0 || head.version < version) return null;
+  let { live } = known;
+  let last = known.head.hash;
+  if (head.version > version) {
+    for await (const { record, chained } of store.records(lease.thread, { range: [version + 1, head.version] })) {
+      if (record.kind === "undo" || (record.kind === "event" && record.event.type === "redacted")) return null;
+      last = link(last, chained.header, chained.bodyHash, hash);
+      live = liveAfter(live, record);
+    }
+  }
+  return last === head.hash ? { header: known.header, head, live } : null;
 }
 
 async function loadWhole({ store, lease }: Writer): Promise<LoadedThread | null> {

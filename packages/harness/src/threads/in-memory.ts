@@ -3,10 +3,9 @@
  * for looking at a thread through another window, for whoever keeps the messages himself, and for simulations.
  */
 
-import { liveAfter, view, viewAfter } from "@palimpsest/core/internal/log";
+import { liveAfter, view } from "@palimpsest/core/internal/log";
 import {
   FORMAT_VERSION,
-  type Folded,
   type Head,
   type Json,
   type LiveRecords,
@@ -16,6 +15,7 @@ import {
 } from "@palimpsest/core/log";
 import type { Shape } from "@palimpsest/core/message";
 import type { Conversation } from "./conversation.ts";
+import { foldingView } from "./folding-view.ts";
 
 export interface InMemoryOptions<M> {
   readonly header: ThreadHeader;
@@ -34,7 +34,7 @@ export interface InMemoryOptions<M> {
 export function inMemoryConversation<M>(options: InMemoryOptions<M>): Conversation<M> {
   const { header, shape, original, nextSeq = ({ version }) => version + 1 } = options;
   let { head, live } = options;
-  let folded: Folded<M> | null = null;
+  const shown = foldingView({ shape, read: original });
   const viewOf = (records: LiveRecords) => view(records, { shape, read: original });
   const add = (record: LogRecord): void => {
     if (record.kind === "undo") throw new TypeError("a conversation in memory can't undo: it keeps no log");
@@ -50,14 +50,9 @@ export function inMemoryConversation<M>(options: InMemoryOptions<M>): Conversati
     original,
     head: () => head,
     live: () => live,
-    view() {
-      if (folded?.live !== live) {
-        const entries = folded === null ? viewOf(live) : viewAfter(folded, live, { shape, read: original });
-        folded = { live, entries };
-      }
-      return folded.entries;
-    },
+    view: () => shown(live),
     reload: async () => undefined,
+    catchUp: async () => "current",
     async state() {
       // What is committed here keeps its state whole.
       const stands = live.compaction !== null && live.compaction === options.live.compaction;

@@ -9,8 +9,8 @@ import { join } from "node:path";
 import { type AiSdkMessage, aiSdkShape, type ResultPart } from "@palimpsest/core/message";
 import { type CountText, charsPerToken } from "@palimpsest/core/tokens";
 import type { Middleware } from "../agent/middleware.ts";
-import { readMessages } from "../agent/read-records.ts";
 import type { Run } from "../agent/run.ts";
+import { readQuotes } from "../compaction/pins.ts";
 import { readBody } from "../threads/conversation.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { restoreOutput, storedNames, storeOutput } from "./stored-output.ts";
@@ -59,7 +59,7 @@ async function restore(name: string, { deps, threadId }: Run, workspace: Workspa
   for await (const { record } of deps.store.records(threadId, { kinds: ["prune"], order: "descending" })) {
     const entry = record.kind === "prune" && record.entries.find(({ replacement }) => replacement.includes(name));
     if (!entry) continue;
-    const [message] = await readMessages(deps.store, threadId, [entry.target]);
+    const [message] = await readQuotes(deps.store, threadId)([entry.target]);
     const part = message && aiSdkShape.parts(readBody(message, aiSdkShape))[entry.part];
     if (part?.kind === "result" && (await restoreOutput(workspace, name, part.text))) return;
   }

@@ -4,10 +4,10 @@
  */
 import type { Head } from "@palimpsest/core/log";
 import { type AiSdkMessage, aiSdkShape } from "@palimpsest/core/message";
+import { readQuotes } from "../../compaction/pins.ts";
 import type { Store } from "../../stores/store.ts";
 import type { RecordInput } from "../../threads/writer.ts";
 import type { ClientCall } from "../events.ts";
-import { readMessages } from "../read-records.ts";
 
 export interface PendingCall {
   readonly id: string;
@@ -50,7 +50,7 @@ export async function callsOf(
   thread: string,
   pending: readonly PendingCall[],
 ): Promise<readonly (ClientCall & { readonly pending: PendingCall })[]> {
-  const records = await readMessages(store, thread, [...new Set(pending.map(({ of }) => of))]);
+  const records = await readQuotes(store, thread)([...new Set(pending.map(({ of }) => of))]);
   const parts = records.flatMap(({ body }) => aiSdkShape.parts(JSON.parse(body) as AiSdkMessage));
   return pending.flatMap((one) => {
     const part = parts.find((part) => part.kind === "call" && part.id === one.id);

@@ -4,9 +4,9 @@
  */
 
 import { isRecord } from "@palimpsest/core/internal/text";
+import { readUsage } from "../../models/read-usage.ts";
 import type { ImportedMessage } from "../conversation.ts";
 import { timeOf } from "../time.ts";
-import { readUsage } from "../usage.ts";
 import { type Format, madeMessage, notesOf } from "./format.ts";
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -1,0 +1,91 @@
+/**
+ * The right to write to an open thread: the lease taken for each write and given back after it, or held from opening to
+ * closing. Under it nobody else writes, so that what was read just before still stands.
+ */
+import { setTimeout as wait } from "node:timers/promises";
+import { withLease } from "../stores/leases.ts";
+import type { Lease } from "../stores/store.ts";
+import type { ThreadDeps, Writer } from "../threads/writer.ts";
+import { ThreadError } from "./thread-error.ts";
+
+export interface Hold {
+  /** Appends with the lease that is held at that time. */
+  readonly writer: Writer;
+  /** `always`: nobody else can have written since the thread was opened. */
+  readonly held: "per-write" | "always";
+  /** Throws a `ThreadError` when the thread can't be had. */
+  during<T>(work: () => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+export type Held =
+  | { readonly kind: "held"; readonly hold: Hold }
+  | { readonly kind: "busy"; readonly owner: string; readonly expiresAt: string }
+  | { readonly kind: "missing" };
+
+/** For as long as it is open. */
+export async function holdThread(deps: ThreadDeps, thread: string): Promise<Held> {
+  const closed = Promise.withResolvers<void>();
+  const opened = Promise.withResolvers<Held>();
+  const leased = withLease(deps.store, thread, { owner: deps.ids() }, async (lease, lost) => {
+    const during = <T>(work: () => Promise<T>): Promise<T> => (lost.aborted ? takenOver(thread) : work());
+    const writer = { ...deps, lease, runId: null };
+    const close = async (): Promise<void> => {
+      closed.resolve();
+      await leased;
+    };
+    opened.resolve({ kind: "held", hold: { writer, held: "always", during, close } });
+    await closed.promise;
+  });
+  leased.then((ended) => ended.kind !== "done" && opened.resolve(ended), opened.reject);
+  return opened.promise;
+}
+
+/** For each write; a thread that somebody else holds is waited for. */
+export function holdPerWrite(deps: ThreadDeps, thread: string, waitMs: number): Hold {
+  const owner = deps.ids();
+  let current: Lease = { thread, owner, epoch: 0 };
+  const writer: Writer = {
+    ...deps,
+    runId: null,
+    get lease() {
+      return current;
+    },
+  };
+  return {
+    writer,
+    held: "per-write",
+    async during(work) {
+      const until = deps.clock().getTime() + waitMs;
+      for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+        const leased = await withLease(deps.store, thread, { owner }, (lease) => {
+          current = lease;
+          return work();
+        });
+        if (leased.kind === "done") return leased.value;
+        if (leased.kind === "missing") return gone(thread);
+        if (deps.clock().getTime() + pause > until) return stillBusy(thread, leased.expiresAt);
+        await wait(pause);
+      }
+    },
+    close: async () => {},
+  };
+}
+
+const FIRST_PAUSE_MS = 4;
+const LONGEST_PAUSE_MS = 250;
+
+function takenOver(thread: string): never {
+  throw new ThreadError("lease-lost", `thread ${thread} was taken over by somebody else: open it again`);
+}
+
+export function gone(thread: string): never {
+  throw new ThreadError("missing", `thread ${thread} was deleted while it was open: open it again to begin it anew`);
+}
+
+function stillBusy(thread: string, until: string): never {
+  throw new ThreadError(
+    "busy",
+    `thread ${thread} is held by somebody else, until ${until} at the latest: nothing was written, try again later or give a longer waitMs`,
+  );
+}

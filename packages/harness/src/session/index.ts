@@ -1,0 +1,15 @@
+export type { FixedRequest } from "./fixed-request.ts";
+export type { GivenMessage, IdentifiedMessage } from "./given-message.ts";
+export { type OpenedThread, type OpenThreadOptions, openThread } from "./open-thread.ts";
+export type { OverflowEvent } from "./shrink.ts";
+export type { ThreadError, ThreadErrorCode } from "./thread-error.ts";
+export type {
+  OpenThread,
+  PromptRequest,
+  ProviderUsage,
+  Reported,
+  ReportedUsage,
+  ReportOptions,
+  ThreadEvent,
+  ThreadPrompt,
+} from "./thread-session.ts";

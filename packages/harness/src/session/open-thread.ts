@@ -1,0 +1,206 @@
+/**
+ * Opens a thread for any loop: whatever provider, SDK or framework asks the model, the log, the prompt, its count and its
+ * compactions are the same as an agent's. Needs no model; summaries are extracted unless somebody writes them.
+ */
+import { DIALECTS, withToolFacts } from "@palimpsest/core/internal/message";
+import { NOWHERE } from "@palimpsest/core/internal/summary";
+import { checkThreadId, checkUser } from "@palimpsest/core/log";
+import { type Dialect, type RuleSet, rulesOf, type Shape } from "@palimpsest/core/message";
+import { answerReserve, createMeter } from "@palimpsest/core/tokens";
+import { createCompactor } from "../compaction/compactor.ts";
+import { createModelWriter } from "../compaction/model-writer.ts";
+import { summarizeBy } from "../compaction/summarize.ts";
+import type { SummaryWriter } from "../compaction/summary-writer.ts";
+import { type Summarization, type SummarizationOptions, summarizationFromOptions } from "../config/summarization.ts";
+import { type GivenCounter, modelCounter } from "../models/tokenizers.ts";
+import type { Store } from "../stores/store.ts";
+import { asUser } from "../stores/users.ts";
+import { type Conversation, openConversation } from "../threads/conversation.ts";
+import { createThread, type ThreadDeps, threadDeps } from "../threads/writer.ts";
+import { catchingUp, onSameFold } from "./catch-up.ts";
+import { compactionParts } from "./compaction-parts.ts";
+import { type FixedRequest, sizeFixed } from "./fixed-request.ts";
+import { type Hold, holdPerWrite, holdThread } from "./hold.ts";
+import { knownIds } from "./known-ids.ts";
+import { openPrompting } from "./prompting.ts";
+import { type OpenThread, type SessionParts, type ThreadEvent, threadSession } from "./thread-session.ts";
+import { windowBook } from "./window-book.ts";
+
+export interface OpenThreadOptions<M extends object> {
+  readonly store: Store;
+  readonly id: string;
+  /** Whose thread it is: two users may both have one of this name. By default the store's user. */
+  readonly userId?: string | undefined;
+  /** For a thread that is made now. */
+  readonly agentName?: string | undefined;
+  /** Whose messages they are: `shapeOf("openai")`. Messages of other dialects in the log are converted. */
+  readonly shape: Shape<M>;
+  /** What the provider accepts; by default what the dialect's own does. */
+  readonly rules?: RuleSet | undefined;
+  /** The model's input window in tokens. */
+  readonly window: number | (() => number);
+  /** Tokens kept free in it for the answer. */
+  readonly reserve?: number | undefined;
+  /** The model's name: it decides how tokens are counted, and reports are its own. */
+  readonly model?: string | undefined;
+  /** A tokenizer of yours; by default the best one known for the model. */
+  readonly counter?: GivenCounter | undefined;
+  /** What is sent beside the messages; `prompt({ fixed })` changes it. */
+  readonly fixed?: FixedRequest | undefined;
+  /** When to compact and how much to keep; null: only when asked to, and after a refusal for length. */
+  readonly summarization?: SummarizationOptions | null | undefined;
+  /** Answers the prompts that ask for a summary; without one, summaries are extracted by rules. */
+  readonly summarizer?: ((prompt: string, signal: AbortSignal) => Promise<string> | string) | undefined;
+  /** Writes the summaries its own way, instead. */
+  readonly writer?: SummaryWriter | undefined;
+  /** What finds the hidden messages again, if your agent has it: `find them with ...` says the summary. */
+  readonly originals?: string | null | undefined;
+  /** `true`: the thread is held from opening to closing, and nobody else can write to it. */
+  readonly hold?: boolean | undefined;
+  /** How long a write waits for a thread that somebody else holds; 5 seconds unless told. */
+  readonly waitMs?: number | undefined;
+  /** Stops compactions under way. */
+  readonly signal?: AbortSignal | undefined;
+  readonly onEvent?: ((event: ThreadEvent) => void) | undefined;
+  readonly deps?: Partial<Omit<ThreadDeps, "store">> | undefined;
+}
+
+export type OpenedThread<M> =
+  | { readonly kind: "open"; readonly thread: OpenThread<M> }
+  /** Only with `hold`: somebody else holds it. */
+  | { readonly kind: "busy"; readonly owner: string; readonly expiresAt: string }
+  | { readonly kind: "bad-id" | "bad-user" | "bad-shape"; readonly problem: string };
+
+/** A thread that doesn't exist is made. Throws a `SettingsError` for settings that can't be meant. */
+export async function openThread<M extends object>(options: OpenThreadOptions<M>): Promise<OpenedThread<M>> {
+  const { store, id, userId = store.user, agentName, hold = false, waitMs = WAIT_MS } = options;
+  const refused = refusalOf(options, userId);
+  if (refused !== null) return refused;
+  const settings = summarizationFromOptions(options.summarization ?? {});
+  const deps = threadDeps(asUser(store, userId), options.deps);
+  if ((await deps.store.header(id)) === undefined)
+    await createThread(deps, { id, ...(agentName === undefined ? {} : { agent: agentName }) });
+  const held = hold ? await holdThread(deps, id) : { kind: "held" as const, hold: holdPerWrite(deps, id, waitMs) };
+  if (held.kind === "busy") return held;
+  const shape = deps.tools === undefined ? options.shape : withToolFacts(options.shape, deps.tools);
+  const conversation = held.kind === "held" ? await openConversation(held.hold.writer, shape) : null;
+  // Deleted in between: it is made anew.
+  if (held.kind === "missing" || conversation === null) return openThread(options);
+  const parts = await sessionParts({ ...options, shape }, { deps, settings, conversation, hold: held.hold });
+  return { kind: "open", thread: threadSession(parts) };
+}
+
+const WAIT_MS = 5_000;
+
+interface Opening<M> {
+  readonly deps: ThreadDeps;
+  readonly settings: Summarization;
+  readonly conversation: Conversation<M>;
+  readonly hold: Hold;
+}
+
+async function sessionParts<M extends object>(
+  options: OpenThreadOptions<M>,
+  { deps, settings, conversation, hold }: Opening<M>,
+): Promise<SessionParts<M>> {
+  const { shape, window, reserve, model = "unknown", rules, fixed = {}, signal = null } = options;
+  const { onEvent: on = () => {} } = options;
+  const { clock, store } = deps;
+  const { id } = conversation.header;
+  const counter = await modelCounter(options.counter, { model });
+  const meter = createMeter(shape, { ...counter, counter: counter.count });
+  const book = windowBook({
+    endpoint: { provider: shape.dialect, baseUrl: null, model },
+    window: typeof window === "number" ? () => window : window,
+    reserve: (size) => reserve ?? answerReserve(size, null),
+    clock,
+    shelf: null,
+  });
+  const prompting = await openPrompting(
+    { store, conversation },
+    {
+      shape,
+      rules: rules ?? rulesOf(shape.dialect as Dialect),
+      meter,
+      fixed: sizeFixed(fixed, meter, deps.hash),
+      model,
+      prior: counter.prior,
+      book,
+      clock,
+      before: null,
+    },
+  );
+  const label = JSON.stringify(["given", settings.summaryPrompt]);
+  const ids = knownIds(store, id);
+  const catchUp = catchingUp({ hold, conversation, ids, prompting });
+  const { policy, prune, quotes, background } = compactionParts({
+    deps,
+    threadId: id,
+    settings,
+    label,
+    ahead: "yes",
+    lastAt: prompting.lastAt,
+  });
+  const count = (text: string): number => Math.ceil(counter.count(text) * counter.prior);
+  const compactor = createCompactor({
+    policy,
+    prune,
+    quotes,
+    clock,
+    background: background ?? null,
+    conversation: onSameFold(conversation, hold, catchUp),
+    prompt: prompting.prompt,
+    window: () => book.window(),
+    writer: writerOf(options, { settings, count, window: () => book.window().size }),
+    archive: null,
+    originals: () => ({ ...NOWHERE, finder: options.originals ?? null }),
+    on,
+  });
+  return {
+    deps,
+    shape,
+    hold,
+    conversation,
+    prompting,
+    compactor,
+    book,
+    signal,
+    on,
+    ids,
+    catchUp,
+    automatic: options.summarization !== null,
+    fix: (given) => prompting.fix(sizeFixed(given, meter, deps.hash)),
+  };
+}
+
+interface WriterPlace {
+  readonly settings: Summarization;
+  /** The summarizer's window; nothing else is known of it. */
+  readonly window: () => number;
+  readonly count: (text: string) => number;
+}
+
+function writerOf<M extends object>(
+  { writer, summarizer }: OpenThreadOptions<M>,
+  { settings, window, count }: WriterPlace,
+): SummaryWriter | null {
+  if (writer !== undefined) return writer;
+  if (summarizer === undefined) return null;
+  const { reservedOutputTokens, trimTokensToSummarize, maxSummarizerCalls, summaryPrompt } = settings;
+  const given = { reservedOutputTokens, trimTokensToSummarize, maxSummarizerCalls, summaryPrompt, count };
+  const summarize = summarizeBy(summarizer);
+  return (job, signal) => createModelWriter({ ...given, summarize, window: window() })(job, signal);
+}
+
+function refusalOf<M extends object>(
+  { id, shape }: OpenThreadOptions<M>,
+  userId: string,
+): Extract<OpenedThread<M>, { readonly problem: string }> | null {
+  const named = checkThreadId(id);
+  if (named.kind === "invalid") return { kind: "bad-id", problem: named.problem };
+  const user = checkUser(userId);
+  if (user.kind === "invalid") return { kind: "bad-user", problem: user.problem };
+  if ((DIALECTS as readonly string[]).includes(shape.dialect)) return null;
+  const problem = `a log keeps messages of ${DIALECTS.join(", ")}, not of ${JSON.stringify(shape.dialect)}: convert them, or give your shape the name of the one whose messages it reads`;
+  return { kind: "bad-shape", problem };
+}

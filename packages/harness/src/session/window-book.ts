@@ -1,0 +1,51 @@
+/**
+ * The window of the model that is asked: as configured, less what its provider has stated or shown while refusing.
+ * Limits are remembered for a day, and for the next process where there is a shelf for them.
+ */
+import type { Window } from "@palimpsest/core/compaction";
+import { learnLimit } from "@palimpsest/core/internal/tokens";
+import { effectiveWindow, type LearnedLimits } from "@palimpsest/core/tokens";
+import type { LimitsShelf } from "../models/learned-limits.ts";
+
+export interface WindowBook {
+  window(): Window;
+  /**
+   * The provider refused: it takes no more than this. Not believed when it has taken more before. What it stated is kept
+   * for the next process; a guess from the size it refused is not.
+   */
+  learn(tokens: number, from: "stated" | "guessed"): void;
+  /** The provider took a prompt of this size. */
+  accept(tokens: number): void;
+}
+
+export interface WindowBookOptions {
+  /** Whose limits these are. */
+  readonly endpoint: Parameters<typeof learnLimit>[1];
+  /** As configured. */
+  readonly window: () => number;
+  /** What is kept free for the answer in a window of this size; at most half of it. */
+  readonly reserve: (size: number) => number;
+  readonly clock: () => Date;
+  readonly shelf: LimitsShelf | null;
+}
+
+export function windowBook({ endpoint, window, reserve, clock, shelf }: WindowBookOptions): WindowBook {
+  let limits: LearnedLimits = shelf?.read() ?? {};
+  let accepted = 0;
+  return {
+    window() {
+      const { tokens: size } = effectiveWindow(window(), { limits, endpoint, now: clock().getTime() });
+      return { size, reserve: Math.min(reserve(size), Math.floor(size / 2)) };
+    },
+    accept(tokens) {
+      accepted = Math.max(accepted, tokens);
+    },
+    learn(tokens, from) {
+      if (tokens < accepted) return;
+      const limit = { tokens, learnedAt: clock().getTime() };
+      limits = learnLimit(limits, endpoint, limit);
+      // Others may have learned since.
+      if (from === "stated") shelf?.keep(learnLimit(shelf.read(), endpoint, limit));
+    },
+  };
+}
