@@ -1,10 +1,11 @@
 /** Puts the parts together: a home, its routes, the door before them, and a server that may be started. */
 import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
 import type { Home } from "palimpsest/internal/home";
 import { isLoopback } from "./access/admit.ts";
 import { keyFacts } from "./access/keys.ts";
 import { createLimits } from "./access/limits.ts";
-import { statusRoutes } from "./resources/status.ts";
+import { allRoutes } from "./routes.ts";
 import { createApp } from "./server/app.ts";
 import { GatewayError } from "./server/gateway-error.ts";
 import { type Listening, listen } from "./server/listen.ts";
@@ -51,7 +52,7 @@ export function createGateway({
     const { gateway } = await home.settings();
     const { requests_per_minute: requestsPerMinute, running } = gateway.limits;
     return createApp({
-      routes: [...statusRoutes({ notReady })],
+      routes: allRoutes({ notReady }, { version: ownVersion() }),
       home,
       keysOf: (headers) => keyFacts(home.store.keys, headers, clock()),
       limits: createLimits({ requestsPerMinute, running }, () => clock().getTime()),
@@ -83,6 +84,11 @@ export function createGateway({
 }
 
 const NEXT = 'make one with "palimpsest keys create --user U", or listen on 127.0.0.1';
+
+function ownVersion(): string {
+  const manifest: { version: string } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
+  return manifest.version;
+}
 
 function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | null = null;

@@ -47,8 +47,11 @@ export function sent(
   path: string,
   { method = "GET", headers = {}, body }: { method?: string; headers?: Record<string, string>; body?: string } = {},
 ): Promise<Answered> {
+  // Node frames no body of a DELETE by itself.
+  const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
   return new Promise((resolve, reject) => {
-    const outgoing = request({ host: "127.0.0.1", port, path, method, headers, agent: false }, (incoming) => {
+    const options = { host: "127.0.0.1", port, path, method, agent: false, headers: { ...length, ...headers } };
+    const outgoing = request(options, (incoming) => {
       let text = "";
       incoming.setEncoding("utf8");
       incoming.on("data", (piece: string) => {

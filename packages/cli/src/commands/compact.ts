@@ -1,7 +1,6 @@
-import { compactThread, type ThreadOutcome } from "palimpsest/compaction";
-import { eventLog } from "palimpsest/internal/assistant";
-import { configuredWriter } from "palimpsest/internal/compaction";
-import { requestWindow, summarizationForThreads } from "palimpsest/internal/config";
+import type { ThreadOutcome } from "palimpsest/compaction";
+import { compactInHome, eventLog } from "palimpsest/internal/assistant";
+import { compactDocument } from "palimpsest/internal/documents";
 import type { Context, Run } from "../command/command.ts";
 import { compactionProgress } from "../home/compaction-progress.ts";
 import { missingThread, withThread } from "../home/home.ts";
@@ -16,33 +15,21 @@ interface Options {
 
 export const run: Run<Options> = async ({ positionals, options }, context) => {
   const thread = positionals[0]!;
-  const { focus, window: given } = options;
+  const { focus, window } = options;
   const dryRun = options["dry-run"] === true;
   const outcome = await withThread(context, thread, async (home) => {
-    const config = await home.settings();
-    const log = eventLog(config, { line: context.output.note, verbose: context.verbose });
+    const log = eventLog(await home.settings(), { line: context.output.note, verbose: context.verbose });
     const progress = compactionProgress(context);
-    const settings = summarizationForThreads(config.summarization);
-    return compactThread(
-      home,
-      thread,
-      {
-        cause: "manual",
-        dryRun,
-        signal: context.signal,
-        ...(focus !== undefined && { focus }),
+    return compactInHome(home, thread, {
+      dryRun,
+      focus,
+      window,
+      signal: context.signal,
+      on(event) {
+        log(event);
+        progress(event);
       },
-      {
-        home: context.home,
-        policy: settings.policy,
-        window: requestWindow(config, given),
-        writer: configuredWriter(config, settings, { store: home.store, thread }),
-        on(event) {
-          log(event);
-          progress(event);
-        },
-      },
-    );
+    });
   });
   return report(thread, outcome, context, dryRun);
 };
@@ -50,7 +37,7 @@ export const run: Run<Options> = async ({ positionals, options }, context) => {
 async function report(thread: string, outcome: ThreadOutcome, context: Context, dryRun: boolean): Promise<number> {
   if (outcome.kind === "missing") throw missingThread(context, thread);
   if (outcome.kind === "unchanged" && outcome.reason === "aborted") context.signal.throwIfAborted();
-  if (context.format === "json") await context.output.json({ thread, ...outcome, ...(dryRun && { dryRun }) });
+  if (context.format === "json") await context.output.json(compactDocument(thread, outcome, { dryRun }));
   else await context.output.line(described(thread, outcome, dryRun));
   return outcome.kind === "unchanged" && FAILED.has(outcome.reason) ? 1 : 0;
 }

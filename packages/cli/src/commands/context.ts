@@ -1,5 +1,6 @@
 import type { ThreadCost } from "palimpsest/assistant";
 import { threadPrompt } from "palimpsest/inspect";
+import { contextDocument } from "palimpsest/internal/documents";
 import type { Home } from "palimpsest/internal/home";
 import type { Run } from "../command/command.ts";
 import { sentence } from "../command/failure.ts";
@@ -23,14 +24,7 @@ export const run: Run<{ readonly window?: number }> = async ({ positionals, opti
   if (prompt.kind === "missing") throw missingThread(context, thread);
   const { breakdown, simulated, damage } = prompt;
   if (damage !== null) context.output.note(`palimpsest: ${damage.message}`);
-  if (context.format === "json")
-    await context.output.json({
-      thread,
-      ...breakdown,
-      simulated,
-      ...(cost && { cost }),
-      ...(damage !== null && { damage }),
-    });
+  if (context.format === "json") await context.output.json(contextDocument(thread, prompt, cost));
   else {
     const { color } = context.output;
     await context.output.styled(

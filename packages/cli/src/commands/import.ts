@@ -8,6 +8,7 @@ import {
   importFolder,
   type Problem,
 } from "palimpsest/import";
+import { importDocument } from "palimpsest/internal/documents";
 import type { Context, Run } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
 import { busy, requireThreadId, withHome } from "../home/home.ts";
@@ -100,17 +101,7 @@ async function report(path: string, thread: string, outcome: ImportOutcome, cont
       const { threads, imported, skipped, dialect, format, invalid, warnings } = outcome;
       for (const problem of invalid) output.note(`skipped: ${located(path, problem)}`);
       for (const warning of warnings) output.note(`warning: ${located(path, warning)}`);
-      if (context.format === "json")
-        await output.json({
-          thread,
-          imported,
-          skipped,
-          dialect,
-          format,
-          threads,
-          invalid,
-          warnings,
-        });
+      if (context.format === "json") await output.json(importDocument(thread, outcome));
       else {
         const into =
           threads.length === 1

@@ -1,3 +1,4 @@
+import { redactDocument } from "palimpsest/internal/documents";
 import { eraseMessage } from "palimpsest/internal/memory";
 import type { ErasedMessage } from "palimpsest/memory";
 import { wholeNumber } from "../command/arguments.ts";
@@ -31,28 +32,14 @@ export const run: Run = async ({ positionals }, context) => {
 type Done = Extract<ErasedMessage, { readonly threads: readonly string[] }>;
 
 async function report(result: Done, thread: string, context: Context): Promise<number> {
-  const { kind, seq, bodies, threads, evidenceIn, facts, shownIn, copies } = result;
+  const { kind, seq, threads, evidenceIn, facts, shownIn, copies } = result;
   const { output } = context;
   noteScrubbed(context, result.scrubbed);
   for (const one of result.busy)
     output.note(`Thread "${one}" is in use and still shows what was learned of it: redact again when it has ended.`);
   const code = result.busy.length === 0 ? 0 : 1;
   if (context.format === "json") {
-    const document = {
-      thread,
-      redacted: seq,
-      bodies,
-      threads,
-      lentTo: evidenceIn,
-      facts,
-      shownIn,
-      copies,
-    };
-    await output.json({
-      ...document,
-      busy: result.busy,
-      left: result.scrubbed.kind === "held" ? result.scrubbed.file : null,
-    });
+    await output.json(redactDocument(thread, result));
     return code;
   }
   const told = kind === "redacted" ? "Redacted" : "Redacted already, and nothing that was made of it is left:";

@@ -1,5 +1,6 @@
 import type { MessageRecord } from "@palimpsest/core/log";
 import { shapeOf } from "@palimpsest/core/message";
+import { replayDocument } from "palimpsest/internal/documents";
 import { replay, type ThreadDeps } from "palimpsest/threads";
 import type { Run } from "../command/command.ts";
 import { withThread } from "../home/home.ts";
@@ -8,7 +9,7 @@ import { writeMessage } from "../terminal/message-text.ts";
 export const run: Run<{ readonly raw?: boolean }> = async ({ positionals, options }, context) => {
   const thread = positionals[0]!;
   const as = options.raw ? "exact" : context.format;
-  const write = { exact: raw, json, text }[as];
+  const write = { exact: raw, json: replayDocument, text }[as];
   const { output, signal } = context;
   await withThread(context, thread, (deps) => output.stream(write(deps, thread), { signal, as }));
   return 0;
@@ -16,22 +17,6 @@ export const run: Run<{ readonly raw?: boolean }> = async ({ positionals, option
 
 async function* raw(deps: ThreadDeps, thread: string): AsyncGenerator<string> {
   for await (const { body } of replay(deps, thread)) yield `${body}\n`;
-}
-
-/** One document, written as it is read; bodies go in as they are stored. */
-async function* json(deps: ThreadDeps, thread: string): AsyncGenerator<string> {
-  const seqs: number[] = [];
-  for await (const { dialect, body, seq } of replay(deps, thread)) {
-    yield seqs.length === 0 ? opening(thread, dialect) : ",\n";
-    yield body;
-    seqs.push(seq);
-  }
-  if (seqs.length === 0) yield opening(thread, null);
-  yield `\n],"seqs":${JSON.stringify(seqs)}}\n`;
-}
-
-function opening(thread: string, dialect: string | null): string {
-  return `{"thread":${JSON.stringify(thread)},"dialect":${JSON.stringify(dialect)},"messages":[\n`;
 }
 
 /** With a mark where the prompt stops showing what was said and shows a summary instead. */

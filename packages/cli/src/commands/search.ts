@@ -1,4 +1,5 @@
 import { createSnippets } from "@palimpsest/core/recall";
+import { searchDocument } from "palimpsest/internal/documents";
 import { type SearchOutcome, searchAll, searchThread } from "palimpsest/recall";
 import type { Context, Input, Run } from "../command/command.ts";
 import { UsageError } from "../command/failure.ts";
@@ -13,25 +14,12 @@ export const run: Run<{ readonly limit?: number; readonly all?: boolean }> = asy
   if (outcome.kind === "nothing" && outcome.reason === "missing") throw missingThread(context, thread ?? "");
   if (outcome.unindexed !== undefined)
     context.output.note(`${outcome.unindexed} records could not be searched: the index can't be written here.`);
-  const hits = outcome.kind === "found" ? outcome.hits : [];
-  const snippetOf = createSnippets(question);
   if (context.format === "json") {
-    const shown = hits.map(({ thread: of, seq, score, at, role, speaker, text }) => {
-      const { text: snippet, marks } = snippetOf(text);
-      return {
-        ...(all && { thread: of }),
-        seq,
-        score,
-        at,
-        role,
-        speaker,
-        snippet,
-        marks,
-      };
-    });
-    await context.output.json({ hits: shown, ...(outcome.kind === "nothing" && { reason: outcome.reason }) });
+    await context.output.json(searchDocument(question, outcome, { all }));
     return 0;
   }
+  const hits = outcome.kind === "found" ? outcome.hits : [];
+  const snippetOf = createSnippets(question);
   // A neighbor of what matches counts for an agent; a person asked for the words.
   const shown = hits
     .map((hit) => ({ ...hit, snippet: snippetOf(hit.text) }))

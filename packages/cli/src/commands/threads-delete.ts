@@ -1,6 +1,5 @@
-import { deleteThreadWithFiles } from "palimpsest/assistant";
+import { deleteInHome } from "palimpsest/internal/assistant";
 import type { Home } from "palimpsest/internal/home";
-import { forgetThread } from "palimpsest/internal/memory";
 import type { Scrubbed } from "palimpsest/stores";
 import type { Context, Run } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
@@ -76,7 +75,7 @@ async function confirm(
 const SHOWN = 10;
 
 async function deleteOne(home: Home, thread: string, context: Context): Promise<number> {
-  const result = await erase(home, thread);
+  const result = await deleteInHome(home, thread);
   if (result.kind === "busy") throw busy(result.thread, result.expiresAt);
   if (result.kind === "missing") throw missingThread(context, thread);
   noteScrubbed(context, result.scrubbed);
@@ -91,7 +90,7 @@ async function deleteAll(home: Home, threads: readonly string[], context: Contex
   let scrubbed: Scrubbed = { kind: "clean" };
   for (const thread of threads) {
     context.signal.throwIfAborted();
-    const result = await erase(home, thread);
+    const result = await deleteInHome(home, thread);
     if (result.kind === "deleted") deleted.push(thread);
     if (result.kind === "busy") kept.push(thread);
     if (result.kind === "deleted") scrubbed = result.scrubbed;
@@ -102,11 +101,4 @@ async function deleteAll(home: Home, threads: readonly string[], context: Contex
   if (context.format === "json") await context.output.json({ deleted, kept });
   else await context.output.line(`Deleted ${counted(deleted.length, "thread")}.`);
   return kept.length === 0 ? 0 : 1;
-}
-
-async function erase(home: Home, thread: string) {
-  const deleted = await deleteThreadWithFiles(home, home.directory, thread);
-  const { repository } = await home.eraseDeps();
-  if (deleted.kind === "deleted" && repository !== null) await forgetThread(repository, home.user, thread);
-  return deleted;
 }

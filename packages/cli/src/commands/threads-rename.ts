@@ -1,15 +1,13 @@
-import { commit, withWriter } from "palimpsest/internal/threads";
+import { MOST_TITLE, renameThread, titleFrom } from "palimpsest/internal/assistant";
 import type { Run } from "../command/command.ts";
 import { UsageError } from "../command/failure.ts";
 import { busy, missingThread, withThread } from "../home/home.ts";
 
 export const run: Run = async ({ positionals }, context) => {
   const [thread, given] = positionals as [string, string];
-  const title = given.replaceAll(/\s+/g, " ").trim();
-  if (title === "" || title.length > MOST) throw new UsageError(`TITLE has 1 to ${MOST} characters.`);
-  const held = await withThread(context, thread, (home) =>
-    withWriter(home, thread, (writer) => commit(writer, [{ kind: "state", patch: { title } }])),
-  );
+  const title = titleFrom(given);
+  if (title === null) throw new UsageError(`TITLE has 1 to ${MOST_TITLE} characters.`);
+  const held = await withThread(context, thread, (home) => renameThread(home, thread, title));
   if (held.kind === "missing") throw missingThread(context, thread);
   if (held.kind === "busy") throw busy(thread, held.expiresAt);
   if (held.value.kind !== "committed") throw busy(thread);
@@ -17,5 +15,3 @@ export const run: Run = async ({ positionals }, context) => {
   else await context.output.line(`${thread} is called ${JSON.stringify(title)} now.`);
   return 0;
 };
-
-const MOST = 200;

@@ -2,6 +2,7 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { DEFAULT_USER } from "@palimpsest/core/log";
 import { threadFolder } from "palimpsest/internal/compaction";
+import { threadDocument } from "palimpsest/internal/documents";
 import type { Home } from "palimpsest/internal/home";
 import type { ThreadSummary } from "palimpsest/stores";
 import type { Context, Run } from "../command/command.ts";
@@ -23,16 +24,8 @@ interface Options {
 export const run: Run<Options> = async ({ options }, context) => {
   const { all = false, tree = false, sizes = false } = options;
   const threads = (await context.located.hasStore()) ? await listed(options, context) : [];
-  const flat = threads.map(({ header, title, messages, updatedAt, bytes }) => ({
-    id: header.id,
-    title,
-    messages,
-    updatedAt,
-    parent: header.parent,
-    forkedAt: header.forkedAt,
-    user: header.user,
-    agent: header.agent,
-    kind: header.kind,
+  const flat = threads.map(({ bytes, ...summary }) => ({
+    ...threadDocument(summary),
     ...(bytes !== null && { bytes }),
   }));
   const rows = tree ? treeOfEach(flat) : flat.map((row) => ({ ...row, depth: 0 }));

@@ -1,5 +1,5 @@
-import { ensureParts, historyFolder } from "palimpsest/internal/compaction";
-import { withWriter } from "palimpsest/internal/threads";
+import { takeBackInHome } from "palimpsest/internal/assistant";
+import { undoneDocument } from "palimpsest/internal/documents";
 import { redo, type Undone, undo } from "palimpsest/threads";
 import { wholeNumber } from "../command/arguments.ts";
 import type { Context, Run } from "../command/command.ts";
@@ -16,22 +16,10 @@ export const run: Run<{ readonly redo?: boolean }> = async ({ positionals, optio
 
 /** Undo and redo: the record, the part files, the report. */
 export async function takeBack(context: Context, thread: string, act: typeof redo): Promise<number> {
-  const result = await withThread(context, thread, (deps) =>
-    withWriter(deps, thread, async (writer) => {
-      const undone = await act(writer);
-      const head = await deps.store.head(thread);
-      // The files are a cache: what the record says stands, whether they could be made or not.
-      if (head)
-        await ensureParts(
-          historyFolder(context.home, { user: context.user, id: thread }),
-          deps.store,
-          thread,
-          head.compaction,
-        ).catch((error: unknown) =>
-          context.output.note(`part files: ${String(error)}; "palimpsest doctor --rebuild" makes them.`),
-        );
-      return undone;
-    }),
+  const result = await withThread(context, thread, (home) =>
+    takeBackInHome(home, thread, act, (error) =>
+      context.output.note(`part files: ${String(error)}; "palimpsest doctor --rebuild" makes them.`),
+    ),
   );
   if (result.kind === "busy") throw busy(thread, result.expiresAt);
   if (result.kind === "missing") throw missingThread(context, thread);
@@ -41,14 +29,14 @@ export async function takeBack(context: Context, thread: string, act: typeof red
 async function report(context: Context, thread: string, undone: Undone): Promise<number> {
   switch (undone.kind) {
     case "undone":
-      if (context.format === "json") await context.output.json({ thread, undone: undone.of, seq: undone.seq });
+      if (context.format === "json") await context.output.json(undoneDocument(thread, undone));
       else
         await context.output.line(
           `Took back record ${undone.of} of ${thread}. "palimpsest redo ${thread}" brings it back.`,
         );
       return 0;
     case "redone":
-      if (context.format === "json") await context.output.json({ thread, redone: undone.of, seq: undone.seq });
+      if (context.format === "json") await context.output.json(undoneDocument(thread, undone));
       else await context.output.line(`Took back the undo (record ${undone.of}) of ${thread}.`);
       return 0;
     case "refused":

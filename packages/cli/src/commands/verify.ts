@@ -1,3 +1,4 @@
+import { verifyDocument } from "palimpsest/internal/documents";
 import { everyThread, everyUser } from "palimpsest/stores";
 import { verify } from "palimpsest/threads";
 import type { Context, Run } from "../command/command.ts";
@@ -15,11 +16,10 @@ export const run: Run<{ readonly all?: boolean }> = async ({ positionals, option
   if (thread === undefined) throw new UsageError("T is missing. Usage: palimpsest verify T, or verify --all");
   const verdict = await withThread(context, thread, (deps) => verify(deps, thread));
   if (verdict.kind === "missing") throw missingThread(context, thread);
-  const { records, redacted } = verdict;
-  const firstBad = verdict.kind === "broken" ? verdict.firstBad : undefined;
-  if (context.format === "json") {
-    await context.output.json({ ok: firstBad === undefined, records, redacted, ...(firstBad && { firstBad }) });
-  } else if (firstBad === undefined) {
+  const document = verifyDocument(verdict);
+  const { records, redacted, firstBad } = document;
+  if (context.format === "json") await context.output.json(document);
+  else if (firstBad === undefined) {
     await context.output.line(`${thread}: ${counted(records, "record")}, the chain is whole.`);
   } else context.output.note(`palimpsest: ${thread} is not as it was written. ${firstBad.detail}.`);
   if (redacted.length > 0 && context.format === "text") context.output.note(`redacted: ${redacted.join(", ")}`);

@@ -1,6 +1,7 @@
 import { shapeOf } from "@palimpsest/core/message";
 import { pastRequest } from "palimpsest/agent";
 import { threadPrompt } from "palimpsest/inspect";
+import { requestDocument, viewDocument } from "palimpsest/internal/documents";
 import { threadDeps } from "palimpsest/threads";
 import type { Context, Run } from "../command/command.ts";
 import { Failure } from "../command/failure.ts";
@@ -17,22 +18,10 @@ export const run: Run<{ readonly window?: number; readonly request?: number }> =
   const options = window === undefined ? {} : { window, simulate: await simulationPolicy(context) };
   const prompt = await withThread(context, thread, ({ store }) => threadPrompt(store, thread, options));
   if (prompt.kind === "missing") throw missingThread(context, thread);
-  const { dialect, count, messages, sources, simulated, system, tools, repairs, damage } = prompt;
+  const { dialect, count, messages, simulated, repairs, damage } = prompt;
   if (damage !== null) context.output.note(`palimpsest: ${damage.message}`);
   if (context.format === "json") {
-    await context.output.json({
-      thread,
-      dialect,
-      tokens: count.tokens,
-      source: count.source,
-      simulated,
-      system,
-      tools,
-      repairs,
-      messages,
-      sources,
-      ...(damage !== null && { damage }),
-    });
+    await context.output.json(viewDocument(thread, prompt));
     return damage === null ? 0 : 1;
   }
   for (const [what, all] of Map.groupBy(repairs, ({ kind, detail }) => `${kind}, ${detail}`))
@@ -52,12 +41,11 @@ async function showRequest(context: Context, thread: string, seq: number): Promi
     const detail = `The request of the answer at ${found.answer} can't be shown whole: its ${found.what} text was erased, or is not kept in this store.`;
     throw new Failure("erased", detail);
   }
-  const { kind: _, ...request } = found;
   if (context.format === "json") {
-    await context.output.json({ thread, ...request });
+    await context.output.json(requestDocument(thread, found));
     return 0;
   }
-  const { system, messages, tools, parameters, answer } = request;
+  const { system, messages, tools, parameters, answer } = found;
   await context.output.line(typeof system === "string" ? system : system.content);
   for (const [index, message] of messages.entries())
     await context.output.line(writeMessage(message, shapeOf("ai-sdk") as never, `${index + 1}`));

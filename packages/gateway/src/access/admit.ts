@@ -111,7 +111,7 @@ function named(caller: Caller, { namedUser }: RequestFacts): Verdict {
 }
 
 /** Where there are no keys, everything is the person's own: nobody else is there to be named. */
-function mayAct({ user, role, key }: Caller, other: string): boolean {
+export function mayAct({ user, role, key }: Caller, other: string): boolean {
   return other === user || (key !== null && role !== "user");
 }
 

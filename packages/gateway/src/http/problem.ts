@@ -20,20 +20,24 @@ export class ProblemError extends PalimpsestError {
   }
 }
 
-export function problemOf(error: unknown): Problem {
-  if (ProblemError.isInstance(error)) return error.problem;
-  if (PalimpsestError.isInstance(error))
-    return { status: STATUS[error.code] ?? 500, code: error.code, message: error.message };
-  return { status: 500, code: "unexpected", message: "something failed here; the log has it under the request id" };
+/** The same whether it never was, or is another user's. */
+export function notFound(what: string): ProblemError {
+  return new ProblemError(404, "missing", `there is no ${what}`);
 }
 
-/** Codes of the runtime that are not the server's fault. */
+export function problemOf(error: unknown): Problem {
+  if (ProblemError.isInstance(error)) return error.problem;
+  const code = PalimpsestError.isInstance(error) ? error.code : "unexpected";
+  const known = STATUS[code];
+  if (known !== undefined && error instanceof Error) return { status: known, code, message: error.message };
+  // Other errors name files and addresses of the server, which are its operator's own.
+  return { status: 500, code, message: "something failed here; the log has it under the request id" };
+}
+
+/** Codes of the runtime that a client can do something about. */
 const STATUS: Readonly<Record<string, number>> = {
   busy: 409,
-  locked: 503,
-  full: 507,
-  unreachable: 503,
-  floor: 422,
+  "floor-exceeds-window": 422,
 };
 
 export function problemResponse({ status, code, message, details, headers }: Problem): Response {

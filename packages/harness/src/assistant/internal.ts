@@ -1,4 +1,13 @@
 /** What our own packages use of this folder beyond its public names. No promise is made about it. */
 export { eventLog } from "./event-log.ts";
+export {
+  compactInHome,
+  deleteInHome,
+  forkInHome,
+  MOST_TITLE,
+  renameThread,
+  takeBackInHome,
+  titleFrom,
+} from "./home-acts.ts";
 export { probeModel } from "./probe-model.ts";
 export { threadCost } from "./thread-cost.ts";

@@ -1,0 +1,84 @@
+/** The OpenAPI document of a table of routes: what validates is what is described. Pure. */
+import { z } from "zod";
+import { pathNames, type Route } from "./route.ts";
+
+export function openApi(routes: readonly Route[], { version }: { readonly version: string }): object {
+  const paths: Record<string, Record<string, object>> = {};
+  for (const route of routes)
+    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation(route) };
+  return {
+    openapi: "3.1.0",
+    info: { title: "Palimpsest gateway", version },
+    paths,
+    components: {
+      schemas: { Error: schemaOf(errorBody, "output") },
+      securitySchemes: {
+        bearer: { type: "http", scheme: "bearer" },
+        apiKey: { type: "apiKey", in: "header", name: "x-api-key" },
+      },
+    },
+  };
+}
+
+const errorBody = z.strictObject({
+  error: z.strictObject({ code: z.string(), message: z.string(), details: z.unknown().optional() }),
+});
+
+function operation(route: Route): object {
+  const { summary, access, status = 200, answer, gives = "application/json", body, takes } = route;
+  const isOpen = access === "open" || access === "page";
+  return {
+    summary,
+    operationId: nameOf(route),
+    security: isOpen ? [] : [{ bearer: [] }, { apiKey: [] }],
+    parameters: [...pathParameters(route), ...queryParameters(route)],
+    ...(body !== undefined && {
+      requestBody: { required: true, content: { [contentType(takes)]: { schema: schemaOf(body, "input") } } },
+    }),
+    responses: {
+      [status]: { description: "Done.", content: { [gives]: { schema: schemaOf(answer, "output") } } },
+      default: {
+        description: "Not done.",
+        content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
+      },
+    },
+  };
+}
+
+function contentType(takes: Route["takes"]): string {
+  return takes === "text" ? "application/jsonl" : "application/json";
+}
+
+/** `GET /api/threads/{id}` as `getThreadsById`. */
+function nameOf({ method, path }: Route): string {
+  const words = path
+    .split("/")
+    .filter((part) => part !== "" && part !== "api")
+    .map((part) => part.replace(/^\{(.*)\}$/, "by-$1").replaceAll(".", "-"));
+  const name = [method.toLowerCase(), ...words].join("-");
+  return name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function pathParameters({ path }: Route): object[] {
+  return pathNames(path).map((name) => ({ name, in: "path", required: true, schema: { type: "string" } }));
+}
+
+function queryParameters({ query }: Route): object[] {
+  if (query === undefined) return [];
+  const { properties = {}, required = [] } = schemaOf(query, "input") as {
+    readonly properties?: Readonly<Record<string, { readonly description?: string }>>;
+    readonly required?: readonly string[];
+  };
+  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
+    name,
+    in: "query",
+    required: required.includes(name),
+    ...(description !== undefined && { description }),
+    schema,
+  }));
+}
+
+function schemaOf(schema: z.ZodType, io: "input" | "output"): object {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
+  return rest;
+}

@@ -1,0 +1,55 @@
+/** What there is to use: models, skills, sub-agents. Addresses and keys of providers are never shown. */
+import { modelsDocument, skillsDocument, subagentsDocument } from "palimpsest/internal/documents";
+import { z } from "zod";
+import { type Route, route } from "../http/route.ts";
+import { list } from "../http/schemas.ts";
+
+const window = z.strictObject({ tokens: z.number(), source: z.string() });
+
+export const catalogRoutes: readonly Route[] = [
+  route({
+    method: "GET",
+    path: "/api/models",
+    summary: "The models that are configured, with windows and prices",
+    access: "user",
+    answer: z.strictObject({
+      configured: list(
+        z.strictObject({
+          name: z.string(),
+          use: z.string(),
+          provider: z.string(),
+          model: z.string(),
+          window,
+          prices: z.unknown(),
+        }),
+      ),
+      possible: list(z.unknown()).describe("Always empty here: whose keys the server's environment has is its own."),
+      pricesAsOf: z.string(),
+    }),
+    handle: async ({ home }) => modelsDocument(await home.settings(), {}),
+  }),
+  route({
+    method: "GET",
+    path: "/api/skills",
+    summary: "The skills an agent here has",
+    access: "user",
+    answer: z.strictObject({
+      skills: list(z.strictObject({ name: z.string(), description: z.string() })),
+      skipped: list(z.strictObject({ folder: z.string(), problem: z.string() })),
+    }),
+    handle: async ({ home }) => skillsDocument(home.directory, await home.settings()),
+  }),
+  route({
+    method: "GET",
+    path: "/api/subagents",
+    summary: "The sub-agents an agent here may start",
+    access: "user",
+    answer: z.strictObject({
+      subagents: list(z.looseObject({ name: z.string(), description: z.string() })),
+    }),
+    async handle({ home }) {
+      const { subagents } = subagentsDocument(await home.settings());
+      return { subagents: subagents.map((one) => ({ ...one })) };
+    },
+  }),
+];

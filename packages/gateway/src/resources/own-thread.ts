@@ -1,0 +1,41 @@
+/** The caller's threads, and the answers that every route about one shares. Another user's thread is not there. */
+import { checkThreadId } from "@palimpsest/core/log";
+import type { Home } from "palimpsest/internal/home";
+import type { ThreadSummary } from "palimpsest/stores";
+import { notFound, ProblemError } from "../http/problem.ts";
+
+interface About {
+  readonly params: Readonly<Record<string, string>>;
+  readonly home: Home;
+}
+
+/** The thread of the path; 404 where the caller has none of this id, also for what can't be one. */
+export async function ownThread(about: About): Promise<string> {
+  return (await ownSummary(about)).header.id;
+}
+
+export async function ownSummary({ params, home }: About): Promise<ThreadSummary> {
+  const id = params["id"] ?? "";
+  if (checkThreadId(id).kind === "invalid") throw missing(id);
+  const [header, head] = [await home.store.header(id), await home.store.head(id)];
+  if (header === undefined || head === undefined) throw missing(id);
+  const { title } = head.state;
+  const { messages, updatedAt } = head;
+  return { header, title: typeof title === "string" ? title : null, messages, updatedAt };
+}
+
+export function missing(id: string): ProblemError {
+  return notFound(`thread ${JSON.stringify(id.slice(0, 140))}`);
+}
+
+export function busy(id: string, expiresAt?: string): ProblemError {
+  const until = expiresAt === undefined ? "" : `, until ${expiresAt} at the latest`;
+  return new ProblemError(409, "busy", `thread ${JSON.stringify(id)} is being written to by another run${until}`);
+}
+
+/** An id for a thread that is to be made. */
+export function newThreadId(id: string): string {
+  const checked = checkThreadId(id);
+  if (checked.kind === "invalid") throw new ProblemError(400, "bad-thread-id", checked.problem);
+  return id;
+}

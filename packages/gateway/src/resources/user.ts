@@ -1,0 +1,105 @@
+/** Everything that belongs to the caller, to take along or to have deleted. An admin does it for somebody by naming them. */
+import { emptyDocument } from "@palimpsest/core/memory";
+import { deleteInHome } from "palimpsest/internal/assistant";
+import { threadDocument } from "palimpsest/internal/documents";
+import type { Home } from "palimpsest/internal/home";
+import type { MemoryScope, Repository } from "palimpsest/memory";
+import { everyThread } from "palimpsest/stores";
+import { z } from "zod";
+import { ProblemError } from "../http/problem.ts";
+import { type Route, route, Stream } from "../http/route.ts";
+import { list } from "../http/schemas.ts";
+
+export const userRoutes: readonly Route[] = [
+  route({
+    method: "GET",
+    path: "/api/user",
+    summary: "Who the caller is",
+    access: "user",
+    answer: z.strictObject({ user: z.string(), role: z.string() }),
+    handle: async ({ caller: { user, role } }) => ({ user, role }),
+  }),
+  route({
+    method: "GET",
+    path: "/api/user/export",
+    summary: "Everything of the user's as JSON lines: threads with their records, and memory with its history",
+    access: "user",
+    gives: "application/jsonl",
+    answer: z.string(),
+    handle: async ({ home }) => new Stream(everything(home), "application/jsonl"),
+  }),
+  route({
+    method: "DELETE",
+    path: "/api/user",
+    summary:
+      "Delete everything of the user's for good: threads, files, memory. The user's name is asked for, to be sure.",
+    access: "user",
+    body: z.strictObject({ user: z.string().describe("The user whose everything is deleted.") }),
+    answer: z.strictObject({
+      user: z.string(),
+      deleted: z.int().describe("Threads."),
+      kept: list(z.string()).describe("Threads that were being written to."),
+      memories: z.int(),
+    }),
+    async handle({ home, body }) {
+      if (body.user !== home.user)
+        throw new ProblemError(
+          400,
+          "invalid",
+          `body.user: this would delete everything of ${JSON.stringify(home.user)}`,
+        );
+      const { deleted, kept } = await deleteThreads(home);
+      const repository = await home.memory(home.store);
+      let memories = 0;
+      for (const scope of await scopesOf(repository, home.user)) if (await emptied(repository, scope)) memories += 1;
+      return { user: home.user, deleted, kept, memories };
+    },
+  }),
+];
+
+async function* everything(home: Home): AsyncGenerator<string> {
+  yield line({ kind: "user", user: home.user, at: home.clock().toISOString() });
+  for await (const summary of everyThread(home.store)) {
+    const { id } = summary.header;
+    yield line({ kind: "thread", thread: threadDocument(summary) });
+    for await (const { record } of home.store.records(id)) yield line({ kind: "record", thread: id, record });
+  }
+  const repository = await home.memory(home.store);
+  for (const scope of await scopesOf(repository, home.user))
+    yield line({ kind: "memory", agent: scope.agent, document: await repository.read(scope) });
+}
+
+function line(value: object): string {
+  return `${JSON.stringify(value)}\n`;
+}
+
+/** A sub-agent's thread goes with its parent's, or by itself where that is gone already. */
+async function deleteThreads(home: Home): Promise<{ readonly deleted: number; readonly kept: readonly string[] }> {
+  const ids: string[] = [];
+  for await (const { header } of everyThread(home.store)) ids.push(header.id);
+  const kept: string[] = [];
+  for (const id of ids) if ((await deleteInHome(home, id)).kind === "busy") kept.push(id);
+  return { deleted: ids.length - kept.length, kept };
+}
+
+async function scopesOf({ storage }: Repository, user: string): Promise<readonly MemoryScope[]> {
+  return (await storage.scopes?.(user)) ?? [{ user, agent: null }];
+}
+
+/** Nothing of it is left, its history and copies that were set aside included; false: there was nothing. */
+async function emptied(repository: Repository, scope: MemoryScope): Promise<boolean> {
+  const before = await repository.storage.reload(scope);
+  if (before === null) return false;
+  const texts = [...before.facts.map(({ content }) => content), ...Object.values(before.userContext)];
+  const history = Object.values(before.history);
+  const also = ({ revision }: { readonly revision?: number }) => ({
+    ...emptyDocument(),
+    ...(revision !== undefined && { revision }),
+  });
+  await repository.change(scope, () => ({ changes: [], also }), "manual");
+  await repository.storage.forgetCopies?.(
+    scope,
+    [...texts, ...history].filter((text) => text !== ""),
+  );
+  return true;
+}

@@ -1,0 +1,104 @@
+// Every route of the table on a real server: as its user, as another one, as an admin; and the document made from it.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { EXAMPLES, nameOf, ROUTES, world } from "../test/examples.ts";
+import { codeOf } from "../test/running.ts";
+import { pathNames } from "./http/route.ts";
+
+test("there is an example for every route, and for nothing else", () => {
+  assert.deepEqual(Object.keys(EXAMPLES).toSorted(), ROUTES.map(nameOf).toSorted());
+});
+
+test("every route answers its user as the description says", async (t) => {
+  const at = await world(t);
+  for (const route of ROUTES) {
+    const name = nameOf(route);
+    const { before = [], ...example } = EXAMPLES[name]!;
+    const path =
+      name.endsWith("/import") && name.includes("threads")
+        ? "/api/threads/imported/import"
+        : await at.filled(route.path);
+    for (const [first, body] of before)
+      assert.equal(
+        (await at.ask(first, path.replace(/\/\w+$/, first.slice(first.lastIndexOf("/"))), "ada", { body })).status,
+        200,
+        first,
+      );
+    const as = route.access === "admin" ? "ops" : "ada";
+    const body = name === "DELETE /api/user" ? { user: "ada" } : example.body;
+    const answer = await at.ask(name, path, as, { ...example, ...(body !== undefined && { body }) });
+    assert.equal(answer.status, route.status ?? 200, `${name}: ${answer.text.slice(0, 500)}`);
+    const type = String(answer.headers["content-type"]);
+    assert.ok(type.startsWith(route.gives ?? "application/json"), `${name} gives ${type}`);
+    const given = route.gives === undefined ? JSON.parse(answer.text) : answer.text;
+    const checked = route.answer.safeParse(given);
+    assert.ok(checked.success, `${name}: ${JSON.stringify(checked.error?.issues)}`);
+  }
+  const left = await at.ask("GET", "/api/threads", "ada");
+  assert.deepEqual(JSON.parse(left.text).threads, [], "everything of ada's was deleted last");
+  assert.deepEqual(JSON.parse((await at.ask("GET", "/api/memory", "ada")).text).facts, []);
+});
+
+test("to another user everything of ada's is as if it didn't exist, and nothing of it changes", async (t) => {
+  const at = await world(t);
+  const everything = async () => (await at.ask("GET", "/api/user/export", "ada")).text.replace(/^.*\n/, "");
+  for (const route of ROUTES.filter(({ access }) => access === "user")) {
+    const name = nameOf(route);
+    const path = await at.filled(route.path);
+    const before = await everything();
+    const body = name === "DELETE /api/user" ? { user: "bob" } : EXAMPLES[name]!.body;
+    const answer = await at.ask(name, path, "bob", { ...EXAMPLES[name]!, ...(body !== undefined && { body }) });
+    const isAbout = pathNames(route.path).length > 0 && !name.endsWith("/import");
+    if (isAbout) assert.deepEqual([answer.status, codeOf(answer)], [404, "missing"], name);
+    else assert.ok(answer.status < 300 || codeOf(answer) === "nothing", `${name}: ${answer.text}`);
+    // What he sent himself may come back.
+    if (EXAMPLES[name]!.query === undefined && !isAbout) assert.doesNotMatch(answer.text, /heron|ada/i, name);
+    assert.equal(await everything(), before, name);
+  }
+});
+
+test("an id that never was and another user's are answered alike, byte for byte", async (t) => {
+  const at = await world(t);
+  for (const route of ROUTES.filter(({ path, access }) => path.includes("{id}") && access === "user")) {
+    const name = nameOf(route);
+    if (name.endsWith("/import")) continue;
+    const ask = (id: string) =>
+      at.ask(name, route.path.replace("{id}", id).replace("{seq}", "1"), "bob", EXAMPLES[name]!);
+    const [others, nobodys] = [await ask("t"), await ask("u")];
+    assert.equal(others.text.replaceAll('\\"t\\"', '\\"u\\"'), nobodys.text, name);
+  }
+});
+
+test("what is an admin's is refused to a user, and an admin reaches a user's things by naming them", async (t) => {
+  const at = await world(t);
+  for (const route of ROUTES.filter(({ access }) => access === "admin")) {
+    const answer = await at.ask(nameOf(route), await at.filled(route.path), "bob", EXAMPLES[nameOf(route)]!);
+    assert.deepEqual([answer.status, codeOf(answer)], [403, "admin-only"], nameOf(route));
+  }
+  const ask = (user: string) =>
+    fetch(`${at.url}/api/threads/t`, { headers: { "x-api-key": at.keys.ops, "x-palimpsest-user": user } });
+  assert.deepEqual([(await ask("ada")).status, (await ask("bob")).status], [200, 404]);
+});
+
+test("the description names every route once, with its parameters, and refuses fields nobody knows", async (t) => {
+  const at = await world(t);
+  const document = JSON.parse((await at.ask("GET", "/openapi.json", "bob")).text);
+  assert.equal(document.openapi, "3.1.0");
+  const operations: { operationId: string }[] = Object.values<Record<string, { operationId: string }>>(
+    document.paths,
+  ).flatMap((path) => Object.values(path));
+  assert.equal(operations.length, ROUTES.length);
+  assert.equal(new Set(operations.map(({ operationId }) => operationId)).size, ROUTES.length);
+  const create = document.paths["/api/threads"].post;
+  assert.equal(create.operationId, "postThreads");
+  assert.equal(create.requestBody.content["application/json"].schema.additionalProperties, false);
+  const search = document.paths["/api/threads/{id}/search"].get.parameters;
+  assert.deepEqual(
+    search.map(({ name, in: where, required }: Record<string, unknown>) => [name, where, required]),
+    [
+      ["id", "path", true],
+      ["q", "query", true],
+      ["limit", "query", false],
+    ],
+  );
+});

@@ -1,0 +1,34 @@
+/** The table of all routes. The order is that of the documents made from it. */
+import { z } from "zod";
+import { openApi } from "./http/openapi.ts";
+import { type Route, route } from "./http/route.ts";
+import { actingRoutes } from "./resources/acting.ts";
+import { catalogRoutes } from "./resources/catalog.ts";
+import { keyRoutes } from "./resources/keys.ts";
+import { lookingRoutes } from "./resources/looking.ts";
+import { memoryRoutes } from "./resources/memory.ts";
+import { type Readiness, statusRoutes } from "./resources/status.ts";
+import { threadRoutes } from "./resources/threads.ts";
+import { userRoutes } from "./resources/user.ts";
+
+export function allRoutes(readiness: Readiness, { version }: { readonly version: string }): readonly Route[] {
+  const routes = [
+    ...statusRoutes(readiness),
+    ...threadRoutes,
+    ...lookingRoutes,
+    ...actingRoutes,
+    ...memoryRoutes,
+    ...catalogRoutes,
+    ...userRoutes,
+    ...keyRoutes,
+    route({
+      method: "GET",
+      path: "/openapi.json",
+      summary: "This description of all routes",
+      access: "open",
+      answer: z.looseObject({ openapi: z.string() }),
+      handle: async () => ({ openapi: "3.1.0", ...openApi(routes, { version }) }),
+    }),
+  ] as Route[];
+  return routes;
+}

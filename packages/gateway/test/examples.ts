@@ -1,0 +1,148 @@
+/** One good request for every route of the table, and a world to make it in. */
+
+import type { TestContext } from "node:test";
+import type { Home } from "palimpsest/assistant";
+import { createKey } from "../src/access/keys.ts";
+import type { Route } from "../src/http/route.ts";
+import { allRoutes } from "../src/routes.ts";
+import { type Answered, type Running, running, sent } from "./running.ts";
+
+export const ROUTES = allRoutes({ notReady: async () => null }, { version: "0" });
+
+export interface Example {
+  readonly query?: string;
+  readonly body?: unknown;
+  /** Instead of a body. */
+  readonly text?: string;
+  /** Requests that make it possible, about the same thread. */
+  readonly before?: readonly (readonly [keyof typeof EXAMPLES & string, unknown])[];
+}
+
+const LINES = '{"role":"user","content":"Which river?"}\n{"role":"assistant","content":"The Danube."}\n';
+/** Stands for the first message of ada's thread. */
+const MESSAGE = -1;
+const COMPACT = { window: 3600 };
+
+export const EXAMPLES: Readonly<Record<string, Example>> = {
+  "GET /healthz": {},
+  "GET /readyz": {},
+  "GET /": {},
+  "GET /openapi.json": {},
+  "GET /api/threads": { query: "?limit=5&kind=main" },
+  "POST /api/threads": { body: { title: "A new one" } },
+  "GET /api/threads/{id}": {},
+  "PATCH /api/threads/{id}": { body: { title: "Another name" } },
+  "DELETE /api/threads/{id}": { body: {} },
+  "POST /api/threads/{id}/import": { text: LINES, query: "?skipInvalid=true" },
+  "GET /api/threads/{id}/messages": {},
+  "GET /api/threads/{id}/records": { query: "?after=1&limit=2" },
+  "GET /api/threads/{id}/view": { query: "?window=8000" },
+  "GET /api/threads/{id}/context": {},
+  "GET /api/threads/{id}/timeline": {},
+  "GET /api/threads/{id}/requests/{seq}": {},
+  "GET /api/threads/{id}/search": { query: "?q=heron&limit=3" },
+  "GET /api/search": { query: "?q=heron" },
+  "POST /api/threads/{id}/compact": { body: { ...COMPACT, dryRun: true, focus: "birds" } },
+  "POST /api/threads/{id}/undo": { body: {}, before: [["POST /api/threads/{id}/compact", COMPACT]] },
+  "POST /api/threads/{id}/redo": {
+    body: {},
+    before: [
+      ["POST /api/threads/{id}/compact", COMPACT],
+      ["POST /api/threads/{id}/undo", {}],
+    ],
+  },
+  "POST /api/threads/{id}/fork": { body: { at: 1 } },
+  "POST /api/threads/{id}/pin": { body: { seq: MESSAGE } },
+  "POST /api/threads/{id}/redact": { body: { seq: MESSAGE } },
+  "POST /api/threads/{id}/verify": { body: {} },
+  "GET /api/memory": {},
+  "PUT /api/memory": { body: { "userContext.topOfMind": "cranes" } },
+  "GET /api/memory/facts": { query: "?q=heron" },
+  "POST /api/memory/facts": { body: { content: "Likes cranes too", category: "preference", confidence: 0.9 } },
+  "GET /api/memory/facts/{fact}": {},
+  "PATCH /api/memory/facts/{fact}": { body: { content: "Watches grey herons" } },
+  "DELETE /api/memory/facts/{fact}": { body: {} },
+  "GET /api/memory/history": {},
+  "POST /api/memory/undo": { body: {} },
+  "GET /api/memory/export": {},
+  "POST /api/memory/import": { body: { userContext: {}, history: {}, facts: [] } },
+  "POST /api/memory/reload": { body: {} },
+  "GET /api/memory/config": {},
+  "GET /api/memory/status": {},
+  "GET /api/models": {},
+  "GET /api/skills": {},
+  "GET /api/subagents": {},
+  "GET /api/user": {},
+  "GET /api/user/export": {},
+  "DELETE /api/user": {},
+  "GET /api/keys": {},
+  "POST /api/keys": { body: { user: "carol", role: "delegate", expires: "1d" } },
+  "DELETE /api/keys/{key}": { body: {} },
+};
+
+export function nameOf({ method, path }: Pick<Route, "method" | "path">): string {
+  return `${method} ${path}`;
+}
+
+export interface World extends Running {
+  /** By user; `ops` is an admin. */
+  readonly keys: Readonly<Record<"ada" | "bob" | "ops", string>>;
+  /** The path with a fresh thread, fact and key of ada's in it. */
+  filled(path: string): Promise<string>;
+  ask(name: string, path: string, as: keyof World["keys"], example?: Example): Promise<Answered>;
+}
+
+/** Ada has a thread with some turns by an agent, and a fact; nobody else has anything. */
+export async function world(t: TestContext): Promise<World> {
+  const at = await running(t);
+  const rows = at.home.store.keys!;
+  const key = async (user: string, role: "user" | "admin") =>
+    (await createKey(rows, { user, role, expiresAt: null }, new Date())).key;
+  const keys = { ada: await key("ada", "user"), bob: await key("bob", "user"), ops: await key("ops", "admin") };
+  const ada = at.home.forUser("ada");
+  await talk(ada);
+  const message = await firstMessage(ada);
+  let count = 0;
+  const ask: World["ask"] = (name, path, as, { query = "", body, text } = {}) => {
+    const [method] = name.split(" ") as [string];
+    const json = body === undefined ? undefined : JSON.stringify(body).replace(`:${MESSAGE}}`, `:${message}}`);
+    const headers = {
+      authorization: `Bearer ${keys[as]}`,
+      ...(json !== undefined && { "content-type": "application/json" }),
+      ...(text !== undefined && { "content-type": "application/jsonl" }),
+    };
+    const content = text ?? json;
+    return sent(at, path + query, { method, headers, ...(content !== undefined && { body: content }) });
+  };
+  const made = async (name: string, path: string, body: object) =>
+    JSON.parse((await ask(name, path, name.endsWith("keys") ? "ops" : "ada", { body })).text);
+  const filled = async (path: string) => {
+    count += 1;
+    const { thread } = await made("POST fork", "/api/threads/t/fork", { as: `t-${count}` });
+    const fact = path.includes("{fact}")
+      ? (await made("POST facts", "/api/memory/facts", { content: `Watches herons at mile ${count}` })).fact.id
+      : "";
+    const id = path.includes("{key}") ? (await made("POST keys", "/api/keys", { user: "dora" })).id : "";
+    return path.replace("{id}", thread).replace("{fact}", fact).replace("{key}", id).replace("{seq}", "1");
+  };
+  return { ...at, keys, ask, filled };
+}
+
+async function firstMessage({ store }: Home): Promise<number> {
+  for await (const { record } of store.records("t", { kinds: ["message"] })) return record.seq;
+  throw new Error("nothing was said");
+}
+
+async function talk(home: Home): Promise<void> {
+  const { agent, memory } = await home.agent();
+  try {
+    for (const bird of ["heron", "crane", "stork", "ibis"])
+      await agent.generate({
+        threadId: "t",
+        prompt: `Note this about the ${bird}: ${`${bird} by the water, `.repeat(60)}`,
+      });
+  } finally {
+    await memory?.close(0);
+    await agent.close();
+  }
+}

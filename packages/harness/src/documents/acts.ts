@@ -1,0 +1,29 @@
+/** What acts on threads answer, as JSON. */
+import type { ThreadOutcome } from "../compaction/thread-compactor.ts";
+import type { ErasedMessage } from "../memory/erase-message.ts";
+import type { Undone } from "../threads/acts.ts";
+
+export function compactDocument(
+  thread: string,
+  outcome: Exclude<ThreadOutcome, { readonly kind: "missing" }>,
+  { dryRun }: { readonly dryRun: boolean },
+) {
+  return { thread, ...outcome, ...(dryRun && { dryRun }) };
+}
+
+export function undoneDocument(
+  thread: string,
+  { kind, of, seq }: Extract<Undone, { readonly of: number; seq: number }>,
+) {
+  return kind === "undone" ? { thread, undone: of, seq } : { thread, redone: of, seq };
+}
+
+export function redactDocument(
+  thread: string,
+  result: Extract<ErasedMessage, { readonly threads: readonly string[] }>,
+) {
+  const { seq, bodies, threads, evidenceIn, facts, shownIn, copies } = result;
+  const erased = { bodies, threads, lentTo: evidenceIn, facts, shownIn, copies };
+  const left = result.scrubbed.kind === "held" ? result.scrubbed.file : null;
+  return { thread, redacted: seq, ...erased, busy: result.busy, left };
+}

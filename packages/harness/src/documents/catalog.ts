@@ -1,0 +1,25 @@
+/** What an agent of this home may use beside its tools, as JSON: skills and sub-agents. */
+import { resolve } from "node:path";
+import type { ConfigFile } from "../config/schema.ts";
+import { readSkills } from "../skills/read-skills.ts";
+import { subagentsFromConfig } from "../subagents/from-config.ts";
+import { createRegistry } from "../subagents/registry.ts";
+
+export async function skillsDocument(home: string, { skills: { path } }: ConfigFile) {
+  const { skills, skipped } = await readSkills(resolve(home, path));
+  return { skills: skills.map(({ name, description }) => ({ name, description })), skipped };
+}
+
+export function subagentsDocument(config: ConfigFile) {
+  const registry = createRegistry(subagentsFromConfig(config).agents);
+  const subagents = registry.names.map((name) => {
+    const { description, tools, skills, maxTurns, timeoutSeconds, tokenBudget } = registry.find(name)!;
+    const limits = {
+      maxTurns: maxTurns ?? null,
+      timeoutSeconds: timeoutSeconds ?? null,
+      tokenBudget: tokenBudget ?? null,
+    };
+    return { name, description, tools: tools ?? null, skills: skills ?? null, ...limits };
+  });
+  return { subagents };
+}
