@@ -34,7 +34,7 @@ export interface Form<M> {
   sent(turns: readonly M[], sources: readonly MessageSource[]): Sent<M>;
 }
 
-export interface Sent<M> {
+interface Sent<M> {
   readonly messages: readonly M[];
   readonly sources: readonly MessageSource[];
 }
