@@ -9,6 +9,7 @@ export { FORMAT_VERSION } from "./record.ts";
 export type { Erasure, Rewrite } from "./redact.ts";
 export type { StateChain } from "./state-chain.ts";
 export type { LiveStructure, Structural, UndoPlan } from "./structure.ts";
+export type { ThreadHeader } from "./thread-header.ts";
 export type { ChainFlaw, ChainVerifier, RedactedEvent, Verdict } from "./verify.ts";
 export { chainVerifier } from "./verify.ts";
 export type { LiveRecords, MessageSource, ViewEntry, ViewOptions, ViewSource } from "./view.ts";

@@ -169,15 +169,3 @@ export type RecordHeader = LogRecord extends infer R
 
 /** A record before the log gives it its place. */
 export type NewRecord = LogRecord extends infer R ? (R extends LogRecord ? Omit<R, "v" | "seq"> : never) : never;
-
-export interface ThreadHeader {
-  readonly id: string;
-  readonly user: string;
-  readonly agent: string;
-  readonly parent: string | null;
-  /** For a fork: the parent's last shared seq. */
-  readonly forkedAt: number | null;
-  readonly kind: "main" | "subagent";
-  readonly createdAt: string;
-  readonly memory: "on" | "off";
-}

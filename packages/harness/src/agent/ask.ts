@@ -27,7 +27,27 @@ export interface Asking {
   readonly output?: OutputReader | null;
 }
 
-export async function ask(run: Run, asking: Asking): Promise<StepOutcome> {
+/** The first model of the list that answers, or has shown something; the run stays with it. */
+export async function askOneOf<A extends Asking & { readonly nextModel: (() => Promise<A>) | null }>(
+  run: Run,
+  given: A,
+): Promise<{ readonly outcome: StepOutcome; readonly options: A }> {
+  let options = given;
+  for (;;) {
+    const outcome = await ask(run, options);
+    const failed = outcome.kind === "failed" && !outcome.shown && !run.signal.aborted;
+    if (!failed || options.nextModel === null) return { outcome, options };
+    const from = options.model.settings.languageModel.modelId;
+    options = await options.nextModel();
+    const to = options.model.settings.languageModel.modelId;
+    const { message: reason } = modelError(outcome.error, run.deps.clock().getTime());
+    run.emit({ type: "model-fallback", from, to, reason });
+    // Its window may be smaller.
+    await options.chain.beforeModel(run);
+  }
+}
+
+async function ask(run: Run, asking: Asking): Promise<StepOutcome> {
   const { requests, chain, model, callLimits: limits } = asking;
   const settings = settingsAt(model.settings, run.step);
   const context = { step: run.step, signal: run.signal, emit: run.emit, limits, format: asking.output?.format };

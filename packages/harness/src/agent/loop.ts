@@ -7,7 +7,7 @@ import { addUsage } from "../models/usage.ts";
 import { overflowOf } from "../session/overflow.ts";
 import { approvalEnd, keepPending } from "./approval/resume.ts";
 import { type Approving, sortCalls } from "./approval/sort-calls.ts";
-import { type Asking, ask } from "./ask.ts";
+import { type Asking, askOneOf } from "./ask.ts";
 import type { OpenBudget } from "./budget/budget.ts";
 import { AgentError, factsOf, modelError } from "./errors.ts";
 import type { RunEnd, StepUsage } from "./events.ts";
@@ -75,23 +75,6 @@ export async function runLoop(run: ActiveRun, given: LoopOptions, progress: Prog
     return { kind: "answered", finish: outcome.finish };
   }
   return run.signal.aborted ? { kind: "aborted" } : { kind: "step-limit", limit: maxSteps };
-}
-
-/** The first model of the list that answers, or has shown something; the run stays with it. */
-async function askOneOf(run: ActiveRun, given: LoopOptions): Promise<{ outcome: StepOutcome; options: LoopOptions }> {
-  let options = given;
-  for (;;) {
-    const outcome = await ask(run, options);
-    const failed = outcome.kind === "failed" && !outcome.shown && !run.signal.aborted;
-    if (!failed || options.nextModel === null) return { outcome, options };
-    const from = options.model.settings.languageModel.modelId;
-    options = await options.nextModel();
-    const to = options.model.settings.languageModel.modelId;
-    const { message: reason } = modelError(outcome.error, run.deps.clock().getTime());
-    run.emit({ type: "model-fallback", from, to, reason });
-    // Its window may be smaller.
-    await options.chain.beforeModel(run);
-  }
 }
 
 /** Returns the answer's seq. With it, in one commit: what the provider reported and, for the last, what it asks of the queue. */
