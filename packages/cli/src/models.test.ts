@@ -50,6 +50,14 @@ test("a model that isn't configured is bad usage with the list, before anything 
     assert.match(none.stderr, /There is no model "gpt-4o" under models: \(there: offline\)/);
     assert.equal(none.stdout, "");
   }
+  const keyed = await palimpsest(["run", "hello", "--model", "gpt-4o"], {
+    PALIMPSEST_HOME: at.home,
+    OPENAI_API_KEY: "k",
+  });
+  assert.match(
+    keyed.stderr,
+    /\$OPENAI_API_KEY is set, so "palimpsest config init --provider openai --model gpt-4o" does it/,
+  );
   await provider(t, at);
   const { code, stderr } = await at.run("run", "hello", "--model", "mian");
   assert.deepEqual([code, /there: main\)\. Did you mean "main"\?/.test(stderr)], [2, true], stderr);

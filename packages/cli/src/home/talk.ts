@@ -1,5 +1,6 @@
 /** What the commands that talk with the agent share. */
 import { resolve } from "node:path";
+import { offeredModels } from "palimpsest/internal/models";
 import { admitWorkspace } from "palimpsest/internal/trust";
 import { everyThread, type Store } from "palimpsest/stores";
 import type { Context } from "../command/command.ts";
@@ -25,11 +26,18 @@ export async function requireModel({ located }: Context, name: string | null): P
   const { models } = await located.settings();
   const known = models.length === 0 ? ["offline"] : models.map((model) => model.name);
   if (known.includes(name)) return;
-  const next = models.length === 0 ? `; none is configured: "palimpsest config init" does it` : "";
+  const next = models.length === 0 ? `; none is configured: ${wayToOne(name)}` : "";
   throw new UsageError(`There is no model "${name}" under models: (there: ${known.join(", ")})${next}.`, {
     word: name,
     known,
   });
+}
+
+/** With a key in the environment, the command that makes a model of the name. */
+function wayToOne(name: string): string {
+  const [offer] = offeredModels(process.env);
+  if (offer === undefined || offer.baseUrl !== null) return '"palimpsest config init" does it';
+  return `$${offer.variable} is set, so "palimpsest config init --provider ${offer.provider} --model ${name}" does it`;
 }
 
 /** The thread that was named, or the newest with `--continue`; undefined: a new one. */

@@ -65,3 +65,13 @@ test("a provider's key in the environment is offered with a model; an empty one 
   );
   assert.doesNotMatch(JSON.stringify(offers), /secret/);
 });
+
+test("newer models of a family have their own prices, and none that we don't know has one", () => {
+  const input = (model: string) => knownPrices(model)?.input ?? null;
+  assert.deepEqual(
+    ["claude-opus-4-1", "claude-opus-4-8", "claude-opus-5", "claude-opus-5-5"].map(input),
+    [15, 5, 5, 4],
+  );
+  assert.deepEqual(["claude-sonnet-4-6", "claude-sonnet-5", "claude-sonnet-5-5"].map(input), [3, 2, 2]);
+  assert.deepEqual(["claude-opus-6", "gpt-5.2", "gpt-5-pro"].map(input), [null, null, null]);
+});

@@ -1,9 +1,10 @@
 /**
- * List prices of well-known models in US dollars per million tokens, from their makers' price pages as of the date below;
- * for prompts of ordinary length and without discounts. They change: `pricing` in the configuration comes first.
+ * List prices of well-known models in US dollars per million tokens, as of the date below (Anthropic's from its own pages,
+ * the others' as they are quoted); for prompts of ordinary length and without discounts. They change: `pricing` in the
+ * configuration comes first.
  */
 
-export const PRICES_AS_OF = "2025-11";
+export const PRICES_AS_OF = "2026-11";
 
 export interface TokenPrices {
   readonly input: number;
@@ -34,9 +35,13 @@ const PRICES: readonly (readonly [RegExp, number, number, number, number?])[] = 
   [exactly("o3"), 2, 8, 0.5],
   [exactly("o4-mini"), 1.1, 4.4, 0.275],
   // Anthropic; a cache entry of five minutes
-  [exactly("claude-opus-4-5"), 5, 25, 0.5, 6.25],
+  [exactly("claude-fable-5-1"), 10, 50, 0.25, 12.5],
+  [exactly("claude-fable-5"), 10, 50, 1, 12.5],
+  [exactly("claude-opus-5-5"), 4, 20, 0.2, 5],
+  [exactly("claude-opus-(?:4-[5-8]|5)"), 5, 25, 0.5, 6.25],
   [exactly("claude-opus-4(?:-[01])?"), 15, 75, 1.5, 18.75],
-  [exactly("claude-(?:sonnet-4(?:-[05])?|3-7-sonnet|3-5-sonnet)"), 3, 15, 0.3, 3.75],
+  [exactly("claude-sonnet-5(?:-5)?"), 2, 10, 0.2, 2.5],
+  [exactly("claude-(?:sonnet-4(?:-[056])?|3-7-sonnet|3-5-sonnet)"), 3, 15, 0.3, 3.75],
   [exactly("claude-haiku-4-5"), 1, 5, 0.1, 1.25],
   [exactly("claude-3-5-haiku"), 0.8, 4, 0.08, 1],
   // Google
