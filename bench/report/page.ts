@@ -97,7 +97,7 @@ const HEADLINES = [
   {
     id: "startup",
     what: "LangChain with LangGraph",
-    says: "import time and install size; LangChain with LangGraph",
+    says: "import time (of an earlier run) and install size; LangChain with LangGraph",
   },
 ] as const;
 

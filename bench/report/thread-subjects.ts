@@ -121,7 +121,7 @@ export const startup: Subject = {
   id: "startup",
   title: "Start-up and install size",
   about:
-    "Importing the package, and the files of the package with everything it depends on. Ours brings the tokenizers, a shell, PostgreSQL and four providers along; LangChain's providers and stores are packages of their own.",
+    "Importing the package, and the files of the package with everything it needs, `ai` and `zod` included; providers and PostgreSQL are packages of their own on both sides. Two runs: the sizes are of the present packages, the times of an earlier run, when a shell, PostgreSQL and four providers still came with ours. `npm run bench -- all --only startup` on a quiet machine measures both at once; then this sentence goes.",
   rows({ rows, commandLineMs }: { rows: readonly Startup[]; commandLineMs: number }) {
     const own = rows.find(({ who }) => who === "palimpsest")!;
     const cell = (one: Startup): string =>

@@ -9,6 +9,7 @@ import { cost, edit, retry } from "./last-words.ts";
 import { memory } from "./memory.ts";
 import type { ChatSession } from "./session.ts";
 import { clear, model, newThread, threads, unfold } from "./switching.ts";
+import { wrapped } from "./wording.ts";
 
 interface SlashCommand {
   readonly name: string;
@@ -66,10 +67,16 @@ export function commandNames(): readonly string[] {
 }
 
 async function help({ screen }: ChatSession): Promise<void> {
-  for (const { name, argument, summary } of slashCommands)
-    await screen.line(`  ${`/${name} ${argument}`.padEnd(18)}${summary}`);
+  for (const { name, argument, summary } of slashCommands) {
+    const [first, ...others] = screen.terminal ? wrapped(summary, screen.width - NAMES) : [summary];
+    await screen.line(`  ${`/${name} ${argument}`.padEnd(NAMES - 2)}${first}`);
+    for (const line of others) await screen.line(" ".repeat(NAMES) + line);
+  }
   await screen.aside("  @PATH in a message gives the agent a copy of that file.");
   await screen.aside(
     "  Ctrl-J or \\ Enter: a new line · Ctrl-X Ctrl-E: an editor · Ctrl-R: search what you said · Tab completes",
   );
 }
+
+/** How wide the column of names is. */
+const NAMES = 20;

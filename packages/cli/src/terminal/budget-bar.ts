@@ -4,6 +4,7 @@
  */
 import type { Breakdown, PartName } from "@palimpsest/core/tokens";
 import { grouped } from "./grouped.ts";
+import { columns } from "./text-width.ts";
 
 export interface DrawOptions {
   readonly title: string;
@@ -63,8 +64,15 @@ export function drawBudget(budget: Breakdown, { title, color, width }: DrawOptio
   const share = Math.round((budget.total / budget.window) * 100);
   const over = budget.total > budget.window ? ", more than the window" : "";
   const room = Math.min(LABEL, width - FIGURES);
+  const heading = [
+    `${title}:`,
+    `${grouped(budget.total)} of ${grouped(budget.window)} tokens`,
+    `(${share} %${over}; ${budget.source})`,
+  ].reduce(
+    (line, piece) => `${line}${columns(line.split("\n").at(-1)!) + 1 + columns(piece) > width ? "\n" : " "}${piece}`,
+  );
   return [
-    `${title}: ${grouped(budget.total)} of ${grouped(budget.window)} tokens (${share} %${over}; ${budget.source})`,
+    heading,
     `[${barOf(slices, { window: budget.window, width: Math.min(width, WIDEST) - 2, color })}]`,
     ...GROUPS.flatMap(([group, names]) => {
       const parts = slices.filter(({ name }) => names.includes(name));
