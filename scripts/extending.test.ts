@@ -40,13 +40,13 @@ test("a middleware that isn't offered is named", () => {
   ]);
 });
 
-/** Functions that make a middleware; one that is a feature's own affair has a comment that begins with "Internal:". */
+/** Functions that make a middleware; one that is a feature's own affair has a comment that begins with "Internal:", one that needs an optional package with "Own subpath". */
 function unofferedMiddleware({ files }: Workspace): string[] {
   const index = `${SOURCE}middleware/index.ts`;
   const offered = new Set(exportsOf(files.find(({ path }) => path === index)?.text ?? "").values);
   const makers = files.filter(({ path }) => path.startsWith(SOURCE) && !isTest(path));
   return makers.flatMap(({ path, text }) =>
-    [...text.matchAll(/(\/\*\* Internal:[^\n]*\n)?^export function (\w+)\(.*\): Middleware \{$/gm)]
+    [...text.matchAll(/(\/\*\* (?:Internal:|Own subpath)[^\n]*\n)?^export function (\w+)\(.*\): Middleware \{$/gm)]
       .filter(([, internal, name]) => internal === undefined && !offered.has(name!))
       .map(([, , name]) => `${path}: ${name} isn't in ${index}`),
   );

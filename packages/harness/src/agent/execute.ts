@@ -38,8 +38,13 @@ export interface RunInput<O = never> extends Incoming, RunContext, RunModel {
 
 type StartedRun = RunInput<unknown> & { readonly threadId: string; readonly userId: string; readonly runId: string };
 
-export async function executeRun(setup: AgentSetup, input: StartedRun, emit: Emit): Promise<RunResult> {
-  const { threadId, runId } = input;
+export async function executeRun(setup: AgentSetup, input: StartedRun, tell: Emit): Promise<RunResult> {
+  const { threadId, runId, userId } = input;
+  const { provider, modelId } = setup.model.settings.languageModel;
+  const emit: Emit = (event) => {
+    setup.chain.hear(event, { threadId, runId, userId, provider, modelId });
+    tell(event);
+  };
   const progress: Progress = { text: "", output: null, steps: 0, usage: NO_USAGE, error: null };
   emit({ type: "run-start", threadId, runId });
   const end = await runOn(setup, input, { emit, progress }).catch((error: unknown): RunEnd => {

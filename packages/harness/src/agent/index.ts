@@ -15,7 +15,7 @@ export type { AgentEvent, ClientCall, RunEnd, RunResult, StepUsage } from "./eve
 export type { RunInput } from "./execute.ts";
 export type * from "./features.ts";
 export type { RequestParameters } from "./kept-request.ts";
-export type { AskModel, CarryOut, CompactionSetup, Middleware } from "./middleware.ts";
+export type { AskModel, CarryOut, CompactionSetup, Middleware, RunFacts } from "./middleware.ts";
 export type { CallSettings, ModelObject } from "./model.ts";
 export type { ModelOptions } from "./model-setup.ts";
 export type { OutputSpec } from "./output/output.ts";

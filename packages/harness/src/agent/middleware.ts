@@ -5,7 +5,7 @@
 import type { ToolSet } from "ai";
 import type { Summarization } from "../config/summarization.ts";
 import type { NewJob } from "../stores/outbox.ts";
-import type { RunEnd } from "./events.ts";
+import type { AgentEvent, RunEnd } from "./events.ts";
 import type { ModelRequest } from "./request.ts";
 import type { Run } from "./run.ts";
 import type { Answered, StepOutcome } from "./step.ts";
@@ -38,8 +38,19 @@ export interface Middleware {
   readonly jobs?: (run: Run, throughSeq: number) => readonly NewJob[];
   /** Once per run, however it ended, while the thread is still held. */
   readonly afterAgent?: (run: Run, end: RunEnd) => void | Promise<void>;
+  /** Hears every event of every run, from the first to the last, also of one that never got its thread. Must be quick. */
+  readonly onEvent?: (event: AgentEvent, of: RunFacts) => void;
   /** When the agent is closed: ends what this one has running beside the runs. */
   readonly close?: () => void | Promise<void>;
+}
+
+/** What is known of a run before it has its thread. */
+export interface RunFacts {
+  readonly threadId: string;
+  readonly runId: string;
+  readonly userId: string;
+  readonly provider: string;
+  readonly modelId: string;
 }
 
 export interface CompactionSetup {
@@ -59,6 +70,7 @@ export interface Chain {
   afterModel(run: Run, answer: Answered): Promise<void>;
   jobs(run: Run, throughSeq: number): readonly NewJob[];
   afterAgent(run: Run, end: RunEnd): Promise<void>;
+  hear(event: AgentEvent, of: RunFacts): void;
   close(): Promise<void>;
 }
 
@@ -89,6 +101,9 @@ export function compose(list: readonly Middleware[]): Chain {
     jobs: (run, throughSeq) => list.flatMap((one) => one.jobs?.(run, throughSeq) ?? []),
     async afterAgent(run, end) {
       for (const one of inner) await one.afterAgent?.(run, end);
+    },
+    hear(event, of) {
+      for (const one of list) one.onEvent?.(event, of);
     },
     async close() {
       await Promise.allSettled(list.map(async (one) => one.close?.()));
