@@ -32,11 +32,11 @@ export function quantile(values: readonly number[], share: number): number {
 
 /** Keeps the counts of short texts: the same lines are counted for many questions. */
 export function remembering(count: (text: string) => number): (text: string) => number {
-  const known = new Map<string, number>();
+  const cache = new Map<string, number>();
   return (text) => {
     if (text.length > 2_000) return count(text);
-    const found = known.get(text) ?? count(text);
-    known.set(text, found);
-    return found;
+    const tokens = cache.get(text) ?? count(text);
+    cache.set(text, tokens);
+    return tokens;
   };
 }

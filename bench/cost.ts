@@ -48,18 +48,18 @@ async function compare(transcripts: readonly Transcript[]) {
     const shares = played.map(({ cost }, index) => cost / (base[index]!.cost || 1));
     const total = (figure: Exclude<keyof Played, "timeline">): number =>
       played.reduce((sum, one) => sum + one[figure], 0);
-    const asked = total("asked");
+    const questions = total("asked");
     rows.push({
       name: policy.name,
       cost: total("cost") / (base.reduce((sum, { cost }) => sum + cost, 0) || 1),
       ...(transcripts.length > 1 ? { worst: Math.max(...shares) } : {}),
-      known: asked === 0 ? 1 : total("known") / asked,
-      knownWithRecall: asked === 0 ? 1 : (total("known") + total("recalled")) / asked,
+      known: questions === 0 ? 1 : total("known") / questions,
+      knownWithRecall: questions === 0 ? 1 : (total("known") + total("recalled")) / questions,
       peak: Math.max(...played.map(({ peak }) => peak)),
       rereads: total("rereads"),
       breaks: total("breaks"),
       summarizerCalls: total("summarizerCalls"),
-      asked,
+      asked: questions,
     });
   }
   return rows;

@@ -50,7 +50,7 @@ function measure(
   const texts = entries.map(({ message }) => textOf(message));
   const all = probesOf(entries, texts);
   // Worth remembering: what the session itself came back to.
-  const reused = all.filter((probe) => texts.filter((said) => said.includes(probe)).length > 1);
+  const reused = all.filter((probe) => texts.filter((words) => words.includes(probe)).length > 1);
   return {
     tokens,
     ms: Math.round(ms),
@@ -83,23 +83,23 @@ function randomTurns(texts: readonly string[], tokens: number, random: () => num
   return chosen.join("\n");
 }
 
-function citations(state: SummaryState, said: ReadonlyMap<number, string>) {
+function citations(state: SummaryState, words: ReadonlyMap<number, string>) {
   const items = SECTIONS.flatMap((section) => state.sections[section]);
-  const held = items.filter((item) => {
+  const valid = items.filter((item) => {
     const own = termsIn(item.text);
-    return item.seqs.some((seq) => [...termsIn(said.get(seq) ?? "")].some((term) => own.has(term)));
+    return item.seqs.some((seq) => [...termsIn(words.get(seq) ?? "")].some((term) => own.has(term)));
   });
   const sizes = items.map((item) => item.seqs.length);
-  return { items: items.length, holdATerm: held.length / items.length, turnsP50: quantile(sizes, 0.5) };
+  return { items: items.length, holdATerm: valid.length / items.length, turnsP50: quantile(sizes, 0.5) };
 }
 
 function probesOf(entries: readonly NumberedMessage<OpenAiMessage>[], texts: readonly string[]): string[] {
-  const found = new Set(texts.flatMap((text) => namesIn(text).map((probe) => probe.text)));
+  const names = new Set(texts.flatMap((text) => namesIn(text).map((probe) => probe.text)));
   for (const [index, { message }] of entries.entries()) {
     if (openaiShape.role(message) !== "tool") continue;
-    for (const line of failingLines(texts[index]!, 50)) found.add(line);
+    for (const line of failingLines(texts[index]!, 50)) names.add(line);
   }
-  return [...found];
+  return [...names];
 }
 
 function textOf(message: OpenAiMessage): string {

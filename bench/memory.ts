@@ -80,9 +80,9 @@ async function measure(
   for (const question of dialog.questions) {
     const gather = async (tokens: number) => {
       const started = performance.now();
-      const found = await gatherEvidence(store.forUser(user), document, request(question.text, { tokens, count }));
+      const evidence = await gatherEvidence(store.forUser(user), document, request(question.text, { tokens, count }));
       if (tokens === 1_000) times.push(performance.now() - started);
-      return found?.ids ?? [];
+      return evidence?.ids ?? [];
     };
     const shown = [];
     const beside = [];
@@ -143,8 +143,8 @@ function factsOf(turns: readonly Turn[], thread: string): Fact[] {
   const facts = new Map<string, Fact & { sourceMessageIds: string[] }>();
   for (const { facts: own, seq, at } of turns) {
     for (const content of own) {
-      const known = facts.get(content);
-      if (known) known.sourceMessageIds.push(`${thread}#${seq}`);
+      const fact = facts.get(content);
+      if (fact) fact.sourceMessageIds.push(`${thread}#${seq}`);
       else
         facts.set(content, {
           id: `f${facts.size + 1}`,
@@ -167,8 +167,8 @@ async function remember(store: FullStore, user: string, facts: readonly Fact[]):
   return openRepository(storage, () => new Date()).read(scope);
 }
 
-function share(question: Question, ids: readonly string[], sources: ReadonlyMap<string, readonly string[]>): number {
-  const refs = ids.flatMap((id) => (id.includes("#") ? [id] : (sources.get(id) ?? [])));
+function share(question: Question, ids: readonly string[], fact: ReadonlyMap<string, readonly string[]>): number {
+  const refs = ids.flatMap((id) => (id.includes("#") ? [id] : (fact.get(id) ?? [])));
   const covered = new Set(refs.map((ref) => Number(ref.split("#")[1])));
   return question.evidence.filter((seq) => covered.has(seq)).length / question.evidence.length;
 }

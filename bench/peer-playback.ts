@@ -86,9 +86,9 @@ async function play(files: readonly string[], { peer, build, window, summarizer 
   const limit = window - answerReserve(window, null);
   const tally = { requests: 0, violations: 0, overWindow: 0, failed: 0, unread: 0, hollow: 0 };
   const rules = forRequest(openaiRules);
-  for (const given of (await Promise.all(files.map((file) => transcripts(file, "openai")))).flat()) {
+  for (const transcript of (await Promise.all(files.map((file) => transcripts(file, "openai")))).flat()) {
     // Dangling calls are another middleware's work.
-    const { messages } = repair(given as OpenAiMessage[], openaiShape, rules);
+    const { messages } = repair(transcript as OpenAiMessage[], openaiShape, rules);
     const systems = messages.filter(({ role }) => role === "system");
     const folder = mkdtempSync(join(tmpdir(), "palimpsest-peer-"));
     const model = fakeSummarizer(summarizer, { limit, count });

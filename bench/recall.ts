@@ -66,9 +66,9 @@ async function measure(
   for (const dialog of dialogs) {
     const find = await build(dialog);
     for (const question of dialog.questions) {
-      const found = await find(question.text);
-      const at = RANKS.map((rank) => share(question, found.slice(0, rank)));
-      const hits = found.map((seq) => shown(dialog.turns[seq - 1]!));
+      const ranked = await find(question.text);
+      const at = RANKS.map((rank) => share(question, ranked.slice(0, rank)));
+      const hits = ranked.map((seq) => shown(dialog.turns[seq - 1]!));
       const atTokens = BUDGETS.map((tokens) => {
         const rendered = renderHits(hits, { tokens, count, question: question.text });
         return share(
@@ -99,9 +99,9 @@ function ourSearcher(turns: readonly Turn[], facts: Facts): Searcher {
 function timed(find: Searcher, times: number[]): Searcher {
   return async (question) => {
     const start = performance.now();
-    const found = await find(question);
+    const hits = await find(question);
     times.push(performance.now() - start);
-    return found;
+    return hits;
   };
 }
 
@@ -122,12 +122,12 @@ function plainText(turn: Turn, facts: Facts): string {
 }
 
 function shown({ session, seq, at, speaker, text, caption }: Turn) {
-  const said = caption === "" ? text : `${text} [image: ${caption}]`;
-  return { thread: "dialog", session, seq, at, speaker, text: said };
+  const words = caption === "" ? text : `${text} [image: ${caption}]`;
+  return { thread: "dialog", session, seq, at, speaker, text: words };
 }
 
-function share(question: Question, found: readonly number[]): number {
-  const set = new Set(found);
+function share(question: Question, hits: readonly number[]): number {
+  const set = new Set(hits);
   return question.evidence.filter((seq) => set.has(seq)).length / question.evidence.length;
 }
 

@@ -14,10 +14,10 @@ const words = process.argv.slice(2);
 process.exitCode = await main(words[0], words.slice(1));
 
 async function main(name: string | undefined, rest: readonly string[]): Promise<number> {
-  const known = benchNames();
-  if (name === undefined || !known.includes(name)) {
+  const names = benchNames();
+  if (name === undefined || !names.includes(name)) {
     const problem = name === undefined ? "Name a bench." : `There is no bench "${name}".`;
-    process.stderr.write(`${problem} Known: ${known.join(", ")}.\n`);
+    process.stderr.write(`${problem} Known: ${names.join(", ")}.\n`);
     return 2;
   }
   const { args, options } = parse(rest);

@@ -57,17 +57,17 @@ async function measure(store: FullStore, messages: number, rounds: number) {
   const indexed = performance.now();
   const turns = await measureIndexing(store, writer, random, rounds * 2);
   const times: number[] = [];
-  let found = 0;
+  let hits = 0;
   for (let round = 0; round < rounds; round += 1) {
     const question = ask(random);
     const start = performance.now();
     const result = await searchThread(store, "long", question);
     times.push(performance.now() - start);
-    if (result.kind === "found") found += 1;
+    if (result.kind === "found") hits += 1;
   }
   return {
     searchMs: { p50: quantile(times, 0.5), p95: quantile(times, 0.95), max: Math.max(...times) },
-    found: found / rounds,
+    found: hits / rounds,
     ...turns,
     buildPerSecond: Math.round(messages / ((indexed - filled) / 1000)),
     bulkAppendPerSecond: Math.round(messages / ((filled - started) / 1000)),

@@ -75,14 +75,14 @@ const bench: Bench = async (_, options) => {
 export default bench;
 
 function play(
-  said: readonly object[],
+  objects: readonly object[],
   policy: Policy,
   window: { size: number; reserve: number },
   drafts: "ahead" | "none",
 ) {
   const shape = shapeOf("openai") as Shape<object>;
   return playSettings({
-    messages: said,
+    messages: objects,
     shape,
     rules: openaiRules,
     window,

@@ -26,8 +26,8 @@ const bench: Bench = async (_args, options) => {
 
 export default bench;
 
-function positive(given: string | true, flag: string): number {
-  const value = Number(given);
-  if (given === true || !(value >= 1)) throw new BenchInputError(`${flag} ${given}: give a number above 0.`);
+function positive(raw: string | true, flag: string): number {
+  const value = Number(raw);
+  if (raw === true || !(value >= 1)) throw new BenchInputError(`${flag} ${raw}: give a number above 0.`);
   return value;
 }

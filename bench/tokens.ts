@@ -29,7 +29,7 @@ const bench: Bench = async ([path], options) => {
   const counter = cheap ? counterFor({ model }) : await exactCounterFor({ model });
   const meter = createMeter<Message>(openaiShape, { ...counter, counter: counter.count });
   const plain = createMeter<Message>(openaiShape, { counter: (text) => text.length / 4, frame: NO_FRAME });
-  const found: Errors = { anchored: [], delta: [], afterChange: [], charsOver4: [] };
+  const errors: Errors = { anchored: [], delta: [], afterChange: [], charsOver4: [] };
   const answered = new Set(lines.flatMap((line) => (line.kind === "message" ? answers(line.message as Message) : [])));
   const account = createAccount();
   let ignored = 0;
@@ -40,16 +40,16 @@ const bench: Bench = async ([path], options) => {
       continue;
     }
     if (line.usage !== null) {
-      const asked = { model: line.model ?? model };
-      const calibration = { ...asked, prior: (cheap ? counterFor(asked) : await exactCounterFor(asked)).prior };
+      const request = { model: line.model ?? model };
+      const calibration = { ...request, prior: (cheap ? counterFor(request) : await exactCounterFor(request)).prior };
       const prompt = { view: view.name, fixed: 0, entries: view.entries };
       const predicted = account.count(prompt, calibration);
       const compacted = predictCompacted(account, calibration, { view, prompt: line.usage.input });
       const settled = account.settle({ of: seq, ...line.usage }, { ...calibration, prompt, window: null });
       if (settled.kind === "ignored") ignored += 1;
       else {
-        compare(found, { view, predicted, truth: line.usage.input });
-        if (compacted !== null) found.afterChange.push(Math.abs(compacted.predicted / compacted.truth - 1));
+        compare(errors, { view, predicted, truth: line.usage.input });
+        if (compacted !== null) errors.afterChange.push(Math.abs(compacted.predicted / compacted.truth - 1));
         view.reports.push({ entries: view.entries.length, input: line.usage.input, plain: view.plain });
       }
     }
@@ -57,7 +57,7 @@ const bench: Bench = async ([path], options) => {
     view.entries.push({ seq, tokens: meter.message(message) });
     view.plain += plain.message(message);
   }
-  return figures(found, { ignored, counter: counter.name, prior: counter.prior });
+  return figures(errors, { ignored, counter: counter.name, prior: counter.prior });
 };
 
 export default bench;
@@ -90,15 +90,15 @@ function emptyView(name: string): View {
   return { name, entries: [], reports: [], plain: 0 };
 }
 
-function compare(found: Errors, { view, predicted, truth }: { view: View; predicted: Count; truth: number }): void {
+function compare(errors: Errors, { view, predicted, truth }: { view: View; predicted: Count; truth: number }): void {
   // The first prompt of a segment, or to another model, holds a system prompt or a summary that the file doesn't show.
   if (predicted.source !== "anchored" && predicted.source !== "reported") return;
   const first = view.reports[0];
   const last = view.reports.at(-1);
   if (first === undefined || last === undefined) return;
-  found.anchored.push(Math.abs(predicted.tokens - truth) / truth);
-  found.delta.push(Math.abs(predicted.tokens - truth) / Math.max(1, Math.abs(truth - last.input)));
-  found.charsOver4.push(Math.abs((view.plain - first.plain) / (truth - first.input) - 1));
+  errors.anchored.push(Math.abs(predicted.tokens - truth) / truth);
+  errors.delta.push(Math.abs(predicted.tokens - truth) / Math.max(1, Math.abs(truth - last.input)));
+  errors.charsOver4.push(Math.abs((view.plain - first.plain) / (truth - first.input) - 1));
 }
 
 /** Hides what lies between the first report and the last one that leaves `KEEP` tokens, and predicts what remains. */
@@ -115,16 +115,16 @@ function predictCompacted(
   return { predicted: count.tokens, truth: first.input + (prompt - cut.input) };
 }
 
-function figures(found: Errors, context: { ignored: number; counter: string; prior: number }): object {
+function figures(errors: Errors, context: { ignored: number; counter: string; prior: number }): object {
   const spread = (values: readonly number[]) => ({ p50: quantile(values, 0.5), p95: quantile(values, 0.95) });
   const withMax = (values: readonly number[]) => ({ ...spread(values), max: Math.max(0, ...values) });
   return {
-    anchored: withMax(found.anchored),
-    delta: spread(found.delta),
-    afterChange: withMax(found.afterChange),
-    charsOver4: withMax(found.charsOver4),
+    anchored: withMax(errors.anchored),
+    delta: spread(errors.delta),
+    afterChange: withMax(errors.afterChange),
+    charsOver4: withMax(errors.charsOver4),
     ...context,
-    n: found.anchored.length,
-    changes: found.afterChange.length,
+    n: errors.anchored.length,
+    changes: errors.afterChange.length,
   };
 }

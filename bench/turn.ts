@@ -28,9 +28,9 @@ const turn: Bench = async (_args, options) => {
   const sizes = String(options["sizes"] ?? "100,1000,10000,100000")
     .split(",")
     .map(Number);
-  const asked = STORES.filter((name) => options["store"] === undefined || options["store"] === name);
+  const stores = STORES.filter((name) => options["store"] === undefined || options["store"] === name);
   const rows: object[] = [];
-  for (const name of asked) {
+  for (const name of stores) {
     const place = await open(name);
     try {
       for (const size of sizes) await fill(place.store, size);

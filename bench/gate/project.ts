@@ -99,10 +99,10 @@ function testOutput(
 }
 
 function grep(word: string, files: ReadonlyMap<string, readonly string[]>): string {
-  const found = [...files].flatMap(([path, lines]) =>
+  const matches = [...files].flatMap(([path, lines]) =>
     lines.flatMap((line, index) => (line.includes(word) ? [`${path}:${index + 1}:${line.trim()}`] : [])),
   );
-  return found.length === 0 ? "no match" : found.slice(0, 60).join("\n");
+  return matches.length === 0 ? "no match" : matches.slice(0, 60).join("\n");
 }
 
 function capital(word: string): string {

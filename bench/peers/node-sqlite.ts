@@ -23,9 +23,9 @@ export default class Database {
   }
 
   transaction<A extends SQLInputValue[]>(act: (...given: A) => unknown): (...given: A) => void {
-    return (...given) => {
+    return (...args) => {
       this.#db.exec("BEGIN");
-      act(...given);
+      act(...args);
       this.#db.exec("COMMIT");
     };
   }

@@ -144,12 +144,12 @@ function parsed(text: string): object {
 
 /** The same object for the same message, so that what is known of it (its tokens) isn't worked out again. */
 function fromPeer(message: PeerMessage): OpenAiMessage {
-  const converted = known.get(message) ?? convert(message);
-  known.set(message, converted);
+  const converted = cache.get(message) ?? convert(message);
+  cache.set(message, converted);
   return converted;
 }
 
-const known = new WeakMap<PeerMessage, OpenAiMessage>();
+const cache = new WeakMap<PeerMessage, OpenAiMessage>();
 
 function convert(message: PeerMessage): OpenAiMessage {
   const content = typeof message.content === "string" ? message.content : JSON.stringify(message.content);

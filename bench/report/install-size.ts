@@ -11,8 +11,8 @@ export function installSize(from: string, name: string): { packages: number; byt
   const seen = new Set([first]);
   for (const folder of seen) {
     for (const needed of neededBy(folder)) {
-      const found = find(folder, needed);
-      if (found !== null) seen.add(found);
+      const size = find(folder, needed);
+      if (size !== null) seen.add(size);
     }
   }
   return { packages: seen.size, bytes: [...seen].reduce((sum, folder) => sum + weigh(folder), 0) };

@@ -51,8 +51,8 @@ export function renderReadme(text: string, results: readonly Result[]): string {
     const { outcome, command } = results.find((result) => result.id === id)!;
     const subject = SUBJECTS.find((one) => one.id === id)!;
     if (outcome.kind !== "measured") return [];
-    const found = subject.rows(outcome.figures as never).find((row) => row.what.startsWith(what));
-    return found === undefined ? [] : [line({ ...found, what: says }, command)];
+    const match = subject.rows(outcome.figures as never).find((row) => row.what.startsWith(what));
+    return match === undefined ? [] : [line({ ...match, what: says }, command)];
   });
   if (rows.length < HEADLINES.length) return text;
   return text.replace(/(<!-- measured -->\n)[\s\S]*?(<!-- end -->)/, `$1${table(rows)}\n$2`);

@@ -51,18 +51,18 @@ export async function context({ assistant, screen, thread }: ChatSession): Promi
 
 export async function search({ deps, screen, thread }: ChatSession, words: string): Promise<void> {
   if (words === "") return screen.aside("Say what to look for: /search WORDS");
-  const found = await searchThread(deps.store, thread, words, { k: 10 });
-  if (found.kind === "nothing") return screen.aside(NOTHING_FOUND[found.reason]);
+  const result = await searchThread(deps.store, thread, words, { k: 10 });
+  if (result.kind === "nothing") return screen.aside(NOTHING_FOUND[result.reason]);
   const snippetOf = createSnippets(words);
   // A neighbor of what matches counts for an agent; a person asked for the words.
-  const hits = found.hits
+  const hits = result.hits
     .map(({ seq, role, text }) => ({ seq, role, snippet: snippetOf(text) }))
     .filter(({ snippet }) => snippet.marks.length > 0)
     .slice(0, 5);
   if (hits.length === 0) return screen.aside(NOTHING_FOUND["no-match"]);
   for (const { seq, role, snippet } of hits) {
-    const shown = screen.color ? inMarkdown(snippet) : snippet.text;
-    await screen.prose(`- #${seq} ${role}: ${shown.replaceAll(/\s+/g, " ")}`);
+    const excerpt = screen.color ? inMarkdown(snippet) : snippet.text;
+    await screen.prose(`- #${seq} ${role}: ${excerpt.replaceAll(/\s+/g, " ")}`);
   }
 }
 

@@ -12,17 +12,17 @@ export async function completions(before: string): Promise<readonly string[]> {
   const path = /^\/upload\s+(.*)$/s.exec(before)?.[1] ?? /(?:^|\s)@(\S*)$/.exec(before)?.[1];
   if (path === undefined) return [];
   const start = before.slice(0, before.length - path.length);
-  return (await pathsLike(path)).map((found) => start + found);
+  return (await pathsLike(path)).map((match) => start + match);
 }
 
 async function pathsLike(path: string): Promise<string[]> {
   const folder = path.endsWith("/") ? path : dirname(path);
   const entries = await readdir(folder === "" ? "." : folder, { withFileTypes: true }).catch(() => []);
-  const found = entries.map((entry) => {
+  const paths = entries.map((entry) => {
     const full = path.includes("/") ? join(folder, entry.name) : entry.name;
     return entry.isDirectory() ? `${full}/` : full;
   });
-  return found
+  return paths
     .filter((one) => one.startsWith(path))
     .toSorted()
     .slice(0, MOST);

@@ -9,7 +9,7 @@ import type { ChatSession } from "./session.ts";
 
 export async function files({ context, screen, thread }: ChatSession): Promise<void> {
   const { roots } = threadWorkspace(context.home, { user: context.user, id: thread });
-  let shown = 0;
+  let count = 0;
   for (const name of ["workspace", "uploads", "outputs"] as const) {
     const entries = await readdir(roots[name].directory, { recursive: true, withFileTypes: true }).catch(() => []);
     for (const entry of entries.filter((one) => one.isFile()).slice(0, MOST_SHOWN)) {
@@ -17,10 +17,10 @@ export async function files({ context, screen, thread }: ChatSession): Promise<v
       const { size } = await stat(path).catch(() => ({ size: 0 }));
       const inside = path.slice(roots[name].directory.length + 1);
       await screen.line(`  ${printable(`${VIRTUAL_ROOT}/${name}/${inside}`)}  ${grouped(size)} B`);
-      shown += 1;
+      count += 1;
     }
   }
-  if (shown === 0) await screen.aside("No files yet: /upload PATH brings one in, and the agent can write its own.");
+  if (count === 0) await screen.aside("No files yet: /upload PATH brings one in, and the agent can write its own.");
 }
 
 const MOST_SHOWN = 100;
@@ -29,9 +29,9 @@ export async function upload(session: ChatSession, argument: string): Promise<vo
   const { context, screen, thread } = session;
   const source = resolve(argument.replace(/^(["'])(.*)\1$/, "$2"));
   if (argument === "") return screen.aside("Say which file: /upload PATH");
-  const found = await stat(source).catch(() => null);
-  if (found === null) return screen.aside(`There is no file ${source}.`);
-  if (!found.isFile()) return screen.aside(`${source} is no file.`);
+  const stats = await stat(source).catch(() => null);
+  if (stats === null) return screen.aside(`There is no file ${source}.`);
+  if (!stats.isFile()) return screen.aside(`${source} is no file.`);
   const workspace = threadWorkspace(context.home, { user: context.user, id: thread });
   await prepareWorkspace(workspace);
   const name = await copyIn(source, workspace.roots.uploads.directory);
@@ -43,8 +43,8 @@ export async function upload(session: ChatSession, argument: string): Promise<vo
 /** `@PATH` in a message gives the agent a copy of that file; what is no file is only text. */
 export async function attachMentioned(session: ChatSession, text: string): Promise<void> {
   for (const [, path] of text.matchAll(MENTION)) {
-    const found = await stat(resolve(path!)).catch(() => null);
-    if (found?.isFile() === true) await upload(session, path!);
+    const stats = await stat(resolve(path!)).catch(() => null);
+    if (stats?.isFile() === true) await upload(session, path!);
   }
 }
 

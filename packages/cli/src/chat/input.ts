@@ -136,11 +136,11 @@ function submitted(state: InputState): Step {
   const { text, cursor } = editor;
   if (text.endsWith("\\") && cursor === text.length)
     return { state: { ...state, editor: { ...editor, text: `${text.slice(0, -1)}\n` } }, effects: [] };
-  const said = { text: wholeText(editor), shown: shownText(editor) };
-  if (said.text.trim() === "") return { state: { ...state, editor: withText(editor, "") }, effects: [] };
+  const line = { text: wholeText(editor), shown: shownText(editor) };
+  if (line.text.trim() === "") return { state: { ...state, editor: withText(editor, "") }, effects: [] };
   const next = { ...state, editor: taken(editor) };
-  if (!isWaiting(state.phase)) return { state: { ...next, queue: [...state.queue, said] }, effects: [] };
-  return { state: { ...next, phase: "thinking" }, effects: [{ kind: "say", said }] };
+  if (!isWaiting(state.phase)) return { state: { ...next, queue: [...state.queue, line] }, effects: [] };
+  return { state: { ...next, phase: "thinking" }, effects: [{ kind: "say", said: line }] };
 }
 
 /** One option is taken, several give what they share and are shown. Nothing if the line has changed meanwhile. */

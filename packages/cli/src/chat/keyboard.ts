@@ -24,9 +24,9 @@ export function openPipe(echo: (line: string) => Promise<void>): Keyboard {
         if (line === null && parts.length === 0) return null;
         parts.push(line?.replace(/\\$/, "") ?? "");
         if (line?.endsWith("\\")) continue;
-        const said = (line === null ? parts.slice(0, -1) : parts).join("\n");
-        if (said.trim() !== "") await echo(saidText(said));
-        return said;
+        const text = (line === null ? parts.slice(0, -1) : parts).join("\n");
+        if (text.trim() !== "") await echo(saidText(text));
+        return text;
       }
     },
     fill: () => {},

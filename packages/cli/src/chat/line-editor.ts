@@ -76,8 +76,8 @@ export function withText(state: EditorState, text: string): EditorState {
 
 /** With an empty line, and what was in it at the end of the history. */
 export function taken(state: EditorState): EditorState {
-  const said = wholeText(state);
-  const history = said.trim() === "" ? state.history : [...state.history.filter((one) => one !== said), said];
+  const text = wholeText(state);
+  const history = text.trim() === "" ? state.history : [...state.history.filter((one) => one !== text), text];
   const killed = wholeText({ ...state, text: state.killed });
   return { ...emptyEditor(history.slice(-KEPT)), killed };
 }

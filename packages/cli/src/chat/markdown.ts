@@ -63,9 +63,9 @@ class Writer {
       this.#held += char;
       return table;
     }
-    const shown = this.#word();
+    const painted = this.#word();
     this.#spaces += " ";
-    return table + shown;
+    return table + painted;
   }
 
   end(): string {
@@ -156,14 +156,14 @@ class Writer {
   /** Marks inside a word switch their style on and off and take no room. */
   #inline(word: string, spaces: string): string {
     this.#spaces = spaces;
-    let shown = "";
+    let output = "";
     const text = word.replaceAll(/\*\*|`|[\ue000\ue001]|[^*`\ue000\ue001]+|\*/g, (piece) => {
       const style = piece === "`" ? "code" : piece === "**" && !this.#isCode() ? "bold" : MARKS[piece];
       if (style !== undefined) return this.#switch(style);
-      shown += piece;
+      output += piece;
       return piece;
     });
-    return this.#place(text, columns(shown));
+    return this.#place(text, columns(output));
   }
 
   #isCode(): boolean {
@@ -185,12 +185,12 @@ const CODE_INDENT = "  ";
 const LONGEST_SPAN = 200;
 
 /** A link or an emphasis has begun and goes on behind the space. */
-function isOpen(held: string): boolean {
-  if (held.length > LONGEST_SPAN || held.includes("`")) return false;
-  const bracket = held.lastIndexOf("[");
-  const close = bracket === -1 ? 0 : held.indexOf("]", bracket);
-  if (close === -1 || (bracket !== -1 && held[close + 1] === "(" && held.indexOf(")", close) === -1)) return true;
-  return emphasisEnd(held) === -1;
+function isOpen(text: string): boolean {
+  if (text.length > LONGEST_SPAN || text.includes("`")) return false;
+  const bracket = text.lastIndexOf("[");
+  const close = bracket === -1 ? 0 : text.indexOf("]", bracket);
+  if (close === -1 || (bracket !== -1 && text[close + 1] === "(" && text.indexOf(")", close) === -1)) return true;
+  return emphasisEnd(text) === -1;
 }
 
 /** Where the emphasis that the word begins with ends; -1: not yet; 0: there is none. */

@@ -11,11 +11,11 @@ export async function memory({ assistant, screen, context, agentName }: ChatSess
   const { repository } = assistant.memory;
   const service = memoryService({ repository, clock: () => new Date(), ids: () => crypto.randomUUID() });
   const { facts, userContext, history } = await service.show(checked.scope);
-  const found = words === "" ? facts : (await service.search(checked.scope, words)).map(({ fact }) => fact);
+  const matches = words === "" ? facts : (await service.search(checked.scope, words)).map(({ fact }) => fact);
   const sections = words === "" ? [...Object.entries(userContext), ...Object.entries(history)] : [];
   const lines = [
     ...sections.flatMap(([name, text]) => (text === "" ? [] : [`${name}: ${text}`])),
-    ...found.filter(({ validTo }) => validTo === undefined).map(({ id, content }) => `${id}  ${content}`),
+    ...matches.filter(({ validTo }) => validTo === undefined).map(({ id, content }) => `${id}  ${content}`),
   ];
   if (lines.length === 0) return screen.aside(words === "" ? "Nothing is remembered yet." : "Nothing found.");
   for (const line of lines) await screen.aside(printable(line));

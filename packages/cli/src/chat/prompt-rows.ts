@@ -43,8 +43,8 @@ export function promptRows(state: InputState, status: Status | null, options: Ro
 }
 
 /** What was said, as it stays on the screen. */
-export function saidText(shown: string): string {
-  return `${PROMPT}${shown.replaceAll("\n", `\n${MORE}`)}`;
+export function saidText(text: string): string {
+  return `${PROMPT}${text.replaceAll("\n", `\n${MORE}`)}`;
 }
 
 const SIGNS = [..."⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"];
@@ -67,8 +67,8 @@ function typedRows(editor: EditorState, room: number): LiveRows {
   return { rows: all, cursor: { row: before.length - 1, column: columns(last) } };
 }
 
-function laidOut(start: string, shown: string, room: number): string[] {
-  const [first = "", ...others] = shown.split("\n").map(printable);
+function laidOut(start: string, text: string, room: number): string[] {
+  const [first = "", ...others] = text.split("\n").map(printable);
   return [`${start}${first}`, ...others.map((line) => `${MORE}${line}`)].flatMap((line) => rowsOf(line, room));
 }
 

@@ -6,11 +6,11 @@ import { printable } from "../terminal/terminal-text.ts";
 import { showLastExchange } from "./last-words.ts";
 import type { ChatSession } from "./session.ts";
 
-export async function model(session: ChatSession, given: string): Promise<void> {
+export async function model(session: ChatSession, argument: string): Promise<void> {
   const { context, screen, listed } = session;
   const { models } = await context.located.settings();
   const current = session.assistant.model.name;
-  if (given === "") {
+  if (argument === "") {
     if (models.length === 0) return screen.aside(`* ${current}; config.yaml names others under "models".`);
     listed.models = models.map(({ name }) => name);
     const rows = models.map(({ name, provider, model: id }, index) => [
@@ -21,18 +21,18 @@ export async function model(session: ChatSession, given: string): Promise<void> 
     await screen.line(table(["  no", "model", "provider"], rows));
     return screen.aside("/model NAME or its number uses another one.");
   }
-  const name = models.some((entry) => entry.name === given) ? given : listed.models[Number(given) - 1];
-  if (name === undefined) return screen.aside(`There is no model "${printable(given)}"; /model lists them.`);
+  const name = models.some((entry) => entry.name === argument) ? argument : listed.models[Number(argument) - 1];
+  if (name === undefined) return screen.aside(`There is no model "${printable(argument)}"; /model lists them.`);
   await session.useModel(name);
   await screen.aside(`Answers come from ${name} now (${grouped(session.assistant.model.window.tokens)} tokens).`);
 }
 
-export async function threads(session: ChatSession, given: string): Promise<void> {
+export async function threads(session: ChatSession, name: string): Promise<void> {
   const { deps, screen, listed } = session;
-  if (given !== "") {
-    const known = checkThreadId(given).kind !== "invalid" && (await deps.store.header(given)) !== undefined;
-    const id = known ? given : listed.threads[Number(given) - 1];
-    if (id === undefined) return screen.aside(`There is no thread "${printable(given)}"; /new makes one.`);
+  if (name !== "") {
+    const exists = checkThreadId(name).kind !== "invalid" && (await deps.store.header(name)) !== undefined;
+    const id = exists ? name : listed.threads[Number(name) - 1];
+    if (id === undefined) return screen.aside(`There is no thread "${printable(name)}"; /new makes one.`);
     session.goTo(id);
     await screen.aside(`This is ${id} now.`);
     return showLastExchange(session);

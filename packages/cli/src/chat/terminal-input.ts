@@ -224,6 +224,6 @@ async function readHistory(file: string): Promise<string[]> {
 /** Only a convenience: a history that can't be kept is no reason to fail. */
 async function writeHistory(file: string, history: readonly string[]): Promise<void> {
   if (history.length === 0) return;
-  const lines = history.map((said) => said.replaceAll("\n", BREAK));
+  const lines = history.map((line) => line.replaceAll("\n", BREAK));
   await writeFile(file, `${lines.join("\n")}\n`, { mode: 0o600 }).catch(() => {});
 }

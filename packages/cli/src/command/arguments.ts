@@ -100,8 +100,8 @@ function find(args: readonly string[], words: readonly number[], commands: reado
   if (single) return { command: single, length: 1 };
   const inside = groupOf(one!, commands).map(({ name }) => name);
   if (inside.length > 0) throw new UsageError(`"${one}" needs one of: ${inside.join(", ")}.`);
-  const known = [...new Set(commands.map(({ name }) => name.split(" ")[0]!))];
-  throw new UsageError(`Unknown command "${one}"; "palimpsest --help" lists all.`, { word: one!, known });
+  const names = [...new Set(commands.map(({ name }) => name.split(" ")[0]!))];
+  throw new UsageError(`Unknown command "${one}"; "palimpsest --help" lists all.`, { word: one!, known: names });
 }
 
 function parse(args: readonly string[], options: Readonly<Record<string, CommandOption>>, usage: string) {
@@ -123,30 +123,30 @@ function scan(args: readonly string[], options: Readonly<Record<string, CommandO
     const config = parserOptions(options);
     return parseArgs({ args: [...args], options: config, strict: true, allowPositionals: true, tokens: true });
   } catch (error) {
-    const said = error instanceof Error ? error.message : String(error);
-    const unknown = /^Unknown option '(-[^']+)'/.exec(said)?.[1];
-    const dashed = /^Option '(-[^']+)' argument is ambiguous/.exec(said)?.[1];
+    const message = error instanceof Error ? error.message : String(error);
+    const unknown = /^Unknown option '(-[^']+)'/.exec(message)?.[1];
+    const dashed = /^Option '(-[^']+)' argument is ambiguous/.exec(message)?.[1];
     const problem =
       unknown !== undefined
         ? `Unknown option "${unknown}"`
         : dashed !== undefined
           ? `${dashed} needs a value, and what follows it begins with "-"`
-          : said.split(/\.\s|\n/)[0];
-    const known = Object.keys(options).map((name) => `--${name}`);
+          : message.split(/\.\s|\n/)[0];
+    const flags = Object.keys(options).map((name) => `--${name}`);
     throw new UsageError(
       `${problem}; "${usage} --help" shows its options.`,
-      unknown === undefined ? null : { word: unknown, known },
+      unknown === undefined ? null : { word: unknown, known: flags },
     );
   }
 }
 
-function checkPositionals(command: Command, given: readonly string[]): void {
+function checkPositionals(command: Command, positionals: readonly string[]): void {
   const required = command.positionals.filter((name) => !name.startsWith("["));
-  const missing = required[given.length];
+  const missing = required[positionals.length];
   const usage = `Usage: palimpsest ${[command.name, ...command.positionals].join(" ")}`;
   if (missing !== undefined) throw new UsageError(`${missing.replace("...", "")} is missing. ${usage}`);
   const open = command.positionals.some((name) => /\.\.\.\]?$/.test(name));
-  const extra = open ? undefined : given[command.positionals.length];
+  const extra = open ? undefined : positionals[command.positionals.length];
   if (extra !== undefined)
     throw new UsageError(`"${extra}" is one argument too many; put words that belong together in quotes. ${usage}`);
 }

@@ -140,16 +140,16 @@ async function greet(session: ChatSession): Promise<void> {
   const { screen, thread, context, deps } = session;
   const { model } = session.assistant;
   const name = model.provider === "offline" ? "offline model" : model.name;
-  const known = (await deps.store.head(thread))?.messages ?? 0;
-  await screen.line(`palimpsest · ${thread} · ${known === 0 ? "new" : `${known} messages`} · ${name}`);
+  const messages = (await deps.store.head(thread))?.messages ?? 0;
+  await screen.line(`palimpsest · ${thread} · ${messages === 0 ? "new" : `${messages} messages`} · ${name}`);
   if (model.provider === "offline")
     await screen.aside("No model is asked: answers recall and quote what was said here.");
   if (model.provider === "offline") for (const line of offers()) await screen.aside(line);
-  if (model.provider === "offline" && known === 0)
+  if (model.provider === "offline" && messages === 0)
     for (const line of suggestions(model.window.tokens)) await screen.aside(line);
   await screen.aside("/help lists commands · Ctrl-C stops an answer, twice leaves");
   if (model.fallback !== null) context.output.note(`warning: ${model.fallback.message}`);
-  if (known === 0 || !screen.terminal) return;
+  if (messages === 0 || !screen.terminal) return;
   await showLastExchange(session);
   const budget = await session.budget();
   if (budget !== null) await screen.styledAside(budget);

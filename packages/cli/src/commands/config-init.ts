@@ -82,13 +82,13 @@ async function asked(answer: (question: string) => Promise<string>, { output }: 
   );
   const key = keyVariable === "" ? null : keyVariable.replace(/^\$/, "");
   if (isCompatible) return { provider, model, baseUrl, keyVariable: key, window: null };
-  const known = knownWindow(model);
+  const listed = knownWindow(model);
   const window = await question(
-    `Input window in tokens${known === null ? " (empty: not known)" : ""}`,
-    `${known ?? ""}`,
+    `Input window in tokens${listed === null ? " (empty: not known)" : ""}`,
+    `${listed ?? ""}`,
   );
   if (!/^\d*$/.test(window)) throw new UsageError(`The window is a whole number of tokens, not "${window}".`);
-  const isKnown = window === "" || Number(window) === known;
+  const isKnown = window === "" || Number(window) === listed;
   return { provider, model, baseUrl, keyVariable: key, window: isKnown ? null : Number(window) };
 }
 

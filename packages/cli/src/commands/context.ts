@@ -12,10 +12,10 @@ import { grouped } from "../terminal/grouped.ts";
 
 export const run: Run<{ readonly window?: number }> = async ({ positionals, options: { window: given } }, context) => {
   const thread = positionals[0]!;
-  const known = given === undefined ? await context.located.window() : null;
+  const configured = given === undefined ? await context.located.window() : null;
   const options =
     given === undefined
-      ? { window: known?.size, reserve: known?.reserve }
+      ? { window: configured?.size, reserve: configured?.reserve }
       : { window: given, simulate: await simulationPolicy(context) };
   const [prompt, cost] = await withThread(context, thread, async (home) => [
     await threadPrompt(home.store, thread, options),
@@ -32,7 +32,7 @@ export const run: Run<{ readonly window?: number }> = async ({ positionals, opti
     );
     if (cost !== null) await context.output.line(`${sentence(costLine(cost))}.`);
     if (simulated) context.output.note(`As a window of ${given} would force it; nothing was written.`);
-    if (given === undefined && (known === null || known.source === "fallback"))
+    if (given === undefined && (configured === null || configured.source === "fallback"))
       context.output.note(
         `The model's window is not known: ${grouped(breakdown.window)} tokens are assumed. Pass --window N.`,
       );

@@ -74,9 +74,9 @@ async function perform({ agent, memory, context, prompts }: Stage): Promise<numb
 
 async function recallTheBeginning(player: Player, show: Show): Promise<boolean> {
   const { text, calls } = await player.say(LAST_QUESTION);
-  const found = text.includes(EXPECTED) && calls.some(({ name }) => name === "recall");
-  await show.recall({ question: LAST_QUESTION, calls, text, found });
-  return found;
+  const isRecalled = text.includes(EXPECTED) && calls.some(({ name }) => name === "recall");
+  await show.recall({ question: LAST_QUESTION, calls, text, found: isRecalled });
+  return isRecalled;
 }
 
 async function undoAndRedo(agent: Agent, { played }: Player, show: Show): Promise<boolean> {
@@ -123,7 +123,7 @@ async function askElsewhere({
   const fact = facts.find(({ content }) => content.includes(LIKED));
   const player = createPlayer(agent, { threadId: "another", signal: context.signal });
   const { text } = await player.say(LATER_QUESTION);
-  const found = fact !== undefined && text.includes(LIKED);
-  await show.memory({ question: LATER_QUESTION, text, found });
-  return found;
+  const isRemembered = fact !== undefined && text.includes(LIKED);
+  await show.memory({ question: LATER_QUESTION, text, found: isRemembered });
+  return isRemembered;
 }

@@ -19,13 +19,13 @@ export const run: Run<{ readonly as?: string; readonly out?: string }> = async (
 };
 
 /** By its name, by the file's, else Markdown. */
-function formatOf(given: string | undefined, out: string | undefined): ExportFormat {
-  const name = given ?? /\.([a-z]+)$/i.exec(out ?? "")?.[1]?.toLowerCase() ?? "markdown";
+function formatOf(wanted: string | undefined, out: string | undefined): ExportFormat {
+  const name = wanted ?? /\.([a-z]+)$/i.exec(out ?? "")?.[1]?.toLowerCase() ?? "markdown";
   const format = { md: "markdown", htm: "html", json: "jsonl" }[name] ?? name;
-  const known = EXPORT_FORMATS.find((one) => one === format);
-  if (known !== undefined) return known;
-  if (given === undefined) return "markdown";
-  throw new UsageError(`--as must be one of ${EXPORT_FORMATS.join(", ")}, not "${given}".`);
+  const match = EXPORT_FORMATS.find((one) => one === format);
+  if (match !== undefined) return match;
+  if (wanted === undefined) return "markdown";
+  throw new UsageError(`--as must be one of ${EXPORT_FORMATS.join(", ")}, not "${wanted}".`);
 }
 
 /** For its owner alone, and never over a file that is there. */

@@ -64,8 +64,8 @@ async function reportFolder(path: string, thread: string, { files }: FolderOutco
     throw new Failure("empty", `${path} holds ${looked}. Nothing was imported.`);
   }
   if (context.format === "json") {
-    const shown = listed.map(({ file, imported, problem }) => ({ file, imported, problem }));
-    await output.json({ thread, imported, threads, files: shown });
+    const rows = listed.map(({ file, imported, problem }) => ({ file, imported, problem }));
+    await output.json({ thread, imported, threads, files: rows });
   } else {
     const before = known > 0 ? `; ${known} had been imported before` : "";
     await output.line(

@@ -13,12 +13,12 @@ export const run: Run<{ readonly role?: string; readonly expires?: string }> = (
   if (options.expires !== undefined && expiresAt === null)
     throw new UsageError(`--expires is a time from now such as 90d, 12h or 30m, not "${options.expires}".`);
   return withHome(context, async ({ store }) => {
-    const made = await createKey(keysOf(store), { user, role, expiresAt }, now);
-    if (format === "json") await output.json(made);
+    const key = await createKey(keysOf(store), { user, role, expiresAt }, now);
+    if (format === "json") await output.json(key);
     else {
-      await output.line(made.key);
-      const until = made.expiresAt === null ? "" : ` until ${made.expiresAt}`;
-      output.note(`The key ${made.id} of ${JSON.stringify(user)} (${role})${until}. It is shown only now: keep it.`);
+      await output.line(key.key);
+      const until = key.expiresAt === null ? "" : ` until ${key.expiresAt}`;
+      output.note(`The key ${key.id} of ${JSON.stringify(user)} (${role})${until}. It is shown only now: keep it.`);
     }
     return 0;
   });

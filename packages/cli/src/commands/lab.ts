@@ -83,16 +83,16 @@ function readPolicy(path: string, window: number, problems: string[]): Policy[] 
 
 function tableOf(rows: readonly Omit<LabRow, "timelines">[]): string[] {
   const percent = (share: number | null): string => (share === null ? "-" : `${(share * 100).toFixed(1)} %`);
-  const asked = rows.some(({ evidence }) => evidence !== null);
+  const hasQuestions = rows.some(({ evidence }) => evidence !== null);
   const cells = rows.map((row) => [
     row.name,
     percent(row.cost),
     percent(row.known),
     percent(row.knownWithRecall),
-    ...(asked ? [percent(row.evidence), percent(row.evidenceWithRecall)] : []),
+    ...(hasQuestions ? [percent(row.evidence), percent(row.evidenceWithRecall)] : []),
     ...[row.tokens, row.compactions, row.waits, row.violations, row.overWindow].map(grouped),
   ]);
-  const evidence = asked ? ["evidence", "ev+recall"] : [];
+  const evidence = hasQuestions ? ["evidence", "ev+recall"] : [];
   const head = ["policy", "cost", "known", "recall", ...evidence, "tokens", "compact", "waits", "invalid", "over"];
   const widths = head.map((title, column) => Math.max(title.length, ...cells.map((row) => row[column]!.length)));
   return [head, ...cells].map((row) =>

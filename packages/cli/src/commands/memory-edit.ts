@@ -8,12 +8,12 @@ import { printable } from "../terminal/terminal-text.ts";
 export const run: Run<FactOptions> = (input, context) =>
   withMemory(input, context, async (memory) => {
     const { service, scope } = memory;
-    const [given = "", text] = input.positionals;
-    const section = SECTION_PATHS.find((path) => path === given);
-    if (section === undefined && /^(?:userContext|history)\b/.test(given))
-      throw new UsageError(`There is no section "${given}": there are ${SECTION_PATHS.join(", ")}.`);
+    const [target = "", text] = input.positionals;
+    const section = SECTION_PATHS.find((path) => path === target);
+    if (section === undefined && /^(?:userContext|history)\b/.test(target))
+      throw new UsageError(`There is no section "${target}": there are ${SECTION_PATHS.join(", ")}.`);
     if (section !== undefined) {
-      if (text === undefined) throw new UsageError(`TEXT is missing. Usage: palimpsest memory edit ${given} TEXT`);
+      if (text === undefined) throw new UsageError(`TEXT is missing. Usage: palimpsest memory edit ${target} TEXT`);
       await service.rewrite(scope, section, text);
       if (context.format === "json") await context.output.json({ kind: "edited", section });
       else await context.output.line(`Rewrote ${section}.`);
@@ -22,7 +22,7 @@ export const run: Run<FactOptions> = (input, context) =>
     const change = { ...(text !== undefined && { content: text }), ...factOptions(input) };
     if (Object.keys(change).length === 0)
       throw new UsageError("Nothing to change: give a new TEXT, --category or --confidence.");
-    const id = await factId(memory, given);
+    const id = await factId(memory, target);
     const edited = await service.edit(scope, id, change);
     if (edited.kind === "refused") {
       if (edited.reason === "unknown-fact")

@@ -11,8 +11,8 @@ export const run: Run<MemoryOptions & { readonly redact?: boolean }> = (input, c
     const { service, scope, home } = memory;
     const ids: string[] = [];
     const turns = input.options.redact ? "redact" : "keep";
-    for (const given of input.positionals)
-      ids.push(await factId(memory, given, turns === "redact" ? "and-forgotten" : "known"));
+    for (const target of input.positionals)
+      ids.push(await factId(memory, target, turns === "redact" ? "and-forgotten" : "known"));
     const nowhere = { evidence: [], redacted: [], busy: [], scrubbed: { kind: "clean" } as const };
     const done =
       home === null

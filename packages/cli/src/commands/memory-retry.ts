@@ -27,8 +27,8 @@ export const run: Run = async (_input, context) => {
   if (format === "json") await output.json(report);
   else if (learned.length + left.length === 0) await output.line("Nothing was waiting to be learned.");
   else {
-    const given = revived === 0 ? "" : ` ${revived} had been given up.`;
-    if (learned.length > 0) await output.line(`Read ${learned.join(", ")}.${given}`);
+    const note = revived === 0 ? "" : ` ${revived} had been given up.`;
+    if (learned.length > 0) await output.line(`Read ${learned.join(", ")}.${note}`);
     for (const { thread, state, error } of left)
       output.note(
         `${thread} is ${state === "dead" ? "given up" : "still queued"}: ${error ?? "it was not done in time"}`,

@@ -9,12 +9,12 @@ export const run: Run<{ readonly off?: boolean }> = async ({ positionals, option
   const thread = positionals[0]!;
   const target = wholeNumber(positionals[1]!, "SEQ", 1);
   const on = options.off ? "off" : "on";
-  const held = await withThread(context, thread, (deps) =>
+  const outcome = await withThread(context, thread, (deps) =>
     withWriter(deps, thread, (writer) => pin(writer, target, on)),
   );
-  if (held.kind === "busy") throw busy(thread, held.expiresAt);
-  if (held.kind === "missing") throw missingThread(context, thread);
-  const result = held.value;
+  if (outcome.kind === "busy") throw busy(thread, outcome.expiresAt);
+  if (outcome.kind === "missing") throw missingThread(context, thread);
+  const result = outcome.value;
   if (result.kind === "no-message")
     throw new Failure(
       "no-message",

@@ -18,7 +18,7 @@ export const run: Run<TalkOptions> = async ({ positionals, options }, context) =
   const workspace = await chosenWorkspace(options, context);
   return withHome(context, async (home) => {
     const { output, verbose } = context;
-    const given = await chosenThread(options, home.store);
+    const chosen = await chosenThread(options, home.store);
     const model = options.model ?? null;
     const { agent, memory } = await home.agent({
       model,
@@ -30,7 +30,7 @@ export const run: Run<TalkOptions> = async ({ positionals, options }, context) =
     try {
       const stream = agent.stream({
         prompt,
-        threadId: given,
+        threadId: chosen,
         agentName: options.agent,
         signal: context.signal,
         waitMs,
@@ -49,7 +49,7 @@ export const run: Run<TalkOptions> = async ({ positionals, options }, context) =
       if (shown !== "" && !shown.endsWith("\n")) await context.output.write("\n");
       const result = await stream.result;
       const cost = await runCost(result, model, context);
-      return await report(result, { context, asked: given, cost });
+      return await report(result, { context, asked: chosen, cost });
     } finally {
       if (!context.signal.aborted) await learn(memory, context);
     }
@@ -74,8 +74,8 @@ async function promptOf([given, rest]: readonly string[], { signal }: Context): 
   if (rest !== undefined && rest !== "-")
     throw new UsageError(`"${rest}" is one argument too many; put words that belong together in quotes.`);
   const isPiped = given === "-" || rest === "-" || (given === undefined && process.stdin.isTTY !== true);
-  const said = given === "-" ? "" : (given ?? "");
-  const prompt = [said, ...(isPiped ? [(await readStdin(signal)).toString("utf8")] : [])]
+  const argument = given === "-" ? "" : (given ?? "");
+  const prompt = [argument, ...(isPiped ? [(await readStdin(signal)).toString("utf8")] : [])]
     .filter((text) => text.trim() !== "")
     .join("\n\n");
   if (prompt === "") throw new UsageError("PROMPT is empty: say what the agent should do, or pipe it in.");

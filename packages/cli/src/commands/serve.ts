@@ -18,10 +18,10 @@ export const run: Run<Options> = ({ options }, context) => {
     const log = (line: RequestLine) => output.note(JSON.stringify(line));
     const gateway = createGateway({ home, log });
     // From here on an end is an orderly one.
-    const asked = new AbortController();
+    const stop = new AbortController();
     const stopped = Promise.race([
-      once(process, "SIGTERM", { signal: asked.signal }),
-      once(process, "SIGINT", { signal: asked.signal }),
+      once(process, "SIGTERM", { signal: stop.signal }),
+      once(process, "SIGINT", { signal: stop.signal }),
     ]).catch(() => {});
     try {
       const { url } = await gateway.listen({
@@ -33,7 +33,7 @@ export const run: Run<Options> = ({ options }, context) => {
       else await output.line(`Palimpsest is at ${url} (Ctrl-C ends it).`);
       await stopped;
     } finally {
-      asked.abort();
+      stop.abort();
       await gateway.close();
     }
     return 0;

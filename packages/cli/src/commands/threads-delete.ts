@@ -60,9 +60,9 @@ async function confirm(
   { output, format, signal }: Context,
 ): Promise<void> {
   if (canAsk(format)) {
-    const shown = threads.slice(0, SHOWN).join(", ");
+    const names = threads.slice(0, SHOWN).join(", ");
     const more = threads.length > SHOWN ? `, and ${threads.length - SHOWN} more` : "";
-    await output.line(`${shown}${more}`);
+    await output.line(`${names}${more}`);
     if (isYes(await ask(`Delete ${counted(threads.length, "thread")} for good? [y/N] `, signal))) return;
     throw new Failure("declined", "Nothing was deleted.");
   }

@@ -55,13 +55,13 @@ function listed(options: Options, context: Context): Promise<readonly Listed[]> 
   const { limit, all, "older-than": olderThan, sizes } = options;
   return withHome(context, async (home) => {
     const filter = { ...(limit !== undefined && { limit }), ...(all === true && { all }), olderThan };
-    const found: Listed[] = [];
+    const summaries: Listed[] = [];
     for (const summary of await listThreads(home.store, filter)) {
       context.signal.throwIfAborted();
-      found.push({ ...summary, bytes: sizes === true ? await sizeOf(home, summary) : null });
-      if (sizes === true && process.stderr.isTTY) context.output.progress(`measured ${found.length}`);
+      summaries.push({ ...summary, bytes: sizes === true ? await sizeOf(home, summary) : null });
+      if (sizes === true && process.stderr.isTTY) context.output.progress(`measured ${summaries.length}`);
     }
-    return found;
+    return summaries;
   });
 }
 
@@ -78,7 +78,7 @@ async function folderSize(folder: string): Promise<number> {
   const sizes = entries
     .filter((entry) => entry.isFile())
     .map((entry) => stat(join(entry.parentPath, entry.name)).catch(() => null));
-  return (await Promise.all(sizes)).reduce((sum, found) => sum + (found?.size ?? 0), 0);
+  return (await Promise.all(sizes)).reduce((sum, stats) => sum + (stats?.size ?? 0), 0);
 }
 
 function nothing({ all, "older-than": days }: Options, { store, home, user }: Context): string {

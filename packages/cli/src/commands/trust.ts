@@ -16,10 +16,10 @@ interface Options {
 export const run: Run<Options> = async ({ positionals, options }, context) => {
   const act = options.remove ? "remove" : options["dry-run"] ? "show" : "trust";
   if (act === "remove" && options["dry-run"]) throw new UsageError("--remove and --dry-run can't be combined.");
-  const given = positionals[0];
-  if (options.workspace) return trustWorkspace(resolve(given ?? "."), act, context);
-  const found = given === undefined ? await usedHere(context) : namedBy(resolve(given), context);
-  const strange = found.filter(({ state }) => state !== "own");
+  const target = positionals[0];
+  if (options.workspace) return trustWorkspace(resolve(target ?? "."), act, context);
+  const admissions = target === undefined ? await usedHere(context) : namedBy(resolve(target), context);
+  const strange = admissions.filter(({ state }) => state !== "own");
   for (const admission of strange) {
     if (admission.state === "other-user") throw new Failure("other-user", `${admission.path} ${refusalOf(admission)}.`);
     if (act === "remove") admission.distrust();
@@ -88,11 +88,11 @@ async function report(admissions: readonly Admission[], act: Act, { format, outp
   }
   if (admissions.length === 0) await output.line("Nothing here needs to be trusted.");
   for (const admission of admissions) {
-    const said = {
+    const sentences = {
       trust: "is trusted as it is now; you are asked again when it changes",
       remove: "is no longer trusted",
     };
-    const now = act === "show" ? STATES[admission.state] : said[act];
+    const now = act === "show" ? STATES[admission.state] : sentences[act];
     await output.line(`The ${admission.kind === "home" ? "home" : "configuration"} ${admission.path} ${now}.`);
     if (act === "remove" || admission.powers.length === 0) continue;
     await output.line([act === "trust" ? "It may" : "It would", ...powerLines(admission)].join("\n"));

@@ -14,11 +14,11 @@ export async function listThreads(store: Store, filter: ThreadFilter): Promise<r
   const { limit = Number.POSITIVE_INFINITY, olderThan, now = new Date() } = filter;
   const before = olderThan === undefined ? null : new Date(now.getTime() - olderThan * DAY_MS).toISOString();
   const isOld = ({ updatedAt }: ThreadSummary) => before === null || updatedAt < before;
-  const found: ThreadSummary[] = [];
+  const summaries: ThreadSummary[] = [];
   const stores = filter.all === true ? everyUser(store) : [store];
   for await (const own of stores)
-    found.push(...(await ofUser(own, before === null ? limit : Number.POSITIVE_INFINITY)));
-  return found
+    summaries.push(...(await ofUser(own, before === null ? limit : Number.POSITIVE_INFINITY)));
+  return summaries
     .filter(isOld)
     .sort((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1))
     .slice(0, limit);
@@ -42,18 +42,18 @@ export function matcherOf(pattern: string): (id: string) => boolean {
 }
 
 async function ofUser(store: Store, limit: number): Promise<readonly ThreadSummary[]> {
-  const found: ThreadSummary[] = [];
+  const summaries: ThreadSummary[] = [];
   let after: string | undefined;
-  while (found.length < limit) {
+  while (summaries.length < limit) {
     const page = await store.threads({
-      limit: Math.min(limit - found.length, PAGE),
+      limit: Math.min(limit - summaries.length, PAGE),
       ...(after !== undefined && { after }),
     });
-    found.push(...page.threads);
+    summaries.push(...page.threads);
     if (page.next === null) break;
     after = page.next;
   }
-  return found;
+  return summaries;
 }
 
 const PAGE = 500;

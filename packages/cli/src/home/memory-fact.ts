@@ -27,16 +27,16 @@ export const REFUSED = {
 /** Ids are long: a beginning will do, from four characters on, where only one fact has it. */
 export async function factId(
   { service, scope }: OpenMemory,
-  given: string,
+  name: string,
   which: "known" | "and-forgotten" = "known",
 ): Promise<string> {
   const { facts } = await service.show(scope);
   const forgotten = (which === "known" ? [] : await service.history(scope)).filter(({ kind }) => kind === "forget");
   const ids = [...new Set([...facts.map(({ id }) => id), ...forgotten.map(({ target }) => target)])];
-  if (ids.includes(given)) return given;
-  const meant = given.length < 4 ? [] : ids.filter((id) => id.startsWith(given));
+  if (ids.includes(name)) return name;
+  const meant = name.length < 4 ? [] : ids.filter((id) => id.startsWith(name));
   if (meant.length === 1) return meant[0]!;
   if (meant.length > 1)
-    throw new Failure("ambiguous", `${meant.length} facts begin with "${given}": give more of the id.`);
-  throw new Failure("unknown-fact", `There is no fact "${given}": "palimpsest memory show" lists them.`);
+    throw new Failure("ambiguous", `${meant.length} facts begin with "${name}": give more of the id.`);
+  throw new Failure("unknown-fact", `There is no fact "${name}": "palimpsest memory show" lists them.`);
 }

@@ -142,19 +142,19 @@ interface BarOptions {
 
 /** Every part that holds anything gets at least one cell, as long as there are cells. */
 function barOf(slices: readonly Slice[], { window, width, color }: BarOptions): string {
-  const shown = slices.filter(({ tokens }) => tokens > 0);
+  const visible = slices.filter(({ tokens }) => tokens > 0);
   const whole = Math.max(
     window,
-    shown.reduce((sum, { tokens }) => sum + tokens, 0),
+    visible.reduce((sum, { tokens }) => sum + tokens, 0),
   );
-  const sizes = shown.map(({ tokens }) => Math.max(1, Math.floor((tokens / whole) * width)));
+  const sizes = visible.map(({ tokens }) => Math.max(1, Math.floor((tokens / whole) * width)));
   let spare = width - sizes.reduce((sum, size) => sum + size, 0);
   while (spare !== 0 && sizes.length > 0) {
     const largest = sizes.indexOf(Math.max(...sizes));
     sizes[largest]! += spare > 0 ? spare : -1;
     spare = width - sizes.reduce((sum, size) => sum + size, 0);
   }
-  return shown.map(({ name }, index) => painted(name, color, sizes[index]!)).join("");
+  return visible.map(({ name }, index) => painted(name, color, sizes[index]!)).join("");
 }
 
 function painted(name: SliceName, color: boolean, count = 1): string {

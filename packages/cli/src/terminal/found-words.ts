@@ -17,13 +17,13 @@ export function inMarkdown(snippet: Snippet): string {
 }
 
 function wrapMarks({ text, marks }: Snippet, wrap: (word: string) => string, other: (rest: string) => string): string {
-  let shown = "";
+  let output = "";
   let at = 0;
   for (const [start, end] of marks) {
-    shown += other(text.slice(at, start)) + wrap(text.slice(start, end));
+    output += other(text.slice(at, start)) + wrap(text.slice(start, end));
     at = end;
   }
-  return shown + other(text.slice(at));
+  return output + other(text.slice(at));
 }
 
 /** Why a search has nothing to show. */

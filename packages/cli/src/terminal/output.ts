@@ -89,13 +89,13 @@ function isClosed(error: NodeJS.ErrnoException): boolean {
 const CHUNK = 65_536;
 
 async function writeAll(pieces: AsyncIterable<string>, write: Output["write"], signal: AbortSignal): Promise<void> {
-  let held = "";
+  let rest = "";
   for await (const piece of pieces) {
     signal.throwIfAborted();
-    held += piece;
-    if (held.length < CHUNK) continue;
-    await write(held);
-    held = "";
+    rest += piece;
+    if (rest.length < CHUNK) continue;
+    await write(rest);
+    rest = "";
   }
-  await write(held);
+  await write(rest);
 }

@@ -10,8 +10,8 @@ export function graphemes(text: string): string[] {
 
 /** Colors take no room. */
 export function columns(text: string): number {
-  const shown = text.includes(ESCAPE) ? stripVTControlCharacters(text) : text;
-  return ASCII.test(shown) ? shown.length : graphemes(shown).reduce((sum, one) => sum + width(one), 0);
+  const visible = text.includes(ESCAPE) ? stripVTControlCharacters(text) : text;
+  return ASCII.test(visible) ? visible.length : graphemes(visible).reduce((sum, one) => sum + width(one), 0);
 }
 
 /** One line cut into rows that fit, wherever that is; its colors go on in the next row. */

@@ -9,12 +9,12 @@ export interface TreeRow {
 export function inTree<R extends TreeRow>(rows: readonly R[]): readonly (R & { readonly depth: number })[] {
   const ids = new Set(rows.map(({ id }) => id));
   const under = Map.groupBy(rows, ({ parent }) => (parent !== null && ids.has(parent) ? parent : null));
-  const found: (R & { readonly depth: number })[] = [];
+  const ordered: (R & { readonly depth: number })[] = [];
   const waiting = (under.get(null) ?? []).map((row) => ({ row, depth: 0 })).toReversed();
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const { row, depth } = next;
-    found.push({ ...row, depth });
+    ordered.push({ ...row, depth });
     for (const child of (under.get(row.id) ?? []).toReversed()) waiting.push({ row: child, depth: depth + 1 });
   }
-  return found;
+  return ordered;
 }

@@ -92,16 +92,16 @@ export async function applyUntilFits<M, A extends Applied<M>>(
   { window, apply, replan }: Fitting<M, A>,
 ): Promise<{ readonly plan: CompactPlan; readonly applied: A }> {
   let plan = first;
-  let known = NOTHING_KNOWN;
+  let feedback = NOTHING_KNOWN;
   let applied = await apply(first, null);
   for (let tries = 1; tries < TRIES && tokensIn(applied) > plan.most; tries += 1) {
     const miss = tokensIn(applied) - plan.tokensAfter;
     const over = tokensIn(applied) > window.size - window.reserve;
-    known = {
-      unforeseen: known.unforeseen + (over ? Math.max(1, miss) : 0),
-      summaryTokens: plan.cut === null ? known.summaryTokens : plan.cut.summaryTokens + miss,
+    feedback = {
+      unforeseen: feedback.unforeseen + (over ? Math.max(1, miss) : 0),
+      summaryTokens: plan.cut === null ? feedback.summaryTokens : plan.cut.summaryTokens + miss,
     };
-    const next = replan(known);
+    const next = replan(feedback);
     if (next.kind !== "compact") break;
     plan = next;
     applied = await apply(next, applied);

@@ -14,12 +14,12 @@ export interface Boundary {
 /** All valid cuts in order. `end` (an empty tail) is one only when nothing in the view still waits for an answer. */
 export function boundaries<M>(entries: readonly ViewEntry<M>[], shape: Shape<M>): Boundary[] {
   const parted = partedCalls(entries, shape);
-  const found: Boundary[] = [];
+  const cuts: Boundary[] = [];
   entries.forEach((entry, index) => {
     if (entry.source !== "message" || parted[index] !== 0) return;
     const role = shape.role(entry.message);
-    if (role === "user") found.push({ index, kind: "user-turn" });
-    if (role === "assistant") found.push({ index, kind: "group" });
+    if (role === "user") cuts.push({ index, kind: "user-turn" });
+    if (role === "assistant") cuts.push({ index, kind: "group" });
   });
   const last = entries.findLast((entry) => shape.role(entry.message) !== "system");
   if (
@@ -27,9 +27,9 @@ export function boundaries<M>(entries: readonly ViewEntry<M>[], shape: Shape<M>)
     shape.role(last.message) === "assistant" &&
     shape.calls(last.message).length === 0
   ) {
-    found.push({ index: entries.length, kind: "end" });
+    cuts.push({ index: entries.length, kind: "end" });
   }
-  return found;
+  return cuts;
 }
 
 /** Index of the user turn that is being worked on when the view is cut at `cut`; -1 when there is none. */

@@ -49,23 +49,23 @@ const WHOLE: readonly Level[] = LEVELS.slice(0, 1);
 const SHORTEST_WITH_ALL_KEPT = 1000;
 
 /** A manual compaction: the cut that keep asks for, whatever it gains, as long as the summary can't overfill the window. */
-export function gentlestCut(given: Choices): Choice | null {
-  const { sizes, limits } = given;
-  const cut = preferredCuts(given).find(({ index }) => index > sizes.first);
+export function gentlestCut(choices: Choices): Choice | null {
+  const { sizes, limits } = choices;
+  const cut = preferredCuts(choices).find(({ index }) => index > sizes.first);
   if (cut === undefined) return null;
   const round = { least: STUB_TOKENS, target: { tokens: limits.fits, messages: Number.POSITIVE_INFINITY } };
-  const sized = sizeCut(cut, WHOLE[0]!, round, given);
+  const sized = sizeCut(cut, WHOLE[0]!, round, choices);
   if (sized === null) return null;
   const reaches = sized.tokens <= limits.goal ? "low-water" : "keep";
   return { cut, entries: [], ...sized, most: limits.fits, reaches };
 }
 
 /** The first choice that is good enough, from the least to the most invasive. */
-export function chooseCut(given: Choices): Choice | null {
-  for (const round of rounds(given)) {
+export function chooseCut(choices: Choices): Choice | null {
+  for (const round of rounds(choices)) {
     for (const level of round.levels) {
       for (const cut of round.cuts) {
-        const choice = choiceOf(cut, level, round, given);
+        const choice = choiceOf(cut, level, round, choices);
         if (choice !== null) return choice;
       }
     }
@@ -87,9 +87,9 @@ interface Target {
   readonly messages: number;
 }
 
-function rounds(given: Choices): readonly Round[] {
-  const { sizes, limits, cuts, policy } = given;
-  const preferred = preferredCuts(given);
+function rounds(choices: Choices): readonly Round[] {
+  const { sizes, limits, cuts, policy } = choices;
+  const preferred = preferredCuts(choices);
   const nearest = preferred.toReversed();
   const onward = cuts.filter(({ index }) => index >= (preferred[0]?.index ?? sizes.first));
   const mild = LEVELS.filter((level) => level >= SHORTEST_WITH_ALL_KEPT);
@@ -127,9 +127,9 @@ function promisedMost({ trigger, fits, minGain }: Limits): number {
   return Math.min(trigger - 1, fits - minGain);
 }
 
-function choiceOf(cut: Boundary, level: Level, round: Round, given: Choices): Choice | null {
-  const { sizes, limits, policy } = given;
-  const sized = sizeCut(cut, level, round, given);
+function choiceOf(cut: Boundary, level: Level, round: Round, choices: Choices): Choice | null {
+  const { sizes, limits, policy } = choices;
+  const sized = sizeCut(cut, level, round, choices);
   if (sized === null || sized.tokens >= sizes.total) return null;
   const { entries, excess } = sizes.clamps(cut, level);
   const tokens = sized.tokens + excess;

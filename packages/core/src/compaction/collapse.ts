@@ -23,9 +23,9 @@ const REQUEST_TOKENS = 256;
 /** The last rung: everything is hidden, the request and a digest of the open calls stand for it. */
 export function collapse<M>(input: PlanInput<M>, sizes: CutSizes, limits: Limits): Plan {
   const end: Boundary = { index: input.prompt.entries.length, kind: "group" };
-  const asked = sizes.request(end);
+  const requestIndex = sizes.request(end);
   const { entries, excess } = sizes.clamps(end, REQUEST_TOKENS);
-  const request = asked < 0 ? 0 : sizes.after(end, REQUEST_TOKENS, 0).tokens + excess - sizes.base;
+  const request = requestIndex < 0 ? 0 : sizes.after(end, REQUEST_TOKENS, 0).tokens + excess - sizes.base;
   const room = limits.fits - sizes.base - request;
   if (room < STUB_TOKENS) return { kind: "impossible", floor: floorOf(input, sizes, request) };
   const ample = Math.min(room, Math.max(STUB_TOKENS * 2, limits.goal - sizes.base - request));

@@ -82,15 +82,15 @@ export function cutSizes<M>(prompt: Prompt<M>, { format, unforeseen = 0, origina
         const standing = sum(
           sizes.slice(0, first).filter((_, index) => !isSystem(view[index]!) && view[index]!.source === "summary"),
         );
-        const asked = standingRequest();
-        const tokens = base + standing + (asked < 0 ? 0 : sizeAt(level, asked)) + suffix(level)[first]!;
+        const requestIndex = standingRequest();
+        const tokens = base + standing + (requestIndex < 0 ? 0 : sizeAt(level, requestIndex)) + suffix(level)[first]!;
         return { tokens, messages };
       }
-      const asked = request(cut);
+      const requestAt = request(cut);
       const summaryTurns = format === "pair" ? 2 : format === "user" ? 1 : 0;
       return {
-        tokens: base + summary + (asked < 0 ? 0 : sizeAt(level, asked)) + suffix(level)[cut.index]!,
-        messages: visible(0)[cut.index]! + summaryTurns + (asked < 0 ? 0 : 1),
+        tokens: base + summary + (requestAt < 0 ? 0 : sizeAt(level, requestAt)) + suffix(level)[cut.index]!,
+        messages: visible(0)[cut.index]! + summaryTurns + (requestAt < 0 ? 0 : 1),
       };
     },
     clamps(cut, level) {
@@ -160,10 +160,10 @@ function suffixSums(length: number, at: (index: number) => number): number[] {
 }
 
 function remember<T>(compute: (level: number) => T): (level: number) => T {
-  const known = new Map<number, T>();
+  const cache = new Map<number, T>();
   return (level) => {
-    const value = known.get(level) ?? compute(level);
-    known.set(level, value);
+    const value = cache.get(level) ?? compute(level);
+    cache.set(level, value);
     return value;
   };
 }

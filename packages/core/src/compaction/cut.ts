@@ -28,7 +28,7 @@ export function makeCut<M>(
 ): Cut {
   const hidden = view.slice(0, cut.index).filter(({ source }) => source === "message");
   const seqs = hidden.map((entry) => entry.seq ?? 0);
-  const asked = sizes.request(cut);
+  const requestIndex = sizes.request(cut);
   const systems = view.slice(0, cut.index).filter(({ seq, role }) => seq !== null && role === "system");
   return {
     tail: cut.index,
@@ -36,7 +36,7 @@ export function makeCut<M>(
     hidden: hidden.length,
     kept: view.length - cut.index,
     hiddenTokens: sizes.hidden(cut.index),
-    request: asked < 0 ? null : view[asked]!.seq,
+    request: requestIndex < 0 ? null : view[requestIndex]!.seq,
     systems: systems.map(({ seq }) => seq!),
     summaryTokens: budget.summary,
     digestTokens: budget.digest,

@@ -135,8 +135,8 @@ function keepClashes(keep: Threshold, triggers: readonly Threshold[]): string[] 
 
 function thresholdProblems(where: string, threshold: Threshold): string[] {
   if (typeof threshold !== "object" || threshold === null) {
-    const given = JSON.stringify(threshold);
-    return [`${where} ${given} is no threshold: give one such as { type: "messages", value: 20 }`];
+    const thresholdText = JSON.stringify(threshold);
+    return [`${where} ${thresholdText} is no threshold: give one such as { type: "messages", value: 20 }`];
   }
   const { type, value } = threshold;
   if (type !== "fraction" && type !== "tokens" && type !== "messages") {

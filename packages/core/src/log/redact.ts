@@ -13,8 +13,8 @@ const REDACTED = "[redacted]";
 /** A new message with the role and the call ids of the old one and nothing else of it; reasoning is left out. */
 export function skeleton<M>(shape: Shape<M>, message: M): M {
   const parts = shape.parts(message).flatMap((part) => (part.kind === "reasoning" ? [] : [blank(part)]));
-  const made = shape.make(shape.role(message), parts.length > 0 ? parts : [{ kind: "text", text: REDACTED }]);
-  return made.slice(1).reduce<M>((first, next) => shape.join(first, next), made[0]!);
+  const replacement = shape.make(shape.role(message), parts.length > 0 ? parts : [{ kind: "text", text: REDACTED }]);
+  return replacement.slice(1).reduce<M>((first, next) => shape.join(first, next), replacement[0]!);
 }
 
 /** What goes, as one thread sees it. */
@@ -108,10 +108,10 @@ function withoutEchoes<T>(value: T, texts: readonly string[]): T {
   if (typeof value === "string") return (isEcho(value, texts) ? REDACTED : value) as T;
   if (typeof value !== "object" || value === null) return value;
   const old = Object.values(value);
-  const made = old.map((one) => withoutEchoes(one, texts));
-  if (made.every((one, index) => one === old[index])) return value;
-  if (Array.isArray(value)) return made as T;
-  return Object.fromEntries(Object.keys(value).map((key, index) => [key, made[index]])) as T;
+  const cleaned = old.map((one) => withoutEchoes(one, texts));
+  if (cleaned.every((one, index) => one === old[index])) return value;
+  if (Array.isArray(value)) return cleaned as T;
+  return Object.fromEntries(Object.keys(value).map((key, index) => [key, cleaned[index]])) as T;
 }
 
 /** Whether a text repeats any of the words that go. */
@@ -121,11 +121,11 @@ export function isQuoted(text: string, words: readonly string[]): boolean {
 
 /** It is prose, and it stands in the words or they stand in it. Ids, states and other single words carry no sense of their own. */
 function isEcho(text: string, texts: readonly string[]): boolean {
-  const said = flat(text).replace(/\u2026$/u, "");
-  if (said.length < SHORTEST_QUOTE && !said.includes(" ")) return false;
+  const plainText = flat(text).replace(/\u2026$/u, "");
+  if (plainText.length < SHORTEST_QUOTE && !plainText.includes(" ")) return false;
   return texts.some((source) => {
     const words = flat(source);
-    return words === said || (said.includes(" ") && words.includes(said)) || quotes(said, [words]);
+    return words === plainText || (plainText.includes(" ") && words.includes(plainText)) || quotes(plainText, [words]);
   });
 }
 

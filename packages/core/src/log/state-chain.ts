@@ -29,8 +29,8 @@ export function chainAfter(before: StateChain | null, record: CompactionRecord):
   const state = (record.summary.state ?? null) as Json;
   if (checkpoint === null) return { seq, checkpoint: seq, length: 0, state };
   const length = (before?.length ?? 0) + record.summary.text.length + JSON.stringify(state).length;
-  const known = before !== null && before.seq === record.folds ? before.state : null;
-  return { seq, checkpoint, length, state: isChanges(state) ? changed(known, state, record.summary.text) : state };
+  const base = before !== null && before.seq === record.folds ? before.state : null;
+  return { seq, checkpoint, length, state: isChanges(state) ? changed(base, state, record.summary.text) : state };
 }
 
 /** A reader never has to go further back than this many times the size of the state itself, in characters. */

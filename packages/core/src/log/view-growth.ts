@@ -13,7 +13,7 @@ export interface Folded<M> {
 /** The same as `view(live)`: what was folded before is taken over where records were only added since. */
 export function viewAfter<M>(before: Folded<M>, live: LiveRecords, options: ViewOptions<M>): readonly ViewEntry<M>[] {
   if (!isGrown(before, live, options.shape)) return view(live, options);
-  const shown = visibleMessage(live, options);
+  const visible = visibleMessage(live, options);
   const additionTargets = new Set(live.evidence.slice(before.live.evidence.length).map(({ of }) => of));
   const entries = before.entries.slice();
   if (additionTargets.size > 0) {
@@ -23,10 +23,11 @@ export function viewAfter<M>(before: Folded<M>, live: LiveRecords, options: View
       const record = entry.seq === null ? undefined : bySeq.get(entry.seq);
       if (record === undefined) continue;
       const digest = entry.source === "request" ? (live.compaction?.summary.digest ?? null) : null;
-      entries[index] = { source: entry.source, ...withDigest(shown(record), digest) };
+      entries[index] = { source: entry.source, ...withDigest(visible(record), digest) };
     }
   }
-  for (const record of live.tail.slice(before.live.tail.length)) entries.push({ source: "message", ...shown(record) });
+  for (const record of live.tail.slice(before.live.tail.length))
+    entries.push({ source: "message", ...visible(record) });
   return entries;
 }
 

@@ -50,15 +50,15 @@ export interface ViewOptions<M> {
 
 export function view<M>(live: LiveRecords, options: ViewOptions<M>): ViewEntry<M>[] {
   const { shape } = options;
-  const shown = visibleMessage(live, options);
-  const systems = live.systems.map((record): ViewEntry<M> => ({ source: "system", ...shown(record) }));
-  const tail = live.tail.map((record): ViewEntry<M> => ({ source: "message", ...shown(record) }));
+  const visible = visibleMessage(live, options);
+  const systems = live.systems.map((record): ViewEntry<M> => ({ source: "system", ...visible(record) }));
+  const tail = live.tail.map((record): ViewEntry<M> => ({ source: "message", ...visible(record) }));
   if (live.compaction === null) return [...systems, ...tail];
 
   const { summary } = live.compaction;
   const requestEntry = (record: MessageRecord): ViewEntry<M> => ({
     source: "request",
-    ...withDigest(shown(record), summary.digest),
+    ...withDigest(visible(record), summary.digest),
   });
   const request = live.request === null ? [] : [requestEntry(live.request)];
   const orphanDigest = request.length === 0 && summary.digest !== null ? `\n\n${summary.digest}` : "";
@@ -105,9 +105,9 @@ export function visibleMessage<M>(live: LiveRecords, { shape, read }: ViewOption
   };
 }
 
-export function withDigest<M>(shown: Shown<M>, digest: string | null): Shown<M> {
-  if (digest === null) return shown;
-  return { ...shown, addition: shown.addition === null ? digest : `${shown.addition}\n\n${digest}` };
+export function withDigest<M>(entry: Shown<M>, digest: string | null): Shown<M> {
+  if (digest === null) return entry;
+  return { ...entry, addition: entry.addition === null ? digest : `${entry.addition}\n\n${digest}` };
 }
 
 /** The message as it is sent: with its addition. */

@@ -25,8 +25,8 @@ export function isFenced(document: MemoryDocument, turn: NamedTurn): boolean {
 
 /** Where to go on reading: 0 where the record the watermark stands at isn't there, or is another one. */
 export function validWatermark(document: MemoryDocument, thread: string, hash: string | undefined): number {
-  const known = document.marks?.[thread];
-  const stands = hash !== undefined && (known === undefined || known === hash);
+  const mark = document.marks?.[thread];
+  const stands = hash !== undefined && (mark === undefined || mark === hash);
   return stands ? (document.watermarks?.[thread] ?? 0) : 0;
 }
 
@@ -46,8 +46,8 @@ export function withWatermark(
 /** Says of each turn that the document names which message it is; what it no longer names is forgotten. */
 export function bindTurns(document: MemoryDocument, turns: readonly NamedTurn[]): MemoryDocument {
   const named = namedRefs(document);
-  const known = [...Object.entries(document.sources ?? {}), ...turns.map(({ ref, id }) => [ref, id] as const)];
-  const sources = Object.fromEntries(known.filter(([ref]) => named.has(ref)));
+  const bindings = [...Object.entries(document.sources ?? {}), ...turns.map(({ ref, id }) => [ref, id] as const)];
+  const sources = Object.fromEntries(bindings.filter(([ref]) => named.has(ref)));
   return Object.keys(sources).length === 0 && document.sources === undefined ? document : { ...document, sources };
 }
 
@@ -65,14 +65,14 @@ export function namedRefs({ facts, fenced = [], changes = [] }: MemoryDocument):
  */
 export function staleRefs(
   document: MemoryDocument,
-  found: ReadonlyMap<string, { readonly id: string; readonly at: string }>,
+  messages: ReadonlyMap<string, { readonly id: string; readonly at: string }>,
 ): ReadonlySet<string> {
   const stale = new Set<string>();
   for (const ref of namedRefs(document)) {
-    const message = found.get(ref);
+    const message = messages.get(ref);
     if (message === undefined) continue;
-    const known = document.sources?.[ref];
-    const other = known === undefined ? message.at > lastNamed(document, ref) : message.id !== known;
+    const bound = document.sources?.[ref];
+    const other = bound === undefined ? message.at > lastNamed(document, ref) : message.id !== bound;
     if (other) stale.add(ref);
   }
   return stale;

@@ -45,11 +45,11 @@ export interface Stamp {
 /** The document after these changes, with their record in it and the next revision. */
 export function applyChanges(document: MemoryDocument, changes: readonly NewChange[], stamp: Stamp): MemoryDocument {
   const revision = (document.revision ?? 0) + 1;
-  const made = changes.map((change, index): Change => ({ ...change, ...stamp, id: `c${revision}.${index + 1}` }));
+  const stamped = changes.map((change, index): Change => ({ ...change, ...stamp, id: `c${revision}.${index + 1}` }));
   let next = document;
   for (const change of changes) next = put(next, change);
-  const kept = [...(document.changes ?? []), ...made].slice(-KEPT_CHANGES);
-  return { ...next, revision, ...(kept.length > 0 ? { changes: kept } : {}) };
+  const newest = [...(document.changes ?? []), ...stamped].slice(-KEPT_CHANGES);
+  return { ...next, revision, ...(newest.length > 0 ? { changes: newest } : {}) };
 }
 
 export type Undo =

@@ -115,9 +115,9 @@ export function sectionText(document: MemoryDocument, path: SectionPath): string
 }
 
 function readSections<Name extends string>(value: unknown, names: readonly Name[]): Record<Name, string> {
-  const given = isRecord(value) ? value : {};
-  const texts = Object.fromEntries(names.map((name) => [name, sectionOf(given[name])]));
-  return { ...given, ...texts } as Record<Name, string>;
+  const fields = isRecord(value) ? value : {};
+  const texts = Object.fromEntries(names.map((name) => [name, sectionOf(fields[name])]));
+  return { ...fields, ...texts } as Record<Name, string>;
 }
 
 function sectionOf(value: unknown): string {
@@ -129,22 +129,22 @@ function readFacts(list: readonly unknown[], notes: string[]): Fact[] {
   const taken = new Set<string>();
   const facts: Fact[] = [];
   for (const [index, raw] of list.entries()) {
-    const given: Record<string, unknown> = typeof raw === "string" ? { content: raw } : isRecord(raw) ? raw : {};
-    const content = typeof given["content"] === "string" ? given["content"].trim() : "";
+    const fields: Record<string, unknown> = typeof raw === "string" ? { content: raw } : isRecord(raw) ? raw : {};
+    const content = typeof fields["content"] === "string" ? fields["content"].trim() : "";
     if (content === "") {
       notes.push(`fact ${index + 1} has no content and was left out`);
       continue;
     }
-    const id = freeId(typeof given["id"] === "string" || typeof given["id"] === "number" ? given["id"] : "", taken);
+    const id = freeId(typeof fields["id"] === "string" || typeof fields["id"] === "number" ? fields["id"] : "", taken);
     facts.push({
-      ...given,
+      ...fields,
       id,
       content,
-      category: textOr(given["category"], "context"),
-      confidence: clampConfidence(given["confidence"]),
-      createdAt: textOr(given["createdAt"], "1970-01-01T00:00:00Z"),
-      source: textOr(given["source"], "conversation"),
-      ...optionalTexts(given),
+      category: textOr(fields["category"], "context"),
+      confidence: clampConfidence(fields["confidence"]),
+      createdAt: textOr(fields["createdAt"], "1970-01-01T00:00:00Z"),
+      source: textOr(fields["source"], "conversation"),
+      ...optionalTexts(fields),
     });
   }
   return facts;
@@ -159,33 +159,33 @@ function freeId(wanted: string | number, taken: Set<string>): string {
 }
 
 /** Of a wrong type they would break whoever reads them: then they are absent. */
-function optionalTexts(given: Readonly<Record<string, unknown>>): Partial<Fact> {
-  const found: Record<string, unknown> = {};
+function optionalTexts(fields: Readonly<Record<string, unknown>>): Partial<Fact> {
+  const fieldTexts: Record<string, unknown> = {};
   for (const name of ["validFrom", "validTo", "supersededBy", "confirmedAt"]) {
-    if (given[name] !== undefined) found[name] = typeof given[name] === "string" ? given[name] : undefined;
+    if (fields[name] !== undefined) fieldTexts[name] = typeof fields[name] === "string" ? fields[name] : undefined;
   }
-  const ids = given["sourceMessageIds"];
-  if (ids !== undefined) found["sourceMessageIds"] = texts(ids);
-  return found as Partial<Fact>;
+  const ids = fields["sourceMessageIds"];
+  if (ids !== undefined) fieldTexts["sourceMessageIds"] = texts(ids);
+  return fieldTexts as Partial<Fact>;
 }
 
 function readExtensions(rest: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const { revision, watermarks, marks, sources, fenced, changes, copiedFrom, ...unknown } = rest;
-  const known: Record<string, unknown> = { ...unknown };
-  if (typeof copiedFrom === "string") known["copiedFrom"] = copiedFrom;
-  if (Number.isSafeInteger(revision) && (revision as number) >= 0) known["revision"] = revision;
+  const merged: Record<string, unknown> = { ...unknown };
+  if (typeof copiedFrom === "string") merged["copiedFrom"] = copiedFrom;
+  if (Number.isSafeInteger(revision) && (revision as number) >= 0) merged["revision"] = revision;
   if (isRecord(watermarks)) {
     const entries = Object.entries(watermarks).filter(([, seq]) => Number.isSafeInteger(seq));
-    known["watermarks"] = Object.fromEntries(entries);
+    merged["watermarks"] = Object.fromEntries(entries);
   }
   for (const [name, map] of Object.entries({ marks, sources })) {
     if (isRecord(map))
-      known[name] = Object.fromEntries(Object.entries(map).filter(([, one]) => typeof one === "string"));
+      merged[name] = Object.fromEntries(Object.entries(map).filter(([, one]) => typeof one === "string"));
   }
-  if (fenced !== undefined) known["fenced"] = texts(fenced);
+  if (fenced !== undefined) merged["fenced"] = texts(fenced);
   if (Array.isArray(changes))
-    known["changes"] = changes.filter((one) => isRecord(one) && typeof one["id"] === "string");
-  return known;
+    merged["changes"] = changes.filter((one) => isRecord(one) && typeof one["id"] === "string");
+  return merged;
 }
 
 function texts(value: unknown): string[] {

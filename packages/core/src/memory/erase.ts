@@ -33,8 +33,8 @@ export interface MemoryErasure {
 
 export function planMemoryErasure(document: MemoryDocument, request: MemoryErasureRequest): MemoryErasure {
   const { refs } = request;
-  const kept = document.facts.filter((fact) => staysWithout(fact, request));
-  const keptIds = new Set(kept.map(({ id }) => id));
+  const remaining = document.facts.filter((fact) => staysWithout(fact, request));
+  const keptIds = new Set(remaining.map(({ id }) => id));
   const ids = new Set([...restingOn(document, request)].filter((id) => !keptIds.has(id)));
   const gone = document.facts.filter(({ id }) => ids.has(id));
   const audited = (document.changes ?? []).flatMap((change) =>
@@ -48,7 +48,7 @@ export function planMemoryErasure(document: MemoryDocument, request: MemoryErasu
       const sources = fact.sourceMessageIds ?? [];
       return { kind: "forget", on: "fact", target: fact.id, before: fact, after: null, sources };
     }),
-    ...kept.map((fact): NewChange => {
+    ...remaining.map((fact): NewChange => {
       const after = { ...fact, sourceMessageIds: fact.sourceMessageIds!.filter((ref) => !refs.has(ref)) };
       return { kind: "edit", on: "fact", target: fact.id, before: fact, after, sources: [...refs] };
     }),
@@ -59,7 +59,7 @@ export function planMemoryErasure(document: MemoryDocument, request: MemoryErasu
         : [{ kind: "rewrite", on: "section", target: path, before, after: text, sources: [...refs] }];
     }),
   ];
-  const known = new Set(document.changes?.map(({ id }) => id));
+  const changeIds = new Set(document.changes?.map(({ id }) => id));
   return {
     ids,
     contents,
@@ -67,7 +67,7 @@ export function planMemoryErasure(document: MemoryDocument, request: MemoryErasu
     sections: sections.length > 0 || (document.changes ?? []).some((change) => wasErased(change, refs)),
     done:
       changes.length + contents.length + sections.length === 0 && fences.every((ref) => document.fenced?.includes(ref)),
-    also: (next) => ({ ...withoutTraces(next, ids, sections, known), ...fenced(next, fences) }),
+    also: (next) => ({ ...withoutTraces(next, ids, sections, changeIds), ...fenced(next, fences) }),
   };
 }
 
@@ -140,8 +140,8 @@ function without(text: string, contents: readonly string[]): string {
   if (wanted.length === 0 || text === "") return text;
   const sentences = text.split(/(?<=[.!?])\s/);
   const left = sentences.filter((sentence) => {
-    const said = meaning(sentence);
-    return !wanted.some((terms) => terms.every((term) => said.has(term)));
+    const words = meaning(sentence);
+    return !wanted.some((terms) => terms.every((term) => words.has(term)));
   });
   return left.length === sentences.length ? text : left.join(" ").trim();
 }
@@ -150,7 +150,7 @@ function withoutTraces(
   document: MemoryDocument,
   ids: ReadonlySet<string>,
   sections: readonly ErasedSection[],
-  known: ReadonlySet<string>,
+  changeIds: ReadonlySet<string>,
 ): MemoryDocument {
   const reached = new Set<string>();
   const changes = document.changes?.map((change): Change => {
@@ -158,7 +158,7 @@ function withoutTraces(
       return ids.has(change.target) ? { ...change, before: null, after: null, note: ERASED } : change;
     const section = sections.find(({ path }) => path === change.target);
     // What this very erasure wrote says what stood there before.
-    if (section !== undefined && (section.first === change.id || !known.has(change.id))) reached.add(change.target);
+    if (section !== undefined && (section.first === change.id || !changeIds.has(change.id))) reached.add(change.target);
     return reached.has(change.target) ? { ...change, before: "", after: "", note: ERASED } : change;
   });
   return changes === undefined ? document : { ...document, changes };

@@ -37,8 +37,8 @@ export function extractInput(records: readonly MessageRecord[], options: Extract
     const ref = `${options.thread}#${record.seq}`;
     if (options.fenced?.({ ref, id: record.id }) || (record.origin === "import" && options.imports !== "learn"))
       continue;
-    const found = turnOf(record);
-    if (found !== null) turns.push({ seq: record.seq, ref, id: record.id, at: record.at, ...found });
+    const turn = turnOf(record);
+    if (turn !== null) turns.push({ seq: record.seq, ref, id: record.id, at: record.at, ...turn });
   }
   const told = turns.some(({ role, text }) => role === "user" && !isTrivial(text));
   return { turns: lastAnswers(turns), content: told ? "informative" : "trivial" };

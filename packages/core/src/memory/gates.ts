@@ -64,16 +64,16 @@ export interface Storable {
 
 export function checkFact(fact: Addition, gates: Gates): Checked<Storable> {
   if (fact.content.length > MAX_FACT_CHARACTERS) return refused("too-long");
-  const said = visible(fact.content).replace(/\s+/g, " ");
-  if (meaning(said).size === 0) return refused("empty");
+  const words = visible(fact.content).replace(/\s+/g, " ");
+  if (meaning(words).size === 0) return refused("empty");
   if (!(fact.confidence >= gates.threshold)) return refused("below-threshold");
   if (!fact.aboutUser) return refused("not-about-user");
-  if (!fact.durable || isTask(said) || isUpload(said)) return refused("not-durable");
-  if (isInstruction(said) || isInstruction(fact.content)) return refused("instruction");
-  if (isApproval(said)) return refused("approval");
-  const source = findSource({ ...fact, content: said }, gates.turns, gates.known);
+  if (!fact.durable || isTask(words) || isUpload(words)) return refused("not-durable");
+  if (isInstruction(words) || isInstruction(fact.content)) return refused("instruction");
+  if (isApproval(words)) return refused("approval");
+  const source = findSource({ ...fact, content: words }, gates.turns, gates.known);
   if (source.kind === "unsourced") return refused(source.reason);
-  const clean = redactSecrets(said);
+  const clean = redactSecrets(words);
   if (clean.found.length > 0 && meaning(clean.text.replace(/\[redacted [\w-]+\]/g, "")).size < 2)
     return refused("only-a-secret");
   const { confidence } = fact;
@@ -103,8 +103,8 @@ export function checkSection(
   if (isApproval(text)) return refused("approval");
   const before = meaning(sectionText(document, rewrite.path));
   if (meaning(text).size < before.size * 0.75) return refused("loses-too-much");
-  const said = gates.turns.flatMap(({ role, text: words }) => (role === "user" ? [words] : []));
-  if (saysStrangeNames(text, [gates.known, ...said].join("\n"))) return refused("not-said-by-user");
+  const userTexts = gates.turns.flatMap(({ role, text: words }) => (role === "user" ? [words] : []));
+  if (saysStrangeNames(text, [gates.known, ...userTexts].join("\n"))) return refused("not-said-by-user");
   const refs =
     rewrite.quote === "" || userSaid(rewrite.quote, gates.turns) ? carriers(text, gates.known, gates.turns) : null;
   return refs === null ? refused("no-user-source") : { kind: "passed", value: { text, refs } };

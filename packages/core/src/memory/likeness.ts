@@ -31,8 +31,8 @@ export function contradicts(old: string, next: string): boolean {
 
 /** Whether an update may replace a fact at all: they speak of the same thing. */
 export function sharesSubject(old: string, next: string): boolean {
-  const known = meaning(old);
-  return contradicts(old, next) || [...meaning(next)].some((term) => known.has(term));
+  const oldMeaning = meaning(old);
+  return contradicts(old, next) || [...meaning(next)].some((term) => oldMeaning.has(term));
 }
 
 /** Letters and digits only, in one case: for comparing quotes and spotting repeats. */

@@ -156,11 +156,11 @@ function supersede(state: MergeState, old: Fact, by: Fact): void {
 }
 
 function confirm(state: MergeState, twin: Fact, { confidence, refs }: Storable): void {
-  const known = twin.sourceMessageIds ?? [];
+  const sources = twin.sourceMessageIds ?? [];
   const after: Fact = {
     ...twin,
     confidence: Math.max(twin.confidence, confidence),
-    sourceMessageIds: [...known, ...refs.filter((ref) => !known.includes(ref))],
+    sourceMessageIds: [...sources, ...refs.filter((ref) => !sources.includes(ref))],
     confirmedAt: state.rules.now,
   };
   state.change({ kind: "confirm", on: "fact", target: twin.id, before: twin, after, sources: refs });

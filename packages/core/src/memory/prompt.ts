@@ -51,16 +51,16 @@ export function extractionPrompt(document: MemoryDocument, turns: readonly Sourc
   const sections = SECTION_PATHS.map((path) => [nameOf(path), sectionText(document, path)] as const)
     .filter(([, text]) => text !== "")
     .map(([name, text]) => `${name}: ${escapeLine(text)}`);
-  const known = facts.map(
+  const factLines = facts.map(
     ({ content, category }, index) => `${index + 1}. ${escapeLine(content)} (${escapeLine(category)})`,
   );
-  const said = turns.map(({ seq, role, text }) => `[#${seq} ${role}]\n${escaped(text)}\n`);
+  const turnLines = turns.map(({ seq, role, text }) => `[#${seq} ${role}]\n${escaped(text)}\n`);
   const text = [
     ROLE,
-    sections.length + known.length === 0
+    sections.length + factLines.length === 0
       ? "Nothing is known so far."
-      : ["Known so far:", ...sections, ...known].join("\n"),
-    `<transcript>\n${said.join("")}</transcript>`,
+      : ["Known so far:", ...sections, ...factLines].join("\n"),
+    `<transcript>\n${turnLines.join("")}</transcript>`,
     RULES,
   ].join("\n\n");
   return { text, ids };

@@ -43,9 +43,9 @@ export function renderMemory(document: MemoryDocument, { tokens, count }: Render
   const ids = (list: readonly Fact[]): string[] => list.map(({ id }) => id);
   if (count(whole) <= tokens) return { text: whole, tokens: count(whole), factIds: ids(facts), truncated: false };
   for (const parts of shedding({ user, history, facts })) {
-    const kept = layOut(parts);
-    const text = `${kept}${TRUNCATED}`;
-    if (kept !== "" && count(text) <= tokens)
+    const layout = layOut(parts);
+    const text = `${layout}${TRUNCATED}`;
+    if (layout !== "" && count(text) <= tokens)
       return { text, tokens: count(text), factIds: ids(parts.facts), truncated: true };
   }
   return cutFirstLine(user[0] ?? history[0] ?? factLine(facts[0]!), { tokens, count });
@@ -101,9 +101,11 @@ function layOut({ user, history, facts }: Parts): string {
 
 /** Every smaller version in the order they are tried; the last one that can hold anything has one line. */
 function* shedding({ user, history, facts }: Parts): Generator<Parts> {
-  for (let kept = facts.length - 1; kept >= 0; kept -= 1) yield { user, history, facts: facts.slice(0, kept) };
-  for (let kept = history.length - 1; kept >= 0; kept -= 1) yield { user, history: history.slice(0, kept), facts: [] };
-  for (let kept = user.length - 1; kept >= 1; kept -= 1) yield { user: user.slice(0, kept), history: [], facts: [] };
+  for (let length = facts.length - 1; length >= 0; length -= 1) yield { user, history, facts: facts.slice(0, length) };
+  for (let length = history.length - 1; length >= 0; length -= 1)
+    yield { user, history: history.slice(0, length), facts: [] };
+  for (let length = user.length - 1; length >= 1; length -= 1)
+    yield { user: user.slice(0, length), history: [], facts: [] };
 }
 
 /** Not even one line fits: its beginning, or nothing at all where the budget can't hold that either. */

@@ -15,10 +15,10 @@ export type Sourced =
 
 /** `known`: text that is remembered already, whose names need not be said again. */
 export function findSource(fact: Addition, turns: readonly SourceTurn[], known: string): Sourced {
-  const said = turns.filter(({ role }) => role === "user");
-  const refs = quotedIn(fact, said);
+  const userTurns = turns.filter(({ role }) => role === "user");
+  const refs = quotedIn(fact, userTurns);
   if (refs.length === 0) return { kind: "unsourced", reason: "no-user-source" };
-  const words = said.map(({ text }) => text).join("\n");
+  const words = userTurns.map(({ text }) => text).join("\n");
   const heard = turns.flatMap(({ role, text }) => (role === "assistant" ? [text] : [])).join("\n");
   if (saysStrangeNames(fact.content, `${words}\n${known}`) || isEchoed(fact.content, words, heard))
     return { kind: "unsourced", reason: "not-said-by-user" };
@@ -40,15 +40,15 @@ export function userSaid(quote: string, turns: readonly SourceTurn[]): boolean {
   );
 }
 
-function quotedIn(fact: Pick<Addition, "quote" | "content" | "seqs">, said: readonly SourceTurn[]): string[] {
+function quotedIn(fact: Pick<Addition, "quote" | "content" | "seqs">, userTurns: readonly SourceTurn[]): string[] {
   const quote = normal(fact.quote);
   if (quote !== "") {
-    const exact = said.filter(({ text }) => ` ${normal(text)} `.includes(` ${quote} `) || gramMatch(text, quote));
+    const exact = userTurns.filter(({ text }) => ` ${normal(text)} `.includes(` ${quote} `) || gramMatch(text, quote));
     if (overlap(fact.content, exact) >= CARRIED) return exact.map(({ ref }) => ref);
   }
   // No quote, or one in the model's own words: then the fact's words themselves must be the user's.
-  const asked = said.filter(({ seq }) => fact.seqs.length === 0 || fact.seqs.includes(seq));
-  return asked.filter((turn) => overlap(fact.content, [turn]) >= (quote === "" ? 0.6 : 0.8)).map(({ ref }) => ref);
+  const candidates = userTurns.filter(({ seq }) => fact.seqs.length === 0 || fact.seqs.includes(seq));
+  return candidates.filter((turn) => overlap(fact.content, [turn]) >= (quote === "" ? 0.6 : 0.8)).map(({ ref }) => ref);
 }
 
 /**
@@ -59,10 +59,10 @@ const CARRIED = 0.25;
 
 /** The user's turns behind what a text says that was not known; null where they don't carry it. */
 export function carriers(text: string, known: string, turns: readonly SourceTurn[]): readonly string[] | null {
-  const said = turns.filter(({ role }) => role === "user");
+  const userTurns = turns.filter(({ role }) => role === "user");
   const old = meaning(known);
   const fresh = [...meaning(text)].filter((term) => !old.has(term));
-  const heard = said.map(({ ref, text: words }) => ({ ref, words: meaning(words) }));
+  const heard = userTurns.map(({ ref, text: words }) => ({ ref, words: meaning(words) }));
   const carried = fresh.filter((term) => heard.some(({ words }) => words.has(term)));
   if (fresh.length > 0 && (carried.length === 0 || carried.length < fresh.length * CARRIED)) return null;
   return heard.filter(({ words }) => carried.some((term) => words.has(term))).map(({ ref }) => ref);
@@ -82,8 +82,8 @@ function gramMatch(text: string, quote: string): boolean {
 function overlap(content: string, turns: readonly SourceTurn[]): number {
   const wanted = meaning(content);
   if (wanted.size === 0) return 0;
-  const said = meaning(turns.map(({ text }) => text).join("\n"));
-  return [...wanted].filter((term) => said.has(term)).length / wanted.size;
+  const meanings = meaning(turns.map(({ text }) => text).join("\n"));
+  return [...wanted].filter((term) => meanings.has(term)).length / wanted.size;
 }
 
 /** Addresses, identifiers, numbers but for years, and names inside the sentence. */

@@ -57,16 +57,16 @@ export function parseUpdate(answer: string, ids: ReadonlyMap<number, string>): P
   if (/^(?:```\w*\s*)?\[/.test(text.trim())) return { kind: "unreadable", reason: "not-an-object" };
   const objects = findObjects(text).filter(({ value }) => isRecord(value));
   // A model may show its work, or quote JSON, before it answers.
-  const found = objects.find(({ value }) => isUpdate(value)) ?? objects.find(({ value }) => isEmpty(value));
-  if (found === undefined) return { kind: "unreadable", reason: objects.length === 0 ? "no-json" : "nothing-known" };
-  const given = found.value as Readonly<Record<string, unknown>>;
+  const match = objects.find(({ value }) => isUpdate(value)) ?? objects.find(({ value }) => isEmpty(value));
+  if (match === undefined) return { kind: "unreadable", reason: objects.length === 0 ? "no-json" : "nothing-known" };
+  const fields = match.value as Readonly<Record<string, unknown>>;
   const update: MemoryUpdate = {
-    additions: listOf(given, ADDITIONS).map(readAddition),
-    updates: listOf(given, UPDATES).map((raw) => ({ ...readAddition(raw), id: readId(raw, ids) })),
-    removals: listOf(given, REMOVALS).map((raw) => ({ id: readId(raw, ids), quote: textOf(raw, "quote", "request") })),
-    sections: readSections(given),
+    additions: listOf(fields, ADDITIONS).map(readAddition),
+    updates: listOf(fields, UPDATES).map((raw) => ({ ...readAddition(raw), id: readId(raw, ids) })),
+    removals: listOf(fields, REMOVALS).map((raw) => ({ id: readId(raw, ids), quote: textOf(raw, "quote", "request") })),
+    sections: readSections(fields),
   };
-  return { kind: "update", update, truncated: found.truncated };
+  return { kind: "update", update, truncated: match.truncated };
 }
 
 function isUpdate(value: object): boolean {
@@ -82,37 +82,37 @@ const UPDATES = ["updates", "update", "factsToUpdate"];
 const REMOVALS = ["removals", "remove", "factsToRemove"];
 const SECTIONS = ["sections", "userContext", "user", "history"];
 
-function listOf(given: Readonly<Record<string, unknown>>, names: readonly string[]): unknown[] {
-  return names.flatMap((name) => (Array.isArray(given[name]) ? given[name] : []));
+function listOf(fields: Readonly<Record<string, unknown>>, names: readonly string[]): unknown[] {
+  return names.flatMap((name) => (Array.isArray(fields[name]) ? fields[name] : []));
 }
 
 function readAddition(raw: unknown): Addition {
-  const given = isRecord(raw) ? raw : { content: raw };
-  const about = textOf(given, "about").toLowerCase();
+  const fields = isRecord(raw) ? raw : { content: raw };
+  const about = textOf(fields, "about").toLowerCase();
   return {
-    content: textOf(given, "content", "text", "fact").trim(),
-    category: textOf(given, "category").trim() || "context",
-    confidence: clampConfidence(given["confidence"]),
-    quote: textOf(given, "quote", "source_quote", "evidence"),
-    seqs: [given["seqs"], given["seq"], given["sources"]].flat().map(Number).filter(Number.isSafeInteger),
-    durable: given["durable"] !== false && given["durable"] !== "false",
+    content: textOf(fields, "content", "text", "fact").trim(),
+    category: textOf(fields, "category").trim() || "context",
+    confidence: clampConfidence(fields["confidence"]),
+    quote: textOf(fields, "quote", "source_quote", "evidence"),
+    seqs: [fields["seqs"], fields["seq"], fields["sources"]].flat().map(Number).filter(Number.isSafeInteger),
+    durable: fields["durable"] !== false && fields["durable"] !== "false",
     aboutUser: about === "" || about === "user",
   };
 }
 
 /** A number from the prompt's list, or a fact's own id; models write `1`, `"1"`, `"#1"` or `"[1]"`. */
 function readId(raw: unknown, ids: ReadonlyMap<number, string>): string | null {
-  const given = isRecord(raw) ? raw["id"] : raw;
-  if (typeof given !== "string" && typeof given !== "number") return null;
-  const number = /^\W*(\d+)\W*$/.exec(String(given))?.[1];
+  const id = isRecord(raw) ? raw["id"] : raw;
+  if (typeof id !== "string" && typeof id !== "number") return null;
+  const number = /^\W*(\d+)\W*$/.exec(String(id))?.[1];
   const mapped = number === undefined ? undefined : ids.get(Number(number));
-  return mapped ?? ([...ids.values()].includes(String(given)) ? String(given) : null);
+  return mapped ?? ([...ids.values()].includes(String(id)) ? String(id) : null);
 }
 
-function readSections(given: Readonly<Record<string, unknown>>): SectionRewrite[] {
-  const groups = SECTIONS.map((name) => given[name]).filter(isRecord);
+function readSections(fields: Readonly<Record<string, unknown>>): SectionRewrite[] {
+  const groups = SECTIONS.map((name) => fields[name]).filter(isRecord);
   const nested = groups.flatMap((group) => [group["userContext"], group["history"]].filter(isRecord));
-  const found = new Map<SectionPath, SectionRewrite>();
+  const rewrites = new Map<SectionPath, SectionRewrite>();
   for (const group of [...groups, ...nested]) {
     for (const path of SECTION_PATHS) {
       const raw = group[path] ?? group[path.slice(path.indexOf(".") + 1)];
@@ -120,10 +120,10 @@ function readSections(given: Readonly<Record<string, unknown>>): SectionRewrite[
       if (!isRecord(section) || section["shouldUpdate"] === false) continue;
       const confidence = section["confidence"] === undefined ? 1 : clampConfidence(section["confidence"]);
       const quote = textOf(section, "quote", "source_quote", "evidence");
-      found.set(path, { path, text: textOf(section, "text", "summary", "content").trim(), confidence, quote });
+      rewrites.set(path, { path, text: textOf(section, "text", "summary", "content").trim(), confidence, quote });
     }
   }
-  return [...found.values()];
+  return [...rewrites.values()];
 }
 
 function textOf(raw: unknown, ...names: readonly string[]): string {

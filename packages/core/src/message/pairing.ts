@@ -11,13 +11,13 @@ export interface Finding {
 }
 
 export function unpaired<M>(messages: readonly M[], shape: Shape<M>): Finding[] {
-  const found: Finding[] = [];
+  const findings: Finding[] = [];
   let calls: readonly string[] = [];
   let open = new Set<string>();
   let caller = 0;
   let interrupted = false;
   const close = () => {
-    for (const id of open) found.push({ index: caller, detail: `call ${id} has no result` });
+    for (const id of open) findings.push({ index: caller, detail: `call ${id} has no result` });
   };
 
   for (const [index, message] of messages.entries()) {
@@ -27,17 +27,17 @@ export function unpaired<M>(messages: readonly M[], shape: Shape<M>): Finding[] 
       open = calls.length === 0 ? NONE : new Set(calls);
       caller = index;
       interrupted = false;
-      if (open.size < calls.length) found.push({ index, detail: "two calls share an id" });
+      if (open.size < calls.length) findings.push({ index, detail: "two calls share an id" });
       continue;
     }
     for (const part of shape.parts(message)) {
       if (part.kind !== "result") interrupted ||= interrupts(part);
-      else if (!open.delete(part.id)) found.push({ index, detail: strayDetail(part.id, calls) });
-      else if (interrupted) found.push({ index, detail: `result ${part.id} stands after other content` });
+      else if (!open.delete(part.id)) findings.push({ index, detail: strayDetail(part.id, calls) });
+      else if (interrupted) findings.push({ index, detail: `result ${part.id} stands after other content` });
     }
   }
   close();
-  return found;
+  return findings;
 }
 
 const NONE = new Set<string>();

@@ -17,13 +17,13 @@ export function remembered<M extends object>(shape: Shape<M>): Shape<M> {
 }
 
 function once<M extends object, T>(read: (message: M) => T): (message: M) => T {
-  const known = new WeakMap<M, T>();
+  const cache = new WeakMap<M, T>();
   return (message) => {
-    const seen = known.get(message);
+    const seen = cache.get(message);
     if (seen !== undefined) return seen;
-    const found = read(message);
-    known.set(message, found);
-    return found;
+    const value = read(message);
+    cache.set(message, value);
+    return value;
   };
 }
 
@@ -32,12 +32,12 @@ function lastWith<M extends object, W>(
   make: (message: M, other: W) => M,
   same: (a: W, b: W) => boolean,
 ): (message: M, other: W) => M {
-  const known = new WeakMap<M, { readonly other: W; readonly made: M }>();
+  const cache = new WeakMap<M, { readonly other: W; readonly made: M }>();
   return (message, other) => {
-    const last = known.get(message);
+    const last = cache.get(message);
     if (last !== undefined && same(last.other, other)) return last.made;
     const made = make(message, other);
-    known.set(message, { other, made });
+    cache.set(message, { other, made });
     return made;
   };
 }

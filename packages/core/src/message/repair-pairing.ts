@@ -134,10 +134,12 @@ function answers<M>(caller: Caller<M>, behind: readonly Source<M>[], context: Re
     }),
   ];
   for (const { id } of missing) context.note("result-synthesized", caller.item.at, `call ${id} had no result`);
-  const made = context.shape.results(missing.map(({ id, name }) => ({ id, name, text: INTERRUPTED, isError: true })));
+  const results = context.shape.results(
+    missing.map(({ id, name }) => ({ id, name, text: INTERRUPTED, isError: true })),
+  );
   return [
     ...written,
-    ...(missing.length > 0 ? made.map((message) => ({ message, at: caller.item.at })) : []),
+    ...(missing.length > 0 ? results.map((message) => ({ message, at: caller.item.at })) : []),
     ...behind.flatMap((source) => leftover(source, context)),
   ];
 }
@@ -179,11 +181,11 @@ function leftover<M>(source: Source<M>, context: RepairContext<M>): readonly Ite
   });
   const rest = source.parts.some((part, index) => isRest(part) && !source.settled.has(index));
   if (rest && source.settled.size > 0) context.note("content-moved", at, "other content moved behind the results");
-  const kept = rest ? [take(source, isRest, context)] : [];
+  const remainder = rest ? [take(source, isRest, context)] : [];
   if (source.parts.some((part, index) => part.kind !== "result" && !source.settled.has(index))) {
     context.note("blank-removed", at, "blank text between results");
   }
-  return [...quotes.map((message) => ({ message, at })), ...kept];
+  return [...quotes.map((message) => ({ message, at })), ...remainder];
 }
 
 /** An empty text would become an empty message. */

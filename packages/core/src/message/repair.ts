@@ -118,17 +118,17 @@ function removeForeignReasoning<M>(
 ): readonly Item<M>[] {
   const isForeign = isForeignTo(set);
   return items.map((item) => {
-    const kept = without(item.message, isForeign, shape);
-    if (kept !== item.message) note("reasoning-removed", item.at, "reasoning that the provider has not signed");
-    return { ...item, message: kept };
+    const reduced = without(item.message, isForeign, shape);
+    if (reduced !== item.message) note("reasoning-removed", item.at, "reasoning that the provider has not signed");
+    return { ...item, message: reduced };
   });
 }
 
 function removeBlankText<M>(items: readonly Item<M>[], { shape, note }: RepairContext<M>): readonly Item<M>[] {
   return items.map((item) => {
-    const kept = without(item.message, isBlank, shape);
-    if (kept !== item.message) note("blank-removed", item.at, "blank text");
-    return { ...item, message: kept };
+    const reduced = without(item.message, isBlank, shape);
+    if (reduced !== item.message) note("blank-removed", item.at, "blank text");
+    return { ...item, message: reduced };
   });
 }
 
@@ -145,13 +145,13 @@ function without<M>(message: M, unwanted: (part: Part) => boolean, shape: Shape<
 function fillOrDropEmpty<M>(items: readonly Item<M>[], { shape, note }: RepairContext<M>): readonly Item<M>[] {
   const has = (item: Item<M> | undefined, wanted: (part: Part) => boolean) =>
     item !== undefined && shape.parts(item.message).some(wanted);
-  const kept = items.filter((item) => {
+  const nonEmpty = items.filter((item) => {
     const keep = has(item, (part) => part.kind === "reasoning" || isContent(part));
     if (!keep) note("empty-dropped", item.at, "a message with nothing in it");
     return keep;
   });
   const filled: Item<M>[] = [];
-  for (const item of kept) {
+  for (const item of nonEmpty) {
     const before = filled.at(-1);
     if (before === undefined || has(before, isContent)) filled.push(item);
     else filled.splice(-1, 1, ...settle(before, item));

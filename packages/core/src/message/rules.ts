@@ -76,9 +76,9 @@ export function violations<M>(messages: readonly M[], shape: Shape<M>, set: Rule
 }
 
 export function assertValid<M>(messages: readonly M[], shape: Shape<M>, set: RuleSet): void {
-  const found = violations(messages, shape, set);
-  if (found.length === 0) return;
-  const lines = found.map(({ rule, index, detail }) => `  message ${index}: ${detail} (${rule})`);
+  const broken = violations(messages, shape, set);
+  if (broken.length === 0) return;
+  const lines = broken.map(({ rule, index, detail }) => `  message ${index}: ${detail} (${rule})`);
   throw new Error(`The ${set.name} rules are broken; repair() mends such a list:\n${lines.join("\n")}`);
 }
 
@@ -162,10 +162,10 @@ function endsWithRequest<M>(messages: readonly M[], shape: Shape<M>): Finding[] 
 }
 
 function where<M>(messages: readonly M[], broken: (message: M, index: number) => string | false): Finding[] {
-  const found: Finding[] = [];
+  const findings: Finding[] = [];
   for (const [index, message] of messages.entries()) {
     const detail = broken(message, index);
-    if (detail !== false) found.push({ index, detail });
+    if (detail !== false) findings.push({ index, detail });
   }
-  return found;
+  return findings;
 }

@@ -99,8 +99,8 @@ export function roleProblem(
   { name, roles }: Pick<MessageSchema, "name" | "roles">,
 ): MessageProblem | null {
   if (typeof role === "string" && roles.includes(role)) return null;
-  const found = typeof role === "string" ? JSON.stringify(role.slice(0, 40)) : nameOf(role);
-  return { problem: "unknown-role", detail: `role is ${found}; ${name} messages have ${roles.join(", ")}` };
+  const roleText = typeof role === "string" ? JSON.stringify(role.slice(0, 40)) : nameOf(role);
+  return { problem: "unknown-role", detail: `role is ${roleText}; ${name} messages have ${roles.join(", ")}` };
 }
 
 /** The first block whose type isn't among these. */
@@ -108,15 +108,17 @@ export function strangeBlock(
   blocks: unknown,
   { name, types, at = "content" }: { readonly name: string; readonly types: readonly string[]; readonly at?: string },
 ): string | null {
-  const found = (Array.isArray(blocks) ? blocks : []).map((block) => (isRecord(block) ? String(block["type"]) : ""));
-  const strange = found.findIndex((type) => !types.some((known) => known === type || isFamily(known, type)));
+  const blockTypes = (Array.isArray(blocks) ? blocks : []).map((block) =>
+    isRecord(block) ? String(block["type"]) : "",
+  );
+  const strange = blockTypes.findIndex((type) => !types.some((pattern) => pattern === type || isFamily(pattern, type)));
   return strange === -1
     ? null
-    : `${at}[${strange}] has the unknown type "${found[strange]}"; ${name} knows ${types.join(", ")}`;
+    : `${at}[${strange}] has the unknown type "${blockTypes[strange]}"; ${name} knows ${types.join(", ")}`;
 }
 
 /** `*_tool_result`: every type that ends so. */
-const isFamily = (known: string, type: string): boolean => known.startsWith("*") && type.endsWith(known.slice(1));
+const isFamily = (pattern: string, type: string): boolean => pattern.startsWith("*") && type.endsWith(pattern.slice(1));
 
 /** The first of the blocks for which there is a word, and its type. */
 export function markedBlock(blocks: unknown, isMark: (block: Fields) => boolean): string | null {

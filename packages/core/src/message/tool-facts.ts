@@ -31,17 +31,17 @@ export function withToolFacts<M>(shape: Shape<M>, find: FindToolFacts): Shape<M>
     const facts = find(part.name);
     return facts === undefined ? part : { ...part, facts };
   };
-  const known = new WeakMap<readonly Part[], readonly Part[]>();
+  const cache = new WeakMap<readonly Part[], readonly Part[]>();
   return {
     ...shape,
     parts(message) {
       const parts = shape.parts(message);
-      const seen = known.get(parts);
+      const seen = cache.get(parts);
       if (seen !== undefined) return seen;
       const told = parts.map(tell);
       // What a tool says may become known later: only what was found is kept.
       if (told.every((part, index) => part === parts[index])) return parts;
-      known.set(parts, told);
+      cache.set(parts, told);
       return told;
     },
   };

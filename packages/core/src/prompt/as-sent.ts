@@ -51,12 +51,12 @@ const growing = new WeakMap<RuleSet, RuleSet>();
 
 /** The rules that speak of a list's beginning say nothing about what is added to it. */
 function withoutBeginning(set: RuleSet): RuleSet {
-  const known = growing.get(set);
-  if (known !== undefined) return known;
+  const cached = growing.get(set);
+  if (cached !== undefined) return cached;
   const rules = set.rules.filter((rule) => rule !== "has-messages" && rule !== "user-first");
-  const made = { name: set.name, rules };
-  growing.set(set, made);
-  return made;
+  const ruleSet = { name: set.name, rules };
+  growing.set(set, ruleSet);
+  return ruleSet;
 }
 
 function sameEnd<M>(given: readonly M[], { messages, origins }: Repaired<M>): AsSent<M>["same"] {

@@ -16,16 +16,18 @@ type Parts<M> = Pick<
 export function partsOf<M>(view: readonly ViewEntry<M>[], sizer: Sizer<M>, given: Prompt<M> | null): Parts<M> {
   const before = given?.sizer === sizer ? given : null;
   const { shape, rules } = sizer;
-  const kept = before === null ? 0 : sameEntries(view, before.entries);
-  const entries = before === null ? [] : before.entries.slice(0, kept);
-  const list = before === null ? [] : before.asSent.given.slice(0, kept);
-  for (let index = kept; index < view.length; index += 1) {
+  const common = before === null ? 0 : sameEntries(view, before.entries);
+  const entries = before === null ? [] : before.entries.slice(0, common);
+  const list = before === null ? [] : before.asSent.given.slice(0, common);
+  for (let index = common; index < view.length; index += 1) {
     const entry = sizedEntry(view[index]!, sizer);
     entries.push(entry);
     list.push(entry.sent);
   }
   const whole =
-    before === null ? asSent(list, shape, rules) : grownAsSent(before.asSent, { given: list, kept, shape, rules });
+    before === null
+      ? asSent(list, shape, rules)
+      : grownAsSent(before.asSent, { given: list, kept: common, shape, rules });
   const { messages, repairs, origins } = whole;
   return {
     entries,
@@ -41,11 +43,11 @@ export function partsOf<M>(view: readonly ViewEntry<M>[], sizer: Sizer<M>, given
 }
 
 /** The sum over a list, from the sum over another one that begins alike. */
-function sumAfter<T>(before: readonly T[], known: number, now: readonly T[], tokens: (item: T) => number): number {
+function sumAfter<T>(before: readonly T[], sumBefore: number, now: readonly T[], tokens: (item: T) => number): number {
   const most = Math.min(before.length, now.length);
   let same = 0;
   while (same < most && before[same] === now[same]) same += 1;
-  let sum = known;
+  let sum = sumBefore;
   for (let index = same; index < before.length; index += 1) sum -= tokens(before[index]!);
   for (let index = same; index < now.length; index += 1) sum += tokens(now[index]!);
   return sum;

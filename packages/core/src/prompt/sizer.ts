@@ -63,7 +63,7 @@ export interface Sizer<M> {
 
 export function createSizer<M extends object>(options: SizerOptions<M>): Sizer<M> {
   const { shape, rules, meter } = options;
-  const known = new WeakMap<M, readonly PartSize[]>();
+  const cache = new WeakMap<M, readonly PartSize[]>();
   let { fixed = NOTHING_FIXED, account = null } = options;
   let version = 0;
   return {
@@ -72,10 +72,10 @@ export function createSizer<M extends object>(options: SizerOptions<M>): Sizer<M
     message: meter.size,
     text: meter.text,
     parts(message) {
-      const seen = known.get(message);
+      const seen = cache.get(message);
       if (seen !== undefined) return seen;
       const sizes = partSizes(message, shape, meter);
-      known.set(message, sizes);
+      cache.set(message, sizes);
       return sizes;
     },
     get fixed() {

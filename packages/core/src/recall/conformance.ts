@@ -39,7 +39,7 @@ export async function differences(
   reference: RecallIndex,
   options: { readonly scopes?: readonly Scope[]; readonly questions?: readonly string[]; readonly limit?: number } = {},
 ): Promise<string[]> {
-  const found: string[] = [];
+  const hits: string[] = [];
   for (const scope of options.scopes ?? SCOPES) {
     for (const question of options.questions ?? QUESTIONS) {
       const [ours, theirs] = await Promise.all(
@@ -47,11 +47,11 @@ export async function differences(
       );
       if (ours !== theirs) {
         const where = JSON.stringify({ scope, question: question.slice(0, 80) });
-        found.push(`${where}: ${ours} instead of ${theirs}`);
+        hits.push(`${where}: ${ours} instead of ${theirs}`);
       }
     }
   }
-  return found;
+  return hits;
 }
 
 async function answer(index: RecallIndex, scope: Scope, question: string, limit = 20): Promise<string> {

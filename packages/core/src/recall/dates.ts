@@ -15,10 +15,10 @@ export function dateWords(at: string): string {
 
 /** The dates that words such as `yesterday`, `last month` or `three years ago` mean when said at `at`, in words. */
 export function relativeDates(text: string, at: string): string {
-  const said = new Date(at);
-  if (Number.isNaN(said.getTime())) return "";
-  const year = said.getUTCFullYear();
-  const month = said.getUTCMonth();
+  const saidAt = new Date(at);
+  if (Number.isNaN(saidAt.getTime())) return "";
+  const year = saidAt.getUTCFullYear();
+  const month = saidAt.getUTCMonth();
   const words: string[] = [];
   for (const [whole, step, unit, amount, agoUnit] of text.slice(0, MAX_READ).toLowerCase().matchAll(RELATIVE)) {
     const count = amount === undefined ? 1 : (AMOUNTS[amount] ?? Number(amount));
@@ -27,7 +27,7 @@ export function relativeDates(text: string, at: string): string {
     if (by === "year") words.push(String(year + sign * count));
     else if (by === "month") words.push(MONTHS[(((month + sign * count) % 12) + 12) % 12]!);
     else if (whole === "yesterday" || whole === "last night")
-      words.push(dateWords(new Date(said.getTime() - DAY_MS).toISOString()));
+      words.push(dateWords(new Date(saidAt.getTime() - DAY_MS).toISOString()));
   }
   return words.join(" ");
 }
@@ -57,8 +57,8 @@ export interface TimeRange {
 /** The days and months a text states with their year; a bare year is left to the index, where it is a term. */
 export function statedDates(text: string): TimeRange[] {
   const ranges: TimeRange[] = [];
-  for (const found of text.toLowerCase().slice(0, MAX_READ).matchAll(STATED)) {
-    const { iso, dayFirst, monthFirst, dayAfter, year } = found.groups ?? {};
+  for (const match of text.toLowerCase().slice(0, MAX_READ).matchAll(STATED)) {
+    const { iso, dayFirst, monthFirst, dayAfter, year } = match.groups ?? {};
     if (iso !== undefined) push(ranges, Date.parse(`${iso}T00:00:00Z`), DAY_MS);
     else {
       const name = (dayFirst ?? monthFirst ?? "").replace(/^\d+(?:[^\s\d]\S*)?\s+(?:of\s+)?/, "");

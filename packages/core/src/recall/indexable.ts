@@ -77,16 +77,16 @@ function condense(text: string, limit: number): string {
   const side = Math.floor(limit * 0.35);
   const middle = text.slice(side, text.length - side);
   let room = limit - 2 * side;
-  const kept = new Set<string>();
+  const samples = new Set<string>();
   const keep = (text: string): void => {
     if (text.length > room) return;
     room -= text.length + 1;
-    kept.add(text);
+    samples.add(text);
   };
   const lines = middle.split("\n");
   for (const line of lines) if (FAILURE.test(line.slice(0, 300))) keep(line.slice(0, 300));
-  for (const [word] of middle.matchAll(RUN)) if (room > 0 && !kept.has(word) && PROGRAM_WORD.test(word)) keep(word);
-  return [text.slice(0, side), ...kept, text.slice(text.length - side)].join("\n");
+  for (const [word] of middle.matchAll(RUN)) if (room > 0 && !samples.has(word) && PROGRAM_WORD.test(word)) keep(word);
+  return [text.slice(0, side), ...samples, text.slice(text.length - side)].join("\n");
 }
 
 const FAILURE = /\b(?:error|exception|failed|failure|fatal|panic|traceback|cannot|denied|not found)\b/i;

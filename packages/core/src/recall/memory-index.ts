@@ -123,16 +123,16 @@ function positionOf(list: readonly Row[], seq: number): number {
 
 /** The lists are in the order of what is sought, so it can stop early. */
 function seekRows(threads: readonly Thread[], { all, limit }: Seek): Row[] {
-  const found: Row[] = [];
+  const rows: Row[] = [];
   for (const { postings } of threads) {
     const lists = all.map((term) => postings.get(term) ?? []);
     const shortest = lists.reduce((best, list) => (list.length < best.length ? list : best), lists[0] ?? []);
-    for (let at = shortest.length - 1; at >= 0 && found.length < limit; at -= 1) {
+    for (let at = shortest.length - 1; at >= 0 && rows.length < limit; at -= 1) {
       const row = shortest[at]!;
-      if (all.length === 1 || all.every((term) => row.entry.terms.has(term))) found.push(row);
+      if (all.length === 1 || all.every((term) => row.entry.terms.has(term))) rows.push(row);
     }
   }
-  return found;
+  return rows;
 }
 
 /** Frequencies are filled in from the postings: most neighbours hold none of the terms, and are never looked at for them. */

@@ -29,8 +29,8 @@ const QUESTION_WORD_WEIGHT = 0.4;
 export function analyzeQuery(text: string): Query {
   const terms = new Map<string, QueryTerm>();
   for (const { term, kind, weight: own } of analyze(text)) {
-    const asked = QUESTION_STEMS.has(term) ? QUESTION_WORD_WEIGHT : 1;
-    const weight = kind === "part" ? PART_WEIGHT * asked : own * asked;
+    const questionWeight = QUESTION_STEMS.has(term) ? QUESTION_WORD_WEIGHT : 1;
+    const weight = kind === "part" ? PART_WEIGHT * questionWeight : own * questionWeight;
     const before = terms.get(term);
     if (before === undefined && terms.size >= MAX_TERMS) continue;
     const exact = kind === "identifier" && isStrict(term);

@@ -92,20 +92,20 @@ function inConversationOrder(a: IndexedDoc, b: IndexedDoc): number {
 }
 
 function inverseFrequency({ term, weight }: QueryTerm, statistics: ScopeStatistics): number {
-  const held = Math.min(statistics.holding.get(term) ?? 0, statistics.entries);
-  return weight * Math.log(1 + (statistics.entries - held + 0.5) / (held + 0.5));
+  const holders = Math.min(statistics.holding.get(term) ?? 0, statistics.entries);
+  return weight * Math.log(1 + (statistics.entries - holders + 0.5) / (holders + 0.5));
 }
 
 /** A row per entry, a column per term: its own frequencies plus its neighbors' share. */
 function poolFrequencies(docs: readonly IndexedDoc[], width: number, options: RankOptions): Float64Array {
   const pooled = new Float64Array(docs.length * width);
   const holds = docs.map((doc, index) => {
-    let held = false;
+    let anyTerm = false;
     for (let t = 0; t < width; t += 1) {
       pooled[index * width + t] = doc.frequencies[t]!;
-      held ||= doc.frequencies[t]! > 0;
+      anyTerm ||= doc.frequencies[t]! > 0;
     }
-    return held;
+    return anyTerm;
   });
   const give = (from: number, to: number, share: number): void => {
     for (let t = 0; t < width; t += 1) pooled[to * width + t]! += share * docs[from]!.frequencies[t]!;
@@ -185,10 +185,10 @@ function exactIdentifiers(
   statistics: ScopeStatistics,
   options: RankOptions,
 ): number {
-  let held = 0;
+  let termCount = 0;
   terms.forEach((term, t) => {
     const rare = (statistics.holding.get(term.term) ?? 0) <= options.rareIdentifier;
-    if (term.exact && rare && doc.frequencies[t]! >= 0.7) held += 1;
+    if (term.exact && rare && doc.frequencies[t]! >= 0.7) termCount += 1;
   });
-  return held;
+  return termCount;
 }

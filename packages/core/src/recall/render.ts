@@ -56,8 +56,8 @@ interface Line {
 
 /** Lines were counted one by one; should the whole count more, the last chosen go again. */
 function layOut(chosen: readonly Line[], several: boolean, options: RenderOptions): Rendered {
-  for (let kept = chosen.length; kept > 0; kept -= 1) {
-    const lines = chosen.slice(0, kept).sort((a, b) => inOrder(a.hit, b.hit));
+  for (let length = chosen.length; length > 0; length -= 1) {
+    const lines = chosen.slice(0, length).sort((a, b) => inOrder(a.hit, b.hit));
     let text = "";
     let session = "";
     for (const { hit, line } of lines) {
@@ -72,8 +72,8 @@ function layOut(chosen: readonly Line[], several: boolean, options: RenderOption
 }
 
 function shorten(text: string, characters: number, snippetOf: (text: string) => Snippet): string {
-  const shown = text.length <= characters ? text : snippetOf(text).text;
-  return shown.trim().replace(/\s+/g, (blanks) => (blanks.includes("\n") ? " " : blanks));
+  const excerpt = text.length <= characters ? text : snippetOf(text).text;
+  return excerpt.trim().replace(/\s+/g, (blanks) => (blanks.includes("\n") ? " " : blanks));
 }
 
 function sessionOf(hit: ShownHit): string {

@@ -29,9 +29,9 @@ const SINGLE_GRAM_WEIGHT = 0.3;
 
 export function analyze(text: string): Term[] {
   const terms: Term[] = [];
-  for (const found of text.matchAll(CHUNK)) {
-    const chunk = found[0];
-    const at = found.index;
+  for (const match of text.matchAll(CHUNK)) {
+    const chunk = match[0];
+    const at = match.index;
     const end = at + chunk.length;
     const emit = (raw: string, kind: Term["kind"], weight: number): void => {
       const term = holdable(raw);
@@ -41,8 +41,8 @@ export function analyze(text: string): Term[] {
     if (LOWER_WORD.test(chunk)) {
       if (!STOP_WORDS.has(chunk) && chunk.length <= MAX_TERM)
         terms.push({ term: stem(chunk), kind: "word", weight: 1, at, end });
-    } else if (found[1] !== undefined) grams(chunk, at, terms);
-    else if (found[2] !== undefined) emit(fold(chunk), "word", 1);
+    } else if (match[1] !== undefined) grams(chunk, at, terms);
+    else if (match[2] !== undefined) emit(fold(chunk), "word", 1);
     else if (PLAIN_WORD.test(chunk)) word(fold(chunk), emit);
     else compound(fold(chunk, "keep-case"), emit);
   }
@@ -103,8 +103,8 @@ function compound(chunk: string, emit: Emit): void {
   }
 }
 
-function identifier(given: string, emit: Emit): void {
-  const piece = given.slice(0, MAX_SPLIT);
+function identifier(raw: string, emit: Emit): void {
+  const piece = raw.slice(0, MAX_SPLIT);
   const lower = piece.toLowerCase();
   const parts = piece
     .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, "$1 $2")
@@ -145,15 +145,15 @@ function dateTerms(date: RegExpExecArray, whole: string, emit: Emit): void {
 function grams(run: string, at: number, terms: Term[]): void {
   const folded = [...holdable(fold(run)).matchAll(GRAPH)];
   const length = run.length;
-  folded.forEach((found, index) => {
+  folded.forEach((term, index) => {
     const next = folded[index + 1];
-    const start = at + Math.min(found.index, length - 1);
-    const end = at + Math.min(found.index + found[0].length + (next?.[0].length ?? 0), length);
+    const start = at + Math.min(term.index, length - 1);
+    const end = at + Math.min(term.index + term[0].length + (next?.[0].length ?? 0), length);
     const weight = folded.length === 1 ? 1 : SINGLE_GRAM_WEIGHT;
-    if (/\p{sc=Han}/u.test(found[0]) || folded.length === 1) {
-      terms.push({ term: found[0].slice(0, MAX_TERM), kind: "gram", weight, at: start, end });
+    if (/\p{sc=Han}/u.test(term[0]) || folded.length === 1) {
+      terms.push({ term: term[0].slice(0, MAX_TERM), kind: "gram", weight, at: start, end });
     }
-    if (next) terms.push({ term: (found[0] + next[0]).slice(0, MAX_TERM), kind: "gram", weight: 1, at: start, end });
+    if (next) terms.push({ term: (term[0] + next[0]).slice(0, MAX_TERM), kind: "gram", weight: 1, at: start, end });
   });
 }
 

@@ -16,18 +16,18 @@ const MAX_LINE = 300;
 
 /** At most `max` distinct failing lines, the first ones and the last one. Linear in the text. */
 export function failingLines(text: string, max: number): string[] {
-  const found: string[] = [];
+  const failing: string[] = [];
   const seen = new Set<string>();
   for (const line of linesOf(text)) {
     const head = line.length > MAX_LINE * 2 ? line.slice(0, MAX_LINE * 2) : line;
     if (!isFailingLine(head)) continue;
-    const shown = clip(head.trim(), MAX_LINE);
-    if (shown === "" || seen.has(shown)) continue;
-    seen.add(shown);
-    if (found.length < max) found.push(shown);
-    else found[max - 1] = shown;
+    const excerpt = clip(head.trim(), MAX_LINE);
+    if (excerpt === "" || seen.has(excerpt)) continue;
+    seen.add(excerpt);
+    if (failing.length < max) failing.push(excerpt);
+    else failing[max - 1] = excerpt;
   }
-  return found;
+  return failing;
 }
 
 export function isFailingLine(line: string): boolean {

@@ -11,22 +11,22 @@ export type LenientJson =
 /** The first object in the text that has any content, else the first that is empty. */
 export function findObject(text: string): LenientJson {
   const all = findObjects(text);
-  const found = all.find(({ value }) => Object.keys(value).length > 0) ?? all[0];
-  return found === undefined ? { kind: "none" } : { kind: "value", ...found };
+  const object = all.find(({ value }) => Object.keys(value).length > 0) ?? all[0];
+  return object === undefined ? { kind: "none" } : { kind: "value", ...object };
 }
 
 /** The objects in the text, one after another. Prose may hold stray braces; a handful of them is looked past. */
 export function findObjects(text: string): { readonly value: object; readonly truncated: boolean }[] {
-  const found: { readonly value: object; readonly truncated: boolean }[] = [];
+  const objects: { readonly value: object; readonly truncated: boolean }[] = [];
   let at = text.indexOf("{");
   for (let attempt = 0; attempt < 20 && at !== -1; attempt++) {
     const reader = { text, at, truncated: false, depth: 0 };
     const value = readValue(reader);
     if (value !== CUT && typeof value === "object" && value !== null)
-      found.push({ value, truncated: reader.truncated });
+      objects.push({ value, truncated: reader.truncated });
     at = text.indexOf("{", Math.max(reader.at, at + 1));
   }
-  return found;
+  return objects;
 }
 
 interface Reader {

@@ -59,7 +59,7 @@ const CHARACTERS = Uint8Array.from({ length: 128 }, (_, code) => {
 
 /** Runs of characters that could be a name: no plain words, which are most of any text. By hand: it reads all of it. */
 function tokensIn(text: string): string[] {
-  const found: string[] = [];
+  const names: string[] = [];
   for (let at = 0; at < text.length; at++) {
     const start = at;
     let telling = false;
@@ -67,9 +67,9 @@ function tokensIn(text: string): string[] {
       if (kind === JOINT && (at === start || kindAt(text, at + 1) % JOINT === 0)) break;
       telling ||= kind >= TELLING || (kind === UPPER && at > start);
     }
-    if (telling && at - start <= MAX_NAME) found.push(text.slice(start, at));
+    if (telling && at - start <= MAX_NAME) names.push(text.slice(start, at));
   }
-  return found;
+  return names;
 }
 
 function kindAt(text: string, at: number): number {

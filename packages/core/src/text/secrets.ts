@@ -20,18 +20,18 @@ export interface RedactedText {
 }
 
 export function redactSecrets(text: string): RedactedText {
-  const found: SecretKind[] = [];
+  const kinds: SecretKind[] = [];
   let clean = text;
   for (const { kind, pattern, keep, valid } of RULES) {
     clean = clean.replace(pattern, (...match: unknown[]) => {
       const groups = match.filter((part) => typeof part === "string" || part === undefined) as (string | undefined)[];
       const whole = groups[0]!;
       if (valid !== undefined && !valid(whole, groups)) return whole;
-      found.push(kind);
+      kinds.push(kind);
       return keep === undefined ? `[redacted ${kind}]` : keep(groups, `[redacted ${kind}]`);
     });
   }
-  return { text: clean, found };
+  return { text: clean, found: kinds };
 }
 
 /**

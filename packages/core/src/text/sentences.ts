@@ -9,7 +9,7 @@ import { linesOf } from "./failing-lines.ts";
 const MAX_SENTENCE = 320;
 
 export function sentences(text: string): string[] {
-  const found: string[] = [];
+  const parts: string[] = [];
   let inFence = false;
   for (const raw of linesOf(text)) {
     if (/^\s*(?:```|~~~)/.test(raw)) {
@@ -19,10 +19,10 @@ export function sentences(text: string): string[] {
     if (inFence) continue;
     for (const piece of split(raw)) {
       const sentence = piece.replace(/^\s*(?:[-*+•]|\d{1,2}[.)]|#{1,6}|>)\s+/, "").trim();
-      if (sentence.length > 1) found.push(clip(sentence, MAX_SENTENCE));
+      if (sentence.length > 1) parts.push(clip(sentence, MAX_SENTENCE));
     }
   }
-  return found;
+  return parts;
 }
 
 /** Ends at . ! ? followed by a space and at the full-width marks; a dot inside a number or a path is no end. */

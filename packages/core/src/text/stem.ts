@@ -7,8 +7,8 @@ import { IRREGULAR } from "./irregular.ts";
 
 export function stem(word: string): string {
   if (word.length < 3 || word.length > LONGEST || !/^[a-z]+$/.test(word)) return word;
-  const known = cache.get(word);
-  if (known !== undefined) return known;
+  const cachedStem = cache.get(word);
+  if (cachedStem !== undefined) return cachedStem;
   const stemmed = porter2(IRREGULAR.get(word) ?? word);
   if (cache.size >= CACHE_LIMIT) cache.clear();
   cache.set(word, stemmed);
@@ -21,10 +21,10 @@ const LONGEST = 40;
 const cache = new Map<string, string>();
 const CACHE_LIMIT = 20_000;
 
-function porter2(given: string): string {
-  const special = SPECIAL.get(given);
+function porter2(input: string): string {
+  const special = SPECIAL.get(input);
   if (special !== undefined) return special;
-  let word = given.replace(/^y/, "Y").replace(/([aeiouy])y/g, "$1Y");
+  let word = input.replace(/^y/, "Y").replace(/([aeiouy])y/g, "$1Y");
   const [r1, r2] = regions(word);
   word = plural(word);
   if (KEPT_AFTER_PLURAL.has(word)) return word;
@@ -78,8 +78,8 @@ function regions(word: string): [number, number] {
 }
 
 function regionFrom(word: string, start: number): number {
-  const found = word.slice(start).search(/[aeiouy][^aeiouy]/);
-  return found < 0 ? word.length : start + found + 2;
+  const offset = word.slice(start).search(/[aeiouy][^aeiouy]/);
+  return offset < 0 ? word.length : start + offset + 2;
 }
 
 function plural(word: string): string {
@@ -92,9 +92,9 @@ function plural(word: string): string {
 function pastAndGerund(word: string, r1: number): string {
   const eed = /(eedly|eed)$/.exec(word);
   if (eed) return eed.index >= r1 ? `${word.slice(0, eed.index)}ee` : word;
-  const found = /(ingly|edly|ing|ed)$/.exec(word);
-  if (!found || !/[aeiouy]/.test(word.slice(0, found.index))) return word;
-  const rest = word.slice(0, found.index);
+  const suffix = /(ingly|edly|ing|ed)$/.exec(word);
+  if (!suffix || !/[aeiouy]/.test(word.slice(0, suffix.index))) return word;
+  const rest = word.slice(0, suffix.index);
   if (/(at|bl|iz)$/.test(rest)) return `${rest}e`;
   if (DOUBLE.test(rest)) return rest.slice(0, -1);
   return isShort(rest, r1) ? `${rest}e` : rest;
@@ -161,10 +161,10 @@ function replaceSuffix(word: string, table: typeof STEP2, r1: number, r2 = 0): s
 }
 
 function removeSuffix(word: string, r2: number): string {
-  const found = /(ement|ance|ence|able|ible|ment|ant|ent|ism|ate|iti|ous|ive|ize|ion|al|er|ic)$/.exec(word);
-  if (!found || found.index < r2) return word;
-  if (found[0] === "ion" && !/[st]$/.test(word.slice(0, found.index))) return word;
-  return word.slice(0, found.index);
+  const suffix = /(ement|ance|ence|able|ible|ment|ant|ent|ism|ate|iti|ous|ive|ize|ion|al|er|ic)$/.exec(word);
+  if (!suffix || suffix.index < r2) return word;
+  if (suffix[0] === "ion" && !/[st]$/.test(word.slice(0, suffix.index))) return word;
+  return word.slice(0, suffix.index);
 }
 
 function finalLetters(word: string, r1: number, r2: number): string {

@@ -73,8 +73,8 @@ export function viewKey(live: { readonly compaction: number | null; readonly pru
   return `${live.compaction ?? "-"}/${live.prune ?? "-"}`;
 }
 
-export function createAccount(known: { readonly factors?: Readonly<Record<string, number>> } = {}): Account {
-  const factors: Record<string, number> = { ...known.factors };
+export function createAccount(start: { readonly factors?: Readonly<Record<string, number>> } = {}): Account {
+  const factors: Record<string, number> = { ...start.factors };
   let anchor: Anchor | null = null;
   return {
     factors,
@@ -193,11 +193,11 @@ function learn(
   return { growth: isPlausibleGrowth(by) ? addGrowth(previous.growth, by) : previous.growth, trust };
 }
 
-function sizeOf(prompt: PromptSize, prior: number, known: ReadonlyMap<number, Measured>): Size {
+function sizeOf(prompt: PromptSize, prior: number, sizes: ReadonlyMap<number, Measured>): Size {
   let measured = 0;
   let estimated = prompt.fixed * prior;
   for (const { seq, tokens } of prompt.entries) {
-    const report = seq === null ? undefined : known.get(seq);
+    const report = seq === null ? undefined : sizes.get(seq);
     if (report !== undefined && report.counted === tokens) measured += report.tokens;
     else estimated += tokens * prior;
   }

@@ -65,8 +65,8 @@ export function createMeter<M extends object>(shape: Pick<Shape<M>, "parts">, op
   const frame = options.frame ?? PLAIN_FRAME;
   const prefix = new PrefixSums<M>();
   const size = (message: M): MessageSize => {
-    const known = counted.get(message);
-    if (known !== undefined) return known;
+    const tokens = counted.get(message);
+    if (tokens !== undefined) return tokens;
     const fresh = sizeMessage(message, shape, options);
     counted.set(message, fresh);
     return fresh;

@@ -21,7 +21,7 @@ const DAY = 24 * 60 * 60 * 1000;
 
 /** The limits with one more; what can't be a window is not learned, and what has expired is dropped. */
 export function learnLimit(limits: LearnedLimits, endpoint: Endpoint, limit: LearnedLimit): LearnedLimits {
-  const fresh = Object.fromEntries(Object.entries(limits).filter(([, known]) => isFresh(known, limit.learnedAt)));
+  const fresh = Object.fromEntries(Object.entries(limits).filter(([, other]) => isFresh(other, limit.learnedAt)));
   if (!Number.isFinite(limit.tokens) || limit.tokens < 1) return fresh;
   return { ...fresh, [keyOf(endpoint)]: { tokens: Math.floor(limit.tokens), learnedAt: limit.learnedAt } };
 }
@@ -35,11 +35,11 @@ export function effectiveWindow(
   configured: number,
   { limits, endpoint, now }: { readonly limits: LearnedLimits; readonly endpoint: Endpoint; readonly now: number },
 ): EffectiveWindow {
-  const known = limits[keyOf(endpoint)];
-  if (known === undefined || !isFresh(known, now) || known.tokens >= configured) {
+  const limit = limits[keyOf(endpoint)];
+  if (limit === undefined || !isFresh(limit, now) || limit.tokens >= configured) {
     return { tokens: configured, source: "configured" };
   }
-  return { tokens: known.tokens, source: "learned" };
+  return { tokens: limit.tokens, source: "learned" };
 }
 
 /** The smallest limit that whoever serves this model at this address has stated and that is still believed; null: none. */
@@ -48,8 +48,8 @@ export function learnedLimit(
   { baseUrl, model, now }: Omit<Endpoint, "provider"> & { readonly now: number },
 ): number | null {
   const end = keyOf({ provider: "", baseUrl, model }).slice('[""'.length);
-  const known = Object.entries(limits).filter(([key, limit]) => key.endsWith(end) && isFresh(limit, now));
-  return known.length === 0 ? null : Math.min(...known.map(([, { tokens }]) => tokens));
+  const matches = Object.entries(limits).filter(([key, limit]) => key.endsWith(end) && isFresh(limit, now));
+  return matches.length === 0 ? null : Math.min(...matches.map(([, { tokens }]) => tokens));
 }
 
 function isFresh(limit: LearnedLimit, now: number): boolean {

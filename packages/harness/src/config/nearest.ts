@@ -2,8 +2,8 @@
  * The closest of some known words to a misspelt one, for error messages.
  */
 
-export function nearest(word: string, known: readonly string[]): string | null {
-  const scored = known.map((candidate) => ({ candidate, distance: editDistance(word.toLowerCase(), candidate) }));
+export function nearest(word: string, words: readonly string[]): string | null {
+  const scored = words.map((candidate) => ({ candidate, distance: editDistance(word.toLowerCase(), candidate) }));
   const best = scored.sort((a, b) => a.distance - b.distance)[0];
   return best !== undefined && best.distance <= Math.max(2, Math.floor(word.length / 3)) ? best.candidate : null;
 }

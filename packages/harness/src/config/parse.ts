@@ -23,10 +23,10 @@ export type ParsedConfig =
 
 export function parseConfig(text: string, options: ParseOptions): ParsedConfig {
   const inspected = inspectConfig(text, options);
-  const said = (findings: readonly Finding[]) => findings.map(({ message }) => message);
+  const messagesOf = (findings: readonly Finding[]) => findings.map(({ message }) => message);
   return inspected.kind === "invalid"
-    ? { kind: "invalid", problems: said(inspected.problems) }
-    : { ...inspected, warnings: said(inspected.warnings) };
+    ? { kind: "invalid", problems: messagesOf(inspected.problems) }
+    : { ...inspected, warnings: messagesOf(inspected.warnings) };
 }
 
 /** Something about a file, and the key it is about; an empty path is the file itself. */
@@ -106,7 +106,7 @@ function describeIssues(issues: readonly z.core.$ZodIssue[], root: unknown): Fin
   return issues.flatMap((issue): Finding[] => {
     const path = issue.path.join(".");
     const value = valueAt(root, issue.path);
-    const found = (message: string): Finding[] => [{ path: issue.path, message }];
+    const finding = (message: string): Finding[] => [{ path: issue.path, message }];
     if (issue.code === "unrecognized_keys")
       return issue.keys.map((key) => ({ path: [...issue.path, key], message: unknownKey(path, key) }));
     if (issue.code === "invalid_union") {
@@ -120,11 +120,11 @@ function describeIssues(issues: readonly z.core.$ZodIssue[], root: unknown): Fin
       }
       const words = wordsOf(issue.errors.flat());
       if (words !== null && typeof value === "string")
-        return found(`${path} is ${clipped(JSON.stringify(value))}: expected one of ${words}`);
+        return finding(`${path} is ${clipped(JSON.stringify(value))}: expected one of ${words}`);
     }
-    const shown = isSecret(path) ? "(hidden)" : clipped(JSON.stringify(value));
-    if (issue.code === "custom") return found(`${path || "the file"}: ${issue.message}`);
-    return found(`${path || "the file"} is ${shown ?? "missing"}: ${allowed(issue.message)}`);
+    const valueText = isSecret(path) ? "(hidden)" : clipped(JSON.stringify(value));
+    if (issue.code === "custom") return finding(`${path || "the file"}: ${issue.message}`);
+    return finding(`${path || "the file"} is ${valueText ?? "missing"}: ${allowed(issue.message)}`);
   });
 }
 
@@ -146,9 +146,9 @@ function allowed(message: string): string {
 }
 
 function unknownKey(path: string, key: string): string {
-  const known = knownKeys(path);
-  const meant = nearest(key, known);
-  const hint = meant === null ? `allowed here: ${known.join(", ")}` : `did you mean ${meant}?`;
+  const keys = knownKeys(path);
+  const meant = nearest(key, keys);
+  const hint = meant === null ? `allowed here: ${keys.join(", ")}` : `did you mean ${meant}?`;
   return `${path === "" ? key : `${path}.${key}`} is not a key; ${hint}`;
 }
 
@@ -190,8 +190,8 @@ function unknownModels(config: ConfigFile, written: unknown): Finding[] {
   return (["summarization", "memory"] as const).flatMap((section) => {
     const name = config[section].model_name;
     if (name === null || names.has(name)) return [];
-    const shown = JSON.stringify(valueAt(written, [section, "model_name"]));
-    const message = `${section}.model_name is ${shown}, which is not in models; the default model will stand in`;
+    const modelName = JSON.stringify(valueAt(written, [section, "model_name"]));
+    const message = `${section}.model_name is ${modelName}, which is not in models; the default model will stand in`;
     return [{ path: [section, "model_name"], message }];
   });
 }

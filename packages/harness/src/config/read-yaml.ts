@@ -30,9 +30,9 @@ function holdsItself(value: unknown, around: Set<object>): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (around.has(value)) return true;
   around.add(value);
-  const found = Object.values(value).some((inner) => holdsItself(inner, around));
+  const isCyclic = Object.values(value).some((inner) => holdsItself(inner, around));
   around.delete(value);
-  return found;
+  return isCyclic;
 }
 
 function invalid(problem: string): ReadYaml {

@@ -18,10 +18,10 @@ export function configChecks(loaded: LoadedConfig, options: DoctorOptions): read
   if (loaded.kind === "invalid")
     return [{ name: "config", ok: false, detail: `${where}: ${loaded.problems.join("; ")}` }];
   const findings = loaded.path === null ? [] : checkConfig(smallText(loaded.path), { env, home, exists: existsSync });
-  const said = findings.map(({ line, message }) => (line === null ? message : `line ${line}: ${message}`));
+  const lines = findings.map(({ line, message }) => (line === null ? message : `line ${line}: ${message}`));
   const ok = findings.every(({ severity }) => severity === "warning");
   return [
-    { name: "config", ok, detail: [where, ...said].join("; ") },
+    { name: "config", ok, detail: [where, ...lines].join("; ") },
     ...modelChecks(loaded.config, options),
     { name: "compaction", ok: true, detail: compactionOf(loaded.config) },
   ];

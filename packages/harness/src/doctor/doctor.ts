@@ -127,9 +127,9 @@ async function threadChecks(store: Store, { home, derived, onProgress }: DoctorO
 async function rebuildThread(store: Store, home: string, thread: string): Promise<Check[]> {
   const broken = await logCheck(store, thread);
   if (broken !== null) return [broken];
-  const found = [await headCheck(store, thread), await partsCheck(store, home, thread)];
+  const checks = [await headCheck(store, thread), await partsCheck(store, home, thread)];
   await rebuildIndex(store, thread);
-  return found.filter((check) => check !== null);
+  return checks.filter((check) => check !== null);
 }
 
 /** Null when the log is whole. Folding a head from a cut log would make the cut look whole to every later check. */

@@ -21,7 +21,7 @@ export async function halfErasedChecks(store: Store, repository: Repository, hom
       repository,
       cleanFiles: (thread: string) => cleanThreadFiles(home, own, thread),
     };
-    const found: string[] = [];
+    const erasedRefs: string[] = [];
     const shown = new Set<string>();
     for (const scope of (await repository.storage.scopes?.(own.user)) ?? []) {
       const document = await repository.storage.reload(scope);
@@ -29,15 +29,15 @@ export async function halfErasedChecks(store: Store, repository: Repository, hom
       const refs = new Set(document.facts.flatMap(({ sourceMessageIds = [] }) => sourceMessageIds));
       for (const { thread, seq } of await erasedAmong(own, refs)) {
         const done = await eraseMessage(options, thread, seq);
-        if ("facts" in done) found.push(...done.facts);
+        if ("facts" in done) erasedRefs.push(...done.facts);
       }
       const names = erasedFacts(document);
       if (names.size === 0) continue;
       const { threads } = await eraseFacts(options.deps, { names, texts: [], blocks: "named" });
       for (const thread of threads) shown.add(thread);
     }
-    if (found.length > 0)
-      checks.push(bad(own, `${found.join(", ")} rested on messages that are erased; forgotten now`));
+    if (erasedRefs.length > 0)
+      checks.push(bad(own, `${erasedRefs.join(", ")} rested on messages that are erased; forgotten now`));
     if (shown.size > 0)
       checks.push(bad(own, `${[...shown].join(", ")} showed facts that are erased; erased there now`));
   }
@@ -49,13 +49,13 @@ function bad({ user }: Store, what: string): Check {
 }
 
 async function erasedAmong(store: Store, refs: Iterable<string>): Promise<{ thread: string; seq: number }[]> {
-  const found: { thread: string; seq: number }[] = [];
+  const messages: { thread: string; seq: number }[] = [];
   for (const ref of refs) {
     const [, thread, digits] = /^([^#]+)#(\d{1,15})$/.exec(ref) ?? [];
     if (thread === undefined) continue;
     const seq = Number(digits);
     for await (const { redacted } of store.records(thread, { range: [seq, seq], kinds: ["message"] }))
-      if (redacted) found.push({ thread, seq });
+      if (redacted) messages.push({ thread, seq });
   }
-  return found;
+  return messages;
 }

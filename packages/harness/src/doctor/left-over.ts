@@ -26,20 +26,20 @@ export interface LeftOverOptions {
 /** Nothing where all is well. */
 export async function leftOverChecks(store: Store, options: LeftOverOptions): Promise<Check[]> {
   const checks: Check[] = [];
-  const known = new Set<string>();
+  const folders = new Set<string>();
   for await (const own of everyUser(store)) {
     for await (const { header } of everyThread(own)) {
       const folder = threadFolder(options.home, header);
       // Before names were spelled out a folder had the thread's own name, and before that all lay together.
       for (const one of [folder, join(dirname(folder), header.id), join(options.home, "threads", header.id)])
-        known.add(one);
+        folders.add(one);
       const half = await forkCheck(own, header.id, options);
       if (half !== null) checks.push(half);
       const evidence = options.derived === "skip" ? null : await evidenceCheck(own, header.id);
       if (evidence !== null) checks.push(evidence);
     }
   }
-  const stray = await folderCheck(known, options);
+  const stray = await folderCheck(folders, options);
   return stray === null ? checks : [...checks, stray];
 }
 
@@ -78,9 +78,9 @@ async function evidenceCheck(store: Store, thread: string): Promise<Check | null
   return { name: `evidence of ${thread}`, ok: false, detail };
 }
 
-async function folderCheck(known: ReadonlySet<string>, options: LeftOverOptions): Promise<Check | null> {
+async function folderCheck(ownFolders: ReadonlySet<string>, options: LeftOverOptions): Promise<Check | null> {
   const { home, derived, folders } = options;
-  const stray = threadFolders(home).filter((folder) => !known.has(folder));
+  const stray = threadFolders(home).filter((folder) => !ownFolders.has(folder));
   if (stray.length === 0) return null;
   const named = stray.map((folder) => relative(home, folder)).join(", ");
   const what = `${named}: no thread of this store has these files`;

@@ -161,9 +161,9 @@ async function writeAll(
   if (longest.kind === "invalid") return { kind: "bad-thread-id", problem: longest.problem };
   const missing: typeof jobs = [];
   for (const job of jobs) {
-    const found = await stateOf(deps, job.thread, job.receipt);
-    if (found === "taken") return { kind: "exists", thread: job.thread };
-    if (found === "free") missing.push(job);
+    const state = await stateOf(deps, job.thread, job.receipt);
+    if (state === "taken") return { kind: "exists", thread: job.thread };
+    if (state === "free") missing.push(job);
   }
   if (missing.length === 0) return { kind: "exists", thread: jobs[0]!.thread };
   options.onProgress?.({ phase: "writing", done: 0 });

@@ -20,14 +20,14 @@ export interface FileOutcome {
 
 export async function importFolder(deps: ThreadDeps, path: string, options: ImportOptions): Promise<FolderOutcome> {
   const files: FileOutcome[] = [];
-  const found = await sessionFiles(path);
-  for (const [index, file] of found.entries()) {
+  const sessions = await sessionFiles(path);
+  for (const [index, file] of sessions.entries()) {
     options.signal?.throwIfAborted();
     const thread = `${options.thread}-${threadName(file)}`;
     const outcome = await importFile(deps, join(path, file), {
       ...options,
       thread,
-      onProgress: ({ phase, done }) => options.onProgress?.({ phase, done: (index + done) / found.length }),
+      onProgress: ({ phase, done }) => options.onProgress?.({ phase, done: (index + done) / sessions.length }),
     });
     files.push({ file, outcome });
   }

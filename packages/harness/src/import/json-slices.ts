@@ -37,16 +37,16 @@ export function elementSlices(array: string): string[] {
  */
 export function oneLine(value: string): string {
   if (!/[\n\r]/.test(value)) return value;
-  const kept: string[] = [];
+  const slices: string[] = [];
   let at = skipSpace(value, 0);
   while (at < value.length) {
     const start = at;
     if (value[at] === '"') at = stringEnd(value, at);
     else while (at < value.length && value[at] !== '"' && !isSpace(value.charCodeAt(at))) at += 1;
-    kept.push(value.slice(start, at));
+    slices.push(value.slice(start, at));
     at = skipSpace(value, at);
   }
-  return kept.join("");
+  return slices.join("");
 }
 
 function valueEnd(text: string, start: number): number {

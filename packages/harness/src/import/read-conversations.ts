@@ -99,8 +99,8 @@ function addValue(builder: ReadingBuilder, value: unknown, { text, place, isWrap
     builder.skipped += 1;
     return;
   }
-  const held = heldIn(value, text);
-  if (held !== null) builder.conversations.push(conversation(builder, value, { ...held, place }));
+  const list = heldIn(value, text);
+  if (list !== null) builder.conversations.push(conversation(builder, value, { ...list, place }));
   else if (isRecord(value["message"]))
     builder.loose.push(message(value["message"], memberSlices(text).get("message")!, place, value));
   else if ("role" in value || (!isWrapped && isMarked(value))) builder.loose.push(message(value, text, place, value));
@@ -142,12 +142,12 @@ function heldIn(value: Record<string, unknown>, text: string): Held | null {
 function conversation(
   builder: ReadingBuilder,
   value: Record<string, unknown>,
-  held: Held & { readonly place: string },
+  list: Held & { readonly place: string },
 ): ImportedConversation {
-  const { place } = held;
+  const { place } = list;
   const within = place === "" ? "" : `${place}, `;
-  const messages = held.slices.flatMap((slice, index) => {
-    const item = held.values[index];
+  const messages = list.slices.flatMap((slice, index) => {
+    const item = list.values[index];
     const at = `${within}message ${index + 1}`;
     if (isRecord(item) && isRecord(item["message"]))
       return [message(item["message"], memberSlices(slice).get("message")!, at, item)];
@@ -223,9 +223,9 @@ function parse(line: TextLine, layout: "document" | "lines"): Parsed {
 }
 
 function jsonProblem(error: unknown): string {
-  const said = (error instanceof Error ? error.message : String(error)).replaceAll(/\s+/g, " ").slice(0, 160);
-  const truncated = /end of JSON input|Unterminated/.test(said)
+  const detail = (error instanceof Error ? error.message : String(error)).replaceAll(/\s+/g, " ").slice(0, 160);
+  const truncated = /end of JSON input|Unterminated/.test(detail)
     ? "; it ends in the middle: is the file truncated?"
     : "";
-  return `not valid JSON: ${said}${truncated}`;
+  return `not valid JSON: ${detail}${truncated}`;
 }

@@ -23,8 +23,8 @@ export function withoutByteOrderMark(bytes: Buffer): Buffer {
 export function* textLines(bytes: Buffer): Generator<TextLine> {
   let number = 0;
   for (let start = 0; start < bytes.length; ) {
-    const found = bytes.indexOf(0x0a, start);
-    const end = found === -1 ? bytes.length : found;
+    const lineEnd = bytes.indexOf(0x0a, start);
+    const end = lineEnd === -1 ? bytes.length : lineEnd;
     number += 1;
     const line = decode(bytes.subarray(start, end), number, end);
     if (line.badByte !== null || line.text !== "") yield line;
@@ -55,12 +55,12 @@ function firstBadByte(bytes: Buffer): number {
   const mark = Buffer.from("\ufffd");
   let offset = 0;
   for (let from = 0; ; ) {
-    const found = text.indexOf("\ufffd", from);
-    if (found === -1) return offset + 1;
-    offset += Buffer.byteLength(text.slice(from, found));
+    const position = text.indexOf("\ufffd", from);
+    if (position === -1) return offset + 1;
+    offset += Buffer.byteLength(text.slice(from, position));
     if (!bytes.subarray(offset, offset + 3).equals(mark)) return offset + 1;
     offset += 3;
-    from = found + 1;
+    from = position + 1;
   }
 }
 

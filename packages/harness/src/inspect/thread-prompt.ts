@@ -83,8 +83,8 @@ export async function threadPrompt(
  * the messages is theirs. A little more is only another way to count.
  */
 function withUnseen<M>(parts: Parts, { tokens, source }: Count, { fixed }: Prompt<M>): Parts {
-  const known = Object.values(parts).reduce((sum, size) => sum + size, 0);
-  const unseen = tokens - known;
+  const total = Object.values(parts).reduce((sum, size) => sum + size, 0);
+  const unseen = tokens - total;
   if (fixed.tokens > 0 || source === "estimated" || unseen < tokens * UNSEEN_SHARE) return parts;
   return { ...parts, unseen };
 }

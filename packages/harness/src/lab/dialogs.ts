@@ -71,19 +71,19 @@ function readDialog(raw: RawDialog, index: number): Dialog {
     }
   }
   const seqById = new Map(turns.map(({ id, seq }) => [id, seq]));
-  const asked = objects(raw.qa).map(({ question, category, evidence }) => ({
+  const qa = objects(raw.qa).map(({ question, category, evidence }) => ({
     text: text(question),
     category: Number(category),
     evidence: evidenceSeqs(evidence, seqById),
   }));
-  const questions = asked.filter(({ evidence }) => evidence.length > 0);
+  const questions = qa.filter(({ evidence }) => evidence.length > 0);
   return { id: text(raw.sample_id) || String(index + 1), turns, questions, skipped: raw.qa.length - questions.length };
 }
 
 function sessionNumbers(raw: RawDialog): number[] {
   return Object.keys(raw.conversation)
     .map((key) => /^session_(\d+)$/.exec(key)?.[1])
-    .filter((found) => found !== undefined)
+    .filter((turn) => turn !== undefined)
     .map(Number)
     .sort((a, b) => a - b);
 }
@@ -109,9 +109,9 @@ function factsByTurn(observation: unknown): Map<string, string[]> {
 
 /** `1:56 pm on 8 May, 2023` as ISO 8601 in UTC. */
 function readDate(written: string): string {
-  const found = /(\d{1,2}):(\d{1,2})\s*(am|pm)\s+on\s+(\d+)\s+(\w+),?\s+(\d{4})/i.exec(written);
-  if (!found) return new Date(0).toISOString();
-  const [, hour, minute, half, day, month, year] = found;
+  const match = /(\d{1,2}):(\d{1,2})\s*(am|pm)\s+on\s+(\d+)\s+(\w+),?\s+(\d{4})/i.exec(written);
+  if (!match) return new Date(0).toISOString();
+  const [, hour, minute, half, day, month, year] = match;
   const hours = (Number(hour) % 12) + (half?.toLowerCase() === "pm" ? 12 : 0);
   const date = new Date(`${day} ${month} ${year} ${String(hours).padStart(2, "0")}:${minute}:00 UTC`);
   return Number.isNaN(date.getTime()) ? new Date(0).toISOString() : date.toISOString();

@@ -17,11 +17,11 @@ export interface EvidenceTally {
 
 export async function askForEvidence(transcript: Transcript, view: View, hits: number): Promise<EvidenceTally> {
   const { questions, turns } = transcript;
-  const found = await recalled(transcript, hits);
-  const shown = view.map(({ seq, source, message }) => ({ seq, source, text: messageText(message, openaiShape) }));
+  const hitsOf = await recalled(transcript, hits);
+  const entries = view.map(({ seq, source, message }) => ({ seq, source, text: messageText(message, openaiShape) }));
   const inPrompt = (turn: number): boolean => {
-    const said = messageText(turns[turn]!.message, openaiShape);
-    return shown.some(({ seq, source, text }) => (seq === turn + 1 || source === "summary") && text.includes(said));
+    const words = messageText(turns[turn]!.message, openaiShape);
+    return entries.some(({ seq, source, text }) => (seq === turn + 1 || source === "summary") && text.includes(words));
   };
   const share = ({ evidence }: EvidenceQuestion, has: (turn: number) => boolean): number =>
     evidence.filter(has).length / evidence.length;
@@ -29,7 +29,7 @@ export async function askForEvidence(transcript: Transcript, view: View, hits: n
     questions: questions.length,
     inPrompt: sum(questions.map((question) => share(question, inPrompt))),
     withRecall: sum(
-      questions.map((question) => share(question, (turn) => inPrompt(turn) || found.get(question)!.has(turn))),
+      questions.map((question) => share(question, (turn) => inPrompt(turn) || hitsOf.get(question)!.has(turn))),
     ),
   };
 }
@@ -42,17 +42,17 @@ type Found = ReadonlyMap<EvidenceQuestion, ReadonlySet<number>>;
 function recalled(transcript: Transcript, hits: number): Promise<Found> {
   const byHits = searched.get(transcript) ?? new Map<number, Promise<Found>>();
   searched.set(transcript, byHits);
-  const found = byHits.get(hits) ?? searchAll(transcript, hits);
-  byHits.set(hits, found);
-  return found;
+  const results = byHits.get(hits) ?? searchAll(transcript, hits);
+  byHits.set(hits, results);
+  return results;
 }
 
 async function searchAll({ turns, questions }: Transcript, hits: number): Promise<Found> {
   const { find } = searchTurns(turns);
-  const found = new Map<EvidenceQuestion, ReadonlySet<number>>();
+  const results = new Map<EvidenceQuestion, ReadonlySet<number>>();
   for (const question of questions)
-    found.set(question, new Set(await find(question.text, { end: turns.length, hits })));
-  return found;
+    results.set(question, new Set(await find(question.text, { end: turns.length, hits })));
+  return results;
 }
 
 function sum(values: readonly number[]): number {

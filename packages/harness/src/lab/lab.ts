@@ -92,7 +92,7 @@ export async function runLab(options: LabOptions): Promise<LabReport> {
 function rowOf(name: string, played: readonly Played[], { whole, window }: { whole: number; window: number }): LabRow {
   const total = (figure: Exclude<keyof Played, "timeline">): number =>
     played.reduce((sum, one) => sum + one[figure], 0);
-  const asked = total("asked");
+  const questionCount = total("asked");
   const questions = total("questions");
   const sizes = played.flatMap(({ timeline }) =>
     timeline.map(({ parts }) => Object.values(parts).reduce((a, b) => a + b, 0)),
@@ -102,8 +102,8 @@ function rowOf(name: string, played: readonly Played[], { whole, window }: { who
     cost: whole === 0 ? 1 : total("cost") / whole,
     requests: total("requests"),
     tokens: total("tokens"),
-    known: asked === 0 ? null : total("known") / asked,
-    knownWithRecall: asked === 0 ? null : (total("known") + total("recalled")) / asked,
+    known: questionCount === 0 ? null : total("known") / questionCount,
+    knownWithRecall: questionCount === 0 ? null : (total("known") + total("recalled")) / questionCount,
     evidence: questions === 0 ? null : total("evidence") / questions,
     evidenceWithRecall: questions === 0 ? null : total("evidenceWithRecall") / questions,
     violations: total("violations"),

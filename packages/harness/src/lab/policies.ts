@@ -30,14 +30,14 @@ export function batchPrune(protect: number, minimum: number, from: number): Poli
       const sizes = view.map(({ message }) => meter.message(message));
       const total = sizes.reduce((sum, tokens) => sum + tokens, fixedTokens);
       if (total < from) return { view, calls: [] };
-      let kept = 0;
+      let keptTokens = 0;
       let freed = 0;
       const old = new Set<number>();
       for (let index = view.length - 1; index >= 0; index--) {
         const { message } = view[index]!;
         if (openaiShape.role(message) !== "tool" || message.content === MASK) continue;
-        kept += sizes[index]!;
-        if (kept <= protect) continue;
+        keptTokens += sizes[index]!;
+        if (keptTokens <= protect) continue;
         old.add(index);
         freed += sizes[index]!;
       }

@@ -33,15 +33,15 @@ export function questionsOf({ turns }: Transcript, hits: number): Questions {
     (await find(term, { end: at, hits })).some((turn) => answersOf(turns[turn]!.message).has(term));
   return {
     async ask(at, view) {
-      const held = view.map(({ message }) => answersOf(message));
+      const answerSets = view.map(({ message }) => answersOf(message));
       const missing: Probe[] = [];
       const tally = { asked: 0, known: 0, recalled: 0 };
       for (const probe of probes.get(at) ?? []) {
-        const known = held.some((answers) => answers.has(probe.term));
-        if (!known) missing.push(probe);
+        const isShown = answerSets.some((answers) => answers.has(probe.term));
+        if (!isShown) missing.push(probe);
         if (probe.kind !== "distant") continue;
         tally.asked++;
-        if (known) tally.known++;
+        if (isShown) tally.known++;
         else if (await recall(probe)) tally.recalled++;
       }
       const sources = Map.groupBy(missing, (probe) => probe.lastSeen);
@@ -63,13 +63,13 @@ function needsFetching(missing: readonly Probe[]): boolean {
   return missing.length > quotes || quotes >= QUOTED_LINES;
 }
 
-const known = new WeakMap<OpenAiMessage, ReadonlySet<string>>();
+const cache = new WeakMap<OpenAiMessage, ReadonlySet<string>>();
 
 function answersOf(message: OpenAiMessage): ReadonlySet<string> {
-  let answers = known.get(message);
+  let answers = cache.get(message);
   if (answers === undefined) {
     answers = answersIn(messageText(message, openaiShape));
-    known.set(message, answers);
+    cache.set(message, answers);
   }
   return answers;
 }

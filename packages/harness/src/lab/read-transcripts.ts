@@ -14,9 +14,9 @@ export async function readTranscripts(
   const { conversations, problems } = await readConversations(file);
   const rest = conversations.length > 0 ? "; its other lines are played" : "";
   const bad = problems.slice(0, 1).map(({ place, message }) => `${place === "" ? "" : `${place}: `}${message}${rest}`);
-  const found = conversations.length > 0 || bad.length > 0 ? conversations : dialogsInText(file).map(conversationOf);
-  const transcripts = found.map((one, at) => transcriptOf(found.length > 1 ? `${name} ${at + 1}` : name, one));
-  return { transcripts, problems: found.length + bad.length === 0 ? ["no message in it"] : bad };
+  const readable = conversations.length > 0 || bad.length > 0 ? conversations : dialogsInText(file).map(conversationOf);
+  const transcripts = readable.map((one, at) => transcriptOf(readable.length > 1 ? `${name} ${at + 1}` : name, one));
+  return { transcripts, problems: readable.length + bad.length === 0 ? ["no message in it"] : bad };
 }
 
 function dialogsInText(file: Buffer): Dialog[] {
@@ -35,6 +35,6 @@ function conversationOf({ turns, questions }: Dialog): ImportedConversation {
     const value = { role, ...(speaker === "" ? {} : { name: speaker }), content };
     return { place: id, body: JSON.stringify(value), value, at, model: null, usage: null };
   });
-  const asked = questions.map(({ text, evidence }) => ({ question: text, evidence }));
-  return { place: "", messages, request: null, questions: asked };
+  const questionsRead = questions.map(({ text, evidence }) => ({ question: text, evidence }));
+  return { place: "", messages, request: null, questions: questionsRead };
 }

@@ -82,9 +82,9 @@ function table(rows: readonly LabRow[]): string {
   const columns = COLUMNS.filter(({ value }) => rows.some((row) => value(row) !== null));
   const best = columns.map(({ value, best: wanted }) => {
     const values = rows.flatMap((row) => value(row) ?? []);
-    const found = wanted === "least" ? Math.min(...values) : Math.max(...values);
-    const alike = values.filter((value) => value === found).length;
-    return wanted === "none" || alike * 2 > values.length ? null : found;
+    const extreme = wanted === "least" ? Math.min(...values) : Math.max(...values);
+    const alike = values.filter((value) => value === extreme).length;
+    return wanted === "none" || alike * 2 > values.length ? null : extreme;
   });
   const head = ["policy", ...columns.map(({ title }) => title)].map((title) => `<th>${title}</th>`).join("");
   const body = rows.map((row, index) => {
@@ -100,7 +100,7 @@ function table(rows: readonly LabRow[]): string {
 
 function words({ transcripts, hits }: LabReport): (readonly [string, string])[] {
   const questions = transcripts.reduce((sum, one) => sum + one.questions, 0);
-  const asked = [
+  const questionColumns = [
     "evidence",
     `the share of what ${count(questions, "question")} of the files ask for that the last prompt holds word for word; with recall, or that a search for the question finds among its first ${count(hits, "hit")}`,
   ] as const;
@@ -110,7 +110,7 @@ function words({ transcripts, hits }: LabReport): (readonly [string, string])[] 
       "known",
       `the share of distant uses still in the prompt: a name from long before that the agent used again. With recall, or that a search finds among its first ${count(hits, "hit")}`,
     ],
-    ...(questions === 0 ? [] : [asked]),
+    ...(questions === 0 ? [] : [questionColumns]),
     ["tokens sent", "the sizes of all requests, added up"],
     ["cache reuse", "the share of them that the provider's cache held"],
     ["compactions", "how often the prompt was made smaller"],

@@ -95,7 +95,7 @@ export async function play(transcript: Transcript, policy: Policy, { prices, hit
   }
   await askAtEnd(played, transcript, {
     hits,
-    prepare: (asked) => policy.prepare(asked, momentAt(turns.at(-1)?.at ?? 0)).view,
+    prepare: (shownView) => policy.prepare(shownView, momentAt(turns.at(-1)?.at ?? 0)).view,
     view,
   });
   return played;
@@ -111,8 +111,8 @@ async function askAtEnd(
   if (first === undefined) return;
   const seq = transcript.turns.length + 1;
   const message = openaiShape.turn("user", first.text);
-  const asked = prepare([...view, { source: "message", seq, message, addition: null }]);
-  const { questions, inPrompt, withRecall } = await askForEvidence(transcript, asked, hits);
+  const request = prepare([...view, { source: "message", seq, message, addition: null }]);
+  const { questions, inPrompt, withRecall } = await askForEvidence(transcript, request, hits);
   Object.assign(played, { questions, evidence: inPrompt, evidenceWithRecall: withRecall });
 }
 

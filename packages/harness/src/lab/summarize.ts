@@ -44,19 +44,19 @@ export function hideBefore(view: View, cut: number, meter: Meter<OpenAiMessage>)
 }
 
 function summaryOf(hidden: View, meter: Meter<OpenAiMessage>): string {
-  const said: string[] = [];
+  const prompts: string[] = [];
   const did: string[] = [];
   for (const { seq, message } of hidden.toReversed()) {
     const role = openaiShape.role(message);
     for (const part of openaiShape.parts(message)) {
-      if (part.kind === "text" && role === "user") said.push(clip(part.text, seq === null ? 8000 : 400));
-      if (part.kind === "text" && role === "assistant") said.push(clip(part.text, 160));
+      if (part.kind === "text" && role === "user") prompts.push(clip(part.text, seq === null ? 8000 : 400));
+      if (part.kind === "text" && role === "assistant") prompts.push(clip(part.text, 160));
       if (part.kind === "call") did.push(clip(`${part.name} ${part.input}`, 120));
     }
   }
   return [
     "Summary of the conversation so far.",
-    ...fitting(said, meter, 0.6),
+    ...fitting(prompts, meter, 0.6),
     "Calls:",
     ...fitting(did, meter, 0.4),
   ].join("\n");
@@ -64,12 +64,12 @@ function summaryOf(hidden: View, meter: Meter<OpenAiMessage>): string {
 
 /** The newest lines that fit, oldest first. */
 function fitting(lines: readonly string[], meter: Meter<OpenAiMessage>, share: number): string[] {
-  const kept: string[] = [];
+  const keptLines: string[] = [];
   let tokens = 0;
   for (const line of new Set(lines)) {
     tokens += meter.text(line);
     if (tokens > SUMMARY_TOKENS * share) break;
-    kept.push(line);
+    keptLines.push(line);
   }
-  return kept.reverse();
+  return keptLines.reverse();
 }

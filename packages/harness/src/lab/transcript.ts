@@ -62,28 +62,28 @@ export function transcriptOf(name: string, { messages, questions }: ImportedConv
   const reported = same
     ? valid.map((message, index) => ({ message, input: messages[index]!.usage?.input ?? 0, segment: 0 }))
     : [];
-  const asked = evidenceQuestions(questions, converted, valid);
-  const unasked = questions.length - asked.length;
-  return { name, turns, repairs: repairs.length, ...fitTo(reported), questions: asked, unasked };
+  const evidence = evidenceQuestions(questions, converted, valid);
+  const unasked = questions.length - evidence.length;
+  return { name, turns, repairs: repairs.length, ...fitTo(reported), questions: evidence, unasked };
 }
 
 /** Messages are numbered from 1 in the file; what the repair rewrote can't be asked for. */
 function evidenceQuestions(
   questions: ImportedConversation["questions"],
-  given: readonly OpenAiMessage[],
+  messages: readonly OpenAiMessage[],
   valid: readonly OpenAiMessage[],
 ): EvidenceQuestion[] {
   const places = new Map(valid.map((message, index) => [message, index]));
   return questions.flatMap((pair) => {
     if (!isRecord(pair) || typeof pair["question"] !== "string" || !Array.isArray(pair["evidence"])) return [];
-    const evidence = pair["evidence"].flatMap((number) => places.get(given[Number(number) - 1]!) ?? []);
+    const evidence = pair["evidence"].flatMap((number) => places.get(messages[Number(number) - 1]!) ?? []);
     return evidence.length === 0 ? [] : [{ text: pair["question"], evidence: [...new Set(evidence)] }];
   });
 }
 
 /** Characters per token from the growth the provider reported, and what it counted before the first message. */
 export function fitTo(lines: readonly Reported[]): { meter: Meter<OpenAiMessage>; fixedTokens: number } {
-  let said = 0;
+  let count = 0;
   let pending = 0;
   let tokens = 0;
   let last: Reported | null = null;
@@ -92,7 +92,7 @@ export function fitTo(lines: readonly Reported[]): { meter: Meter<OpenAiMessage>
     if (input > 0) {
       const grown = last === null ? 0 : input - last.input;
       if (last !== null && grown > 0 && last.segment === line.segment) {
-        said += pending;
+        count += pending;
         tokens += grown;
       }
       last = line;
@@ -100,7 +100,7 @@ export function fitTo(lines: readonly Reported[]): { meter: Meter<OpenAiMessage>
     }
     pending += characters.message(line.message);
   }
-  const perToken = tokens > 1000 ? said / tokens : CHARACTERS_PER_TOKEN;
+  const perToken = tokens > 1000 ? count / tokens : CHARACTERS_PER_TOKEN;
   const firstReport = lines.findIndex((line) => line.input > 0);
   const before = lines
     .slice(0, Math.max(0, firstReport))

@@ -53,8 +53,8 @@ function historyOf(histories: WeakMap<Run, History>, run: Run): History {
   // Shortening a long new result hides nothing the model has seen.
   const hiding = prunes.findLast(({ entries }) => entries.some(({ reason }) => reason !== "clamped"));
   const view = `${compaction?.seq}.${hiding?.seq}`;
-  const known = histories.get(run);
-  const history = known?.view === view ? known : { view, seen: [] };
+  const cached = histories.get(run);
+  const history = cached?.view === view ? cached : { view, seen: [] };
   histories.set(run, history);
   return history;
 }

@@ -24,10 +24,10 @@ export async function childCopies({ store }: ThreadDeps, thread: string, seq: nu
   const copies: ChildCopy[] = [];
   for (const { id, threadId } of delegationsOf(head.state)) {
     if (!calls.includes(id) && !answers.includes(id)) continue;
-    const said = await messagesOf({ store }, threadId);
-    const same = said.filter((one) => messageTexts(one).some((text) => texts.includes(text.trim())));
+    const messages = await messagesOf({ store }, threadId);
+    const same = messages.filter((one) => messageTexts(one).some((text) => texts.includes(text.trim())));
     // A long answer is cut for the parent, so that it is no longer the same.
-    const last = answers.includes(id) ? said.findLast(({ origin }) => origin === "model") : undefined;
+    const last = answers.includes(id) ? messages.findLast(({ origin }) => origin === "model") : undefined;
     for (const one of new Set([...same, ...(last ? [last] : [])])) copies.push({ thread: threadId, seq: one.seq });
   }
   return copies;
@@ -38,8 +38,8 @@ async function messagesOf(
   thread: string,
   range?: readonly [number, number],
 ): Promise<MessageRecord[]> {
-  const found: MessageRecord[] = [];
+  const records: MessageRecord[] = [];
   for await (const { record } of store.records(thread, { kinds: ["message"], ...(range && { range }) }))
-    if (record.kind === "message") found.push(record);
-  return found;
+    if (record.kind === "message") records.push(record);
+  return records;
 }

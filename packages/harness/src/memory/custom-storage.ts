@@ -20,8 +20,8 @@ export interface CustomStorage {
 
 export function isCustomStorage(value: unknown): value is CustomStorage {
   if (typeof value !== "object" || value === null) return false;
-  const given = value as Record<string, unknown>;
-  return ["load", "reload", "save"].every((name) => typeof given[name] === "function");
+  const fields = value as Record<string, unknown>;
+  return ["load", "reload", "save"].every((name) => typeof fields[name] === "function");
 }
 
 export function customStorage(own: CustomStorage, name: string): MemoryStorage {
@@ -42,10 +42,10 @@ export function customStorage(own: CustomStorage, name: string): MemoryStorage {
         const now = await read("reload", scope);
         if ((now?.revision ?? 0) !== expectRevision) return { kind: "conflict" };
         const { user, agent } = scope;
-        const said = await own.save(document, agent, { user, expectRevision });
-        if (said === false)
+        const answer = await own.save(document, agent, { user, expectRevision });
+        if (answer === false)
           throw new MemoryStorageError("unwritable", `${place(scope)} refused to save: see its own log.`);
-        return { kind: isConflict(said) ? "conflict" : "saved" };
+        return { kind: isConflict(answer) ? "conflict" : "saved" };
       }),
   };
 }

@@ -62,11 +62,11 @@ export async function eraseMessage(context: EraseDeps, thread: string, seq: numb
     id: redacted.id,
     words: words.map(({ text }) => text).join("\n"),
   });
-  const shown = await eraseFacts(deps, namesOf(memory));
-  for (const one of new Set([...threads, ...evidenceIn, ...copied, ...shown.threads])) await cleanFiles?.(one);
+  const erased = await eraseFacts(deps, namesOf(memory));
+  for (const one of new Set([...threads, ...evidenceIn, ...copied, ...erased.threads])) await cleanFiles?.(one);
   const scrubbed = await scrub(deps.store);
-  const shownIn = shown.threads.filter((one) => !threads.includes(one) && !evidenceIn.includes(one));
-  return { ...redacted, facts: [...memory.ids], shownIn, busy: shown.busy, copies: memory.copies, scrubbed };
+  const shownIn = erased.threads.filter((one) => !threads.includes(one) && !evidenceIn.includes(one));
+  return { ...redacted, facts: [...memory.ids], shownIn, busy: erased.busy, copies: memory.copies, scrubbed };
 }
 
 interface ErasedMemory extends Pick<MemoryErasure, "ids" | "contents" | "sections"> {
@@ -130,10 +130,12 @@ async function carriedBy(
     .filter((list) => list.some((ref) => refs.has(ref)))
     .flat()
     .filter((ref) => !refs.has(ref));
-  const said = new Map((await readTurns(store, [...new Set(others)])).map((turn) => [refOf(turn), meaning(turn.text)]));
+  const meanings = new Map(
+    (await readTurns(store, [...new Set(others)])).map((turn) => [refOf(turn), meaning(turn.text)]),
+  );
   const gone = meaning(words);
   return ({ content, sourceMessageIds = [] }) => {
-    const left = sourceMessageIds.flatMap((ref) => [...(said.get(ref) ?? [])]);
+    const left = sourceMessageIds.flatMap((ref) => [...(meanings.get(ref) ?? [])]);
     return words !== "" && [...meaning(content)].every((term) => !gone.has(term) || left.includes(term));
   };
 }

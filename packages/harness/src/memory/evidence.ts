@@ -38,12 +38,12 @@ export async function gatherEvidence(
   request: EvidenceRequest,
 ): Promise<Evidence | null> {
   const { question, count } = request;
-  const [found, facts] = await Promise.all([
+  const [ownHits, facts] = await Promise.all([
     searchAll(store, question, { k: turnsFor(request.tokens), tools: request.tools }),
     searchFacts(document, question, FACTS),
   ]);
   const bound = (hit: SearchHit): boolean => isBound(document, { ref: refOf(hit), id: hit.id });
-  const hits = await fuse(store, found.kind === "found" ? found.hits : [], { facts, bound });
+  const hits = await fuse(store, ownHits.kind === "found" ? ownHits.hits : [], { facts, bound });
   const turns = await usable(store, document, request, hits);
   const room = request.tokens - count(layOut(["-"], "x"));
   // A fact that no turn can stand for comes first; one whose turn is shown would say it twice.
@@ -68,8 +68,8 @@ export async function gatherEvidence(
 
 /** Added by a person, or drawn from a hit that can't be shown itself: the prompt shows it already, or it is fenced. */
 function isUnsaid(turns: readonly SearchHit[], hits: readonly SearchHit[]): (hit: FactHit) => boolean {
-  const [citable, found] = [new Set(turns.map(refOf)), new Set(hits.map(refOf))];
-  return ({ fact }) => !fact.sourceMessageIds?.some((ref) => citable.has(ref) || !found.has(ref));
+  const [citable, hitRefs] = [new Set(turns.map(refOf)), new Set(hits.map(refOf))];
+  return ({ fact }) => !fact.sourceMessageIds?.some((ref) => citable.has(ref) || !hitRefs.has(ref));
 }
 
 /** More than will fit, as some are left out. */
@@ -100,8 +100,8 @@ async function fuse(
   for (const { fact, score } of facts) {
     for (const ref of fact.sourceMessageIds ?? []) boosts.set(ref, Math.max(boosts.get(ref) ?? 0, score / best));
   }
-  const known = new Set(hits.map(refOf));
-  const missing = [...boosts.keys()].filter((ref) => !known.has(ref)).slice(0, READ);
+  const hitRefs = new Set(hits.map(refOf));
+  const missing = [...boosts.keys()].filter((ref) => !hitRefs.has(ref)).slice(0, READ);
   const top = hits[0]?.score ?? 1;
   // A ref that means another message by now gives it no boost.
   const read = (await readTurns(store, missing)).filter(bound);

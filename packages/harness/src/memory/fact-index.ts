@@ -13,9 +13,9 @@ export interface FactHit {
 export async function searchFacts(document: MemoryDocument, query: string, limit: number): Promise<FactHit[]> {
   const { index, facts } = indexOf(document);
   const options = { limit: Math.max(1, limit), matches: MATCHES };
-  const found = await search(index, { kind: "thread", thread: FACTS }, query, options);
-  if (found.kind === "nothing") return [];
-  return found.hits.map(({ doc, score }) => ({ fact: facts[doc.seq - 1]!, score })).filter(({ score }) => score > 0);
+  const result = await search(index, { kind: "thread", thread: FACTS }, query, options);
+  if (result.kind === "nothing") return [];
+  return result.hits.map(({ doc, score }) => ({ fact: facts[doc.seq - 1]!, score })).filter(({ score }) => score > 0);
 }
 
 const FACTS = "facts";
@@ -24,17 +24,17 @@ const MATCHES = 250;
 const built = new WeakMap<MemoryDocument, { readonly index: MemoryIndex; readonly facts: readonly Fact[] }>();
 
 function indexOf(document: MemoryDocument) {
-  const known = built.get(document);
-  if (known !== undefined) return known;
+  const cached = built.get(document);
+  if (cached !== undefined) return cached;
   const facts = liveFacts(document);
   const index = new MemoryIndex();
   for (const [at, fact] of facts.entries()) {
     // Neighbours in the list have nothing to do with each other: a session each keeps them apart.
     index.put({ thread: FACTS, seq: at + 1 }, { ...entryOf(fact), at: apart(at) });
   }
-  const made = { index, facts };
-  built.set(document, made);
-  return made;
+  const entry = { index, facts };
+  built.set(document, entry);
+  return entry;
 }
 
 /** A fact that stays as it is from one document to the next is read once. */

@@ -36,8 +36,8 @@ export function fileStorage(options: FileStorageOptions): MemoryStorage {
       cache.delete(path);
       return null;
     }
-    const known = cache.get(path);
-    if (from === "cache" && known?.stamp === stamp) return known.document;
+    const cached = cache.get(path);
+    if (from === "cache" && cached?.stamp === stamp) return cached.document;
     const text = await readText(path);
     const parsed = parseDocument(text);
     if (parsed.kind === "unreadable") throw await setAside(path, parsed.reason);
@@ -84,8 +84,8 @@ async function deleteCopies(path: string, texts: readonly string[]): Promise<rea
   const needles = texts.map((text) => JSON.stringify(text).slice(1, -1));
   const deleted: string[] = [];
   for (const copy of await copiesOf(path, /^\.(?:corrupt-[\da-f]+|[\da-f-]+\.tmp)$/)) {
-    const held = await readText(copy);
-    if (!needles.some((needle) => held.includes(needle))) continue;
+    const backup = await readText(copy);
+    if (!needles.some((needle) => backup.includes(needle))) continue;
     await rm(copy, { force: true });
     deleted.push(copy);
   }

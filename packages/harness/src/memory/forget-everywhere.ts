@@ -48,8 +48,8 @@ export async function forgetEverywhere(
   for (const thread of await threadsWithEvidence(context.deps, gone)) {
     // An empty batch: evidence is dropped at each one.
     const drop = { kind: "prune", entries: [], tokensBefore: 0, tokensAfter: 0 } as const;
-    const held = await withWriter(context.deps, thread, (writer) => commit(writer, [drop]));
-    if (held.kind === "done" && held.value.kind === "committed") evidence.push(thread);
+    const write = await withWriter(context.deps, thread, (writer) => commit(writer, [drop]));
+    if (write.kind === "done" && write.value.kind === "committed") evidence.push(thread);
     else busy.add(thread);
   }
   return { ...forgotten, evidence, redacted: [], busy: [...busy], scrubbed: { kind: "clean" } };
@@ -67,8 +67,8 @@ async function eraseEverywhere(
   await repository?.storage.forgetCopies?.(scope, [...gone, ...contents]);
   // Forgotten before, its words are no longer known, nor whether a section said them: all that was shown goes.
   const sections = gone.size > facts.length;
-  const shown = await eraseFacts(deps, namesOf({ ids: new Set([...gone, ...fenced]), contents, sections }));
-  const busy = new Set(shown.busy);
+  const erased = await eraseFacts(deps, namesOf({ ids: new Set([...gone, ...fenced]), contents, sections }));
+  const busy = new Set(erased.busy);
   const redacted: string[] = [];
   for (const ref of fenced) {
     const at = ref.lastIndexOf("#");
@@ -81,21 +81,21 @@ async function eraseEverywhere(
     redacted.push(ref);
     for (const thread of result.busy) busy.add(thread);
   }
-  for (const thread of shown.threads) await cleanFiles?.(thread);
+  for (const thread of erased.threads) await cleanFiles?.(thread);
   const scrubbed = await scrub(deps.store);
-  return { ...forgotten, evidence: shown.threads, redacted, busy: [...busy], scrubbed };
+  return { ...forgotten, evidence: erased.threads, redacted, busy: [...busy], scrubbed };
 }
 
 async function threadsWithEvidence({ store }: ThreadDeps, gone: ReadonlySet<string>): Promise<string[]> {
-  const found: string[] = [];
+  const threads: string[] = [];
   for await (const { header } of everyThread(store)) {
     const head = await store.head(header.id);
     for (const seq of head?.evidence ?? []) {
       for await (const { record } of store.records(header.id, { range: [seq, seq] })) {
         const ids = (record as EvidenceRecord).ids ?? [];
-        if (ids.some((id) => gone.has(id)) && !found.includes(header.id)) found.push(header.id);
+        if (ids.some((id) => gone.has(id)) && !threads.includes(header.id)) threads.push(header.id);
       }
     }
   }
-  return found;
+  return threads;
 }

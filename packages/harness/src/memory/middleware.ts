@@ -68,8 +68,8 @@ export function memory(options: MemoryMiddlewareOptions): Middleware {
 /** A compaction hides what was said: what is to be learned from it is learned at once. */
 async function makeDueAfterCompaction(run: Run, queue: MemoryMiddlewareOptions["queue"]): Promise<void> {
   const head = run.conversation.head();
-  const known = frozenIn(head)?.compaction ?? null;
-  if (queue === undefined || head.compaction === null || head.compaction === known) return;
+  const lastCompaction = frozenIn(head)?.compaction ?? null;
+  if (queue === undefined || head.compaction === null || head.compaction === lastCompaction) return;
   await attempt(run, () => queue.makeDue({ user: run.userId, thread: run.threadId }), undefined);
 }
 
@@ -118,14 +118,14 @@ function frozenSection(run: Run): Section[] {
 async function addEvidence(run: Run, options: MemoryMiddlewareOptions): Promise<void> {
   const { conversation, deps, question, threadId } = run;
   const live = conversation.live();
-  const asked = live.tail.find(({ seq }) => seq === question);
-  if (asked === undefined || live.evidence.some(({ of }) => of === question)) return;
-  const parts = aiSdkShape.parts(conversation.original(asked));
+  const record = live.tail.find(({ seq }) => seq === question);
+  if (record === undefined || live.evidence.some(({ of }) => of === question)) return;
+  const parts = aiSdkShape.parts(conversation.original(record));
   const words = parts.map((part) => (part.kind === "text" ? part.text : "")).join("\n");
   const head = conversation.head();
   const count = options.count ?? charsPerToken(4);
   const current = live.evidence.reduce((sum, { text }) => sum + count(text), 0);
-  const found = await gatherEvidence(deps.store, await readDocument(run, options), {
+  const evidence = await gatherEvidence(deps.store, await readDocument(run, options), {
     question: words,
     agent: run.agentName,
     thread: threadId,
@@ -135,10 +135,10 @@ async function addEvidence(run: Run, options: MemoryMiddlewareOptions): Promise<
     count,
     tools: deps.tools,
   });
-  if (found === null) return;
-  const { text, ids, tokens } = found;
+  if (evidence === null) return;
+  const { text, ids, tokens } = evidence;
   const hash = deps.hash(text);
-  const [seq] = await run.commit([{ kind: "evidence", of: asked.seq, text, ids, hash }]);
+  const [seq] = await run.commit([{ kind: "evidence", of: record.seq, text, ids, hash }]);
   if (!(await stillThere(run, options, ids))) {
     await run.erase([{ seq: seq!, body: JSON.stringify("[redacted]") }]);
     return;

@@ -46,14 +46,14 @@ async function loadModule(spec: string, base: string): Promise<MemoryStorage> {
     throw new Error("allowed are file, sqlite, postgres or ./module.js#Export");
   }
   const module = (await import(pathToFileURL(resolve(base, path)).href)) as Record<string, unknown>;
-  const found = module[name];
-  const own = typeof found === "function" ? make(found as new () => unknown) : found;
+  const storage = module[name];
+  const own = typeof storage === "function" ? make(storage as new () => unknown) : storage;
   if (isCustomStorage(own)) return customStorage(own, name);
-  throw new Error(found === undefined ? `it exports no ${name}` : `${name} lacks load(), reload() or save()`);
+  throw new Error(storage === undefined ? `it exports no ${name}` : `${name} lacks load(), reload() or save()`);
 }
 
 /** A class, or a function that returns the storage. */
-function make(found: (new () => unknown) & { readonly prototype?: object }): unknown {
-  const isClass = /^class\b/.test(Function.prototype.toString.call(found));
-  return isClass ? new found() : (found as unknown as () => unknown)();
+function make(storage: (new () => unknown) & { readonly prototype?: object }): unknown {
+  const isClass = /^class\b/.test(Function.prototype.toString.call(storage));
+  return isClass ? new storage() : (storage as unknown as () => unknown)();
 }

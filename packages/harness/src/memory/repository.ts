@@ -37,8 +37,8 @@ export function openRepository(storage: MemoryStorage, clock: () => Date): Repos
   return {
     storage,
     read: async (scope) => read(checked(scope), "load"),
-    async change(given, edit, by) {
-      const scope = checked(given);
+    async change(target, edit, by) {
+      const scope = checked(target);
       for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
         const document = await read(scope, attempt === 0 ? "load" : "reload");
         const made = edit(document);

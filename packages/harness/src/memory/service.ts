@@ -94,8 +94,8 @@ export function memoryService(options: MemoryServiceOptions): MemoryService {
     export: async (scope) => withoutAudit(await repository.read(scope)),
     history: async (scope) => (await repository.read(scope)).changes ?? [],
     search: async (scope, query, limit = 20) => searchFacts(await repository.read(scope), query, limit),
-    add: (scope, given) => add(options, scope, given),
-    edit: (scope, id, given) => edit(options, scope, id, given),
+    add: (scope, fact) => add(options, scope, fact),
+    edit: (scope, id, input) => edit(options, scope, id, input),
     async rewrite(scope, path, text) {
       const after = clean(text);
       const change = (document: MemoryDocument): NewChange => ({
@@ -128,21 +128,21 @@ export function memoryService(options: MemoryServiceOptions): MemoryService {
 async function add(
   { repository, clock, ids }: MemoryServiceOptions,
   scope: MemoryScope,
-  given: NewFact,
+  input: NewFact,
 ): Promise<Added> {
-  const content = storable(given.content);
+  const content = storable(input.content);
   if (content.kind === "refused") return content;
-  const fact = newFact(ids(), content.text, given, clock().toISOString());
-  let known: Fact | undefined;
+  const fact = newFact(ids(), content.text, input, clock().toISOString());
+  let twin: Fact | undefined;
   await repository.change(
     scope,
     (document) => {
-      known = liveFacts(document).find((one) => saysTheSame(one.content, fact.content));
-      return known ? null : { changes: [added(fact)] };
+      twin = liveFacts(document).find((one) => saysTheSame(one.content, fact.content));
+      return twin ? null : { changes: [added(fact)] };
     },
     "manual",
   );
-  return known === undefined ? { kind: "added", fact } : { kind: "known", fact: known };
+  return twin === undefined ? { kind: "added", fact } : { kind: "known", fact: twin };
 }
 
 async function edit(
@@ -187,8 +187,8 @@ function storable(content: string): { kind: "text"; text: string } | { kind: "re
   return text.length > MAX_FACT_CHARACTERS ? { kind: "refused", reason: "too-long" } : { kind: "text", text };
 }
 
-function newFact(id: string, content: string, given: NewFact, at: string): Fact {
-  const { category = "context", confidence = 1 } = given;
+function newFact(id: string, content: string, input: NewFact, at: string): Fact {
+  const { category = "context", confidence = 1 } = input;
   const fact = { id, content, category, confidence: clampConfidence(confidence) };
   return { ...fact, createdAt: at, source: "manual", validFrom: at };
 }
@@ -210,9 +210,9 @@ async function forget(
   await repository.change(
     scope,
     (document) => {
-      const known = new Set(document.facts.map(({ id }) => id));
-      if (how === "erase") for (const { target } of document.changes ?? []) known.add(target);
-      missing = wanted.find((id) => !known.has(id));
+      const factIds = new Set(document.facts.map(({ id }) => id));
+      if (how === "erase") for (const { target } of document.changes ?? []) factIds.add(target);
+      missing = wanted.find((id) => !factIds.has(id));
       if (missing !== undefined) return null;
       facts = withAncestors(document, wanted);
       fenced = turnsOf(document, [...wanted, ...facts.map(({ id }) => id)]);
@@ -272,8 +272,8 @@ async function importInto(
     (document) => {
       const taken = new Set(document.facts.map(({ id }) => id));
       const live = liveFacts(document);
-      const given = read.document.facts.map((fact) => ({ ...fact, content: clean(fact.content) }));
-      const fresh = given.filter((fact) => !live.some((one) => saysTheSame(one.content, fact.content)));
+      const input = read.document.facts.map((fact) => ({ ...fact, content: clean(fact.content) }));
+      const fresh = input.filter((fact) => !live.some((one) => saysTheSame(one.content, fact.content)));
       const facts = fresh.map((fact) => ({ ...fact, id: taken.has(fact.id) ? ids() : fact.id }));
       const sections = SECTION_PATHS.flatMap((path): NewChange[] => {
         const [before, after] = [sectionText(document, path), clean(sectionText(read.document, path))];

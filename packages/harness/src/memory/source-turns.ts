@@ -44,11 +44,11 @@ async function messagesUnder(
     const [, thread, seq] = /^([^#]+)#(\d{1,15})$/.exec(ref) ?? [];
     return thread === undefined ? [] : [{ thread, seq: Number(seq) }];
   });
-  const found = new Map<string, Pick<MessageRecord, "id" | "at">>();
+  const records = new Map<string, Pick<MessageRecord, "id" | "at">>();
   for (const [thread, own] of Map.groupBy(places, (place) => place.thread)) {
     const seqs = own.map(({ seq }) => seq);
     for await (const { record } of store.records(thread, { seqs, kinds: ["message"] }))
-      if (record.kind === "message") found.set(refOf({ thread, seq: record.seq }), { id: record.id, at: record.at });
+      if (record.kind === "message") records.set(refOf({ thread, seq: record.seq }), { id: record.id, at: record.at });
   }
-  return found;
+  return records;
 }

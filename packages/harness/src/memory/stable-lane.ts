@@ -51,8 +51,8 @@ export function newestByHand({ changes }: MemoryDocument): string | null {
 }
 
 export function frozenIn(head: Head): FrozenMemory | null {
-  const found = head.state["memory"];
-  return typeof found === "object" && found !== null && "text" in found ? (found as FrozenMemory) : null;
+  const value = head.state["memory"];
+  return typeof value === "object" && value !== null && "text" in value ? (value as FrozenMemory) : null;
 }
 
 const NOTHING: FrozenMemory = { text: "", factIds: [], tokens: 0, compaction: null, manual: null };

@@ -32,16 +32,17 @@ export function storeStorage({ memories }: Pick<FullStore, "memories">, name: "s
   return {
     place,
     async load(scope) {
-      const known = cache.get(scopeKey(scope));
-      const stands = known && (await memories.revision(scope.user, scope.agent ?? "")) === known.revision;
-      return stands ? known : read(scope);
+      const cached = cache.get(scopeKey(scope));
+      const stands = cached && (await memories.revision(scope.user, scope.agent ?? "")) === cached.revision;
+      return stands ? cached : read(scope);
     },
     reload: read,
     async scopes(user) {
-      const found: MemoryScope[] = [];
+      const scopes: MemoryScope[] = [];
       for (let page = await memories.list(); page.length > 0; page = await memories.list(page.at(-1)))
-        for (const key of page) if (key.user === user) found.push({ user, agent: key.agent === "" ? null : key.agent });
-      return found;
+        for (const key of page)
+          if (key.user === user) scopes.push({ user, agent: key.agent === "" ? null : key.agent });
+      return scopes;
     },
     async save(document, { scope, expectRevision }) {
       const row = { revision: document.revision ?? expectRevision + 1, document: JSON.stringify(document) };

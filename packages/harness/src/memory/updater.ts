@@ -77,8 +77,8 @@ export function createUpdater(options: UpdaterOptions): Updater {
       let total: UpdateOutcome = { kind: "skipped", reason: "already-read" };
       for (;;) {
         const document = await repository.read(scope);
-        const known = document.watermarks?.[thread] ?? 0;
-        const from = validWatermark(document, thread, await hashAt(store, thread, known));
+        const watermark = document.watermarks?.[thread] ?? 0;
+        const from = validWatermark(document, thread, await hashAt(store, thread, watermark));
         if (from >= throughSeq) return total;
         const batch = await readBatch(store, { thread, from, through: throughSeq, document });
         const outcome = await learn({ ...options, store }, { scope, thread, from, document, ...batch, signal });
@@ -237,9 +237,9 @@ async function hashAt(store: Store, thread: string, seq: number): Promise<string
 
 /** A turn that was erased while the model read it: who erased it can't have found yet what was learned from it. */
 async function eraseIfErased({ store, repository }: UpdaterOptions, scope: MemoryScope, turns: readonly SourceTurn[]) {
-  const said = turns.filter(({ role }) => role === "user").map(({ ref }) => ref);
-  const there = new Set((await readTurns(store, said)).map(refOf));
-  const refs = new Set(said.filter((ref) => !there.has(ref)));
+  const userRefs = turns.filter(({ role }) => role === "user").map(({ ref }) => ref);
+  const there = new Set((await readTurns(store, userRefs)).map(refOf));
+  const refs = new Set(userRefs.filter((ref) => !there.has(ref)));
   if (refs.size > 0) await repository.change(scope, (now) => planMemoryErasure(now, { refs }), "manual");
 }
 

@@ -18,8 +18,8 @@ export function danglingCalls(): Middleware {
     beforeAgent({ prompt, emit, conversation }) {
       // Calls that wait for a person have no result yet, and nothing is wrong with that.
       if (pendingIn(conversation.head().state).length > 0) return;
-      const made = prompt().repairs.filter(({ kind }) => kind === "result-synthesized");
-      if (made.length > 0) emit({ type: "calls-repair", repairs: made });
+      const synthesized = prompt().repairs.filter(({ kind }) => kind === "result-synthesized");
+      if (synthesized.length > 0) emit({ type: "calls-repair", repairs: synthesized });
     },
   };
 }

@@ -17,9 +17,9 @@ export class ResponseTooLarge extends PalimpsestError<"answer-too-long"> {
 
 type Fetch = typeof globalThis.fetch;
 
-export function boundedFetch(given: Fetch | undefined, limits = LIMITS): Fetch {
+export function boundedFetch(inner: Fetch | undefined, limits = LIMITS): Fetch {
   return async (input, init) => {
-    const response = await (given ?? globalThis.fetch)(input, init);
+    const response = await (inner ?? globalThis.fetch)(input, init);
     if (response.body === null) return response;
     const isStream = /event-stream|ndjson/.test(response.headers.get("content-type") ?? "");
     const { status, statusText, headers } = response;

@@ -17,8 +17,8 @@ export function pricesOf({ provider, model, base_url, pricing }: Priced): ModelP
     return { input, output, cacheRead, cacheWrite, source: "config" };
   }
   if (base_url !== undefined || provider === "offline") return null;
-  const known = knownPrices(model);
-  return known === null ? null : { ...known, source: "table" };
+  const listed = knownPrices(model);
+  return listed === null ? null : { ...listed, source: "table" };
 }
 
 export interface Cost {

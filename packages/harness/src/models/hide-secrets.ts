@@ -38,11 +38,11 @@ function hide(value: unknown, secrets: readonly string[], seen: Set<object>): un
 
 function hideIn(error: Error, secrets: readonly string[], seen: Set<object>): Error {
   for (const key of Object.getOwnPropertyNames(error)) {
-    const held = Object.getOwnPropertyDescriptor(error, key);
-    if (held === undefined || !("value" in held)) continue;
-    const clean = hide(held.value, secrets, seen);
-    if (clean !== held.value && (held.writable || held.configurable)) {
-      Object.defineProperty(error, key, { ...held, value: clean });
+    const property = Object.getOwnPropertyDescriptor(error, key);
+    if (property === undefined || !("value" in property)) continue;
+    const clean = hide(property.value, secrets, seen);
+    if (clean !== property.value && (property.writable || property.configurable)) {
+      Object.defineProperty(error, key, { ...property, value: clean });
     }
   }
   return error;

@@ -14,25 +14,25 @@ export interface Surroundings {
   readonly fetch?: typeof globalThis.fetch;
 }
 
-export async function loadLanguageModel(entry: ModelEntry, given: Surroundings): Promise<LanguageModelV4> {
+export async function loadLanguageModel(entry: ModelEntry, surroundings: Surroundings): Promise<LanguageModelV4> {
   const connection = {
     ...(entry.base_url !== undefined && { baseURL: addressOf(entry) }),
-    fetch: boundedFetch(given.fetch),
+    fetch: boundedFetch(surroundings.fetch),
   };
   try {
     switch (entry.provider) {
       case "openai": {
-        const apiKey = requiredKey(entry, given.env);
+        const apiKey = requiredKey(entry, surroundings.env);
         const { createOpenAI } = await import("@ai-sdk/openai");
         return createOpenAI({ ...connection, apiKey }).responses(entry.model);
       }
       case "anthropic": {
-        const apiKey = requiredKey(entry, given.env);
+        const apiKey = requiredKey(entry, surroundings.env);
         const { createAnthropic } = await import("@ai-sdk/anthropic");
         return createAnthropic({ ...connection, apiKey })(entry.model);
       }
       case "google": {
-        const apiKey = requiredKey(entry, given.env);
+        const apiKey = requiredKey(entry, surroundings.env);
         const { createGoogleGenerativeAI } = await import("@ai-sdk/google");
         return createGoogleGenerativeAI({ ...connection, apiKey })(entry.model);
       }

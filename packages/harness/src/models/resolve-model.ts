@@ -45,8 +45,8 @@ export function resolveModel(
   surroundings: Surroundings = here(),
 ): Promise<ResolvedModel> {
   const standard = config.models[0] ?? OFFLINE;
-  const found = name === null ? standard : config.models.find((entry) => entry.name === name);
-  if (found !== undefined) return load(config, found, { fallback: null, surroundings });
+  const match = name === null ? standard : config.models.find((entry) => entry.name === name);
+  if (match !== undefined) return load(config, match, { fallback: null, surroundings });
   return load(config, standard, { fallback: fallbackFrom(name ?? "", standard, config), surroundings });
 }
 
@@ -106,8 +106,8 @@ async function load(config: ModelsConfig, entry: ModelEntry, options: LoadOption
   };
 }
 
-function fallbackFrom(asked: string, used: ModelEntry, { models }: ModelsConfig): ModelFallback {
-  const known = models.length === 0 ? "none" : models.map(({ name }) => name).join(", ");
-  const message = `The model "${asked}" is not in \`models:\` (there: ${known}); "${used.name}" stands in for it.`;
-  return { asked, used: used.name, message };
+function fallbackFrom(wanted: string, used: ModelEntry, { models }: ModelsConfig): ModelFallback {
+  const names = models.length === 0 ? "none" : models.map(({ name }) => name).join(", ");
+  const message = `The model "${wanted}" is not in \`models:\` (there: ${names}); "${used.name}" stands in for it.`;
+  return { asked: wanted, used: used.name, message };
 }

@@ -59,10 +59,13 @@ export async function exactCounterFor(model: ModelName): Promise<ModelCounter> {
 }
 
 /** What an agent counts with: a function of its caller's, all that is known about a model's counting, or the best known. */
-export function modelCounter(given: GivenCounter | undefined, model: ModelName): ModelCounter | Promise<ModelCounter> {
-  if (given === undefined) return exactCounterFor(model);
+export function modelCounter(
+  counter: GivenCounter | undefined,
+  model: ModelName,
+): ModelCounter | Promise<ModelCounter> {
+  if (counter === undefined) return exactCounterFor(model);
   // Whoever brings a tokenizer means it for this model, so nothing is added to what it says.
-  return typeof given === "function" ? { ...counterFor(model), name: "given", count: given, prior: 1 } : given;
+  return typeof counter === "function" ? { ...counterFor(model), name: "given", count: counter, prior: 1 } : counter;
 }
 
 export type GivenCounter = ModelCounter | CountText;

@@ -27,6 +27,6 @@ export function windowOf(
   fallback: number,
 ): ModelWindow {
   if (model.max_input_tokens !== undefined) return { tokens: model.max_input_tokens, source: "config" };
-  const known = model.provider === "offline" ? null : knownWindow(model.model);
-  return known === null ? { tokens: fallback, source: "fallback" } : { tokens: known, source: "table" };
+  const listed = model.provider === "offline" ? null : knownWindow(model.model);
+  return listed === null ? { tokens: fallback, source: "fallback" } : { tokens: listed, source: "table" };
 }

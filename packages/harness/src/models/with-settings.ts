@@ -59,10 +59,10 @@ export function structuredOutputs(model: object): boolean | undefined {
 
 function merged(options: LanguageModelV4CallOptions, builtIn: BuiltIn): LanguageModelV4CallOptions {
   const { maxOutputTokens = builtIn.maxOutputTokens, reasoning = builtIn.reasoning } = options;
-  const given = options.providerOptions ?? {};
-  const providerOptions = { ...given };
+  const callOptions = options.providerOptions ?? {};
+  const providerOptions = { ...callOptions };
   for (const [name, own] of Object.entries(builtIn.providerOptions ?? {})) {
-    providerOptions[name] = { ...own, ...given[name] };
+    providerOptions[name] = { ...own, ...callOptions[name] };
   }
   return {
     ...options,

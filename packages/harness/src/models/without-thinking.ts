@@ -12,15 +12,18 @@ export interface QuietCall {
 }
 
 /** `given` are the provider options of the calls that may think. */
-export function withoutThinking(model: object, given: SharedV4ProviderOptions | undefined): QuietCall {
-  const kept: SharedV4ProviderOptions = {};
+export function withoutThinking(model: object, callOptions: SharedV4ProviderOptions | undefined): QuietCall {
+  const quiet: SharedV4ProviderOptions = {};
   let thinks = (builtInReasoning(model) ?? "none") !== "none";
-  for (const [provider, options] of Object.entries(given ?? {})) {
+  for (const [provider, options] of Object.entries(callOptions ?? {})) {
     const others = Object.entries(options).filter(([key]) => !THINKING.has(key));
     thinks ||= others.length < Object.keys(options).length;
-    kept[provider] = Object.fromEntries(others);
+    quiet[provider] = Object.fromEntries(others);
   }
-  return { ...(given !== undefined && { providerOptions: kept }), ...(thinks && { reasoning: "none" as const }) };
+  return {
+    ...(callOptions !== undefined && { providerOptions: quiet }),
+    ...(thinks && { reasoning: "none" as const }),
+  };
 }
 
 /** What the providers call it: OpenAI, Anthropic, Google, OpenRouter and its like. */

@@ -53,13 +53,13 @@ export function recall({ tokens = 2000, scope = "thread" }: RecallOptions = {}):
 
 async function find(run: Run, query: string, { tokens, scope }: Required<RecallOptions>): Promise<string> {
   const { store, tools } = run.deps;
-  const found =
+  const result =
     scope === "user"
       ? await searchAll(store, query, { tools })
       : await searchThread(store, run.threadId, query, { tools });
-  if (found.kind === "nothing") return `Nothing found (${found.reason}): try other words.`;
+  if (result.kind === "nothing") return `Nothing found (${result.reason}): try other words.`;
   // The question that is being answered is no memory of it.
-  const hits = found.hits.filter(({ thread, seq }) => thread !== run.threadId || seq !== run.question);
+  const hits = result.hits.filter(({ thread, seq }) => thread !== run.threadId || seq !== run.question);
   const { text } = renderHits(hits, { tokens, count: charsPerToken(4), question: query });
   return text === "" ? "Nothing found: try other words." : text;
 }

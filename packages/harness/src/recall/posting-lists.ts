@@ -32,14 +32,14 @@ export class PostingLists {
     for (const row of rows) {
       const { thread, block } = row;
       const key = keyOf(thread, block);
-      const known = this.#blocks.get(key) ?? {
+      const cached = this.#blocks.get(key) ?? {
         thread,
         block,
         rows: new Array<Posting | undefined>(terms.length).fill(undefined),
         last: Math.min(cuts.get(thread)! - block * blockSize, blockSize - 1),
       };
-      this.#blocks.set(key, known);
-      known.rows[this.#terms.get(row.term)!] = row;
+      this.#blocks.set(key, cached);
+      cached.rows[this.#terms.get(row.term)!] = row;
     }
   }
 
@@ -50,34 +50,34 @@ export class PostingLists {
 
   /** How many entries of the scope hold each term. */
   holding(): ReadonlyMap<string, number> {
-    const held = new Map([...this.#terms.keys()].map((term) => [term, 0]));
+    const counts = new Map([...this.#terms.keys()].map((term) => [term, 0]));
     for (const { rows, last } of this.#blocks.values()) {
       for (const row of rows) {
         if (!row) continue;
         const count = last === this.#blockSize - 1 ? row.count : countThrough(row.list, last);
-        held.set(row.term, held.get(row.term)! + count);
+        counts.set(row.term, counts.get(row.term)! + count);
       }
     }
-    return held;
+    return counts;
   }
 
   /** Ordinals in the block whose entries hold all of the terms, ascending. */
   matches({ thread, block }: BlockPlace, terms: readonly string[]): number[] {
-    const known = this.#blocks.get(keyOf(thread, block));
-    const rows = terms.map((term) => known?.rows[this.#terms.get(term)!]);
-    if (!known || !rows.every((row) => row !== undefined)) return [];
-    const found: number[] = [];
+    const postings = this.#blocks.get(keyOf(thread, block));
+    const rows = terms.map((term) => postings?.rows[this.#terms.get(term)!]);
+    if (!postings || !rows.every((row) => row !== undefined)) return [];
+    const ordinals: number[] = [];
     const first = block * this.#blockSize;
     const seen = rows.length > 1 ? new Uint8Array(this.#blockSize) : undefined;
     rows.forEach(({ list }, round) => {
       readPostings(list, (offset) => {
-        if (offset > known.last) return;
+        if (offset > postings.last) return;
         if (round === rows.length - 1) {
-          if (seen === undefined || seen[offset] === round) found.push(first + offset);
+          if (seen === undefined || seen[offset] === round) ordinals.push(first + offset);
         } else if (seen![offset] === round) seen![offset] = round + 1;
       });
     });
-    return found;
+    return ordinals;
   }
 
   /** For each entry the weight of each term in it, in the order of the terms. Each list is walked once. */
@@ -111,9 +111,9 @@ function keyOf(thread: string, block: number): string {
 }
 
 function countThrough(list: string, last: number): number {
-  let held = 0;
+  let count = 0;
   readPostings(list, (offset) => {
-    if (offset <= last) held += 1;
+    if (offset <= last) count += 1;
   });
-  return held;
+  return count;
 }

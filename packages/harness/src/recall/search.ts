@@ -93,14 +93,14 @@ async function run(
   const result = await search(index, scope, question, { limit: k });
   const unindexed = left > 0 ? { unindexed: left } : {};
   if (result.kind === "nothing") return { ...result, ...unindexed };
-  const shown = await readMessages(
+  const messages = await readMessages(
     store,
     result.hits.map(({ doc }) => doc),
     tools,
   );
   const hits = result.hits.flatMap(({ doc, score }): SearchHit[] => {
     const { thread, seq, at, speaker, session } = doc;
-    const message = shown.get(refOf(doc));
+    const message = messages.get(refOf(doc));
     if (message === undefined) return [];
     return [
       {
@@ -145,7 +145,7 @@ async function readMessages(
   places: readonly MessagePlace[],
   tools?: FindToolFacts,
 ): Promise<Map<string, Shown>> {
-  const found = new Map<string, Shown>();
+  const messages = new Map<string, Shown>();
   const read = async (thread: string, seqs: readonly number[]): Promise<void> => {
     const range = [Math.min(...seqs), Math.max(...seqs)] as const;
     for await (const { record, redacted } of store.records(thread, { range, seqs, kinds: ["message"] })) {
@@ -154,7 +154,7 @@ async function readMessages(
       const shape = recallShape(dialect, tools);
       const message: unknown = JSON.parse(body);
       const text = indexableText(message, shape, { origin })?.text ?? "";
-      found.set(refOf({ thread, seq }), { id, role: shape.role(message), at, text });
+      messages.set(refOf({ thread, seq }), { id, role: shape.role(message), at, text });
     }
   };
   const byThread = Map.groupBy(places, ({ thread }) => thread);
@@ -166,7 +166,7 @@ async function readMessages(
       ),
     ),
   );
-  return found;
+  return messages;
 }
 
 /**
@@ -178,9 +178,9 @@ export async function readTurns(store: Store, refs: readonly string[]): Promise<
     const [, thread, seq] = /^([^#]+)#(\d{1,15})$/.exec(ref) ?? [];
     return thread === undefined ? [] : [{ thread, seq: Number(seq) }];
   });
-  const shown = await readMessages(store, places);
+  const messages = await readMessages(store, places);
   return places.flatMap((place): SearchHit[] => {
-    const message = shown.get(refOf(place));
+    const message = messages.get(refOf(place));
     if (message === undefined) return [];
     // Its sitting isn't known without the index; the day stands for it.
     const session = -Math.floor(Date.parse(message.at) / 86_400_000);

@@ -8,11 +8,11 @@ import { type BlockPlace, PostingLists } from "./posting-lists.ts";
 
 /** For one search: `segments` are those of its scope, and the postings of its terms are read once. */
 export function storedIndex(tables: SearchTables, segments: readonly IndexedSegment[]): RecallIndex {
-  let asked: { readonly terms: string; readonly lists: Promise<PostingLists> } | undefined;
+  let last: { readonly terms: string; readonly lists: Promise<PostingLists> } | undefined;
   const listsOf = (terms: readonly string[]): Promise<PostingLists> => {
     const key = JSON.stringify(terms);
-    if (asked?.terms !== key) asked = { terms: key, lists: readLists(tables, segments, terms) };
-    return asked.lists;
+    if (last?.terms !== key) last = { terms: key, lists: readLists(tables, segments, terms) };
+    return last.lists;
   };
   return {
     statistics: async (_scope, terms) => statistics(tables, segments, await listsOf(terms)),
@@ -93,11 +93,11 @@ async function withNeighbours(
       ? matches
       : new Map([[scope.thread, new Set([...matches.values()].flatMap((set) => [...set]))]]);
   const ranges = [...groups].flatMap(([thread, ordinals]) => around(thread, ordinals, reach));
-  const asked = scope.kind === "user" ? ranges : ranges.flatMap((range) => alongSegments(range, segments));
-  const found = Map.groupBy(await tables.entries(asked), ({ thread }) =>
+  const wanted = scope.kind === "user" ? ranges : ranges.flatMap((range) => alongSegments(range, segments));
+  const byThread = Map.groupBy(await tables.entries(wanted), ({ thread }) =>
     scope.kind === "user" ? thread : scope.thread,
   );
-  return [...found].flatMap(([thread, entries]) => inReach(entries, groups.get(thread)!, reach));
+  return [...byThread].flatMap(([thread, entries]) => inReach(entries, groups.get(thread)!, reach));
 }
 
 function inReach(entries: readonly SearchEntry[], matches: ReadonlySet<number>, reach: number): SearchEntry[] {

@@ -29,11 +29,11 @@ export interface SkillsOptions {
 
 export function skills({ directory, only = null, maxLoadedChars = 8000 }: SkillsOptions): Middleware {
   const loaded = stateList<LoadedSkill>("skills", ({ name }) => name);
-  const found = new WeakMap<Run, Promise<SkillsRead>>();
+  const reads = new WeakMap<Run, Promise<SkillsRead>>();
   const read = (run: Run): Promise<SkillsRead> => {
-    const known = found.get(run) ?? readWanted(directory, only);
-    found.set(run, known);
-    return known;
+    const cached = reads.get(run) ?? readWanted(directory, only);
+    reads.set(run, cached);
+    return cached;
   };
   return {
     name: "skills",

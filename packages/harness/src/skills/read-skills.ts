@@ -46,17 +46,18 @@ export async function readSkills(directory: string): Promise<SkillsRead> {
 /** A text file of a skill's folder; `path` can't lead out of it. */
 export async function readSkillFile(directory: string, folder: string, path: string): Promise<string> {
   const segments = path.split("/").filter((part) => part !== "" && part !== ".");
-  const shown = `${folder}/${path}`;
+  const skillPath = `${folder}/${path}`;
   if (segments.includes("..") || /[\0\\]/.test(path) || path.startsWith("/")) {
-    throw new ToolFailure(`${JSON.stringify(shown.slice(0, 200))} is outside of the skill's folder.`);
+    throw new ToolFailure(`${JSON.stringify(skillPath.slice(0, 200))} is outside of the skill's folder.`);
   }
   const root = { directory, access: "read-only" as const };
   return withFileIn(root, [folder, ...segments], {
-    shown,
+    shown: skillPath,
     use: async (file, size) => {
-      if (size > MAX_BYTES) throw new ToolFailure(`${shown} has ${size} bytes; a skill's file may have ${MAX_BYTES}.`);
+      if (size > MAX_BYTES)
+        throw new ToolFailure(`${skillPath} has ${size} bytes; a skill's file may have ${MAX_BYTES}.`);
       const bytes = await file.readFile();
-      if (bytes.includes(0)) throw new ToolFailure(`${shown} is a binary file, not text.`);
+      if (bytes.includes(0)) throw new ToolFailure(`${skillPath} is a binary file, not text.`);
       return bytes.toString("utf8");
     },
   });

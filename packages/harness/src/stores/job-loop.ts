@@ -95,8 +95,8 @@ async function carryOut(table: JobTable, claimed: ClaimedJob, options: WorkOptio
   const { job, owner, attempt } = claimed;
   const lost = new AbortController();
   const beat = setInterval(async () => {
-    const held = await table.renew(owner, leaseMs).catch(() => "unknown" as const);
-    if (held === "lost") lost.abort(new Error(`the job on ${job.thread} was taken over`));
+    const renewal = await table.renew(owner, leaseMs).catch(() => "unknown" as const);
+    if (renewal === "lost") lost.abort(new Error(`the job on ${job.thread} was taken over`));
   }, leaseMs / 3).unref();
   onEvent({ type: "job-start", job, attempt });
   const signal = AbortSignal.any([stop, lost.signal]);

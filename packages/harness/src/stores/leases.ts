@@ -37,8 +37,8 @@ export async function withLease<T>(
   }, heartbeatMs);
   beat.unref();
   try {
-    const held = (): Promise<T> => work(taken.lease, lost.signal);
-    return { kind: "done", value: await (abandon === undefined ? held() : untilAborted(abandon, held)) };
+    const run = (): Promise<T> => work(taken.lease, lost.signal);
+    return { kind: "done", value: await (abandon === undefined ? run() : untilAborted(abandon, run)) };
   } finally {
     clearInterval(beat);
     await store.releaseLease(taken.lease).catch(() => {});

@@ -56,7 +56,7 @@ function seenBy(user: string, database: Connection): FullStore {
     threads: (query) => threads(connection, query),
     fork: async (request) => fork(connection, { ...request, header: ownHeader(user, request.header) }),
     sharers: (thread, seq) => sharers(connection, thread, seq),
-    deleteThread: (thread, held) => deleteThread(connection, thread, held),
+    deleteThread: (thread, ownLease) => deleteThread(connection, thread, ownLease),
     redact: (request) => redact(connection, request),
     acquireLease: (thread, owner, ttlMs) => acquireLease(connection, thread, owner, ttlMs),
     renewLease: (lease, ttlMs) => renewLease(connection, lease, ttlMs),

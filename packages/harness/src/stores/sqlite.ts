@@ -41,7 +41,7 @@ function seenBy(user: string, database: Connection): FullStore {
     threads: (query) => guard(() => threads(connection, query)),
     fork: (request) => guard(() => fork(connection, { ...request, header: ownHeader(user, request.header) })),
     sharers: (thread, seq) => guard(() => sharers(connection, thread, seq)),
-    deleteThread: (thread, held) => guard(() => deleteThread(connection, thread, held)),
+    deleteThread: (thread, ownLease) => guard(() => deleteThread(connection, thread, ownLease)),
     redact: (request) => guard(() => redact(connection, request)),
     acquireLease: (thread, owner, ttlMs) => guard(() => acquireLease(connection, thread, owner, ttlMs)),
     renewLease: (lease, ttlMs) => guard(() => renewLease(connection, lease, ttlMs)),

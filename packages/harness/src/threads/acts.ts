@@ -83,12 +83,12 @@ export async function undo(writer: Writer, target?: number): Promise<Undone> {
   const structure = await (target === undefined
     ? structureForUndo(store, lease.thread, head)
     : readStructure(store, lease.thread));
-  const known = { head, structure };
+  const state = { head, structure };
   const plan = planUndo(structure, target);
   if (plan.kind === "refused" || target !== undefined || plan.restores !== "prune")
-    return carryOut(writer, known, plan);
+    return carryOut(writer, state, plan);
   const whole = await isOneAct(writer, plan.of - 1);
-  return carryOut(writer, known, plan, whole ? planUndo(structure, plan.of - 1) : null);
+  return carryOut(writer, state, plan, whole ? planUndo(structure, plan.of - 1) : null);
 }
 
 /** Takes back the newest undo, and the one that was written with it. */
@@ -118,7 +118,7 @@ async function isOneAct({ store, lease }: Writer, compaction: number): Promise<b
 /** `also` goes with it in one append; where it can't, it is left as it is. */
 async function carryOut(
   writer: Writer,
-  known: { readonly head: Head; readonly structure: readonly Structural[] },
+  state: { readonly head: Head; readonly structure: readonly Structural[] },
   plan: UndoPlan,
   also: UndoPlan | null = null,
 ): Promise<Undone> {
@@ -127,7 +127,7 @@ async function carryOut(
   const result = await commit(
     writer,
     seqs.map((of) => ({ kind: "undo", of })),
-    known,
+    state,
   );
   if (result.kind !== "committed") return result;
   const redone = plan.restores === "undo";

@@ -183,11 +183,11 @@ function loadedThread({ header, head, records }: ThreadLoad): LoadedThread {
 
 /** A record's message stays the same object as long as the record is held. */
 function readingOnce<M>(shape: Shape<M>): (record: MessageRecord) => M {
-  const known = new WeakMap<MessageRecord, { readonly message: M }>();
+  const cache = new WeakMap<MessageRecord, { readonly message: M }>();
   return (record) => {
-    const found = known.get(record) ?? { message: readBody(record, shape) };
-    known.set(record, found);
-    return found.message;
+    const entry = cache.get(record) ?? { message: readBody(record, shape) };
+    cache.set(record, entry);
+    return entry.message;
   };
 }
 

@@ -44,11 +44,11 @@ export async function completeFork(deps: ThreadDeps, thread: string, { copy }: F
   const { user } = deps.store;
   const from = filesToCopy((await deps.store.head(thread))?.state ?? {});
   if (from === null) return false;
-  const held = await withWriter(deps, thread, async (writer) => {
+  const result = await withWriter(deps, thread, async (writer) => {
     await copy({ user, id: from }, { user, id: thread });
     return commit(writer, [{ kind: "state", patch: FILES_COPIED }]);
   });
-  return held.kind === "done" && held.value.kind === "committed";
+  return result.kind === "done" && result.value.kind === "committed";
 }
 
 const FILES = "files";

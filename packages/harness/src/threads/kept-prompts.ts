@@ -11,12 +11,12 @@ export function namedPrompts(record: LogRecord): readonly string[] {
 }
 
 export async function readPrompts({ prompts }: Store, hashes: readonly string[]): Promise<PromptText[]> {
-  const found: PromptText[] = [];
+  const texts: PromptText[] = [];
   for (const hash of new Set(hashes)) {
     const text = await prompts?.get(hash);
-    if (text !== undefined) found.push({ hash, text });
+    if (text !== undefined) texts.push({ hash, text });
   }
-  return found;
+  return texts;
 }
 
 /** A text that repeats the words goes whole: with a hole in it, it would be shown as if it had been sent like that. */

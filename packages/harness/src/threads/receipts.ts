@@ -52,11 +52,11 @@ export async function settleReceipts(deps: ThreadDeps, fork: string): Promise<vo
   const due = await receiptsSince(deps, header.parent, header.forkedAt);
   if (due.length === 0) return;
   await withLease(deps.store, fork, { owner: deps.ids() }, async (lease) => {
-    const known = new Set<string>();
+    const ids = new Set<string>();
     const range = [header.forkedAt! + 1, Number.MAX_SAFE_INTEGER] as const;
     for await (const { record } of deps.store.records(fork, { range, kinds: ["event"] }))
-      if (record.kind === "event") known.add(JSON.stringify(record.event));
-    const missing = due.filter((draft) => draft.kind === "event" && !known.has(JSON.stringify(draft.event)));
+      if (record.kind === "event") ids.add(JSON.stringify(record.event));
+    const missing = due.filter((draft) => draft.kind === "event" && !ids.has(JSON.stringify(draft.event)));
     if (missing.length === 0) return;
     await commit({ ...deps, lease, runId: null }, [...missing, ...(await stateAsLogged(deps, fork))]);
   });
@@ -66,8 +66,8 @@ export async function settleReceipts(deps: ThreadDeps, fork: string): Promise<vo
 async function stateAsLogged({ store }: Pick<ThreadDeps, "store">, fork: string): Promise<RecordInput[]> {
   const fold = headFold("");
   for await (const { chained } of store.records(fork, { kinds: ["state"] })) fold.add(chained);
-  const [logged, shown] = [fold.head().state, (await store.head(fork))?.state ?? {}];
-  const changed = Object.keys(shown).filter((key) => JSON.stringify(logged[key]) !== JSON.stringify(shown[key]));
+  const [logged, current] = [fold.head().state, (await store.head(fork))?.state ?? {}];
+  const changed = Object.keys(current).filter((key) => JSON.stringify(logged[key]) !== JSON.stringify(current[key]));
   if (changed.length === 0) return [];
   // An erased memory block is rendered anew with the next turn.
   const patch = Object.fromEntries(changed.map((key) => [key, key === "memory" ? null : (logged[key] ?? null)]));

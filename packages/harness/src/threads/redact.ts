@@ -49,20 +49,20 @@ export async function redact(
   options: RedactOptions = {},
 ): Promise<Redacted> {
   if (!(await deps.store.header(thread))) return { kind: "missing" };
-  const found = await findMessage(deps, thread, seq);
-  if (!found) return { kind: "no-message", seq };
+  const target = await findMessage(deps, thread, seq);
+  if (!target) return { kind: "no-message", seq };
   const threads = await deps.store.sharers(thread, seq);
-  const names = new Set([found.record.id, ...threads.map((sharer) => `${sharer}#${seq}`)]);
+  const names = new Set([target.record.id, ...threads.map((sharer) => `${sharer}#${seq}`)]);
   const evidenceIn = (await borrowers(deps, names)).filter((one) => !threads.includes(one));
-  const texts = messageTexts(found.record);
-  const message = { seq, id: found.record.id };
+  const texts = messageTexts(target.record);
+  const message = { seq, id: target.record.id };
   const { rewriteSummary } = options;
-  const erasure = { names, texts: found.redacted ? [] : texts, blocks: "named" as const };
+  const erasure = { names, texts: target.redacted ? [] : texts, blocks: "named" as const };
   const inThread = (one: string): Erasure =>
     threads.includes(one)
       ? { ...erasure, message, ...(rewriteSummary && { rewriteSummary }) }
       : { ...erasure, message: null };
-  const own = found.redacted ? null : { seq, body: skeletonOf(found.record) };
+  const own = target.redacted ? null : { seq, body: skeletonOf(target.record) };
   // First: afterwards nobody knows the words.
   await erasePrompts(deps.store, erasure.texts);
   const result = await holding(deps, [...threads, ...evidenceIn], options.owner ?? deps.ids(), (leases) =>
@@ -74,7 +74,7 @@ export async function redact(
   for (const late of now) if (![...threads, ...evidenceIn].includes(late)) await settleReceipts(deps, late);
   await scrub(deps.store);
   const bodies = result.counts.get(threads[0]!) ?? 0;
-  return { kind: found.redacted ? "already-redacted" : "redacted", seq, id: message.id, bodies, threads, evidenceIn };
+  return { kind: target.redacted ? "already-redacted" : "redacted", seq, id: message.id, bodies, threads, evidenceIn };
 }
 
 export interface ErasedFacts {
@@ -104,14 +104,14 @@ async function eraseIn(deps: ThreadDeps, threads: readonly string[], erasure: Er
   await erasePrompts(deps.store, erasure.texts);
   for (const thread of threads) {
     if (done.has(thread)) continue;
-    const found = await quoting(deps, thread, erasure);
+    const rewrites = await quoting(deps, thread, erasure);
     const family = new Set([thread]);
-    for (const { seq } of found) for (const sharer of await deps.store.sharers(thread, seq)) family.add(sharer);
-    if (found.length === 0 && !(await stateShows(deps, thread, erasure))) continue;
+    for (const { seq } of rewrites) for (const sharer of await deps.store.sharers(thread, seq)) family.add(sharer);
+    if (rewrites.length === 0 && !(await stateShows(deps, thread, erasure))) continue;
     const result = await holding(deps, [...family], deps.ids(), (leases) => rewriteAll(deps, leases, () => erasure));
     if (result.kind === "busy") busy.add(result.thread);
     else if (result.kind === "rewritten") for (const one of family) done.add(one);
-    for (const { seq } of found)
+    for (const { seq } of rewrites)
       for (const sharer of await deps.store.sharers(thread, seq))
         if (!family.has(sharer)) await settleReceipts(deps, sharer);
   }
@@ -125,15 +125,15 @@ async function stateShows({ store }: ThreadDeps, thread: string, erasure: Erasur
 
 /** Threads of the user with evidence that names one of the addresses. */
 async function borrowers({ store }: ThreadDeps, names: ReadonlySet<string>): Promise<string[]> {
-  const found: string[] = [];
+  const threads: string[] = [];
   for await (const { header } of everyThread(store)) {
     for await (const { record } of store.records(header.id, { kinds: ["evidence"] })) {
       if (record.kind !== "evidence" || !record.ids.some((id) => names.has(id))) continue;
-      found.push(header.id);
+      threads.push(header.id);
       break;
     }
   }
-  return found;
+  return threads;
 }
 
 type Rewritten = { readonly kind: "rewritten"; readonly counts: ReadonlyMap<string, number> } | Refused;
@@ -173,13 +173,13 @@ async function rewriteAll(
 type Bodies = RedactRequest["bodies"];
 type Headers = NonNullable<RedactRequest["headers"]>;
 async function quoting({ store }: ThreadDeps, thread: string, erasure: Erasure): Promise<SeqRewrite[]> {
-  const found: SeqRewrite[] = [];
+  const rewrites: SeqRewrite[] = [];
   const look = async (kinds: readonly LogRecord["kind"][], within: Erasure): Promise<string[]> => {
     const blocks: string[] = [];
     for await (const { record, chained } of store.records(thread, { kinds })) {
       const rewritten = erase(record, chained, within);
       if (rewritten === null) continue;
-      found.push({ seq: record.seq, ...rewritten });
+      rewrites.push({ seq: record.seq, ...rewritten });
       if (record.kind === "state") blocks.push(memoryText(record.patch) ?? "");
     }
     return blocks.filter((text) => text !== "");
@@ -187,7 +187,7 @@ async function quoting({ store }: ThreadDeps, thread: string, erasure: Erasure):
   const blocks = await look(["compaction", "prune", "evidence", "state"], erasure);
   // A system prompt that was recorded holds the blocks themselves, and doesn't say which facts they show.
   await look(["event"], { ...erasure, texts: [...erasure.texts, ...blocks.map((text) => text.trim())] });
-  return found.sort((a, b) => a.seq - b.seq);
+  return rewrites.sort((a, b) => a.seq - b.seq);
 }
 
 /** What the state says now of what goes; a memory block is rendered anew with the next turn. */
@@ -249,12 +249,12 @@ async function holding<T>(
   threads: readonly string[],
   owner: string,
   work: (leases: readonly Lease[]) => Promise<T>,
-  held: readonly Lease[] = [],
+  leases: readonly Lease[] = [],
 ): Promise<T | Refused> {
   const [next, ...rest] = threads;
-  if (next === undefined) return work(held);
+  if (next === undefined) return work(leases);
   const result = await withLease(deps.store, next, { owner }, (lease) =>
-    holding(deps, rest, owner, work, [...held, lease]),
+    holding(deps, rest, owner, work, [...leases, lease]),
   );
   if (result.kind === "done") return result.value;
   return result.kind === "busy" ? { ...result, thread: next } : { kind: "missing" };

@@ -44,10 +44,10 @@ export async function sizedThread(store: Store, load: ThreadLoad, asker?: Asker)
   const model = asker?.model ?? modelOf(records, dialect);
   const counter = asker?.counter ?? (await exactCounterFor({ model }));
   const meter = createMeter(shape, { ...counter, counter: counter.count });
-  const known = knownParts(load);
-  const beside = known === null ? await asker?.beside(load) : undefined;
+  const parts = knownParts(load);
+  const beside = parts === null ? await asker?.beside(load) : undefined;
   const request = beside === undefined ? requestOf(load) : { system: beside.system, tools: beside.tools };
-  const fixed = fixedSize(known ?? beside?.parts ?? fixedParts(request, meter));
+  const fixed = fixedSize(parts ?? beside?.parts ?? fixedParts(request, meter));
   const sizer = createSizer({ shape, rules: rulesOf(dialect), meter, fixed });
   const conversation = storedConversation(store, load, shape);
   const prompt = livePrompt(conversation, sizer);

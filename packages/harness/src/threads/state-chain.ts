@@ -16,9 +16,9 @@ export async function stateChainOf(
   compaction: CompactionRecord | null,
 ): Promise<StateChain | null> {
   if (compaction === null) return null;
-  const known = chains.get(compaction) ?? (await readStateChain(store, thread, compaction));
-  chains.set(compaction, known);
-  return known;
+  const chain = chains.get(compaction) ?? (await readStateChain(store, thread, compaction));
+  chains.set(compaction, chain);
+  return chain;
 }
 
 /** `before` is the chain of the compaction that the record folds. */

@@ -15,9 +15,9 @@ export function storedConversation<M>(
 ): Conversation<M> {
   const messages = new Map<number, M>();
   const original = (record: MessageRecord): M => {
-    const known = messages.get(record.seq) ?? readBody(record, shape);
-    messages.set(record.seq, known);
-    return known;
+    const message = messages.get(record.seq) ?? readBody(record, shape);
+    messages.set(record.seq, message);
+    return message;
   };
   const live = liveRecords(
     head,

@@ -47,8 +47,8 @@ async function structureSince(
   const older = (): number[] =>
     [...acts.values()].flatMap((act) => (act.kind === "undo" && act.of <= since && !acts.has(act.of) ? [act.of] : []));
   let seqs = [...compactions.filter((seq) => seq != null), ...older()];
-  for (let known = -1; seqs.length > 0 && acts.size > known; seqs = older()) {
-    known = acts.size;
+  for (let size = -1; seqs.length > 0 && acts.size > size; seqs = older()) {
+    size = acts.size;
     await collectActs(store, thread, ["compaction", "undo"], { seqs }, acts);
   }
   return inOrder(acts);

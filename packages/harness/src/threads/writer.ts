@@ -34,13 +34,13 @@ export interface Writer extends ThreadDeps {
 }
 
 /** The deps with their defaults: the system's clock, random ids, SHA-256. */
-export function threadDeps(store: Store, given: Partial<Omit<ThreadDeps, "store">> = {}): ThreadDeps {
+export function threadDeps(store: Store, options: Partial<Omit<ThreadDeps, "store">> = {}): ThreadDeps {
   return {
     store,
-    clock: given.clock ?? (() => new Date()),
-    ids: given.ids ?? randomUUID,
-    hash: given.hash ?? sha256,
-    ...(given.tools && { tools: given.tools }),
+    clock: options.clock ?? (() => new Date()),
+    ids: options.ids ?? randomUUID,
+    hash: options.hash ?? sha256,
+    ...(options.tools && { tools: options.tools }),
   };
 }
 
@@ -65,11 +65,11 @@ interface Known {
 }
 
 /** All of them or none. */
-export async function commit(writer: Writer, drafts: readonly RecordInput[], known?: Known): Promise<Committed> {
+export async function commit(writer: Writer, inputs: readonly RecordInput[], state?: Known): Promise<Committed> {
   const { store, lease } = writer;
-  const head = known?.head ?? (await store.head(lease.thread));
+  const head = state?.head ?? (await store.head(lease.thread));
   if (!head) return { kind: "missing" };
-  const batch = await prepare(writer, head, drafts, known?.structure);
+  const batch = await prepare(writer, head, inputs, state?.structure);
   const result = await store.append(lease.thread, batch);
   if (result.kind !== "appended") return result;
   await keepIndexed(writer, lease.thread, head.messages, batch.head.messages);
@@ -80,27 +80,27 @@ export async function commit(writer: Writer, drafts: readonly RecordInput[], kno
 export async function prepare(
   writer: Writer,
   head: Head,
-  drafts: readonly RecordInput[],
+  inputs: readonly RecordInput[],
   known?: readonly Structural[],
 ): Promise<AppendBatch> {
   const { store, lease, runId } = writer;
   // Only an undo needs to know what came before the head.
-  const undoes = drafts.some((draft) => draft.kind === "undo");
+  const undoes = inputs.some((draft) => draft.kind === "undo");
   const structure = known ?? (undoes ? await readStructure(store, lease.thread) : []);
-  return { expect: head.version, ...extend(writer, head, drafts, { runId, structure }), lease };
+  return { expect: head.version, ...extend(writer, head, inputs, { runId, structure }), lease };
 }
 
 /** The records and the head that follow. `structure` is what came before, where an undo is among the drafts. */
 export function extend(
   { clock, hash }: Pick<ThreadDeps, "clock" | "hash">,
   head: Head,
-  drafts: readonly RecordInput[],
+  inputs: readonly RecordInput[],
   { runId = null, structure = [] }: { readonly runId?: string | null; readonly structure?: readonly Structural[] } = {},
 ): { readonly records: readonly ChainedRecord[]; readonly head: Head } {
   const now = clock().toISOString();
   const records = chain(
     head,
-    drafts.map((draft) => ({ at: now, runId, ...draft }) as NewRecord),
+    inputs.map((draft) => ({ at: now, runId, ...draft }) as NewRecord),
     hash,
   );
   const acts = [...structure];
@@ -130,7 +130,7 @@ export interface NewThread {
 export async function createThread(
   deps: ThreadDeps,
   thread: NewThread,
-  drafts: readonly RecordInput[] = [],
+  inputs: readonly RecordInput[] = [],
 ): Promise<"created" | "exists"> {
   assertThreadId(thread.id);
   const { store } = deps;
@@ -145,7 +145,7 @@ export async function createThread(
     createdAt,
     memory: thread.memory ?? "on",
   } as const;
-  const { head, records } = extend(deps, emptyHead(createdAt), drafts);
+  const { head, records } = extend(deps, emptyHead(createdAt), inputs);
   const result = await store.createThread(header, head, records);
   if (result === "created") await keepIndexed(deps, thread.id, 0, head.messages);
   return result;

@@ -20,9 +20,9 @@ function shapeOf(value: unknown, depth: number): string {
   if (typeof value !== "object") return typeof value;
   const entries = Object.entries(value);
   if (depth >= MAX_DEPTH) return `{${entries.length} keys}`;
-  const shown = entries.slice(0, MAX_KEYS).map(([key, inner]) => `${key}: ${shapeOf(inner, depth + 1)}`);
+  const fields = entries.slice(0, MAX_KEYS).map(([key, inner]) => `${key}: ${shapeOf(inner, depth + 1)}`);
   const more = entries.length > MAX_KEYS ? [`... ${entries.length - MAX_KEYS} more keys`] : [];
-  return `{ ${[...shown, ...more].join(", ")} }`;
+  return `{ ${[...fields, ...more].join(", ")} }`;
 }
 
 function firstItems(value: unknown, room: number): string {
@@ -45,8 +45,8 @@ function shortened(value: unknown, depth = 0): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (depth >= 3) return Array.isArray(value) ? `[${value.length} items]` : "{...}";
   if (Array.isArray(value)) {
-    const kept = value.slice(0, 2).map((item) => shortened(item, depth + 1));
-    return value.length > 2 ? [...kept, `... ${value.length - 2} more`] : kept;
+    const items = value.slice(0, 2).map((item) => shortened(item, depth + 1));
+    return value.length > 2 ? [...items, `... ${value.length - 2} more`] : items;
   }
   return Object.fromEntries(
     Object.entries(value)

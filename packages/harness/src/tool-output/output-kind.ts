@@ -95,6 +95,6 @@ const DEFINITION =
 /** A line that defines something others may use; shortened. */
 export function definitionOf(line: string): string | null {
   if (line.length > 400 || !DEFINITION.test(line)) return null;
-  const shown = line.replace(/(?<!\s)\s*(?:[{:=]\s*)?$/, "").trimEnd();
-  return shown.length <= 120 ? shown : `${shown.slice(0, 119)}…`;
+  const declaration = line.replace(/(?<!\s)\s*(?:[{:=]\s*)?$/, "").trimEnd();
+  return declaration.length <= 120 ? declaration : `${declaration.slice(0, 119)}…`;
 }

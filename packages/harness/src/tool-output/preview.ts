@@ -51,12 +51,12 @@ function table(lines: readonly string[], delimiter: string, room: number): strin
   const [header = "", ...rows] = lines;
   const columns = columnsOf(header, delimiter).length;
   const last = rows.at(-1) ?? "";
-  const shown = fitting(rows.slice(0, -1), room - header.length - clip(last).length - 120);
-  const left = rows.length - shown.length - 1;
+  const fit = fitting(rows.slice(0, -1), room - header.length - clip(last).length - 120);
+  const left = rows.length - fit.length - 1;
   return [
     `A table of ${rows.length} rows and ${columns} columns. Header and rows:`,
     clip(header),
-    ...shown,
+    ...fit,
     ...(left > 0 ? [`... ${left} rows ...`] : []),
     clip(last),
   ].join("\n");
@@ -67,14 +67,14 @@ function outline(lines: readonly string[], room: number): string {
     const definition = definitionOf(line);
     return definition === null ? [] : [`${index + 1}: ${definition}`];
   });
-  const shown = fitting(defined, Math.floor(room * 0.7));
-  const more = defined.length - shown.length;
+  const fit = fitting(defined, Math.floor(room * 0.7));
+  const more = defined.length - fit.length;
   const head = fitting(lines, Math.floor(room * 0.3) - 100);
   return [
     "Code. It begins:",
     ...head,
-    `\nOutline (line: definition)${more > 0 ? `, the first ${shown.length} of ${defined.length}` : ""}:`,
-    ...shown,
+    `\nOutline (line: definition)${more > 0 ? `, the first ${fit.length} of ${defined.length}` : ""}:`,
+    ...fit,
   ].join("\n");
 }
 
@@ -92,15 +92,15 @@ const LEVEL = /\b(?:ERROR|FATAL|CRITICAL|SEVERE|PANIC)\b/;
 
 /** The failing lines with their numbers: the first ones, and the last, as many as fit. */
 function failures({ kind, value }: Recognized, lines: readonly string[], room: number): string {
-  const found = kind === "json" ? failingLeaves(value) : numbered(lines, kind);
-  const distinct = [...new Map(found.map((one) => [one.text, one])).values()];
+  const failingLines = kind === "json" ? failingLeaves(value) : numbered(lines, kind);
+  const distinct = [...new Map(failingLines.map((one) => [one.text, one])).values()];
   if (distinct.length === 0) return "";
   const all = distinct.map(({ where, text }) => `${where}: ${clip(text)}`);
   const last = all.at(-1)!;
-  const shown = fitting(all.slice(0, -1), room - last.length - 80);
-  const left = all.length - shown.length - 1;
-  const title = `Failing lines (${found.length})${left > 0 ? `, ${left} not shown: search for them with grep` : ""}:`;
-  return [title, ...shown, last].join("\n");
+  const fit = fitting(all.slice(0, -1), room - last.length - 80);
+  const left = all.length - fit.length - 1;
+  const title = `Failing lines (${failingLines.length})${left > 0 ? `, ${left} not shown: search for them with grep` : ""}:`;
+  return [title, ...fit, last].join("\n");
 }
 
 interface Failing {
@@ -118,11 +118,12 @@ function numbered(lines: readonly string[], kind: OutputKind): Failing[] {
 
 /** Tools put whole logs into a field: look into every string. */
 function failingLeaves(value: unknown): Failing[] {
-  const found: Failing[] = [];
+  const failingLines: Failing[] = [];
   const waiting: { value: unknown; where: string }[] = [{ value, where: "$" }];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const { value: one, where } = next;
-    if (typeof one === "string") found.push(...numbered(one.split("\n"), "log").map(({ text }) => ({ where, text })));
+    if (typeof one === "string")
+      failingLines.push(...numbered(one.split("\n"), "log").map(({ text }) => ({ where, text })));
     else if (Array.isArray(one))
       for (let i = one.length - 1; i >= 0; i--) waiting.push({ value: one[i], where: `${where}[${i}]` });
     else if (typeof one === "object" && one !== null) {
@@ -130,25 +131,25 @@ function failingLeaves(value: unknown): Failing[] {
         waiting.push({ value: inner, where: `${where}.${key}` });
     }
   }
-  return found;
+  return failingLines;
 }
 
 const MAX_LINE = 300;
 
 function clip(line: string): string {
-  const shown = line.endsWith("\r") ? line.slice(0, -1) : line;
-  return shown.length <= MAX_LINE ? shown : `${shown.slice(0, MAX_LINE)}… [${shown.length} characters]`;
+  const content = line.endsWith("\r") ? line.slice(0, -1) : line;
+  return content.length <= MAX_LINE ? content : `${content.slice(0, MAX_LINE)}… [${content.length} characters]`;
 }
 
 /** The first lines that fit, each clipped. */
 function fitting(lines: readonly string[], room: number): string[] {
-  const shown: string[] = [];
+  const rows: string[] = [];
   let left = room;
   for (const line of lines) {
     const clipped = clip(line);
     left -= clipped.length + 1;
     if (left < 0) break;
-    shown.push(clipped);
+    rows.push(clipped);
   }
-  return shown;
+  return rows;
 }

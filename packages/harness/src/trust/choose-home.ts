@@ -25,11 +25,11 @@ export function chooseHome({ option, env, cwd, userHome, isDirectory }: HomeQues
   if (option !== null) return { directory: resolve(cwd, option), reason: "option" };
   const named = env["PALIMPSEST_HOME"] ?? "";
   if (named !== "") return { directory: resolve(cwd, named), reason: "environment" };
-  const found = upwards(cwd)
+  const nearest = upwards(cwd)
     .map((folder) => join(folder, HOME_NAME))
     .find(isDirectory);
-  if (found === undefined || found === userHome) return { directory: userHome, reason: "user" };
-  return { directory: found, reason: "found" };
+  if (nearest === undefined || nearest === userHome) return { directory: userHome, reason: "user" };
+  return { directory: nearest, reason: "found" };
 }
 
 /** The folder itself, its parent, and so on to the root. */

@@ -60,7 +60,7 @@ export function ownerOf(paths: readonly string[], uid: number | null): "self" | 
   const strange = (path: string): boolean => {
     try {
       // A link and what it leads to.
-      return [lstatSync(path), statSync(path)].some((found) => ![uid, 0].includes(found.uid));
+      return [lstatSync(path), statSync(path)].some((stats) => ![uid, 0].includes(stats.uid));
     } catch {
       // What isn't there belongs to nobody.
       return false;

@@ -34,8 +34,8 @@ const FILES = ["palimpsest.db", "palimpsest.db-wal", "palimpsest.db-shm", "learn
 
 function tighten(path: string, mode: number, { uid }: Person): void {
   attempt(() => {
-    const found = statSync(path);
-    if ((uid === null || found.uid === uid) && (found.mode & 0o077) !== 0) chmodSync(path, mode);
+    const stats = statSync(path);
+    if ((uid === null || stats.uid === uid) && (stats.mode & 0o077) !== 0) chmodSync(path, mode);
   });
 }
 

@@ -10,23 +10,24 @@ export type Edited =
 export function editText(text: string, old: string, edit: { readonly by: string; readonly all: boolean }): Edited {
   if (old === "") return unchanged("old_str is empty: give the exact text to replace, or use write_file.");
   if (old === edit.by) return unchanged("old_str and new_str are the same: nothing would change.");
-  const found = occurrences(text, old);
-  if (found.length === 0) return unchanged(notFound(text, old));
-  if (found.length > 1 && !edit.all) {
-    const lines = found.slice(0, 10).map((index) => lineAt(text, index));
-    const more = found.length > 10 ? ", ..." : "";
+  const positions = occurrences(text, old);
+  if (positions.length === 0) return unchanged(notFound(text, old));
+  if (positions.length > 1 && !edit.all) {
+    const lines = positions.slice(0, 10).map((index) => lineAt(text, index));
+    const more = positions.length > 10 ? ", ..." : "";
     return unchanged(
-      `old_str occurs ${found.length} times (lines ${lines.join(", ")}${more}): add surrounding lines so that it is unique, or set replace_all.`,
+      `old_str occurs ${positions.length} times (lines ${lines.join(", ")}${more}): add surrounding lines so that it is unique, or set replace_all.`,
     );
   }
-  return { kind: "edited", text: text.split(old).join(edit.by), count: found.length };
+  return { kind: "edited", text: text.split(old).join(edit.by), count: positions.length };
 }
 
 /** As `split` finds them: from the left, not overlapping. */
 function occurrences(text: string, old: string): number[] {
-  const found: number[] = [];
-  for (let index = text.indexOf(old); index !== -1; index = text.indexOf(old, index + old.length)) found.push(index);
-  return found;
+  const positions: number[] = [];
+  for (let index = text.indexOf(old); index !== -1; index = text.indexOf(old, index + old.length))
+    positions.push(index);
+  return positions;
 }
 
 function notFound(text: string, old: string): string {

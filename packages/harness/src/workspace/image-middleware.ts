@@ -45,6 +45,6 @@ function withImagesBehind(message: AiSdkMessage): AiSdkMessage[] {
 
 function withoutFiles(block: ResultBlock): ResultBlock {
   if (block.output.type !== "content") return block;
-  const said = block.output.value.flatMap((part) => (part.type === "text" ? [part.text] : []));
-  return { ...block, output: { type: "text", value: [...said, "[The image follows.]"].join("\n") } };
+  const texts = block.output.value.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  return { ...block, output: { type: "text", value: [...texts, "[The image follows.]"].join("\n") } };
 }

@@ -19,20 +19,20 @@ const WORKSPACE_PROMPT = `Files are in /mnt/user-data: your own in workspace, th
 export function workspaceFiles({ workspace, ...options }: WorkspaceOptions): Middleware {
   if (options.bash === "host") process.emitWarning(HOST_WARNING, { code: "PALIMPSEST_HOST_BASH" });
   // One shell per run: the prompt and its tools are rendered anew after each compaction.
-  const made = new WeakMap<Run, ToolSet>();
+  const toolSets = new WeakMap<Run, ToolSet>();
   return {
     name: "workspace",
     // A folder that can't be made is no reason not to answer: the tool that needs it will say so.
     beforeAgent: (run) => prepareWorkspace(workspace(run)).catch(() => {}),
     prompt: () => [{ slot: "instructions", text: WORKSPACE_PROMPT }],
     tools(run) {
-      const known = made.get(run);
-      if (known !== undefined) return known;
+      const cached = toolSets.get(run);
+      if (cached !== undefined) return cached;
       const remember = async (patch: Readonly<Record<string, unknown>>): Promise<void> => {
         await run.commit([{ kind: "state", patch }]);
       };
       const tools = { ...workspaceTools(workspace(run), { ...options, remember }) };
-      made.set(run, tools);
+      toolSets.set(run, tools);
       return tools;
     },
   };

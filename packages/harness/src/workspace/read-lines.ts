@@ -52,7 +52,7 @@ export function isBinary(bytes: Uint8Array): boolean {
 }
 
 function lineReader({ offset, column, limit, maxChars }: LineRange) {
-  const kept: string[] = [];
+  const shortLines: string[] = [];
   let size = 0;
   let line = 1;
   let at = 1;
@@ -68,7 +68,7 @@ function lineReader({ offset, column, limit, maxChars }: LineRange) {
     if (wanted === "") return;
     const room = line < offset + limit ? fitting(wanted, maxChars - size) : 0;
     if (room > 0) {
-      kept.push(wanted.slice(0, room));
+      shortLines.push(wanted.slice(0, room));
       size += room;
       last = line;
     }
@@ -92,7 +92,7 @@ function lineReader({ offset, column, limit, maxChars }: LineRange) {
     },
     result(read: "whole" | "part"): Omit<Slice, "kind"> {
       const lines = at === 1 ? line - 1 : line;
-      return { text: kept.join(""), last, next, lines: read === "whole" ? lines : null };
+      return { text: shortLines.join(""), last, next, lines: read === "whole" ? lines : null };
     },
   };
 }

@@ -11,12 +11,12 @@ import type { Workspace } from "./workspace.ts";
 const MAX_EDITED = 16 << 20;
 
 export async function readWhole(workspace: Workspace, place: Place, missing: "or-fail" | "or-empty"): Promise<string> {
-  const shown = virtualPath(place);
+  const path = virtualPath(place);
   try {
     return await withFile(workspace, place, async (file, size) => {
       if (size > MAX_EDITED)
-        throw new ToolFailure(`${shown} has ${size} bytes, too many to edit in place: use bash (sed).`);
-      return decode(await file.readFile(), shown);
+        throw new ToolFailure(`${path} has ${size} bytes, too many to edit in place: use bash (sed).`);
+      return decode(await file.readFile(), path);
     });
   } catch (error) {
     if (missing === "or-empty" && error instanceof ToolFailure && codeOf(error.cause) === "ENOENT") return "";
@@ -24,12 +24,12 @@ export async function readWhole(workspace: Workspace, place: Place, missing: "or
   }
 }
 
-function decode(bytes: Uint8Array, shown: string): string {
-  if (isBinary(bytes)) throw new ToolFailure(`${shown} is a binary file: it can't be edited as text.`);
+function decode(bytes: Uint8Array, path: string): string {
+  if (isBinary(bytes)) throw new ToolFailure(`${path} is a binary file: it can't be edited as text.`);
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (error) {
-    throw new ToolFailure(`${shown} is not valid UTF-8: editing it as text would damage it. Convert it first.`, {
+    throw new ToolFailure(`${path} is not valid UTF-8: editing it as text would damage it. Convert it first.`, {
       cause: error,
     });
   }

@@ -56,13 +56,13 @@ function unusable(path: string): string | null {
 
 /** Segments without `.` and `..`; null when `..` climbs above the top. Links are never followed, so text decides. */
 function collapse(path: string): readonly string[] | null {
-  const kept: string[] = [];
+  const segments: string[] = [];
   for (const segment of path.split("/")) {
     if (segment === "" || segment === ".") continue;
-    if (segment !== "..") kept.push(segment);
-    else if (kept.pop() === undefined) return null;
+    if (segment !== "..") segments.push(segment);
+    else if (segments.pop() === undefined) return null;
   }
-  return kept;
+  return segments;
 }
 
 function outside(path: string): Resolved {

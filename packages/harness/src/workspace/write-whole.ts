@@ -13,14 +13,14 @@ import { type Place, virtualPath } from "./virtual-path.ts";
 import type { Workspace } from "./workspace.ts";
 
 export async function writeWhole(workspace: Workspace, place: Place, content: string | Uint8Array): Promise<void> {
-  const shown = virtualPath(place);
+  const path = virtualPath(place);
   const name = place.segments.at(-1);
-  if (name === undefined) throw new ToolFailure(`${shown} is a folder: name a file inside of it.`);
+  if (name === undefined) throw new ToolFailure(`${path} is a folder: name a file inside of it.`);
   const parent = { ...place, segments: place.segments.slice(0, -1) };
   try {
     await withFolder(workspace, parent, (folder) => writeEntry(workspace, folder, { name, content }), "create");
   } catch (error) {
-    throw failureFor(shown, error);
+    throw failureFor(path, error);
   }
 }
 

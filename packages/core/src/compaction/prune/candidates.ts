@@ -64,16 +64,16 @@ export function pruneCandidates<M>(
   const requests = requestsBefore(entries);
   const carried = carriedRequests(sizes, requests, options.protectTokens);
   return large.map(({ index, target, position, part, tokens }) => {
-    const known = part.kind === "image" ? undefined : calls.get(part.id);
-    const use: ToolUse = known?.use ?? { kind: "other" };
+    const called = part.kind === "image" ? undefined : calls.get(part.id);
+    const use: ToolUse = called?.use ?? { kind: "other" };
     return {
       index,
       target,
       part: position,
-      reason: reasonFor(part, { known, index, later }),
+      reason: reasonFor(part, { known: called, index, later }),
       original: part,
       tokens,
-      tool: known?.call.name ?? (part.kind === "result" ? part.name : null),
+      tool: called?.call.name ?? (part.kind === "result" ? part.name : null),
       use,
       carried: carried(index),
       idle: requests.at(-1)! - requests[Math.max(index, touched(use, later)) + 1]!,
@@ -140,8 +140,8 @@ const readCalls = new WeakMap<object, readonly KnownCall[]>();
 
 /** The calls of a message, parsed once per message object. */
 function callsOf<M>(message: M, shape: Shape<M>): readonly KnownCall[] {
-  const known = readCalls.get(message as object);
-  if (known !== undefined) return known;
+  const cached = readCalls.get(message as object);
+  if (cached !== undefined) return cached;
   const calls = shape.parts(message).flatMap((part): KnownCall[] => {
     if (part.kind !== "call") return [];
     return [{ call: part, use: toolUse(part), signature: `${part.name}\n${part.input}` }];
@@ -152,7 +152,8 @@ function callsOf<M>(message: M, shape: Shape<M>): readonly KnownCall[] {
 
 function callsById<M>(entries: readonly SizedEntry<M>[], shape: Shape<M>): ReadonlyMap<string, KnownCall> {
   const calls = new Map<string, KnownCall>();
-  for (const { message } of entries) for (const known of callsOf(message, shape)) calls.set(known.call.id, known);
+  for (const { message } of entries)
+    for (const numbered of callsOf(message, shape)) calls.set(numbered.call.id, numbered);
   return calls;
 }
 

@@ -26,20 +26,20 @@ export function messageText<M>(message: M, shape: Shape<M>): string {
 /** All keys and values of a JSON text, a line each; the text itself when it is no JSON. */
 export function inputText(input: string): string {
   try {
-    const found: string[] = [];
-    collect(JSON.parse(input), found);
-    return found.join("\n");
+    const texts: string[] = [];
+    collect(JSON.parse(input), texts);
+    return texts.join("\n");
   } catch {
     return input;
   }
 }
 
-function collect(value: unknown, found: string[]): void {
-  if (typeof value === "string" || typeof value === "number") found.push(String(value));
-  else if (Array.isArray(value)) for (const item of value) collect(item, found);
+function collect(value: unknown, texts: string[]): void {
+  if (typeof value === "string" || typeof value === "number") texts.push(String(value));
+  else if (Array.isArray(value)) for (const item of value) collect(item, texts);
   else if (typeof value === "object" && value !== null)
     for (const [key, item] of Object.entries(value)) {
-      found.push(key);
-      collect(item, found);
+      texts.push(key);
+      collect(item, texts);
     }
 }

@@ -108,13 +108,13 @@ function render<M>(
 ): readonly RenderedPart[] {
   const { entries, sizer } = prompt;
   const sizes = sizesOf(prompt);
-  const held = namesHeld(prompt, candidates);
+  const names = namesHeld(prompt, candidates);
   const rendered: RenderedPart[] = [];
   // Newest first: what a later output still shows, an earlier one needn't repeat.
   for (const candidate of candidates.toReversed()) {
     const { index, target, part, reason } = candidate;
     const replacement = replacementFor(candidate, {
-      held,
+      held: names,
       count: sizes.text,
       nameShare: policy.nameShare,
       originals,
@@ -137,13 +137,13 @@ function hasPruned<M>({ entries, sizer }: Prompt<M>): boolean {
 /** Every name in what stays. */
 function namesHeld<M>({ entries, sizer }: Prompt<M>, candidates: readonly PruneCandidate[]): Set<string> {
   const going = new Set(candidates.map(({ index, part }) => `${index}:${part}`));
-  const held = new Set<string>();
+  const names = new Set<string>();
   for (const [index, { message }] of entries.entries())
     for (const [position, part] of sizer.shape.parts(message).entries()) {
       if (going.has(`${index}:${position}`)) continue;
-      for (const name of namesOf(part)) held.add(name);
+      for (const name of namesOf(part)) names.add(name);
     }
-  return held;
+  return names;
 }
 
 const named = new WeakMap<Part, readonly string[]>();

@@ -120,36 +120,36 @@ const optionsOf = (metadata: unknown) => (isRecord(metadata) ? { providerOptions
 
 /** Parts of version 4 hold an invocation; later ones are it. */
 function readTool(part: Fields, lose: Lose): { readonly call: AiSdkPart; readonly result: AiSdkPart | null } | null {
-  const held = isRecord(part["toolInvocation"]) ? part["toolInvocation"] : part;
+  const invocation = isRecord(part["toolInvocation"]) ? part["toolInvocation"] : part;
   const type = String(part["type"]);
-  const toolName = String(held["toolName"] ?? type.slice("tool-".length));
-  const { toolCallId, state } = held;
+  const toolName = String(invocation["toolName"] ?? type.slice("tool-".length));
+  const { toolCallId, state } = invocation;
   if (typeof toolCallId !== "string") return lose(type, "it names no call") ?? null;
   if (state === "input-streaming" || state === "partial-call")
     return lose(type, "its input never arrived whole") ?? null;
-  if (isRecord(held["approval"])) lose(type, "its approval; the call itself is kept");
-  const input = held["input"] ?? held["args"] ?? held["rawInput"] ?? {};
+  if (isRecord(invocation["approval"])) lose(type, "its approval; the call itself is kept");
+  const input = invocation["input"] ?? invocation["args"] ?? invocation["rawInput"] ?? {};
   const call: AiSdkPart = {
     type: "tool-call",
     toolCallId,
     toolName,
     input,
-    ...optionsOf(held["callProviderMetadata"]),
+    ...optionsOf(invocation["callProviderMetadata"]),
   };
-  const output = outputOf(held);
+  const output = outputOf(invocation);
   return { call, result: output === null ? null : { type: "tool-result", toolCallId, toolName, output } };
 }
 
 /** Null while there is none. */
-function outputOf(held: Fields): AiSdkOutput | null {
-  switch (held["state"]) {
+function outputOf(invocation: Fields): AiSdkOutput | null {
+  switch (invocation["state"]) {
     case "output-available":
     case "result": {
-      const value = held["output"] ?? held["result"] ?? null;
+      const value = invocation["output"] ?? invocation["result"] ?? null;
       return typeof value === "string" ? { type: "text", value } : { type: "json", value };
     }
     case "output-error":
-      return { type: "error-text", value: String(held["errorText"] ?? "The tool failed.") };
+      return { type: "error-text", value: String(invocation["errorText"] ?? "The tool failed.") };
     case "output-denied":
       return { type: "execution-denied" };
     default:

@@ -52,10 +52,10 @@ function mark({ role, parts }: Fields): string | null {
 }
 
 function unknownBlock({ parts }: Fields): string | null {
-  const found = Array.isArray(parts) ? parts.filter(isRecord) : [];
-  const strange = found.findIndex((one) => !KINDS.some((kind) => field(one, kind) in one));
+  const records = Array.isArray(parts) ? parts.filter(isRecord) : [];
+  const strange = records.findIndex((one) => !KINDS.some((kind) => field(one, kind) in one));
   if (strange === -1) return null;
-  const names = Object.keys(found[strange]!).join(", ") || "no field";
+  const names = Object.keys(records[strange]!).join(", ") || "no field";
   return `parts[${strange}] has ${names}; gemini knows ${KINDS.join(", ")}`;
 }
 

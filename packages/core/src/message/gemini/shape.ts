@@ -112,16 +112,16 @@ function reasoning(block: GeminiPart, thought: string): ReasoningPart {
 }
 
 function viewResult(response: Fields, id: string): ResultPart {
-  const said = answerOf(response["response"]);
+  const answer = answerOf(response["response"]);
   const media = Array.isArray(response["parts"]) ? response["parts"].flatMap((part) => viewMedia(part) ?? []) : [];
-  const inside = [text(said.text), ...media];
+  const inside = [text(answer.text), ...media];
   const name = response["name"];
   return {
     kind: "result",
     id,
     name: typeof name === "string" ? name : null,
     text: textIn(inside),
-    isError: said.isError,
+    isError: answer.isError,
     images: imagesIn(inside),
   };
 }
@@ -161,17 +161,17 @@ function edit(block: GeminiPart, part: Part): GeminiPart {
 
 function editResult(block: GeminiPart, part: ResultPart): GeminiPart {
   const name = field(block, "functionResponse");
-  const given = block[name] as Fields;
-  if (sameContent(part, viewResult(given, part.id))) return block;
-  const { parts: _, ...kept } = given;
+  const fields = block[name] as Fields;
+  if (sameContent(part, viewResult(fields, part.id))) return block;
+  const { parts: _, ...kept } = fields;
   return { ...block, [name]: { ...kept, ...writeAnswer(part) } };
 }
 
 /** The message with these parts; an id is written where place and name would give another one. */
 function rebuild(message: GeminiMessage, chosen: readonly Slot[]): GeminiMessage {
   const built = { ...message, parts: chosen.map(({ block }) => block) };
-  const found = slots(built).map(({ part }) => part);
-  if (chosen.every(({ part }, index) => idOf(part) === idOf(found[index]!))) return built;
+  const blocks = slots(built).map(({ part }) => part);
+  if (chosen.every(({ part }, index) => idOf(part) === idOf(blocks[index]!))) return built;
   return { ...built, parts: chosen.map(({ block, part }) => named(block, part)) };
 }
 

@@ -43,14 +43,15 @@ function check(value: unknown): MessageProblem | null {
       detail: `type is ${JSON.stringify(type.slice(0, 40))}; langchain messages have ${TYPES.join(", ")}`,
     };
   }
-  const held = fieldsOf(value);
-  const { content } = held;
-  if (typeof content !== "string" && !Array.isArray(content) && !(content == null && hasCalls(held))) {
+  const messageFields = fieldsOf(value);
+  const { content } = messageFields;
+  if (typeof content !== "string" && !Array.isArray(content) && !(content == null && hasCalls(messageFields))) {
     return { problem: "bad-content", detail: expected("text or a list of blocks", content, "content") };
   }
   const badBlock = Array.isArray(content) ? list(block)(content, "content") : null;
   if (badBlock !== null) return { problem: "bad-block", detail: badBlock };
-  const badField = HELD(held, "") ?? (type === "tool" ? fields({ tool_call_id: string })(held, "") : null);
+  const badField =
+    HELD(messageFields, "") ?? (type === "tool" ? fields({ tool_call_id: string })(messageFields, "") : null);
   return badField === null ? null : { problem: "bad-field", detail: badField };
 }
 
@@ -73,8 +74,8 @@ const hasCalls = ({ tool_calls, additional_kwargs }: Fields): boolean =>
 function mark(value: Fields): string | null {
   if (typeof value["role"] === "string" && value["type"] === undefined) return null;
   if (typeof value["lc"] === "number" && Array.isArray(value["id"])) return "the field lc";
-  const held = fieldsOf(value);
-  return TYPES.includes(typeOf(value)) && "content" in held ? `the type ${typeOf(value)}` : null;
+  const messageFields = fieldsOf(value);
+  return TYPES.includes(typeOf(value)) && "content" in messageFields ? `the type ${typeOf(value)}` : null;
 }
 
 const KNOWN = [

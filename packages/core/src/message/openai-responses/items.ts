@@ -116,8 +116,8 @@ export function editItem(item: ResponsesItem, part: Part): ResponsesItem {
       return { ...item, call_id: part.id, ...(!isSame && { output: writeOutput(part) }) };
     }
     case "reasoning": {
-      const { content: _, ...kept } = item;
-      return { ...kept, summary: summaryOf(part.text) };
+      const { content: _, ...rest } = item;
+      return { ...rest, summary: summaryOf(part.text) };
     }
     case "text":
       return { role: "assistant", content: part.text };

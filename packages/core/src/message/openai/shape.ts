@@ -81,15 +81,15 @@ type Slot =
 
 function slots(message: OpenAiMessage): readonly Slot[] {
   if (role(message) === "tool") return [{ at: "result", part: viewResult(message) }];
-  const found: Slot[] = [];
-  if (message.reasoning_content) found.push({ at: "reasoning", part: thought(message.reasoning_content) });
+  const messageSlots: Slot[] = [];
+  if (message.reasoning_content) messageSlots.push({ at: "reasoning", part: thought(message.reasoning_content) });
   for (const block of blocksOf(contentOf(message), textBlock)) {
-    found.push({ at: "content", part: viewBlock(block), block });
+    messageSlots.push({ at: "content", part: viewBlock(block), block });
   }
-  if (message.refusal) found.push({ at: "refusal", part: text(message.refusal) });
-  if (role(message) !== "assistant") return found;
-  for (const call of callsOf(message)) found.push({ at: "call", part: viewCall(call), call });
-  return found;
+  if (message.refusal) messageSlots.push({ at: "refusal", part: text(message.refusal) });
+  if (role(message) !== "assistant") return messageSlots;
+  for (const call of callsOf(message)) messageSlots.push({ at: "call", part: viewCall(call), call });
+  return messageSlots;
 }
 
 /** Sets the fields that the slots were read from; all others, and those that stay empty, are left as they were given. */
@@ -115,8 +115,8 @@ function rebuild(message: OpenAiMessage, chosen: readonly Slot[]): OpenAiMessage
   const isSet = (name: string) => Boolean(message[name as keyof OpenAiMessage]);
   const changed = Object.entries(fields).filter(([name, value]) => value || (name === "content" && isSet(name)));
   const emptied = Object.keys(fields).filter((name) => isSet(name) && !fields[name] && name !== "content");
-  const kept = Object.entries(message).filter(([name]) => !emptied.includes(name));
-  return { ...Object.fromEntries(kept), ...Object.fromEntries(changed) } as unknown as OpenAiMessage;
+  const entries = Object.entries(message).filter(([name]) => !emptied.includes(name));
+  return { ...Object.fromEntries(entries), ...Object.fromEntries(changed) } as unknown as OpenAiMessage;
 }
 
 function rebuildContent(

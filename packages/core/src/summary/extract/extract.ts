@@ -72,7 +72,7 @@ export function extractSummary<M>(
 
 /** The user's words: requests quoted, the sentences that constrain the work before the rest. */
 function goalCandidates(said: readonly Said[], isFirstBlock: boolean): Candidate[] {
-  const found: Candidate[] = [];
+  const candidates: Candidate[] = [];
   for (const [index, { seq, text }] of said.entries()) {
     const opening = isFirstBlock && index === 0;
     const request = clip(text.trim().replaceAll(/\s+/g, " "), opening ? MAX_ITEM_CHARS - 100 : 280);
@@ -82,14 +82,14 @@ function goalCandidates(said: readonly Said[], isFirstBlock: boolean): Candidate
       request.length < 12 || (request.length < 80 && /^(?:thank|great|perfect|nice|cool|wow)/i.test(request));
     if (courtesy && newsOf(request).length === 0 && !opening) continue;
     const last = index === said.length - 1;
-    found.push({ text: quote, seq, bonus: opening ? 1000 : last ? 20 : 1 + (index / said.length) * 2 });
+    candidates.push({ text: quote, seq, bonus: opening ? 1000 : last ? 20 : 1 + (index / said.length) * 2 });
     if (text.length <= 280) continue;
     for (const sentence of sentences(text).slice(1)) {
       if (!cuesOf(sentence).has("constraint") || request.includes(sentence)) continue;
-      found.push({ text: neutralize(sentence, "user").text, seq, bonus: 2 });
+      candidates.push({ text: neutralize(sentence, "user").text, seq, bonus: 2 });
     }
   }
-  return found;
+  return candidates;
 }
 
 interface Spoken {
@@ -130,21 +130,21 @@ function isEmptyTalk(sentence: string): boolean {
 
 /** Where things stand: how the last words of the assistant begin and end. */
 function statusCandidates(said: readonly Said[]): Candidate[] {
-  const found: Candidate[] = [];
+  const candidates: Candidate[] = [];
   for (const [back, { seq, text }] of said.slice(-3).reverse().entries()) {
     const all = sentences(text);
     const edges = all.length <= 4 ? all : [...all.slice(0, 2), ...all.slice(-2)];
     const telling = edges.filter((sentence) => !isEmptyTalk(sentence));
     // Better an announcement than the status of an earlier block.
     const worded = edges.filter((sentence) => /[\p{L}\p{N}]/u.test(sentence));
-    for (const sentence of telling.length === 0 && found.length === 0 ? worded : telling)
-      found.push({ text: neutralize(sentence, "other").text, seq, bonus: (3 - back) * 10 });
+    for (const sentence of telling.length === 0 && candidates.length === 0 ? worded : telling)
+      candidates.push({ text: neutralize(sentence, "other").text, seq, bonus: (3 - back) * 10 });
   }
-  return found;
+  return candidates;
 }
 
-function nextCandidates(found: readonly Candidate[]): Candidate[] {
-  return found.slice(-12);
+function nextCandidates(candidates: readonly Candidate[]): Candidate[] {
+  return candidates.slice(-12);
 }
 
 /** What was given beside words, newest first as far as there is room: the words alone don't say that it was there. */

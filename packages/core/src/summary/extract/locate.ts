@@ -26,13 +26,13 @@ export function createLocator<M>(entries: readonly NumberedMessage<M>[], shape: 
   }
   const rareEnough = Math.max(5, entries.length / 5);
   return (text, claimed) => {
-    const found = [...termsIn(text)]
+    const terms = [...termsIn(text)]
       .map((term) => places.get(term) ?? [])
       .filter((seqs) => seqs.length > 0 && seqs.length <= rareEnough)
       .sort((a, b) => a.length - b.length)
       .slice(0, 12);
     const score = new Map<number, number>();
-    for (const seqs of found) for (const seq of seqs) score.set(seq, (score.get(seq) ?? 0) + 1 / seqs.length);
+    for (const seqs of terms) for (const seq of seqs) score.set(seq, (score.get(seq) ?? 0) + 1 / seqs.length);
     const holding = claimed.filter((seq) => score.has(seq));
     if (holding.length > 0) return holding.slice(0, MAX_ITEM_SEQS);
     const best = [...score].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, 3);

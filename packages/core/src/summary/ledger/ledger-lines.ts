@@ -108,7 +108,7 @@ function changedLines(files: readonly FileEntry[], root: string): string[] {
 }
 
 function commandLine(command: CommandEntry, root: string): string {
-  const shown = clip(command.what.replace(/^cd [^&;\n]+(?:&&|;)\s*/, "").replaceAll(/\s+/g, " "), 160);
+  const commandText = clip(command.what.replace(/^cd [^&;\n]+(?:&&|;)\s*/, "").replaceAll(/\s+/g, " "), 160);
   const notes: string[] = [];
   if (command.exit !== null) notes.push(`exit ${command.exit}`);
   if (command.passed !== undefined) notes.push(`${command.passed} passed`);
@@ -127,7 +127,7 @@ function commandLine(command: CommandEntry, root: string): string {
           .slice(0, 3)
           .map((line) => below(clip(line, 160), root))
           .join(" | ")}`;
-  return `\`${below(shown, root)}\`${notes.length === 0 ? "" : ` (${notes.join(", ")})`} ${formatSeqs(command.seqs)}${lines}`;
+  return `\`${below(commandText, root)}\`${notes.length === 0 ? "" : ` (${notes.join(", ")})`} ${formatSeqs(command.seqs)}${lines}`;
 }
 
 function below(text: string, root: string): string {

@@ -35,10 +35,10 @@ export function extendLedger<M>(ledger: Ledger, entries: readonly NumberedMessag
         if (unanswered !== undefined) record(builder, unanswered.call, unanswered.seq, null, unanswered.seq);
         open.set(part.id, { call: part, seq });
       } else if (part.kind === "result") {
-        const asked = open.get(part.id);
-        if (asked === undefined) continue;
+        const openCall = open.get(part.id);
+        if (openCall === undefined) continue;
         open.delete(part.id);
-        record(builder, asked.call, asked.seq, part, seq);
+        record(builder, openCall.call, openCall.seq, part, seq);
       }
     }
   }
@@ -105,8 +105,8 @@ function buildLedger(builder: LedgerBuilder): Ledger {
   };
 }
 
-function oldest<T>(entries: readonly T[], kept: number): readonly T[] {
-  return entries.slice(0, Math.max(0, entries.length - kept));
+function oldest<T>(entries: readonly T[], count: number): readonly T[] {
+  return entries.slice(0, Math.max(0, entries.length - count));
 }
 
 function record(

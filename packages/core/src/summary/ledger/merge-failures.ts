@@ -5,10 +5,10 @@
 import type { CommandEntry } from "./ledger-state.ts";
 
 /** In their order, in which entries that stand for many come first. */
-export function mergeFailures(commands: readonly CommandEntry[], kept: number): readonly CommandEntry[] {
+export function mergeFailures(commands: readonly CommandEntry[], limit: number): readonly CommandEntry[] {
   const failing = commands.filter(({ fails, alike }) => fails > 0 && alike === undefined);
-  if (failing.length <= kept) return commands;
-  const older = new Set(failing.slice(0, failing.length - kept));
+  if (failing.length <= limit) return commands;
+  const older = new Set(failing.slice(0, failing.length - limit));
   const groups = new Map<string, CommandEntry>();
   for (const command of commands) {
     if (command.alike === undefined && !older.has(command)) continue;

@@ -66,10 +66,10 @@ type Call = Pick<CallPart, "name" | "input" | "facts">;
 
 /** Agents bring their own tools, so no list of names is complete. Who may be wrong about one asks to `guess`. */
 export function readCall(call: Call, unknown: "other" | "guess" = "other"): CallMeaning {
-  const known = call.facts?.act ?? ACTS.get(plainName(call.name));
-  if (known === undefined && unknown === "other") return { kind: "other" };
+  const knownAct = call.facts?.act ?? ACTS.get(plainName(call.name));
+  if (knownAct === undefined && unknown === "other") return { kind: "other" };
   const args = argumentsOf(call.input);
-  const act = known ?? guessed(call.name, args);
+  const act = knownAct ?? guessed(call.name, args);
   if (act === "none" || act === "list") return { kind: "other" };
   if (act === "run") {
     const command = commandText(args);
@@ -163,11 +163,11 @@ function argumentsOf(input: string): Record<string, unknown> {
     if (isRecord(value)) return value;
     return typeof value === "string" ? { command: value, path: value } : {};
   } catch {
-    const found: Record<string, unknown> = {};
+    const fields: Record<string, unknown> = {};
     for (const match of input.slice(0, 100_000).matchAll(/"(\w+)"\s*:\s*"((?:[^"\\]|\\.)*)"/gs)) {
-      found[match[1]!] ??= unescaped(match[2]!);
+      fields[match[1]!] ??= unescaped(match[2]!);
     }
-    return found;
+    return fields;
   }
 }
 

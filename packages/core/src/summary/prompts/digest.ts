@@ -16,10 +16,10 @@ export function digest(text: string): string {
   const lines = [...linesOf(text)].filter((line) => line.trim() !== "");
   const head = lines.slice(0, EDGE_LINES).map((line) => clip(line, LINE_CHARS));
   const tail = lines.slice(Math.max(EDGE_LINES, lines.length - EDGE_LINES)).map((line) => clip(line, LINE_CHARS));
-  const shown = [...head, ...tail].join("\n");
-  const failing = failingLines(text, FAILING).filter((line) => !shown.includes(line));
+  const excerpt = [...head, ...tail].join("\n");
+  const failing = failingLines(text, FAILING).filter((line) => !excerpt.includes(line));
   const names = frequentNames(text).filter(
-    (name) => !shown.includes(name) && !failing.some((line) => line.includes(name)),
+    (name) => !excerpt.includes(name) && !failing.some((line) => line.includes(name)),
   );
   const note = `(digest of ${lines.length} lines, ${text.length} characters${names.length === 0 ? "" : `; names: ${names.join(", ")}`})`;
   const reduced = [...head, note, ...failing, ...tail].join("\n");

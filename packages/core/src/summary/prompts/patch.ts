@@ -49,12 +49,12 @@ Answer with JSON only, in this form; leave out what is empty:
 
 export function patchPrompt(options: PatchPromptOptions): PatchPrompt {
   const { lines, ids } = knownItems(options);
-  const known = lines.length === 0 ? "Nothing is recorded so far." : `Recorded so far:\n${lines.join("\n")}`;
+  const recorded = lines.length === 0 ? "Nothing is recorded so far." : `Recorded so far:\n${lines.join("\n")}`;
   const material =
     options.transcript === null ? "The conversation is what came before this message." : envelope(options.transcript);
   return {
     system: SYSTEM,
-    prompt: `${known}\n\n${material}\n\n${TASK}${focusLine(options.focus)}`,
+    prompt: `${recorded}\n\n${material}\n\n${TASK}${focusLine(options.focus)}`,
     knownIds: ids,
   };
 }

@@ -8,9 +8,9 @@ import type { SummaryItem } from "../state/state.ts";
  */
 export function byNews(items: readonly SummaryItem[]): number[] {
   const news = items.map(({ text }) => newsOf(text));
-  const shown = new Set<string>();
+  const shownIds = new Set<string>();
   const score = (index: number) => {
-    const fresh = news[index]!.reduce((sum, name) => sum + (shown.has(name) ? 0 : 1), 0);
+    const fresh = news[index]!.reduce((sum, name) => sum + (shownIds.has(name) ? 0 : 1), 0);
     return (fresh + 0.5) / (items[index]!.text.length + 20);
   };
   // Best last; of equals the newer one is better.
@@ -27,7 +27,7 @@ export function byNews(items: readonly SummaryItem[]): number[] {
       continue;
     }
     order.push(best.index);
-    for (const name of news[best.index]!) shown.add(name);
+    for (const name of news[best.index]!) shownIds.add(name);
   }
   return order;
 }

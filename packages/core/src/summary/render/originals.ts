@@ -19,9 +19,9 @@ export const RECALL: Originals = { folder: null, finder: "recall", reader: "reca
 /** A sentence about all of them. */
 export function whereOriginals({ folder, finder }: Originals): string {
   if (folder === null && finder === null) return "The messages themselves are no longer shown.";
-  const kept = "The originals are kept word for word";
-  if (folder === null) return `${kept}: find them with ${finder}.`;
-  return finder === null ? `${kept} in ${folder}.` : `${kept} in ${folder} and can be found with ${finder}.`;
+  const promise = "The originals are kept word for word";
+  if (folder === null) return `${promise}: find them with ${finder}.`;
+  return finder === null ? `${promise} in ${folder}.` : `${promise} in ${folder} and can be found with ${finder}.`;
 }
 
 /** Where more of a list is, behind its count; "" when nowhere. */

@@ -33,7 +33,7 @@ export function choosePins(
   const { count, originals } = options;
   let left = options.maxTokens - count(`${HEADING}\n\n`);
   const quotes: { seq: number; text: string }[] = [];
-  const shown: Pin[] = [];
+  const fitting: Pin[] = [];
   const seen = new Set<number>();
   for (const pin of pins) {
     if (seen.has(pin.seq) || pin.text.trim() === "") continue;
@@ -43,7 +43,7 @@ export function choosePins(
     if (cost <= left) {
       left -= cost;
       quotes.push({ seq: pin.seq, text: whole });
-      shown.push(pin);
+      fitting.push(pin);
     } else if (left >= 60) {
       // One long paste must not silence all others.
       const maxTokens = Math.min(left, Math.max(60, options.maxTokens * LONG_SHARE));
@@ -55,7 +55,7 @@ export function choosePins(
   }
   if (quotes.length === 0) return { text: "", tokens: 0, shown: [] };
   const text = [HEADING, ...quotes.sort((a, b) => a.seq - b.seq).map((entry) => entry.text)].join("\n");
-  return { text, tokens: options.maxTokens - left, shown };
+  return { text, tokens: options.maxTokens - left, shown: fitting };
 }
 
 /** The first words of a quote too long to stand whole, and where the rest is. */

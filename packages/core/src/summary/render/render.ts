@@ -203,11 +203,11 @@ function withoutQuoted(blocks: readonly Block[], pins: readonly Pin[]): Block[] 
       return seqs.some((seq) => quoted.get(seq)?.includes(text.replace(/…$/, "")));
     };
     const gone = new Set([...block.items.keys()].filter(repeats));
-    const kept = [...block.lines.keys()].filter((index) => !gone.has(index));
-    const moved = new Map(kept.map((old, index) => [old, index]));
+    const remaining = [...block.lines.keys()].filter((index) => !gone.has(index));
+    const moved = new Map(remaining.map((old, index) => [old, index]));
     return {
       ...block,
-      lines: kept.map((index) => block.lines[index]!),
+      lines: remaining.map((index) => block.lines[index]!),
       priority: block.priority.flatMap((index) => moved.get(index) ?? []),
     };
   });
@@ -219,10 +219,10 @@ function fill(
   { count, costs }: { count: (text: string) => number; costs: ReadonlyMap<string, number> },
 ): Filled[] {
   const ranked = RANKED.flatMap((name) => blocks.filter((block) => block.name === name && block.lines.length > 0));
-  const kept = new Map(ranked.map((block) => [block.name, new Set<number>()]));
+  const lineSets = new Map(ranked.map((block) => [block.name, new Set<number>()]));
   let left = room;
   const take = (block: Block, limit: number) => {
-    const chosen = kept.get(block.name)!;
+    const chosen = lineSets.get(block.name)!;
     // Heading, note and the line that counts what is missing.
     const fixed = chosen.size > 0 ? 0 : count(`\n## ${RANK[block.name].heading}\n${block.note ?? ""}\n`) + 14;
     let used = fixed;
@@ -237,7 +237,7 @@ function fill(
   const shares = ranked.reduce((sum, block) => sum + RANK[block.name].share, 0) || 1;
   for (const block of ranked) take(block, (room * RANK[block.name].share) / Math.max(1, shares));
   for (const block of ranked) take(block, Number.POSITIVE_INFINITY);
-  return ranked.map((block) => ({ ...block, kept: kept.get(block.name)! }));
+  return ranked.map((block) => ({ ...block, kept: lineSets.get(block.name)! }));
 }
 
 /** Blocks whose every line stands in the ledger's file. */
@@ -252,10 +252,10 @@ function compose(opening: string, pins: string, blocks: readonly Filled[], origi
     if (block === undefined || block.kept.size === 0) continue;
     const lines = block.lines.filter((_, index) => block.kept.has(index));
     const missing = block.lines.length - lines.length;
-    const shown = name === "prose" ? lines : lines.map((line) => `- ${line}`);
+    const bullets = name === "prose" ? lines : lines.map((line) => `- ${line}`);
     const rest = folder !== null && LEDGER_BLOCKS.has(name) ? `${folder}${LEDGER_FILE}` : whereMore(originals);
-    if (missing > 0) shown.push(`- and ${missing} more${rest === "" ? "" : `: ${rest}`}`);
-    parts.push([`## ${RANK[name].heading}`, ...(block.note === undefined ? [] : [block.note]), ...shown].join("\n"));
+    if (missing > 0) bullets.push(`- and ${missing} more${rest === "" ? "" : `: ${rest}`}`);
+    parts.push([`## ${RANK[name].heading}`, ...(block.note === undefined ? [] : [block.note]), ...bullets].join("\n"));
   }
   return parts.join("\n\n");
 }

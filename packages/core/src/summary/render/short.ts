@@ -26,20 +26,20 @@ export interface ShortSummary {
 export function shortSummary(lines: readonly string[], options: ShortOptions): ShortSummary {
   const { maxTokens, count } = options;
   let text = stubSummary(options.through, options.originals, options.format);
-  const shown = new Set<number>();
+  const indexes = new Set<number>();
   for (const [index, line] of lines.entries()) {
     const longer = `${text}\n- ${line}`;
     if (count(longer) > maxTokens) continue;
     text = longer;
-    shown.add(index);
+    indexes.add(index);
   }
   const first = lines[0];
-  if (shown.size > 0 || first === undefined) return { text, shown };
+  if (indexes.size > 0 || first === undefined) return { text, shown: indexes };
   for (let chars = Math.min(first.length, maxTokens * 4); chars >= LEAST_CHARS; chars = Math.floor(chars * 0.8)) {
     const cut = `${text}\n- ${clip(first, chars)}`;
     if (count(cut) <= maxTokens) return { text: cut, shown: new Set([0]) };
   }
-  return { text, shown };
+  return { text, shown: indexes };
 }
 
 const LEAST_CHARS = 24;

@@ -11,16 +11,16 @@ export function withoutReasoning(text: string): string {
   const loneEnd = /^[\s\S]*?<\/(?:think|thinking|reasoning|thought)>/i.exec(rest);
   if (loneEnd !== null && !new RegExp(REASONING.source, "i").test(loneEnd[0])) rest = rest.slice(loneEnd[0].length);
   const lower = rest.toLowerCase();
-  const kept: string[] = [];
+  const outside: string[] = [];
   let at = 0;
   for (const match of rest.matchAll(REASONING)) {
     if (match.index < at) continue;
-    kept.push(rest.slice(at, match.index));
+    outside.push(rest.slice(at, match.index));
     const close = lower.indexOf(`</${match[1]!.toLowerCase()}>`, match.index);
     at = close === -1 ? rest.length : close + match[1]!.length + 3;
   }
-  kept.push(rest.slice(at));
-  return kept.join("").trim();
+  outside.push(rest.slice(at));
+  return outside.join("").trim();
 }
 
 /** A fence around the whole answer is packaging. */

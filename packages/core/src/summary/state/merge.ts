@@ -48,11 +48,11 @@ const MAX_TEXT = MAX_ITEM_CHARS - 120;
 export function mergePatch(state: SummaryState, patch: SummaryPatch, options: MergeOptions): Merged {
   const dropped: { what: string; why: DropReason }[] = [];
   const drop = (what: string, why: DropReason) => dropped.push({ what: oneLine(what, 160), why });
-  const known = options.knownIds ?? itemIds(state);
+  const knownIds = options.knownIds ?? itemIds(state);
   let next: SummaryState = { ...state, through: Math.max(state.through, options.coveredRange[1]) };
 
-  next = applyUpdates(next, patch, { ...options, known, drop });
-  next = applyResolutions(next, patch, known, drop);
+  next = applyUpdates(next, patch, { ...options, known: knownIds, drop });
+  next = applyResolutions(next, patch, knownIds, drop);
   for (const section of SECTIONS) {
     const items = (patch.add[section] ?? []).flatMap((item) => soundItem(item, section, options, drop));
     if (items.length === 0) continue;
@@ -94,7 +94,7 @@ function applyUpdates(
 function applyResolutions(
   state: SummaryState,
   patch: SummaryPatch,
-  known: ReadonlySet<string>,
+  knownIds: ReadonlySet<string>,
   drop: Drop,
 ): SummaryState {
   const open = SECTIONS.flatMap((section) => state.sections[section]).filter((item) => !isResolved(item)).length;
@@ -102,7 +102,7 @@ function applyResolutions(
   let next = state;
   for (const { id, status, why } of patch.resolve) {
     const section = sectionOf(next, id);
-    if (section === null || !known.has(id)) {
+    if (section === null || !knownIds.has(id)) {
       drop(id, "unknown-id");
       continue;
     }

@@ -41,13 +41,13 @@ export function parsePatch(answer: string): ParsedPatch {
   if (answer.trim() === "") return { kind: "unusable", reason: "empty" };
   const text = withoutReasoning(answer);
   if (text === "") return { kind: "unusable", reason: "only-reasoning" };
-  const found = findObject(text);
-  if (found.kind === "none") return { kind: "unusable", reason: "no-json" };
+  const object = findObject(text);
+  if (object.kind === "none") return { kind: "unusable", reason: "no-json" };
   const ignored: string[] = [];
-  const patch = readPatch(found.value as Record<string, unknown>, ignored);
+  const patch = readPatch(object.value as Record<string, unknown>, ignored);
   const size = Object.values(patch.add).flat().length + patch.update.length + patch.resolve.length;
   if (size === 0) return { kind: "unusable", reason: "nothing-in-it" };
-  return { kind: "patch", patch, truncated: found.truncated, ignored };
+  return { kind: "patch", patch, truncated: object.truncated, ignored };
 }
 
 function readPatch(root: Record<string, unknown>, ignored: string[]): SummaryPatch {
@@ -59,8 +59,8 @@ function readPatch(root: Record<string, unknown>, ignored: string[]): SummaryPat
     const items = lists.flatMap((list) => readItems(list, section, ignored)).slice(0, MAX_PER_SECTION);
     if (items.length > 0) add[section] = items;
   }
-  const known = new Set<string>([...SECTIONS, "add", "update", "resolve"]);
-  for (const key of Object.keys(root)) if (!known.has(key)) ignored.push(`unknown key "${key.slice(0, 40)}"`);
+  const fieldNames = new Set<string>([...SECTIONS, "add", "update", "resolve"]);
+  for (const key of Object.keys(root)) if (!fieldNames.has(key)) ignored.push(`unknown key "${key.slice(0, 40)}"`);
   return { add, update: readUpdates(root["update"], ignored), resolve: readResolutions(root["resolve"], ignored) };
 }
 
@@ -101,8 +101,8 @@ function readResolutions(list: unknown, ignored: string[]): SummaryPatch["resolv
 
 /** Numbers, or texts like "12", "#12", "12-14"; "seq" and "sources" are common slips. */
 function readSeqs(record: Record<string, unknown>): number[] {
-  const given = record["seqs"] ?? record["seq"] ?? record["sources"] ?? record["source"] ?? [];
-  return (Array.isArray(given) ? given : [given]).slice(0, 50).flatMap((value) => {
+  const rawSeqs = record["seqs"] ?? record["seq"] ?? record["sources"] ?? record["source"] ?? [];
+  return (Array.isArray(rawSeqs) ? rawSeqs : [rawSeqs]).slice(0, 50).flatMap((value) => {
     if (typeof value === "number") return Number.isSafeInteger(value) ? [value] : [];
     return typeof value === "string"
       ? [...value.matchAll(/\d{1,12}/g)].slice(0, 10).map((match) => Number(match[0]))

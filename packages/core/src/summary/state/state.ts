@@ -86,10 +86,10 @@ export function addItems(state: SummaryState, section: SummarySection, items: re
   for (const item of items) {
     const text = oneLine(item.text, MAX_ITEM_CHARS);
     if (text === "") continue;
-    const known = byText.get(text.toLowerCase());
-    if (known !== undefined) {
-      const old = list[known]!;
-      list[known] = { ...old, seqs: fewSeqs([...old.seqs, ...item.seqs]) };
+    const twin = byText.get(text.toLowerCase());
+    if (twin !== undefined) {
+      const old = list[twin]!;
+      list[twin] = { ...old, seqs: fewSeqs([...old.seqs, ...item.seqs]) };
       continue;
     }
     byText.set(text.toLowerCase(), list.length);

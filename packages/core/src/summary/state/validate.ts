@@ -88,6 +88,6 @@ function isEcho(text: string, transcript: string): boolean {
     .map((line) => line.trim())
     .filter((line) => line.length >= 20);
   if (lines.length < 3) return text.length > 200 && transcript.includes(text.trim());
-  const said = new Set(transcript.split("\n").map((line) => line.trim()));
-  return lines.filter((line) => said.has(line)).length > lines.length * 0.8;
+  const transcriptLines = new Set(transcript.split("\n").map((line) => line.trim()));
+  return lines.filter((line) => transcriptLines.has(line)).length > lines.length * 0.8;
 }

@@ -25,10 +25,10 @@ export const claudeAi: Format = {
 
 function readConversation({ value, place }: PlacedValue) {
   const all = (value["chat_messages"] as unknown[]).filter(isRecord);
-  const shown = shownOf(all);
+  const branch = shownOf(all);
   const left: string[] = [];
-  if (shown.length < all.length) left.push(`${all.length - shown.length} messages on other branches than the newest`);
-  const messages = shown.flatMap((message, index) =>
+  if (branch.length < all.length) left.push(`${all.length - branch.length} messages on other branches than the newest`);
+  const messages = branch.flatMap((message, index) =>
     readTurn(message, { left, place: `${place}, message ${index + 1}` }),
   );
   const conversation: ImportedConversation = {
@@ -43,11 +43,11 @@ function readConversation({ value, place }: PlacedValue) {
 
 /** Newer exports name each message's parent: the branch of the last message is what was shown. */
 function shownOf(messages: readonly Fields[]): readonly Fields[] {
-  const known = new Map(messages.map((message) => [message["uuid"], message]));
-  const parents = messages.filter((message) => known.has(message["parent_message_uuid"]));
+  const byId = new Map(messages.map((message) => [message["uuid"], message]));
+  const parents = messages.filter((message) => byId.has(message["parent_message_uuid"]));
   if (parents.length < messages.length - 1) return messages;
   const path: Fields[] = [];
-  for (let at = messages.at(-1); at !== undefined && !path.includes(at); at = known.get(at["parent_message_uuid"]))
+  for (let at = messages.at(-1); at !== undefined && !path.includes(at); at = byId.get(at["parent_message_uuid"]))
     path.push(at);
   return path.toReversed();
 }
@@ -78,7 +78,7 @@ function blocksOf(message: Fields): readonly Fields[] {
   const list = (name: string): readonly Fields[] =>
     Array.isArray(message[name]) ? message[name].filter(isRecord) : [];
   const content = list("content");
-  const said = content.length > 0 ? content : [{ type: "text", text: message["text"] }];
+  const blocks = content.length > 0 ? content : [{ type: "text", text: message["text"] }];
   const read = list("attachments").map((file) => {
     const name = String(file["file_name"] || "attachment");
     return { type: "text", text: `[file: ${name}]\n${String(file["extracted_content"] ?? "")}`.trim() };
@@ -87,7 +87,7 @@ function blocksOf(message: Fields): readonly Fields[] {
     type: "text",
     text: `[file: ${String(file["file_name"] ?? "unnamed")}]`,
   }));
-  return [...read, ...files, ...said];
+  return [...read, ...files, ...blocks];
 }
 
 /** Calls without an id are answered in their order. */

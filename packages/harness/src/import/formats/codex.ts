@@ -41,8 +41,8 @@ export const codex: Format = {
 };
 
 function instructionsOf({ base_instructions, instructions }: Fields): string | null {
-  const said = isRecord(base_instructions) ? base_instructions["text"] : instructions;
-  return typeof said === "string" && said !== "" ? said : null;
+  const prompt = isRecord(base_instructions) ? base_instructions["text"] : instructions;
+  return typeof prompt === "string" && prompt !== "" ? prompt : null;
 }
 
 /** Older versions wrote an output as an object. */

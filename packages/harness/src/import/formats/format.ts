@@ -29,9 +29,9 @@ interface FormatReading {
 /** A message that the format has made; the file has no text of its own for it. */
 export function madeMessage(
   value: object,
-  given: { readonly place: string } & Partial<Pick<ImportedMessage, "at" | "model" | "usage">>,
+  facts: { readonly place: string } & Partial<Pick<ImportedMessage, "at" | "model" | "usage">>,
 ): ImportedMessage {
-  const { place, at = null, model = null, usage = null } = given;
+  const { place, at = null, model = null, usage = null } = facts;
   return { place, body: JSON.stringify(value), value: value as ImportedMessage["value"], at, model, usage };
 }
 

@@ -16,33 +16,33 @@ export const geminiCli: Format = {
   recognizes: ({ sessionId, projectHash }) => typeof sessionId === "string" && typeof projectHash === "string",
   read(values) {
     const left: string[] = [];
-    const said = saidIn(values);
-    const messages = said.flatMap(({ value, place }) => readTurn(value, { left, place }));
+    const turns = saidIn(values);
+    const messages = turns.flatMap(({ value, place }) => readTurn(value, { left, place }));
     const conversation: ImportedConversation = { place: "", messages, request: null, questions: [] };
     return {
       conversations: messages.length === 0 ? [] : [conversation],
-      skipped: values.length - said.length,
+      skipped: values.length - turns.length,
       notes: notesOf("", left),
     };
   },
 };
 
 function saidIn(values: readonly PlacedValue[]): readonly PlacedValue[] {
-  const said = new Map<string, PlacedValue>();
+  const turns = new Map<string, PlacedValue>();
   const take = (value: Fields, place: string) => {
-    if (typeof value["id"] === "string" && typeof value["type"] === "string") said.set(value["id"], { value, place });
+    if (typeof value["id"] === "string" && typeof value["type"] === "string") turns.set(value["id"], { value, place });
   };
   for (const { value, place } of values) {
-    const held = value["messages"] ?? (isRecord(value["$set"]) ? value["$set"]["messages"] : undefined);
+    const list = value["messages"] ?? (isRecord(value["$set"]) ? value["$set"]["messages"] : undefined);
     const back = value["$rewindTo"];
-    if (Array.isArray(held))
-      for (const [index, one] of held.filter(isRecord).entries()) take(one, `message ${index + 1}`);
+    if (Array.isArray(list))
+      for (const [index, one] of list.filter(isRecord).entries()) take(one, `message ${index + 1}`);
     else if (typeof back === "string") {
-      const ids = [...said.keys()];
-      for (const id of ids.slice(Math.max(0, ids.indexOf(back)))) said.delete(id);
+      const ids = [...turns.keys()];
+      for (const id of ids.slice(Math.max(0, ids.indexOf(back)))) turns.delete(id);
     } else take(value, place);
   }
-  return [...said.values()];
+  return [...turns.values()];
 }
 
 function readTurn(
@@ -63,9 +63,12 @@ function readTurn(
   const answer = [...thoughts, ...parts, ...called];
   const model = typeof message["model"] === "string" ? message["model"] : null;
   if (answer.length === 0) return [];
-  const made = madeMessage({ role: "model", parts: answer }, { place, at, model, usage: usageOf(message["tokens"]) });
+  const imported = madeMessage(
+    { role: "model", parts: answer },
+    { place, at, model, usage: usageOf(message["tokens"]) },
+  );
   const results = calls.flatMap(resultOf);
-  return results.length === 0 ? [made] : [made, madeMessage({ role: "user", parts: results }, { place, at })];
+  return results.length === 0 ? [imported] : [imported, madeMessage({ role: "user", parts: results }, { place, at })];
 }
 
 const listOf = (value: unknown): readonly Fields[] => (Array.isArray(value) ? value.filter(isRecord) : []);

@@ -24,9 +24,9 @@ function readConversation({ value, place }: PlacedValue) {
   const left: string[] = [];
   const messages: ImportedMessage[] = [];
   for (const [index, turn] of (value["conversations"] as unknown[]).entries()) {
-    const made = isRecord(turn) ? messageOf(turn, messages.at(-1)?.value, index) : null;
-    if (made === null) left.push(`a turn of ${isRecord(turn) ? String(turn["from"]) : "nobody"}`);
-    else messages.push(madeMessage(made, { place: `${place}${place === "" ? "" : ", "}turn ${index + 1}` }));
+    const imported = isRecord(turn) ? messageOf(turn, messages.at(-1)?.value, index) : null;
+    if (imported === null) left.push(`a turn of ${isRecord(turn) ? String(turn["from"]) : "nobody"}`);
+    else messages.push(madeMessage(imported, { place: `${place}${place === "" ? "" : ", "}turn ${index + 1}` }));
   }
   const { system, tools } = value;
   const request = { ...(typeof system === "string" && system !== "" && { system }), ...(tools != null && { tools }) };

@@ -10,8 +10,8 @@ export const uiMessages: Format = {
   recognizes: (value) => isUiMessage(value) || heldIn(value) !== null,
   read(values) {
     const whole = values.flatMap(({ value, place }) => {
-      const held = heldIn(value);
-      return held === null ? [] : [conversation(held, place)];
+      const list = heldIn(value);
+      return list === null ? [] : [conversation(list, place)];
     });
     const loose = values.filter(({ value }) => isUiMessage(value));
     const all = loose.length === 0 ? whole : [...whole, conversation(loose, "")];
@@ -30,19 +30,19 @@ function heldIn(value: PlacedValue["value"]): readonly PlacedValue[] | null {
   return messages.map((message, index) => ({ value: message, place: `message ${index + 1}` }));
 }
 
-function conversation(shown: readonly PlacedValue[], place: string) {
-  const { messages, origins, lost } = readUiMessages(shown.map(({ value }) => value));
-  const made: ImportedConversation = {
+function conversation(values: readonly PlacedValue[], place: string) {
+  const { messages, origins, lost } = readUiMessages(values.map(({ value }) => value));
+  const conversationRead: ImportedConversation = {
     place,
     messages: messages.map((message, index) => {
-      const from = shown[origins[index]!]!;
+      const from = values[origins[index]!]!;
       return madeMessage(message, { place: from.place, at: timeOf(from.value["createdAt"]) });
     }),
     request: null,
     questions: [],
   };
   return {
-    conversation: made,
+    conversation: conversationRead,
     notes: notesOf(
       place,
       lost.map(({ type, reason }) => `${type}: ${reason}`),

@@ -4,15 +4,17 @@ import { spokenBefore } from "./transcript.ts";
 
 /** Null when the question is about something else. */
 export function aboutItself({ question, earlier }: Situation): string | null {
-  const asked = question.trim();
-  if (HELP.test(asked)) return ABILITIES;
-  if (!SUMMARY.test(asked)) return null;
-  const said = spokenBefore(earlier).filter(({ role }) => role === "user");
-  if (said.length === 0) return "Nothing was said yet.";
-  const left = said.length - SHOWN;
-  const lines = said.slice(-SHOWN).map(({ text }) => `- ${clip(text)}`);
+  const words = question.trim();
+  if (HELP.test(words)) return ABILITIES;
+  if (!SUMMARY.test(words)) return null;
+  const userTurns = spokenBefore(earlier).filter(({ role }) => role === "user");
+  if (userTurns.length === 0) return "Nothing was said yet.";
+  const left = userTurns.length - SHOWN;
+  const lines = userTurns.slice(-SHOWN).map(({ text }) => `- ${clip(text)}`);
   const before = left <= 0 ? [] : [`- (${left} before these; ask about any of them)`];
-  return [`I can't judge what matters, but this is what you said (${said.length}):`, ...before, ...lines].join("\n");
+  return [`I can't judge what matters, but this is what you said (${userTurns.length}):`, ...before, ...lines].join(
+    "\n",
+  );
 }
 
 const SHOWN = 10;

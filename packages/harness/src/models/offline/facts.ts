@@ -46,14 +46,14 @@ const RULES: readonly Rule[] = [
 const CONFIDENCE = 0.9;
 
 export function factsIn(text: string): readonly PatternFact[] {
-  const found = new Map<string, PatternFact>();
+  const facts = new Map<string, PatternFact>();
   for (const [pattern, category, say] of RULES) {
     for (const match of text.matchAll(pattern)) {
       const value = match[1]!.replace(/,? (?:and (?:i|my)|but)\b.*$/is, "").trim();
       if (value === "") continue;
       const content = say(value);
-      found.set(content.toLowerCase(), { content, category, confidence: CONFIDENCE, quote: match[0].trim() });
+      facts.set(content.toLowerCase(), { content, category, confidence: CONFIDENCE, quote: match[0].trim() });
     }
   }
-  return [...found.values()];
+  return [...facts.values()];
 }

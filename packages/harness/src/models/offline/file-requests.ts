@@ -5,7 +5,7 @@ import type { OfferedTool, Situation, ToolAnswer } from "./situation.ts";
 export function askFileTool({ question, tools }: Situation): PlayedAnswer | null {
   const request = requestIn(question);
   if (request === null) return null;
-  const tool = NAMES[request.kind].map((name) => tools.get(name)).find((found) => found !== undefined);
+  const tool = NAMES[request.kind].map((name) => tools.get(name)).find((offered) => offered !== undefined);
   if (tool === undefined) return null;
   return { calls: [{ name: tool.name, input: inputFor(tool, request) }] };
 }

@@ -68,10 +68,10 @@ function tell(answer: ToolAnswer, situation: Situation): string | null {
 const labelled = (text: string): string => `${OFFLINE_LABEL} ${text}`;
 
 function echo(question: string): string {
-  const said = question.trim().replaceAll(/\s+/g, " ");
-  if (said === "") return "Nothing was asked.";
+  const words = question.trim().replaceAll(/\s+/g, " ");
+  if (words === "") return "Nothing was asked.";
   const facts = factsIn(question);
   if (facts.length > 0) return `Noted: ${facts.map(({ content }) => content).join("; ")}.`;
-  const shown = said.length <= 160 ? said : `${said.slice(0, 157)}...`;
-  return `You said: "${shown}" I keep everything said here; ask me about any of it. For real answers name a model in config.yaml.`;
+  const excerpt = words.length <= 160 ? words : `${words.slice(0, 157)}...`;
+  return `You said: "${excerpt}" I keep everything said here; ask me about any of it. For real answers name a model in config.yaml.`;
 }

@@ -48,8 +48,8 @@ const STOP =
 
 /** The words that carry the question; all of it when nothing is left. */
 function queryOf(question: string): string {
-  const kept = carrying(question);
-  return (kept.length > 0 ? kept : wordsOf(question)).slice(0, 24).join(" ") || question.trim().slice(0, 200);
+  const terms = carrying(question);
+  return (terms.length > 0 ? terms : wordsOf(question)).slice(0, 24).join(" ") || question.trim().slice(0, 200);
 }
 
 function carrying(question: string): string[] {

@@ -19,8 +19,8 @@ export function keepRecord(situation: Situation, count: CountText): string | nul
 }
 
 function asksForPatch(question: string): boolean {
-  const asked = question.indexOf("Answer with JSON only");
-  return asked !== -1 && question.includes('{"add": {', asked);
+  const start = question.indexOf("Answer with JSON only");
+  return start !== -1 && question.includes('{"add": {', start);
 }
 
 const ASKS_FOR_FACTS = /"(?:newFacts|factsToRemove|additions)"/;

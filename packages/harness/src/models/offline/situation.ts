@@ -31,18 +31,18 @@ export interface OfferedTool {
 
 export function situationOf(options: Pick<LanguageModelV4CallOptions, "prompt" | "tools" | "toolChoice">): Situation {
   const messages = messagesOf(options.prompt);
-  const asked = messages.findLastIndex((message) => message.role === "user");
+  const index = messages.findLastIndex((message) => message.role === "user");
   const system = messages
     .filter(({ role }) => role === "system")
     .map(textOf)
     .join("\n");
-  const said = asked === -1 ? "" : textOf(messages[asked]!);
+  const text = index === -1 ? "" : textOf(messages[index]!);
   return {
     system,
-    question: said.replaceAll(EVIDENCE, "").replace(UPLOADED, ""),
-    remembered: rememberedIn(said, system),
-    results: answersIn(messages.slice(asked + 1)),
-    earlier: messages.slice(0, Math.max(0, asked)).filter(({ role }) => role !== "system"),
+    question: text.replaceAll(EVIDENCE, "").replace(UPLOADED, ""),
+    remembered: rememberedIn(text, system),
+    results: answersIn(messages.slice(index + 1)),
+    earlier: messages.slice(0, Math.max(0, index)).filter(({ role }) => role !== "system"),
     tools: options.toolChoice?.type === "none" ? new Map() : offered(options.tools ?? []),
   };
 }
@@ -55,8 +55,8 @@ const UPLOADED = /\n\n\(Uploaded: [^)\n]*\)$/;
 
 const BLOCK = /<memory>\n((?:(?!<memory>\n)[\s\S])*?)<\/memory>/g;
 
-function rememberedIn(said: string, system: string): string[] {
-  const evidence = [...said.matchAll(EVIDENCE)].map(([whole]) => whole);
+function rememberedIn(question: string, system: string): string[] {
+  const evidence = [...question.matchAll(EVIDENCE)].map(([whole]) => whole);
   const blocks = [...system.matchAll(BLOCK)].map(([, inside]) => inside!);
   const lines = [...evidence, ...blocks].flatMap((text) => text.split("\n"));
   return lines
@@ -83,11 +83,11 @@ function answersIn(messages: readonly AiSdkMessage[]): ToolAnswer[] {
 }
 
 function offered(tools: NonNullable<LanguageModelV4CallOptions["tools"]>): Map<string, OfferedTool> {
-  const found = new Map<string, OfferedTool>();
+  const toolsByName = new Map<string, OfferedTool>();
   for (const tool of tools) {
     if (tool.type !== "function") continue;
     const properties = tool.inputSchema.properties ?? {};
-    found.set(tool.name, { name: tool.name, arguments: Object.keys(properties) });
+    toolsByName.set(tool.name, { name: tool.name, arguments: Object.keys(properties) });
   }
-  return found;
+  return toolsByName;
 }

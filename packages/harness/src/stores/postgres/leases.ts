@@ -21,11 +21,11 @@ export function acquireLease(
       [[user, thread], owner, ttlMs],
     );
     if (taken) return { kind: "acquired", lease: { thread, owner, epoch: taken.epoch } };
-    const [held] = await query<{ owner: string; until: Date }>(
+    const [row] = await query<{ owner: string; until: Date }>(
       `SELECT lease_owner AS owner, lease_until AS until FROM ${schema}.threads WHERE ${NAMED}`,
       [[user, thread]],
     );
-    return held ? { kind: "busy", owner: held.owner, expiresAt: held.until.toISOString() } : { kind: "missing" };
+    return row ? { kind: "busy", owner: row.owner, expiresAt: row.until.toISOString() } : { kind: "missing" };
   });
 }
 

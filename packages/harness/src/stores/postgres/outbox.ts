@@ -112,8 +112,8 @@ async function take({ query, schema, again }: Taking, claim: Claim): Promise<Cla
   const columns = `${JOB}, j.attempts, j.revision`;
   const joined = `${schema}.outbox j JOIN ${schema}.threads t USING (num)`;
   // The claim whose connection broke may stand.
-  const [held] = again ? await query<JobRow>(`SELECT ${columns} FROM ${joined} WHERE holder = $1`, [owner]) : [];
-  if (held !== undefined) return claimedOf(held, owner);
+  const [job] = again ? await query<JobRow>(`SELECT ${columns} FROM ${joined} WHERE holder = $1`, [owner]) : [];
+  if (job !== undefined) return claimedOf(job, owner);
   const sql = `WITH due AS (
       SELECT j.num, j.queue, j.key FROM ${joined}
       WHERE queue = $4 AND attempts < max_attempts AND (run <= ${NOW} OR ${AHEAD("queued")})

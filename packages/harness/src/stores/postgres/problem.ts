@@ -29,8 +29,8 @@ export function describeProblem(error: unknown, target: PostgresTarget): unknown
   if (!(error instanceof Error) || error instanceof StoreError) return error;
   const inner: unknown = error instanceof AggregateError ? error.errors[0] : error;
   const code = codeOf(inner as Error);
-  const known = code === "" ? undefined : (KNOWN[code] ?? KNOWN[code.slice(0, 2)]);
-  if (known) return new StoreError(known.code, `PostgreSQL at ${target.place} ${known.say(target)}`, error);
+  const reason = code === "" ? undefined : (KNOWN[code] ?? KNOWN[code.slice(0, 2)]);
+  if (reason) return new StoreError(reason.code, `PostgreSQL at ${target.place} ${reason.say(target)}`, error);
   if (connectionProblem(error) !== "none") {
     const why = (inner as Error).message || code;
     return new StoreError(

@@ -9,9 +9,9 @@ import { carryOver, oldQueueFunction } from "./old-queue.ts";
 
 export async function migrate(connection: Connection, steps = STEPS): Promise<void> {
   const { schema } = connection;
-  const found = await connection.run((query) => schemaVersion(query, schema));
-  refuseNewer(found, steps.length, schema);
-  if (found === steps.length) return;
+  const current = await connection.run((query) => schemaVersion(query, schema));
+  refuseNewer(current, steps.length, schema);
+  if (current === steps.length) return;
   await connection.transaction(async (query) => {
     await query("SELECT pg_advisory_xact_lock(hashtext('palimpsest'), hashtext($1))", [schema]);
     await refuseEncoding(query);
@@ -301,11 +301,11 @@ async function schemaVersion(query: Query, schema: string): Promise<number> {
   return row?.version ?? 0;
 }
 
-function refuseNewer(found: number, known: number, schema: string): void {
-  if (found <= known) return;
+function refuseNewer(stored: number, newest: number, schema: string): void {
+  if (stored <= newest) return;
   throw new StoreError(
     "newer-version",
-    `The schema ${schema} was written by a newer palimpsest (schema version ${found}, this one knows ${known}): update palimpsest. Nothing was changed.`,
+    `The schema ${schema} was written by a newer palimpsest (schema version ${stored}, this one knows ${newest}): update palimpsest. Nothing was changed.`,
   );
 }
 

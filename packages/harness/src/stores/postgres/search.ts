@@ -34,8 +34,8 @@ export function searchTables(connection: UserConnection): SearchTables {
           CASE WHEN line.depth > 0 THEN coalesce((SELECT e.ordinal FROM ${schema}.recall_entries e
             WHERE e.thread = t.num AND e.seq <= line.through ORDER BY e.seq DESC LIMIT 1), -1) END AS cut
         FROM line JOIN ${schema}.threads t ON t.num = line.thread ${STATE(schema)}`;
-      const found = await rows<SegmentRow>(sql, [user, thread]);
-      return found.sort((a, b) => b.depth! - a.depth!).map(toSegment);
+      const line = await rows<SegmentRow>(sql, [user, thread]);
+      return line.sort((a, b) => b.depth! - a.depth!).map(toSegment);
     },
     async ofUser() {
       return (await rows<SegmentRow>(`${WHOLE(schema)} WHERE t.owner = $1`, user)).map(toSegment);
@@ -74,8 +74,8 @@ export function searchTables(connection: UserConnection): SearchTables {
           WHERE thread = h.num AND ordinal BETWEEN w.first AND w.last
         ) e WHERE e.packed IS NOT NULL`;
       const values = (["thread", "first", "last"] as const).map((name) => ranges.map((range) => range[name]));
-      const found = await rows<{ thread: string; packed: string }>(sql, ...values, user);
-      return found.flatMap(({ thread, packed }) => unpackEntries(thread, packed));
+      const packedRows = await rows<{ thread: string; packed: string }>(sql, ...values, user);
+      return packedRows.flatMap(({ thread, packed }) => unpackEntries(thread, packed));
     },
   };
 }
@@ -203,11 +203,11 @@ export async function forgetEntry(query: Query, schema: string, name: ThreadName
     block,
   );
   const place = gone.ordinal % BLOCK_SIZE;
-  const held = rows.filter(({ list }) => withoutEntry(list, place) !== list);
+  const holders = rows.filter(({ list }) => withoutEntry(list, place) !== list);
   await query(
     `UPDATE ${schema}.recall_postings p SET list = new.list, count = p.count - 1
     FROM unnest($3::text[], $4::text[]) AS new (term, list) WHERE p.thread = $1 AND p.block = $2 AND p.term = new.term`,
-    [...block, held.map(({ term }) => term), held.map(({ list }) => withoutEntry(list, place))],
+    [...block, holders.map(({ term }) => term), holders.map(({ list }) => withoutEntry(list, place))],
   );
   await query(`DELETE FROM ${schema}.recall_postings WHERE thread = $1 AND block = $2 AND count = 0`, block);
   await query(`UPDATE ${schema}.recall_threads SET entries = entries - 1, length = length - $2 WHERE thread = $1`, [

@@ -112,13 +112,13 @@ export async function sharers(
 export function deleteThread(
   { schema, transaction, user }: UserConnection,
   thread: string,
-  held?: Lease,
+  lease?: Lease,
 ): Promise<"deleted" | "missing" | "busy"> {
   return transaction(async (query, again) => {
     const [row] = await query<Family & { live: boolean }>(
       `SELECT ${LIVE} AND NOT (${HOLDS("$2", "$3")}) AS live, num, header, base, base_at
       FROM ${schema}.threads WHERE ${NAMED} FOR UPDATE`,
-      [[user, thread], held?.owner ?? "", held?.epoch ?? -1],
+      [[user, thread], lease?.owner ?? "", lease?.epoch ?? -1],
     );
     if (!row) return again ? "deleted" : "missing";
     if (row.live) return "busy";

@@ -112,12 +112,12 @@ const CACHE = "PRAGMA cache_size = -65536";
 function wrap(path: string, database: DatabaseSync): Connection {
   const statements = new Map<string, StatementSync>();
   const statement = (sql: string): StatementSync => {
-    let known = statements.get(sql);
-    if (known === undefined) {
-      known = database.prepare(sql);
-      statements.set(sql, known);
+    let cached = statements.get(sql);
+    if (cached === undefined) {
+      cached = database.prepare(sql);
+      statements.set(sql, cached);
     }
-    return known;
+    return cached;
   };
   return {
     path,

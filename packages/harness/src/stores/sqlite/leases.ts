@@ -26,10 +26,10 @@ export function acquireLease(connection: UserConnection, thread: string, owner: 
     ),
   );
   if (taken) return { kind: "acquired", lease: { thread, owner, epoch: taken["epoch"] as number } };
-  const held = connection.get(`SELECT owner, expires FROM leases WHERE num = ${NUM}`, user, thread);
-  if (!held) return { kind: "missing" };
-  const expiresAt = new Date(held["expires"] as number).toISOString();
-  return { kind: "busy", owner: held["owner"] as string, expiresAt };
+  const row = connection.get(`SELECT owner, expires FROM leases WHERE num = ${NUM}`, user, thread);
+  if (!row) return { kind: "missing" };
+  const expiresAt = new Date(row["expires"] as number).toISOString();
+  return { kind: "busy", owner: row["owner"] as string, expiresAt };
 }
 
 export function renewLease(connection: UserConnection, lease: Lease, ttlMs: number): "renewed" | "lost" {

@@ -65,11 +65,11 @@ export async function* records(
   query: RecordQuery = {},
 ): AsyncGenerator<StoredRecord> {
   const { range = [1, Number.MAX_SAFE_INTEGER], order = "ascending" } = query;
-  const found = await connection.guard(() => {
+  const parts = await connection.guard(() => {
     const row = findThread(connection, thread);
     return row ? segments(connection, row, range[0], range[1]) : [];
   });
-  for (const segment of order === "ascending" ? found : found.reverse()) {
+  for (const segment of order === "ascending" ? parts : parts.reverse()) {
     let rest: Segment | undefined = segment;
     while (rest && rest.first <= rest.last) {
       const page: StoredRecord[] = await connection.guard(() => readPage(connection, rest!, query));
@@ -147,8 +147,8 @@ function placeOf({ get, user }: UserConnection, thread: string, { lease, expect 
     thread,
   );
   if (!row) return { kind: "missing" };
-  const held = row["owner"] === lease.owner && row["epoch"] === lease.epoch;
-  if (lease.thread !== thread || !held) return { kind: "lease-lost" };
+  const isOwn = row["owner"] === lease.owner && row["epoch"] === lease.epoch;
+  if (lease.thread !== thread || !isOwn) return { kind: "lease-lost" };
   const version = Number(row["version"] ?? 0);
   return version === expect ? { kind: "open", num: row["num"] as number } : { kind: "conflict", version };
 }

@@ -80,14 +80,14 @@ export interface Segment {
 
 /** The segments of a thread, oldest first, clipped to a range. */
 export function segments(connection: Connection, thread: ThreadRow, first: number, last: number): Segment[] {
-  const found: Segment[] = [];
+  const parts: Segment[] = [];
   let end = last;
   for (let row: ThreadRow | undefined = thread; row; ) {
-    found.unshift({ num: row.num, first: Math.max(first, row.baseSeq + 1), last: end });
+    parts.unshift({ num: row.num, first: Math.max(first, row.baseSeq + 1), last: end });
     end = Math.min(end, row.baseSeq);
     row = row.base === null ? undefined : threadByNumber(connection, row.base);
   }
-  return found.filter((segment) => segment.first <= segment.last);
+  return parts.filter((segment) => segment.first <= segment.last);
 }
 
 function threadByNumber(connection: Connection, num: number): ThreadRow | undefined {

@@ -53,16 +53,16 @@ const SEGMENT = `t.id, t.num, t.base, t.base_seq, h.version, i.indexed, i.ordina
   FROM threads t JOIN heads h USING (num) LEFT JOIN recall_threads i USING (num)`;
 
 function lineage(connection: UserConnection, thread: string): IndexedSegment[] {
-  const found: IndexedSegment[] = [];
+  const line: IndexedSegment[] = [];
   let through: number | null = null;
   let row = connection.get(`SELECT ${SEGMENT} WHERE t.user = ? AND t.id = ?`, connection.user, thread);
   while (row) {
-    found.unshift(toSegment(connection, row, through));
+    line.unshift(toSegment(connection, row, through));
     if (row["base"] === null) break;
     through = Math.min(through ?? Number.MAX_SAFE_INTEGER, row["base_seq"] as number);
     row = connection.get(`SELECT ${SEGMENT} WHERE t.num = ?`, row["base"] as number);
   }
-  return found;
+  return line;
 }
 
 function ofUser(connection: UserConnection): IndexedSegment[] {

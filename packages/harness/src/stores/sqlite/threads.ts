@@ -78,11 +78,11 @@ export function sharers(connection: UserConnection, thread: string, seq: number)
     .map((found) => found["id"] as string);
 }
 
-export function deleteThread(connection: UserConnection, id: string, held?: Lease): "deleted" | "missing" | "busy" {
+export function deleteThread(connection: UserConnection, id: string, lease?: Lease): "deleted" | "missing" | "busy" {
   return connection.transaction("IMMEDIATE", () => {
     const thread = findThread(connection, id);
     if (!thread) return "missing";
-    const own = held !== undefined && holdsLease(connection, thread.num, held);
+    const own = lease !== undefined && holdsLease(connection, thread.num, lease);
     if (!own && isLeased(connection, thread.num)) return "busy";
     for (const child of connection.all("SELECT num, header, base, base_seq FROM threads WHERE base = ?", thread.num))
       inherit(connection, thread, threadRow(child));

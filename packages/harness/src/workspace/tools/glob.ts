@@ -24,23 +24,23 @@ export function globTool(workspace: Workspace): Tool {
     inputSchema: INPUT,
     execute: async ({ pattern, path = `${VIRTUAL_ROOT}/workspace` }, { abortSignal }): Promise<string> => {
       const matches = await globMatcher(pattern);
-      const found: string[] = [];
+      const paths: string[] = [];
       const signal = AbortSignal.any([AbortSignal.timeout(MAX_MS), ...(abortSignal ? [abortSignal] : [])]);
       let complete = true;
       for (const start of searchStarts(path)) {
         const entries = walk(workspace, start, { ...WALK, signal });
         let step = await entries.next();
-        for (; !step.done && found.length <= MAX_SHOWN; step = await entries.next()) {
+        for (; !step.done && paths.length <= MAX_SHOWN; step = await entries.next()) {
           const { kind, relative, place } = step.value;
-          if (kind === "file" && matches(relative)) found.push(virtualPath(place));
+          if (kind === "file" && matches(relative)) paths.push(virtualPath(place));
         }
         complete &&= step.done === true && step.value === "complete";
       }
-      if (found.length === 0) return `No file matches ${JSON.stringify(pattern)} in ${path}.${complete ? "" : CUT}`;
-      const shown = found.slice(0, MAX_SHOWN).join("\n");
-      return complete && found.length <= MAX_SHOWN
-        ? shown
-        : `${shown}\n[not all are shown: narrow the pattern or the path]`;
+      if (paths.length === 0) return `No file matches ${JSON.stringify(pattern)} in ${path}.${complete ? "" : CUT}`;
+      const list = paths.slice(0, MAX_SHOWN).join("\n");
+      return complete && paths.length <= MAX_SHOWN
+        ? list
+        : `${list}\n[not all are shown: narrow the pattern or the path]`;
     },
   });
 }

@@ -18,19 +18,19 @@ export function presentFilesTool(workspace: Workspace, remember: Remember): Tool
     metadata: toolFacts({ act: "none" }),
     inputSchema: INPUT,
     execute: async ({ paths }): Promise<string> => {
-      const shown = [...new Set(await Promise.all(paths.map((path) => presentable(workspace, path))))];
-      await remember({ artifacts: shown });
-      return `Presented: ${shown.join(", ")}`;
+      const presented = [...new Set(await Promise.all(paths.map((path) => presentable(workspace, path))))];
+      await remember({ artifacts: presented });
+      return `Presented: ${presented.join(", ")}`;
     },
   });
 }
 
 async function presentable(workspace: Workspace, path: string): Promise<string> {
   const place = placeOf(path);
-  const shown = virtualPath(place);
+  const shownPath = virtualPath(place);
   if (place.root !== "outputs") {
-    throw new ToolFailure(`${shown} is not in ${VIRTUAL_ROOT}/outputs: copy it there first, then present it.`);
+    throw new ToolFailure(`${shownPath} is not in ${VIRTUAL_ROOT}/outputs: copy it there first, then present it.`);
   }
   await withFile(workspace, place, async () => {});
-  return shown;
+  return shownPath;
 }

@@ -25,18 +25,18 @@ export function readFileTool(workspace: Workspace, { maxChars }: { readonly maxC
     inputSchema: INPUT,
     execute: async ({ path, offset = 1, limit = DEFAULT_LIMIT, column = 1 }): Promise<string> => {
       const place = placeOf(path);
-      const shown = virtualPath(place);
+      const shownPath = virtualPath(place);
       const range = { offset, limit, column, maxChars };
       const read = await withFile(workspace, place, (file) => readLines(file, range));
-      return describe(shown, read, range);
+      return describe(shownPath, read, range);
     },
   });
 }
 
-function describe(shown: string, read: LinesRead, range: LineRange): string {
-  if (read.kind === "binary") throw new ToolFailure(binary(shown, read.head));
-  if (read.text === "" && read.lines === 0) return `${shown} is empty.`;
-  if (read.text === "") throw new ToolFailure(pastEnd(shown, read, range));
+function describe(shownPath: string, read: LinesRead, range: LineRange): string {
+  if (read.kind === "binary") throw new ToolFailure(binary(shownPath, read.head));
+  if (read.text === "" && read.lines === 0) return `${shownPath} is empty.`;
+  if (read.text === "") throw new ToolFailure(pastEnd(shownPath, read, range));
   const notes = [
     ...(read.next === null && range.offset === 1 && range.column === 1 ? [] : [where(read, range)]),
     ...(read.text.includes("\uFFFD") ? ["not all of it is valid UTF-8: such bytes show as \uFFFD"] : []),
@@ -47,23 +47,23 @@ function describe(shown: string, read: LinesRead, range: LineRange): string {
 
 function where({ last, lines, next }: Slice, { offset, column }: LineRange): string {
   const from = column > 1 ? `line ${offset} from character ${column}` : `line ${offset}`;
-  const shown = last > offset ? `${from} to ${last}` : from;
+  const lineText = last > offset ? `${from} to ${last}` : from;
   const all = lines === null ? "" : ` of ${lines}`;
-  if (next === null) return `${shown}${all}: the end of the file`;
+  if (next === null) return `${lineText}${all}: the end of the file`;
   const inside = next.column > 1 ? `, column: ${next.column}` : "";
-  return `${shown}${all}; go on with offset: ${next.offset}${inside}`;
+  return `${lineText}${all}; go on with offset: ${next.offset}${inside}`;
 }
 
-function pastEnd(shown: string, { lines }: Slice, { offset, column }: LineRange): string {
-  const asked = column > 1 ? `character ${column} of line ${offset}` : `line ${offset}`;
-  return `${shown} has ${lines ?? "fewer"} lines; there is no ${asked}.`;
+function pastEnd(shownPath: string, { lines }: Slice, { offset, column }: LineRange): string {
+  const position = column > 1 ? `character ${column} of line ${offset}` : `line ${offset}`;
+  return `${shownPath} has ${lines ?? "fewer"} lines; there is no ${position}.`;
 }
 
-function binary(shown: string, head: Uint8Array): string {
+function binary(shownPath: string, head: Uint8Array): string {
   const type = imageType(head);
-  if (type !== null) return `${shown} is an image (${type}), not text: use view_image.`;
+  if (type !== null) return `${shownPath} is an image (${type}), not text: use view_image.`;
   if ((head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff)) {
-    return `${shown} is UTF-16 text, which can't be read directly: convert it to UTF-8 first.`;
+    return `${shownPath} is UTF-16 text, which can't be read directly: convert it to UTF-8 first.`;
   }
-  return `${shown} is a binary file, not text: look at it with bash (file, od, strings).`;
+  return `${shownPath} is a binary file, not text: look at it with bash (file, od, strings).`;
 }

@@ -25,13 +25,13 @@ export function strReplaceTool(workspace: Workspace): Tool {
     inputSchema: INPUT,
     execute: async ({ path, old_str, new_str, replace_all = false }): Promise<string> => {
       const place = writablePlace(workspace, path);
-      const shown = virtualPath(place);
-      return inTurn(workspace.roots[place.root].directory + shown, async () => {
+      const shownPath = virtualPath(place);
+      return inTurn(workspace.roots[place.root].directory + shownPath, async () => {
         const text = await readWhole(workspace, place, "or-fail");
         const edited = editText(text, old_str, { by: new_str, all: replace_all });
-        if (edited.kind === "unchanged") throw new ToolFailure(`${shown} was not changed: ${edited.problem}`);
+        if (edited.kind === "unchanged") throw new ToolFailure(`${shownPath} was not changed: ${edited.problem}`);
         await writeWhole(workspace, place, edited.text);
-        return `Replaced ${edited.count === 1 ? "one passage" : `${edited.count} passages`} in ${shown}.`;
+        return `Replaced ${edited.count === 1 ? "one passage" : `${edited.count} passages`} in ${shownPath}.`;
       });
     },
   });

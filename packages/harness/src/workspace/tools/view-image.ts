@@ -28,11 +28,11 @@ export function viewImageTool(workspace: Workspace, seen: (image: SeenImage) => 
     inputSchema: INPUT,
     execute: async ({ path }) => {
       const place = placeOf(path);
-      const shown = virtualPath(place);
+      const shownPath = virtualPath(place);
       const { image, base64 } = await withFile(workspace, place, async (file, size) => {
         if (size > MAX_BYTES)
-          throw new ToolFailure(`${shown} has ${size} bytes; images may have ${MAX_BYTES}: make it smaller.`);
-        return readImage(shown, await file.readFile());
+          throw new ToolFailure(`${shownPath} has ${size} bytes; images may have ${MAX_BYTES}: make it smaller.`);
+        return readImage(shownPath, await file.readFile());
       });
       await seen(image);
       return { ...image, base64 };

@@ -22,12 +22,12 @@ export function writeFileTool(workspace: Workspace): Tool {
     inputSchema: INPUT,
     execute: async ({ path, content, append = false }): Promise<string> => {
       const place = writablePlace(workspace, path);
-      const shown = virtualPath(place);
-      return inTurn(workspace.roots[place.root].directory + shown, async () => {
+      const shownPath = virtualPath(place);
+      return inTurn(workspace.roots[place.root].directory + shownPath, async () => {
         const before = append ? await readWhole(workspace, place, "or-empty") : "";
         await writeWhole(workspace, place, before + content);
         const bytes = Buffer.byteLength(content);
-        return append ? `Added ${bytes} bytes to ${shown}.` : `Wrote ${bytes} bytes to ${shown}.`;
+        return append ? `Added ${bytes} bytes to ${shownPath}.` : `Wrote ${bytes} bytes to ${shownPath}.`;
       });
     },
   });
