@@ -9,7 +9,7 @@ interface Thread {
   readonly num: number;
   header: ThreadHeader;
   head: Head;
-  /** A fork holds its parent's very rows, so that an erasure finds whoever shares one. */
+  /** A fork holds its parent's own rows, so that an erasure finds every thread that shares one. */
   readonly rows: StoredRecord[];
   lease: { readonly owner: string; readonly epoch: number; expires: number } | null;
 }

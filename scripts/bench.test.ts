@@ -1,4 +1,4 @@
-// The bench runner's manners, and that the token bench runs on a session made up here.
+// How the bench runner answers bad usage, and that the token bench runs on a session made up here.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";

@@ -45,7 +45,7 @@ export function readTranscripts(
   };
 }
 
-/** A line of a dialog file holds a whole conversation; a broken line is reported by whoever reads the file as a session. */
+/** A line of a dialog file holds a whole conversation; a broken line is reported when the file is read as a session. */
 function isDialog(text: string): boolean {
   try {
     return "messages" in (JSON.parse(text.split("\n", 1)[0]!) as object);

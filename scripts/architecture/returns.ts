@@ -1,6 +1,6 @@
 /**
  * Finds `return work()` in a `try` of an async function where `work` is async: the promise leaves before the `catch` and the
- * `finally` are done with it. It goes by names, for want of types: a function's own file and imports, and any method.
+ * `finally` are done with it. It goes by names, as it has no types: a function's own file and imports, and any method.
  */
 import { isNode, lineOf, parse, walk } from "./syntax.ts";
 import type { SourceFile, Workspace } from "./workspace.ts";

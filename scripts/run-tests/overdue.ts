@@ -4,13 +4,13 @@ import { familyOf, type Process } from "./processes.ts";
 export interface Limits {
   /** For one test file. */
   readonly fileMs: number;
-  /** For what a test file has started and left: whoever tidies up after it needs a moment. */
+  /** For what a test file has started and left: its cleanup needs a moment. */
   readonly orphanMs: number;
 }
 
 export interface Sight {
   readonly all: readonly Process[];
-  /** Those that come from this run, whoever their parent is by now. */
+  /** Those that come from this run, even if they have another parent by now. */
   readonly marked: ReadonlySet<number>;
   readonly now: number;
 }

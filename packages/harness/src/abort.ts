@@ -36,7 +36,7 @@ export async function scoped<T>(signal: AbortSignal, work: (own: AbortController
   }
 }
 
-/** Lets whatever else waits for its turn have it, so that whoever asked to stop meanwhile is heard. */
+/** Yields to other work, so that a request to stop is noticed. */
 export function nextTask(): Promise<void> {
   return new Promise((resolve) => {
     (globalThis.setImmediate ?? setTimeout)(resolve);

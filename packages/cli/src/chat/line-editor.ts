@@ -85,7 +85,7 @@ export function taken(state: EditorState): EditorState {
 export const KEPT = 500;
 const UNDO_STEPS = 100;
 
-/** Private characters; none of them is typed. */
+/** Private-use characters: nobody types them. */
 const FIRST = 0x10_0000;
 const STANDING_IN = /[\u{100000}-\u{10fffd}]/gu;
 const LONG_LINES = 8;

@@ -1,4 +1,4 @@
-/** The words of stored messages, whoever's format they are in. */
+/** The words of stored messages, in any dialect. */
 import type { MessageRecord } from "@palimpsest/core/log";
 import { shapeOf } from "@palimpsest/core/message";
 import type { ChatSession } from "./session.ts";

@@ -83,7 +83,7 @@ async function promptOf([given, rest]: readonly string[], { signal }: Context): 
 }
 
 interface RunCost extends Cost {
-  /** Null: the configuration's own. */
+  /** Null: as configured. */
   readonly currency: "USD" | null;
 }
 

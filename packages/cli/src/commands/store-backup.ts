@@ -26,7 +26,7 @@ export const run: Run = async ({ positionals }, context) => {
   return report.failed.length === 0 ? 0 : 1;
 };
 
-/** A backup that isn't whole is none. */
+/** An incomplete backup is no backup. */
 async function into(file: string, source: Store, options: CopyOptions) {
   const target = await openStore(file);
   try {

@@ -44,7 +44,7 @@ const LOOKS: Readonly<Record<SliceName, Look>> = {
   reserved: { sign: "r", paint: 243, label: "reserved (answer)" },
 };
 
-/** Free is a group of its own: it is nobody's. */
+/** Free space is a group of its own. */
 const GROUPS: readonly (readonly [string, readonly SliceName[]])[] = [
   ["System Prompt", ["base", "memory", "skills", "instructions", "unseen"]],
   [

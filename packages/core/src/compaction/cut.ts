@@ -1,4 +1,4 @@
-/** A cut as a plan states it: what is hidden, what stands all the same, and how much may stand for it. */
+/** A cut as a plan states it: what is hidden, what is shown all the same, and how long its summary may be. */
 import type { Prompt } from "../prompt/prompt.ts";
 import type { Boundary } from "./boundaries.ts";
 import type { CutSizes } from "./cut-sizes.ts";

@@ -13,7 +13,7 @@ export type CompactionOutcome<M = unknown> =
       readonly tokensAfter: number;
       /** First and last seq hidden from the view now; null when parts were only shortened. */
       readonly hidden: Range | null;
-      /** Records of the hidden range that stand all the same, word for word: system messages, the request. */
+      /** Records of the hidden range that are still shown verbatim: system messages, the request. */
       readonly standing: readonly number[];
       /** The part file just written; null when there is no workspace or nothing was hidden. */
       readonly archivePath: string | null;

@@ -30,7 +30,7 @@ export function parseRecord(chained: RecordText): LogRecord {
   return fields as unknown as LogRecord;
 }
 
-/** What a record says beside its body, for whoever has read no bodies. Throws a `RecordError` that names the record. */
+/** What a record says beside its body, for readers that skip bodies. Throws a `RecordError` that names the record. */
 export function parseHeader(chained: Omit<RecordText, "body">): RecordHeader {
   return readFields(chained) as unknown as RecordHeader;
 }

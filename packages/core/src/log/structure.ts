@@ -1,6 +1,6 @@
 /**
  * The structure of a log: the few records that decide what the prompt shows, stripped of their texts. Owns which of them
- * are live after any undo and redo, and what may be undone next. A pure fold; whoever appends asks `planUndo` first.
+ * are live after any undo and redo, and what may be undone next. A pure fold; callers ask `planUndo` before they append.
  */
 import type { PruneRecord, Range, RecordHeader } from "./record.ts";
 

@@ -158,7 +158,7 @@ function freeId(wanted: string | number, taken: Set<string>): string {
   return id;
 }
 
-/** Of a wrong type they would break whoever reads them: then they are absent. */
+/** A value of the wrong type would break its readers, so it is dropped. */
 function optionalTexts(fields: Readonly<Record<string, unknown>>): Partial<Fact> {
   const fieldTexts: Record<string, unknown> = {};
   for (const name of ["validFrom", "validTo", "supersededBy", "confirmedAt"]) {

@@ -103,7 +103,7 @@ function turnOf(record: MessageRecord): { role: SourceTurn["role"]; text: string
   const message = parsed(record.body) as never;
   if (message === null) return null;
   const role = shape.role(message);
-  // Beside a tool's results the text is a program's, whoever sent it.
+  // Text beside a tool's results comes from a program, whatever the role says.
   if (role === "user" && USER_ORIGINS.has(record.origin))
     return said("user", stripInjected(textOf(shape.parts(message))));
   if (role !== "assistant" || !ANSWER_ORIGINS.has(record.origin) || shape.calls(message).length > 0) return null;

@@ -17,7 +17,7 @@ export interface Gates {
   /** At least this sure, or it is not stored. */
   readonly threshold: number;
   readonly turns: readonly SourceTurn[];
-  /** Remembered already, for names that need not be said again. */
+  /** Text that is remembered already: its names may be used without being said again. */
   readonly known: string;
 }
 

@@ -13,7 +13,7 @@ export type Sourced =
   | { readonly kind: "sourced"; readonly refs: readonly string[] }
   | { readonly kind: "unsourced"; readonly reason: "no-user-source" | "not-said-by-user" };
 
-/** `known`: text that is remembered already, whose names need not be said again. */
+/** `known`: text that is remembered already; its names may be used without being said again. */
 export function findSource(fact: Addition, turns: readonly SourceTurn[], known: string): Sourced {
   const userTurns = turns.filter(({ role }) => role === "user");
   const refs = quotedIn(fact, userTurns);

@@ -1,6 +1,6 @@
 /**
  * How a fact may be worded: as a description, never as an order [F54]. Orders a user gave are kept as the user's wishes;
- * text that tries to command whoever reads it, and one-off tasks, are recognized so that they can be refused.
+ * text that tries to command its reader, and one-off tasks, are recognized so that they can be refused.
  */
 
 /** `Always answer in German` as `User wants the assistant to always answer in German`; other languages as reported speech. */

@@ -1,5 +1,5 @@
 /**
- * How deep JSON may be nested before it is treated as text: whoever walks or writes a value does so recursively, and a
+ * How deep JSON may be nested before it is treated as text: values are walked and written recursively, and a
  * stack that overflows once would overflow at every later turn of its thread.
  */
 

@@ -1,6 +1,6 @@
 /**
  * What a tool is, as its definition says it. A log holds only the names of tools; a shape that was told their facts puts
- * them on the parts it shows, so that whoever reads a call or a result needs no list of names.
+ * them on the parts it shows, so that readers of a call or a result need no list of names.
  */
 import type { Part, Shape } from "./shape.ts";
 

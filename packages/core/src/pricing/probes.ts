@@ -12,7 +12,7 @@ export interface ProbedMessage {
   readonly text: string;
   /** The part of it that quotes word for word: the inputs of its calls. Empty in what nobody had to know to write. */
   readonly quoted: string;
-  /** Whether whoever wrote it had to know what it names; a tool's output names things by itself. */
+  /** Whether its author had to know what it names; a tool's output names things by itself. */
   readonly uses: boolean;
 }
 

@@ -30,7 +30,7 @@ export interface Prompt<M> {
   readonly messages: readonly M[];
   readonly sources: readonly MessageSource[];
   readonly repairs: readonly Repair[];
-  /** How the messages came to be sent so: what the next prompt goes on from. */
+  /** How the messages were made; the next prompt continues from it. */
   readonly asSent: AsSent<M>;
   readonly fixed: FixedSize;
   /** In the meter's tokens: the entries, and the messages as sent. They differ by what joining and repairs do. */

@@ -1,7 +1,7 @@
 /**
  * The only thing that counts. A sizer knows one model: how it counts a message and a text (the meter), what is sent beside
  * the messages (the fixed part), what its provider accepts (the rules), and what its reports have taught (the account).
- * Whoever knows the model makes one: a run, a look at a stored thread, the lab, an array of messages.
+ * Made where the model is known: in a run, for a stored thread, in the lab, for an array of messages.
  */
 import type { RuleSet, Shape } from "../message/index.ts";
 import type { Account, Count, MessageSize, Meter, PartName, PromptSize, Report, Settled } from "../tokens/index.ts";

@@ -23,7 +23,7 @@ export interface RankOptions {
   readonly answerWeight: number;
   /** Only entries up to this length give and take: a long one is ranked by its own words. */
   readonly shortLength: number;
-  /** Who asks doesn't know: a short entry that asks is worth a little less than one that tells. */
+  /** A question seldom holds its answer: a short entry that asks counts a little less than one that tells. */
   readonly asking: number;
   readonly namedSpeaker: number;
   readonly sessionPrior: number;

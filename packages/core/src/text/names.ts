@@ -24,7 +24,7 @@ export function namesIn(text: string): Name[] {
 }
 
 /**
- * Each name once, in order of first appearance, with how often it occurs. Whoever has seen a path has seen its file's
+ * Each name once, in order of first appearance, with how often it occurs. A reader of a path has also seen its file's
  * name; a number of two digits tells nothing by itself.
  */
 export function countNames(text: string): Map<string, number> {
@@ -77,7 +77,7 @@ function kindAt(text: string, at: number): number {
   return code < 128 ? CHARACTERS[code]! : 0;
 }
 
-/** `./a.js`, `../a.js` and `a.js` are the same name to whoever looks for it; ends of sentences belong to nobody. */
+/** `./a.js`, `../a.js` and `a.js` are the same name in a search; punctuation at the end of a sentence is dropped. */
 function trimmed(token: string): string {
   const start = /^[./-]/.test(token) ? token.replace(/^(?:\.{0,2}\/(?=\.)|\.{1,2}\/|[.-](?![\w/]))+/, "") : token;
   let end = start.length;

@@ -116,7 +116,7 @@ const RULES: readonly Rule[] = [
     valid: (_, [, , words]) => isPassphrase(words!),
   },
   {
-    // The words of a wallet, whoever introduces them: no sentence has twelve words and none that joins them.
+    // The words of a wallet, however introduced: no sentence has twelve words and no joining word among them.
     kind: "passphrase",
     pattern: /(?<![\p{L}\p{N}])[a-z]{3,8}(?:[ ,]{1,2}[a-z]{3,8}){11,23}(?![\p{L}\p{N}])/gu,
     valid: isPassphrase,

@@ -42,7 +42,7 @@ export function effectiveWindow(
   return { tokens: limit.tokens, source: "learned" };
 }
 
-/** The smallest limit that whoever serves this model at this address has stated and that is still believed; null: none. */
+/** The smallest limit that the server of this model at this address has stated and that is still valid; null: none. */
 export function learnedLimit(
   limits: LearnedLimits,
   { baseUrl, model, now }: Omit<Endpoint, "provider"> & { readonly now: number },

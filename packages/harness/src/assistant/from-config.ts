@@ -1,6 +1,6 @@
 /**
  * The assistant that a home and its configuration describe: which model, which summaries, which files. The command line,
- * the chat and the demo all start here, so that a thread meets the same agent whoever opens it. The middleware every
+ * the chat and the demo all start here, so that a thread gets the same agent from each of them. The middleware every
  * assistant has is named in `create-deep-agent.ts`; here is only what a configuration decides.
  */
 import { join, resolve } from "node:path";
@@ -31,7 +31,7 @@ export interface ConfiguredAgentOptions extends Pick<AgentOptions, "onEvent" | "
   readonly model?: string | null;
   /** The model's window in tokens, as if it were so large; for trying out a small one. */
   readonly window?: number | undefined;
-  /** A directory of the person's own that agents work in instead of the thread's; whoever gives it has asked them. */
+  /** A person's own directory that agents work in instead of the thread's; the caller has asked the person. */
   readonly workspace?: string | null;
   /** What memory does behind the runs. */
   readonly onMemory?: EmitMemory;

@@ -1,5 +1,5 @@
 /**
- * Stands up a configured home for whoever needs one: a command, the chat, a server, an adapter. `locateHome` says which
+ * Opens a configured home for a command, the chat, a server or an adapter. `locateHome` says which
  * home and which configuration are meant and reads them only as far as they are asked for; `openHome` also opens the
  * store. What isn't known to be the person's own is used only after `trust` said yes. Parts that are slow to load
  * are loaded when they are first asked for, so that a short command stays short.
@@ -177,7 +177,7 @@ export function locateHome(options: HomeOptions): LocatedHome {
   return located;
 }
 
-/** `made`: the agents of this home, whoever's they are. */
+/** `made`: the agents of this home, of all users. */
 function opened(located: LocatedHome, store: Store, made: ConfiguredAgent[] = []): Home {
   const { directory, place, person, user } = located;
   const deps = threadDeps(asUser(store, user));

@@ -100,7 +100,7 @@ export function createCompactor<M>(options: CompactorOptions<M>): Compactor<M> {
       const planned = plan(request, prompt);
       const replan = (known: Known): Plan => plan(request, prompt, known);
       const outcome = await carryOut(planned, request, { options, prompt, summaryStep, background, replan });
-      // Whoever only waited has not tried: the wait must not begin anew with every check.
+      // Waiting is not an attempt: the wait must not start again with every check.
       const checked = planned.kind === "none" && planned.reason !== "nothing-to-cut";
       if (outcome.kind === "unchanged" && !checked) attempted = conversation.head().version;
       if (outcome.kind === "unchanged" && outcome.reason === "below-trigger" && request.cause === "automatic")
@@ -135,7 +135,7 @@ async function carryOut<M>(plan: Plan, request: CompactRequest, context: Context
   if (tokensAfter >= tokens) return unchanged("no-shrink", tokens);
   const { cut } = planned;
   if (!request.dryRun) {
-    // A long extract keeps the process busy: whoever asked to stop meanwhile is heard before anything is written.
+    // A long extract keeps the process busy: check for a request to stop before anything is written.
     if (request.signal !== undefined) await nextTask();
     if (request.signal?.aborted) return unchanged("aborted", tokens);
     const committed = await conversation.commit(

@@ -23,7 +23,7 @@ export interface CachedPrefix {
   readonly instructions: string;
   /** Messages of the AI SDK, as they were sent. */
   readonly messages: readonly unknown[];
-  /** Tools of the AI SDK, as they were sent; none of them is run. */
+  /** Tools of the AI SDK, as they were sent; they are never run. */
   readonly tools: Readonly<Record<string, unknown>>;
   readonly tokens: number;
 }

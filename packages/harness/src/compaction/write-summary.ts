@@ -27,7 +27,7 @@ interface Writing {
 }
 
 export interface SummaryStep {
-  /** Always a summary, whoever wrote it. */
+  /** Always a summary, by a model or by rules. */
   write<M>(job: SummaryJob<M>, writing: Writing): Promise<WrittenSummary>;
   /** One by the writer, or none. */
   draft<M>(job: SummaryJob<M>, signal: AbortSignal): Promise<WrittenSummary | null>;

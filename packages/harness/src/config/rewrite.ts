@@ -1,6 +1,6 @@
 /**
  * A configuration file's text brought to the present version: only what the upgrade changes is touched, so comments,
- * order and spelling stay. Pure; whoever writes the file keeps the old one beside it.
+ * order and spelling stay. Pure; the caller that writes the file keeps the old one beside it.
  */
 import { isRecord } from "@palimpsest/core/internal/text";
 import type { YAMLMap } from "yaml";

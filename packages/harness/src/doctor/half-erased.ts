@@ -1,6 +1,6 @@
 /**
  * Erasing that was killed in between: facts that rest on a message which is erased already, and logs that still show facts
- * which are. A rebuild finds and completes both; whoever erased need not remember what it was.
+ * which are. A rebuild finds and completes both; nobody has to remember what was erased.
  */
 import { erasedFacts } from "@palimpsest/core/internal/memory";
 import { cleanThreadFiles } from "../assistant/thread-files.ts";

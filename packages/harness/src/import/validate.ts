@@ -1,7 +1,7 @@
 /**
  * Says what makes an imported message unusable: what its dialect's shape couldn't read, and block types nobody knows. A
  * running conversation carries unknown blocks along; a file with one is more likely damaged or of another dialect, and
- * whoever imports it should hear so. Judges one message at a time: how they stand together the view repairs.
+ * the import should report it. Judges one message at a time: how they stand together the view repairs.
  */
 import { definitionOf, isNestedTooDeeply, readMessage } from "@palimpsest/core/internal/message";
 import { type Dialect, shapeOf } from "@palimpsest/core/message";
@@ -14,7 +14,7 @@ export function messageProblem(message: Readonly<Record<string, unknown>>, diale
   return definitionOf(dialect).unknownBlock(message);
 }
 
-/** Whoever sends or shows a message walks it recursively: one that overflows the stack would stop its thread for good. */
+/** Messages are walked recursively when sent or shown: one that overflows the stack would block its thread forever. */
 export function nestingProblem(body: string): string | null {
   return isNestedTooDeeply(body) ? "it is nested too deeply to be sent or shown" : null;
 }

@@ -5,7 +5,7 @@
 import type { LabReport, LabRow } from "./lab.ts";
 import { areas, bars, escaped, letterOf, PARTS, percent, scatter, short } from "./report-plots.ts";
 
-/** How the page came to be, for whoever reads it later. */
+/** How the page was made, for later readers. */
 export interface PageAbout {
   readonly date: Date;
   readonly command: string;

@@ -1,4 +1,4 @@
-// Whoever writes what is being erased at that very moment doesn't leave it behind: evidence, memory blocks, facts.
+// A writer that runs during an erasure doesn't leave the erased words behind: evidence, memory blocks, facts.
 import assert from "node:assert/strict";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,5 +1,5 @@
 /**
- * The evidence lane: facts and past turns that bear on one question, within a token budget. Turns are ranked by their own
+ * The evidence lane: facts and past turns that matter for one question, within a token budget. Turns are ranked by their own
  * words and by the facts drawn from them; turns the prompt already shows, of other agents, of threads without memory
  * and of what was forgotten are left out. Reads only.
  */

@@ -43,7 +43,7 @@ export interface MemoryQueue {
   start(): Promise<void>;
   /** Makes what this process has queued due, and waits until it is done or the limit has passed. */
   drain(limitMs: number): Promise<Drained>;
-  /** The same for everything that is queued, whoever queued it; what was given up gets another round of attempts. */
+  /** The same for everything that is queued, by any process; what was given up gets another round of attempts. */
   retry(limitMs: number): Promise<Drained & { readonly revived: number; readonly threads: readonly string[] }>;
   /** Lets running jobs finish for a moment; what is left stays for the next worker. From then on only `start` starts one. */
   stop(): Promise<void>;

@@ -58,7 +58,7 @@ export function openRepository(storage: MemoryStorage, clock: () => Date): Repos
   };
 }
 
-/** Whoever asks, a scope has one spelling. */
+/** A scope is always spelled the same way. */
 function checked({ user, agent }: MemoryScope): MemoryScope {
   const check = checkScope(user, agent);
   if (check.kind === "invalid") throw new TypeError(check.problem);

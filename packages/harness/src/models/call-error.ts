@@ -14,7 +14,7 @@ export type CallFailure =
   | "bad-request"
   /** Another status. */
   | "refused"
-  /** The name in the address is nobody's. */
+  /** No host has the name in the address. */
   | "unknown-host"
   | "unreachable"
   /** Not a provider's error at all, or one from inside a stream. */

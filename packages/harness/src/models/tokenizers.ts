@@ -64,7 +64,7 @@ export function modelCounter(
   model: ModelName,
 ): ModelCounter | Promise<ModelCounter> {
   if (counter === undefined) return exactCounterFor(model);
-  // Whoever brings a tokenizer means it for this model, so nothing is added to what it says.
+  // A tokenizer from the caller is meant for this model, so its counts are used as they are.
   return typeof counter === "function" ? { ...counterFor(model), name: "given", count: counter, prior: 1 } : counter;
 }
 

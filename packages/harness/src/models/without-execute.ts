@@ -1,4 +1,4 @@
-/** Tools as the model sees them. The SDK must not run them: who runs a tool writes the answer that asked for it first. */
+/** Tools as the model sees them. The SDK must not run them: the answer that asks for a tool is stored before the tool runs. */
 import type { ToolSet } from "ai";
 
 export function withoutExecute(tools: ToolSet): ToolSet {

@@ -79,7 +79,7 @@ function seekAll(lists: PostingLists, blocks: readonly BlockPlace[], seeks: Cand
   return matches;
 }
 
-/** The matches and whoever stands within reach of one of them in its session. */
+/** The matches and their neighbors within reach in the same session. */
 async function withNeighbours(
   tables: SearchTables,
   segments: readonly IndexedSegment[],

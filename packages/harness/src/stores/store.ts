@@ -51,7 +51,7 @@ export interface Capabilities {
   readonly search: SearchTables;
   /** Summaries being prepared: a cache that may be dropped at any time. They go with their thread. Without it none is prepared. */
   readonly drafts: Drafts;
-  /** Memory documents, by user and agent, whoever they are. Without it memory is kept in files. */
+  /** Memory documents of all users, by user and agent. Without it memory is kept in files. */
   readonly memories: MemoryRows;
   /** Jobs of all users, written by `append`, carried out by a worker. Without it nothing is learned from turns. */
   readonly outbox: Outbox;

@@ -2,7 +2,7 @@
 import { checkUser, type ThreadHeader } from "@palimpsest/core/log";
 import type { Store, ThreadQuery, ThreadSummary } from "./store.ts";
 
-/** The last door; whoever takes users from people asks `checkUser` first. */
+/** The last check; code that takes a user from people calls `checkUser` first. */
 export function assertUser(user: string): string {
   const check = checkUser(user);
   if (check.kind === "invalid") throw new TypeError(check.problem);
@@ -16,7 +16,7 @@ export function ownHeader(user: string, header: ThreadHeader): ThreadHeader {
   );
 }
 
-/** The store as this user sees it: the very same where it is theirs already, so that whoever wraps one isn't passed by. */
+/** The store as this user sees it: the very same where it is theirs already, so that a wrapper around it is kept. */
 export function asUser<S extends Store>(store: S, user: string): S {
   // A driver's `forUser` gives a store with the same capabilities.
   return store.user === user ? store : (store.forUser(user) as S);

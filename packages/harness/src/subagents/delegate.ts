@@ -135,7 +135,7 @@ interface Note {
   readonly event: SubagentEvent;
 }
 
-/** The state and its receipt in one commit, and the event to whoever listens. */
+/** The state and its receipt in one commit, and the event to its listeners. */
 async function note(run: Run, task: Task, { status, answer, artifacts = [], event }: Note): Promise<void> {
   const { callId: id, description, threadId, spec } = task;
   const committed = run.commit(() => {

@@ -17,7 +17,7 @@ export interface PruneOptions {
   readonly unfinished?: "keep" | "too";
   /** Removes what the thread has on the disk. */
   readonly forget?: (thread: ThreadName) => Promise<void>;
-  /** A thread that the caller holds himself, and how he writes to it. */
+  /** A thread that the caller holds, and how the caller writes to it. */
   readonly held?: HeldThread;
 }
 
@@ -77,7 +77,7 @@ interface Removal {
 async function remove(threads: readonly string[], { deps, options, deleted, kept }: Removal): Promise<string[]> {
   const gone: string[] = [];
   for (const thread of threads) {
-    // Files first: whoever is killed in between leaves a thread that can be deleted again, never files without one.
+    // Files first: a process that is killed in between leaves a thread that can be deleted again, never files without one.
     const held = await withLease(deps.store, thread, { owner: deps.ids() }, async (lease) => {
       await options.forget?.({ user: deps.store.user, id: thread });
       return deps.store.deleteThread(thread, lease);

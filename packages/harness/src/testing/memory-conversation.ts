@@ -29,7 +29,7 @@ export function memoryConversation<M>(shape: Shape<M>): PlayedThread<M> {
   };
 }
 
-/** Whoever edits a message in place fails on the spot: what was said stays as it was said. */
+/** Editing a message in place fails at once: what was said stays as it was said. */
 function frozen<T>(value: T): T {
   if (typeof value !== "object" || value === null || ArrayBuffer.isView(value) || Object.isFrozen(value)) return value;
   for (const inner of Object.values(value)) frozen(inner);

@@ -161,7 +161,7 @@ export async function fork(
   return { kind: "forked", thread: as, parent: from, at: seq };
 }
 
-/** The head as it was when the log ended at `seq`. Seqs have no gaps, so the messages need not be read to be counted. */
+/** The head as it was when the log ended at `seq`. Seqs have no gaps, so messages are counted without being read. */
 export async function headAt({ store }: Pick<ThreadDeps, "store">, thread: string, seq: number): Promise<Head> {
   const fold = headFold((await store.header(thread))?.createdAt ?? "");
   if (seq === 0) return fold.head();

@@ -1,6 +1,6 @@
 /**
  * Forking a thread with its files. The fork's state says that they are still to be copied, from the transaction that makes
- * it until they are all there: a fork that was killed in between is known by it, and completed by whoever comes next.
+ * it until they are all there: a fork that was killed in between is known by it, and completed by the next process.
  */
 import type { Head, ThreadName } from "@palimpsest/core/log";
 import { type Forked, fork, withWriter } from "./acts.ts";

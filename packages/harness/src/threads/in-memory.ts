@@ -1,6 +1,6 @@
 /**
  * A conversation that goes on in memory only: what is committed is folded into its view and written nowhere. For dry runs,
- * for looking at a thread through another window, for whoever keeps the messages himself, and for simulations.
+ * for looking at a thread through another window, for callers that keep the messages themselves, and for simulations.
  */
 
 import { liveAfter, view } from "@palimpsest/core/internal/log";

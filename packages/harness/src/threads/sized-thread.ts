@@ -1,6 +1,6 @@
 /**
  * One stored thread and its sizer: its dialect, the best counter for the model that was asked last, and the account that
- * the newest reports anchor. Whoever shows, plans or compacts a stored thread counts with it, so there is one count.
+ * the newest reports anchor. Everything that shows, plans or compacts a stored thread counts with it, so there is one count.
  */
 import { definitionOf } from "@palimpsest/core/internal/message";
 import { fixedSize, sizeOf } from "@palimpsest/core/internal/prompt";

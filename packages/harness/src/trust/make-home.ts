@@ -13,7 +13,7 @@ const IGNORE = ".gitignore";
 
 export function makeHome({ directory, reason }: ChosenHome, person: Person): void {
   const isNew = !existsSync(directory);
-  // Where it can't be made, whoever opens something in it says why.
+  // Where it can't be made, opening something in it says why.
   if (isNew) attempt(() => makeFolder(directory));
   if (!isFolder(directory)) return;
   const isHomeAlone = isNew || basename(directory) === HOME_NAME || reason === "user";

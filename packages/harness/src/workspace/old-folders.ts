@@ -1,5 +1,5 @@
 /**
- * Threads' folders of the time when a thread was named by its id alone, all in `threads/{thread}` whoever's they were: each
+ * Threads' folders of the time when a thread was named by its id alone, all in `threads/{thread}`, of all users: each
  * is moved once to where its user's are now. A mark in `threads` says that it was done, because from then on a
  * folder there is the default user's.
  */

@@ -10,7 +10,7 @@ import { decidePrune, PRUNE_DEFAULTS, type PruneOptions } from "./prune.ts";
 
 export type PruneRung = Pick<PruneOptions, "policy" | "prices" | "cache">;
 
-/** Null: this rung doesn't do, the other plan stands. */
+/** Null: pruning is not enough, so the other plan is used. */
 export function planPruning<M>(input: PlanInput<M>, sizes: CutSizes, limits: Limits, instead: Plan): Plan | null {
   const { prune, prompt, originals } = input;
   if (prune === null || input.cause === "manual" || instead.kind === "impossible") return null;

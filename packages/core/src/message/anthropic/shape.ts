@@ -82,7 +82,7 @@ const blocks = (message: AnthropicMessage): readonly AnthropicBlock[] => blocksO
 
 const textBlock = (value: string): AnthropicBlock => ({ type: "text", text: value });
 
-/** A call in a user message, or a result in an assistant's, is nobody's: it is carried, not understood. */
+/** A call in a user message, or a result in an assistant's, can't be paired: it is kept as it is. */
 function view(block: AnthropicBlock, role: AnthropicMessage["role"]): Part {
   switch (block.type) {
     case "text":

@@ -85,7 +85,7 @@ function numbering(): Numbering {
   };
 }
 
-/** A call of the user's, or a result of the model's, is nobody's: it is carried, not understood. */
+/** A call by the user, or a result by the model, can't be paired: it is kept as it is. */
 function view(block: GeminiPart, role: Role, numbered: Readonly<Record<"call" | "result", Numbering>>): Part {
   const call = fieldOf(block, "functionCall");
   if (call !== null && role === "assistant") {

@@ -1,5 +1,5 @@
 /**
- * The ledger as lines, most important first, so that whoever renders may stop anywhere. Paths are shown below their
+ * The ledger as lines, most important first, so that rendering may stop anywhere. Paths are shown below their
  * common directory, which is named once.
  */
 

@@ -53,7 +53,7 @@ interface LedgerBuilder {
   dropped: Ledger["dropped"];
 }
 
-/** A command that stands for many is none of them: the same text run again is an entry of its own. */
+/** A merged command is not the same as a single one: the same text run again is an entry of its own. */
 function keyOf({ what, alike }: CommandEntry): string {
   return alike === undefined ? what : `alike ${what}`;
 }

@@ -5,7 +5,7 @@
 export interface Originals {
   /** The folder of the part files, ending with a slash; null: it has no files. */
   readonly folder: string | null;
-  /** What finds messages, as it is told: `recall`, or the words of whoever keeps them; null: nothing does. */
+  /** What finds messages, as the summary says it: `recall`, or the caller's own words; null: nothing does. */
   readonly finder: string | null;
   /** The tool that reads a message by its number; null: none does. */
   readonly reader: string | null;

@@ -58,7 +58,7 @@ export async function connectPostgres(url: string, options: ConnectionOptions = 
     close: async () => {
       if (server.closed) return;
       server.closed = true;
-      // The pool would forget whoever waits for one of its connections.
+      // The pool would forget callers that wait for one of its connections.
       await Promise.all(underWay);
       await pool.end();
     },

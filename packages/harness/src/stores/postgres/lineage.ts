@@ -1,5 +1,5 @@
 /**
- * How a thread is found. It is named by its user and its id, which travel as one value; inside, everything hangs on the
+ * How a thread is found. It is named by its user and its id, which travel as one value; inside, everything refers to the
  * number of its row.
  */
 import type { Connection } from "./connection.ts";

@@ -1,6 +1,6 @@
 /**
  * The driver's pool, and a limit of time for everything that is asked of it: for a connection, for an answer. A server
- * that goes silent looks like one that is slow, so whoever waits decides how long that may be.
+ * that goes silent looks like one that is slow, so the caller decides how long to wait.
  */
 import type { Pool, PoolClient, QueryResult, QueryResultRow } from "pg";
 import { within } from "../../abort.ts";
@@ -56,7 +56,7 @@ const SESSION = `SELECT
   set_config('idle_in_transaction_session_timeout', '60s', false),
   set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, false)`;
 
-/** The pool's own limit is for a connection that is being made; this one is for whoever waits. */
+/** The pool's own limit is for a connection that is being made; this one is for a caller that waits. */
 export async function connectWithin(pool: Pool, ms: number): Promise<PoolClient> {
   const connecting = pool.connect();
   const tooLong = () => new Error("timeout: no connection could be made");

@@ -22,7 +22,7 @@ export function promptTexts({ schema, run, user }: UserConnection): PromptTexts 
 /** Part of the append's statement, after its `moved`. `first`: the number of its first parameter. */
 export function KEPT(schema: string, first: number): string {
   const texts = `unnest($${first + 1}::text[], $${first + 2}::text[]) AS given (hash, text)`;
-  // Written again where it stands: whoever deletes the last thread that named it waits, and looks again.
+  // Written again if it exists: a deletion of the last thread that named it waits, and checks again.
   return `kept AS (
     INSERT INTO ${schema}.prompts (owner, hash, text)
     SELECT $${first}, given.hash, given.text FROM moved, ${texts} ORDER BY given.hash

@@ -190,7 +190,7 @@ export const STEPS: readonly Step[] = [
     `DROP FUNCTION ${schema}.queue_memory(text, text, float8, int)`,
     `DROP TABLE ${schema}.memory_workers`,
   ],
-  // A thread is named by its user and its id: two users may have the same id. Everything else hangs on its number.
+  // A thread is named by its user and its id: two users may have the same id. Everything else refers to its number.
   (schema) => [
     `ALTER TABLE ${schema}.threads RENAME COLUMN place TO num`,
     `ALTER TABLE ${schema}.memory_jobs RENAME COLUMN place TO num`,

@@ -76,7 +76,7 @@ function isRefusedWrite(error: unknown): boolean {
 
 function connectToRead({ path, busyTimeoutMs = 5000 }: SqliteOptions): Connection {
   // Where nothing may be made beside the file, SQLite reads it only as one that never changes. That holds while there is
-  // no write-ahead log: whoever has the file open for writing keeps one.
+  // no write-ahead log: the process that has the file open for writing keeps one.
   const place = existsSync(`${path}-wal`) ? path : `${pathToFileURL(path).href}?immutable=1`;
   try {
     const connection = wrap(path, openDatabase(place, { timeout: busyTimeoutMs, readOnly: true }));

@@ -1,7 +1,7 @@
 /**
  * Leases: who may append, by the database's own clock so that machines with different clocks agree. The epoch outlives
  * its lease: it only ever grows, which is how a late writer is told apart. A lease isn't worth a wait for the disk: an
- * append brings the lease it was made under there with it, and a power cut ends whoever held one without appending.
+ * append brings the lease it was made under there with it, and a power cut ends the lease of a holder that has not appended.
  */
 import type { Lease, LeaseResult } from "../store.ts";
 import type { Connection } from "./connection.ts";

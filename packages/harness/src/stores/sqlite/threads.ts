@@ -62,7 +62,7 @@ function insertThread(
   return "created";
 }
 
-/** The record belongs to one thread of the family; whoever branched off at or after it shares it. */
+/** The record belongs to one thread of the family; every fork made at or after it shares it. */
 export function sharers(connection: UserConnection, thread: string, seq: number): string[] {
   const row = findThread(connection, thread);
   const owner = row && segments(connection, row, seq, seq)[0];

@@ -34,5 +34,5 @@ function scrub(connection: Connection): Scrubbed {
   }
 }
 
-/** Long enough for whoever is only passing. */
+/** Long enough for a process that holds it only briefly. */
 const SCRUB_MS = 200;

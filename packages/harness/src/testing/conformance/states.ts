@@ -1,4 +1,4 @@
-/** The states that compactions leave for one another: stored as what changed, read back whole, whoever asks and whenever. */
+/** The states that compactions leave for one another: stored as what changed, read back whole at any time. */
 import assert from "node:assert/strict";
 import type { Json } from "@palimpsest/core/log";
 import { openaiShape } from "@palimpsest/core/message";
