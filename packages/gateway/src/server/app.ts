@@ -72,7 +72,7 @@ async function answered(
   let failure: { readonly code: string; readonly error?: string } | null = null;
   let response: Response;
   try {
-    const verdict = admit(factsOf(c, access), await keysOf(raw.headers));
+    const verdict = admit(factsOf(c, access), await keysFor(access, () => keysOf(raw.headers)));
     if (verdict.kind === "refused") throw new ProblemError(verdict.status, verdict.code, verdict.message);
     caller = verdict.caller;
     response = await work(caller);
@@ -101,6 +101,12 @@ async function answered(
   return response;
 }
 
+/** What is open to anybody says how the server is also while the store doesn't answer. */
+async function keysFor(access: Access, find: () => Promise<KeyFacts>): Promise<KeyFacts> {
+  if (access === "user" || access === "admin") return find();
+  return find().catch(() => ({ exist: true, presented: "none" }));
+}
+
 /** What an answer may do in a browser: nothing. */
 const SAFE = {
   "cache-control": "no-store",
@@ -123,9 +129,16 @@ function factsOf(c: Ctx, access: Access): RequestFacts {
     fetchMode: headers.get("sec-fetch-mode"),
     contentType: headers.get("content-type"),
     marked: [...headers.keys()].some((name) => name.startsWith("x-palimpsest-")),
-    namedUser: headers.get("x-palimpsest-user"),
+    namedUser: asUtf8(headers.get("x-palimpsest-user")),
     access,
   };
+}
+
+/** A header arrives as bytes; a user's name may be any text. What is no text names nobody, which is refused. */
+function asUtf8(header: string | null): string | null {
+  if (header === null) return null;
+  const text = Buffer.from(header, "latin1").toString("utf8");
+  return text.includes("\u{FFFD}") ? "" : text;
 }
 
 function isOwnMachine(address: string): boolean {
