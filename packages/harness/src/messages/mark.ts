@@ -14,25 +14,32 @@ export const NO_MESSAGES: Mark = { count: 0, hash: "" };
 
 /** `after`: what stands before them. */
 export function markOf<M extends object>(messages: Iterable<M>, shape: Shape<M>, after: Mark = NO_MESSAGES): Mark {
+  const links = known.get(shape) ?? new WeakMap<object, Link>();
+  known.set(shape, links);
   let { count, hash } = after;
   for (const message of messages) {
-    hash = hashOf(`${hash}${digestOf(message, shape)}`);
+    const seen = links.get(message);
+    const link = seen?.before === hash ? seen : linkOf(message, shape, hash, seen);
+    if (link !== seen) links.set(message, link);
+    hash = link.hash;
     count += 1;
   }
   return { count, hash };
 }
 
-/** Messages are values: what was read from an object stays true. */
-const known = new WeakMap<object, WeakMap<object, string>>();
+/** A message, and the hash with it behind what stood before it last. */
+interface Link {
+  readonly digest: string;
+  readonly before: string;
+  readonly hash: string;
+}
 
-function digestOf<M extends object>(message: M, shape: Shape<M>): string {
-  const digests = known.get(shape) ?? new WeakMap<object, string>();
-  known.set(shape, digests);
-  const seen = digests.get(message);
-  if (seen !== undefined) return seen;
-  const digest = hashOf(JSON.stringify([shape.role(message), shape.parts(message)]));
-  digests.set(message, digest);
-  return digest;
+/** Messages are values: what was read from an object stays true, and an array that grows costs what is new. */
+const known = new WeakMap<object, WeakMap<object, Link>>();
+
+function linkOf<M extends object>(message: M, shape: Shape<M>, before: string, seen: Link | undefined): Link {
+  const digest = seen?.digest ?? hashOf(JSON.stringify([shape.role(message), shape.parts(message)]));
+  return { digest, before, hash: hashOf(`${before}${digest}`) };
 }
 
 function hashOf(text: string): string {
