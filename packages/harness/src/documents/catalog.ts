@@ -7,7 +7,10 @@ import { createRegistry } from "../subagents/registry.ts";
 
 export async function skillsDocument(home: string, { skills: { path } }: ConfigFile) {
   const { skills, skipped } = await readSkills(resolve(home, path));
-  return { skills: skills.map(({ name, description }) => ({ name, description })), skipped };
+  return {
+    skills: skills.map(({ name, description }) => ({ name, description })),
+    skipped: skipped.map(({ folder, problem }) => ({ folder, problem })),
+  };
 }
 
 export function subagentsDocument(config: ConfigFile) {
