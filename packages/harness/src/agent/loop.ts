@@ -14,7 +14,7 @@ import type { RunEnd, StepUsage } from "./events.ts";
 import type { OutputReader } from "./output/output.ts";
 import type { ActiveRun, Run } from "./run.ts";
 import type { Answered, StepOutcome } from "./step.ts";
-import { announceCall, runCalls, type ToolCall } from "./tools.ts";
+import { announceCall, clientCalls, runCalls } from "./tools.ts";
 
 export interface LoopOptions extends Asking {
   readonly maxSteps: number;
@@ -89,10 +89,6 @@ async function logAnswer(run: Run, { chain, requests }: LoopOptions, answer: Ans
     drafts: (seq) => (usage === null ? [] : [requests.report(usage, seq)]),
     jobs: (seq) => (calls.length === 0 ? chain.jobs(run, seq) : []),
   });
-}
-
-function clientCalls(calls: readonly ToolCall[]): RunEnd {
-  return { kind: "client-calls", calls: calls.map(({ id, name, input }) => ({ id, name, input })) };
 }
 
 /** What was shown of an answer that did not end stays, marked as such; calls in it were never complete and are dropped. */

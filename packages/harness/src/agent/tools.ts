@@ -10,6 +10,7 @@ import { bodyOf, jsonOf } from "../session/body.ts";
 import { factsOfTool } from "../tool-facts.ts";
 import { toolOptions } from "./context/tool-options.ts";
 import { messageOf } from "./errors.ts";
+import type { RunEnd } from "./events.ts";
 import type { Chain } from "./middleware.ts";
 import type { Run } from "./run.ts";
 
@@ -43,6 +44,11 @@ export interface ToolContext {
 export function isForClient({ name, invalid }: ToolCall, tools: ToolSet): boolean {
   const tool = Object.hasOwn(tools, name) ? tools[name] : undefined;
   return invalid === null && tool !== undefined && tool.execute === undefined;
+}
+
+/** The run ends with calls that its caller carries out. */
+export function clientCalls(calls: readonly ToolCall[]): RunEnd {
+  return { kind: "client-calls", calls: calls.map(({ id, name, input }) => ({ id, name, input })) };
 }
 
 export function announceCall({ id: callId, name, input }: ToolCall, run: Run): void {
