@@ -4,11 +4,16 @@
  */
 import type { UIMessageChunk } from "ai";
 import { EventBuffer } from "./event-buffer.ts";
-import type { AgentEvent, Emit, RunResult } from "./events.ts";
+import type { AgentEvent, Emit, RunEnd, RunResult } from "./events.ts";
 import { type UIStreamOptions, uiMessageStream } from "./ui/ui-stream.ts";
 
 export interface AgentStream<O = unknown> extends AsyncIterable<AgentEvent> {
   readonly threadId: string;
+  /**
+   * Known before the first word: `started` once the thread is held and what was said is in the log, else how the run
+   * ended (`busy`, `failed`), so that a server can answer with a status of its own.
+   */
+  readonly started: Promise<{ readonly kind: "started" } | RunEnd>;
   /** How the run ended, always as a value. */
   readonly result: Promise<RunResult<O>>;
   /** The pieces of text as they come. */
@@ -17,7 +22,10 @@ export interface AgentStream<O = unknown> extends AsyncIterable<AgentEvent> {
   toUIMessageStream(options?: UIStreamOptions): ReadableStream<UIMessageChunk>;
 }
 
-export function startStream<O>(threadId: string, work: (emit: Emit) => Promise<RunResult>): AgentStream<O> {
+export function startStream<O>(
+  threadId: string,
+  work: (emit: Emit, onStart: () => void) => Promise<RunResult>,
+): AgentStream<O> {
   const buffer = new EventBuffer();
   let more = Promise.withResolvers<void>();
   let ended = false;
@@ -26,10 +34,13 @@ export function startStream<O>(threadId: string, work: (emit: Emit) => Promise<R
     more = Promise.withResolvers<void>();
     waiting.resolve();
   };
-  const result = work((event) => {
+  const started = Promise.withResolvers<{ readonly kind: "started" } | RunEnd>();
+  const emit: Emit = (event) => {
     buffer.push(event);
+    if (event.type === "run-end") started.resolve(event.end);
     wake();
-  }).finally(() => {
+  };
+  const result = work(emit, () => started.resolve({ kind: "started" })).finally(() => {
     ended = true;
     wake();
   });
@@ -52,6 +63,7 @@ export function startStream<O>(threadId: string, work: (emit: Emit) => Promise<R
   }
   return {
     threadId,
+    started: started.promise,
     // What a run has read by the schema that its caller gave.
     result: result as Promise<RunResult<O>>,
     [Symbol.asyncIterator]: read,

@@ -9,7 +9,8 @@ import type { ToolSet } from "ai";
 import { summarizationFromOptions } from "../config/summarization.ts";
 import type { LimitsShelf } from "../models/learned-limits.ts";
 import { openSqlite } from "../stores/sqlite.ts";
-import type { Store } from "../stores/store.ts";
+import type { Store, ThreadPage, ThreadQuery } from "../stores/store.ts";
+import { asUser } from "../stores/users.ts";
 import type { FileCopier } from "../threads/fork-files.ts";
 import { type ThreadDeps, threadDeps } from "../threads/writer.ts";
 import { toolRegistry } from "../tool-facts.ts";
@@ -36,6 +37,7 @@ import { type AgentSetup, depsOf, withSession } from "./session.ts";
 import { assertSummarizer } from "./summarizer.ts";
 import { BASE_PROMPT } from "./system-prompt.ts";
 import { type ThreadHandle, threadHandle } from "./thread-handle.ts";
+import { assertDistinct } from "./tool-schemas.ts";
 
 export interface AgentOptions extends ModelOptions {
   /** Asked one after the other when a model fails before it has shown anything, without waiting for it; each with its own window. */
@@ -87,6 +89,10 @@ export interface Agent {
   stream<O = never>(input: RunInput<O>): AgentStream<O>;
   /** The same run, collected. Throws an `AgentError` when it failed or the thread is busy. */
   generate<O = never>(input: RunInput<O>): Promise<RunResult<O>>;
+  /** The run of this agent that is under way on the thread, for another reader: it reads from the beginning. */
+  running(threadId: string, options?: { readonly userId?: string }): AgentStream | null;
+  /** A page of a user's threads, newest change first; by default the store's user's. */
+  threads(query?: ThreadQuery & { readonly userId?: string }): Promise<ThreadPage>;
   /** Compacts whatever the size. */
   compact(threadId: string, options?: CompactOptions): Promise<CompactionOutcome<AiSdkMessage>>;
   /** Of this user, by default the store's; another's thread is not there. */
@@ -106,20 +112,32 @@ export function createAgent(options: AgentOptions): Agent {
   const { onEvent: tell = () => {} } = options;
   const place = placeOf(setup, options);
   const known: KnownModels = new WeakMap();
+  const running = new Map<string, AgentStream>();
   const stream = <O>(input: RunInput<O>): AgentStream<O> => {
     const { threadId = `thread-${ids()}`, userId = store.user } = input;
     const own = modelFor(setup, input, place, known);
-    return startStream(threadId, (emit) => {
-      const run = executeRun({ ...setup, ...own }, { ...input, threadId, userId, runId: ids() }, (event) => {
+    const key = JSON.stringify([userId, threadId]);
+    const started: AgentStream<O> = startStream(threadId, (emit, onStart) => {
+      const begin = (): void => {
+        running.set(key, started);
+        onStart();
+      };
+      const order = { ...input, threadId, userId, runId: ids(), onStart: begin };
+      const run = executeRun({ ...setup, ...own }, order, (event) => {
         emit(event);
         tell(event, threadId, userId);
       });
-      return lifetime.track(run);
+      return lifetime.track(run).finally(() => {
+        if (running.get(key) === started) running.delete(key);
+      });
     });
+    return started;
   };
   return {
     store,
     stream,
+    running: (threadId, { userId = store.user } = {}) => running.get(JSON.stringify([userId, threadId])) ?? null,
+    threads: ({ userId = store.user, ...query } = {}) => asUser(store, userId).threads(query),
     async generate(input) {
       const result = await stream(input).result;
       const { end, error } = result;
@@ -155,6 +173,7 @@ export function createAgent(options: AgentOptions): Agent {
 function resolve(options: AgentOptions): AgentSetup {
   const { middleware = [], fallbacks = [] } = options;
   for (const one of [options, ...fallbacks]) assertModelOptions(one);
+  assertDistinct(options.tools ?? {}, middleware);
   const store = options.store ?? openSqlite({ path: ":memory:" });
   const registry = toolRegistry();
   registry.learn(options.tools ?? {});

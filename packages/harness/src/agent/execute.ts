@@ -36,7 +36,13 @@ export interface RunInput<O = never> extends Incoming, RunContext, RunModel {
   readonly waitMs?: number | undefined;
 }
 
-type StartedRun = RunInput<unknown> & { readonly threadId: string; readonly userId: string; readonly runId: string };
+type StartedRun = RunInput<unknown> & {
+  /** The thread is held, and what was said is in the log. */
+  readonly onStart: () => void;
+  readonly threadId: string;
+  readonly userId: string;
+  readonly runId: string;
+};
 
 export async function executeRun(setup: AgentSetup, input: StartedRun, tell: Emit): Promise<RunResult> {
   const { threadId, runId, userId } = input;
@@ -78,7 +84,7 @@ async function runOn(
   };
   const attempt = () =>
     withSession(setup, { threadId, userId, runId, signal, emit, context }, (session) =>
-      runIn(session, { setup, heard, progress, output, budget }),
+      runIn(session, { setup, heard, progress, output, budget, onStart: input.onStart }),
     );
   let leased = await whenFree(attempt, { setup, signal, waitMs: input.waitMs ?? 0, emit });
   if (leased.kind === "missing" && heard.said.length > 0) {
@@ -118,6 +124,7 @@ interface RunPlan extends Pick<LoopOptions, "output" | "budget"> {
   readonly setup: AgentSetup;
   readonly heard: Heard;
   readonly progress: Progress;
+  readonly onStart: () => void;
 }
 
 async function runIn(session: Session, plan: RunPlan): Promise<RunEnd> {
@@ -131,6 +138,7 @@ async function runIn(session: Session, plan: RunPlan): Promise<RunEnd> {
   await takeAnswers(run, answers);
   if (said.some(({ message }) => message.role === "user")) await refuseOpen(run);
   for (const { message, origin } of said) run.question = await run.say(message, origin);
+  plan.onStart();
   const { chain } = setup;
   let end: RunEnd;
   try {

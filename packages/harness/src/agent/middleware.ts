@@ -17,6 +17,8 @@ export interface Middleware {
   readonly name: string;
   /** Tools it brings; as a function, made anew for each run. */
   readonly tools?: ToolSet | ((run: Run) => ToolSet | Promise<ToolSet>);
+  /** Names of the tools that a function makes, so that a clash shows when the agent is made and not in its first run. */
+  readonly brings?: readonly string[];
   /** Its sections of the system prompt, asked for when a run starts and after each compaction. */
   readonly prompt?: (run: Run) => readonly Section[] | Promise<readonly Section[]>;
   /**

@@ -1,16 +1,18 @@
 /** One thread of an agent as a person sees it: what would be sent, what fills it, everything said, and the ways back. */
 import type { Window } from "@palimpsest/core/compaction";
 import type { Head, MessageRecord } from "@palimpsest/core/log";
+import type { UIMessage } from "ai";
 import { type ThreadPrompt, threadPrompt } from "../inspect/thread-prompt.ts";
 import { type Forked, fork, type Pinned, pin, redo, type Undone, undo, withWriter } from "../threads/acts.ts";
 import { replay } from "../threads/audit.ts";
 import { type FileCopier, forkWithFiles } from "../threads/fork-files.ts";
 import type { Asker } from "../threads/sized-thread.ts";
 import type { ThreadDeps, Writer } from "../threads/writer.ts";
-
 import { type Approved, approve } from "./approval/approve.ts";
 import { callsOf, pendingIn } from "./approval/pending.ts";
 import type { ClientCall } from "./events.ts";
+import { uiMessagesOf } from "./ui/thread-messages.ts";
+import type { UIStreamOptions } from "./ui/ui-stream.ts";
 
 export interface ThreadHandle {
   readonly id: string;
@@ -20,6 +22,8 @@ export interface ThreadHandle {
   context(): Promise<ThreadPrompt | { readonly kind: "missing" }>;
   /** Everything ever said, in order, as given. */
   replay(): AsyncIterable<MessageRecord>;
+  /** Everything said, as `useChat` shows it: for a page that is loaded again. */
+  uiMessages(options?: Pick<UIStreamOptions, "onError">): Promise<UIMessage[]>;
   /** Takes back the newest prune or compaction, or the one asked for. */
   undo(seq?: number): Promise<Undone | Busy>;
   redo(): Promise<Undone | Busy>;
@@ -66,6 +70,10 @@ export function threadHandle(id: string, { deps, window, asker, files }: HandleO
       return prompt.kind === "prompt" ? prompt.messages : [];
     },
     replay: () => replay(deps, id),
+    async uiMessages({ onError } = {}) {
+      const pending = pendingIn((await deps.store.head(id))?.state ?? {});
+      return uiMessagesOf(replay(deps, id), { pending, onError });
+    },
     undo: (seq) => held((writer) => undo(writer, seq)),
     redo: () => held(redo),
     async approvals() {

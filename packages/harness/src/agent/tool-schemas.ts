@@ -21,6 +21,21 @@ export async function gatherTools(own: ToolSet, list: readonly Middleware[], run
   return Object.fromEntries([...all].map(([name, tool]) => [name, withSchema(tool)]));
 }
 
+/** A clash of names that can be seen before any run. Throws an `AgentError`. */
+export function assertDistinct(own: ToolSet, list: readonly Middleware[]): void {
+  const owners = new Map(Object.keys(own).map((name) => [name, "the agent's tools"]));
+  for (const { name: owner, tools, brings = typeof tools === "object" ? Object.keys(tools) : [] } of list) {
+    for (const name of brings) {
+      const other = owners.get(name);
+      if (other !== undefined) {
+        const detail = `two tools are named ${name}, of ${other} and of ${owner}: rename or leave one out`;
+        throw new AgentError("duplicate-tool", detail);
+      }
+      owners.set(name, owner);
+    }
+  }
+}
+
 const schemas = new WeakMap<object, ReturnType<typeof asSchema>>();
 
 /** The same tool with its schema read once, however often a run or the SDK asks for it. */

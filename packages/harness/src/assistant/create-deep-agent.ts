@@ -26,13 +26,27 @@ export interface DeepAgentOptions extends AgentOptions {
   readonly subagents?: Omit<SubagentsOptions, keyof SubagentModel> | null;
   /** Null: threads get no title. */
   readonly title?: TitleOptions | null;
+  /** What else is wired by default, each to be left out by `false`: its tools and what it adds to runs are then not there. */
+  readonly recall?: boolean;
+  readonly todos?: boolean;
+  readonly clarification?: boolean;
+  readonly compactTool?: boolean;
+  readonly loopGuard?: boolean;
   /** What it remembers of its user, made by `memory(...)`; without it nothing is learned or recalled across threads. */
   readonly memory?: Middleware;
   /** Folders, a shell, stored tool outputs and skills; without it the agent has no files. */
   readonly files?: DeepFilesOptions;
 }
 
-export function createDeepAgent(given: DeepAgentOptions): Agent {
+export function createDeepAgent(all: DeepAgentOptions): Agent {
+  const {
+    recall: recalls,
+    todos: plans,
+    clarification: asks,
+    compactTool: compacts,
+    loopGuard: guards,
+    ...given
+  } = all;
   const { summarization, summarizer = "agent", subagents: delegating, files, memory, title: naming, ...asked } = given;
   const compacting = summarizationWith(settingsOf(summarization), summarizer);
   const own = files === undefined ? null : deepFiles(files);
@@ -43,15 +57,15 @@ export function createDeepAgent(given: DeepAgentOptions): Agent {
     danglingCalls(),
     ...(memory === undefined ? [] : [memory]),
     ...(own?.skills ?? []),
-    ...(delegating === null ? [] : [subagents({ ...childrenOf(options, compacting, own), ...delegating })]),
+    ...(delegating === null ? [] : [subagents({ ...childrenOf(options, compacting, own, all), ...delegating })]),
     compacting,
-    compactTool(),
-    recall(),
-    todos(),
+    ...(compacts === false ? [] : [compactTool()]),
+    ...(recalls === false ? [] : [recall()]),
+    ...(plans === false ? [] : [todos()]),
     ...(own?.viewImage ?? []),
     ...(naming === null ? [] : [title(naming)]),
-    clarification(),
-    loopGuard(),
+    ...(asks === false ? [] : [clarification()]),
+    ...(guards === false ? [] : [loopGuard()]),
     ...(options.middleware ?? []),
   ];
   return createAgent({ ...options, middleware });
@@ -63,7 +77,12 @@ function settingsOf(given: DeepAgentOptions["summarization"]): Summarization {
 }
 
 /** Children keep what holds for tool calls, such as asking for permission; everything else of the parent stays its own. */
-function childrenOf(options: AgentOptions, compacting: Middleware, files: DeepFiles | null): SubagentsOptions {
+function childrenOf(
+  options: AgentOptions,
+  compacting: Middleware,
+  files: DeepFiles | null,
+  wired: Pick<DeepAgentOptions, "recall" | "loopGuard">,
+): SubagentsOptions {
   const {
     middleware: own = [],
     tools = {},
@@ -88,9 +107,9 @@ function childrenOf(options: AgentOptions, compacting: Middleware, files: DeepFi
       danglingCalls(),
       ...(files?.skillsFor(skills) ?? []),
       compaction,
-      recall(),
+      ...(wired.recall === false ? [] : [recall()]),
       ...(files?.viewImage ?? []),
-      loopGuard(),
+      ...(wired.loopGuard === false ? [] : [loopGuard()]),
       ...guards,
     ],
     child: {

@@ -13,6 +13,7 @@ export function compactTool(): Middleware {
   const wanted = new Map<string, string | null>();
   return {
     name: "compact-tool",
+    brings: ["compact_conversation"],
     tools: ({ runId }) => ({
       compact_conversation: tool({
         description:

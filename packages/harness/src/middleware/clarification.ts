@@ -29,6 +29,7 @@ const QUESTION = z.object({
 export function clarification(): Middleware {
   return {
     name: "clarification",
+    brings: ["ask_clarification"],
     tools: (run) => ({
       ask_clarification: tool({
         description:

@@ -14,6 +14,7 @@ const INPUT = z.strictObject({ todos: z.array(todo).max(100) });
 export function todos(): Middleware {
   return {
     name: "todos",
+    brings: ["write_todos"],
     tools: (run) => ({
       write_todos: tool({
         description:

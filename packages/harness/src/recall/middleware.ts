@@ -32,6 +32,7 @@ const RANGE = z.object({
 export function recall({ tokens = 2000, scope = "thread" }: RecallOptions = {}): Middleware {
   return {
     name: "recall",
+    brings: ["recall", "recall_read"],
     tools: (run) => ({
       recall: tool({
         description:

@@ -20,6 +20,8 @@ export function withAllowedTools(middleware: Middleware, spec: SubagentSpec): Mi
   if (tools === undefined) return middleware;
   return {
     ...middleware,
+    // Which of them are left is known in a run only.
+    brings: [],
     tools: async (run) => allowedTools(typeof tools === "function" ? await tools(run) : tools, spec),
   };
 }

@@ -65,6 +65,7 @@ export function subagents(options: SubagentsOptions): Middleware {
   const tidyDaily = daily((run: Run) => tidy(run, limits, options.forget));
   return {
     name: "subagents",
+    brings: ["task"],
     tools: (run) => ({
       task: taskTool(run, {
         registry,

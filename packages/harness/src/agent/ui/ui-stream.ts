@@ -125,6 +125,9 @@ function* chunksFor(event: AgentEvent, parts: OpenParts, onError: TellError): Ge
       return yield* parts.piece("reasoning", event.id, event.text);
     case "tool-start":
       return yield* parts.call(event);
+    case "tool-progress":
+      if (!parts.calls.has(event.callId)) return;
+      return yield { type: "tool-output-available", toolCallId: event.callId, output: event.output, preliminary: true };
     case "approval-ask":
       yield* parts.call(event);
       return yield {

@@ -1,0 +1,124 @@
+/**
+ * A thread as the messages that `useChat` shows, for a page that is loaded again: one message per question and one per
+ * answer with all its steps, as the stream would have built them. What the agent told itself is left out.
+ */
+import type { MessageRecord } from "@palimpsest/core/log";
+import { type AiSdkMessage, type Part, shapeOf } from "@palimpsest/core/message";
+import type { UIMessage } from "ai";
+import type { PendingCall } from "../approval/pending.ts";
+
+type UIPart = UIMessage["parts"][number];
+
+export interface ThreadMessagesOptions {
+  readonly pending: readonly PendingCall[];
+  /** What a browser is told of a tool's error; by default no more than that there was one, as in the stream. */
+  readonly onError?: ((error: Error) => string) | undefined;
+}
+
+export async function uiMessagesOf(
+  records: AsyncIterable<MessageRecord>,
+  { pending, onError = () => "An error occurred." }: ThreadMessagesOptions,
+): Promise<UIMessage[]> {
+  const messages: UIMessage[] = [];
+  /** Calls by id; ids are unique within an answer only, and the newest is meant. */
+  const calls = new Map<string, CallPart>();
+  for await (const record of records) {
+    if (record.origin === "injected") continue;
+    const shape = shapeOf(record.dialect);
+    const message = JSON.parse(record.body) as never;
+    const parts = shape.parts(message) as readonly Part[];
+    const role = shape.role(message);
+    if (role === "system") continue;
+    const own = parts.filter((part) => part.kind !== "result");
+    for (const part of parts) if (part.kind === "result") settle(calls.get(part.id), part, { message, onError });
+    if (own.length === 0) continue;
+    const shown = own.flatMap((part) => shownPart(part, calls));
+    if (role === "assistant") answer(messages, record).parts.push({ type: "step-start" }, ...shown);
+    else messages.push({ id: record.id, role: "user", parts: shown });
+  }
+  for (const { id, answer: word, reason } of pending) {
+    const approval = word === null ? { id } : { id, approved: word === "yes", ...(reason !== null && { reason }) };
+    const call = calls.get(id);
+    if (call !== undefined)
+      Object.assign(call, { approval, state: word === null ? "approval-requested" : "approval-responded" });
+  }
+  return messages;
+}
+
+/** The steps of one turn are one message, named as the stream of its first run names it. */
+function answer(messages: UIMessage[], { id, runId }: MessageRecord): UIMessage {
+  const last = messages.at(-1);
+  if (last?.role === "assistant") return last;
+  const made: UIMessage = { id: runId ?? id, role: "assistant", parts: [] };
+  messages.push(made);
+  return made;
+}
+
+type CallPart = { -readonly [K in "type" | "toolCallId" | "state"]: string } & { input: unknown };
+
+function shownPart(part: Part, calls: Map<string, CallPart>): UIPart[] {
+  switch (part.kind) {
+    case "text":
+      return part.text === "" ? [] : [{ type: "text", text: part.text, state: "done" }];
+    case "reasoning":
+      return part.text === "" ? [] : [{ type: "reasoning", text: part.text, state: "done" }];
+    case "call": {
+      const call = {
+        type: `tool-${part.name}`,
+        toolCallId: part.id,
+        state: "input-available",
+        input: read(part.input),
+      };
+      calls.set(part.id, call);
+      return [call as UIPart];
+    }
+    case "image": {
+      const { source, mediaType } = part;
+      const type = mediaType ?? "image/png";
+      const url = source.kind === "url" ? source.url : `data:${type};base64,${source.data}`;
+      return [{ type: "file", mediaType: type, url }];
+    }
+    case "file": {
+      const mediaType = part.mediaType ?? "application/octet-stream";
+      const data = part.encoding === "text" ? Buffer.from(part.data).toString("base64") : part.data;
+      const url = part.ref ?? `data:${mediaType};base64,${data}`;
+      return [{ type: "file", mediaType, url, ...(part.name !== null && { filename: part.name }) }];
+    }
+    default:
+      return [];
+  }
+}
+
+interface Told {
+  readonly message: AiSdkMessage;
+  readonly onError: (error: Error) => string;
+}
+
+function settle(call: CallPart | undefined, result: Part & { kind: "result" }, { message, onError }: Told): void {
+  if (call === undefined) return;
+  const output = outputOf(message, result.id);
+  if (output?.type === "execution-denied") {
+    const approval = { id: result.id, approved: false, reason: result.text };
+    Object.assign(call, { state: "output-denied", approval });
+  } else if (result.isError) Object.assign(call, { state: "output-error", errorText: onError(new Error(result.text)) });
+  else
+    Object.assign(call, {
+      state: "output-available",
+      output: output !== null && "value" in output ? output.value : result.text,
+    });
+}
+
+/** As the tool gave it, where the dialect keeps that. */
+function outputOf({ content }: AiSdkMessage, id: string) {
+  if (!Array.isArray(content)) return null;
+  const part = content.find((one) => one.type === "tool-result" && "toolCallId" in one && one.toolCallId === id);
+  return part?.type === "tool-result" && "output" in part && typeof part.output === "object" ? part.output : null;
+}
+
+function read(input: string): unknown {
+  try {
+    return JSON.parse(input);
+  } catch {
+    return input;
+  }
+}
