@@ -19,7 +19,7 @@ import { ToolFailure } from "../workspace/tool-failure.ts";
 import type { Home } from "./open-home.ts";
 import { type DeletedThread, deleteThreadWithFiles } from "./thread-files.ts";
 
-export interface CompactInHome {
+interface CompactInHome {
   readonly dryRun: boolean;
   readonly focus?: string | undefined;
   /** In tokens; without it the configured model's. */
