@@ -43,7 +43,10 @@ export function definitionOf<D extends Dialect>(dialect: D): DialectDefinition<M
   return DEFINITIONS[dialect];
 }
 
-export function shapeOf<D extends Dialect>(dialect: D): Shape<MessageOf[D]> {
+export function shapeOf<D extends Dialect>(dialect: D): Shape<MessageOf[D]>;
+/** For a client's own type of the same messages: `shapeOf<ModelMessage>("ai-sdk")`. */
+export function shapeOf<M extends object>(dialect: Dialect): Shape<M>;
+export function shapeOf(dialect: Dialect): unknown {
   return DEFINITIONS[dialect].shape;
 }
 
