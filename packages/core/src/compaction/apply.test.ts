@@ -68,9 +68,22 @@ test("a plan that is applied until it fits is never over the window, whatever re
       const most = options.window.size - options.window.reserve;
       assert.ok(applied.prompt.count.tokens <= Math.max(most, last.most), `${applied.prompt.count.tokens} of ${most}`);
     }),
-    { numRuns: 200 },
+    { numRuns: 200, examples: [[LONG_SUMMARY_IN_A_SMALL_WINDOW, 300]] },
   );
 });
+
+/** Its first summary is over by more than the result is: only a shorter one can fit, and one does. */
+const LONG_SUMMARY_IN_A_SMALL_WINDOW: Scenario = {
+  seed: 9,
+  dialect: "openai",
+  messages: 19,
+  longest: 20_000,
+  wild: false,
+  size: 2500,
+  factor: 1.4,
+  format: "pair",
+  cause: "automatic",
+};
 
 interface Applying {
   readonly thread: PlannedThread<object>;

@@ -97,11 +97,15 @@ export async function applyUntilFits<M, A extends Applied<M>>(
   for (let tries = 1; tries < TRIES && tokensIn(applied) > plan.most; tries += 1) {
     const miss = tokensIn(applied) - plan.tokensAfter;
     const over = tokensIn(applied) > window.size - window.reserve;
+    // A summary that came out too long is no surprise of the view: charged twice, a thread that fits would be refused.
+    const excess = plan.cut === null ? 0 : Math.max(0, applied.summaryTokens - plan.cut.summaryTokens);
     feedback = {
-      unforeseen: feedback.unforeseen + (over ? Math.max(1, miss) : 0),
+      unforeseen: feedback.unforeseen + (over ? Math.max(1, miss - excess) : 0),
       summaryTokens: plan.cut === null ? feedback.summaryTokens : plan.cut.summaryTokens + miss,
     };
-    const next = replan(feedback);
+    const same = replan(feedback);
+    // With a summary as long as this one nothing fits; a shorter one may.
+    const next = same.kind !== "compact" && excess > 0 ? replan({ ...feedback, summaryTokens: 0 }) : same;
     if (next.kind !== "compact") break;
     plan = next;
     applied = await apply(next, applied);

@@ -49,9 +49,17 @@ function isSpec(given: OutputSpec<unknown>): given is OutputInterface {
 
 async function parse(spec: OutputInterface, text: string, finish: string) {
   const first = await attempt(spec, text, finish);
-  const inner = /^\s*```(?:json)?\s*\n([\s\S]*?)\n\s*```\s*$/.exec(text)?.[1];
-  if ("value" in first || inner === undefined) return first;
+  const inner = insideFence(text);
+  if ("value" in first || inner === null) return first;
   return attempt(spec, inner, finish);
+}
+
+/** Models wrap JSON in a code block, asked or not. */
+function insideFence(text: string): string | null {
+  const lines = text.trim().split("\n");
+  const opening = lines[0]!.trim();
+  if (opening !== "```" && opening !== "```json") return null;
+  return lines.length > 1 && lines.at(-1)!.trim() === "```" ? lines.slice(1, -1).join("\n") : null;
 }
 
 async function attempt(
