@@ -136,7 +136,7 @@ function contents<D extends Dialect>(messages: readonly MessageOf[D][], dialect:
   const parts = messages.flatMap((message) => shape.parts(message));
   const images = parts.flatMap((part) => (part.kind === "image" ? [part] : part.kind === "result" ? part.images : []));
   return {
-    texts: parts.flatMap((part) => (part.kind === "text" ? part.text.split("\n\n").filter(Boolean) : [])).sort(),
+    texts: parts.flatMap((part) => (part.kind === "text" ? part.text.split(/\n+/).filter(Boolean) : [])).sort(),
     calls: parts.flatMap((part) => (part.kind === "call" ? [[part.id, part.name, JSON.parse(part.input)]] : [])),
     results: parts.flatMap((part) => (part.kind === "result" ? [[part.id, part.text.replace(FOLLOWS, "")]] : [])),
     images: images.map((part) => JSON.stringify(part.source)).sort(),
