@@ -35,14 +35,15 @@ DatabaseSync.prototype.exec = function (sql) {
   if (/^COMMIT/i.test(sql)) step("commit");
   return exec.call(this, sql);
 };
-// Statements that stand alone commit themselves.
+// A commit may be a prepared statement; those that change something and stand alone commit themselves.
 DatabaseSync.prototype.prepare = function (sql) {
   const statement = prepare.call(this, sql);
-  if (!/^\s*(?:INSERT|UPDATE|DELETE|PRAGMA wal_checkpoint)/i.test(sql)) return statement;
+  const isCommit = /^COMMIT/i.test(sql);
+  if (!isCommit && !/^\s*(?:INSERT|UPDATE|DELETE|PRAGMA wal_checkpoint)/i.test(sql)) return statement;
   for (const name of ["run", "get"] as const) {
     const original = statement[name].bind(statement) as (...values: unknown[]) => unknown;
     statement[name] = ((...values: unknown[]) => {
-      if (!this.isTransaction) step(sql.trim().slice(0, 40));
+      if (isCommit || !this.isTransaction) step(sql.trim().slice(0, 40));
       return original(...values);
     }) as never;
   }
