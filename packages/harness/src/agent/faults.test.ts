@@ -239,8 +239,8 @@ test("a step limit ends the run with every result in the log", async () => {
   await isWhole(kit);
 });
 
-test("two tools of one name are refused by name", async () => {
-  const kit = agentKit([], { tools: { echo }, middleware: [{ name: "other", tools: { echo } }] });
+test("a middleware that makes a tool of a name that is taken for a run is refused by name", async () => {
+  const kit = agentKit([], { tools: { echo }, middleware: [{ name: "other", tools: () => ({ echo }) }] });
   await assert.rejects(kit.agent.generate({ threadId: "t", prompt: "x" }), { code: "duplicate-tool" });
 });
 
