@@ -2,14 +2,14 @@
  * An answer as data: the schema a run asks for, told to the model, and its last answer read by it. An answer that doesn't
  * fit is sent back once, with what is wrong; a second one ends the run.
  */
-import { asSchema, type FlexibleSchema, NoObjectGeneratedError, Output, type OutputInterface } from "ai";
+import { asSchema, type FlexibleSchema, NoObjectGeneratedError, Output } from "ai";
 import { AgentError, messageOf } from "../errors.ts";
 import type { Run } from "../run.ts";
 
 /** A schema (zod or JSON schema) of the object to answer with, or one of the AI SDK's `Output.object`, `array`, `choice`, `json`. */
-export type OutputSpec<O> = FlexibleSchema<O> | OutputInterface<O>;
+export type OutputSpec<O> = FlexibleSchema<O> | Output.Output<O>;
 
-export type ResponseFormat = Awaited<OutputInterface["responseFormat"]>;
+export type ResponseFormat = Awaited<Output.Output["responseFormat"]>;
 
 /** Of one run. */
 export interface OutputReader {
@@ -43,11 +43,11 @@ export async function outputReader(given: OutputSpec<unknown> | undefined): Prom
   };
 }
 
-function isSpec(given: OutputSpec<unknown>): given is OutputInterface {
+function isSpec(given: OutputSpec<unknown>): given is Output.Output {
   return typeof given === "object" && given !== null && "parseCompleteOutput" in given;
 }
 
-async function parse(spec: OutputInterface, text: string, finish: string) {
+async function parse(spec: Output.Output, text: string, finish: string) {
   const first = await attempt(spec, text, finish);
   const inner = insideFence(text);
   if ("value" in first || inner === null) return first;
@@ -63,7 +63,7 @@ function insideFence(text: string): string | null {
 }
 
 async function attempt(
-  spec: OutputInterface,
+  spec: Output.Output,
   text: string,
   finish: string,
 ): Promise<{ readonly value: unknown } | { readonly problem: string }> {
