@@ -76,6 +76,32 @@ export function editingBlocks<B, M extends { readonly content: string | readonly
   };
 }
 
+/** The same for a shape that reads a message into slots, one to a part, and makes a message out of those that stay. */
+export function editingSlots<M, S extends { readonly part: Part }>(reader: {
+  slots(message: M): readonly S[];
+  edit(slot: S, replacement: Part): S;
+  rebuild(message: M, chosen: readonly S[]): M;
+}): Pick<Shape<M>, "parts" | "withPart" | "select"> {
+  const { slots, edit, rebuild } = reader;
+  return {
+    parts: (message) => slots(message).map(({ part }) => part),
+    withPart(message, index, replacement) {
+      const all = slots(message);
+      const slot = all[index];
+      assertReplaceable(slot?.part, replacement);
+      if (samePart(slot!.part, replacement)) return message;
+      return rebuild(message, all.with(index, edit(slot!, replacement)));
+    },
+    select(message, indices) {
+      const all = slots(message);
+      return rebuild(
+        message,
+        indices.flatMap((index) => all[index] ?? []),
+      );
+    },
+  };
+}
+
 /** Throws where a replacement would tear a message apart: that is a caller's mistake, never a matter of data. */
 export function assertReplaceable(part: Part | undefined, replacement: Part): asserts part is Part {
   const standsIn = replacement.kind === "text" && ["image", "file", "other"].includes(part?.kind ?? "");

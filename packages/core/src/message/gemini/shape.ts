@@ -6,17 +6,7 @@
  * Calls may come without ids and are then answered by name. Such a call is known by its name and, where a message calls a
  * tool twice, its number; an id is written only where that would no longer be true.
  */
-import {
-  assertReplaceable,
-  imagesIn,
-  inputText,
-  inputValue,
-  result,
-  sameContent,
-  samePart,
-  text,
-  textIn,
-} from "../blocks.ts";
+import { editingSlots, imagesIn, inputText, inputValue, result, sameContent, text, textIn } from "../blocks.ts";
 import type { CallPart, Part, ReasoningPart, ResultPart, Role, Shape } from "../shape.ts";
 import { functionId } from "./ids.ts";
 import { type Fields, field, fieldOf, viewMedia, writeMedia } from "./media.ts";
@@ -33,21 +23,7 @@ export const geminiShape: Shape<GeminiMessage> = {
   dialect: "gemini",
   role: (message) => (slots(message).some(({ part }) => part.kind === "result") ? "tool" : wireRole(message)),
   wireRole,
-  parts: (message) => slots(message).map(({ part }) => part),
-  withPart(message, index, replacement) {
-    const all = slots(message);
-    const slot = all[index];
-    assertReplaceable(slot?.part, replacement);
-    if (samePart(slot!.part, replacement)) return message;
-    return rebuild(message, all.with(index, { part: replacement, block: edit(slot!.block, replacement) }));
-  },
-  select(message, indices) {
-    const all = slots(message);
-    return rebuild(
-      message,
-      indices.flatMap((index) => all[index] ?? []),
-    );
-  },
+  ...editingSlots({ slots, rebuild, edit: ({ block }, part) => ({ part, block: edit(block, part) }) }),
   calls: (message) => slots(message).flatMap(({ part }) => (part.kind === "call" ? [part.id] : [])),
   answers: (message) => slots(message).flatMap(({ part }) => (part.kind === "result" ? [part.id] : [])),
   make,

@@ -4,15 +4,14 @@
  * `additional_kwargs`: those copies are no parts, and follow what happens to the calls.
  */
 import {
-  assertReplaceable,
   blocksOf,
+  editingSlots,
   imagesIn,
   inputText,
   inputValue,
   joinContent,
   result,
   sameContent,
-  samePart,
   textIn,
 } from "../blocks.ts";
 import type { CallPart, Part, ReasoningPart, ResultPart, Role, Shape } from "../shape.ts";
@@ -25,21 +24,7 @@ export const langchainShape: Shape<LangChainMessage> = {
   dialect: "langchain",
   role,
   wireRole: role,
-  parts: (message) => slots(message).map(({ part }) => part),
-  withPart(message, index, replacement) {
-    const all = slots(message);
-    const slot = all[index];
-    assertReplaceable(slot?.part, replacement);
-    if (samePart(slot!.part, replacement)) return message;
-    return rebuild(message, all.with(index, edit(slot!, replacement)));
-  },
-  select(message, indices) {
-    const all = slots(message);
-    return rebuild(
-      message,
-      indices.flatMap((index) => all[index] ?? []),
-    );
-  },
+  ...editingSlots({ slots, edit, rebuild }),
   calls: (message) => callsOf(message).map(({ part }) => part.id),
   answers: (message) => (role(message) === "tool" ? [answerId(message)] : []),
   make,

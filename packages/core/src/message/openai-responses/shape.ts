@@ -3,7 +3,7 @@
  * text, calls. Here a message is one turn: an item, or the list of the items that belong together, so that a thought is
  * never parted from the call it led to. `responsesTurns` gathers a flat list into turns, `responsesItems` gives the flat list back.
  */
-import { assertReplaceable, joinContent, result, samePart } from "../blocks.ts";
+import { editingSlots, joinContent, result } from "../blocks.ts";
 import type { Part, Role, Shape } from "../shape.ts";
 import type { ResponsesBlock, ResponsesItem } from "./items.ts";
 import * as items from "./items.ts";
@@ -14,21 +14,7 @@ export const responsesShape: Shape<ResponsesMessage> = {
   dialect: "openai-responses",
   role,
   wireRole: role,
-  parts: (message) => slots(message).map(({ part }) => part),
-  withPart(message, index, replacement) {
-    const all = slots(message);
-    const slot = all[index];
-    assertReplaceable(slot?.part, replacement);
-    if (samePart(slot!.part, replacement)) return message;
-    return rebuild(message, all.with(index, edit(slot!, replacement)));
-  },
-  select(message, indices) {
-    const all = slots(message);
-    return rebuild(
-      message,
-      indices.flatMap((index) => all[index] ?? []),
-    );
-  },
+  ...editingSlots({ slots, edit, rebuild }),
   calls: (message) => idsOf(message, "call"),
   answers: (message) => idsOf(message, "result"),
   make,

@@ -2,17 +2,7 @@
  * The shape of OpenAI chat completions messages, and of the many servers that speak the same. The types are structural:
  * fields they don't name travel along untouched. Parts stand in this order: reasoning, content, refusal, calls.
  */
-import {
-  assertReplaceable,
-  blocksOf,
-  imagesIn,
-  joinContent,
-  result,
-  sameContent,
-  samePart,
-  text,
-  textIn,
-} from "../blocks.ts";
+import { blocksOf, editingSlots, imagesIn, joinContent, result, sameContent, text, textIn } from "../blocks.ts";
 import type { CallPart, Part, ReasoningPart, ResultPart, Role, Shape, TextPart } from "../shape.ts";
 import { editBlock, type OpenAiBlock, textBlock, viewBlock, writeContent } from "./blocks.ts";
 
@@ -39,21 +29,7 @@ export const openaiShape: Shape<OpenAiMessage> = {
   dialect: "openai",
   role,
   wireRole: role,
-  parts: (message) => slots(message).map((slot) => slot.part),
-  withPart(message, index, replacement) {
-    const all = slots(message);
-    const slot = all[index];
-    assertReplaceable(slot?.part, replacement);
-    if (samePart(slot!.part, replacement)) return message;
-    return rebuild(message, all.with(index, edit(slot!, replacement)));
-  },
-  select(message, indices) {
-    const all = slots(message);
-    return rebuild(
-      message,
-      indices.flatMap((index) => all[index] ?? []),
-    );
-  },
+  ...editingSlots({ slots, edit, rebuild }),
   calls: (message) => (role(message) === "assistant" ? callsOf(message).map((call) => call.id) : []),
   answers: (message) => (role(message) === "tool" ? [answerId(message)] : []),
   make,
