@@ -10,7 +10,7 @@ import { considerPrompt, type Prompt } from "../prompt/prompt.ts";
 import { sizesOf } from "../prompt/sizes.ts";
 import type { CompactPlan, Plan } from "./plan.ts";
 import type { Policy, Window } from "./policy.ts";
-import { draftsOf, renderState, type SummaryInput, type WrittenSummary } from "./records.ts";
+import { plannedRecords, renderState, type SummaryInput, type WrittenSummary } from "./records.ts";
 
 /** The thread a plan was made for: its live records, the seq of its last one, and how they are folded. */
 export interface PlannedThread<M> {
@@ -30,7 +30,7 @@ export interface CutSummary<M> {
 }
 
 export interface Applied<M> {
-  readonly records: ReturnType<typeof draftsOf<M>>;
+  readonly records: ReturnType<typeof plannedRecords<M>>;
   /** What the summary came to, as it was rendered; 0 without one. */
   readonly summaryTokens: number;
   readonly prompt: Prompt<M>;
@@ -49,7 +49,7 @@ export function applyPlan<M>(
     summary === null
       ? { text: "", tokens: 0 }
       : renderState(summary.written.state, summary.input, { maxTokens: summary.maxTokens, count, format });
-  const records = draftsOf(plan, {
+  const records = plannedRecords(plan, {
     live,
     shape: prompt.sizer.shape,
     count,

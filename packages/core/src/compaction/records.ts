@@ -112,11 +112,11 @@ export interface WrittenSummary {
   readonly digested: number;
 }
 
-type CompactionDraft = Omit<CompactionRecord, "v" | "seq" | "at" | "runId">;
-type PruneDraft = Omit<PruneRecord, "v" | "seq" | "at" | "runId">;
+type NewCompaction = Omit<CompactionRecord, "v" | "seq" | "at" | "runId">;
+type NewPrune = Omit<PruneRecord, "v" | "seq" | "at" | "runId">;
 
 /** The records of a plan, compaction first: its prunes touch what stays visible. */
-export function draftsOf<M>(
+export function plannedRecords<M>(
   plan: CompactPlan,
   context: {
     readonly live: LiveRecords;
@@ -129,19 +129,22 @@ export function draftsOf<M>(
     readonly format: SummaryFormat;
     readonly archive: string | null;
   },
-): readonly (CompactionDraft | PruneDraft)[] {
+): readonly (NewCompaction | NewPrune)[] {
   const { tokensBefore, tokensAfter, entries } = plan;
-  const prune: PruneDraft = { kind: "prune", entries, tokensBefore, tokensAfter };
+  const prune: NewPrune = { kind: "prune", entries, tokensBefore, tokensAfter };
   if (plan.cut === null || context.written === null || context.input === null) return [prune];
-  const compaction = compactionDraft(plan, plan.cut, { ...context, input: context.input, written: context.written });
+  const compaction = newCompaction(plan, plan.cut, { ...context, input: context.input, written: context.written });
   return entries.length === 0 ? [compaction] : [compaction, prune];
 }
 
-function compactionDraft<M>(
+function newCompaction<M>(
   plan: CompactPlan,
   cut: Cut,
-  context: Parameters<typeof draftsOf<M>>[1] & { readonly input: SummaryInput<M>; readonly written: WrittenSummary },
-): CompactionDraft {
+  context: Parameters<typeof plannedRecords<M>>[1] & {
+    readonly input: SummaryInput<M>;
+    readonly written: WrittenSummary;
+  },
+): NewCompaction {
   const { live, input, written, text, shape, count, format, archive } = context;
   const { originals } = input;
   const digest =

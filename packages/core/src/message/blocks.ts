@@ -16,7 +16,7 @@ export const other = (block: { readonly type?: unknown }): OtherPart => ({
 export const result = (answer: Answer): ResultPart => ({ kind: "result", images: [], ...answer });
 
 /** The words are compared first: writing out a long part just to see that it was cut would cost too much. */
-export const samePart = (a: Part, b: Part): boolean =>
+const samePart = (a: Part, b: Part): boolean =>
   wordsOf(a) === wordsOf(b) && JSON.stringify(a) === JSON.stringify(b);
 
 const wordsOf = (part: Part): string => ("text" in part ? part.text : "input" in part ? part.input : "");
@@ -103,7 +103,7 @@ export function editingSlots<M, S extends { readonly part: Part }>(reader: {
 }
 
 /** Throws where a replacement would tear a message apart: that is a caller's mistake, never a matter of data. */
-export function assertReplaceable(part: Part | undefined, replacement: Part): asserts part is Part {
+function assertReplaceable(part: Part | undefined, replacement: Part): asserts part is Part {
   const standsIn = replacement.kind === "text" && ["image", "file", "other"].includes(part?.kind ?? "");
   if (part?.kind === replacement.kind || standsIn) return;
   throw new TypeError(

@@ -133,8 +133,8 @@ async function runIn(session: Session, plan: RunPlan): Promise<RunEnd> {
   const { answers } = heard;
   const said = withoutKnownResults(heard.said, run.conversation);
   if (said.length === 0 && run.conversation.view().length === 0) throw nothingToAnswer(run.threadId);
-  const { drafts, prompts } = requests.changes();
-  if (drafts.length > 0) await run.commit(drafts, { prompts });
+  const { inputs, prompts } = requests.changes();
+  if (inputs.length > 0) await run.commit(inputs, { prompts });
   await takeAnswers(run, answers);
   if (said.some(({ message }) => message.role === "user")) await refuseOpen(run);
   for (const { message, origin } of said) run.question = await run.say(message, origin);

@@ -91,7 +91,7 @@ export function requestWith({ prompt, tools }: RequestBase, messages: readonly A
 
 /** What to append when the thread last sent something else, and the texts that it names. */
 export interface FixedChange {
-  readonly drafts: readonly RecordInput[];
+  readonly inputs: readonly RecordInput[];
   readonly prompts: readonly PromptText[];
 }
 
@@ -109,13 +109,13 @@ export function fixedChange(
   const before = sentBefore(run);
   const asked = run.deps.hash(JSON.stringify(parameters));
   const same = before?.hash === hash && before.parameters === asked;
-  if (same && (!run.bindsReasoning || before.compaction === compaction)) return { drafts: [], prompts: [] };
+  if (same && (!run.bindsReasoning || before.compaction === compaction)) return { inputs: [], prompts: [] };
   const request = { hash, parts, date, compaction, parameters: asked };
   const state: RecordInput = { kind: "state", patch: { request } };
-  if (same) return { drafts: [state], prompts: [] };
+  if (same) return { inputs: [state], prompts: [] };
   const store = run.deps.store.prompts === undefined ? "in-log" : "by-hash";
   const { kept, prompts } = keepFixed({ ...part, parameters }, { hash: run.deps.hash, store });
-  return { drafts: [{ kind: "event", event: { type: "request", hash, ...kept } }, state], prompts };
+  return { inputs: [{ kind: "event", event: { type: "request", hash, ...kept } }, state], prompts };
 }
 
 /** In tokens, by what fills it. */

@@ -86,7 +86,7 @@ async function logAnswer(run: Run, { chain, requests }: LoopOptions, answer: Ans
   }
   return run.say(message, "model", {
     prefix,
-    drafts: (seq) => (usage === null ? [] : [requests.report(usage, seq)]),
+    inputs: (seq) => (usage === null ? [] : [requests.report(usage, seq)]),
     jobs: (seq) => (calls.length === 0 ? chain.jobs(run, seq) : []),
   });
 }
@@ -112,8 +112,8 @@ async function refreshAfterCompaction(
   const { compaction } = run.conversation.head();
   if (compaction === shownAt) return shownAt;
   await requests.refresh();
-  const { drafts, prompts } = requests.changes();
-  if (drafts.length > 0) await run.commit(drafts, { prompts });
+  const { inputs, prompts } = requests.changes();
+  if (inputs.length > 0) await run.commit(inputs, { prompts });
   return compaction;
 }
 

@@ -35,14 +35,14 @@ export interface Run {
   readonly step: number;
   /**
    * All of them or none, with the jobs they ask for; returns their seqs. Throws when the thread is no longer this run's.
-   * Commits of tools that run side by side take turns; as a function, the drafts are made when their turn has come.
+   * Commits of tools that run side by side take turns; as a function, the inputs are made when their turn has come.
    */
-  commit(drafts: Drafts, also?: Pick<AppendBatch, "jobs" | "prompts">): Promise<readonly number[]>;
+  commit(inputs: Inputs, also?: Pick<AppendBatch, "jobs" | "prompts">): Promise<readonly number[]>;
   say(message: AiSdkMessage, origin: MessageRecord["origin"], beside?: SaidBeside): Promise<number>;
   /** Replaces bodies this run has written by others, for good, and goes on after that. */
   erase(
     bodies: readonly { readonly seq: number; readonly body: string }[],
-    drafts?: readonly RecordInput[],
+    inputs?: readonly RecordInput[],
   ): Promise<void>;
   /** What would be sent now, before anything hooks into it. */
   prompt(): Prompt<AiSdkMessage>;
@@ -57,13 +57,13 @@ export interface Run {
 
 /** What goes into the log together with a message. */
 interface SaidBeside {
-  readonly drafts?: (seq: number) => readonly RecordInput[];
+  readonly inputs?: (seq: number) => readonly RecordInput[];
   readonly jobs?: (throughSeq: number) => readonly NewJob[];
   /** The hash of the request it answers, where its reasoning is bound to it. */
   readonly prefix?: string | null;
 }
 
-type Drafts = readonly RecordInput[] | (() => readonly RecordInput[]);
+type Inputs = readonly RecordInput[] | (() => readonly RecordInput[]);
 
 export type RunOptions = RunContext &
   Pick<Run, "runId" | "deps" | "conversation" | "signal" | "emit" | "prompt" | "compact" | "window" | "bindsReasoning">;
@@ -86,9 +86,9 @@ export function startRun(options: RunOptions): ActiveRun {
     return mine;
   };
   const write = async (
-    drafts: readonly RecordInput[],
+    inputs: readonly RecordInput[],
     also?: Pick<AppendBatch, "jobs" | "prompts">,
-  ): Promise<readonly number[]> => seqsOf(await conversation.commit(drafts, also));
+  ): Promise<readonly number[]> => seqsOf(await conversation.commit(inputs, also));
   const seqsOf = (committed: Committed): readonly number[] => {
     if (committed.kind === "committed") return committed.seqs;
     if (committed.kind === "conflict")
@@ -103,9 +103,9 @@ export function startRun(options: RunOptions): ActiveRun {
     threadId,
     userId,
     agentName,
-    commit: (drafts, also) => inOrder(() => write(typeof drafts === "function" ? drafts() : drafts, also)),
-    erase: async (bodies, drafts = []) => {
-      await inOrder(async () => seqsOf(await conversation.erase(bodies, drafts)));
+    commit: (inputs, also) => inOrder(() => write(typeof inputs === "function" ? inputs() : inputs, also)),
+    erase: async (bodies, inputs = []) => {
+      await inOrder(async () => seqsOf(await conversation.erase(bodies, inputs)));
     },
     runtimeContext: options.runtimeContext,
     toolsContext: options.toolsContext ?? {},
@@ -114,12 +114,12 @@ export function startRun(options: RunOptions): ActiveRun {
     get ending() {
       return ending;
     },
-    async say(message, origin, { drafts = () => [], jobs = () => [], prefix = null } = {}) {
+    async say(message, origin, { inputs = () => [], jobs = () => [], prefix = null } = {}) {
       const said = { kind: "message", id: deps.ids(), dialect: "ai-sdk", origin, body: bodyOf(message) } as const;
       const first: RecordInput = prefix === null ? said : { ...said, prefix };
       return inOrder(async () => {
         const seq = conversation.head().version + 1;
-        await write([first, ...drafts(seq)], { jobs: jobs(seq) });
+        await write([first, ...inputs(seq)], { jobs: jobs(seq) });
         emit({ type: "message-append", seq, role: message.role });
         return seq;
       });

@@ -124,8 +124,8 @@ export function withSession<T>(
         await requests.compactor.close();
         asked = other;
         requests = await requestsOf(other, null);
-        const { drafts, prompts } = requests.changes();
-        if (drafts.length > 0) await run.commit(drafts, { prompts });
+        const { inputs, prompts } = requests.changes();
+        if (inputs.length > 0) await run.commit(inputs, { prompts });
         return requests;
       };
       const assertHeld = (): void => {

@@ -170,8 +170,8 @@ async function writeAll(
   await breathe(options.signal);
   for (const [index, job] of missing.entries()) {
     const { title = {} } = options;
-    const drafts = recordsOf(job.conversation, { dialect, ids: deps.ids, title, receipt: job.receipt });
-    const written = await writeThread(deps, job.thread, drafts, options);
+    const inputs = recordsOf(job.conversation, { dialect, ids: deps.ids, title, receipt: job.receipt });
+    const written = await writeThread(deps, job.thread, inputs, options);
     if (written !== "written") return { kind: written, thread: job.thread };
     options.onProgress?.({ phase: "writing", done: (index + 1) / missing.length });
     await breathe(options.signal);
@@ -209,18 +209,18 @@ async function stateOf(
 async function writeThread(
   deps: ThreadDeps,
   thread: string,
-  drafts: Parameters<typeof commit>[1],
+  inputs: Parameters<typeof commit>[1],
   { agent, digest }: ImportOptions & { readonly digest: string },
 ): Promise<"written" | "exists" | "busy"> {
   const header = { id: thread, ...(agent !== undefined && { agent }) };
-  if ((await createThread(deps, header, drafts)) === "created") return "written";
+  if ((await createThread(deps, header, inputs)) === "created") return "written";
   // It may be one that nothing was ever said in.
   const result = await withWriter(
     deps,
     thread,
     async (writer) => {
       const head = await deps.store.head(thread);
-      return head?.version === 0 ? commit(writer, drafts) : null;
+      return head?.version === 0 ? commit(writer, inputs) : null;
     },
     // The same owner when run again: a killed import doesn't keep itself out.
     { owner: `import-${digest}` },

@@ -18,17 +18,17 @@ export function recordsOf(
   conversation: ImportedConversation,
   { dialect, ids, title: naming, receipt }: RecordsOptions,
 ): RecordInput[] {
-  const drafts: RecordInput[] = [];
-  if (conversation.request !== null) drafts.push({ kind: "state", patch: { request: conversation.request } });
+  const inputs: RecordInput[] = [];
+  if (conversation.request !== null) inputs.push({ kind: "state", patch: { request: conversation.request } });
   const flawOf = reportJudge();
   for (const { body, at, usage, model } of conversation.messages) {
     const time = at === null ? {} : { at };
-    drafts.push({ kind: "message", id: ids(), dialect, origin: "import", body, ...time });
+    inputs.push({ kind: "message", id: ids(), dialect, origin: "import", body, ...time });
     if (usage !== null)
-      drafts.push({
+      inputs.push({
         kind: "usage",
         ...time,
-        of: drafts.length,
+        of: inputs.length,
         model: model ?? "unknown",
         measured: { compaction: null, prune: null, promptHash: null },
         ...usage,
@@ -37,9 +37,9 @@ export function recordsOf(
       });
   }
   const title = naming === null ? "" : titleOf(conversation.title ?? firstWords(conversation, dialect), naming);
-  if (title !== "") drafts.push({ kind: "state", patch: { title } });
-  drafts.push({ kind: "event", event: receipt });
-  return drafts;
+  if (title !== "") inputs.push({ kind: "state", patch: { title } });
+  inputs.push({ kind: "event", event: receipt });
+  return inputs;
 }
 
 /** What the user said first, in words. */

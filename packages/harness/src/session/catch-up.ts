@@ -33,14 +33,14 @@ export function catchingUp<M>({ hold, conversation, ids, prompting }: InStep<M>)
 export function onSameFold<M>(conversation: Conversation<M>, hold: Hold, catchUp: CatchUp): Conversation<M> {
   return {
     ...conversation,
-    commit: (drafts, also) =>
+    commit: (inputs, also) =>
       hold.during(async () => {
         const planned = conversation.head();
         const moved = await catchUp();
         const { version } = conversation.head();
         // Where words were erased, a summary may still hold them.
         if (moved === "reread" || foldOf(planned) !== foldOf(conversation.head())) return { kind: "conflict", version };
-        return conversation.commit(drafts, also);
+        return conversation.commit(inputs, also);
       }),
   };
 }

@@ -180,22 +180,22 @@ async function appendGiven<M extends object>(given: readonly ReadGiven[], acting
   const { version } = conversation.head();
   const known = given.some(({ id }) => id !== null) ? await ids.through(version) : new Map<string, number>();
   const added = new Map<string, number>();
-  const drafts: RecordInput[] = [];
+  const inputs: RecordInput[] = [];
   let answer: number | null = null;
   const seqs = given.map(({ id, role, record }) => {
     const there = id === null ? undefined : (known.get(id) ?? added.get(id));
     if (there !== undefined) return there;
     const name = id ?? deps.ids();
-    const seq = version + drafts.push({ ...record, id: name });
+    const seq = version + inputs.push({ ...record, id: name });
     added.set(name, seq);
     if (role === "assistant") answer ??= seq;
     return seq;
   });
-  if (drafts.length === 0) return seqs;
+  if (inputs.length === 0) return seqs;
   const { pending } = state;
   const settles = pending !== null && answer !== null;
-  if (settles) drafts.push(...reportDrafts(parts, parts.prompting.report(pending.usage, answer!, pending.asked)));
-  await commitNow(parts, drafts);
+  if (settles) inputs.push(...reportInputs(parts, parts.prompting.report(pending.usage, answer!, pending.asked)));
+  await commitNow(parts, inputs);
   if (settles) state.pending = null;
   return seqs;
 }
@@ -218,7 +218,7 @@ async function reportOn<M extends object>(
       return { kind: "pending" };
     }
     const record = parts.prompting.report(usage, answer, asked);
-    await commitNow(parts, reportDrafts(parts, record));
+    await commitNow(parts, reportInputs(parts, record));
     return record.flaw == null ? { kind: "accepted" } : { kind: "ignored", reason: record.flaw };
   });
 }
@@ -227,7 +227,7 @@ function isOurs(usage: ReportedUsage | ProviderUsage): usage is ReportedUsage {
   return "input" in usage && typeof usage.input === "number" && "output" in usage && typeof usage.output === "number";
 }
 
-function reportDrafts<M extends object>(parts: SessionParts<M>, record: UsageInput): RecordInput[] {
+function reportInputs<M extends object>(parts: SessionParts<M>, record: UsageInput): RecordInput[] {
   return [record, ...fixedState(parts.prompting.fixed(), parts.conversation.head())];
 }
 
@@ -247,8 +247,8 @@ async function placeOf<M extends object>(of: string | number, parts: SessionPart
 }
 
 /** Under the lease, right after catching up: what stands in the way now is that the lease was lost. */
-async function commitNow<M extends object>({ conversation, deps }: SessionParts<M>, drafts: readonly RecordInput[]) {
-  const committed = await conversation.commit(drafts);
+async function commitNow<M extends object>({ conversation, deps }: SessionParts<M>, inputs: readonly RecordInput[]) {
+  const committed = await conversation.commit(inputs);
   if (committed.kind === "committed") return;
   const { id } = conversation.header;
   if (committed.kind === "missing" || (await deps.store.header(id)) === undefined) gone(id);

@@ -29,9 +29,9 @@ export async function settleInterrupted(deps: ThreadDeps): Promise<readonly stri
     if (head === undefined || interruptedRecords(head).length === 0) continue;
     const settled = await withWriter(deps, parent, async (writer) => {
       const now = await deps.store.head(parent);
-      const drafts = now === undefined ? [] : interruptedRecords(now);
+      const inputs = now === undefined ? [] : interruptedRecords(now);
       const left = now === undefined ? [] : running(delegationsOf(now.state));
-      const done = drafts.length > 0 && (await commit(writer, drafts)).kind === "committed";
+      const done = inputs.length > 0 && (await commit(writer, inputs)).kind === "committed";
       return done ? left.map(({ threadId }) => threadId) : [];
     });
     if (settled.kind === "done") marked.push(...settled.value);

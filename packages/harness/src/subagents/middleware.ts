@@ -123,7 +123,7 @@ function daily(work: (run: Run) => Promise<unknown>): (run: Run) => Promise<unkn
 /** Of the run's user alone: what others have left is their next run's business. Tidying is no reason for a run to fail. */
 async function tidy(run: Run, { retentionDays: days }: SubagentLimits, forget: SubagentsOptions["forget"]) {
   const { deps, threadId: thread } = run;
-  const held: HeldThread = { thread, write: (draftsOf) => run.commit(() => draftsOf(run.conversation.head())) };
+  const held: HeldThread = { thread, write: (inputsOf) => run.commit(() => inputsOf(run.conversation.head())) };
   await settleInterrupted(deps).catch(() => []);
   await pruneSubagents(deps, { days, held, ...(forget && { forget }) }).catch(() => null);
 }

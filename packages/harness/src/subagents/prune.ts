@@ -23,7 +23,7 @@ export interface PruneOptions {
 
 export interface HeldThread {
   readonly thread: string;
-  write(draftsOf: (head: Head) => readonly RecordInput[]): Promise<unknown>;
+  write(inputsOf: (head: Head) => readonly RecordInput[]): Promise<unknown>;
 }
 
 export interface Pruned {
@@ -104,9 +104,9 @@ async function removeListed(parent: string, threads: readonly string[], removal:
   const leased = await withWriter(deps, parent, (writer) =>
     removeFrom({
       thread: parent,
-      async write(draftsOf) {
+      async write(inputsOf) {
         const head = await deps.store.head(parent);
-        if (head !== undefined) await commit(writer, draftsOf(head));
+        if (head !== undefined) await commit(writer, inputsOf(head));
       },
     }),
   );

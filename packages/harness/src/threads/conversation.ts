@@ -40,11 +40,11 @@ export interface Conversation<M> {
   state(): Promise<Json>;
   /** All of them or none; on success the conversation stands after them. */
   commit(
-    drafts: readonly RecordInput[],
+    inputs: readonly RecordInput[],
     also?: Pick<AppendBatch, "jobs" | "prompts">,
   ): Promise<Committed & { readonly records?: readonly LogRecord[] }>;
   /** Erases bodies for good, with a receipt: for words that were erased elsewhere while they were being written here. */
-  erase(bodies: readonly ErasedBody[], drafts: readonly RecordInput[]): Promise<Committed>;
+  erase(bodies: readonly ErasedBody[], inputs: readonly RecordInput[]): Promise<Committed>;
   /** Reads the thread anew: after an undo, or when somebody else has written. */
   reload(): Promise<void>;
   /** Brings it to where the log stands now, with what others have written; what it knows is read anew only if it must. */
@@ -92,9 +92,9 @@ export async function openConversation<M>(
     },
     state: async () => (await stateChainOf(store, lease.thread, live.compaction))?.state ?? null,
     view: () => shown(live),
-    async commit(drafts, also) {
-      const chain = await stateChainOf(store, lease.thread, drafts.some(isCompaction) ? live.compaction : null);
-      const written = drafts.map((draft) => (isCompaction(draft) ? withChanges(draft, chain) : draft));
+    async commit(inputs, also) {
+      const chain = await stateChainOf(store, lease.thread, inputs.some(isCompaction) ? live.compaction : null);
+      const written = inputs.map((input) => (isCompaction(input) ? withChanges(input, chain) : input));
       const batch = { ...(await prepare(writer, head, written)), ...also };
       const result = await store.append(lease.thread, batch);
       if (result.kind !== "appended") return result;
@@ -107,10 +107,10 @@ export async function openConversation<M>(
       await keepIndexed(writer, lease.thread, indexed, head.messages);
       return { kind: "committed", head, seqs: records.map(({ seq }) => seq), records };
     },
-    async erase(erased, drafts) {
+    async erase(erased, inputs) {
       const { thread } = lease;
       const bodies = erased.map((one) => ({ thread, ...one }));
-      const batch = await prepare(writer, head, [...receipts(writer, erased), ...drafts]);
+      const batch = await prepare(writer, head, [...receipts(writer, erased), ...inputs]);
       const result = await store.redact({ bodies, batches: [{ thread, batch }] });
       if (result.kind !== "appended") return result;
       await scrub(store);
@@ -120,8 +120,8 @@ export async function openConversation<M>(
   };
 }
 
-function isCompaction(draft: RecordInput): draft is Extract<RecordInput, { kind: "compaction" }> {
-  return draft.kind === "compaction";
+function isCompaction(input: RecordInput): input is Extract<RecordInput, { kind: "compaction" }> {
+  return input.kind === "compaction";
 }
 
 interface LoadedThread {

@@ -61,14 +61,14 @@ export function inMemoryConversation<M>(options: InMemoryOptions<M>): Conversati
     },
     // Nothing is written anywhere.
     erase: async () => ({ kind: "committed", head, seqs: [] }),
-    async commit(drafts) {
-      const records = drafts.map((draft) => {
+    async commit(inputs) {
+      const records = inputs.map((input) => {
         const record = {
           v: FORMAT_VERSION,
           seq: nextSeq(head),
           at: head.updatedAt,
           runId: null,
-          ...draft,
+          ...input,
         } as LogRecord;
         add(record);
         return record;

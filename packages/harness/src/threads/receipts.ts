@@ -56,7 +56,7 @@ export async function settleReceipts(deps: ThreadDeps, fork: string): Promise<vo
     const range = [header.forkedAt! + 1, Number.MAX_SAFE_INTEGER] as const;
     for await (const { record } of deps.store.records(fork, { range, kinds: ["event"] }))
       if (record.kind === "event") ids.add(JSON.stringify(record.event));
-    const missing = due.filter((draft) => draft.kind === "event" && !ids.has(JSON.stringify(draft.event)));
+    const missing = due.filter((receipt) => receipt.kind === "event" && !ids.has(JSON.stringify(receipt.event)));
     if (missing.length === 0) return;
     await commit({ ...deps, lease, runId: null }, [...missing, ...(await stateAsLogged(deps, fork))]);
   });

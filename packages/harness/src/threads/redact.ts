@@ -154,10 +154,10 @@ async function rewriteAll(
     if (!head) return { kind: "missing" };
     const own = ownIn(thread);
     const rewrites = [...(own ? [own] : []), ...(await quoting(deps, thread, erasureIn(thread)))];
-    const drafts = [...receipts(deps, rewrites), ...stateErased(head, erasureIn(thread))];
-    if (drafts.length === 0) continue;
+    const inputs = [...receipts(deps, rewrites), ...stateErased(head, erasureIn(thread))];
+    if (inputs.length === 0) continue;
     counts.set(thread, rewrites.length);
-    batches.push({ thread, batch: await prepare({ ...deps, lease, runId: null } satisfies Writer, head, drafts) });
+    batches.push({ thread, batch: await prepare({ ...deps, lease, runId: null } satisfies Writer, head, inputs) });
     for (const one of rewrites) {
       if ("body" in one) bodies.push({ thread, ...one });
       else headers.push({ thread, ...one });

@@ -27,9 +27,9 @@ export function rememberStateChain(before: StateChain | null, record: Compaction
 }
 
 /** A compaction is written as what it changes. */
-export function withChanges<D extends Pick<CompactionRecord, "summary">>(draft: D, chain: StateChain | null): D {
-  const { checkpoint, state } = storedState(chain, draft.summary);
-  return { ...draft, checkpoint, summary: { ...draft.summary, state } };
+export function withChanges<D extends Pick<CompactionRecord, "summary">>(record: D, chain: StateChain | null): D {
+  const { checkpoint, state } = storedState(chain, record.summary);
+  return { ...record, checkpoint, summary: { ...record.summary, state } };
 }
 
 async function readStateChain(store: Store, thread: string, compaction: CompactionRecord): Promise<StateChain | null> {

@@ -85,12 +85,12 @@ export async function prepare(
 ): Promise<AppendBatch> {
   const { store, lease, runId } = writer;
   // Only an undo needs to know what came before the head.
-  const undoes = inputs.some((draft) => draft.kind === "undo");
+  const undoes = inputs.some((input) => input.kind === "undo");
   const structure = known ?? (undoes ? await readStructure(store, lease.thread) : []);
   return { expect: head.version, ...extend(writer, head, inputs, { runId, structure }), lease };
 }
 
-/** The records and the head that follow. `structure` is what came before, where an undo is among the drafts. */
+/** The records and the head that follow. `structure` is what came before, where an undo is among the inputs. */
 export function extend(
   { clock, hash }: Pick<ThreadDeps, "clock" | "hash">,
   head: Head,
@@ -100,7 +100,7 @@ export function extend(
   const now = clock().toISOString();
   const records = chain(
     head,
-    inputs.map((draft) => ({ at: now, runId, ...draft }) as NewRecord),
+    inputs.map((input) => ({ at: now, runId, ...input }) as NewRecord),
     hash,
   );
   const acts = [...structure];

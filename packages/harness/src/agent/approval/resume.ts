@@ -34,7 +34,7 @@ export async function refuseOpen(run: Run): Promise<void> {
   const left = list.filter((one) => !open.includes(one));
   const outcome = { output: { type: "execution-denied", reason: PASSED_OVER }, isError: true } as const;
   const refused = open.map(({ id, name }) => ({ id, name, outcome }));
-  await run.say(resultMessage(refused), "tool", { drafts: () => [pendingPatch(left)] });
+  await run.say(resultMessage(refused), "tool", { inputs: () => [pendingPatch(left)] });
   for (const call of open) tellDenied(call, PASSED_OVER, run);
 }
 
