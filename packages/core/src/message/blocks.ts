@@ -16,8 +16,7 @@ export const other = (block: { readonly type?: unknown }): OtherPart => ({
 export const result = (answer: Answer): ResultPart => ({ kind: "result", images: [], ...answer });
 
 /** The words are compared first: writing out a long part just to see that it was cut would cost too much. */
-const samePart = (a: Part, b: Part): boolean =>
-  wordsOf(a) === wordsOf(b) && JSON.stringify(a) === JSON.stringify(b);
+const samePart = (a: Part, b: Part): boolean => wordsOf(a) === wordsOf(b) && JSON.stringify(a) === JSON.stringify(b);
 
 const wordsOf = (part: Part): string => ("text" in part ? part.text : "input" in part ? part.input : "");
 
