@@ -22,6 +22,7 @@ import { CALL_LIMITS, type CallLimits } from "./call-limits.ts";
 import { AgentError } from "./errors.ts";
 import type { AgentEvent, RunResult } from "./events.ts";
 import { executeRun, type RunInput } from "./execute.ts";
+import { type EditInput, type ForkOrder, forkForRun, type RegenerateInput } from "./fork/fork-run.ts";
 import { createLifetime } from "./lifetime.ts";
 import { compose, type Middleware } from "./middleware.ts";
 import {
@@ -89,6 +90,13 @@ export interface Agent {
   stream<O = never>(input: RunInput<O>): AgentStream<O>;
   /** The same run, collected. Throws an `AgentError` when it failed or the thread is busy. */
   generate<O = never>(input: RunInput<O>): Promise<RunResult<O>>;
+  /**
+   * Asks again for an answer, by default the last, in a fork that ends before it: the stream's `threadId`. The thread itself
+   * stays as it is; `thread(id).current()` is where the conversation goes on.
+   */
+  regenerate<O = never>(input: RegenerateInput<O>): AgentStream<O>;
+  /** Says a person's message anew, in a fork that ends before it. Otherwise as `regenerate`. */
+  edit<O = never>(input: EditInput<O>): AgentStream<O>;
   /** The run of this agent that is under way on the thread, for another reader: it reads from the beginning. */
   running(threadId: string, options?: { readonly userId?: string }): AgentStream | null;
   /** A page of a user's threads, newest change first; by default the store's user's. */
@@ -113,8 +121,14 @@ export function createAgent(options: AgentOptions): Agent {
   const place = placeOf(setup, options);
   const known: KnownModels = new WeakMap();
   const running = new Map<string, AgentStream>();
-  const stream = <O>(input: RunInput<O>): AgentStream<O> => {
+  const { copyFiles: files = null } = options;
+  const stream = <O>(input: RunInput<O>, order: ForkOrder | null = null): AgentStream<O> => {
     const { threadId = `thread-${ids()}`, userId = store.user } = input;
+    const fork = order && {
+      from: order.from,
+      said: order.act === "edit" ? order.messageId : undefined,
+      make: () => forkForRun(depsOf(setup, userId), order, { as: threadId, files }),
+    };
     const own = modelFor(setup, input, place, known);
     const key = JSON.stringify([userId, threadId]);
     const started: AgentStream<O> = startStream(threadId, (emit, onStart) => {
@@ -122,8 +136,8 @@ export function createAgent(options: AgentOptions): Agent {
         running.set(key, started);
         onStart();
       };
-      const order = { ...input, threadId, userId, runId: ids(), onStart: begin };
-      const run = executeRun({ ...setup, ...own }, order, (event) => {
+      const plan = { ...input, threadId, userId, runId: ids(), onStart: begin, fork };
+      const run = executeRun({ ...setup, ...own }, plan, (event) => {
         emit(event);
         tell(event, threadId, userId);
       });
@@ -135,7 +149,11 @@ export function createAgent(options: AgentOptions): Agent {
   };
   return {
     store,
-    stream,
+    stream: (input) => stream(input),
+    regenerate: ({ as, messageId, threadId: from, ...input }) =>
+      stream({ ...input, threadId: as }, { act: "regenerate", from, messageId }),
+    edit: ({ as, messageId, threadId: from, ...input }) =>
+      stream({ ...input, threadId: as }, { act: "edit", from, messageId }),
     running: (threadId, { userId = store.user } = {}) => running.get(JSON.stringify([userId, threadId])) ?? null,
     threads: ({ userId = store.user, ...query } = {}) => asUser(store, userId).threads(query),
     async generate(input) {
@@ -156,7 +174,6 @@ export function createAgent(options: AgentOptions): Agent {
       return leased.kind === "done" ? leased.value : unchanged(leased.kind);
     },
     thread: (id, { userId = store.user } = {}) => {
-      const { copyFiles: files = null } = options;
       const window = () => setup.book.window();
       return threadHandle(id, { deps: depsOf(setup, userId), window, asker: () => askerOf(setup), files });
     },

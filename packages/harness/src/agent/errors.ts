@@ -15,6 +15,10 @@ export type AgentErrorCode =
   | "empty-prompt"
   | "nothing-to-answer"
   | "bad-message"
+  /** What should be answered again or edited isn't in the thread. */
+  | "no-message"
+  /** A fork can't have the id of a thread that is there. */
+  | "thread-exists"
   | "bad-thread-id"
   | "bad-user-id"
   | "bad-model"

@@ -13,7 +13,7 @@ import { openBudget, type RunBudget } from "./budget/budget.ts";
 import type { RunContext } from "./context/tool-options.ts";
 import { AgentError, factsOf, messageOf } from "./errors.ts";
 import type { Emit, RunEnd, RunResult } from "./events.ts";
-import { type Heard, type Incoming, readIncoming, withoutKnownResults } from "./incoming.ts";
+import { emptyPrompt, type Heard, type Incoming, readIncoming, withoutKnownResults } from "./incoming.ts";
 import { CLOSED } from "./lifetime.ts";
 import { type LoopOptions, type Progress, runLoop } from "./loop.ts";
 import type { ModelSetup, RunModel } from "./model-setup.ts";
@@ -37,6 +37,8 @@ export interface RunInput<O = never> extends Incoming, RunContext, RunModel {
 }
 
 type StartedRun = RunInput<unknown> & {
+  /** Makes the thread, as a fork of another, before the run takes it. */
+  readonly fork: ForkMaker | null;
   /** The thread is held, and what was said is in the log. */
   readonly onStart: () => void;
   readonly threadId: string;
@@ -72,7 +74,7 @@ async function runOn(
   if (id.kind === "invalid") throw new AgentError("bad-thread-id", id.problem);
   const user = checkUser(userId);
   if (user.kind === "invalid") throw new AgentError("bad-user-id", user.problem);
-  const heard = await readIncoming(input);
+  const heard = saidAs(await readIncoming(input), input.fork?.said);
   const { runtimeContext, toolsContext } = input;
   const context = { runtimeContext, toolsContext };
   const output = await outputReader(input.output);
@@ -82,19 +84,44 @@ async function runOn(
     budget?.hear(event);
     tell(event);
   };
+  const waiting = { setup, signal, waitMs: input.waitMs ?? 0, emit };
+  if (input.fork !== null) {
+    const { from, make } = input.fork;
+    const forked = await whenFree(make, waiting);
+    if (forked.kind === "missing") throw new AgentError("no-message", `there is no thread ${from}`);
+    if (forked.kind === "busy") return busyEnd(forked, signal);
+  }
   const attempt = () =>
     withSession(setup, { threadId, userId, runId, signal, emit, context }, (session) =>
       runIn(session, { setup, heard, progress, output, budget, onStart: input.onStart }),
     );
-  let leased = await whenFree(attempt, { setup, signal, waitMs: input.waitMs ?? 0, emit });
+  let leased = await whenFree(attempt, waiting);
   if (leased.kind === "missing" && heard.said.length > 0) {
     await createThread(depsOf(setup, userId), { id: threadId, ...(agent && { agent }) });
-    leased = await whenFree(attempt, { setup, signal, waitMs: input.waitMs ?? 0, emit });
+    leased = await whenFree(attempt, waiting);
   }
-  if (leased.kind === "busy" && signal.aborted) return { kind: "aborted" };
-  if (leased.kind === "busy") return { kind: "busy", expiresAt: leased.expiresAt };
+  if (leased.kind === "busy") return busyEnd(leased, signal);
   if (leased.kind === "missing") throw nothingToAnswer(threadId);
   return leased.value;
+}
+
+/** How a run in a fork gets its thread. */
+interface ForkMaker {
+  readonly from: string;
+  /** The message that is said anew: it keeps its name. */
+  readonly said: string | undefined;
+  make(): Promise<Leased<void>>;
+}
+
+function saidAs(heard: Heard, id: string | undefined): Heard {
+  if (id === undefined) return heard;
+  const last = heard.said.at(-1);
+  if (last?.message.role !== "user") throw emptyPrompt();
+  return { ...heard, said: [...heard.said.slice(0, -1), { ...last, id }] };
+}
+
+function busyEnd({ expiresAt }: Leased<unknown> & { kind: "busy" }, { aborted }: AbortSignal): RunEnd {
+  return aborted ? { kind: "aborted" } : { kind: "busy", expiresAt };
 }
 
 interface Waiting {
@@ -137,7 +164,8 @@ async function runIn(session: Session, plan: RunPlan): Promise<RunEnd> {
   if (inputs.length > 0) await run.commit(inputs, { prompts });
   await takeAnswers(run, answers);
   if (said.some(({ message }) => message.role === "user")) await refuseOpen(run);
-  for (const { message, origin } of said) run.question = await run.say(message, origin);
+  run.question = openQuestion(run.conversation);
+  for (const { message, origin, id } of said) run.question = await run.say(message, origin, { id });
   plan.onStart();
   const { chain } = setup;
   let end: RunEnd;
@@ -152,6 +180,12 @@ async function runIn(session: Session, plan: RunPlan): Promise<RunEnd> {
   assertHeld();
   await chain.afterAgent(run, end);
   return end;
+}
+
+/** What was asked and has no answer yet: a run that goes on without a new message answers that. */
+function openQuestion({ live, original }: Session["run"]["conversation"]): number | null {
+  const last = live().tail.at(-1);
+  return last !== undefined && original(last).role === "user" ? last.seq : null;
 }
 
 /** Where another model is left, nobody waits for one that failed. */

@@ -19,6 +19,8 @@ export interface Incoming {
 
 export interface Said {
   readonly message: AiSdkMessage;
+  /** The client's own name for it. */
+  readonly id?: string;
   readonly origin: MessageRecord["origin"];
 }
 
@@ -41,8 +43,17 @@ export async function readIncoming({ prompt, messages, uiMessages }: Incoming): 
 
 async function fromUi(uiMessages: readonly UIMessage[]): Promise<Heard> {
   const { messages, answers } = await newInUi(uiMessages);
-  return { said: messages.map(said), answers };
+  const { id, role } = uiMessages.at(-1)!;
+  const named = role === "user" && messages.length === 1 && isName(id) ? { id } : {};
+  return { said: messages.map((message, index) => ({ ...said(message, index), ...named })), answers };
 }
+
+/** Kept in the log, so that the page and the thread mean the same message by it. */
+function isName(id: unknown): id is string {
+  return typeof id === "string" && id !== "" && id.length <= LONGEST_NAME;
+}
+
+const LONGEST_NAME = 200;
 
 function fromMessages(messages: readonly ModelMessage[]): Heard {
   const split = messages.map(withoutAnswers);
@@ -84,7 +95,7 @@ function said(given: unknown, index: number): Said {
 
 const ORIGINS = { user: "user", assistant: "model", tool: "tool", system: "injected" } as const;
 
-function emptyPrompt(): AgentError {
+export function emptyPrompt(): AgentError {
   return new AgentError("empty-prompt", "the prompt is empty: nothing was sent and nothing was written");
 }
 

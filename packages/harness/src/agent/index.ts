@@ -14,6 +14,7 @@ export { AgentError } from "./errors.ts";
 export type { AgentEvent, ClientCall, RunEnd, RunResult, StepUsage } from "./events.ts";
 export type { RunInput } from "./execute.ts";
 export type * from "./features.ts";
+export type { EditInput, RegenerateInput } from "./fork/fork-run.ts";
 export type { RequestParameters } from "./kept-request.ts";
 export type { AskModel, CarryOut, CompactionSetup, Middleware, RunFacts } from "./middleware.ts";
 export type { CallSettings, ModelObject } from "./model.ts";

@@ -26,7 +26,7 @@ export interface Run {
   /** Aborted by the caller, or when the lease is lost. */
   readonly signal: AbortSignal;
   readonly emit: Emit;
-  /** Seq of the message this run answers; null when it goes on without a new one. */
+  /** Seq of the message this run answers; null when it goes on from something else, such as a tool's result. */
   readonly question: number | null;
   /** What the caller gave this run beside its messages. */
   readonly runtimeContext: unknown;
@@ -57,6 +57,8 @@ export interface Run {
 
 /** What goes into the log together with a message. */
 interface SaidBeside {
+  /** The message's own; a new one unless given. */
+  readonly id?: string | undefined;
   readonly inputs?: (seq: number) => readonly RecordInput[];
   readonly jobs?: (throughSeq: number) => readonly NewJob[];
   /** The hash of the request it answers, where its reasoning is bound to it. */
@@ -114,8 +116,8 @@ export function startRun(options: RunOptions): ActiveRun {
     get ending() {
       return ending;
     },
-    async say(message, origin, { inputs = () => [], jobs = () => [], prefix = null } = {}) {
-      const said = { kind: "message", id: deps.ids(), dialect: "ai-sdk", origin, body: bodyOf(message) } as const;
+    async say(message, origin, { id = deps.ids(), inputs = () => [], jobs = () => [], prefix = null } = {}) {
+      const said = { kind: "message", id, dialect: "ai-sdk", origin, body: bodyOf(message) } as const;
       const first: RecordInput = prefix === null ? said : { ...said, prefix };
       return inOrder(async () => {
         const seq = conversation.head().version + 1;

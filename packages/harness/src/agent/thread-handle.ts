@@ -11,6 +11,7 @@ import type { ThreadDeps, Writer } from "../threads/writer.ts";
 import { type Approved, approve } from "./approval/approve.ts";
 import { callsOf, pendingIn } from "./approval/pending.ts";
 import type { ClientCall } from "./events.ts";
+import { currentThread } from "./fork/current-thread.ts";
 import { uiMessagesOf } from "./ui/thread-messages.ts";
 import type { UIStreamOptions } from "./ui/ui-stream.ts";
 
@@ -34,6 +35,8 @@ export interface ThreadHandle {
   pin(seq: number, on?: "on" | "off"): Promise<Pinned | Busy>;
   /** Shares the records up to `at`, by default all; its files start as a copy of what is there now. */
   fork(options: { readonly as: string; readonly at?: number }): Promise<Forked>;
+  /** The thread this conversation goes on in: the newest fork of `regenerate` or `edit`, else this one. A chat keeps its first id. */
+  current(): Promise<string>;
   /** Title, artifacts, todos and what else middleware keeps. */
   state(): Promise<Head["state"]>;
 }
@@ -84,6 +87,7 @@ export function threadHandle(id: string, { deps, window, asker, files }: HandleO
     approve: (callId, answer, reason) => held((writer) => approve(writer, { callId, answer, reason })),
     pin: (seq, on) => held((writer) => pin(writer, seq, on)),
     fork: (options) => (files === null ? fork(deps, id, options) : forkWithFiles(deps, id, options, files)),
+    current: () => currentThread(deps.store, id),
     state: async () => (await deps.store.head(id))?.state ?? {},
   };
 }

@@ -1,50 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  AbstractChat,
-  type ChatState,
-  isToolUIPart,
-  lastAssistantMessageIsCompleteWithApprovalResponses,
-  lastAssistantMessageIsCompleteWithToolCalls,
-  type ToolSet,
-  tool,
-  type UIMessage,
-} from "ai";
+import { type ToolSet, tool } from "ai";
 import { z } from "zod";
-import { agentKit, type Kit } from "../../testing/agent-kit.ts";
-
-/** What `useChat` is made of, with its state in plain fields. */
-class Chat extends AbstractChat<UIMessage> {
-  constructor(kit: Kit) {
-    const state: ChatState<UIMessage> = {
-      status: "ready",
-      error: undefined,
-      messages: [],
-      pushMessage: (message) => void state.messages.push(message),
-      popMessage: () => void state.messages.pop(),
-      replaceMessage: (index, message) => void state.messages.splice(index, 1, message),
-      snapshot: (value) => structuredClone(value),
-    };
-    super({
-      id: "t",
-      state,
-      sendAutomaticallyWhen: (options) =>
-        lastAssistantMessageIsCompleteWithApprovalResponses(options) ||
-        lastAssistantMessageIsCompleteWithToolCalls(options),
-      transport: {
-        async sendMessages({ messages, chatId }) {
-          const run = kit.agent.stream({ threadId: chatId, uiMessages: messages });
-          return run.toUIMessageStream({ originalMessages: messages });
-        },
-        reconnectToStream: async () => null,
-      },
-    });
-  }
-
-  calls() {
-    return this.messages.at(-1)!.parts.filter(isToolUIPart);
-  }
-}
+import { Chat } from "../../../test/agent/chat.ts";
+import { agentKit } from "../../testing/agent-kit.ts";
 
 const sent: number[] = [];
 const transfer = tool({
@@ -63,7 +22,7 @@ test("useChat shows the request, sends the answers by itself, and goes on in the
     tools: { transfer },
   });
   t.after(() => kit.store.close());
-  const chat = new Chat(kit);
+  const chat = new Chat(kit.agent);
   await chat.sendMessage({ text: "pay" });
   assert.deepEqual(
     chat.calls().map(({ state }) => state),
@@ -72,7 +31,7 @@ test("useChat shows the request, sends the answers by itself, and goes on in the
   const ids = chat.calls().map(({ approval }) => approval!.id);
   await chat.addToolApprovalResponse({ id: ids[0]!, approved: true });
   await chat.addToolApprovalResponse({ id: ids[1]!, approved: false, reason: "too much" });
-  await settled(chat);
+  await chat.settled();
   assert.equal(chat.error, undefined);
   assert.deepEqual(sent, [1]);
   assert.deepEqual(
@@ -83,20 +42,20 @@ test("useChat shows the request, sends the answers by itself, and goes on in the
     chat.calls().map(({ state }) => state),
     ["output-available", "output-denied"],
   );
-  assert.deepEqual(texts(chat), ["I pay.", "One of two."]);
+  assert.deepEqual(chat.texts(), ["I pay.", "One of two."]);
   assert.deepEqual(await kit.origins(), ["user", "model", "tool", "model"]);
 });
 
 test("useChat's next message instead of an answer refuses the call, and the stream tells nothing it can't", async (t) => {
   const kit = agentKit([{ calls: [call("c1", 1)] }, "As you like."], { tools: { transfer } });
   t.after(() => kit.store.close());
-  const chat = new Chat(kit);
+  const chat = new Chat(kit.agent);
   await chat.sendMessage({ text: "pay" });
   sent.length = 0;
   await chat.sendMessage({ text: "no, wait" });
-  await settled(chat);
+  await chat.settled();
   assert.equal(chat.error, undefined);
-  assert.deepEqual([sent, texts(chat)], [[], ["As you like."]]);
+  assert.deepEqual([sent, chat.texts()], [[], ["As you like."]]);
 });
 
 test("a tool that the browser runs: its output goes on with the run, and is logged once beside the others", async (t) => {
@@ -110,15 +69,15 @@ test("a tool that the browser runs: its output goes on with the run, and is logg
   ];
   const kit = agentKit([{ calls }, "Blue it is."], { tools });
   t.after(() => kit.store.close());
-  const chat = new Chat(kit);
+  const chat = new Chat(kit.agent);
   await chat.sendMessage({ text: "paint it" });
   assert.deepEqual(
     chat.calls().map(({ state }) => state),
     ["output-available", "input-available"],
   );
   await chat.addToolOutput({ tool: "choose", toolCallId: "c2", output: "blue" });
-  await settled(chat);
-  assert.deepEqual(texts(chat), ["Blue it is."]);
+  await chat.settled();
+  assert.deepEqual(chat.texts(), ["Blue it is."]);
   const results = (await kit.said())
     .filter(({ role }) => role === "tool")
     .flatMap(({ content }) => content as object[]);
@@ -127,12 +86,3 @@ test("a tool that the browser runs: its output goes on with the run, and is logg
     ["c1", "c2"],
   );
 });
-
-const texts = (chat: Chat): string[] =>
-  chat.messages.at(-1)!.parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
-
-/** Requests that a chat makes by itself are started in a microtask of its own. */
-async function settled(chat: Chat): Promise<void> {
-  do await new Promise((resolve) => setImmediate(resolve));
-  while (chat.status === "submitted" || chat.status === "streaming");
-}

@@ -1,0 +1,39 @@
+/**
+ * Where a conversation goes on once an answer was asked for again or a message said anew. The fork has an id of its own; a
+ * chat keeps the id it began with. So the thread's state says which fork it is, until somebody goes on in the thread itself.
+ */
+import type { Head } from "@palimpsest/core/log";
+import type { Store } from "../../stores/store.ts";
+
+const KEY = "continued";
+
+interface Continued {
+  /** Whose state it is: forks begin with what their parent's says. */
+  readonly thread: string;
+  readonly fork: string;
+  /** How many messages the thread had. */
+  readonly messages: number;
+}
+
+export function continuedPatch(thread: string, { messages }: Head, fork: string): Head["state"] {
+  const continued: Continued = { thread, fork, messages };
+  return { [KEY]: continued };
+}
+
+/** The fork of a fork, and so on, that the conversation goes on in; the thread itself where there is none. */
+export async function currentThread(store: Store, thread: string): Promise<string> {
+  let id = thread;
+  let head = await store.head(id);
+  while (head !== undefined) {
+    const fork = forkOf(id, head);
+    const next = fork === null ? undefined : await store.head(fork);
+    if (fork === null || next === undefined) return id;
+    [id, head] = [fork, next];
+  }
+  return id;
+}
+
+function forkOf(id: string, { state, messages }: Head): string | null {
+  const continued = state[KEY] as Continued | undefined;
+  return continued?.thread === id && continued.messages === messages ? continued.fork : null;
+}
