@@ -8,6 +8,7 @@ import { drafts } from "./postgres/drafts.ts";
 import { keyRows } from "./postgres/keys.ts";
 import { acquireLease, releaseLease, renewLease } from "./postgres/leases.ts";
 import { load } from "./postgres/load.ts";
+import { matchRows } from "./postgres/matches.ts";
 import { memoryRows } from "./postgres/memories.ts";
 import { outbox } from "./postgres/outbox.ts";
 import { promptTexts } from "./postgres/prompts.ts";
@@ -68,6 +69,7 @@ function seenBy(user: string, database: Connection): FullStore {
     outbox: outbox(connection),
     prompts: promptTexts(connection),
     keys: keyRows(connection),
+    matches: matchRows(connection),
     upkeep: upkeep(connection),
     close: () => connection.close(),
   };

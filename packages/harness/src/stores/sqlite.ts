@@ -8,6 +8,7 @@ import { type Connection, connect, type SqliteOptions } from "./sqlite/connectio
 import { drafts } from "./sqlite/drafts.ts";
 import { keyRows } from "./sqlite/keys.ts";
 import { acquireLease, releaseLease, renewLease } from "./sqlite/leases.ts";
+import { matchRows } from "./sqlite/matches.ts";
 import { memoryRows } from "./sqlite/memories.ts";
 import { outbox } from "./sqlite/outbox.ts";
 import { promptTexts } from "./sqlite/prompts.ts";
@@ -53,6 +54,7 @@ function seenBy(user: string, database: Connection): FullStore {
     outbox: outbox(connection),
     prompts: promptTexts(connection),
     keys: keyRows(connection),
+    matches: matchRows(connection),
     upkeep: upkeep(connection),
     close: async () => connection.close(),
   };

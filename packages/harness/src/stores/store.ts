@@ -59,6 +59,8 @@ export interface Capabilities {
   readonly prompts: PromptTexts;
   /** Keys to a gateway, of all users, without the keys themselves. Without it a gateway answers its own machine only. */
   readonly keys: KeyRows;
+  /** Where conversations stand after answers, so that one that is sent again is known. Without it each is taken for a new one. */
+  readonly matches: MatchRows;
   /** What keeps the engine's own files in order. Without it there is nothing to be kept. */
   readonly upkeep: Upkeep;
 }
@@ -73,6 +75,7 @@ export interface FullStore extends Store {
   readonly outbox: Outbox;
   readonly prompts: PromptTexts;
   readonly keys: KeyRows;
+  readonly matches: MatchRows;
   readonly upkeep: Upkeep;
   forUser(user: string): FullStore;
 }
@@ -102,6 +105,8 @@ export interface AppendBatch {
   readonly jobs?: readonly NewJob[];
   /** Texts that these records name by their hash; a store with `prompts` keeps each for as long as a thread names it. */
   readonly prompts?: readonly PromptText[];
+  /** What the conversation is known by after answers among these records; a store without `matches` leaves it out. */
+  readonly matches?: readonly NewMatch[];
 }
 
 /** A system prompt, a tool set or a set of parameters. */
@@ -227,6 +232,43 @@ export interface MemoryRow {
   /** JSON text. */
   readonly document: string;
 }
+
+/** What a conversation is known by right after an answer: hashes only, made by whoever asks for them again. */
+export interface NewMatch {
+  /** Of the answer's record. */
+  readonly seq: number;
+  /** Of everything said so far. */
+  readonly hash: string;
+  /** Of the answer alone. */
+  readonly answer: string;
+  /** What several conversations of one program have in common, if it says so. */
+  readonly group: string | null;
+  /** Of what was sent beside the messages. */
+  readonly fixed: string | null;
+}
+
+export interface MatchRow extends NewMatch {
+  readonly thread: string;
+  /** Where the thread's log ends by now. */
+  readonly version: number;
+  /** When the thread last changed. */
+  readonly updatedAt: string;
+}
+
+/**
+ * Of the store's user. They are written by `append`, stay when a body is erased, and go with their thread; a fork has its
+ * own, and takes over those of the records it shares when its parent goes.
+ */
+export interface MatchRows {
+  /** In the order of the hashes given, of each the newest first, some hundred at most. */
+  find(hashes: readonly string[]): Promise<readonly MatchRow[]>;
+  /** The same answers in one thread or in one group, wherever they stand, in order of thread and place. */
+  answers(within: MatchScope, answers: readonly string[]): Promise<readonly MatchRow[]>;
+  /** The last answer of the group's thread that changed last. */
+  newest(group: string): Promise<MatchRow | undefined>;
+}
+
+export type MatchScope = { readonly thread: string } | { readonly group: string };
 
 export interface KeyRows {
   /** `exists`: its id or its hash is taken. */

@@ -13,6 +13,7 @@ import { keyCases } from "./conformance/keys.ts";
 import type { Cases, CasesWith, Suite } from "./conformance/kit.ts";
 import { leaseCases } from "./conformance/leases.ts";
 import { listCases } from "./conformance/listing.ts";
+import { matchCases } from "./conformance/matches.ts";
 import { memoryCases } from "./conformance/memories.ts";
 import { outboxCases } from "./conformance/outbox.ts";
 import { promptCases } from "./conformance/prompts.ts";
@@ -53,6 +54,7 @@ const CAPABILITY_CASES: { readonly [C in Capability]: CasesWith<C> } = {
   outbox: outboxCases,
   prompts: promptCases,
   keys: keyCases,
+  matches: matchCases,
   upkeep: upkeepCases,
 };
 
@@ -64,6 +66,7 @@ const WITHOUT: Readonly<Record<Capability, string>> = {
   outbox: "this store has no outbox: nothing is learned from turns",
   prompts: "this store keeps no prompts: each thread's log holds its own",
   keys: "this store keeps no keys: a gateway answers its own machine only",
+  matches: "this store keeps no matches: a conversation that is sent again is taken for a new one",
   upkeep: "this store has no upkeep: its engine keeps no files",
 };
 

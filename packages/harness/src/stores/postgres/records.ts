@@ -11,6 +11,7 @@ import type { Query } from "./connection.ts";
 import { headValues, stateValues } from "./head.ts";
 import { HOLDS } from "./leases.ts";
 import { lineage, NAMED, type ThreadName, type UserConnection } from "./lineage.ts";
+import { MATCHED, matchColumns } from "./matches.ts";
 import { jobColumns, QUEUED } from "./outbox.ts";
 import { KEPT, promptColumns } from "./prompts.ts";
 import { forgetEntry } from "./search.ts";
@@ -28,11 +29,16 @@ export function append(connection: UserConnection, thread: string, batch: Append
 
 async function write(query: Query, schema: string, request: Append): Promise<AppendResult> {
   const { name, batch } = request;
-  const { records, head, lease, expect, jobs = [], prompts = [] } = batch;
+  const { records, head, lease, expect, jobs = [], prompts = [], matches = [] } = batch;
   assertInOrder(batch);
   if (lease.thread !== name[1]) return refusal(query, schema, request);
   const column = <K extends keyof ChainedRecord>(name: K) => records.map((record) => record[name]);
   const [state, title] = records.some(({ kind }) => kind === "state") ? stateValues(head) : [null, null];
+  const more = alsoWritten(schema, 17, [
+    { part: QUEUED, values: jobs.length > 0 ? jobColumns(jobs) : [] },
+    { part: KEPT, values: prompts.length > 0 ? promptColumns(name[0], prompts, expect) : [] },
+    { part: MATCHED, values: matches.length > 0 ? matchColumns(name[0], matches) : [] },
+  ]);
   const [done] = await query<{ moved: number }>(
     `WITH moved AS (
       UPDATE ${schema}.threads SET version = $3, messages = $4, updated_at = $5, head = $6,
@@ -43,7 +49,7 @@ async function write(query: Query, schema: string, request: Append): Promise<App
       INSERT INTO ${schema}.records (thread, seq, kind, header, body, body_hash, hash)
       SELECT moved.num, new.* FROM moved,
         unnest($11::bigint[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[]) AS new
-    )${jobs.length > 0 ? `, ${QUEUED(schema, 17)}` : ""}${prompts.length > 0 ? `, ${KEPT(schema, jobs.length > 0 ? 22 : 17)}` : ""}
+    )${more.map(({ clause }) => `, ${clause}`).join("")}
     SELECT count(*) AS moved FROM moved`,
     [
       name,
@@ -59,11 +65,28 @@ async function write(query: Query, schema: string, request: Append): Promise<App
       column("body"),
       column("bodyHash"),
       column("hash"),
-      ...(jobs.length > 0 ? jobColumns(jobs) : []),
-      ...(prompts.length > 0 ? promptColumns(name[0], prompts, expect) : []),
+      ...more.flatMap(({ values }) => values),
     ],
   );
   return done!.moved === 1 ? { kind: "appended", version: head.version } : refusal(query, schema, request);
+}
+
+interface Part {
+  /** `first`: the number of its first parameter. */
+  readonly part: (schema: string, first: number) => string;
+  readonly values: readonly unknown[];
+}
+
+/** What an append brings beside its records, where it brings any, each with the parameters after those of the one before. */
+function alsoWritten(schema: string, first: number, parts: readonly Part[]) {
+  let next = first;
+  return parts
+    .filter(({ values }) => values.length > 0)
+    .map(({ part, values }) => {
+      const clause = part(schema, next);
+      next += values.length;
+      return { clause, values };
+    });
 }
 
 async function refusal(query: Query, schema: string, { name, batch, again }: Append): Promise<AppendResult> {

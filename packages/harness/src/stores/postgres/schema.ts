@@ -287,6 +287,21 @@ export const STEPS: readonly Step[] = [
       revoked text
     )`,
   ],
+  // What conversations are known by after answers, so that one that is sent again finds its thread.
+  (schema) => [
+    `CREATE TABLE ${schema}.matches (
+      num bigint NOT NULL,
+      seq bigint NOT NULL,
+      owner text COLLATE "C" NOT NULL,
+      hash text COLLATE "C" NOT NULL,
+      answer text COLLATE "C" NOT NULL,
+      grp text COLLATE "C",
+      fixed text,
+      PRIMARY KEY (num, seq)
+    )`,
+    `CREATE INDEX matches_hash ON ${schema}.matches (owner, hash)`,
+    `CREATE INDEX matches_group ON ${schema}.matches (owner, grp, num, seq) WHERE grp IS NOT NULL`,
+  ],
 ];
 
 async function schemaVersion(query: Query, schema: string): Promise<number> {

@@ -9,6 +9,7 @@ import { LONG, type Query } from "./connection.ts";
 import { HEAD_COLUMNS, type HeadRow, headValues, readHead, stateValues } from "./head.ts";
 import { HOLDS, LIVE } from "./leases.ts";
 import { lineage, NAMED, type UserConnection } from "./lineage.ts";
+import { inheritMatches } from "./matches.ts";
 import { forgetPrompts, inheritPrompts } from "./prompts.ts";
 import { forgetIndex } from "./search.ts";
 
@@ -131,7 +132,8 @@ export function deleteThread(
     await forgetPrompts(query, schema, user, row.num);
     for (const table of ["records", "drafts"])
       await query(`DELETE FROM ${schema}.${table} WHERE thread = $1`, [row.num]);
-    for (const table of ["outbox", "threads"]) await query(`DELETE FROM ${schema}.${table} WHERE num = $1`, [row.num]);
+    for (const table of ["outbox", "matches", "threads"])
+      await query(`DELETE FROM ${schema}.${table} WHERE num = $1`, [row.num]);
     return "deleted";
   }, LONG);
 }
@@ -151,7 +153,9 @@ async function inherit(query: Query, schema: string, parent: Family, fork: Famil
     FROM ${schema}.records WHERE thread = $1 AND seq <= $3`,
     [parent.num, fork.num, fork.base_at],
   );
-  await inheritPrompts(query, schema, { parent: parent.num, fork: fork.num, through: fork.base_at });
+  const family = { parent: parent.num, fork: fork.num, through: fork.base_at };
+  await inheritPrompts(query, schema, family);
+  await inheritMatches(query, schema, family);
   // What it shared is its own now; its index is made anew with it.
   await forgetIndex(query, schema, fork.num);
   const header = orphaned(JSON.parse(fork.header) as ThreadHeader);

@@ -7,6 +7,7 @@ import type { ChainedRecord, Head } from "@palimpsest/core/log";
 import { assertInOrder, hiddenButShown, titleOf } from "../driver.ts";
 import type { AppendBatch, AppendResult, RecordQuery, RedactRequest, StoredRecord, ThreadLoad } from "../store.ts";
 import type { Connection, Row } from "./connection.ts";
+import { keepMatches } from "./matches.ts";
 import { queueJob } from "./outbox.ts";
 import { keepPrompts } from "./prompts.ts";
 import {
@@ -160,6 +161,7 @@ function write(connection: UserConnection, num: number, batch: AppendBatch): voi
   if (batch.records.some((record) => record.kind === "state")) writeState(connection, num, batch.head);
   for (const job of batch.jobs ?? []) queueJob(connection, num, job);
   keepPrompts(connection, num, batch);
+  keepMatches(connection, num, batch);
 }
 
 export function insertRecord(connection: Connection, num: number, record: ChainedRecord): void {

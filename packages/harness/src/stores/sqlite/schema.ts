@@ -154,6 +154,15 @@ export const MIGRATIONS: readonly string[] = [
     created TEXT NOT NULL, expires TEXT, revoked TEXT
   ) STRICT;
   `,
+  `
+  -- What conversations are known by after answers, so that one that is sent again finds its thread.
+  CREATE TABLE matches (
+    num INTEGER NOT NULL, seq INTEGER NOT NULL, user TEXT NOT NULL, hash TEXT NOT NULL, answer TEXT NOT NULL,
+    grp TEXT, fixed TEXT, PRIMARY KEY (num, seq)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX matches_hash ON matches (user, hash);
+  CREATE INDEX matches_group ON matches (user, grp, num, seq) WHERE grp IS NOT NULL;
+  `,
 ];
 
 /** Refuses a database that isn't ours or is newer, before anything in it is changed. */

@@ -7,6 +7,7 @@ import { orphaned, type PageMark, readMark, writeMark } from "../driver.ts";
 import type { ForkRequest, Lease, Store, ThreadPage, ThreadQuery } from "../store.ts";
 import type { Connection, Row } from "./connection.ts";
 import { holdsLease, isLeased } from "./leases.ts";
+import { inheritMatches } from "./matches.ts";
 import { forgetPrompts, inheritPrompts } from "./prompts.ts";
 import { insertRecord, updateHead, writeState } from "./records.ts";
 import { findHead, findThread, segments, type ThreadRow, threadRow, type UserConnection } from "./rows.ts";
@@ -88,7 +89,7 @@ export function deleteThread(connection: UserConnection, id: string, lease?: Lea
       inherit(connection, thread, threadRow(child));
     forgetIndex(connection, thread.num);
     forgetPrompts(connection, thread.num);
-    for (const table of ["records", "heads", "states", "leases", "drafts", "outbox", "threads"])
+    for (const table of ["records", "heads", "states", "leases", "drafts", "outbox", "matches", "threads"])
       connection.run(`DELETE FROM ${table} WHERE num = ?`, thread.num);
     return "deleted";
   });
@@ -104,6 +105,7 @@ function inherit(connection: UserConnection, parent: ThreadRow, child: ThreadRow
     child.baseSeq,
   );
   inheritPrompts(connection, parent, child);
+  inheritMatches(connection, parent, child);
   // What it shared is its own now; its index is made anew with it.
   forgetIndex(connection, child.num);
   connection.run(

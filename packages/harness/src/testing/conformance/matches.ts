@@ -1,0 +1,121 @@
+/** What conversations are known by: kept with the append that brings the answer, each user's own, gone with the thread. */
+import assert from "node:assert/strict";
+import type { NewMatch, Store } from "../../stores/store.ts";
+import { asUser } from "../../stores/users.ts";
+import { createThread, fork } from "../../threads/index.ts";
+import { redact } from "../../threads/redact.ts";
+import { prepare, type Writer } from "../../threads/writer.ts";
+import { type CasesWith, freshId, steppingDeps, writerOf } from "./kit.ts";
+
+type Matching = Store & Required<Pick<Store, "matches">>;
+
+export const matchCases: CasesWith<"matches"> = {
+  "a conversation is found by what it is known by, deepest first, and is no other user's": async (suite) => {
+    const store = asUser(suite.store(), freshId());
+    const writer = await threadOf(store);
+    const [first, second] = [await answer(writer, "h1"), await answer(writer, "h2", { group: "g", fixed: "f" })];
+    const rows = await store.matches.find(["nobody's", "h2", "h1"]);
+    const { thread } = writer.lease;
+    assert.deepEqual(
+      rows.map(({ updatedAt: _, ...row }) => row),
+      [
+        { ...second, thread, version: 2 },
+        { ...first, thread, version: 2 },
+      ],
+    );
+    assert.deepEqual(await asUser(suite.store(), freshId()).matches.find(["h1", "h2"]), []);
+    assert.deepEqual(await store.matches.find([]), []);
+    const other = await suite.connect();
+    assert.equal((await asUser(other, store.user).matches.find(["h1"])).length, 1, "also from elsewhere");
+    await other.close();
+  },
+
+  "of threads that are known alike the one that changed last comes first": async (suite) => {
+    const store = asUser(suite.store(), freshId());
+    const deps = steppingDeps(store);
+    const [older, newer] = [await threadOf(store, deps), await threadOf(store, deps)];
+    await answer(newer, "same");
+    await answer(older, "same");
+    const rows = await store.matches.find(["same"]);
+    assert.deepEqual(
+      rows.map(({ thread }) => thread),
+      [older.lease.thread, newer.lease.thread],
+    );
+  },
+
+  "an append that is refused leaves nothing to be found": async (suite) => {
+    const store = asUser(suite.store(), freshId());
+    const writer = await threadOf(store);
+    const lost = { ...writer, lease: { ...writer.lease, epoch: writer.lease.epoch + 1 } };
+    await assert.rejects(answer(lost, "lost"), /lease-lost/);
+    assert.deepEqual(await store.matches.find(["lost"]), []);
+  },
+
+  "answers are found in one thread or one group alone, in their order": async (suite) => {
+    const store = asUser(suite.store(), freshId());
+    const [first, second, apart] = [await threadOf(store), await threadOf(store), await threadOf(store)];
+    await answer(first, freshId(), { answer: "yes", group: "g" });
+    await answer(first, freshId(), { answer: "no", group: "g" });
+    await answer(second, freshId(), { answer: "yes", group: "g" });
+    await answer(apart, freshId(), { answer: "yes", group: null });
+    const places = async (within: { thread: string } | { group: string }) =>
+      (await store.matches.answers(within, ["no", "yes"])).map(({ thread, seq }) => [thread, seq]);
+    assert.deepEqual(await places({ group: "g" }), [
+      [first.lease.thread, 1],
+      [first.lease.thread, 2],
+      [second.lease.thread, 1],
+    ]);
+    assert.deepEqual(await places({ thread: apart.lease.thread }), [[apart.lease.thread, 1]]);
+    assert.equal((await store.matches.newest("g"))?.group, "g");
+    assert.equal(await store.matches.newest("nobody's"), undefined);
+  },
+
+  "what a thread is known by goes with it; a fork keeps that of the records it shares": async (suite) => {
+    const store = asUser(suite.store(), freshId());
+    const parent = await threadOf(store);
+    await answer(parent, "shared");
+    const as = freshId();
+    assert.equal((await fork(parent, parent.lease.thread, { as })).kind, "forked");
+    await answer(parent, "later");
+    const found = async () => (await store.matches.find(["later", "shared"])).map(({ thread, seq }) => [thread, seq]);
+    assert.deepEqual(await found(), [
+      [parent.lease.thread, 2],
+      [parent.lease.thread, 1],
+    ]);
+    await store.releaseLease(parent.lease);
+    assert.equal(await store.deleteThread(parent.lease.thread), "deleted");
+    assert.deepEqual(await found(), [[as, 1]]);
+    assert.equal(await store.deleteThread(as), "deleted");
+    assert.deepEqual(await found(), []);
+  },
+
+  "a thread is still known where words were erased": async (suite) => {
+    const store = asUser(suite.store(), freshId());
+    const writer = await threadOf(store);
+    const { seq } = await answer(writer, "erased");
+    await store.releaseLease(writer.lease);
+    assert.equal((await redact(writer, writer.lease.thread, seq)).kind, "redacted");
+    assert.equal((await store.matches.find(["erased"])).length, 1);
+  },
+};
+
+async function threadOf(store: Matching, deps = steppingDeps(store)): Promise<Writer> {
+  const id = freshId();
+  await createThread(deps, { id });
+  return writerOf(deps, id);
+}
+
+/** An answer, and what its conversation is known by. */
+async function answer(writer: Writer, hash: string, given: Partial<NewMatch> = {}): Promise<NewMatch> {
+  const { store, lease } = writer;
+  const head = (await store.head(lease.thread))!;
+  const body = JSON.stringify({ role: "assistant", content: hash });
+  const message = { kind: "message", id: freshId(), dialect: "openai", origin: "model", body } as const;
+  const match = { seq: head.version + 1, hash, answer: `${hash}!`, group: null, fixed: null, ...given };
+  const result = await store.append(lease.thread, {
+    ...(await prepare(writer, head, [message])),
+    matches: [match],
+  });
+  assert.equal(result.kind, "appended", result.kind);
+  return match;
+}
