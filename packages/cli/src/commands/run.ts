@@ -1,6 +1,5 @@
 import type { RunResult } from "palimpsest/agent";
 import type { ConfiguredAgent } from "palimpsest/assistant";
-import type { Cost } from "palimpsest/models";
 import type { Context, Run } from "../command/command.ts";
 import { Failure, sentence, UsageError } from "../command/failure.ts";
 import { programName } from "../command/program-name.ts";
@@ -47,9 +46,7 @@ export const run: Run<TalkOptions> = async ({ positionals, options }, context) =
         await context.output.write(event.text);
       }
       if (shown !== "" && !shown.endsWith("\n")) await context.output.write("\n");
-      const result = await stream.result;
-      const cost = await runCost(result, model, context);
-      return await report(result, { context, asked: chosen, cost });
+      return await report(await stream.result, { context, asked: chosen, model });
     } finally {
       if (!context.signal.aborted) await learn(memory, context);
     }
@@ -82,38 +79,20 @@ async function promptOf([given, rest]: readonly string[], { signal }: Context): 
   return prompt;
 }
 
-interface RunCost extends Cost {
-  /** Null: as configured. */
-  readonly currency: "USD" | null;
-}
-
-/** Of the calls that made the answer; null where the model has no price. */
-async function runCost({ usage }: RunResult, model: string | null, { located }: Context): Promise<RunCost | null> {
-  const { models } = await located.settings();
-  const entry = model === null ? models[0] : models.find(({ name }) => name === model);
-  if (entry === undefined) return null;
-  const { costOf, pricesOf } = await import("palimpsest/internal/models");
-  const prices = pricesOf(entry);
-  return prices === null ? null : { ...costOf(usage, prices), currency: prices.source === "table" ? "USD" : null };
-}
-
 interface Told {
   readonly context: Context;
   readonly asked: string | undefined;
-  readonly cost: RunCost | null;
+  readonly model: string | null;
 }
 
-async function report(
-  { threadId: thread, end, text, usage, steps }: RunResult,
-  { context, asked, cost }: Told,
-): Promise<number> {
+async function report(result: RunResult, { context, asked, model }: Told): Promise<number> {
+  const { threadId: thread, end } = result;
   if (end.kind === "busy") throw busy(thread, end.expiresAt, "try again then, or wait longer with --wait SECONDS");
   if (end.kind === "failed") throw new Failure(end.code, sentence(end.message));
   if (end.kind === "aborted") context.signal.throwIfAborted();
-  const asks = end.kind === "asked" ? { question: end.question, options: end.options } : {};
   if (context.format === "json") {
-    const answer = { thread, text, usage, steps, end: end.kind, ...asks };
-    await context.output.json({ ...answer, ...(cost !== null && { cost }) });
+    const { runDocument } = await import("palimpsest/internal/documents");
+    await context.output.json(runDocument(result, { config: await context.located.settings(), model }));
   } else {
     if (end.kind === "asked")
       await context.output.line([end.question, ...end.options.map((one) => `- ${one}`)].join("\n"));

@@ -136,7 +136,7 @@ export function createAgent(options: AgentOptions): Agent {
         running.set(key, started);
         onStart();
       };
-      const plan = { ...input, threadId, userId, runId: ids(), onStart: begin, fork };
+      const plan = { ...input, threadId, userId, runId: input.runId ?? ids(), onStart: begin, fork };
       const run = executeRun({ ...setup, ...own }, plan, (event) => {
         emit(event);
         tell(event, threadId, userId);

@@ -32,6 +32,8 @@ export interface RunInput<O = never> extends Incoming, RunContext, RunModel {
   /** Whose thread it is: a user sees only threads of their own. By default the store's user. */
   readonly userId?: string | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** The run's own name, for who has to know it before it starts; made up when not given. */
+  readonly runId?: string | undefined;
   /** How long to wait for a thread that another run holds; without it the run ends `busy` at once. */
   readonly waitMs?: number | undefined;
 }

@@ -1,0 +1,31 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type Admission, admitRun, type LaneFacts, MOST_WAITING, type Multitask } from "./admission.ts";
+
+test("a run that is asked for while its thread has one is refused, waits, forks or takes its place, as its caller says", () => {
+  const free: LaneFacts = { server: "open", running: false, waiting: 0 };
+  const busy = { ...free, running: true };
+  const full = { ...busy, waiting: MOST_WAITING };
+  const rows: readonly (readonly [LaneFacts, Multitask, string])[] = [
+    [free, "reject", "start"],
+    [free, "wait", "start"],
+    [free, "fork", "start"],
+    [free, "interrupt", "start"],
+    [busy, "reject", "refused busy"],
+    [busy, "wait", "wait"],
+    [busy, "fork", "fork"],
+    [busy, "interrupt", "interrupt"],
+    [{ ...free, waiting: 1 }, "reject", "refused busy"],
+    [{ ...free, waiting: 1 }, "wait", "wait"],
+    [full, "wait", "refused queue-full"],
+    [full, "fork", "fork"],
+    [{ ...free, server: "closing" }, "reject", "refused closing"],
+    [{ ...busy, server: "closing" }, "wait", "refused closing"],
+  ];
+  for (const [facts, multitask, expected] of rows)
+    assert.equal(words(admitRun(facts, multitask)), expected, `${multitask} ${JSON.stringify(facts)}`);
+});
+
+function words(admission: Admission): string {
+  return admission.kind === "refused" ? `refused ${admission.reason}` : admission.kind;
+}

@@ -1,0 +1,30 @@
+/** What becomes of a run that is asked for while its thread may have one already. One pure decision. */
+
+/**
+ * `reject`: refused while another is under way. `wait`: after it, in the order of asking. `fork`: on a fork of the thread
+ * as it was before the other began. `interrupt`: the other is stopped first.
+ */
+export type Multitask = "reject" | "wait" | "fork" | "interrupt";
+
+export interface LaneFacts {
+  readonly server: "open" | "closing";
+  /** Whether a run is under way on the thread. */
+  readonly running: boolean;
+  /** Runs that wait for this thread. */
+  readonly waiting: number;
+}
+
+export type Admission =
+  | { readonly kind: "start" | "wait" | "fork" | "interrupt" }
+  | { readonly kind: "refused"; readonly reason: "busy" | "queue-full" | "closing" };
+
+/** Who would wait behind so many is better told. */
+export const MOST_WAITING = 16;
+
+export function admitRun({ server, running, waiting }: LaneFacts, multitask: Multitask): Admission {
+  if (server === "closing") return { kind: "refused", reason: "closing" };
+  if (!running && waiting === 0) return { kind: "start" };
+  if (multitask === "reject") return { kind: "refused", reason: "busy" };
+  if (multitask === "wait" && waiting >= MOST_WAITING) return { kind: "refused", reason: "queue-full" };
+  return { kind: multitask };
+}
