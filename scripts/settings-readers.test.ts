@@ -8,7 +8,11 @@ import { withoutComments } from "./architecture/syntax.ts";
 import { isTest, loadWorkspace } from "./architecture/workspace.ts";
 
 /** Read by nobody yet, each with its reason. */
-const UNREAD: Readonly<Record<string, string>> = {};
+const UNREAD: Readonly<Record<string, string>> = {
+  "gateway.mode": "the /v1 endpoints read it",
+  "gateway.evidence": "the /v1 endpoints read it",
+  "gateway.memory": "the /v1 endpoints read it",
+};
 
 const sources = loadWorkspace(join(dirname(fileURLToPath(import.meta.url)), "..")).files.filter(
   ({ path, package: owner }) =>

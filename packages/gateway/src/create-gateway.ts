@@ -5,6 +5,8 @@ import type { Home } from "palimpsest/internal/home";
 import { isLoopback } from "./access/admit.ts";
 import { keyFacts } from "./access/keys.ts";
 import { createLimits } from "./access/limits.ts";
+import { gatewaySecret, providerKeyOf, providerUser } from "./access/provider-key.ts";
+import { createMetrics } from "./metrics/metrics.ts";
 import { allRoutes } from "./routes.ts";
 import { createApp } from "./server/app.ts";
 import { GatewayError } from "./server/gateway-error.ts";
@@ -41,6 +43,9 @@ export function createGateway({
 }: GatewayOptions): Gateway {
   let state: "open" | "closing" = "open";
   const servers: Listening[] = [];
+  const metrics = createMetrics();
+  const { outbox } = home.store;
+  if (outbox !== undefined) metrics.queue("memory", async () => (await outbox.list("memory")).length);
   const notReady = async (): Promise<string | null> => {
     if (state === "closing") return "it is shutting down";
     return home.store.users().then(
@@ -50,12 +55,21 @@ export function createGateway({
   };
   const app = once(async () => {
     const { gateway } = await home.settings();
-    const { requests_per_minute: requestsPerMinute, running } = gateway.limits;
+    const { requests_per_minute: requestsPerMinute, tokens_per_minute: tokensPerMinute, running } = gateway.limits;
+    const forward = gateway.forward_keys;
+    const secret = forward ? await gatewaySecret(home.directory, process.env) : null;
     return createApp({
-      routes: allRoutes({ notReady }, { version: ownVersion() }),
+      routes: allRoutes({ notReady, metrics: metrics.text }, { version: ownVersion() }),
       home,
-      keysOf: (headers) => keyFacts(home.store.keys, headers, clock()),
-      limits: createLimits({ requestsPerMinute, running }, () => clock().getTime()),
+      keysOf(headers) {
+        const key = secret === null ? null : providerKeyOf(headers, { forward });
+        const user = secret === null || key === null ? null : providerUser(secret, key);
+        return keyFacts(home.store.keys, headers, { now: clock(), providerUser: user });
+      },
+      providerKeyOf: (headers) => providerKeyOf(headers, { forward }),
+      userHeader: gateway.user_header,
+      metrics,
+      limits: createLimits({ requestsPerMinute, tokensPerMinute, running }, () => clock().getTime()),
       bodyBytes: Math.floor(gateway.body_limit_mb * 1024 * 1024),
       log,
       clock,

@@ -102,3 +102,15 @@ test("the description names every route once, with its parameters, and refuses f
     ],
   );
 });
+
+test("with a window, view and context show what that window would force, and write nothing", async (t) => {
+  const at = await world(t);
+  const before = (await at.ask("GET", "/api/threads/t", "ada")).text;
+  for (const what of ["view", "context"]) {
+    const now = JSON.parse((await at.ask("GET", `/api/threads/t/${what}`, "ada")).text);
+    const forced = JSON.parse((await at.ask("GET", `/api/threads/t/${what}?window=3600`, "ada")).text);
+    const [size, smaller] = [now.tokens ?? now.total, forced.tokens ?? forced.total];
+    assert.deepEqual([now.simulated, forced.simulated, smaller < size], [false, true, true], what);
+  }
+  assert.equal((await at.ask("GET", "/api/threads/t", "ada")).text, before);
+});

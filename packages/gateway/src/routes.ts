@@ -7,13 +7,13 @@ import { catalogRoutes } from "./resources/catalog.ts";
 import { keyRoutes } from "./resources/keys.ts";
 import { lookingRoutes } from "./resources/looking.ts";
 import { memoryRoutes } from "./resources/memory.ts";
-import { type Readiness, statusRoutes } from "./resources/status.ts";
+import { type Status, statusRoutes } from "./resources/status.ts";
 import { threadRoutes } from "./resources/threads.ts";
 import { userRoutes } from "./resources/user.ts";
 
-export function allRoutes(readiness: Readiness, { version }: { readonly version: string }): readonly Route[] {
+export function allRoutes(status: Status, { version }: { readonly version: string }): readonly Route[] {
   const routes = [
-    ...statusRoutes(readiness),
+    ...statusRoutes(status),
     ...threadRoutes,
     ...lookingRoutes,
     ...actingRoutes,

@@ -7,7 +7,7 @@ import type { Route } from "../src/http/route.ts";
 import { allRoutes } from "../src/routes.ts";
 import { type Answered, type Running, running, sent } from "./running.ts";
 
-export const ROUTES = allRoutes({ notReady: async () => null }, { version: "0" });
+export const ROUTES = allRoutes({ notReady: async () => null, metrics: async () => "" }, { version: "0" });
 
 export interface Example {
   readonly query?: string;
@@ -26,6 +26,7 @@ const COMPACT = { window: 3600 };
 export const EXAMPLES: Readonly<Record<string, Example>> = {
   "GET /healthz": {},
   "GET /readyz": {},
+  "GET /metrics": {},
   "GET /": {},
   "GET /openapi.json": {},
   "GET /api/threads": { query: "?limit=5&kind=main" },

@@ -14,11 +14,14 @@ const plain: RequestFacts = {
   namedUser: null,
   access: "user",
 };
-const none: KeyFacts = { exist: false, presented: "none" };
-const key = (given: Partial<PresentedKey> = {}): KeyFacts => ({
-  exist: true,
-  presented: { id: "k1", user: "ada", role: "user", state: "valid", ...given },
+const none: KeyFacts = { exist: false, presented: "none", providerUser: null };
+const holding = (presented: KeyFacts["presented"], exist = true): KeyFacts => ({
+  exist,
+  presented,
+  providerUser: null,
 });
+const key = (given: Partial<PresentedKey> = {}): KeyFacts =>
+  holding({ id: "k1", user: "ada", role: "user", state: "valid", ...given });
 
 function outcome(verdict: Verdict): string {
   if (verdict.kind === "refused") return `${verdict.status} ${verdict.code}`;
@@ -43,7 +46,7 @@ test("without keys only this machine comes in, under names that only it has", ()
     ["no host", { host: null }, none, "403 foreign-host"],
     ["health, under a foreign name", { host: "evil.example", access: "open" }, none, "403 foreign-host"],
     ["through another address", { connection: "other" }, none, "401 no-key"],
-    ["with somebody's key", {}, { exist: false, presented: "unknown" }, "default admin"],
+    ["with somebody's key", {}, holding("unknown", false), "default admin"],
     ["as another user", { namedUser: "bob" }, none, "403 not-your-user"],
     ["as themselves", { namedUser: "default" }, none, "default admin"],
   ]);
@@ -91,14 +94,14 @@ test("what changes something can't be sent by a form", () => {
 
 test("where keys exist, one is needed, and it must hold", () => {
   table([
-    ["none", {}, { exist: true, presented: "none" }, "401 no-key"],
-    ["an unknown one", {}, { exist: true, presented: "unknown" }, "401 bad-key"],
-    ["two", {}, { exist: true, presented: "several" }, "401 bad-key"],
+    ["none", {}, holding("none"), "401 no-key"],
+    ["an unknown one", {}, holding("unknown"), "401 bad-key"],
+    ["two", {}, holding("several"), "401 bad-key"],
     ["an expired one", {}, key({ state: "expired" }), "401 bad-key"],
     ["a revoked one", {}, key({ state: "revoked" }), "401 bad-key"],
     ["a valid one", {}, key(), "ada user"],
     ["from anywhere, under any name", { connection: "other", host: "pal.example.com" }, key(), "ada user"],
-    ["health needs none", { access: "open" }, { exist: true, presented: "none" }, "anybody"],
+    ["health needs none", { access: "open" }, holding("none"), "anybody"],
     ["a revoked admin's", {}, key({ role: "admin", state: "revoked" }), "401 bad-key"],
   ]);
 });
@@ -119,4 +122,24 @@ test("who may act as whom, and what is an admin's", () => {
   ];
   for (const [role, namedUser, access, expected] of rows)
     table([[`${role} as ${namedUser}`, { namedUser, access }, key({ role }), expected]]);
+});
+
+test("a forwarded provider's key is let in where the route allows it, as a user of its own, and never beside a wrong key of ours", () => {
+  const forwarded = (presented: KeyFacts["presented"]): KeyFacts => ({
+    exist: true,
+    presented,
+    providerUser: "provider-1",
+  });
+  const provider = { access: "provider" } as const;
+  table([
+    ["its own user", provider, forwarded("unknown"), "provider-1 user"],
+    ["in its own header", provider, forwarded("none"), "provider-1 user"],
+    ["only on such routes", {}, forwarded("unknown"), "401 bad-key"],
+    ["only on such routes, in its own header", {}, forwarded("none"), "401 no-key"],
+    ["nothing of an admin's", { access: "admin" }, forwarded("unknown"), "401 bad-key"],
+    ["where keys are not forwarded", provider, holding("unknown"), "401 bad-key"],
+    ["naming another", { ...provider, namedUser: "bob" }, forwarded("unknown"), "403 not-your-user"],
+    ["with a key of ours", provider, key(), "ada user"],
+    ["at this machine without keys", provider, none, "default admin"],
+  ]);
 });

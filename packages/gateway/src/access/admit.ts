@@ -5,8 +5,11 @@
 import { checkUser, DEFAULT_USER } from "@palimpsest/core/log";
 import type { KeyRole } from "./keys.ts";
 
-/** `open`: anybody who reaches the server. `page`: the same, and a link on another site may lead there. */
-export type Access = "open" | "page" | "user" | "admin";
+/**
+ * `open`: anybody who reaches the server. `page`: the same, and a link on another site may lead there. `provider`: a
+ * user, or whoever brings a provider's key where keys are forwarded; such a route spends nobody else's money.
+ */
+export type Access = "open" | "page" | "user" | "provider" | "admin";
 
 export interface RequestFacts {
   readonly method: string;
@@ -30,6 +33,8 @@ export interface KeyFacts {
   /** Whether any key was ever made: from then on nobody comes in without one. */
   readonly exist: boolean;
   readonly presented: "none" | "several" | "unknown" | PresentedKey;
+  /** The user that a forwarded provider's key stands for; null where none came with it, or none are forwarded. */
+  readonly providerUser: string | null;
 }
 
 export interface PresentedKey {
@@ -84,12 +89,14 @@ function unguardedWrite({ method, contentType, marked }: RequestFacts, { present
   );
 }
 
-function recognized(facts: RequestFacts, { exist, presented }: KeyFacts): Verdict {
+function recognized(facts: RequestFacts, { exist, presented, providerUser }: KeyFacts): Verdict {
   if (facts.access === "open" || facts.access === "page") return { kind: "admitted", caller: null };
   if (!exist) {
     if (facts.connection !== "loopback") return refused(401, "no-key", NO_KEY);
     return named({ user: DEFAULT_USER, role: "admin", key: null }, facts);
   }
+  if ((presented === "none" || presented === "unknown") && facts.access === "provider" && providerUser !== null)
+    return named({ user: providerUser, role: "user", key: providerUser }, facts);
   if (presented === "none") return refused(401, "no-key", NO_KEY);
   if (presented === "several") return refused(401, "bad-key", "two different keys came with one request: send one");
   if (presented === "unknown" || presented.state !== "valid")

@@ -23,8 +23,12 @@ test("either header brings a key, a provider's beside it is passed over, and two
   const { keys, close } = openSqlite({ path: ":memory:" });
   t.after(close);
   const facts = async (headers: Record<string, string>, at = now) =>
-    (await keyFacts(keys, new Headers(headers), at)).presented;
-  assert.deepEqual(await keyFacts(keys, new Headers(), now), { exist: false, presented: "none" });
+    (await keyFacts(keys, new Headers(headers), { now: at })).presented;
+  assert.deepEqual(await keyFacts(keys, new Headers(), { now }), {
+    exist: false,
+    presented: "none",
+    providerUser: null,
+  });
   const ada = await createKey(keys, { user: "ada", role: "user", expiresAt: expiryOf("90d", now) }, now);
   const bob = await createKey(keys, { user: "bob", role: "admin", expiresAt: null }, now);
   const own = { id: ada.id, user: "ada", role: "user", state: "valid" };
@@ -38,6 +42,9 @@ test("either header brings a key, a provider's beside it is passed over, and two
   assert.deepEqual(await facts({ "x-api-key": ada.key }, later), { ...own, state: "expired" });
   await keys.revoke(bob.id, now.toISOString());
   assert.equal(((await facts({ "x-api-key": bob.key })) as { state: string }).state, "revoked");
+  const forwarded = async (key: string) =>
+    (await keyFacts(keys, new Headers({ "x-api-key": key }), { now, providerUser: "provider-1" })).providerUser;
+  assert.deepEqual([await forwarded("sk-provider"), await forwarded("pal_wrong")], ["provider-1", null]);
 });
 
 test("keys that no longer hold are still keys: nobody comes in without one", async (t) => {
@@ -45,7 +52,7 @@ test("keys that no longer hold are still keys: nobody comes in without one", asy
   t.after(close);
   const { id } = await createKey(keys, { user: "ada", role: "user", expiresAt: null }, now);
   await keys.revoke(id, now.toISOString());
-  assert.equal((await keyFacts(keys, new Headers(), now)).exist, true);
+  assert.equal((await keyFacts(keys, new Headers(), { now })).exist, true);
 });
 
 test("an expiry is a number of days, hours or minutes", () => {

@@ -65,13 +65,19 @@ const UNIT_MS = { d: 86_400_000, h: 3_600_000, m: 60_000 } as const;
 const PREFIX = "pal_";
 
 /** Of the key in `Authorization: Bearer` or `x-api-key`. A client may send a provider's own beside ours. */
-export async function keyFacts(keys: KeyRows | undefined, headers: Headers, now: Date): Promise<KeyFacts> {
-  if (keys === undefined || !(await keys.any())) return { exist: false, presented: anyKey(headers) };
+export async function keyFacts(
+  keys: KeyRows | undefined,
+  headers: Headers,
+  { now, providerUser = null }: { readonly now: Date; readonly providerUser?: string | null },
+): Promise<KeyFacts> {
+  if (keys === undefined || !(await keys.any()))
+    return { exist: false, presented: anyKey(headers), providerUser: null };
   const [key, another] = presentedKeys(headers);
-  if (key === undefined) return { exist: true, presented: anyKey(headers) };
-  if (another !== undefined) return { exist: true, presented: "several" };
+  // Only who sent no key of ours at all is known by another's: a wrong one stays wrong.
+  if (key === undefined) return { exist: true, presented: anyKey(headers), providerUser };
+  if (another !== undefined) return { exist: true, presented: "several", providerUser: null };
   const row = await keys.find(hashOf(key));
-  return { exist: true, presented: row === undefined ? "unknown" : presented(row, now) };
+  return { exist: true, presented: row === undefined ? "unknown" : presented(row, now), providerUser: null };
 }
 
 function presented({ id, user, role, expiresAt, revokedAt }: KeyRow, now: Date): PresentedKey {
@@ -80,14 +86,19 @@ function presented({ id, user, role, expiresAt, revokedAt }: KeyRow, now: Date):
 }
 
 function presentedKeys(headers: Headers): string[] {
-  return [...new Set(credentials(headers).filter((text) => text.startsWith(PREFIX)))];
+  return [...new Set(credentials(headers).filter(isOurs))];
+}
+
+export function isOurs(key: string): boolean {
+  return key.startsWith(PREFIX);
 }
 
 function anyKey(headers: Headers): "none" | "unknown" {
   return credentials(headers).length === 0 ? "none" : "unknown";
 }
 
-function credentials(headers: Headers): string[] {
+/** What came as `Authorization: Bearer` and `x-api-key`, whoever's keys they are. */
+export function credentials(headers: Headers): string[] {
   const bearer = /^Bearer +(\S+)$/i.exec(headers.get("authorization") ?? "")?.[1];
   return [bearer, headers.get("x-api-key")].filter((text) => text != null && text !== "") as string[];
 }

@@ -9,13 +9,14 @@ function counted(settings: Parameters<typeof createLimits>[0]) {
     pass: (ms: number) => {
       now += ms;
     },
+    spend: (tokens: number) => limits.spend("a", tokens),
     take: (key = "a") => limits.take(key),
     kinds: (count: number) => Array.from({ length: count }, () => limits.take("a").kind),
   };
 }
 
 test("a minute's requests may come at once, then as they come back, and the answer says when", () => {
-  const { pass, take, kinds } = counted({ requestsPerMinute: 3, running: null });
+  const { pass, take, kinds } = counted({ requestsPerMinute: 3, tokensPerMinute: null, running: null });
   assert.deepEqual(kinds(4), ["taken", "taken", "taken", "limited"]);
   assert.deepEqual(take(), { kind: "limited", by: "requests", retryAfterSeconds: 20 });
   assert.equal(take("b").kind, "taken", "another's account is its own");
@@ -30,7 +31,7 @@ test("a minute's requests may come at once, then as they come back, and the answ
 });
 
 test("so many requests at once; one that has ended makes room, once", () => {
-  const { take } = counted({ requestsPerMinute: null, running: 2 });
+  const { take } = counted({ requestsPerMinute: null, tokensPerMinute: null, running: 2 });
   const first = take();
   assert.equal(take().kind, "taken");
   assert.deepEqual(take(), { kind: "limited", by: "running", retryAfterSeconds: 1 });
@@ -41,6 +42,19 @@ test("so many requests at once; one that has ended makes room, once", () => {
 });
 
 test("without limits there are none", () => {
-  const { kinds } = counted({ requestsPerMinute: null, running: null });
+  const { kinds } = counted({ requestsPerMinute: null, tokensPerMinute: null, running: null });
   assert.deepEqual(new Set(kinds(1000)), new Set(["taken"]));
+});
+
+test("a minute's tokens may be spent at once; who went over waits until they have come back", () => {
+  const { pass, take, spend } = counted({ requestsPerMinute: null, tokensPerMinute: 600, running: null });
+  spend(600);
+  assert.equal(take().kind, "taken", "a minute's worth is what may be spent");
+  spend(300);
+  assert.deepEqual(take(), { kind: "limited", by: "tokens", retryAfterSeconds: 30 });
+  assert.equal(take("b").kind, "taken");
+  pass(30_000);
+  assert.equal(take().kind, "taken");
+  spend(1_000_000_000);
+  assert.deepEqual(take(), { kind: "limited", by: "tokens", retryAfterSeconds: 59 * 60 });
 });

@@ -5,6 +5,7 @@
 import type { Home } from "palimpsest/internal/home";
 import type { z } from "zod";
 import type { Access, Caller } from "../access/admit.ts";
+import type { Meter } from "../metrics/metrics.ts";
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -34,15 +35,19 @@ export interface Call<Query, Body> {
   readonly caller: Caller;
   /** The home as the caller's user sees it. */
   readonly home: Home;
+  /** The caller's own key of a provider, for this request alone; never to be stored, logged or shown. */
+  readonly providerKey: string | null;
+  /** To be told what models and compactions took. */
+  readonly meter: Meter;
   readonly signal: AbortSignal;
 }
 
-/** A long answer, written as it is made. */
+/** An answer that is no JSON document, or a long one that is written as it is made. */
 export class Stream {
-  readonly pieces: AsyncIterable<string>;
+  readonly pieces: AsyncIterable<string> | Iterable<string>;
   readonly type: string;
 
-  constructor(pieces: AsyncIterable<string>, type = "application/json") {
+  constructor(pieces: AsyncIterable<string> | Iterable<string>, type = "application/json") {
     this.pieces = pieces;
     this.type = type;
   }

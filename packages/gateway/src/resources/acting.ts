@@ -1,4 +1,5 @@
 /** Acts on a thread, each one a record that can be looked at later, and most of them taken back. */
+import type { OnCompactionEvent } from "palimpsest/compaction";
 import { compactInHome, forkInHome, takeBackInHome } from "palimpsest/internal/assistant";
 import { compactDocument, redactDocument, undoneDocument, verifyDocument } from "palimpsest/internal/documents";
 import type { Home } from "palimpsest/internal/home";
@@ -29,7 +30,9 @@ export const actingRoutes: readonly Route[] = [
     async handle(call) {
       const id = await ownThread(call);
       const { dryRun = false, focus, window } = call.body;
-      const outcome = await compactInHome(call.home, id, { dryRun, focus, window, signal: call.signal });
+      const { meter, signal } = call;
+      const on: OnCompactionEvent = (event) => dryRun || meter.event(event);
+      const outcome = await compactInHome(call.home, id, { dryRun, focus, window, signal, on });
       if (outcome.kind === "missing") throw missing(id);
       if (outcome.kind === "unchanged" && outcome.reason === "busy") throw busy(id);
       if (outcome.kind === "unchanged" && outcome.reason === "no-history")

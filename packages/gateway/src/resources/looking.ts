@@ -1,6 +1,6 @@
 /** Looking at a thread: what would be sent, what fills the window, how it came to be, what was ever said. Nothing is written. */
 import { pastRequest } from "palimpsest/agent";
-import { threadPrompt } from "palimpsest/inspect";
+import { type PromptOptions, threadPrompt } from "palimpsest/inspect";
 import { summarizationForThreads } from "palimpsest/internal/config";
 import {
   contextDocument,
@@ -61,7 +61,7 @@ export const lookingRoutes: readonly Route[] = [
     }),
     async handle(call) {
       const id = await ownThread(call);
-      const prompt = await threadPrompt(call.home.store, id, await squeezed(call.home, call.query.window));
+      const prompt = await threadPrompt(call.home.store, id, await simulated(call.home, call.query.window));
       if (prompt.kind === "missing") throw missing(id);
       return viewDocument(id, prompt);
     },
@@ -90,7 +90,7 @@ export const lookingRoutes: readonly Route[] = [
       const options =
         query.window === undefined
           ? { window: known?.size, reserve: known?.reserve }
-          : await squeezed(home, query.window);
+          : await simulated(home, query.window);
       const prompt = await threadPrompt(home.store, id, options);
       if (prompt.kind === "missing") throw missing(id);
       const cost = (await home.configuration()) === null ? null : await home.cost(id);
@@ -169,7 +169,7 @@ const WHY_NONE = {
   "not-recorded": "that answer came without a recorded request: it was imported, or written by another program",
 };
 
-async function squeezed(home: Home, size: number | undefined) {
+async function simulated(home: Home, size: number | undefined): Promise<PromptOptions> {
   if (size === undefined) return {};
-  return { window: size, squeeze: summarizationForThreads((await home.settings()).summarization).policy };
+  return { window: size, simulate: summarizationForThreads((await home.settings()).summarization).policy };
 }

@@ -2,15 +2,18 @@
 import { z } from "zod";
 import { ProblemError } from "../http/problem.ts";
 import { type Route, route, Stream } from "../http/route.ts";
+import { TEXT_TYPE } from "../metrics/registry.ts";
 
 const ok = z.strictObject({ ok: z.literal(true) });
 
-export interface Readiness {
+export interface Status {
   /** Why it takes no more requests; null: it does. */
   notReady(): Promise<string | null>;
+  /** What was counted, as Prometheus reads it. */
+  metrics(): Promise<string>;
 }
 
-export function statusRoutes({ notReady }: Readiness): readonly Route[] {
+export function statusRoutes({ notReady, metrics }: Status): readonly Route[] {
   return [
     route({
       method: "GET",
@@ -34,20 +37,29 @@ export function statusRoutes({ notReady }: Readiness): readonly Route[] {
     }),
     route({
       method: "GET",
+      path: "/metrics",
+      summary: "What was counted, for Prometheus: nothing of it names a user or a thread",
+      access: "admin",
+      answer: z.string(),
+      gives: "text/plain",
+      handle: async () => new Stream([await metrics()], TEXT_TYPE),
+    }),
+    route({
+      method: "GET",
       path: "/",
       summary: "A page of links",
       access: "page",
       answer: z.string(),
       gives: "text/html; charset=utf-8",
-      handle: async () => new Stream(page(), "text/html; charset=utf-8"),
+      handle: async () => new Stream([page()], "text/html; charset=utf-8"),
     }),
   ];
 }
 
-async function* page(): AsyncGenerator<string> {
-  const links = ["/healthz", "/readyz", "/openapi.json", "/api/threads", "/api/memory", "/api/models"];
+function page(): string {
+  const links = ["/healthz", "/readyz", "/metrics", "/openapi.json", "/api/threads", "/api/memory", "/api/models"];
   const items = links.map((path) => `<li><a href="${path}">${path}</a></li>`).join("\n");
-  yield `<!doctype html>
+  return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">

@@ -7,16 +7,22 @@ import type { HttpBindings } from "@hono/node-server";
 import { type Context, Hono } from "hono";
 import type { Home } from "palimpsest/internal/home";
 import { type Access, admit, type Caller, isLoopback, type KeyFacts, type RequestFacts } from "../access/admit.ts";
-import type { Limits, Taken } from "../access/limits.ts";
+import type { LimitKind, Limits, Taken } from "../access/limits.ts";
 import { readInput } from "../http/input.ts";
 import { ProblemError, problemOf, problemResponse } from "../http/problem.ts";
 import { type Call, pathNames, type Route, Stream } from "../http/route.ts";
+import type { Metrics } from "../metrics/metrics.ts";
 import { type Log, loggedPath } from "./log.ts";
+import { measuredStore } from "./measured-store.ts";
 
 export interface AppDeps {
   readonly routes: readonly Route[];
   readonly home: Home;
   readonly keysOf: (headers: Headers) => Promise<KeyFacts>;
+  readonly providerKeyOf: (headers: Headers) => string | null;
+  /** Beside `X-Palimpsest-User`. */
+  readonly userHeader: string | null;
+  readonly metrics: Metrics;
   readonly limits: Limits;
   readonly bodyBytes: number;
   readonly log: Log;
@@ -32,18 +38,24 @@ export function createApp(deps: AppDeps): App {
   for (const route of deps.routes)
     app.on(route.method, route.path.replaceAll(/\{(\w+)\}/g, ":$1"), (c) => {
       const params = Object.fromEntries(pathNames(route.path).map((name) => [name, c.req.param(name) ?? ""]));
-      return answered(c, deps, route.access, (caller) => limited(route, caller, () => work(route, params, c, caller)));
+      return answered(c, deps, route, (caller) => limited(route, caller, () => work(route, params, c, caller)));
     });
   app.notFound((c) =>
-    answered(c, deps, "user", async () => {
+    answered(c, deps, NOWHERE, async () => {
       throw new ProblemError(404, "no-route", "there is nothing here: /openapi.json lists what there is");
     }),
   );
   return app;
 
   async function limited(route: Route, caller: Caller | null, answer: () => Promise<unknown>): Promise<Response> {
-    const release = caller === null ? () => {} : taken(deps.limits.take(caller.key ?? "local"));
+    const close = deps.metrics.open();
+    let free = () => {};
+    const release = () => {
+      close();
+      free();
+    };
     try {
+      if (caller !== null) free = taken(deps.limits.take(accountOf(caller)));
       return responseOf(route, await answer(), release);
     } catch (error) {
       release();
@@ -53,16 +65,38 @@ export function createApp(deps: AppDeps): App {
 
   async function work(route: Route, params: Call<never, never>["params"], c: Ctx, caller: Caller | null) {
     const input = await readInput(route, c.req.raw, deps);
-    const home = caller === null ? deps.home : deps.home.forUser(caller.user);
-    const call = { params, ...input, caller, home, signal: c.req.raw.signal };
+    const own = caller === null ? deps.home : deps.home.forUser(caller.user);
+    const home = { ...own, store: measuredStore(own.store, deps.metrics.store) };
+    const { headers, signal } = c.req.raw;
+    const meter = deps.metrics.meter((tokens) => {
+      if (caller !== null) deps.limits.spend(accountOf(caller), tokens);
+    });
+    const providerKey = deps.providerKeyOf(headers);
+    const call = {
+      params,
+      ...input,
+      caller,
+      home,
+      providerKey,
+      meter,
+      signal,
+    };
     return route.handle(call as Call<never, never>);
   }
 }
 
+/** What isn't a route is as closed as one. */
+const NOWHERE = { access: "user", path: "(none)" } as const;
+
+/** Where there are no keys everything is one person's. */
+function accountOf({ key }: Caller): string {
+  return key ?? "local";
+}
+
 async function answered(
   c: Ctx,
-  { keysOf, log, clock, ids }: AppDeps,
-  access: Access,
+  { keysOf, userHeader, metrics, log, clock, ids }: AppDeps,
+  { access, path: route }: Pick<Route, "access" | "path">,
   work: (caller: Caller | null) => Promise<Response>,
 ): Promise<Response> {
   const started = clock();
@@ -72,7 +106,7 @@ async function answered(
   let failure: { readonly code: string; readonly error?: string } | null = null;
   let response: Response;
   try {
-    const verdict = admit(factsOf(c, access), await keysFor(access, () => keysOf(raw.headers)));
+    const verdict = admit(factsOf(c, access, userHeader), await keysFor(access, () => keysOf(raw.headers)));
     if (verdict.kind === "refused") throw new ProblemError(verdict.status, verdict.code, verdict.message);
     caller = verdict.caller;
     response = await work(caller);
@@ -86,6 +120,8 @@ async function answered(
   for (const [name, value] of Object.entries(SAFE)) response.headers.set(name, value);
   response.headers.set("x-request-id", request);
   const { status } = response;
+  const ms = clock().getTime() - started.getTime();
+  metrics.request({ route, method: METHODS.has(raw.method) ? raw.method : "other", status, ms });
   log({
     time: started.toISOString(),
     level: status >= 500 ? "error" : "info",
@@ -93,7 +129,7 @@ async function answered(
     method: raw.method,
     path: loggedPath(raw.url),
     status,
-    ms: clock().getTime() - started.getTime(),
+    ms,
     user: caller?.user ?? null,
     key: caller?.key ?? null,
     ...failure,
@@ -101,10 +137,12 @@ async function answered(
   return response;
 }
 
+const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+
 /** What is open to anybody says how the server is also while the store doesn't answer. */
 async function keysFor(access: Access, find: () => Promise<KeyFacts>): Promise<KeyFacts> {
-  if (access === "user" || access === "admin") return find();
-  return find().catch(() => ({ exist: true, presented: "none" }));
+  if (access !== "open" && access !== "page") return find();
+  return find().catch(() => ({ exist: true, presented: "none", providerUser: null }));
 }
 
 /** What an answer may do in a browser: nothing. */
@@ -116,7 +154,7 @@ const SAFE = {
   "cross-origin-resource-policy": "same-origin",
 };
 
-function factsOf(c: Ctx, access: Access): RequestFacts {
+function factsOf(c: Ctx, access: Access, userHeader: string | null): RequestFacts {
   const { headers, method } = c.req.raw;
   // Without a server of ours nobody knows what the connection is.
   const address = c.env.incoming?.socket.localAddress;
@@ -129,9 +167,16 @@ function factsOf(c: Ctx, access: Access): RequestFacts {
     fetchMode: headers.get("sec-fetch-mode"),
     contentType: headers.get("content-type"),
     marked: [...headers.keys()].some((name) => name.startsWith("x-palimpsest-")),
-    namedUser: asUtf8(headers.get("x-palimpsest-user")),
+    namedUser: namedUser(headers, userHeader),
     access,
   };
+}
+
+/** Two headers that name two users name nobody, which is refused. */
+function namedUser(headers: Headers, other: string | null): string | null {
+  const ours = asUtf8(headers.get("x-palimpsest-user"));
+  const theirs = other === null ? null : asUtf8(headers.get(other));
+  return ours !== null && theirs !== null && ours !== theirs ? "" : (ours ?? theirs);
 }
 
 /** A header arrives as bytes; a user's name may be any text. What is no text names nobody, which is refused. */
@@ -149,13 +194,16 @@ function isOwnMachine(address: string): boolean {
 function taken(result: Taken): () => void {
   if (result.kind === "taken") return result.release;
   const seconds = result.retryAfterSeconds;
-  const what = result.by === "requests" ? "this key has made its requests of this minute" : TOO_MANY;
-  throw new ProblemError(429, "limited", `${what}: try again in ${seconds} s`, {
+  throw new ProblemError(429, "limited", `${LIMITED[result.by]}: try again in ${seconds} s`, {
     headers: { "retry-after": String(seconds) },
   });
 }
 
-const TOO_MANY = "so many requests of this key are running already";
+const LIMITED: Readonly<Record<LimitKind, string>> = {
+  requests: "this key has made its requests of this minute",
+  tokens: "this key has used up its tokens of this minute",
+  running: "so many requests of this key are running already",
+};
 
 /** A stream holds its place until its last piece, or until nobody reads it any more. */
 function responseOf(route: Route, answer: unknown, release: () => void): Response {
@@ -171,7 +219,7 @@ function responseOf(route: Route, answer: unknown, release: () => void): Respons
 }
 
 /** In pieces of some size: a message a write would cost more than the message. */
-async function* encoded(pieces: AsyncIterable<string>, release: () => void): AsyncGenerator<Uint8Array> {
+async function* encoded(pieces: Stream["pieces"], release: () => void): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
   let waiting = "";
   try {

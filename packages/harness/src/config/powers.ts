@@ -25,6 +25,7 @@ export function powersOf(written: unknown): Power[] {
     ...environmentPowers(written, models),
     ...listening(fields(root["gateway"])["host"]),
     ...deletions(memory, fields(root["subagents"])),
+    ...retention(fields(root["gateway"])["retention_days"]),
   ];
 }
 
@@ -84,6 +85,11 @@ function deletions(memory: Fields, subagents: Fields): Power[] {
       ? [power("deletes", "subagents.retention_days", `delete sub-agents' threads after ${days} days`)]
       : []),
   ];
+}
+
+function retention(days: unknown): Power[] {
+  if (days === undefined || days === null) return [];
+  return [power("deletes", "gateway.retention_days", `delete threads that nobody changed for ${shown(days)} days`)];
 }
 
 const USUAL = configSchema.parse({});

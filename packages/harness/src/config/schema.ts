@@ -199,10 +199,31 @@ const gatewaySchema = z.strictObject({
     .default("127.0.0.1")
     .describe("Where to listen; an address that others can reach needs keys."),
   port: z.int().min(0).max(65_535).default(8790).describe("0: any that is free."),
+  mode: z
+    .enum(["on", "observe", "off"])
+    .default("on")
+    .describe("What the /v1 endpoints do: compact; pass through, store and say what would be saved; pass through."),
+  evidence: z.boolean().default(false).describe("Lend what was hidden to the last question on the /v1 endpoints."),
+  memory: z.boolean().default(false).describe("Lend what is remembered on the /v1 endpoints, and learn there."),
+  forward_keys: z
+    .boolean()
+    .default(false)
+    .describe("Let the /v1 endpoints take a client's own provider key, and send it to that provider alone."),
+  user_header: z
+    .string()
+    .regex(/^[A-Za-z0-9-]{1,64}$/, "must be a header's name")
+    .nullable()
+    .default(null)
+    .describe("Another header in which a delegate names its user, beside X-Palimpsest-User."),
+  retention_days: positive
+    .nullable()
+    .default(null)
+    .describe("Threads that nobody changed for so long are deleted; null: never."),
   body_limit_mb: positive.default(64).describe("The largest body of a request."),
   limits: z
     .strictObject({
       requests_per_minute: wholeAboveZero.nullable().default(null).describe("Of one key; null: no limit."),
+      tokens_per_minute: wholeAboveZero.nullable().default(null).describe("In and out, of one key; null: no limit."),
       running: wholeAboveZero.nullable().default(null).describe("Requests of one key at once; null: no limit."),
     })
     .prefault({}),
