@@ -1,0 +1,161 @@
+/**
+ * What a conversation is known by: one hash after each message, made from the one before and from what the message says.
+ * Left out is what clients change without anything being said: how it is spelled, ids, cache marks, reasoning, and what
+ * goes before the first message (system prompt, tools, model). Keyed, so that nobody can guess words from a hash. Pure.
+ */
+import { createHash, createHmac } from "node:crypto";
+import type { Part, ResultPart, Role, Shape } from "@palimpsest/core/message";
+
+export interface Place {
+  /** Of everything said up to this message. */
+  readonly hash: string;
+  /** Of this message alone, where it is an answer. */
+  readonly answer: string | null;
+}
+
+/** Where a chain stands: enough to go on from there. */
+export interface ChainState {
+  readonly hash: string;
+  /** Results that are not part of the hash yet: they count in the order of their calls, whatever order they came in. */
+  readonly pending: readonly Pending[];
+  /** Ids of the calls they answer. */
+  readonly calls: readonly string[];
+}
+
+interface Pending {
+  readonly at: number;
+  readonly text: string;
+}
+
+export const START: ChainState = { hash: "palimpsest", pending: [], calls: [] };
+
+/** A place for each message; system messages at the start have none of their own and leave the chain where it was. */
+export function chainOf<M>(
+  messages: readonly M[],
+  { shape, secret, from = START }: { readonly shape: Shape<M>; readonly secret: Secret; readonly from?: ChainState },
+): { readonly places: readonly Place[]; readonly state: ChainState } {
+  let state = from;
+  const places = messages.map((message): Place => {
+    const isLeading = state === START && shape.role(message) === "system";
+    const added = isLeading ? { state, answer: null } : after(state, message, { shape, secret });
+    state = added.state;
+    return { hash: flushed(state, secret).hash, answer: added.answer };
+  });
+  return { places, state };
+}
+
+export type Secret = string | Buffer;
+
+/** For what isn't a message: a group's name, what is sent beside the messages. */
+export function keyed(secret: Secret, text: string): string {
+  return createHmac("sha256", secret).update(text).digest("base64url").slice(0, HASH_LENGTH);
+}
+
+/** 132 bits. */
+const HASH_LENGTH = 22;
+
+interface Added {
+  readonly state: ChainState;
+  readonly answer: string | null;
+}
+
+function after<M>(
+  state: ChainState,
+  message: M,
+  { shape, secret }: { readonly shape: Shape<M>; readonly secret: Secret },
+): Added {
+  const role = shape.role(message);
+  const parts = shape.parts(message);
+  const results = parts.filter((part) => part.kind === "result");
+  const rest = parts.filter((part) => part.kind !== "result");
+  const pending = results.map((part) => ({ at: placeOf(part, state.calls), text: resultText(part) }));
+  const waiting = { ...state, pending: [...state.pending, ...pending] };
+  if (role === "tool" && normalized("user", rest) === EMPTY_USER) return { state: waiting, answer: null };
+  const said = normalized(role === "tool" ? "user" : role, rest);
+  const hash = link(flushed(waiting, secret).hash, said, secret);
+  const calls = role === "assistant" ? shape.calls(message) : [];
+  return {
+    state: { hash, pending: [], calls },
+    answer: role === "assistant" ? keyed(secret, `answer\n${said}`) : null,
+  };
+}
+
+/** With the results that wait: in the order of their calls. */
+function flushed(state: ChainState, secret: Secret): ChainState {
+  if (state.pending.length === 0) return state;
+  const ordered = state.pending.toSorted((a, b) => a.at - b.at).map(({ text }) => text);
+  return { ...state, hash: link(state.hash, JSON.stringify(["tool", ...ordered]), secret), pending: [] };
+}
+
+function link(before: string, said: string, secret: Secret): string {
+  return keyed(secret, `${before}\n${said}`);
+}
+
+/** A result that answers no call of the answer before it stands where it came. */
+function placeOf({ id }: ResultPart, calls: readonly string[]): number {
+  const at = calls.indexOf(id);
+  return at === -1 ? calls.length : at;
+}
+
+function resultText({ text, isError, images }: ResultPart): string {
+  return JSON.stringify([text, isError, ...images.map(partText)]);
+}
+
+/** What one message says, as text that is the same for all spellings of it. */
+function normalized(role: Role, parts: readonly Part[]): string {
+  return JSON.stringify([role, ...parts.map(partText).filter((text) => text !== null)]);
+}
+
+const EMPTY_USER = normalized("user", []);
+
+/** Null: it says nothing. */
+function partText(part: Part): string | null {
+  switch (part.kind) {
+    case "text":
+      return part.text === "" ? null : `t${part.text}`;
+    case "reasoning":
+      return null;
+    case "call":
+      return `c${part.name}\n${argumentsText(part.input)}`;
+    case "result":
+      return `r${resultText(part)}`;
+    case "image":
+      return part.source.kind === "url" ? `u${part.source.url}` : `i${bytesHash(part.source.data)}`;
+    case "file":
+      return part.data === "" ? `u${part.ref}` : `i${part.encoding === "base64" ? bytesHash(part.data) : part.data}`;
+    case "other":
+      return `o${canonical(withoutMarks(JSON.parse(part.json)))}`;
+  }
+}
+
+function bytesHash(base64: string): string {
+  return createHash("sha256").update(Buffer.from(base64, "base64")).digest("base64url");
+}
+
+/** Arguments are what they mean: spaces and the order of keys don't count, and nothing is an empty object. */
+function argumentsText(input: string): string {
+  return input.trim() === "" ? "{}" : canonicalText(input);
+}
+
+function canonicalText(json: string): string {
+  try {
+    return canonical(JSON.parse(json));
+  } catch {
+    return json;
+  }
+}
+
+/** Of a block that we only carry: what the server or a client adds to it, and what is null. */
+function withoutMarks(block: object): object {
+  return Object.fromEntries(Object.entries(block).filter(([name, field]) => field !== null && !MARKS.includes(name)));
+}
+
+const MARKS = ["cache_control", "prompt_cache_breakpoint", "id", "status"];
+
+/** JSON text with its keys in order. */
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
+  const fields = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${canonical(field)}`).join(",")}}`;
+}
