@@ -5,13 +5,14 @@ import type { UIMessage } from "ai";
 import { type ThreadPrompt, threadPrompt } from "../inspect/thread-prompt.ts";
 import { type Forked, fork, type Pinned, pin, redo, type Undone, undo, withWriter } from "../threads/acts.ts";
 import { replay } from "../threads/audit.ts";
+import { currentThread } from "../threads/current-thread.ts";
 import { type FileCopier, forkWithFiles } from "../threads/fork-files.ts";
 import type { Asker } from "../threads/sized-thread.ts";
 import type { ThreadDeps, Writer } from "../threads/writer.ts";
 import { type Approved, approve } from "./approval/approve.ts";
 import { callsOf, pendingIn } from "./approval/pending.ts";
 import type { ClientCall } from "./events.ts";
-import { currentThread } from "./fork/current-thread.ts";
+
 import { uiMessagesOf } from "./ui/thread-messages.ts";
 import type { UIStreamOptions } from "./ui/ui-stream.ts";
 

@@ -6,12 +6,13 @@
 import type { Leased } from "../../stores/leases.ts";
 import type { Store } from "../../stores/store.ts";
 import { fork, withWriter } from "../../threads/acts.ts";
+import { continuedPatch } from "../../threads/current-thread.ts";
 import { type FileCopier, forkWithFiles } from "../../threads/fork-files.ts";
 import { commit, type ThreadDeps } from "../../threads/writer.ts";
 import { AgentError } from "../errors.ts";
 import type { RunInput } from "../execute.ts";
 import type { Incoming } from "../incoming.ts";
-import { continuedPatch } from "./current-thread.ts";
+
 import { questionSeq, saidSeq } from "./fork-point.ts";
 
 export interface RegenerateInput<O = never> extends Omit<RunInput<O>, keyof Incoming | "threadId" | "agentName"> {

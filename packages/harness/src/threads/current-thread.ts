@@ -3,7 +3,7 @@
  * chat keeps the id it began with. So the thread's state says which fork it is, until somebody goes on in the thread itself.
  */
 import type { Head } from "@palimpsest/core/log";
-import type { Store } from "../../stores/store.ts";
+import type { Store } from "../stores/store.ts";
 
 const KEY = "continued";
 
@@ -25,7 +25,7 @@ export async function currentThread(store: Store, thread: string): Promise<strin
   let id = thread;
   let head = await store.head(id);
   while (head !== undefined) {
-    const fork = forkOf(id, head);
+    const fork = continuedIn(id, head);
     const next = fork === null ? undefined : await store.head(fork);
     if (fork === null || next === undefined) return id;
     [id, head] = [fork, next];
@@ -33,7 +33,8 @@ export async function currentThread(store: Store, thread: string): Promise<strin
   return id;
 }
 
-function forkOf(id: string, { state, messages }: Head): string | null {
+/** The thread that this one was left for; null while it is gone on with itself. */
+export function continuedIn(id: string, { state, messages }: Head): string | null {
   const continued = state[KEY] as Continued | undefined;
   return continued?.thread === id && continued.messages === messages ? continued.fork : null;
 }
