@@ -3,10 +3,9 @@
  * more, a rate limit or a lost connection is waited out. Only while nothing was shown: what a person has read stands.
  */
 import { overflowOf } from "../session/overflow.ts";
-import { type Refused, shrink } from "../session/shrink.ts";
 import type { WindowBook } from "../session/window-book.ts";
 import type { CallLimits } from "./call-limits.ts";
-import { messageOf, modelError } from "./errors.ts";
+import { modelError } from "./errors.ts";
 import type { Chain } from "./middleware.ts";
 import { type AgentModel, settingsAt } from "./model.ts";
 import type { OutputReader } from "./output/output.ts";
@@ -59,9 +58,8 @@ async function ask(run: Run, asking: Asking): Promise<StepOutcome> {
     };
     const outcome = await chain.model(requests.request(), call, run);
     if (outcome.kind !== "failed" || outcome.shown || run.signal.aborted) return outcome;
-    const overflow = overflowOf(outcome.error);
-    if (overflow !== null) {
-      if (recovered || !(await recover(run, asking, { overflow, reason: messageOf(outcome.error) }))) return outcome;
+    if (overflowOf(outcome.error) !== null) {
+      if (recovered || !(await requests.session.recover(outcome.error, run.signal))) return outcome;
       recovered = true;
       continue;
     }
@@ -73,10 +71,4 @@ async function ask(run: Run, asking: Asking): Promise<StepOutcome> {
     if (run.signal.aborted) return { kind: "aborted", text: "" };
     attempt++;
   }
-}
-
-/** Shrinks the prompt to what the provider said it takes; false when nothing could be shed. */
-function recover(run: Run, { requests, book }: Asking, refused: Omit<Refused, "counted">): Promise<boolean> {
-  const counted = requests.prompt().count.tokens;
-  return shrink({ ...refused, counted }, { book, compact: run.compact, on: run.emit, signal: run.signal });
 }

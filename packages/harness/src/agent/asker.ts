@@ -5,6 +5,8 @@
 import { type AiSdkMessage, rulesOf, shapeOf } from "@palimpsest/core/message";
 import { createSizer } from "@palimpsest/core/prompt";
 import type { Meter } from "@palimpsest/core/tokens";
+import { holdNothing } from "../session/hold.ts";
+import { openLog } from "../session/open-log.ts";
 import type { ThreadLoad } from "../stores/store.ts";
 import { livePrompt } from "../threads/live-prompt.ts";
 import type { Asker } from "../threads/sized-thread.ts";
@@ -29,7 +31,7 @@ async function besideMessages(setup: AgentSetup, load: ThreadLoad, meter: Meter<
   const run = startRun({
     runId: setup.deps.ids(),
     deps,
-    conversation,
+    log: openLog(holdNothing(deps, load.header.id), conversation),
     signal: setup.lifetime.closing,
     emit: () => {},
     window: () => setup.book.window().size,

@@ -10,6 +10,7 @@ import type { SummaryWriter } from "../compaction/summary-writer.ts";
 import { SettingsError } from "../config/summarization.ts";
 import { agentKit, deepAgentKit, type Kit, textOf } from "../testing/agent-kit.ts";
 import type { ScriptedCall } from "../testing/scripted-model.ts";
+import type { Middleware } from "./middleware.ts";
 
 const WORDS = "the parser reads tokens one by one and keeps a stack of what is open ".repeat(12);
 const read = tool({ inputSchema: z.object({ path: z.string() }), execute: ({ path }) => `${path}: ${WORDS}` });
@@ -242,3 +243,38 @@ function tooLong(tokens: number, limit: number): APICallError {
   const message = `prompt is too long: ${tokens} tokens > ${limit} maximum`;
   return new APICallError({ message, url: "", requestBodyValues: {}, statusCode: 400, responseBody: message });
 }
+
+test("a tool that compacts and one that writes, side by side in one step: both come through", async () => {
+  const beside: Middleware = {
+    name: "beside",
+    tools: (run) => ({
+      shorten: tool({
+        inputSchema: z.object({}),
+        execute: async () => (await run.compact({ cause: "manual", keep: { type: "messages", value: 2 } })).kind,
+      }),
+      note: tool({
+        inputSchema: z.object({}),
+        async execute() {
+          for (let at = 0; at < 20; at++) await run.commit([{ kind: "state", patch: { note: at } }]);
+          return "noted";
+        },
+      }),
+    }),
+  };
+  const kit = agentKit(
+    ({ index }) =>
+      index === 3
+        ? {
+            calls: [
+              { name: "note", input: {} },
+              { name: "shorten", input: {} },
+            ],
+          }
+        : WORDS,
+    { contextWindow: 50_000, middleware: [beside, summarization({ summarizer: null })] },
+  );
+  for (let turn = 0; turn < 4; turn++)
+    await kit.agent.generate({ threadId: "t", prompt: `Question ${turn}: ${WORDS}` });
+  const [results] = (await kit.said()).filter(({ role }) => role === "tool");
+  assert.match(textOf(results!), /noted\ncompacted/);
+});

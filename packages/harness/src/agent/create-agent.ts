@@ -179,7 +179,7 @@ export function createAgent(options: AgentOptions): Agent {
     },
     async close({ withinMs = CLOSING_MS } = {}) {
       await lifetime.end(withinMs, () => [
-        ...[...setup.drafting.values()].map((compactor) => compactor.close()),
+        ...[...setup.drafting.values()].map((session) => session.close()),
         setup.chain.close(),
       ]);
       if (options.store === undefined) await store.close();

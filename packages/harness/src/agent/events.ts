@@ -5,7 +5,7 @@
  */
 import type { CompactionEvent } from "../compaction/events.ts";
 import type { Usage } from "../models/usage.ts";
-import type { OverflowEvent } from "../session/shrink.ts";
+import type { OverflowEvent } from "../session/session.ts";
 import type { AgentError, AgentErrorCode, ErrorFacts } from "./errors.ts";
 import type { FeatureEnds, FeatureEvents } from "./features.ts";
 

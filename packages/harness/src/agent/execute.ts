@@ -19,7 +19,7 @@ import { type LoopOptions, type Progress, runLoop } from "./loop.ts";
 import type { ModelSetup, RunModel } from "./model-setup.ts";
 import { type OutputSpec, outputReader } from "./output/output.ts";
 import type { RequestBuilder } from "./request.ts";
-import { type AgentSetup, depsOf, type Session, withSession } from "./session.ts";
+import { type AgentSetup, depsOf, type RunSession, withSession } from "./session.ts";
 
 export interface RunInput<O = never> extends Incoming, RunContext, RunModel {
   /** Answers with data: a schema, or the AI SDK's `Output.object`, `array`, `choice`; then `result.output` is that. */
@@ -156,7 +156,7 @@ interface RunPlan extends Pick<LoopOptions, "output" | "budget"> {
   readonly onStart: () => void;
 }
 
-async function runIn(session: Session, plan: RunPlan): Promise<RunEnd> {
+async function runIn(session: RunSession, plan: RunPlan): Promise<RunEnd> {
   const { run, requests, assertHeld } = session;
   const { setup, heard, progress } = plan;
   const { answers } = heard;
@@ -185,13 +185,13 @@ async function runIn(session: Session, plan: RunPlan): Promise<RunEnd> {
 }
 
 /** What was asked and has no answer yet: a run that goes on without a new message answers that. */
-function openQuestion({ live, original }: Session["run"]["conversation"]): number | null {
+function openQuestion({ live, original }: RunSession["run"]["conversation"]): number | null {
   const last = live().tail.at(-1);
   return last !== undefined && original(last).role === "user" ? last.seq : null;
 }
 
 /** Where another model is left, nobody waits for one that failed. */
-function loopOptions(session: Session, { setup, output, budget }: RunPlan): LoopOptions {
+function loopOptions(session: RunSession, { setup, output, budget }: RunPlan): LoopOptions {
   const common = { ...setup, output, budget };
   const from = (model: ModelSetup, requests: RequestBuilder, left: readonly ModelSetup[]): LoopOptions => {
     const [next, ...others] = left;

@@ -45,7 +45,7 @@ export async function runLoop(run: ActiveRun, given: LoopOptions, progress: Prog
     await chain.beforeModel(run);
     shownAt = await refreshAfterCompaction(run, options, shownAt);
     if (run.signal.aborted) return { kind: "aborted" };
-    const spent = budget?.endBefore(options.requests.prompt().count.tokens) ?? null;
+    const spent = budget?.endBefore(options.requests.session.prompt().count.tokens) ?? null;
     if (spent !== null) return spent;
 
     const asked = await askOneOf(run, options);
@@ -86,7 +86,7 @@ async function logAnswer(run: Run, { chain, requests }: LoopOptions, answer: Ans
   }
   return run.say(message, "model", {
     prefix,
-    inputs: (seq) => (usage === null ? [] : [requests.report(usage, seq)]),
+    inputs: (seq) => (usage === null ? [] : [requests.session.report(usage, seq)]),
     jobs: (seq) => (calls.length === 0 ? chain.jobs(run, seq) : []),
   });
 }

@@ -8,12 +8,14 @@ import type { AiSdkMessage } from "@palimpsest/core/message";
 import type { Prompt } from "@palimpsest/core/prompt";
 import type { CompactRequest } from "../compaction/compactor.ts";
 import { bodyOf } from "../session/body.ts";
+import type { OpenLog } from "../session/open-log.ts";
+import { ThreadError } from "../session/thread-error.ts";
 import type { NewJob } from "../stores/outbox.ts";
 import type { AppendBatch } from "../stores/store.ts";
 import type { Conversation } from "../threads/conversation.ts";
-import type { Committed, RecordInput, ThreadDeps } from "../threads/writer.ts";
+import type { RecordInput, ThreadDeps } from "../threads/writer.ts";
 import type { RunContext } from "./context/tool-options.ts";
-import { AgentError, LeaseLostError } from "./errors.ts";
+import { LeaseLostError } from "./errors.ts";
 import type { Emit, RunEnd } from "./events.ts";
 
 export interface Run {
@@ -67,8 +69,11 @@ interface SaidBeside {
 
 type Inputs = readonly RecordInput[] | (() => readonly RecordInput[]);
 
-export type RunOptions = RunContext &
-  Pick<Run, "runId" | "deps" | "conversation" | "signal" | "emit" | "prompt" | "compact" | "window" | "bindsReasoning">;
+export interface RunOptions
+  extends RunContext,
+    Pick<Run, "runId" | "deps" | "signal" | "emit" | "prompt" | "compact" | "window" | "bindsReasoning"> {
+  readonly log: OpenLog<AiSdkMessage>;
+}
 
 export interface ActiveRun extends Run {
   step: number;
@@ -77,38 +82,29 @@ export interface ActiveRun extends Run {
 }
 
 export function startRun(options: RunOptions): ActiveRun {
-  const { conversation, emit, deps } = options;
+  const { log, emit, deps, ...others } = options;
+  const { conversation } = log;
   const { id: threadId, user: userId, agent: agentName } = conversation.header;
   let ending: RunEnd | null = null;
-  let last: Promise<unknown> = Promise.resolve();
-  /** Tools of one step write at the same time; a commit builds on the head that the one before it has left. */
-  const inOrder = <T>(work: () => Promise<T>): Promise<T> => {
-    const mine = last.then(work);
-    last = mine.catch(() => {});
-    return mine;
-  };
-  const write = async (
-    inputs: readonly RecordInput[],
-    also?: Pick<AppendBatch, "jobs" | "prompts">,
-  ): Promise<readonly number[]> => seqsOf(await conversation.commit(inputs, also));
-  const seqsOf = (committed: Committed): readonly number[] => {
-    if (committed.kind === "committed") return committed.seqs;
-    if (committed.kind === "conflict")
-      throw new AgentError("failed", `thread ${threadId} was written to by another run`);
-    throw new LeaseLostError(threadId);
+  /** For a run it is all the same why the thread is no longer its own. */
+  const lost = (error: unknown): never => {
+    const ours = !(error instanceof ThreadError) || (error.code !== "lease-lost" && error.code !== "missing");
+    throw ours ? error : new LeaseLostError(threadId);
   };
   return {
-    ...options,
+    ...others,
+    deps,
+    emit,
+    conversation,
     get bindsReasoning() {
       return options.bindsReasoning;
     },
     threadId,
     userId,
     agentName,
-    commit: (inputs, also) => inOrder(() => write(typeof inputs === "function" ? inputs() : inputs, also)),
-    erase: async (bodies, inputs = []) => {
-      await inOrder(async () => seqsOf(await conversation.erase(bodies, inputs)));
-    },
+    commit: (inputs, also) =>
+      log.write(() => ({ inputs: typeof inputs === "function" ? inputs() : inputs, ...also })).catch(lost),
+    erase: (bodies, inputs = []) => log.erase(bodies, inputs).catch(lost),
     runtimeContext: options.runtimeContext,
     toolsContext: options.toolsContext ?? {},
     step: 0,
@@ -117,14 +113,15 @@ export function startRun(options: RunOptions): ActiveRun {
       return ending;
     },
     async say(message, origin, { id = deps.ids(), inputs = () => [], jobs = () => [], prefix = null } = {}) {
-      const said = { kind: "message", id, dialect: "ai-sdk", origin, body: bodyOf(message) } as const;
-      const first: RecordInput = prefix === null ? said : { ...said, prefix };
-      return inOrder(async () => {
+      const body = { kind: "message", id, dialect: "ai-sdk", origin, body: bodyOf(message) } as const;
+      const first: RecordInput = prefix === null ? body : { ...body, prefix };
+      const make = () => {
         const seq = conversation.head().version + 1;
-        await write([first, ...inputs(seq)], { jobs: jobs(seq) });
-        emit({ type: "message-append", seq, role: message.role });
-        return seq;
-      });
+        return { inputs: [first, ...inputs(seq)], jobs: jobs(seq) };
+      };
+      const [seq] = await log.write(make).catch(lost);
+      emit({ type: "message-append", seq: seq!, role: message.role });
+      return seq!;
     },
     finish(end) {
       ending ??= end;

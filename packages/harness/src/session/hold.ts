@@ -1,9 +1,10 @@
 /**
- * The right to write to an open thread: the lease taken for each write and given back after it, or held from opening to
- * closing. Under it nobody else writes, so that what was read just before still stands.
+ * The right to write to an open thread: the lease taken for each write and given back after it, or held for as long as
+ * some work goes on. Under it nobody else writes, so that what was read just before still stands; writes through one
+ * hold take turns.
  */
 import { setTimeout as wait } from "node:timers/promises";
-import { withLease } from "../stores/leases.ts";
+import { type Leased, type LeaseOptions, withLease } from "../stores/leases.ts";
 import type { Lease } from "../stores/store.ts";
 import type { ThreadDeps, Writer } from "../threads/writer.ts";
 import { ThreadError } from "./thread-error.ts";
@@ -13,28 +14,40 @@ export interface Hold {
   readonly writer: Writer;
   /** `always`: nobody else can have written since the thread was opened. */
   readonly held: "per-write" | "always";
-  /** Throws a `ThreadError` when the thread can't be had. */
+  /** Never inside itself: it would wait for its own end. Throws a `ThreadError` when the thread can't be had. */
   during<T>(work: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
-export type Held =
-  | { readonly kind: "held"; readonly hold: Hold }
-  | { readonly kind: "busy"; readonly owner: string; readonly expiresAt: string }
-  | { readonly kind: "missing" };
+export interface HoldOptions extends Pick<LeaseOptions, "abandon"> {
+  readonly runId?: string | null;
+}
+
+/** While some work goes on, which learns from the signal that the thread was taken over. */
+export function withHold<T>(
+  deps: ThreadDeps,
+  thread: string,
+  { runId = null, abandon }: HoldOptions,
+  work: (hold: Hold, lost: AbortSignal) => Promise<T>,
+): Promise<Leased<T>> {
+  return withLease(deps.store, thread, { owner: deps.ids(), abandon }, (lease, lost) => {
+    const during = inTurn((write) => (lost.aborted ? takenOver(thread) : write()));
+    return work({ writer: { ...deps, lease, runId }, held: "always", during, close: async () => {} }, lost);
+  });
+}
+
+export type Held = Exclude<Leased<never>, { kind: "done" }> | { readonly kind: "held"; readonly hold: Hold };
 
 /** For as long as it is open. */
 export async function holdThread(deps: ThreadDeps, thread: string): Promise<Held> {
   const closed = Promise.withResolvers<void>();
   const opened = Promise.withResolvers<Held>();
-  const leased = withLease(deps.store, thread, { owner: deps.ids() }, async (lease, lost) => {
-    const during = <T>(work: () => Promise<T>): Promise<T> => (lost.aborted ? takenOver(thread) : work());
-    const writer = { ...deps, lease, runId: null };
+  const leased = withHold(deps, thread, {}, async (hold) => {
     const close = async (): Promise<void> => {
       closed.resolve();
       await leased;
     };
-    opened.resolve({ kind: "held", hold: { writer, held: "always", during, close } });
+    opened.resolve({ kind: "held", hold: { ...hold, close } });
     await closed.promise;
   });
   leased.then((ended) => ended.kind !== "done" && opened.resolve(ended), opened.reject);
@@ -55,7 +68,7 @@ export function holdPerWrite(deps: ThreadDeps, thread: string, waitMs: number): 
   return {
     writer,
     held: "per-write",
-    async during(work) {
+    during: inTurn(async (work) => {
       const until = deps.clock().getTime() + waitMs;
       for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
         const leased = await withLease(deps.store, thread, { owner }, (lease) => {
@@ -67,13 +80,31 @@ export function holdPerWrite(deps: ThreadDeps, thread: string, waitMs: number): 
         if (deps.clock().getTime() + pause > until) return stillBusy(thread, leased.expiresAt);
         await wait(pause);
       }
-    },
+    }),
     close: async () => {},
   };
 }
 
+/** For a copy in memory: there is nothing to hold. */
+export function holdNothing(deps: ThreadDeps, thread: string): Hold {
+  const writer = { ...deps, lease: { thread, owner: "", epoch: 0 }, runId: null };
+  return { writer, held: "always", during: (work) => work(), close: async () => {} };
+}
+
 const FIRST_PAUSE_MS = 4;
 const LONGEST_PAUSE_MS = 250;
+
+type Act = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** One after the other, in the order they were asked for. */
+export function inTurn(act: Act): Act {
+  let before: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const mine = before.then(() => act(work));
+    before = mine.catch(() => {});
+    return mine;
+  };
+}
 
 function takenOver(thread: string): never {
   throw new ThreadError("lease-lost", `thread ${thread} was taken over by somebody else: open it again`);

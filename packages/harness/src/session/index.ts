@@ -1,7 +1,7 @@
 export type { FixedRequest } from "./fixed-request.ts";
 export type { GivenMessage, IdentifiedMessage } from "./given-message.ts";
 export { type OpenedThread, type OpenThreadOptions, openThread } from "./open-thread.ts";
-export type { OverflowEvent } from "./shrink.ts";
+export type { OverflowEvent, ThreadEvent } from "./session.ts";
 export type { ThreadError, ThreadErrorCode } from "./thread-error.ts";
 export type {
   OpenThread,
@@ -10,6 +10,5 @@ export type {
   Reported,
   ReportedUsage,
   ReportOptions,
-  ThreadEvent,
   ThreadPrompt,
 } from "./thread-session.ts";

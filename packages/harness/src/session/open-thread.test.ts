@@ -8,8 +8,9 @@ import { fork, pin, undo, withWriter } from "../threads/acts.ts";
 import { replay, verify } from "../threads/audit.ts";
 import { threadDeps } from "../threads/writer.ts";
 import { type OpenThreadOptions, openThread } from "./open-thread.ts";
+import type { ThreadEvent } from "./session.ts";
 import { ThreadError } from "./thread-error.ts";
-import type { OpenThread, ThreadEvent } from "./thread-session.ts";
+import type { OpenThread } from "./thread-session.ts";
 
 const user = (content: string): OpenAiMessage => ({ role: "user", content });
 const answer = (content: string): OpenAiMessage => ({ role: "assistant", content });

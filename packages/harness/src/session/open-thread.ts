@@ -7,7 +7,6 @@ import { NOWHERE } from "@palimpsest/core/internal/summary";
 import { checkThreadId, checkUser } from "@palimpsest/core/log";
 import { type Dialect, type RuleSet, rulesOf, type Shape } from "@palimpsest/core/message";
 import { answerReserve, createMeter } from "@palimpsest/core/tokens";
-import { createCompactor } from "../compaction/compactor.ts";
 import { createModelWriter } from "../compaction/model-writer.ts";
 import { summarizeBy } from "../compaction/summarize.ts";
 import type { SummaryWriter } from "../compaction/summary-writer.ts";
@@ -15,15 +14,13 @@ import { type Summarization, type SummarizationOptions, summarizationFromOptions
 import { type GivenCounter, modelCounter } from "../models/tokenizers.ts";
 import type { Store } from "../stores/store.ts";
 import { asUser } from "../stores/users.ts";
-import { type Conversation, openConversation } from "../threads/conversation.ts";
+import { openConversation } from "../threads/conversation.ts";
 import { createThread, type ThreadDeps, threadDeps } from "../threads/writer.ts";
-import { catchingUp, onSameFold } from "./catch-up.ts";
-import { compactionParts } from "./compaction-parts.ts";
 import { type FixedRequest, sizeFixed } from "./fixed-request.ts";
-import { type Hold, holdPerWrite, holdThread } from "./hold.ts";
-import { knownIds } from "./known-ids.ts";
-import { openPrompting } from "./prompting.ts";
-import { type OpenThread, type SessionParts, type ThreadEvent, threadSession } from "./thread-session.ts";
+import { holdPerWrite, holdThread } from "./hold.ts";
+import { type OpenLog, openLog } from "./open-log.ts";
+import { openSession, type ThreadEvent, type WriterPlace } from "./session.ts";
+import { type OpenThread, type ThreadParts, threadSession } from "./thread-session.ts";
 import { windowBook } from "./window-book.ts";
 
 export interface OpenThreadOptions<M extends object> {
@@ -86,8 +83,8 @@ export async function openThread<M extends object>(options: OpenThreadOptions<M>
   const conversation = held.kind === "held" ? await openConversation(held.hold.writer, shape) : null;
   // Deleted in between: it is made anew.
   if (held.kind === "missing" || conversation === null) return openThread(options);
-  const parts = await sessionParts({ ...options, shape }, { deps, settings, conversation, hold: held.hold });
-  return { kind: "open", thread: threadSession(parts) };
+  const log = openLog(held.hold, conversation);
+  return { kind: "open", thread: threadSession(await threadParts({ ...options, shape }, { deps, settings, log })) };
 }
 
 const WAIT_MS = 5_000;
@@ -95,94 +92,50 @@ const WAIT_MS = 5_000;
 interface Opening<M> {
   readonly deps: ThreadDeps;
   readonly settings: Summarization;
-  readonly conversation: Conversation<M>;
-  readonly hold: Hold;
+  readonly log: OpenLog<M>;
 }
 
-async function sessionParts<M extends object>(
+async function threadParts<M extends object>(
   options: OpenThreadOptions<M>,
-  { deps, settings, conversation, hold }: Opening<M>,
-): Promise<SessionParts<M>> {
+  { deps, settings, log }: Opening<M>,
+): Promise<ThreadParts<M>> {
   const { shape, window, reserve, model = "unknown", rules, fixed = {}, signal = null } = options;
-  const { onEvent: on = () => {} } = options;
-  const { clock, store } = deps;
-  const { id } = conversation.header;
   const counter = await modelCounter(options.counter, { model });
   const meter = createMeter(shape, { ...counter, counter: counter.count });
+  const sized = (given: FixedRequest) => sizeFixed(given, meter, deps.hash);
   const book = windowBook({
     endpoint: { provider: shape.dialect, baseUrl: null, model },
     window: typeof window === "number" ? () => window : window,
     reserve: (size) => reserve ?? answerReserve(size, null),
-    clock,
+    clock: deps.clock,
     shelf: null,
   });
-  const prompting = await openPrompting(
-    { store, conversation },
-    {
-      shape,
-      rules: rules ?? rulesOf(shape.dialect as Dialect),
-      meter,
-      fixed: sizeFixed(fixed, meter, deps.hash),
-      model,
-      prior: counter.prior,
-      book,
-      clock,
-      before: null,
-    },
-  );
-  const label = JSON.stringify(["given", settings.summaryPrompt]);
-  const ids = knownIds(store, id);
-  const catchUp = catchingUp({ hold, conversation, ids, prompting });
-  const { policy, prune, quotes, background } = compactionParts({
+  const session = await openSession(log, {
     deps,
-    threadId: id,
+    rules: rules ?? rulesOf(shape.dialect as Dialect),
+    meter,
+    counter,
+    book,
+    model,
     settings,
-    label,
+    fixed: sized(fixed),
+    before: null,
+    writer: (place) => writerOf(options, settings, place),
+    label: JSON.stringify(["given", settings.summaryPrompt]),
     ahead: "yes",
-    lastAt: prompting.lastAt,
-  });
-  const count = (text: string): number => Math.ceil(counter.count(text) * counter.prior);
-  const compactor = createCompactor({
-    policy,
-    prune,
-    quotes,
-    clock,
-    background: background ?? null,
-    conversation: onSameFold(conversation, hold, catchUp),
-    prompt: prompting.prompt,
-    window: () => book.window(),
-    writer: writerOf(options, { settings, count, window: () => book.window().size }),
     archive: null,
     originals: () => ({ ...NOWHERE, finder: options.originals ?? null }),
-    on,
+    on: options.onEvent ?? (() => {}),
   });
-  return {
-    deps,
-    shape,
-    hold,
-    conversation,
-    prompting,
-    compactor,
-    book,
-    signal,
-    on,
-    ids,
-    catchUp,
-    automatic: options.summarization !== null,
-    fix: (given) => prompting.fix(sizeFixed(given, meter, deps.hash)),
-  };
+  const automatic = options.summarization !== null;
+  return { deps, session, shape, automatic, signal, fix: (given) => session.fix(sized(given)) };
 }
 
-interface WriterPlace {
-  readonly settings: Summarization;
-  /** The summarizer's window; nothing else is known of it. */
-  readonly window: () => number;
-  readonly count: (text: string) => number;
-}
-
+/** Of the summarizer's window nothing is known but the model's own. */
 function writerOf<M extends object>(
   { writer, summarizer }: OpenThreadOptions<M>,
-  { settings, window, count }: WriterPlace,
+  settings: Summarization,
+  { window, count }: WriterPlace<M>,
 ): SummaryWriter | null {
   if (writer !== undefined) return writer;
   if (summarizer === undefined) return null;

@@ -1,25 +1,36 @@
 /**
  * The prompts of one open thread and the reports on them: what would be sent, what was sent last, and the usage record
- * that settles a report on it. Writes nothing; whoever holds the thread commits the record.
+ * that settles a report on it. Its sizer is the one that was left before, or a new one whose account is resumed from the
+ * reports in the log. Writes nothing.
  */
 import { sizeOf } from "@palimpsest/core/internal/prompt";
-import type { UsageFlaw, UsageRecord } from "@palimpsest/core/log";
-import type { FixedSize, Prompt } from "@palimpsest/core/prompt";
+import { resumeAccount } from "@palimpsest/core/internal/tokens";
+import type { Head, UsageFlaw, UsageRecord } from "@palimpsest/core/log";
+import { type RuleSet, repair, type Shape } from "@palimpsest/core/message";
+import { createSizer, type FixedSize, type Prompt, type Sizer, type SizerOptions } from "@palimpsest/core/prompt";
 import type { Usage } from "../models/usage.ts";
+import type { Store } from "../stores/store.ts";
+import type { Conversation } from "../threads/conversation.ts";
 import { livePrompt, shownAt } from "../threads/live-prompt.ts";
 import type { RecordInput } from "../threads/writer.ts";
-import {
-  countOnReports,
-  type OpenSizer,
-  type OpenSizerOptions,
-  openSizer,
-  type StoredConversation,
-} from "./open-sizer.ts";
 import type { WindowBook } from "./window-book.ts";
 
-export interface PromptingOptions<M extends object> extends Omit<OpenSizerOptions<M>, "window"> {
+/** What a thread is counted with, and what was counted last: whoever opens it next goes on from it. */
+export interface OpenSizer<M> {
+  readonly sizer: Sizer<M>;
+  readonly prompt: Prompt<M> | null;
+  /** When the provider was asked last, if it was. */
+  readonly lastAt: number | null;
+}
+
+export interface PromptingOptions<M extends object> extends Pick<SizerOptions<M>, "rules" | "meter"> {
+  readonly fixed: FixedSize;
+  /** Who is asked: whose reports count, and what they start from. */
+  readonly model: string;
+  readonly prior: number;
   readonly book: WindowBook;
   readonly clock: () => Date;
+  readonly before: OpenSizer<M> | null;
 }
 
 export interface Prompting<M> {
@@ -43,25 +54,35 @@ export interface Prompting<M> {
 /** A prompt that was sent, and the view it showed. */
 export interface Asked<M> {
   readonly prompt: Prompt<M>;
+  /** As they go out: the prompt's, and where that ends with an answer, a word that asks for the next one. */
+  readonly messages: readonly M[];
   readonly measured: UsageRecord["measured"];
 }
 
 export type UsageInput = Extract<RecordInput, { kind: "usage" }>;
+
+/** An open thread and where it is stored. */
+interface StoredConversation<M> {
+  readonly store: Store;
+  readonly conversation: Conversation<M>;
+}
 
 export async function openPrompting<M extends object>(
   thread: StoredConversation<M>,
   { book, clock, ...options }: PromptingOptions<M>,
 ): Promise<Prompting<M>> {
   const { conversation } = thread;
-  const { model, prior } = options;
-  const window = (): number => book.window().size;
-  const { sizer, ...known } = await openSizer(thread, { ...options, window });
+  const { shape } = conversation;
+  const counted = { ...options, window: (): number => book.window().size };
+  const { sizer, ...known } = await openSizer(thread, counted);
   const prompt = livePrompt(conversation, sizer, known.prompt);
   let { lastAt } = known;
   let last: Asked<M> | null = null;
   const now = (): Asked<M> => {
     const measured = { ...shownAt(conversation), promptHash: sizer.fixed.hash };
-    return { prompt: prompt(), measured };
+    const whole = prompt();
+    if (last?.prompt.messages === whole.messages) return { ...last, prompt: whole, measured };
+    return { prompt: whole, messages: endingWithRequest(whole.messages, shape), measured };
   };
   return {
     prompt,
@@ -74,13 +95,13 @@ export async function openPrompting<M extends object>(
     lastAt: () => lastAt,
     report(usage, of, asked = last) {
       const { prompt: sent, measured } = asked ?? now();
-      const settled = sizer.settle({ of, ...usage }, sizeOf(sent), window());
+      const settled = sizer.settle({ of, ...usage }, sizeOf(sent), counted.window());
       lastAt = clock().getTime();
       if (settled.kind === "accepted") book.accept(usage.input);
       return {
         kind: "usage",
         of,
-        model,
+        model: options.model,
         ...usage,
         measured,
         factor: settled.kind === "accepted" ? settled.factor : null,
@@ -88,8 +109,7 @@ export async function openPrompting<M extends object>(
       };
     },
     async recount() {
-      const asked = await countOnReports(thread, { sizer, prompt: prompt(), model, prior, window });
-      lastAt = asked ?? lastAt;
+      lastAt = (await countOnReports(thread, sizer, { ...counted, prompt: prompt() })) ?? lastAt;
     },
     opened: () => ({ sizer, prompt: last?.prompt ?? known.prompt, lastAt }),
   };
@@ -97,4 +117,63 @@ export async function openPrompting<M extends object>(
 
 function flawOf(reason: string): UsageFlaw {
   return reason === "zero" || reason === "over-window" ? reason : "implausible";
+}
+
+/** What a list that keeps all other rules needs to be sent. */
+const LAST_RULE: RuleSet = { name: "request", rules: ["ends-with-request"] };
+
+export function endingWithRequest<M>(messages: readonly M[], shape: Shape<M>): readonly M[] {
+  const last = messages.at(-1);
+  const role = last === undefined ? null : shape.role(last);
+  return role === "user" || role === "tool" ? messages : repair(messages, shape, LAST_RULE).messages;
+}
+
+/** Whose reports count, what they start from, and the most the model takes. */
+interface CountedModel {
+  readonly model: string;
+  readonly prior: number;
+  readonly window: () => number;
+}
+
+async function openSizer<M extends object>(
+  thread: StoredConversation<M>,
+  options: CountedModel & Pick<PromptingOptions<M>, "rules" | "meter" | "fixed" | "before">,
+): Promise<OpenSizer<M>> {
+  const { rules, meter, fixed, before } = options;
+  if (before !== null) {
+    before.sizer.fix(fixed);
+    return before;
+  }
+  const sizer = createSizer({ shape: thread.conversation.shape, rules, meter, fixed });
+  const prompt = livePrompt(thread.conversation, sizer)();
+  return { sizer, prompt, lastAt: await countOnReports(thread, sizer, { ...options, prompt }) };
+}
+
+/** From here on the sizer counts on what the log reports; returns when the provider was asked last. */
+async function countOnReports<M>(
+  { store, conversation }: StoredConversation<M>,
+  sizer: Sizer<M>,
+  { prompt, model, prior, window }: CountedModel & { readonly prompt: Prompt<M> },
+): Promise<number | null> {
+  const head = conversation.head();
+  const reports = await readReports(store, conversation.header.id, head);
+  const resumed = { prompt: sizeOf(prompt), factors: head.factors, priorOf: () => prior, window: window() };
+  sizer.countOn({ account: resumeAccount(reports, resumed), model, prior });
+  const newest = reports.at(-1);
+  return newest === undefined ? null : Date.parse(newest.at);
+}
+
+/** Enough to learn a model's factor from; more would only cost time on a long tail. */
+const REPORTS = 64;
+
+/** The newest reports on what is visible now, oldest first. */
+async function readReports(store: Store, thread: string, head: Head): Promise<UsageRecord[]> {
+  const range = [head.hiddenThrough + 1, head.version] as const;
+  const reports: UsageRecord[] = [];
+  if (head.usage === null || range[0] > range[1]) return reports;
+  for await (const { record } of store.records(thread, { range, kinds: ["usage"], order: "descending" })) {
+    if (record.kind === "usage" && record.flaw == null) reports.push(record);
+    if (reports.length >= REPORTS) break;
+  }
+  return reports.toReversed();
 }
