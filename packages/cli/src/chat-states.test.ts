@@ -17,6 +17,8 @@ interface State {
   readonly stopped: RegExp;
   readonly work: "goes on" | "waits for a line";
   readonly thread?: "imported";
+  /** What stands before the line there, as a pattern. */
+  readonly prompt?: string;
   readonly provider: ProviderServerOptions;
 }
 
@@ -45,6 +47,15 @@ const STATES: readonly State[] = [
           ? "It is blue now."
           : { calls: [{ name: "ask_clarification", input: { question: "Which color?", options: ["red", "blue"] } }] },
     },
+  },
+  {
+    name: "approving",
+    enter: "Write it down.\r",
+    shown: /^Run it\? \[y\/n\/a\] > $/m,
+    stopped: /^\(Ctrl-C again leaves\)$/m,
+    work: "waits for a line",
+    prompt: String.raw`Run it\? \[y\/n\/a\] > `,
+    provider: { respond: () => ({ calls: [{ name: "write_file", input: { path: "a.txt", content: "x" } }] }) },
   },
   {
     name: "thinking",
@@ -102,7 +113,7 @@ async function chatAt(t: TestContext, { enter, shown, provider, thread }: State)
   const model = `{name: slow, provider: openai-compatible, model: m, base_url: "${server.url}", api_key: none, max_input_tokens: 32000}`;
   writeFileSync(
     `${at.home}/config.yaml`,
-    `models:\n  - ${model}\nmemory:\n  enabled: false\ntitle:\n  enabled: false\n`,
+    `models:\n  - ${model}\nmemory:\n  enabled: false\ntitle:\n  enabled: false\napproval:\n  tools: [write_file]\n`,
   );
   if (thread === "imported") await importMessages(at, "t", exchanges(20));
   const editor = at.file("editor.mjs", EDITOR);
@@ -117,30 +128,32 @@ async function chatAt(t: TestContext, { enter, shown, provider, thread }: State)
 for (const state of STATES) {
   test(`${state.name}: the line is edited, pasted into, resized and cleared as ever, and Ctrl-C stops or clears`, async (t) => {
     const chat = await chatAt(t, state);
+    const { prompt = "> " } = state;
+    const line = (text: string) => new RegExp(`^${prompt}${text}$`, "m");
     chat.type(`lone${LEFT}${LEFT}${BACKSPACE}at${CTRL_E}r`);
-    await chat.until(/^> latner$/m);
+    await chat.until(line("latner"));
     chat.type(`${CTRL_A}a ${CTRL_E}${CTRL_W}`);
-    await chat.until(/^> a $/m);
+    await chat.until(line("a "));
     chat.type("\u001b[200~pasted\nlines\u001b[201~");
-    await chat.until(/^> a pasted\n\. lines$/m);
+    await chat.until(line("a pasted\\n\\. lines"));
     chat.resize(44);
     chat.type(CTRL_L);
-    await chat.until(/^> a pasted\n\. lines$/m);
+    await chat.until(line("a pasted\\n\\. lines"));
     chat.type(`${CTRL_X}${CTRL_E}`);
-    await chat.until(/^> A PASTED\n\. LINES$/m);
+    await chat.until(line("A PASTED\\n\\. LINES"));
     chat.type(`${CTRL_U}${BACKSPACE}${CTRL_U}/memo\t`);
-    await chat.until(/^> \/memory ?$/m);
+    await chat.until(line("/memory ?"));
     chat.type(CTRL_U);
-    await chat.until(/^> $/m);
+    await chat.until(line(""));
     if (state.work === "goes on") {
       chat.type("later\r");
       await chat.until(/queued: later\n> $/m);
     }
     chat.type(`half${CTRL_C}`);
     await chat.until(state.stopped);
-    await chat.until(state.work === "goes on" ? /^> later\n\. half$/m : /^> $/m);
+    await chat.until(state.work === "goes on" ? /^> later\n\. half$/m : line(""));
     chat.type(`${CTRL_U}${BACKSPACE}${CTRL_U}${UP}`);
-    await chat.until(state.work === "goes on" ? /^> later$/m : /^> .*$/m);
+    await chat.until(state.work === "goes on" ? /^> later$/m : line(".*"));
     chat.type(`${CTRL_U}${CTRL_D}`);
     assert.equal(await chat.exit(), 0);
   });

@@ -8,7 +8,7 @@ import type { Key } from "./keys.ts";
 import { wholeText } from "./line-editor.ts";
 import { promptRows, type Status } from "./prompt-rows.ts";
 
-const PHASES: readonly Phase[] = ["idle", "asking", "thinking", "streaming", "tool", "compacting"];
+const PHASES: readonly Phase[] = ["idle", "asking", "approving", "thinking", "streaming", "tool", "compacting"];
 const WAITING = PHASES.filter(isWaiting);
 const BUSY = PHASES.filter((phase) => !isWaiting(phase));
 
@@ -152,4 +152,17 @@ test("whatever happens in whatever order: Ctrl-C twice leaves, Ctrl-C and Ctrl-D
     }),
     { numRuns: 300 },
   );
+});
+
+test("what was queued before a call needs an answer waits on: only what is typed then answers it", () => {
+  const { state } = press("tool", ["yes", "<enter>"]);
+  const asked = stepInput(state, { kind: "phase", phase: "approving" });
+  assert.deepEqual([asked.effects, asked.state.queue.length, asked.state.phase], [[], 1, "approving"]);
+  const answered = ["n", "<enter>"].reduce((step, text) => {
+    const next = stepInput(step.state, { kind: "key", key: keyOf(text), at: 0 });
+    return { state: next.state, effects: [...step.effects, ...next.effects] };
+  }, asked);
+  assert.deepEqual(answered.effects, [{ kind: "say", said: { text: "n", shown: "n" } }]);
+  const idle = stepInput(answered.state, { kind: "phase", phase: "idle" });
+  assert.deepEqual(idle.effects, [{ kind: "say", said: { text: "yes", shown: "yes" } }]);
 });

@@ -6,7 +6,8 @@
 import type { Key } from "./keys.ts";
 import { type EditorState, editLine, emptyEditor, shownText, taken, wholeText, withText } from "./line-editor.ts";
 
-export type Phase = "idle" | "asking" | "thinking" | "streaming" | "tool" | "compacting";
+/** `approving`: only what is typed from now on answers it, so what is queued waits on. */
+export type Phase = "idle" | "asking" | "approving" | "thinking" | "streaming" | "tool" | "compacting";
 
 interface Said {
   readonly text: string;
@@ -41,7 +42,7 @@ export type Effect =
 
 export type Happening =
   | { readonly kind: "key"; readonly key: Key; readonly at: number }
-  /** Work has come to this; `idle` and `asking` wait for a line. */
+  /** Work has come to this; `idle`, `asking` and `approving` wait for a line. */
   | { readonly kind: "phase"; readonly phase: Phase }
   /** This is in the line now: an editor wrote it, or a command offers it. */
   | { readonly kind: "fill"; readonly text: string }
@@ -78,7 +79,7 @@ export function stepInput(state: InputState, happening: Happening): Step {
 }
 
 export function isWaiting(phase: Phase): boolean {
-  return phase === "idle" || phase === "asking";
+  return phase === "idle" || phase === "asking" || phase === "approving";
 }
 
 /** How long a second Ctrl-C counts as one of two. */
@@ -88,7 +89,7 @@ function entered(state: InputState, phase: Phase): Step {
   if (!isWaiting(phase)) return { state: { ...state, phase }, effects: [] };
   const [said, ...queue] = state.queue;
   const next = { ...state, phase, stopping: false };
-  if (said === undefined) return { state: next, effects: [] };
+  if (said === undefined || phase === "approving") return { state: next, effects: [] };
   return { state: { ...next, phase: "thinking", queue }, effects: [{ kind: "say", said }] };
 }
 

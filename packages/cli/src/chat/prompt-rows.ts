@@ -4,7 +4,7 @@ import { printable } from "../terminal/terminal-text.ts";
 import { clip, columns, rowsOf } from "../terminal/text-width.ts";
 import type { Activity } from "./activity.ts";
 import { type InputState, isWaiting } from "./input.ts";
-import { type EditorState, shownText } from "./line-editor.ts";
+import { shownText } from "./line-editor.ts";
 
 export interface Status extends Activity {
   /** When the person's message was sent. */
@@ -19,6 +19,7 @@ export interface RowsOptions {
 }
 
 const PROMPT = "> ";
+const APPROVE = "Run it? [y/n/a] > ";
 const MORE = ". ";
 
 export function promptRows(state: InputState, status: Status | null, options: RowsOptions): LiveRows {
@@ -27,7 +28,7 @@ export function promptRows(state: InputState, status: Status | null, options: Ro
     const row = clip(printable(text), width - 1);
     return color ? `\u001b[2m${row}\u001b[22m` : row;
   };
-  const typed = typedRows(state.editor, width - 1);
+  const typed = typedRows(state, width - 1);
   const head = [
     ...(status === null || isWaiting(state.phase) ? [] : [dim(statusText(status, options))]),
     ...state.queue.map(({ shown }) => dim(`  queued: ${shown.replaceAll("\n", " ⏎ ")}`)),
@@ -56,9 +57,10 @@ function statusText({ doing, budget, since }: Status, { now }: RowsOptions): str
   return [`${sign} ${Math.floor(ms / 1000)} s`, ...(budget === "" ? [] : [budget]), doing].join(" · ");
 }
 
-function typedRows(editor: EditorState, room: number): LiveRows {
+function typedRows({ editor, phase }: InputState, room: number): LiveRows {
   const { text, cursor, pastes, search } = editor;
-  const start = search === null ? PROMPT : `(search: ${search.query}${search.at === null ? "; nothing" : ""}) `;
+  const prompt = phase === "approving" ? APPROVE : PROMPT;
+  const start = search === null ? prompt : `(search: ${search.query}${search.at === null ? "; nothing" : ""}) `;
   const before = laidOut(start, shownText({ text: text.slice(0, cursor), pastes }), room);
   const all = laidOut(start, shownText({ text, pastes }), room);
   const last = before.at(-1)!;

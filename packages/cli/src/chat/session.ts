@@ -2,10 +2,11 @@
  * A chat's state and what it can do: the agent with its model, the thread, one answer at a time that can be stopped.
  * Knows nothing of keys and little of looks; the screen shows what its runs tell.
  */
-import type { AgentEvent, RunEnd } from "palimpsest/agent";
+import type { AgentEvent, RunEnd, WaitingCall } from "palimpsest/agent";
 import type { ConfiguredAgent } from "palimpsest/assistant";
 import type { Home } from "palimpsest/internal/home";
 import type { Context } from "../command/command.ts";
+import type { Verdict } from "../home/approvals.ts";
 import { budgetText, drawBudgetLine, windowText } from "../terminal/budget-bar.ts";
 import type { Screen } from "./screen.ts";
 
@@ -43,6 +44,8 @@ export class ChatSession {
   readonly listed: { threads: readonly string[]; models: readonly string[] } = { threads: [], models: [] };
   /** Files the next message will mention. */
   readonly uploaded: string[] = [];
+  /** Tools the person has allowed for as long as this chat is open. */
+  readonly #approved = new Set<string>();
   readonly #waitMs: number;
   readonly #window: number | undefined;
   readonly #workspace: string | null;
@@ -79,6 +82,7 @@ export class ChatSession {
       model: name ?? null,
       window: this.#window,
       workspace: this.#workspace,
+      approved: this.#approved,
       onEvent,
       log: output.note,
       verbose,
@@ -111,7 +115,28 @@ export class ChatSession {
   async say(text: string): Promise<RunEnd> {
     const files = this.uploaded.splice(0);
     const chosen = this.#choices[Number(text.trim()) - 1] ?? text;
-    const prompt = files.length === 0 ? chosen : `${chosen}\n\n(Uploaded: ${files.join(", ")})`;
+    return this.#run(files.length === 0 ? chosen : `${chosen}\n\n(Uploaded: ${files.join(", ")})`);
+  }
+
+  /** The next tool call that waits for the person's word; null: none does. */
+  async waiting(): Promise<WaitingCall | null> {
+    const calls = await this.assistant.agent.thread(this.thread).approvals();
+    return calls.find(({ answer }) => answer === null) ?? null;
+  }
+
+  /** Keeps the person's word on a call; once none waits, the agent goes on. */
+  async decide({ id, name }: WaitingCall, verdict: Verdict): Promise<RunEnd | "others-wait" | "busy"> {
+    if (verdict === "always") this.#approved.add(name);
+    const handle = this.assistant.agent.thread(this.thread);
+    const approved = await handle.approve(id, verdict === "no" ? "no" : "yes");
+    if (approved.kind === "busy") return "busy";
+    for (const call of await handle.approvals())
+      if (call.answer === null && this.#approved.has(call.name)) await handle.approve(call.id, "yes");
+    return (await this.waiting()) === null ? this.#run(undefined) : "others-wait";
+  }
+
+  /** Without a prompt: goes on from where it waited. */
+  async #run(prompt: string | undefined): Promise<RunEnd> {
     this.#streaming = true;
     try {
       return await this.interruptible((signal) => this.#answer(prompt, signal), "thinking");
@@ -152,10 +177,16 @@ export class ChatSession {
     return drawBudgetLine(prompt.breakdown, { color: this.screen.color, width: this.screen.width });
   }
 
-  async #answer(prompt: string, signal: AbortSignal): Promise<RunEnd> {
+  async #answer(prompt: string | undefined, signal: AbortSignal): Promise<RunEnd> {
     const { agent } = this.assistant;
     const { thread: threadId, agentName } = this;
-    const stream = agent.stream({ threadId, agentName, prompt, signal, waitMs: this.#waitMs });
+    const stream = agent.stream({
+      threadId,
+      agentName,
+      signal,
+      waitMs: this.#waitMs,
+      ...(prompt !== undefined && { prompt }),
+    });
     const inputs = new Map<string, unknown>();
     this.uses.length = 0;
     for await (const event of stream) {

@@ -1,4 +1,4 @@
-import type { RunEnd } from "palimpsest/agent";
+import type { RunEnd, WaitingCall } from "palimpsest/agent";
 import { offeredModels } from "palimpsest/internal/models";
 import type { Activity } from "../chat/activity.ts";
 import { completions } from "../chat/completion.ts";
@@ -13,6 +13,7 @@ import { openTerminal } from "../chat/terminal-input.ts";
 import type { Context, Run } from "../command/command.ts";
 import { endingOf, sentence } from "../command/failure.ts";
 import { programName } from "../command/program-name.ts";
+import { askedText, unfinishedNote, type Verdict, verdictOf } from "../home/approvals.ts";
 import { patience, whose, withHome } from "../home/home.ts";
 import { costLine } from "../home/money.ts";
 import { checkTalk, chosenThread, chosenWorkspace, requireModel, type TalkOptions } from "../home/talk.ts";
@@ -81,16 +82,24 @@ const LEARNING_MS = 10_000;
 
 async function converse(session: ChatSession, keyboard: Keyboard, leave: AbortSignal): Promise<number> {
   let failed = false;
+  let shownCall: string | null = null;
   while (!leave.aborted) {
     const { next } = session;
     session.next = null;
     if (next?.kind === "fill") keyboard.fill(next.text);
-    const line = next?.kind === "say" ? next.text : await keyboard.next(session.isAsked ? "asking" : "idle");
+    // Through a pipe nobody answers: the next line is said instead, which refuses the call.
+    const call = session.screen.terminal && next?.kind !== "say" ? await session.waiting() : null;
+    if (call !== null && call.id !== shownCall) await showCall(session, call);
+    shownCall = call?.id ?? null;
+    const phase = call !== null ? "approving" : session.isAsked ? "asking" : "idle";
+    const line = next?.kind === "say" ? next.text : await keyboard.next(phase);
     const slash = line === null ? QUIT : next?.kind === "say" ? TEXT : readSlash(line);
     if (line === null || slash.kind === "quit") break;
     if (line.trim() === "") continue;
     try {
-      if (slash.kind === "command") await slash.command.run(session, slash.argument);
+      const verdict = call === null ? null : verdictOf(line);
+      if (call !== null && verdict !== null) failed = !(await decided(session, call, verdict)) || failed;
+      else if (slash.kind === "command") await slash.command.run(session, slash.argument);
       else if (slash.kind === "unknown")
         await session.screen.aside(`There is no /${slash.name}; /help lists what there is.`);
       else failed = !(await answered(session, line)) || failed;
@@ -104,6 +113,19 @@ async function converse(session: ChatSession, keyboard: Keyboard, leave: AbortSi
   return failed && !session.screen.terminal ? 1 : 0;
 }
 
+async function showCall({ screen }: ChatSession, call: WaitingCall): Promise<void> {
+  await screen.line(askedText(call));
+  await screen.aside(
+    "y runs it, n refuses it, a always runs this tool while the chat is open; anything else is said instead",
+  );
+}
+
+async function decided(session: ChatSession, call: WaitingCall, verdict: Verdict): Promise<boolean> {
+  const end = await session.decide(call, verdict);
+  if (end === "busy") await session.screen.aside("! Another run is writing to this thread: try again.");
+  return end === "busy" || end === "others-wait" || shown(session, end);
+}
+
 const QUIT = { kind: "quit" } as const;
 const TEXT = { kind: "text" } as const;
 
@@ -113,11 +135,16 @@ async function answered(session: ChatSession, line: string): Promise<boolean> {
 }
 
 /** A thread in which nothing was said isn't there. */
-async function sayGoodbye({ screen, thread, context, deps }: ChatSession): Promise<void> {
+async function sayGoodbye(session: ChatSession): Promise<void> {
+  const { screen, thread, deps } = session;
   if ((await deps.store.header(thread)) === undefined) return;
   const money = await deps.cost(thread);
   if (money !== null) await screen.aside(`${sentence(costLine(money))}.`);
-  await screen.aside(`Go on with: ${programName()} chat --thread ${thread}${whose(context)}`);
+  await screen.aside(`Go on with: ${wayBack(session)}`);
+}
+
+function wayBack({ thread, context }: ChatSession): string {
+  return `${programName()} chat --thread ${thread}${whose(context)}`;
 }
 
 /** How an answer ended, and what fills the window now; false when it failed. */
@@ -130,10 +157,12 @@ async function shown(session: ChatSession, end: RunEnd): Promise<boolean> {
   if (end.kind === "aborted") await screen.aside("(stopped; what was said so far is kept)");
   if (end.kind === "busy") await screen.aside(`! Another run is writing to this thread, until ${end.expiresAt}.`);
   if (end.kind === "failed") await screen.aside(`! ${end.message}`);
-  if (end.kind === "step-limit") await screen.aside(`! Stopped after ${end.limit} steps: say "go on" to continue.`);
+  const asking = end.kind === "approval" && screen.terminal;
+  const note = asking ? null : unfinishedNote(end, { decide: wayBack(session), goOn: 'say "go on" to continue' });
+  if (note !== null) await screen.aside(`! ${note}`);
   const budget = await session.budget();
   if (budget !== null) await screen.styledAside(budget);
-  return end.kind !== "failed" && end.kind !== "busy";
+  return end.kind !== "failed" && end.kind !== "busy" && (end.kind !== "approval" || asking);
 }
 
 async function greet(session: ChatSession): Promise<void> {

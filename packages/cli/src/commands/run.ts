@@ -1,8 +1,11 @@
 import type { RunResult } from "palimpsest/agent";
 import type { ConfiguredAgent } from "palimpsest/assistant";
+import { addUsage } from "palimpsest/internal/models";
 import type { Context, Run } from "../command/command.ts";
 import { Failure, sentence, UsageError } from "../command/failure.ts";
 import { programName } from "../command/program-name.ts";
+import { askedText, unfinishedNote, verdictOf } from "../home/approvals.ts";
+import { ask, canAsk } from "../home/ask.ts";
 import { compactionProgress } from "../home/compaction-progress.ts";
 import { busy, patience, waitingNote, whose, withHome } from "../home/home.ts";
 import { readStdin } from "../home/stdin.ts";
@@ -19,39 +22,73 @@ export const run: Run<TalkOptions> = async ({ positionals, options }, context) =
     const { output, verbose } = context;
     const chosen = await chosenThread(options, home.store);
     const model = options.model ?? null;
+    const approved = new Set<string>();
     const { agent, memory } = await home.agent({
       model,
+      approved,
       window: options.window,
       workspace,
       log: output.note,
       verbose,
     });
     try {
-      const stream = agent.stream({
-        prompt,
-        threadId: chosen,
-        agentName: options.agent,
-        signal: context.signal,
-        waitMs,
-      });
-      const progress = compactionProgress(context);
-      let shown = "";
-      for await (const event of stream) {
-        if (event.type === "compaction-start" || event.type === "summary-progress") progress(event);
-        if (event.type === "thread-wait") context.output.note(waitingNote(stream.threadId, event));
-        if (event.type === "model-retry")
-          context.output.note(`${event.reason}; trying again in ${duration(event.delayMs)}`);
-        if (event.type !== "text-delta" || context.format === "json") continue;
-        shown += event.text;
-        await context.output.write(event.text);
+      const talk: Talk = { agent, approved, context };
+      const fixed = { agentName: options.agent, signal: context.signal, waitMs };
+      let result = await answer(talk, { ...fixed, prompt, threadId: chosen });
+      while (result.end.kind === "approval" && canAsk(context.format)) {
+        await decide(talk, result.threadId);
+        result = joined(result, await answer(talk, { ...fixed, threadId: result.threadId }));
       }
-      if (shown !== "" && !shown.endsWith("\n")) await context.output.write("\n");
-      return await report(await stream.result, { context, asked: chosen, model });
+      return await report(result, { context, asked: chosen, model });
     } finally {
       if (!context.signal.aborted) await learn(memory, context);
     }
   });
 };
+
+interface Talk {
+  readonly agent: ConfiguredAgent["agent"];
+  /** Tools the person has allowed for the rest of this command. */
+  readonly approved: Set<string>;
+  readonly context: Context;
+}
+
+async function answer({ agent, context }: Talk, input: Parameters<typeof agent.stream>[0]): Promise<RunResult> {
+  const stream = agent.stream(input);
+  const progress = compactionProgress(context);
+  let shown = "";
+  for await (const event of stream) {
+    if (event.type === "compaction-start" || event.type === "summary-progress") progress(event);
+    if (event.type === "thread-wait") context.output.note(waitingNote(stream.threadId, event));
+    if (event.type === "model-retry")
+      context.output.note(`${event.reason}; trying again in ${duration(event.delayMs)}`);
+    if (event.type !== "text-delta" || context.format === "json") continue;
+    shown += event.text;
+    await context.output.write(event.text);
+  }
+  if (shown !== "" && !shown.endsWith("\n")) await context.output.write("\n");
+  return stream.result;
+}
+
+/** Asks about each call that waits; what was decided is kept in the thread at once. */
+async function decide({ agent, approved, context }: Talk, thread: string): Promise<void> {
+  const { output, signal } = context;
+  const handle = agent.thread(thread);
+  for (const call of await handle.approvals()) {
+    if (call.answer !== null) continue;
+    await output.line(askedText(call));
+    const verdict = approved.has(call.name)
+      ? "yes"
+      : verdictOf(await ask("Run it? [y]es, [N]o, [a]lways now: ", signal));
+    if (verdict === "always") approved.add(call.name);
+    await handle.approve(call.id, verdict === "yes" || verdict === "always" ? "yes" : "no");
+  }
+}
+
+/** Two parts of one answer: what was asked in between was the person. */
+function joined(first: RunResult, then: RunResult): RunResult {
+  return { ...then, steps: first.steps + then.steps, usage: addUsage(first.usage, then.usage) };
+}
 
 /** How long the program stays to learn from the turn; what is left is learned by the next one. */
 const LEARNING_MS = 10_000;
@@ -90,16 +127,20 @@ async function report(result: RunResult, { context, asked, model }: Told): Promi
   if (end.kind === "busy") throw busy(thread, end.expiresAt, "try again then, or wait longer with --wait SECONDS");
   if (end.kind === "failed") throw new Failure(end.code, sentence(end.message));
   if (end.kind === "aborted") context.signal.throwIfAborted();
+  const go = `run PROMPT --thread ${thread}${whose(context)}`;
+  const note = unfinishedNote(end, {
+    decide: `${programName()} chat --thread ${thread}${whose(context)}`,
+    goOn: "run again on the thread to go on",
+  });
   if (context.format === "json") {
     const { runDocument } = await import("palimpsest/internal/documents");
     await context.output.json(runDocument(result, { config: await context.located.settings(), model }));
   } else {
     if (end.kind === "asked")
       await context.output.line([end.question, ...end.options.map((one) => `- ${one}`)].join("\n"));
-    if (asked === undefined)
-      context.output.note(`Go on with: ${programName()} run PROMPT --thread ${thread}${whose(context)}`);
+    if (asked === undefined) context.output.note(`Go on with: ${programName()} ${go}`);
   }
-  if (end.kind !== "step-limit") return 0;
-  context.output.note(`Stopped after ${end.limit} steps without an answer: run again on the thread to go on.`);
+  if (note === null) return 0;
+  context.output.note(note);
   return 1;
 }

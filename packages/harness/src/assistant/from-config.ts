@@ -11,6 +11,7 @@ import type { ConfigFile } from "../config/schema.ts";
 import { type Summarization, summarizationForThreads } from "../config/summarization.ts";
 import { workspaceQuota } from "../config/workspace-quota.ts";
 import type { EmitMemory } from "../memory/events.ts";
+import { pricesOf } from "../models/cost.ts";
 import { limitsIn } from "../models/learned-limits.ts";
 import { type ResolvedModel, resolveModel } from "../models/resolve-model.ts";
 import type { Store } from "../stores/store.ts";
@@ -18,6 +19,7 @@ import { subagentsFromConfig } from "../subagents/from-config.ts";
 import { workspaceFor } from "../subagents/shared-workspace.ts";
 import { usedBy } from "../workspace/quota.ts";
 import type { Root } from "../workspace/workspace.ts";
+import { approvalOf } from "./approval.ts";
 import { type ConfiguredMemory, configuredMemory } from "./configured-memory.ts";
 import { createDeepAgent } from "./create-deep-agent.ts";
 import type { DeepFilesOptions } from "./deep-files.ts";
@@ -33,6 +35,10 @@ export interface ConfiguredAgentOptions extends Pick<AgentOptions, "onEvent" | "
   readonly window?: number | undefined;
   /** A person's own directory that agents work in instead of the thread's; the caller has asked the person. */
   readonly workspace?: string | null;
+  /** Tools that a person allows from now on, whatever `approval.tools` says; it may grow while the agent is used. */
+  readonly approved?: ReadonlySet<string>;
+  /** What is doubtful in the configuration and shows only in a run. */
+  readonly onWarning?: (text: string) => void;
   /** What memory does behind the runs. */
   readonly onMemory?: EmitMemory;
 }
@@ -60,11 +66,12 @@ export async function createAgentFromConfig(options: ConfiguredAgentOptions): Pr
     ...(tools !== undefined && { tools }),
     limits: limitsIn(join(home, "learned-limits.json")),
     ...limitsOf(config),
+    ...budgetOf(config, model),
     files: { ...filesOf(home, config, model), ...(await workspaceOf(options)) },
     subagents: subagentsFromConfig(config, model.name),
     ...(memory !== null && { memory: memory.middleware }),
     title: config.title.enabled ? { maxWords: config.title.max_words } : null,
-    middleware: options.middleware ?? [],
+    ...approvalOf(config, options),
     summarization: settings,
     summarizer: summarizerOf(config, settings),
   });
@@ -84,6 +91,20 @@ function limitsOf({ limits }: ConfigFile): Pick<AgentOptions, "modelLimits" | "t
       answerChars: limits.answer_characters,
     },
     toolTimeoutMs: ms(limits.tool_seconds),
+  };
+}
+
+function budgetOf({ limits, models }: ConfigFile, { name }: ResolvedModel): Pick<AgentOptions, "budget"> {
+  const { run_tokens: tokens, run_cost: cost } = limits;
+  if (tokens === null && cost === null) return {};
+  const entry = models.find((one) => one.name === name);
+  const prices = entry === undefined ? null : pricesOf(entry);
+  return {
+    budget: {
+      ...(tokens !== null && { tokens }),
+      ...(cost !== null && { cost }),
+      ...(prices !== null && { prices }),
+    },
   };
 }
 

@@ -84,7 +84,8 @@ export interface Home extends LocatedHome, ThreadDeps {
   close(): Promise<void>;
 }
 
-export interface HomeAgentOptions extends Omit<ConfiguredAgentOptions, "home" | "config" | "store" | "onMemory"> {
+export interface HomeAgentOptions
+  extends Omit<ConfiguredAgentOptions, "home" | "config" | "store" | "onMemory" | "onWarning"> {
   /** Gets a line of what happens, as far as `log_level` asks for it. */
   readonly log?: (line: string) => void;
   /** Everything that is worth a line, whatever `log_level` says. */
@@ -199,6 +200,7 @@ function opened(located: LocatedHome, store: Store, made: ConfiguredAgent[] = []
         config,
         store: deps.store,
         onMemory: logged,
+        onWarning: (text) => log?.(`warning: ${text}`),
         onEvent(event, ...where) {
           logged(event);
           options.onEvent?.(event, ...where);

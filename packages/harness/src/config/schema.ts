@@ -190,6 +190,21 @@ const limitsSchema = z.strictObject({
   workspace_megabytes: positive.default(1024).describe("Most that a thread's files may take."),
   workspace_files: wholeAboveZero.default(20_000).describe("Most files and folders of a thread."),
   tool_seconds: positive.nullable().default(600).describe("A tool that takes longer is left alone; null: no limit."),
+  run_tokens: wholeAboveZero
+    .nullable()
+    .default(null)
+    .describe("Most tokens that one run may use, with its summaries and sub-agents; null: no limit."),
+  run_cost: positive
+    .nullable()
+    .default(null)
+    .describe("Most that one run may cost, in the currency of the model's prices; null: no limit."),
+});
+
+const approvalSchema = z.strictObject({
+  tools: z
+    .array(z.string().min(1))
+    .default([])
+    .describe("Names of tools that a person is asked about before each call."),
 });
 
 const gatewaySchema = z.strictObject({
@@ -241,6 +256,7 @@ export const configSchema = z.strictObject({
     .describe("Left out: on, as agents have it by default. A section without `enabled`: off."),
   memory: memorySchema.prefault({}),
   subagents: subagentsSchema.prefault({}),
+  approval: approvalSchema.prefault({}),
   tool_output: toolOutputSchema.prefault({}),
   skills: z.strictObject({ path: z.string().min(1).default("skills") }).prefault({}),
   title: z.strictObject({ enabled: z.boolean().default(true), max_words: wholeAboveZero.default(6) }).prefault({}),

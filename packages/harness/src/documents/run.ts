@@ -24,6 +24,8 @@ export function runDocument(
     ...(end.kind === "asked" && { question: end.question, options: end.options }),
     ...((end.kind === "approval" || end.kind === "client-calls") && { calls: end.calls }),
     ...(end.kind === "approval" && { clientCalls: end.clientCalls }),
+    ...(end.kind === "budget" && { spent: { tokens: end.tokens, cost: end.cost } }),
+    ...(end.kind === "step-limit" && { limit: end.limit }),
     // Null: as configured.
     ...(prices !== null && { cost: { ...costOf(usage, prices), currency: prices.source === "table" ? "USD" : null } }),
   };

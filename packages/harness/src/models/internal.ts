@@ -3,4 +3,4 @@ export { costOf, pricesOf } from "./cost.ts";
 export { PRICES_AS_OF } from "./known-prices.ts";
 export { knownWindow } from "./known-windows.ts";
 export { offeredModels } from "./offers.ts";
-export { NO_USAGE } from "./usage.ts";
+export { addUsage, NO_USAGE } from "./usage.ts";
