@@ -49,7 +49,8 @@ export async function askOneOf<A extends Asking & { readonly nextModel: (() => P
 async function ask(run: Run, asking: Asking): Promise<StepOutcome> {
   const { requests, chain, model, callLimits: limits } = asking;
   const settings = settingsAt(model.settings, run.step);
-  const context = { step: run.step, signal: run.signal, emit: run.emit, limits, format: asking.output?.format };
+  const { step, signal, emit, deps } = run;
+  const context = { step, signal, emit, limits, clock: deps.clock, format: asking.output?.format };
   let recovered = false;
   for (let attempt = 1; ; ) {
     const call = (given: ModelRequest): Promise<StepOutcome> => {

@@ -3,7 +3,7 @@
  * the memory with them: once there are many events, neighbors that say the same in one piece are joined. No reader loses
  * or repeats a word by it: only what all have behind them, or all have before them, is joined.
  */
-import type { AgentEvent } from "./events.ts";
+import type { AgentEvent, StepEvent } from "./events.ts";
 
 /** Where one reader stands: the next event it will be given. */
 export interface Reader {
@@ -52,11 +52,24 @@ const ROOMY = 2_000;
 const MOST_CHARS = 16_384;
 
 function joinedOf(first: AgentEvent | undefined, second: AgentEvent | undefined): AgentEvent | null {
-  if (first === undefined || second === undefined || first.type !== second.type) return null;
+  if (first === undefined || second === undefined) return null;
+  if (first.type !== "subagent-event") return joinedPieces(first, second);
+  if (second.type !== "subagent-event" || first.threadId !== second.threadId) return null;
+  const event = joinedPieces(first.event, second.event);
+  return event === null ? null : { ...first, event: event as StepEvent };
+}
+
+function joinedPieces(first: AgentEvent, second: AgentEvent): AgentEvent | null {
   // The latest progress stands for what was before.
-  if (first.type === "tool-progress") return "callId" in second && first.callId === second.callId ? second : null;
+  if (first.type === "tool-progress")
+    return second.type === first.type && first.callId === second.callId ? second : null;
+  if (first.type === "tool-input-delta")
+    return second.type === first.type && first.callId === second.callId ? joinedText(first, second) : null;
   if (first.type !== "text-delta" && first.type !== "reasoning-delta") return null;
-  if (!("text" in second) || !("id" in second) || first.id !== second.id) return null;
+  return second.type === first.type && first.id === second.id ? joinedText(first, second) : null;
+}
+
+function joinedText<E extends { readonly text: string }>(first: E, second: { readonly text: string }): E | null {
   const text = first.text + second.text;
   return text.length > MOST_CHARS ? null : { ...first, text };
 }

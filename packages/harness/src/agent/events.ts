@@ -14,27 +14,7 @@ export type AgentEvent =
   /** Another run holds the thread: this one waits for it, since its caller allows that. */
   | { readonly type: "thread-wait"; readonly expiresAt: string; readonly waitMs: number }
   | { readonly type: "step-start"; readonly step: number }
-  /** Pieces of one text share an id. */
-  | { readonly type: "text-delta"; readonly id: string; readonly text: string }
-  | { readonly type: "reasoning-delta"; readonly id: string; readonly text: string }
-  | { readonly type: "tool-start"; readonly callId: string; readonly name: string; readonly input: unknown }
-  | {
-      readonly type: "tool-progress";
-      readonly callId: string;
-      readonly name: string;
-      /** What a tool that yields has to show so far. */
-      readonly output: unknown;
-    }
-  | {
-      readonly type: "tool-end";
-      readonly callId: string;
-      readonly name: string;
-      readonly output: unknown;
-      readonly isError: boolean;
-      /** It was never run: a person or a rule has refused it. */
-      readonly denied?: true;
-      readonly ms: number;
-    }
+  | StepEvent
   /** The call waits for a person: `agent.thread(id).approve(callId, "yes" | "no")`. */
   | {
       readonly type: "approval-ask";
@@ -55,6 +35,71 @@ export type AgentEvent =
   | { readonly type: "run-end"; readonly end: RunEnd }
   | CompactionEvent
   | FeatureEvents[keyof FeatureEvents];
+
+/** What is seen of a step while it goes on. */
+export type StepEvent =
+  /** Pieces of one text share an id. */
+  | { readonly type: "text-delta"; readonly id: string; readonly text: string }
+  | { readonly type: "reasoning-delta"; readonly id: string; readonly text: string }
+  /** The model writes a tool's input. One that is never started was taken back: the model failed, and is asked again. */
+  | { readonly type: "tool-input-start"; readonly callId: string; readonly name: string }
+  | { readonly type: "tool-input-delta"; readonly callId: string; readonly text: string }
+  | {
+      readonly type: "tool-start";
+      readonly callId: string;
+      readonly name: string;
+      readonly input: unknown;
+      /** One of the provider's own tools, which it runs itself. */
+      readonly by?: "provider";
+    }
+  | {
+      readonly type: "tool-progress";
+      readonly callId: string;
+      readonly name: string;
+      /** What a tool that yields has to show so far. */
+      readonly output: unknown;
+    }
+  | {
+      readonly type: "tool-end";
+      readonly callId: string;
+      readonly name: string;
+      readonly output: unknown;
+      readonly isError: boolean;
+      /** It was never run: a person or a rule has refused it. */
+      readonly denied?: true;
+      readonly ms: number;
+    }
+  /** What the answer rests on, as the provider says. */
+  | {
+      readonly type: "source-add";
+      readonly id: string;
+      readonly title: string | null;
+      readonly url?: string;
+      readonly document?: { readonly mediaType: string; readonly filename: string | null };
+    }
+  /** The model has made a file; `data` is base64. */
+  | {
+      readonly type: "file-add";
+      readonly of: "answer" | "reasoning";
+      readonly mediaType: string;
+      readonly data: string;
+    };
+
+const STEP_EVENTS: Readonly<Record<StepEvent["type"], true>> = {
+  "text-delta": true,
+  "reasoning-delta": true,
+  "tool-input-start": true,
+  "tool-input-delta": true,
+  "tool-start": true,
+  "tool-progress": true,
+  "tool-end": true,
+  "source-add": true,
+  "file-add": true,
+};
+
+export function isStepEvent(event: AgentEvent): event is StepEvent {
+  return Object.hasOwn(STEP_EVENTS, event.type);
+}
 
 export type Emit = (event: AgentEvent) => void;
 

@@ -11,7 +11,7 @@ export type { Agent, AgentOptions, CompactOptions } from "./create-agent.ts";
 export { createAgent } from "./create-agent.ts";
 export type { AgentErrorCode } from "./errors.ts";
 export { AgentError } from "./errors.ts";
-export type { AgentEvent, ClientCall, RunEnd, RunResult, StepUsage } from "./events.ts";
+export type { AgentEvent, ClientCall, RunEnd, RunResult, StepEvent, StepUsage } from "./events.ts";
 export type { RunInput } from "./execute.ts";
 export type * from "./features.ts";
 export type { EditInput, RegenerateInput } from "./fork/fork-run.ts";

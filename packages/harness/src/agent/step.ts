@@ -8,13 +8,14 @@ import { scoped } from "../abort.ts";
 import { withoutExecute } from "../models/without-execute.ts";
 import { isOverflowFinish } from "../session/overflow.ts";
 import { markedInstructions, markedMessages } from "./cache-marks.ts";
-import { answerTooLong, type CallLimits, SilenceTimer } from "./call-limits.ts";
-import { AgentError, messageOf } from "./errors.ts";
+import { type CallLimits, SilenceTimer } from "./call-limits.ts";
+import { AgentError } from "./errors.ts";
 import type { Emit, StepUsage } from "./events.ts";
 import type { ModelObject, ModelSettings } from "./model.ts";
 import { openModelStream } from "./model-stream.ts";
 import type { ResponseFormat } from "./output/output.ts";
 import type { ModelRequest } from "./request.ts";
+import { Seen, type StreamPart } from "./seen.ts";
 import type { ToolCall } from "./tools.ts";
 
 export interface Answered {
@@ -42,6 +43,7 @@ export interface StepContext {
   readonly emit: Emit;
   readonly prefix: string | null;
   readonly limits: CallLimits;
+  readonly clock: () => Date;
   /** Of a run that is to answer with data. */
   readonly format: ResponseFormat | undefined;
 }
@@ -129,86 +131,6 @@ function asked(model: ModelObject, responseFormat: ResponseFormat | undefined): 
       },
     },
   });
-}
-
-/** The parts of the SDK's stream that matter here; all others are of no concern. */
-type StreamPart =
-  | { readonly type: "text-delta" | "reasoning-delta"; readonly id: string; readonly text: string }
-  | { readonly type: "tool-input-delta"; readonly delta: string }
-  | {
-      readonly type: "tool-call";
-      readonly toolCallId: string;
-      readonly toolName: string;
-      readonly input: unknown;
-      readonly invalid?: boolean;
-      readonly error?: unknown;
-      readonly providerExecuted?: boolean;
-    }
-  | { readonly type: "error"; readonly error: unknown };
-
-/** What came out of the stream so far. */
-class Seen {
-  text = "";
-  shown = false;
-  calls: ToolCall[] = [];
-  error: { readonly value: unknown } | undefined;
-  readonly #context: StepContext;
-  #size = 0;
-
-  constructor(context: StepContext) {
-    this.#context = context;
-  }
-
-  take(part: StreamPart): void {
-    switch (part.type) {
-      case "text-delta":
-      case "reasoning-delta":
-        this.#show(part);
-        return;
-      case "tool-input-delta":
-        this.#add(part.delta.length);
-        return;
-      case "tool-call":
-        if (!part.providerExecuted) this.calls.push(toolCall(part));
-        return;
-      case "error":
-        this.error ??= { value: part.error };
-    }
-  }
-
-  /** What there is room for is shown and kept, also of a piece that is too long. */
-  #show({ type, id, text: whole }: StreamPart & { type: "text-delta" | "reasoning-delta" }): void {
-    const { step, emit, limits } = this.#context;
-    const text = whole.slice(0, limits.answerChars - this.#size);
-    if (text !== "") {
-      if (type === "text-delta") this.text += text;
-      this.shown = true;
-      emit({ type, id: `${step}-${type[0]}-${id}`, text });
-    }
-    this.#add(whole.length);
-  }
-
-  #add(chars: number): void {
-    const { limits } = this.#context;
-    this.#size += Math.max(chars, LEAST_PIECE);
-    if (this.#size > limits.answerChars) throw answerTooLong(limits);
-  }
-
-  aborted(): StepOutcome {
-    return { kind: "aborted", text: this.text };
-  }
-
-  failed(error: unknown): StepOutcome {
-    return { kind: "failed", error, text: this.text, shown: this.shown };
-  }
-}
-
-/** What a piece counts at least: the SDK keeps each until the answer has ended, however little it says. */
-const LEAST_PIECE = 8;
-
-function toolCall(part: StreamPart & { type: "tool-call" }): ToolCall {
-  const { toolCallId: id, toolName: name, input } = part;
-  return { id, name, input, invalid: part.invalid === true ? messageOf(part.error) : null };
 }
 
 /** A step that did not end is never an answer, whatever text it has. */

@@ -161,7 +161,8 @@ function tooSlow(name: string, ms: number): string {
   return `${name} did not finish within ${Math.round(ms / 1000)} seconds and was left alone.`;
 }
 
-function shown(value: unknown): unknown {
+/** As JSON would have it, since an event can be written down. */
+export function shown(value: unknown): unknown {
   try {
     return JSON.parse(bodyOf(value));
   } catch (error) {

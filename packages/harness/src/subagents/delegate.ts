@@ -4,6 +4,7 @@
  */
 import type { CountText } from "@palimpsest/core/tokens";
 import { messageOf } from "../agent/errors.ts";
+import type { StepEvent } from "../agent/events.ts";
 import type { Run } from "../agent/run.ts";
 import type { Answered } from "../agent/step.ts";
 import { modelCounter } from "../models/tokenizers.ts";
@@ -97,6 +98,7 @@ async function carryOut(run: Run, task: Task, options: DelegateOptions): Promise
     threadId,
     maxTurns,
     onStep,
+    onEvent: (event: StepEvent) => run.emit({ type: "subagent-event", ...child, event }),
     prompt: task.prompt,
     context: { runtimeContext: run.runtimeContext, toolsContext: run.toolsContext },
     signal: task.signal,

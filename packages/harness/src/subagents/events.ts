@@ -1,5 +1,5 @@
 /** What a child tells its parent's consumer, as one union, and DeerFlow's words for it in the debug log. */
-import type { StepUsage } from "../agent/events.ts";
+import type { StepEvent, StepUsage } from "../agent/events.ts";
 import type { SubagentStatus } from "./result.ts";
 
 interface Child {
@@ -31,6 +31,8 @@ export type SubagentEvent =
       readonly total: StepUsage;
       readonly ms: number;
     })
+  /** What is seen of its steps: its words, its tools and their inputs. Not in the log, as the like of a parent isn't. */
+  | (Child & { readonly type: "subagent-event"; readonly event: StepEvent })
   | (Child & {
       readonly type: "subagent-end";
       readonly status: SubagentStatus;
@@ -56,6 +58,8 @@ export function subagentLogLines(event: SubagentEvent): readonly string[] {
       ];
     case "subagent-step":
       return [stepLine(event)];
+    case "subagent-event":
+      return [];
     case "subagent-end":
       return [
         `${NAME} Task ${event.status}${took(event)}${event.reason === null ? "" : `: ${event.reason}`}`,

@@ -6,7 +6,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { ToolSet } from "ai";
 import type { RunContext } from "../agent/context/tool-options.ts";
 import { type AgentOptions, createAgent } from "../agent/create-agent.ts";
-import type { RunResult, StepUsage } from "../agent/events.ts";
+import { isStepEvent, type RunResult, type StepEvent, type StepUsage } from "../agent/events.ts";
 import type { Middleware } from "../agent/middleware.ts";
 import type { Answered } from "../agent/step.ts";
 import { LEASE_TTL_MS } from "../stores/leases.ts";
@@ -39,6 +39,7 @@ export interface ChildOrder extends Cap {
   /** The parent's: it ends the child. */
   readonly signal: AbortSignal;
   readonly onStep: (answer: Answered, meter: ChildMeter) => void;
+  readonly onEvent: (event: StepEvent) => void;
 }
 
 export interface ChildEnd {
@@ -69,6 +70,7 @@ export async function runChild(
     maxSteps: stepLimit(order),
     onEvent(event) {
       if (event.type === "summary-usage") meter.spent += event.input + event.output;
+      if (isStepEvent(event)) order.onEvent(event);
     },
   });
   const timeout = new AbortController();

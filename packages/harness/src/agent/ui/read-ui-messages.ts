@@ -15,12 +15,21 @@ export interface NewInUi {
 export async function newInUi(messages: readonly UIMessage[]): Promise<NewInUi> {
   const last = messages.at(-1);
   if (last === undefined) throw new AgentError("empty-prompt", "uiMessages is empty: nothing was sent");
-  const converted = await convertToModelMessages([last]).catch((error: unknown) => {
+  const converted = await toModelMessages(last).catch((error: unknown) => {
     throw new AgentError("bad-message", `the last of uiMessages can't be used: ${String(error)}`, { cause: error });
   });
   if (last.role !== "assistant") return { messages: converted, answers: [] };
   const results = converted.filter(({ role }) => role === "tool").slice(-1);
   return { messages: results.flatMap(onlyResults), answers: answersIn(last) };
+}
+
+async function toModelMessages(message: UIMessage): Promise<readonly ModelMessage[]> {
+  return convertToModelMessages([{ ...message, parts: message.parts.filter(isMade) }]);
+}
+
+/** Not a call that the model began and took back. */
+function isMade(part: UIMessage["parts"][number]): boolean {
+  return !isToolUIPart(part) || part.state !== "output-error" || part.input !== undefined;
 }
 
 function answersIn({ parts }: UIMessage): readonly ApprovalAnswer[] {

@@ -30,9 +30,9 @@ export async function uiMessagesOf(
     const role = shape.role(message);
     if (role === "system") continue;
     const own = parts.filter((part) => part.kind !== "result");
+    const shown = own.flatMap((part) => shownPart(part, { calls, onError }));
     for (const part of parts) if (part.kind === "result") settle(calls.get(part.id), part, { message, onError });
     if (own.length === 0) continue;
-    const shown = own.flatMap((part) => shownPart(part, calls));
     if (role === "assistant") answer(messages, record).parts.push({ type: "step-start" }, ...shown);
     else messages.push({ id: record.id, role: "user", parts: shown });
   }
@@ -56,7 +56,13 @@ function answer(messages: UIMessage[], { id, runId }: MessageRecord): UIMessage 
 
 type CallPart = { -readonly [K in "type" | "toolCallId" | "state"]: string } & { input: unknown };
 
-function shownPart(part: Part, calls: Map<string, CallPart>): UIPart[] {
+/** What is known of the page so far. */
+interface Page {
+  readonly calls: Map<string, CallPart>;
+  readonly onError: (error: Error) => string;
+}
+
+function shownPart(part: Part, page: Page): UIPart[] {
   switch (part.kind) {
     case "text":
       return part.text === "" ? [] : [{ type: "text", text: part.text, state: "done" }];
@@ -69,7 +75,7 @@ function shownPart(part: Part, calls: Map<string, CallPart>): UIPart[] {
         state: "input-available",
         input: read(part.input),
       };
-      calls.set(part.id, call);
+      page.calls.set(part.id, call);
       return [call as UIPart];
     }
     case "image": {
@@ -84,9 +90,35 @@ function shownPart(part: Part, calls: Map<string, CallPart>): UIPart[] {
       const url = part.ref ?? `data:${mediaType};base64,${data}`;
       return [{ type: "file", mediaType, url, ...(part.name !== null && { filename: part.name }) }];
     }
-    default:
+    case "other":
+      return providerPart(part, page);
+    case "result":
       return [];
   }
+}
+
+/** What the provider's own tools did stands within an answer, as blocks that nobody here interprets. */
+function providerPart({ type, json }: Part & { kind: "other" }, { calls, onError }: Page): UIPart[] {
+  if (type !== "tool-call" && type !== "tool-result") return [];
+  const { toolCallId = "", toolName, input, output } = read(json) as Partial<AiSdkCall>;
+  if (type === "tool-call") {
+    const call = { type: `tool-${toolName}`, toolCallId, state: "input-available", input, providerExecuted: true };
+    calls.set(toolCallId, call);
+    return [call as UIPart];
+  }
+  const failed = output?.type?.startsWith("error") === true;
+  const end = failed
+    ? { state: "output-error", errorText: onError(new Error(JSON.stringify(output.value))) }
+    : { state: "output-available", output: output?.value };
+  Object.assign(calls.get(toolCallId) ?? {}, end);
+  return [];
+}
+
+interface AiSdkCall {
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly input: unknown;
+  readonly output: { readonly type?: string; readonly value?: unknown };
 }
 
 interface Told {

@@ -45,13 +45,28 @@ async function* chunksOf(
 ): AsyncGenerator<UIMessageChunk, undefined> {
   const parts = new OpenParts(originalMessages?.at(-1));
   for await (const event of events) {
-    if (event.type === "reasoning-delta" && !sendReasoning) continue;
+    if (!sendReasoning && isReasoning(event)) continue;
     if (event.type !== "text-delta" && event.type !== "reasoning-delta") yield* parts.close();
+    if (AFTER_A_CALL.has(event.type)) yield* parts.dropInputs(onError);
     const metadata = messageMetadata?.({ event });
     yield* withMetadata(chunksFor(event, parts, onError), metadata);
   }
   return undefined;
 }
+
+function isReasoning(event: AgentEvent): boolean {
+  if (event.type === "subagent-event") return isReasoning(event.event);
+  return event.type === "reasoning-delta" || (event.type === "file-add" && event.of === "reasoning");
+}
+
+/** By then every call of the model has started: an input that has not was taken back. */
+const AFTER_A_CALL: ReadonlySet<string> = new Set<AgentEvent["type"]>([
+  "model-retry",
+  "model-fallback",
+  "overflow-recover",
+  "step-end",
+  "run-end",
+]);
 
 /** Start and finish carry metadata themselves. */
 function* withMetadata(chunks: Iterable<UIMessageChunk>, messageMetadata: unknown): Generator<UIMessageChunk> {
@@ -68,6 +83,7 @@ interface AnnouncedCall {
   readonly callId: string;
   readonly name: string;
   readonly input: unknown;
+  readonly by?: "provider";
 }
 
 type TellError = NonNullable<UIStreamOptions["onError"]>;
@@ -81,6 +97,8 @@ class OpenParts {
   readonly goesOn: string | null;
   /** Calls that the browser shows. */
   readonly calls: Set<string>;
+  /** Calls whose input is being written, with the tool's name. */
+  readonly #inputs = new Map<string, string>();
   /** By the call that asked for them: what is told of children that failed, instead of the reason itself. */
   readonly childErrors = new Map<string, string>();
 
@@ -91,10 +109,31 @@ class OpenParts {
   }
 
   /** A call that the browser shows already keeps what it shows of it. */
-  *call({ callId, name, input }: AnnouncedCall): Generator<UIMessageChunk> {
+  *call({ callId, name, input, by }: AnnouncedCall): Generator<UIMessageChunk> {
+    this.#inputs.delete(callId);
     if (this.calls.has(callId)) return;
     this.calls.add(callId);
-    yield { type: "tool-input-available", toolCallId: callId, toolName: name, input };
+    const providerExecuted = by === "provider" ? { providerExecuted: true } : {};
+    yield { type: "tool-input-available", toolCallId: callId, toolName: name, input, ...providerExecuted };
+  }
+
+  *input(callId: string, name: string): Generator<UIMessageChunk> {
+    if (this.calls.has(callId)) return;
+    this.#inputs.set(callId, name);
+    yield { type: "tool-input-start", toolCallId: callId, toolName: name };
+  }
+
+  *inputPiece(toolCallId: string, inputTextDelta: string): Generator<UIMessageChunk> {
+    if (this.#inputs.has(toolCallId)) yield { type: "tool-input-delta", toolCallId, inputTextDelta };
+  }
+
+  /** A call that will never be made must not look as if it were still being written. */
+  *dropInputs(onError: TellError): Generator<UIMessageChunk> {
+    for (const [toolCallId, toolName] of this.#inputs) {
+      const errorText = onError(new Error(`the model did not finish its call of ${toolName}`));
+      yield { type: "tool-input-error", toolCallId, toolName, input: undefined, errorText };
+    }
+    this.#inputs.clear();
   }
 
   *piece(kind: "text" | "reasoning", id: string, delta: string): Generator<UIMessageChunk> {
@@ -123,8 +162,16 @@ function* chunksFor(event: AgentEvent, parts: OpenParts, onError: TellError): Ge
       return yield* parts.piece("text", event.id, event.text);
     case "reasoning-delta":
       return yield* parts.piece("reasoning", event.id, event.text);
+    case "tool-input-start":
+      return yield* parts.input(event.callId, event.name);
+    case "tool-input-delta":
+      return yield* parts.inputPiece(event.callId, event.text);
     case "tool-start":
       return yield* parts.call(event);
+    case "source-add":
+      return yield sourceChunk(event);
+    case "file-add":
+      return yield fileChunk(event);
     case "tool-progress":
       if (!parts.calls.has(event.callId)) return;
       return yield { type: "tool-output-available", toolCallId: event.callId, output: event.output, preliminary: true };
@@ -148,6 +195,9 @@ function* chunksFor(event: AgentEvent, parts: OpenParts, onError: TellError): Ge
     case "subagent-end":
       // One part per child, replaced as it goes on.
       return yield { type: "data-subagent", id: event.threadId, data: childData(event, parts, onError) };
+    case "subagent-event":
+      // For `onData` only: a message isn't made of what its children say.
+      return yield { type: "data-subagent-event", data: childStep(event, onError), transient: true };
     case "title-set":
       return yield { type: "data-title", data: { title: event.title } };
     case "question-ask":
@@ -160,6 +210,23 @@ function* chunksFor(event: AgentEvent, parts: OpenParts, onError: TellError): Ge
     default:
       if ("data" in event) yield dataPart(event);
   }
+}
+
+function sourceChunk({ id: sourceId, title, url, document }: AgentEvent & { type: "source-add" }): UIMessageChunk {
+  if (url !== undefined) return { type: "source-url", sourceId, url, ...(title !== null && { title }) };
+  const { mediaType = "application/octet-stream", filename = null } = document ?? {};
+  return {
+    type: "source-document",
+    sourceId,
+    mediaType,
+    title: title ?? filename ?? sourceId,
+    ...(filename !== null && { filename }),
+  };
+}
+
+function fileChunk({ of, mediaType, data }: AgentEvent & { type: "file-add" }): UIMessageChunk {
+  const type = of === "reasoning" ? "reasoning-file" : "file";
+  return { type, mediaType, url: `data:${mediaType};base64,${data}` };
 }
 
 /** A feature's own event, as the AI SDK spells such parts: with an id, a later one replaces it. */
@@ -186,6 +253,13 @@ function childData(event: SubagentEvent, parts: OpenParts, onError: TellError): 
   const reason = onError(new Error(event.reason));
   parts.childErrors.set(event.callId, reason);
   return { ...event, reason };
+}
+
+/** A child's tool that failed says no more than the parent's would. */
+function childStep(child: AgentEvent & { type: "subagent-event" }, onError: TellError): typeof child {
+  const { event } = child;
+  if (event.type !== "tool-end" || !event.isError) return child;
+  return { ...child, event: { ...event, output: onError(new Error(String(event.output))) } };
 }
 
 /** The numbers of a compaction; not the messages, which the browser already shows. */
