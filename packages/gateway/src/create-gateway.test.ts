@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { openSqlite } from "palimpsest/stores";
+import { scriptedModel } from "palimpsest/testing";
 import { codeOf, running, sent } from "../test/running.ts";
+import { createKey } from "./access/keys.ts";
+import { createGateway } from "./index.ts";
 
 test("it is alive and ready, and says so without a key", async (t) => {
   const at = await running(t);
@@ -63,4 +67,30 @@ test("closing lets an answer finish and takes no new request", async (t) => {
   await assert.rejects(fetch(`${at.url}/healthz`));
   const late = await at.gateway.fetch(new Request("http://127.0.0.1/readyz", { headers: { host: "127.0.0.1" } }));
   assert.equal(late.status, 503);
+});
+
+test("it is made of a store and a model alone, for a program that has no home, and leaves the store open", async (t) => {
+  const store = openSqlite({ path: ":memory:" });
+  t.after(() => store.close());
+  const model = scriptedModel([]);
+  const gateway = createGateway({
+    store,
+    model,
+    config: { gateway: { body_limit_mb: 1 }, memory: { enabled: false } },
+  });
+  const { key } = await createKey(store.keys, { user: "ada", role: "user", expiresAt: null }, new Date());
+  const ask = (path: string, body?: object) =>
+    gateway.fetch(
+      new Request(`http://pal.example${path}`, {
+        method: body === undefined ? "GET" : "POST",
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      }),
+    );
+  assert.equal((await ask("/api/threads", { id: "t", title: "Ours" })).status, 201);
+  assert.equal(((await (await ask("/api/threads/t")).json()) as { user: string }).user, "ada");
+  assert.equal((await ask("/api/memory")).status, 200);
+  assert.throws(() => createGateway({ store, config: { gateway: { colour: "red" } } }), /colour/);
+  await gateway.close();
+  assert.equal((await store.forUser("ada").header("t"))?.id, "t");
 });

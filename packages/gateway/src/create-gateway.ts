@@ -1,6 +1,9 @@
 /** Puts the parts together: a home, its routes, the door before them, and a server that may be started. */
 import { randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type HomeParts, homeOfParts } from "palimpsest/internal/assistant";
 import type { Home } from "palimpsest/internal/home";
 import { isLoopback } from "./access/admit.ts";
 import { keyFacts } from "./access/keys.ts";
@@ -12,10 +15,22 @@ import { createApp } from "./server/app.ts";
 import { GatewayError } from "./server/gateway-error.ts";
 import { type Listening, listen } from "./server/listen.ts";
 import type { Log } from "./server/log.ts";
+import { deleteOldThreads, keepSweeping, type Sweeping } from "./server/retention.ts";
 
-export interface GatewayOptions {
+export type GatewayOptions = GatewaySettings & (GatewayOfHome | GatewayOfParts);
+
+interface GatewayOfHome {
   /** An open home; whoever opened it closes it after the gateway. */
   readonly home: Home;
+}
+
+/** Without a home, for a program that has its own store and model. The store stays the program's to close. */
+interface GatewayOfParts extends Omit<HomeParts, "directory"> {
+  /** Where threads' files, skills and memory files are kept; without it in a folder that goes with the gateway. */
+  readonly directory?: string;
+}
+
+interface GatewaySettings {
   readonly log?: Log;
   readonly clock?: () => Date;
   readonly ids?: () => string;
@@ -35,14 +50,12 @@ export interface Address {
   readonly port: number;
 }
 
-export function createGateway({
-  home,
-  log = () => {},
-  clock = () => new Date(),
-  ids = randomUUID,
-}: GatewayOptions): Gateway {
+export function createGateway(options: GatewayOptions): Gateway {
+  const { log = () => {}, clock = () => new Date(), ids = randomUUID } = options;
+  const { home, release } = homeOf(options);
   let state: "open" | "closing" = "open";
   const servers: Listening[] = [];
+  const sweeping: Sweeping[] = [];
   const metrics = createMetrics();
   const { outbox } = home.store;
   if (outbox !== undefined) metrics.queue("memory", async () => (await outbox.list("memory")).length);
@@ -76,6 +89,14 @@ export function createGateway({
       ids,
     });
   });
+  const startSweeping = (days: number | null) => {
+    if (days === null) return;
+    const sweep = async () => {
+      const { deleted } = await deleteOldThreads(home, new Date(clock().getTime() - days * DAY_MS));
+      metrics.swept(deleted);
+    };
+    sweeping.push(keepSweeping(sweep, () => metrics.swept("failed")));
+  };
   return {
     fetch: async (request) => (await app()).fetch(request, {}),
     async listen(given = {}) {
@@ -86,6 +107,7 @@ export function createGateway({
       const { fetch } = await app();
       const server = await listen((request, env) => fetch(request, env as never), { host, port });
       servers.push(server);
+      startSweeping(gateway.retention_days);
       return { host, port: server.port, url: server.url };
     },
     async close() {
@@ -93,6 +115,26 @@ export function createGateway({
       const { gateway } = await home.settings();
       const grace = gateway.shutdown_grace_seconds * 1000;
       await Promise.all(servers.splice(0).map((server) => server.close(grace)));
+      await Promise.all(sweeping.splice(0).map((one) => one.stop()));
+      await release();
+    },
+  };
+}
+
+const DAY_MS = 86_400_000;
+
+/** Of a home that was made here, what goes with the gateway. */
+function homeOf(options: GatewayOptions): { readonly home: Home; release(): Promise<void> } {
+  if ("home" in options) return { home: options.home, release: async () => {} };
+  const { store, model, config } = options;
+  const directory = options.directory ?? mkdtempSync(join(tmpdir(), "palimpsest-gateway-"));
+  const parts = { store, directory, ...(model !== undefined && { model }), ...(config !== undefined && { config }) };
+  const home = homeOfParts(parts);
+  return {
+    home,
+    async release() {
+      await home.close();
+      if (options.directory === undefined) rmSync(directory, { recursive: true, force: true });
     },
   };
 }

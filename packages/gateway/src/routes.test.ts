@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { EXAMPLES, nameOf, ROUTES, world } from "../test/examples.ts";
-import { codeOf } from "../test/running.ts";
+import { codeOf, sent } from "../test/running.ts";
 import { pathNames } from "./http/route.ts";
 
 test("there is an example for every route, and for nothing else", () => {
@@ -34,9 +34,20 @@ test("every route answers its user as the description says", async (t) => {
     const checked = route.answer.safeParse(given);
     assert.ok(checked.success, `${name}: ${JSON.stringify(checked.error?.issues)}`);
   }
-  const left = await at.ask("GET", "/api/threads", "ada");
-  assert.deepEqual(JSON.parse(left.text).threads, [], "everything of ada's was deleted last");
-  assert.deepEqual(JSON.parse((await at.ask("GET", "/api/memory", "ada")).text).facts, []);
+  assert.equal((await at.ask("GET", "/api/user", "ada")).status, 401, "her key was ended with everything else");
+  const left = await sent(at, "/api/user/export", {
+    headers: { "x-api-key": at.keys.ops, "x-palimpsest-user": "ada" },
+  });
+  const kinds = left.text
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  assert.deepEqual(
+    kinds.map(({ kind }) => kind).filter((kind) => kind !== "memory"),
+    ["user", "key"],
+    "everything of ada's was deleted last",
+  );
+  assert.doesNotMatch(left.text, /heron|crane/i);
 });
 
 test("to another user everything of ada's is as if it didn't exist, and nothing of it changes", async (t) => {

@@ -3,7 +3,7 @@
  * that the numbers say nothing about anybody, and their count is bounded.
  */
 import type { AgentEvent } from "palimpsest/agent";
-import { createRegistry, type Sample } from "./registry.ts";
+import { createRegistry, type Registry, type Sample } from "./registry.ts";
 
 export interface CallUsage {
   /** The whole prompt, cached part included. */
@@ -34,6 +34,8 @@ export interface Metrics {
   store(operation: string, seconds: number): void;
   /** `spend`: also told the tokens, in and out. */
   meter(spend: (tokens: number) => void): Meter;
+  /** Threads that were deleted because of their age. */
+  swept(threads: number | "failed"): void;
   /** What waits, by the name of its queue, read when somebody asks. One that can't be read is left out. */
   queue(name: string, length: () => number | Promise<number>): void;
   text(): Promise<string>;
@@ -44,37 +46,14 @@ const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 export function createMetrics(): Metrics {
   const registry = createRegistry();
   let open = 0;
-  const queues = new Map<string, () => number | Promise<number>>();
   const requests = registry.counter("palimpsest_requests_total", "Requests answered, by route and status.");
   const times = registry.histogram("palimpsest_request_seconds", "Until the answer's headers, by route.", SECONDS);
   registry.gauge("palimpsest_requests_open", "Requests under way.", () => [[open]]);
-  const runs = registry.counter("palimpsest_runs_total", "Runs of agents, by how they ended.");
-  const tokens = registry.counter("palimpsest_tokens_total", "Tokens of models, in and out, as providers report them.");
-  const cached = registry.counter("palimpsest_cached_tokens_total", "Tokens of prompts that a provider's cache had.");
-  const input = { sum: 0, cached: 0 };
-  registry.gauge("palimpsest_cache_share", "Share of all prompt tokens that a provider's cache had.", () =>
-    input.sum === 0 ? [] : [[input.cached / input.sum]],
-  );
-  const compactions = registry.counter("palimpsest_compactions_total", "Compactions, by rung.");
-  const saved = registry.counter("palimpsest_saved_tokens_total", "Tokens that compactions took out of prompts.");
-  registry.gauge("palimpsest_queue_length", "What waits, by queue.", async () => {
-    const samples: Sample[] = [];
-    for (const [queue, length] of queues) {
-      const waiting = await (async () => length())().catch(() => null);
-      if (waiting !== null) samples.push([waiting, { queue }]);
-    }
-    return samples;
-  });
+  const meter = modelCounters(registry);
+  const queue = queueLengths(registry);
+  const sweeps = registry.counter("palimpsest_retention_threads_total", "Threads deleted because of their age.");
+  const sweepFailures = registry.counter("palimpsest_retention_failures_total", "Sweeps of old threads that failed.");
   const store = registry.histogram("palimpsest_store_seconds", "Operations of the store.", SECONDS);
-
-  const spent = (usage: CallUsage): number => {
-    tokens.add(usage.input, { direction: "in" });
-    tokens.add(usage.output, { direction: "out" });
-    cached.add(usage.cacheRead);
-    input.sum += usage.input;
-    input.cached += usage.cacheRead;
-    return usage.input + usage.output;
-  };
   return {
     request({ route, method, status, ms }) {
       requests.add(1, { route, method, status: String(status) });
@@ -88,24 +67,57 @@ export function createMetrics(): Metrics {
         isOpen = false;
       };
     },
+    swept: (threads) => (threads === "failed" ? sweepFailures.add(1) : sweeps.add(threads)),
     store: (operation, seconds) => store.observe(seconds, { operation }),
-    queue: (name, length) => void queues.set(name, length),
-    meter(spend) {
-      const compaction: Meter["compaction"] = ({ rung, tokensBefore, tokensAfter }) => {
-        compactions.add(1, { rung });
-        saved.add(Math.max(0, tokensBefore - tokensAfter));
-      };
-      return {
-        event(event) {
-          if (event.type === "run-end") runs.add(1, { end: event.end.kind });
-          if (event.type === "step-end" && event.usage !== null) spend(spent(event.usage));
-          if (event.type === "summary-usage") spend(spent(event));
-          if (event.type === "compaction-end" && event.outcome.kind === "compacted") compaction(event.outcome);
-        },
-        tokens: (usage) => spend(spent(usage)),
-        compaction,
-      };
-    },
+    queue,
+    meter,
     text: () => registry.text(),
   };
+}
+
+function modelCounters(registry: Registry): Metrics["meter"] {
+  const runs = registry.counter("palimpsest_runs_total", "Runs of agents, by how they ended.");
+  const tokens = registry.counter("palimpsest_tokens_total", "Tokens of models, in and out, as providers report them.");
+  const cached = registry.counter("palimpsest_cached_tokens_total", "Tokens of prompts that a provider's cache had.");
+  const input = { sum: 0, cached: 0 };
+  registry.gauge("palimpsest_cache_share", "Share of all prompt tokens that a provider's cache had.", () =>
+    input.sum === 0 ? [] : [[input.cached / input.sum]],
+  );
+  const compactions = registry.counter("palimpsest_compactions_total", "Compactions, by rung.");
+  const saved = registry.counter("palimpsest_saved_tokens_total", "Tokens that compactions took out of prompts.");
+  const spent = (usage: CallUsage): number => {
+    tokens.add(usage.input, { direction: "in" });
+    tokens.add(usage.output, { direction: "out" });
+    cached.add(usage.cacheRead);
+    input.sum += usage.input;
+    input.cached += usage.cacheRead;
+    return usage.input + usage.output;
+  };
+  const compaction: Meter["compaction"] = ({ rung, tokensBefore, tokensAfter }) => {
+    compactions.add(1, { rung });
+    saved.add(Math.max(0, tokensBefore - tokensAfter));
+  };
+  return (spend) => ({
+    event(event) {
+      if (event.type === "run-end") runs.add(1, { end: event.end.kind });
+      if (event.type === "step-end" && event.usage !== null) spend(spent(event.usage));
+      if (event.type === "summary-usage") spend(spent(event));
+      if (event.type === "compaction-end" && event.outcome.kind === "compacted") compaction(event.outcome);
+    },
+    tokens: (usage) => spend(spent(usage)),
+    compaction,
+  });
+}
+
+function queueLengths(registry: Registry): Metrics["queue"] {
+  const queues = new Map<string, () => number | Promise<number>>();
+  registry.gauge("palimpsest_queue_length", "What waits, by queue.", async () => {
+    const samples: Sample[] = [];
+    for (const [queue, length] of queues) {
+      const waiting = await (async () => length())().catch(() => null);
+      if (waiting !== null) samples.push([waiting, { queue }]);
+    }
+    return samples;
+  });
+  return (name, length) => void queues.set(name, length);
 }

@@ -47,16 +47,16 @@ export function statusRoutes({ notReady, metrics }: Status): readonly Route[] {
     route({
       method: "GET",
       path: "/",
-      summary: "A page of links",
+      summary: "A page of status and links",
       access: "page",
       answer: z.string(),
       gives: "text/html; charset=utf-8",
-      handle: async () => new Stream([page()], "text/html; charset=utf-8"),
+      handle: async () => new Stream([page(await notReady())], "text/html; charset=utf-8"),
     }),
   ];
 }
 
-function page(): string {
+function page(problem: string | null): string {
   const links = ["/healthz", "/readyz", "/metrics", "/openapi.json", "/api/threads", "/api/memory", "/api/models"];
   const items = links.map((path) => `<li><a href="${path}">${path}</a></li>`).join("\n");
   return `<!doctype html>
@@ -65,7 +65,8 @@ function page(): string {
 <meta name="viewport" content="width=device-width">
 <title>Palimpsest</title>
 <h1>Palimpsest</h1>
-<p>The gateway is running. Where keys exist, everything under /api needs one.</p>
+<p>The gateway is running and ${problem === null ? "takes requests" : `takes none: ${problem}`}.
+Where keys exist, everything under /api needs one.</p>
 <ul>
 ${items}
 </ul>

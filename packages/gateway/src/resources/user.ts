@@ -6,6 +6,7 @@ import type { Home } from "palimpsest/internal/home";
 import type { MemoryScope, Repository } from "palimpsest/memory";
 import { everyThread } from "palimpsest/stores";
 import { z } from "zod";
+import { type ListedKey, listKeys } from "../access/keys.ts";
 import { ProblemError } from "../http/problem.ts";
 import { type Route, route, Stream } from "../http/route.ts";
 import { list } from "../http/schemas.ts";
@@ -22,7 +23,8 @@ export const userRoutes: readonly Route[] = [
   route({
     method: "GET",
     path: "/api/user/export",
-    summary: "Everything of the user's as JSON lines: threads with their records, and memory with its history",
+    summary:
+      "Everything of the user's as JSON lines: threads with their records and files, memory with its history, what is known of their keys",
     access: "user",
     gives: "application/jsonl",
     answer: z.string(),
@@ -32,7 +34,7 @@ export const userRoutes: readonly Route[] = [
     method: "DELETE",
     path: "/api/user",
     summary:
-      "Delete everything of the user's for good: threads, files, memory. The user's name is asked for, to be sure.",
+      "Delete everything of the user's for good: threads, files, memory; and end their keys. The name is asked for, to be sure.",
     access: "user",
     body: z.strictObject({ user: z.string().describe("The user whose everything is deleted.") }),
     answer: z.strictObject({
@@ -40,6 +42,7 @@ export const userRoutes: readonly Route[] = [
       deleted: z.int().describe("Threads."),
       kept: list(z.string()).describe("Threads that were being written to."),
       memories: z.int(),
+      keys: z.int().describe("Keys that were ended; they stay listed, so that nobody comes in without one."),
     }),
     async handle({ home, body }) {
       if (body.user !== home.user)
@@ -52,10 +55,25 @@ export const userRoutes: readonly Route[] = [
       const repository = await home.memory(home.store);
       let memories = 0;
       for (const scope of await scopesOf(repository, home.user)) if (await emptied(repository, scope)) memories += 1;
-      return { user: home.user, deleted, kept, memories };
+      return { user: home.user, deleted, kept, memories, keys: await endKeys(home) };
     },
   }),
 ];
+
+/** Last, so that whoever asked can ask again if something failed before. */
+async function endKeys(home: Home): Promise<number> {
+  const { keys } = home.store;
+  const own = await keysOf(home);
+  const now = home.clock().toISOString();
+  let ended = 0;
+  for (const { id, revokedAt } of own)
+    if (revokedAt === null && (await keys?.revoke(id, now)) === "revoked") ended += 1;
+  return ended;
+}
+
+async function keysOf({ store: { keys }, user }: Home): Promise<readonly ListedKey[]> {
+  return keys === undefined ? [] : (await listKeys(keys)).filter((key) => key.user === user);
+}
 
 async function* everything(home: Home): AsyncGenerator<string> {
   yield line({ kind: "user", user: home.user, at: home.clock().toISOString() });
@@ -67,6 +85,7 @@ async function* everything(home: Home): AsyncGenerator<string> {
   const repository = await home.memory(home.store);
   for (const scope of await scopesOf(repository, home.user))
     yield line({ kind: "memory", agent: scope.agent, document: await repository.read(scope) });
+  for (const key of await keysOf(home)) yield line({ kind: "key", key });
 }
 
 function line(value: object): string {

@@ -4,6 +4,7 @@
  * assistant has is named in `create-deep-agent.ts`; here is only what a configuration decides.
  */
 import { join, resolve } from "node:path";
+import type { LanguageModelV4 } from "@ai-sdk/provider";
 import type { Agent, AgentOptions } from "../agent/create-agent.ts";
 import type { Summarizer } from "../agent/summarizer.ts";
 import { configuredWriter } from "../compaction/configured-writer.ts";
@@ -13,7 +14,7 @@ import { workspaceQuota } from "../config/workspace-quota.ts";
 import type { EmitMemory } from "../memory/events.ts";
 import { pricesOf } from "../models/cost.ts";
 import { limitsIn } from "../models/learned-limits.ts";
-import { type ResolvedModel, resolveModel } from "../models/resolve-model.ts";
+import { givenModel, type ResolvedModel, resolveModel } from "../models/resolve-model.ts";
 import type { Store } from "../stores/store.ts";
 import { subagentsFromConfig } from "../subagents/from-config.ts";
 import { workspaceFor } from "../subagents/shared-workspace.ts";
@@ -29,8 +30,8 @@ export interface ConfiguredAgentOptions extends Pick<AgentOptions, "onEvent" | "
   readonly home: string;
   readonly config: ConfigFile;
   readonly store: Store;
-  /** A name from `models:`; without it the first one, else the offline model. */
-  readonly model?: string | null;
+  /** A name from `models:`, or a model of the AI SDK; without it the first one, else the offline model. */
+  readonly model?: string | LanguageModelV4 | null;
   /** The model's window in tokens, as if it were so large; for trying out a small one. */
   readonly window?: number | undefined;
   /** A person's own directory that agents work in instead of the thread's; the caller has asked the person. */
@@ -52,7 +53,10 @@ export interface ConfiguredAgent {
 
 export async function createAgentFromConfig(options: ConfiguredAgentOptions): Promise<ConfiguredAgent> {
   const { home, config, store, onEvent, tools } = options;
-  const model = withWindow(await resolveModel(config, options.model ?? null), options.window);
+  const { model: wanted = null } = options;
+  const isGiven = typeof wanted === "object" && wanted !== null;
+  const resolved = isGiven ? givenModel(wanted, config) : await resolveModel(config, wanted);
+  const model = withWindow(resolved, options.window);
   const settings = summarizationForThreads(config.summarization);
   const memory = await configuredMemory({ home, config, store, emit: options.onMemory ?? (() => {}) });
   const agent = createDeepAgent({
@@ -73,7 +77,7 @@ export async function createAgentFromConfig(options: ConfiguredAgentOptions): Pr
     title: config.title.enabled ? { maxWords: config.title.max_words } : null,
     ...approvalOf(config, options),
     summarization: settings,
-    summarizer: summarizerOf(config, settings),
+    summarizer: summarizerOf(config, settings, isGiven),
   });
   return { agent, model, memory };
 }
@@ -109,9 +113,9 @@ function budgetOf({ limits, models }: ConfigFile, { name }: ResolvedModel): Pick
 }
 
 /** With one model for everything, its own cache makes summaries cheap; another one reads the messages by itself. */
-function summarizerOf(config: ConfigFile, settings: Summarization): Summarizer {
+function summarizerOf(config: ConfigFile, settings: Summarization, isGiven: boolean): Summarizer {
   const other = settings.modelName !== null || config.models.some(({ lightweight }) => lightweight);
-  const offline = config.models.every(({ provider }) => provider === "offline");
+  const offline = !isGiven && config.models.every(({ provider }) => provider === "offline");
   return other || offline ? configuredWriter(config, settings) : "agent";
 }
 

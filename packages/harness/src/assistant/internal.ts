@@ -9,5 +9,6 @@ export {
   takeBackInHome,
   titleFrom,
 } from "./home-acts.ts";
+export { type HomeParts, homeOfParts } from "./home-of-parts.ts";
 export { probeModel } from "./probe-model.ts";
 export { threadCost } from "./thread-cost.ts";

@@ -179,7 +179,7 @@ export function locateHome(options: HomeOptions): LocatedHome {
 }
 
 /** `made`: the agents of this home, of all users. */
-function opened(located: LocatedHome, store: Store, made: ConfiguredAgent[] = []): Home {
+export function opened(located: LocatedHome, store: Store, made: ConfiguredAgent[] = []): Home {
   const { directory, place, person, user } = located;
   const deps = threadDeps(asUser(store, user));
   const home: Home = {

@@ -68,6 +68,29 @@ export function lightweightModel(
   return load(config, quiet, { fallback, surroundings, wasThinking: standard.thinking });
 }
 
+/** A model object that a program made itself; of its window only what is known of its name. */
+export function givenModel(language: LanguageModelV4, config: ModelsConfig): ResolvedModel {
+  const { modelId } = language;
+  const window = windowOf(
+    { provider: language.provider, model: modelId },
+    config.summarization.fallback_context_window,
+  );
+  return {
+    name: modelId,
+    provider: "openai-compatible",
+    modelId,
+    baseUrl: null,
+    language,
+    window,
+    maxOutputTokens: null,
+    thinking: false,
+    supportsVision: false,
+    bindsReasoning: bindsReasoning(modelId),
+    pricing: null,
+    fallback: null,
+  };
+}
+
 const here = (): Surroundings => ({ env: process.env });
 
 interface LoadOptions {
