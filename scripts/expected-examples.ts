@@ -15,3 +15,9 @@ export const EXPECTED_EXAMPLES: Readonly<Record<string, RegExp>> = {
   "13-structured-output.ts": /^asked once more\nOslo: 3\.1 meters/,
   "14-any-loop.ts": /^compacted, found: everything/,
 };
+
+/** Those of the adapters, which need their frameworks: packages, beside ours, and what is printed. */
+export const EXPECTED_ADAPTERS: Readonly<Record<string, RegExp>> = {
+  "adapters/openai-agents.ts":
+    /^160 items said, \d\d? shown to the model\npopped in voyage-1; found what was said first/,
+};

@@ -2,8 +2,11 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 
-/** Dependencies point from right to left. The inspector speaks HTTP only: it imports none of them. */
-const ARROWS = ["core", "harness", "gateway", "cli"];
+/**
+ * Dependencies point from right to left; what stands side by side doesn't know of each other. The inspector speaks HTTP
+ * only: it imports none of them.
+ */
+const ARROWS = [["core"], ["harness"], ["gateway", "adapters-openai-agents"], ["cli"]];
 
 /** Our own name: packages we depend on have a `source` that Node can't run. */
 const SOURCE = "palimpsest-source";
@@ -53,7 +56,7 @@ function loadPackage(root: string, folder: string): Package {
       throw new Error(`The export ${subpath} of ${manifest.name} needs a "${SOURCE}" of its own.`);
     exports.set(subpath, join("packages", folder, source));
   }
-  return { folder, name: manifest.name, rank: ARROWS.indexOf(folder), exports };
+  return { folder, name: manifest.name, rank: ARROWS.findIndex((side) => side.includes(folder)), exports };
 }
 
 function sourcesUnder(root: string, folder: string, owner: Package | null): SourceFile[] {

@@ -12,7 +12,7 @@ import { fileURLToPath } from "node:url";
 import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
-import { EXPECTED_EXAMPLES } from "../expected-examples.ts";
+import { EXPECTED_ADAPTERS, EXPECTED_EXAMPLES } from "../expected-examples.ts";
 import { fetchRuntime, RUNTIME_NAMES } from "./runtimes.ts";
 import { install, installed, makeProject, packAll, run } from "./workbench.ts";
 
@@ -131,11 +131,33 @@ for (const name of RUNTIME_NAMES) {
 
 test("the examples compile and run with the oldest peers", async () => {
   const project = await makeProject(join(folder, "oldest"), [...OLDEST, ...TYPES, ...libraries()], examples);
-  writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions: STRICT, include: ["examples"] }));
+  const compiled = { compilerOptions: STRICT, include: ["examples"], exclude: ["examples/adapters"] };
+  writeFileSync(join(project, "tsconfig.json"), JSON.stringify(compiled));
   await run("npx", ["tsc", "-p", "."], project);
   for (const [example, expected] of Object.entries(EXPECTED_EXAMPLES))
     assert.match((await run(process.execPath, [join("examples", example)], project)).stdout, expected, example);
 });
+
+test("the adapters' examples compile and run beside their frameworks, which bring nothing of the GPL's kin", async () => {
+  const adapters = readdirSync(join(root, "packages")).filter((name) => name.startsWith("adapters-"));
+  const manifests = adapters.map((name) =>
+    JSON.parse(readFileSync(join(root, "packages", name, "package.json"), "utf8")),
+  );
+  const frameworks = manifests.flatMap(({ devDependencies }) => Object.entries(devDependencies));
+  const wanted = [["ai", pins.ai], ["zod", pins.zod], ...frameworks].map((entry) => entry.join("@"));
+  const ours = [...libraries(), ...manifests.map(({ name }) => tarballs.get(name)!)];
+  const project = await makeProject(join(folder, "adapters"), [...new Set(wanted), ...TYPES, ...ours], examples);
+  const compiled = { compilerOptions: STRICT, include: ["examples/adapters"] };
+  writeFileSync(join(project, "tsconfig.json"), JSON.stringify(compiled));
+  await run("npx", ["tsc", "-p", "."], project);
+  for (const [example, expected] of Object.entries(EXPECTED_ADAPTERS))
+    assert.match((await run(process.execPath, [join("examples", example)], project)).stdout, expected, example);
+  assert.deepEqual(
+    installed(project).filter(({ license }) => /GPL/i.test(license)),
+    [],
+  );
+});
+
 const STRICT = {
   strict: true,
   module: "nodenext",

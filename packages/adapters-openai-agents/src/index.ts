@@ -1,0 +1,1 @@
+export { PalimpsestSession, type PalimpsestSessionOptions } from "./palimpsest-session.ts";
