@@ -9,8 +9,11 @@ import { isLoopback } from "./access/admit.ts";
 import { keyFacts } from "./access/keys.ts";
 import { createLimits } from "./access/limits.ts";
 import { gatewaySecret, providerKeyOf, providerUser } from "./access/provider-key.ts";
+import { afterTime } from "./http/event-stream.ts";
 import { createMetrics } from "./metrics/metrics.ts";
 import { allRoutes } from "./routes.ts";
+import { type AgentOptions, createAgents } from "./runs/agents.ts";
+import { homeRuns } from "./runs/home-runs.ts";
 import { createApp } from "./server/app.ts";
 import { GatewayError } from "./server/gateway-error.ts";
 import { type Listening, listen } from "./server/listen.ts";
@@ -34,6 +37,8 @@ interface GatewaySettings {
   readonly log?: Log;
   readonly clock?: () => Date;
   readonly ids?: () => string;
+  /** What the agents here have beside what the configuration gives them. */
+  readonly agent?: AgentOptions;
 }
 
 export interface Gateway {
@@ -51,12 +56,14 @@ export interface Address {
 }
 
 export function createGateway(options: GatewayOptions): Gateway {
-  const { log = () => {}, clock = () => new Date(), ids = randomUUID } = options;
+  const { log = () => {}, clock = () => new Date(), ids = randomUUID, agent = {} } = options;
   const { home, release } = homeOf(options);
   let state: "open" | "closing" = "open";
   const servers: Listening[] = [];
   const sweeping: Sweeping[] = [];
   const metrics = createMetrics();
+  const agents = createAgents(home, agent);
+  const runs = homeRuns({ home, agents, clock, ids, log, after: afterTime });
   const { outbox } = home.store;
   if (outbox !== undefined) metrics.queue("memory", async () => (await outbox.list("memory")).length);
   const notReady = async (): Promise<string | null> => {
@@ -72,7 +79,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     const forward = gateway.forward_keys;
     const secret = forward ? await gatewaySecret(home.directory, process.env) : null;
     return createApp({
-      routes: allRoutes({ notReady, metrics: metrics.text }, { version: ownVersion() }),
+      routes: allRoutes({ status: { notReady, metrics: metrics.text }, agents, runs, version: ownVersion() }),
       home,
       keysOf(headers) {
         const key = secret === null ? null : providerKeyOf(headers, { forward });
@@ -87,6 +94,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       log,
       clock,
       ids,
+      after: afterTime,
     });
   });
   const startSweeping = (days: number | null) => {
@@ -114,6 +122,8 @@ export function createGateway(options: GatewayOptions): Gateway {
       state = "closing";
       const { gateway } = await home.settings();
       const grace = gateway.shutdown_grace_seconds * 1000;
+      // Whoever asks is told that it closes as long as runs go on.
+      await runs.close(grace);
       await Promise.all(servers.splice(0).map((server) => server.close(grace)));
       await Promise.all(sweeping.splice(0).map((one) => one.stop()));
       await release();

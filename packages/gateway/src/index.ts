@@ -1,3 +1,3 @@
 export { type Address, createGateway, type Gateway, type GatewayOptions } from "./create-gateway.ts";
 export type { GatewayError } from "./server/gateway-error.ts";
-export type { Log, RequestLine } from "./server/log.ts";
+export type { Log, LogLine, RequestLine } from "./server/log.ts";

@@ -7,16 +7,27 @@ import { catalogRoutes } from "./resources/catalog.ts";
 import { keyRoutes } from "./resources/keys.ts";
 import { lookingRoutes } from "./resources/looking.ts";
 import { memoryRoutes } from "./resources/memory.ts";
+import { runRoutes } from "./resources/runs.ts";
 import { type Status, statusRoutes } from "./resources/status.ts";
 import { threadRoutes } from "./resources/threads.ts";
 import { userRoutes } from "./resources/user.ts";
+import type { Agents } from "./runs/agents.ts";
+import type { Runs } from "./runs/registry.ts";
 
-export function allRoutes(status: Status, { version }: { readonly version: string }): readonly Route[] {
+export interface RouteDeps {
+  readonly status: Status;
+  readonly agents: Agents;
+  readonly runs: Runs;
+  readonly version: string;
+}
+
+export function allRoutes({ status, agents, runs, version }: RouteDeps): readonly Route[] {
   const routes = [
     ...statusRoutes(status),
     ...threadRoutes,
     ...lookingRoutes,
     ...actingRoutes,
+    ...runRoutes({ agents, runs }),
     ...memoryRoutes,
     ...catalogRoutes,
     ...userRoutes,

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { type Home, openHome } from "palimpsest/assistant";
-import { createGateway, type Gateway, type RequestLine } from "../src/index.ts";
+import { createGateway, type Gateway, type GatewayOptions, type LogLine, type RequestLine } from "../src/index.ts";
 
 export interface Running {
   readonly gateway: Gateway;
@@ -15,17 +15,18 @@ export interface Running {
   readonly lines: readonly RequestLine[];
 }
 
-export interface RunningOptions {
+export interface RunningOptions extends Partial<Pick<GatewayOptions, "log" | "agent" | "clock">> {
   /** The text of `config.yaml`. */
   readonly config?: string;
 }
 
-export async function running(t: TestContext, { config }: RunningOptions = {}): Promise<Running> {
+export async function running(t: TestContext, { config, ...options }: RunningOptions = {}): Promise<Running> {
   const directory = mkdtempSync(join(tmpdir(), "palimpsest-gateway-"));
   if (config !== undefined) writeFileSync(join(directory, "config.yaml"), config);
   const home = await openHome({ home: directory, cwd: directory, env: { HOME: directory } });
   const lines: RequestLine[] = [];
-  const gateway = createGateway({ home, log: (line) => lines.push(line) });
+  const log = (line: LogLine) => void ("request" in line && lines.push(line));
+  const gateway = createGateway({ home, log, ...options });
   const { url, port } = await gateway.listen({ port: 0 });
   t.after(async () => {
     await gateway.close();

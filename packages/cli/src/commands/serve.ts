@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createGateway, type RequestLine } from "@palimpsest/gateway";
+import { createGateway, type LogLine } from "@palimpsest/gateway";
 import type { Run } from "../command/command.ts";
 import { UsageError } from "../command/failure.ts";
 import { withHome } from "../home/home.ts";
@@ -15,7 +15,7 @@ export const run: Run<Options> = ({ options }, context) => {
   if (port !== undefined && port > 65_535) throw new UsageError(`--port is at most 65535, not ${port}.`);
   const { output, format } = context;
   return withHome(context, async (home) => {
-    const log = (line: RequestLine) => output.note(JSON.stringify(line));
+    const log = (line: LogLine) => output.note(JSON.stringify(line));
     const gateway = createGateway({ home, log });
     // From here on an end is an orderly one.
     const stop = new AbortController();

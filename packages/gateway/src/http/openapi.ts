@@ -25,7 +25,7 @@ const errorBody = z.strictObject({
 });
 
 function operation(route: Route): object {
-  const { summary, access, status = 200, answer, gives = "application/json", body, takes } = route;
+  const { summary, access, status = 200, body, takes } = route;
   const isOpen = access === "open" || access === "page";
   return {
     summary,
@@ -36,13 +36,19 @@ function operation(route: Route): object {
       requestBody: { required: true, content: { [contentType(takes)]: { schema: schemaOf(body, "input") } } },
     }),
     responses: {
-      [status]: { description: "Done.", content: { [gives]: { schema: schemaOf(answer, "output") } } },
+      [status]: { description: "Done.", content: contentOf(route) },
       default: {
         description: "Not done.",
         content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
       },
     },
   };
+}
+
+function contentOf({ answer, gives = "application/json", streams }: Route): object {
+  const events = { "text/event-stream": { schema: { type: "string" } } };
+  if (streams === "always") return events;
+  return { [gives]: { schema: schemaOf(answer, "output") }, ...(streams === "also" && events) };
 }
 
 function contentType(takes: Route["takes"]): string {

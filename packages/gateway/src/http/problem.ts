@@ -31,13 +31,40 @@ export function problemOf(error: unknown): Problem {
   const known = STATUS[code];
   if (known !== undefined && error instanceof Error) return { status: known, code, message: error.message };
   // Other errors name files and addresses of the server, which are its operator's own.
+  const status = error instanceof Error && error.name === "AgentError" ? UPSTREAM[code] : undefined;
+  if (status !== undefined) return { status, code, message: "the model failed; the log has it under the request id" };
   return { status: 500, code, message: "something failed here; the log has it under the request id" };
 }
 
 /** Codes of the runtime that a client can do something about. */
 const STATUS: Readonly<Record<string, number>> = {
   busy: 409,
+  "lease-lost": 409,
+  "thread-exists": 409,
   "floor-exceeds-window": 422,
+  "too-long": 422,
+  "nothing-to-answer": 422,
+  "no-message": 422,
+  "empty-prompt": 400,
+  "bad-message": 400,
+  "bad-thread-id": 400,
+  loop: 502,
+};
+
+/** Codes of a run: a model or its provider can't be reached, or does not do what it should. */
+const UPSTREAM: Readonly<Record<string, number>> = {
+  "key-refused": 502,
+  "quota-exceeded": 502,
+  "rate-limited": 503,
+  overloaded: 503,
+  "not-found": 502,
+  "bad-request": 502,
+  unreachable: 502,
+  "model-failed": 502,
+  "stream-cut": 502,
+  "bad-response": 502,
+  "answer-too-long": 502,
+  "timed-out": 504,
 };
 
 export function problemResponse({ status, code, message, details, headers }: Problem): Response {

@@ -6,6 +6,7 @@ import type { Home } from "palimpsest/internal/home";
 import type { z } from "zod";
 import type { Access, Caller } from "../access/admit.ts";
 import type { Meter } from "../metrics/metrics.ts";
+import type { EventStream } from "./event-stream.ts";
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -23,6 +24,8 @@ export interface Route {
   readonly answer: z.ZodType;
   /** Other than `application/json`. */
   readonly gives?: string;
+  /** `also`: server-sent events instead, where they are asked for. `always`: nothing else, or 204 where there is nothing. */
+  readonly streams?: "also" | "always";
   readonly status?: number;
   handle(call: Call<never, never>): Promise<unknown>;
 }
@@ -39,8 +42,13 @@ export interface Call<Query, Body> {
   readonly providerKey: string | null;
   /** To be told what models and compactions took. */
   readonly meter: Meter;
+  /** What `Last-Event-ID` says, as it came. */
+  readonly lastEventId: string | null;
   readonly signal: AbortSignal;
 }
+
+/** There is nothing to answer with: 204. */
+export const NOTHING: unique symbol = Symbol("nothing");
 
 /** An answer that is no JSON document, or a long one that is written as it is made. */
 export class Stream {
@@ -60,7 +68,7 @@ type Entry<Query extends z.ZodObject, Body extends z.ZodType, Answer extends z.Z
   readonly query?: Query;
   readonly body?: Body;
   readonly answer: Answer;
-  handle(call: Call<z.output<Query>, z.output<Body>>): Promise<z.input<Answer> | Stream>;
+  handle(call: Call<z.output<Query>, z.output<Body>>): Promise<z.input<Answer> | Stream | EventStream | typeof NOTHING>;
 };
 
 /** An entry of the table; the compiler holds its work to its schemas. */

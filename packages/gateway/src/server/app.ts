@@ -8,9 +8,10 @@ import { type Context, Hono } from "hono";
 import type { Home } from "palimpsest/internal/home";
 import { type Access, admit, type Caller, isLoopback, type KeyFacts, type RequestFacts } from "../access/admit.ts";
 import type { LimitKind, Limits, Taken } from "../access/limits.ts";
+import { type After, EVENT_STREAM_HEADERS, EventStream, eventStreamBody } from "../http/event-stream.ts";
 import { readInput } from "../http/input.ts";
 import { ProblemError, problemOf, problemResponse } from "../http/problem.ts";
-import { type Call, pathNames, type Route, Stream } from "../http/route.ts";
+import { type Call, NOTHING, pathNames, type Route, Stream } from "../http/route.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import { type Log, loggedPath } from "./log.ts";
 import { measuredStore } from "./measured-store.ts";
@@ -28,6 +29,7 @@ export interface AppDeps {
   readonly log: Log;
   readonly clock: () => Date;
   readonly ids: () => string;
+  readonly after: After;
 }
 
 type App = Hono<{ Bindings: Partial<HttpBindings> }>;
@@ -56,7 +58,7 @@ export function createApp(deps: AppDeps): App {
     };
     try {
       if (caller !== null) free = taken(deps.limits.take(accountOf(caller)));
-      return responseOf(route, await answer(), release);
+      return responseOf(route, await answer(), { release, after: deps.after });
     } catch (error) {
       release();
       throw error;
@@ -79,6 +81,7 @@ export function createApp(deps: AppDeps): App {
       home,
       providerKey,
       meter,
+      lastEventId: headers.get("last-event-id"),
       signal,
     };
     return route.handle(call as Call<never, never>);
@@ -117,7 +120,7 @@ async function answered(
     response = problemResponse(problem);
     if (status === 401) response.headers.set("www-authenticate", "Bearer");
   }
-  for (const [name, value] of Object.entries(SAFE)) response.headers.set(name, value);
+  for (const [name, value] of Object.entries(SAFE)) if (!response.headers.has(name)) response.headers.set(name, value);
   response.headers.set("x-request-id", request);
   const { status } = response;
   const ms = clock().getTime() - started.getTime();
@@ -206,8 +209,20 @@ const LIMITED: Readonly<Record<LimitKind, string>> = {
 };
 
 /** A stream holds its place until its last piece, or until nobody reads it any more. */
-function responseOf(route: Route, answer: unknown, release: () => void): Response {
+function responseOf(
+  route: Route,
+  answer: unknown,
+  { release, after }: { readonly release: () => void; readonly after: After },
+): Response {
   const status = route.status ?? 200;
+  if (answer instanceof EventStream)
+    return new Response(eventStreamBody(answer, { release, after }), {
+      headers: { ...EVENT_STREAM_HEADERS, ...answer.headers },
+    });
+  if (answer === NOTHING) {
+    release();
+    return new Response(null, { status: 204 });
+  }
   if (!(answer instanceof Stream)) {
     release();
     return Response.json(answer, { status });

@@ -1,4 +1,4 @@
-/** One line of JSON for each request. It never holds a key, a header, a query or a body: those are the callers' own. */
+/** One line of JSON for each request, and for each run. It never holds a key, a header, a query or a body: those are the callers' own. */
 
 export interface RequestLine {
   readonly time: string;
@@ -18,7 +18,16 @@ export interface RequestLine {
   readonly error?: string;
 }
 
-export type Log = (line: RequestLine) => void;
+/** How a run ended that may have outlived its request. */
+interface RunLine extends Pick<RequestLine, "time" | "level" | "user" | "ms" | "code" | "error"> {
+  readonly run: string;
+  readonly thread: string;
+  readonly end: string;
+}
+
+export type LogLine = RequestLine | RunLine;
+
+export type Log = (line: LogLine) => void;
 
 /** Paths hold ids only; anything longer is not one of ours. */
 export function loggedPath(url: string): string {

@@ -1,0 +1,245 @@
+/** Runs: an agent at work on a thread, to be waited for or followed by any number of readers, and to be stopped. */
+import type { RunInput } from "palimpsest/agent";
+import { runDocument } from "palimpsest/internal/documents";
+import { z } from "zod";
+import { EventStream } from "../http/event-stream.ts";
+import { notFound, ProblemError, problemOf } from "../http/problem.ts";
+import { type Call, type Route, route } from "../http/route.ts";
+import { thread, whole } from "../http/schemas.ts";
+import type { Agents } from "../runs/agents.ts";
+import { followed } from "../runs/followed.ts";
+import type { RunOrder, Runs } from "../runs/registry.ts";
+import type { Run } from "../runs/run.ts";
+import { busy, newThreadId } from "./own-thread.ts";
+import { refuseAddresses } from "./refuse-addresses.ts";
+
+export interface RunDeps {
+  readonly agents: Agents;
+  readonly runs: Runs;
+}
+
+const run = z.string().describe("A run's id.");
+
+const usage = z.strictObject({ input: z.int(), output: z.int(), cacheRead: z.int(), cacheWrite: z.int() });
+
+const call = z.strictObject({ id: z.string(), name: z.string(), input: z.unknown() });
+
+const outcome = {
+  text: z.string().describe("The last answer; what was said of it where the run was stopped."),
+  usage: usage.describe("Tokens of all calls of the run."),
+  steps: z.int(),
+  end: z.string().describe("How it ended: answered, asked, approval, client-calls, step-limit, budget, aborted, ..."),
+  question: z.string().optional(),
+  options: z.array(z.string()).readonly().optional(),
+  calls: z.array(call).readonly().optional().describe("Calls that wait for approval, or that the client has to run."),
+  clientCalls: z.array(call).readonly().optional(),
+  cost: z.looseObject({ spent: z.number() }).optional(),
+};
+
+export function runRoutes({ runs }: RunDeps): readonly Route[] {
+  return [
+    route({
+      method: "POST",
+      path: "/api/threads/{id}/runs",
+      summary: "Let the agent work on a thread, which is made where it is missing; as JSON at the end, or as events",
+      access: "user",
+      body: z.strictObject({
+        prompt: z
+          .string()
+          .optional()
+          .describe("What to say; with neither this nor messages it goes on from where it stands."),
+        messages: z
+          .array(z.looseObject({ role: z.string() }))
+          .optional()
+          .describe("In the AI SDK's format."),
+        model: z.string().optional().describe("A name of /api/models; without it the first."),
+        stream: z.boolean().optional().describe("As server-sent events, each with an id."),
+        multitask: z
+          .enum(["reject", "wait", "fork"])
+          .optional()
+          .describe("While another run is under way on the thread: 409, behind it, or on a fork. Unless told: reject."),
+        on_disconnect: z
+          .enum(["cancel", "continue"])
+          .optional()
+          .describe("What becomes of the run when this request's connection closes. Unless told: continue."),
+      }),
+      streams: "also",
+      answer: z.strictObject({ run, thread, ...outcome }),
+      async handle(call) {
+        const {
+          stream = false,
+          on_disconnect: onDisconnect = "continue",
+          multitask = "reject",
+          model = null,
+        } = call.body;
+        const started = await startedRun(runs, {
+          user: call.home.user,
+          thread: newThreadId(call.params["id"] ?? ""),
+          model,
+          multitask,
+          meter: call.meter,
+          begin: (agent, own) => agent.stream({ ...own, ...saidIn(call.body) }),
+        });
+        const leave = () => {
+          if (onDisconnect === "cancel") started.stop("caller");
+        };
+        if (stream) return new EventStream(followed(started, 0), { headers: namesOf(started), onLeave: leave });
+        if (call.signal.aborted) leave();
+        call.signal.addEventListener("abort", leave);
+        try {
+          await started.ended;
+        } finally {
+          call.signal.removeEventListener("abort", leave);
+        }
+        return resultOf(started, call);
+      },
+    }),
+    route({
+      method: "GET",
+      path: "/api/runs/{run}",
+      summary: "How a run stands; those that have ended are known for some minutes",
+      access: "user",
+      answer: z.strictObject({
+        run,
+        thread,
+        status: z.enum(["waiting", "running", "ended"]),
+        lastEvent: z.int().describe("The id of the newest event."),
+        askedAt: z.string(),
+        endedAt: z.string().nullable(),
+        ...z.strictObject(outcome).partial().shape,
+        error: z.strictObject({ code: z.string(), message: z.string() }).optional(),
+      }),
+      async handle(call) {
+        const own = ownRun(runs, call);
+        const { status, log, facts, endedAt } = own;
+        return {
+          run: facts.id,
+          thread: own.thread,
+          status,
+          lastEvent: log.last,
+          askedAt: facts.askedAt.toISOString(),
+          endedAt: endedAt?.toISOString() ?? null,
+          ...(await endOf(own, call)),
+        };
+      },
+    }),
+    route({
+      method: "GET",
+      path: "/api/runs/{run}/stream",
+      summary: "A run's events from the first, or behind the one that Last-Event-ID names, until it ends",
+      access: "user",
+      query: z.strictObject({
+        after: whole(0).optional().describe("As Last-Event-ID, where that header can't be set."),
+      }),
+      streams: "always",
+      answer: z.string(),
+      async handle(call) {
+        const own = ownRun(runs, call);
+        const after = lastSeen(call.lastEventId) ?? call.query.after ?? 0;
+        const slice = own.log.after(after);
+        if (slice.kind === "ahead") throw invalidId(`this run has had ${slice.last} events so far`);
+        if (slice.kind === "gone")
+          throw new ProblemError(410, "events-gone", `the events before ${slice.first} are no longer kept`, {
+            details: { first: slice.first },
+          });
+        return new EventStream(followed(own, after), { headers: namesOf(own) });
+      },
+    }),
+    route({
+      method: "POST",
+      path: "/api/runs/{run}/cancel",
+      summary: "Stop a run: what it has said so far stays in the thread, as aborted",
+      access: "user",
+      body: z.strictObject({}),
+      answer: z.strictObject({ run, thread, status: z.enum(["waiting", "running", "ended"]) }),
+      async handle(call) {
+        const own = ownRun(runs, call);
+        own.stop("caller");
+        return { run: own.facts.id, thread: own.thread, status: own.status };
+      },
+    }),
+  ];
+}
+
+/** Started, or waiting for others; else why not. */
+export async function startedRun(runs: Runs, order: RunOrder): Promise<Run> {
+  const started = await runs.start(order);
+  if (started.kind === "refused") throw refusal(started.reason, order.thread);
+  const { run } = started;
+  if (run.status !== "ended") return run;
+  const { end } = await run.ended;
+  if (end.kind === "busy") throw busy(order.thread, end.expiresAt);
+  if (end.kind === "failed") throw failureOf(run);
+  return run;
+}
+
+function refusal(reason: "busy" | "queue-full" | "closing", id: string): ProblemError {
+  switch (reason) {
+    case "busy":
+      return busy(id);
+    case "queue-full":
+      return new ProblemError(429, "limited", `too many runs wait for thread ${JSON.stringify(id)} already`, SOON);
+    case "closing":
+      return new ProblemError(503, "closing", "this server is shutting down: ask again, of another one", SOON);
+  }
+}
+
+const SOON = { headers: { "retry-after": "1" } };
+
+/** As it was thrown, so that the log has its words. */
+export function failureOf({ result, error }: Run): unknown {
+  const end = result?.end;
+  return (
+    result?.error ?? error ?? new ProblemError(500, end?.kind === "failed" ? end.code : "failed", "the run failed")
+  );
+}
+
+function saidIn({
+  prompt,
+  messages,
+}: {
+  readonly prompt?: string | undefined;
+  readonly messages?: object[] | undefined;
+}) {
+  if (messages === undefined) return { prompt };
+  refuseAddresses(messages);
+  // The agent checks each of them.
+  return { prompt, messages: messages as unknown as NonNullable<RunInput["messages"]> };
+}
+
+function ownRun(runs: Runs, { params, home }: Pick<Call<unknown, unknown>, "params" | "home">): Run {
+  const id = params["run"] ?? "";
+  const own = runs.find(home.user, id);
+  if (own === null) throw notFound(`run ${JSON.stringify(id.slice(0, 140))}`);
+  return own;
+}
+
+async function resultOf(own: Run, { home }: Pick<Call<unknown, unknown>, "home">) {
+  const result = await own.ended;
+  if (result.end.kind === "busy") throw busy(result.threadId, result.end.expiresAt);
+  if (result.end.kind === "failed") throw failureOf(own);
+  return { run: own.facts.id, ...runDocument(result, { config: await home.settings(), model: own.facts.model }) };
+}
+
+/** As far as it has one. */
+async function endOf(own: Run, call: Pick<Call<unknown, unknown>, "home">) {
+  if (own.result === null) return {};
+  const { end, text, usage, steps } = own.result;
+  if (end.kind !== "failed" && end.kind !== "busy") return resultOf(own, call);
+  const { code, message } = problemOf(end.kind === "busy" ? busy(own.thread, end.expiresAt) : failureOf(own));
+  return { text, usage, steps, end: end.kind, error: { code, message } };
+}
+
+export function namesOf({ facts, thread: id }: Run): Record<string, string> {
+  return { "x-palimpsest-run": facts.id, "x-palimpsest-thread": encodeURIComponent(id) };
+}
+
+function lastSeen(header: string | null): number | null {
+  if (header === null || header === "") return null;
+  if (!/^\d{1,15}$/.test(header)) throw invalidId("it is the id of one of this run's events");
+  return Number(header);
+}
+
+function invalidId(why: string): ProblemError {
+  return new ProblemError(400, "invalid", `Last-Event-ID: ${why}`);
+}

@@ -1,0 +1,43 @@
+/** The runs on an open home: its threads, its forks with their files, and a line in the log for each run that ends. */
+import { forkInHome } from "palimpsest/internal/assistant";
+import type { Home } from "palimpsest/internal/home";
+import { ProblemError } from "../http/problem.ts";
+import type { Log } from "../server/log.ts";
+import { createRuns, type Runs, type RunsDeps } from "./registry.ts";
+import type { Run } from "./run.ts";
+
+export interface HomeRunsOptions extends Pick<RunsDeps, "agents" | "clock" | "ids" | "after"> {
+  readonly home: Home;
+  readonly log: Log;
+}
+
+export function homeRuns({ home, log, ...deps }: HomeRunsOptions): Runs {
+  const threads: RunsDeps["threads"] = {
+    version: async (user, thread) => (await home.forUser(user).store.head(thread))?.version ?? 0,
+    async fork(user, thread, at) {
+      const forked = await forkInHome(home.forUser(user), thread, { at });
+      if (forked.kind === "forked") return forked.thread;
+      const why =
+        forked.kind === "workspace-full" ? forked.message : `thread ${thread} can't be forked: ${forked.kind}`;
+      throw new ProblemError(409, forked.kind, why);
+    },
+  };
+  return createRuns({ ...deps, threads, onEnd: (run) => log(lineOf(run)) });
+}
+
+function lineOf({ facts, thread, result, error: unstarted, endedAt }: Run): Parameters<Log>[0] {
+  const { id: run, user, askedAt } = facts;
+  const { end, error } = result!;
+  const thrown = error ?? unstarted;
+  return {
+    time: askedAt.toISOString(),
+    level: end.kind === "failed" ? "error" : "info",
+    run,
+    thread,
+    user,
+    end: end.kind,
+    ms: endedAt!.getTime() - askedAt.getTime(),
+    ...(end.kind === "failed" && { code: end.code }),
+    ...(thrown !== null && { error: thrown instanceof Error ? `${thrown.stack}` : String(thrown) }),
+  };
+}

@@ -1,0 +1,169 @@
+/**
+ * The runs of this process: one at a time on a thread, the others behind it as their callers asked; those that have ended
+ * for a while, so that a reader may still come back. Which run may begin is decided in `admission.ts`.
+ */
+import type { Agent, AgentEvent, AgentStream, RunInput } from "palimpsest/agent";
+import type { After } from "../http/event-stream.ts";
+import { problemOf } from "../http/problem.ts";
+import { type Admission, admitRun, type Multitask } from "./admission.ts";
+import type { Agents } from "./agents.ts";
+import { KeptRuns } from "./kept-runs.ts";
+import { Run } from "./run.ts";
+
+export interface RunOrder {
+  readonly user: string;
+  readonly thread: string;
+  readonly model: string | null;
+  readonly multitask: Multitask;
+  /** Told of everything that happens. */
+  readonly meter: { event(event: AgentEvent): void };
+  /** Starts it; what it is given goes to the agent as it is. */
+  begin(agent: Agent, own: OwnInput): Promise<AgentStream> | AgentStream;
+}
+
+type OwnInput = Pick<RunInput, "runId" | "userId" | "signal" | "waitMs"> & { readonly threadId: string };
+
+type Started = { readonly kind: "run"; readonly run: Run } | Extract<Admission, { kind: "refused" }>;
+
+export interface Runs {
+  /** Unless it waits for others, it has started when this answers, or could not. */
+  start(order: RunOrder): Promise<Started>;
+  /** Of this user; another's is not there. */
+  find(user: string, id: string): Run | null;
+  /** The one under way that was asked for on this thread. */
+  on(user: string, thread: string): Run | null;
+  /** Nothing new begins; what doesn't end within the time is stopped. */
+  close(graceMs: number): Promise<void>;
+}
+
+export interface RunsDeps {
+  readonly agents: Agents;
+  readonly threads: ForkableThreads;
+  readonly clock: () => Date;
+  readonly ids: () => string;
+  readonly after: After;
+  readonly onEnd: (run: Run) => void;
+}
+
+interface ForkableThreads {
+  /** 0: there is no such thread. */
+  version(user: string, thread: string): Promise<number>;
+  /** The fork's id. */
+  fork(user: string, thread: string, at: number): Promise<string>;
+}
+
+interface Lane {
+  active: Run | null;
+  readonly waiting: { readonly run: Run; readonly order: RunOrder }[];
+}
+
+export function createRuns(deps: RunsDeps): Runs {
+  return new Registry(deps);
+}
+
+class Registry implements Runs {
+  readonly #deps: RunsDeps;
+  readonly #lanes = new Map<string, Lane>();
+  readonly #kept: KeptRuns;
+  #server: "open" | "closing" = "open";
+
+  constructor(deps: RunsDeps) {
+    this.#deps = deps;
+    this.#kept = new KeptRuns(deps.clock);
+  }
+
+  async start(order: RunOrder): Promise<Started> {
+    const { user, thread, model, multitask, meter } = order;
+    const key = keyOf(user, thread);
+    const lane = this.#lanes.get(key) ?? { active: null, waiting: [] };
+    const waiting = lane.waiting.filter(({ run }) => run.status === "waiting").length;
+    const admission = admitRun({ server: this.#server, running: lane.active !== null, waiting }, multitask);
+    if (admission.kind === "refused") return admission;
+    if (admission.kind === "fork") return this.#startOnFork(order, lane.active);
+    this.#lanes.set(key, lane);
+    const { ids, clock } = this.#deps;
+    const run = new Run({ id: ids(), user, thread, model, askedAt: clock() }, { clock, meter });
+    this.#kept.add(run);
+    if (admission.kind === "interrupt") lane.active?.stop("caller");
+    lane.waiting[admission.kind === "interrupt" ? "unshift" : "push"]({ run, order });
+    this.#advance(key, lane);
+    if (multitask === "wait") return { kind: "run", run };
+    const started = await run.started;
+    // Another process holds the thread.
+    if (started.kind === "busy" && multitask === "fork") return this.#startOnFork(order, null);
+    return { kind: "run", run };
+  }
+
+  find(user: string, id: string): Run | null {
+    const run = this.#kept.find(id);
+    return run?.facts.user === user ? run : null;
+  }
+
+  on(user: string, thread: string): Run | null {
+    return this.#lanes.get(keyOf(user, thread))?.active ?? null;
+  }
+
+  async close(graceMs: number): Promise<void> {
+    this.#server = "closing";
+    const { agents, after } = this.#deps;
+    const lanes = [...this.#lanes.values()];
+    for (const { run } of lanes.flatMap(({ waiting }) => waiting)) run.stop("shutdown");
+    const active = lanes.flatMap((lane) => lane.active ?? []);
+    await endedWithin(active, graceMs, after);
+    for (const run of active) run.stop("shutdown");
+    await agents.close(STOPPING_MS);
+    await endedWithin(active, STOPPING_MS, after);
+  }
+
+  async #startOnFork(order: RunOrder, active: Run | null): Promise<Started> {
+    await active?.started;
+    const { user, thread } = order;
+    const { threads } = this.#deps;
+    const at = active?.base ?? (await threads.version(user, thread));
+    return this.start({ ...order, thread: await threads.fork(user, thread, at) });
+  }
+
+  #advance(key: string, lane: Lane): void {
+    if (lane.active !== null) return;
+    const next = lane.waiting.shift();
+    if (next === undefined) return void this.#lanes.delete(key);
+    const { run } = next;
+    lane.active = run;
+    void this.#carryOut(next).finally(() => {
+      lane.active = null;
+      this.#kept.prune();
+      this.#deps.onEnd(run);
+      this.#advance(key, lane);
+    });
+  }
+
+  async #carryOut({ run, order }: Lane["waiting"][number]): Promise<void> {
+    const { user: userId, thread: threadId, model, multitask, begin } = order;
+    try {
+      const { agent } = await this.#deps.agents.get(model);
+      run.base = await this.#deps.threads.version(userId, threadId);
+      if (run.status === "ended") return;
+      const waitMs = multitask === "wait" || multitask === "interrupt" ? LEASE_WAIT_MS : undefined;
+      const { signal } = run;
+      await run.carryOut(await begin(agent, { runId: run.facts.id, userId, threadId, signal, waitMs }));
+    } catch (error) {
+      const { code, message } = problemOf(error);
+      run.endUnstarted({ kind: "failed", code: code as "failed", message }, error);
+    }
+  }
+}
+
+/** For a thread that another process holds: as long as a lease that nobody renews, and some. */
+const LEASE_WAIT_MS = 45_000;
+/** What a run that was stopped has to write down what was said so far. */
+const STOPPING_MS = 5_000;
+
+function keyOf(user: string, thread: string): string {
+  return JSON.stringify([user, thread]);
+}
+
+async function endedWithin(runs: readonly Run[], ms: number, after: After): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>();
+  const stop = after(ms, resolve);
+  await Promise.race([Promise.all(runs.map(({ ended }) => ended)), late]).finally(stop);
+}

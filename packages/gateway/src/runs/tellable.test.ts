@@ -1,0 +1,26 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { AgentEvent } from "palimpsest/agent";
+import { tellable } from "./tellable.ts";
+
+const WORDS = "connect ECONNREFUSED 10.0.0.5:443 (base_url https://models.internal)";
+
+test("what a provider or the store said is kept from users, and what is about their own request isn't", () => {
+  const failed = (code: "unreachable" | "empty-prompt"): AgentEvent => ({
+    type: "run-end",
+    end: { kind: "failed", code, message: WORDS },
+  });
+  const rows: readonly (readonly [AgentEvent, "told" | "hidden"])[] = [
+    [failed("unreachable"), "hidden"],
+    [failed("empty-prompt"), "told"],
+    [{ type: "model-retry", attempt: 1, delayMs: 5, reason: WORDS }, "hidden"],
+    [{ type: "model-fallback", from: "a", to: "b", reason: WORDS }, "hidden"],
+    [{ type: "memory-failed", threadId: "t", reason: WORDS }, "hidden"],
+    [{ type: "text-delta", id: "1", text: WORDS }, "told"],
+  ];
+  for (const [event, expected] of rows) {
+    const text = JSON.stringify(tellable(event));
+    assert.equal(text.includes("10.0.0.5") ? "told" : "hidden", expected, event.type);
+    assert.equal(tellable(event).type, event.type);
+  }
+});
