@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { modelMessageSchema, tool } from "ai";
+import { z } from "zod";
 import { createDeepAgent } from "../assistant/create-deep-agent.ts";
 import { openSqlite } from "../stores/sqlite.ts";
-import { deepAgentKit, textOf } from "../testing/agent-kit.ts";
+import { agentKit, deepAgentKit, textOf } from "../testing/agent-kit.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { withWriter } from "../threads/acts.ts";
 import { createThread, threadDeps } from "../threads/index.ts";
@@ -106,4 +108,54 @@ test("a thread is read, taken back, pinned and forked by its handle; a missing o
   assert.deepEqual(await missing.context(), { kind: "missing" });
   assert.deepEqual(await missing.view(), []);
   assert.equal((await missing.undo()).kind, "missing");
+});
+
+test("a thread's handle gives everything said as messages of the SDK, whatever dialect it came in, searches it and deletes it", async (t) => {
+  const kit = deepAgentKit(["Green tea.", "Again."]);
+  t.after(() => kit.store.close());
+  const deps = threadDeps(kit.store);
+  await createThread(deps, { id: "t" });
+  const calls = [{ id: "c1", type: "function", function: { name: "look", arguments: '{"at":"shop"}' } }];
+  const openai = [
+    { role: "user", content: "Which tea did Ada buy?" },
+    { role: "assistant", content: null, tool_calls: calls },
+    { role: "tool", tool_call_id: "c1", content: "a pound of sencha" },
+  ];
+  const input = { kind: "message", dialect: "openai", origin: "import" } as const;
+  await withWriter(deps, "t", (writer) =>
+    commit(
+      writer,
+      openai.map((message, index) => ({ ...input, id: `m${index}`, body: JSON.stringify(message) })),
+    ),
+  );
+  await kit.agent.generate({ threadId: "t", prompt: "So which?" });
+  const thread = kit.agent.thread("t");
+  const messages = await thread.messages();
+  assert.deepEqual(
+    messages.map(({ role }) => role),
+    ["user", "assistant", "tool", "user", "assistant"],
+  );
+  assert.ok(messages.every((message) => modelMessageSchema.safeParse(message).success));
+  const [hit] = await thread.search("sencha", { limit: 1 });
+  assert.deepEqual([hit?.thread, hit?.seq], ["t", 3]);
+  assert.deepEqual(await thread.search("zeppelin"), []);
+  const stranger = kit.agent.thread("t", { userId: "bob" });
+  assert.deepEqual([await stranger.messages(), await stranger.search("sencha")], [[], []]);
+  assert.deepEqual(await stranger.delete(), { kind: "missing" });
+  assert.equal((await thread.delete()).kind, "deleted");
+  assert.deepEqual(await thread.messages(), []);
+  assert.deepEqual(await thread.delete(), { kind: "missing" });
+});
+
+test("a thread that a run holds can't be deleted, and says until when", async (t) => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const look = tool({ inputSchema: z.object({}), execute: () => promise.then(() => "seen") });
+  const kit = agentKit([{ calls: [{ name: "look", input: {} }] }, "done"], { tools: { look } });
+  t.after(() => kit.store.close());
+  const run = kit.agent.stream({ threadId: "t", prompt: "go" });
+  await run.started;
+  const refused = await kit.agent.thread("t").delete();
+  assert.ok(refused.kind === "busy" && refused.expiresAt !== undefined);
+  resolve();
+  assert.equal((await run.result).end.kind, "answered");
 });

@@ -1,11 +1,14 @@
 /** One thread of an agent as a person sees it: what would be sent, what fills it, everything said, and the ways back. */
 import type { Window } from "@palimpsest/core/compaction";
 import type { Head, MessageRecord } from "@palimpsest/core/log";
-import type { UIMessage } from "ai";
+import { convert, type Dialect } from "@palimpsest/core/message";
+import type { ModelMessage, UIMessage } from "ai";
 import { type ThreadPrompt, threadPrompt } from "../inspect/thread-prompt.ts";
+import { type SearchHit, searchThread } from "../recall/search.ts";
 import { type Forked, fork, type Pinned, pin, redo, type Undone, undo, withWriter } from "../threads/acts.ts";
 import { replay } from "../threads/audit.ts";
 import { currentThread } from "../threads/current-thread.ts";
+import { type DeletedThread, deleteThread } from "../threads/delete.ts";
 import { type FileCopier, forkWithFiles } from "../threads/fork-files.ts";
 import type { Asker } from "../threads/sized-thread.ts";
 import type { ThreadDeps, Writer } from "../threads/writer.ts";
@@ -19,11 +22,15 @@ import type { UIStreamOptions } from "./ui/ui-stream.ts";
 export interface ThreadHandle {
   readonly id: string;
   /** The messages that would be sent now; empty for a thread that isn't there. */
-  view(): Promise<readonly object[]>;
+  view(): Promise<readonly ModelMessage[]>;
   /** What fills the window, part by part. */
   context(): Promise<ThreadPrompt | { readonly kind: "missing" }>;
   /** Everything ever said, in order, as given. */
   replay(): AsyncIterable<MessageRecord>;
+  /** The same as the AI SDK's messages. */
+  messages(): Promise<readonly ModelMessage[]>;
+  /** What of it is about the question, best first, whatever was compacted; at most `limit`, 20 unless given. */
+  search(question: string, options?: { readonly limit?: number }): Promise<readonly SearchHit[]>;
   /** Everything said, as `useChat` shows it: for a page that is loaded again. */
   uiMessages(options?: Pick<UIStreamOptions, "onError">): Promise<UIMessage[]>;
   /** Takes back the newest prune or compaction, or the one asked for. */
@@ -38,6 +45,8 @@ export interface ThreadHandle {
   fork(options: { readonly as: string; readonly at?: number }): Promise<Forked>;
   /** The thread this conversation goes on in: the newest fork of `regenerate` or `edit`, else this one. A chat keeps its first id. */
   current(): Promise<string>;
+  /** For good, with its files, its sub-agents' threads and what was quoted of it elsewhere. What memory has learned stays. */
+  delete(): Promise<DeletedThread>;
   /** Title, artifacts, todos and what else middleware keeps. */
   state(): Promise<Head["state"]>;
 }
@@ -71,9 +80,14 @@ export function threadHandle(id: string, { deps, window, asker, files }: HandleO
     context,
     async view() {
       const prompt = await threadPrompt(deps.store, id, { window: window().size });
-      return prompt.kind === "prompt" ? prompt.messages : [];
+      return prompt.kind === "prompt" ? asModelMessages(prompt.messages, prompt.dialect) : [];
     },
     replay: () => replay(deps, id),
+    messages: () => modelMessages(replay(deps, id)),
+    async search(question, { limit: k = 20 } = {}) {
+      const outcome = await searchThread(deps.store, id, question, { k, tools: deps.tools });
+      return outcome.kind === "found" ? outcome.hits : [];
+    },
     async uiMessages({ onError } = {}) {
       const pending = pendingIn((await deps.store.head(id))?.state ?? {});
       return uiMessagesOf(replay(deps, id), { pending, onError });
@@ -88,7 +102,23 @@ export function threadHandle(id: string, { deps, window, asker, files }: HandleO
     approve: (callId, answer, reason) => held((writer) => approve(writer, { callId, answer, reason })),
     pin: (seq, on) => held((writer) => pin(writer, seq, on)),
     fork: (options) => (files === null ? fork(deps, id, options) : forkWithFiles(deps, id, options, files)),
+    delete: () => deleteThread(deps, id, files),
     current: () => currentThread(deps.store, id),
     state: async () => (await deps.store.head(id))?.state ?? {},
   };
+}
+
+/** A thread may hold messages of several dialects; neighbors of one are converted together. */
+async function modelMessages(records: AsyncIterable<MessageRecord>): Promise<readonly ModelMessage[]> {
+  const runs: { readonly dialect: Dialect; readonly messages: object[] }[] = [];
+  for await (const { dialect, body } of records) {
+    if (runs.at(-1)?.dialect !== dialect) runs.push({ dialect, messages: [] });
+    runs.at(-1)!.messages.push(JSON.parse(body));
+  }
+  return runs.flatMap(({ dialect, messages }) => asModelMessages(messages, dialect));
+}
+
+/** Core's type names the same fields as the SDK's, read-only. */
+function asModelMessages(messages: readonly object[], dialect: Dialect): readonly ModelMessage[] {
+  return convert(messages as never, dialect, "ai-sdk") as unknown as readonly ModelMessage[];
 }

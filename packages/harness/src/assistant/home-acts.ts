@@ -12,12 +12,13 @@ import { workspaceQuota } from "../config/workspace-quota.ts";
 import { forgetThread } from "../memory/source-turns.ts";
 import type { Leased } from "../stores/leases.ts";
 import { type Forked, type Undone, withWriter } from "../threads/acts.ts";
+import type { DeletedThread } from "../threads/delete.ts";
 import { forkWithFiles } from "../threads/fork-files.ts";
 import { type Committed, commit, type Writer } from "../threads/writer.ts";
 import { fileCopier } from "../workspace/file-copier.ts";
 import { ToolFailure } from "../workspace/tool-failure.ts";
 import type { Home } from "./open-home.ts";
-import { type DeletedThread, deleteThreadWithFiles } from "./thread-files.ts";
+import { deleteThreadWithFiles } from "./thread-files.ts";
 
 interface CompactInHome {
   readonly dryRun: boolean;

@@ -1,3 +1,4 @@
+export type { DeletedThread } from "../threads/delete.ts";
 export type { DeepAgentOptions } from "./create-deep-agent.ts";
 export { type ConfiguredAgent, type ConfiguredAgentOptions, createAgentFromConfig } from "./from-config.ts";
 export { HomeError } from "./home-error.ts";
@@ -10,4 +11,4 @@ export {
 } from "./open-home.ts";
 export type { Probed } from "./probe-model.ts";
 export type { ThreadCost } from "./thread-cost.ts";
-export { type DeletedThread, deleteThreadWithFiles } from "./thread-files.ts";
+export { deleteThreadWithFiles } from "./thread-files.ts";
