@@ -13,6 +13,7 @@ import {
   UserError,
 } from "@openai/agents-core";
 import { type ResponsesMessage, type RuleSet, rulesOf, shapeOf } from "@palimpsest/core/message";
+import type { SearchOutcome } from "palimpsest/recall";
 import { type OpenThread, type OpenThreadOptions, openThread } from "palimpsest/session";
 import { replay, threadDeps, type Writer } from "palimpsest/threads";
 import { goOn, type SessionDeps, say, sessionThreads, writing } from "./continuation.ts";
@@ -76,7 +77,7 @@ export class PalimpsestSession
   }
 
   /** In everything ever said in the thread where it stands. */
-  async search(...question: Parameters<OpenThread<ResponsesMessage>["search"]>) {
+  async search(...question: Parameters<OpenThread<ResponsesMessage>["search"]>): Promise<SearchOutcome> {
     return (await this.#thread()).search(...question);
   }
 
