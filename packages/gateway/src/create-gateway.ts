@@ -9,6 +9,7 @@ import { isLoopback } from "./access/admit.ts";
 import { keyFacts } from "./access/keys.ts";
 import { createLimits } from "./access/limits.ts";
 import { gatewaySecret, providerKeyOf, providerUser } from "./access/provider-key.ts";
+import { compatibleEndpoints } from "./compatible/endpoints.ts";
 import { afterTime } from "./http/event-stream.ts";
 import { createMetrics } from "./metrics/metrics.ts";
 import { allRoutes } from "./routes.ts";
@@ -60,6 +61,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const { home, release } = homeOf(options);
   let state: "open" | "closing" = "open";
   const servers: Listening[] = [];
+  const endings: (() => Promise<void>)[] = [];
   const sweeping: Sweeping[] = [];
   const metrics = createMetrics();
   const agents = createAgents(home, agent);
@@ -78,6 +80,13 @@ export function createGateway(options: GatewayOptions): Gateway {
     const { requests_per_minute: requestsPerMinute, tokens_per_minute: tokensPerMinute, running } = gateway.limits;
     const forward = gateway.forward_keys;
     const secret = forward ? await gatewaySecret(home.directory, process.env) : null;
+    const compatible = compatibleEndpoints({
+      settings: await home.settings(),
+      env: process.env,
+      secret: once(() => gatewaySecret(home.directory, process.env)),
+      ids,
+    });
+    endings.push(compatible.close);
     return createApp({
       routes: allRoutes({ status: { notReady, metrics: metrics.text }, agents, runs, version: ownVersion() }),
       home,
@@ -88,6 +97,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       },
       providerKeyOf: (headers) => providerKeyOf(headers, { forward }),
       userHeader: gateway.user_header,
+      compatible,
       metrics,
       limits: createLimits({ requestsPerMinute, tokensPerMinute, running }, () => clock().getTime()),
       bodyBytes: Math.floor(gateway.body_limit_mb * 1024 * 1024),
@@ -125,6 +135,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       // Whoever asks is told that it closes as long as runs go on.
       await runs.close(grace);
       await Promise.all(servers.splice(0).map((server) => server.close(grace)));
+      await Promise.all(endings.splice(0).map((end) => end()));
       await Promise.all(sweeping.splice(0).map((one) => one.stop()));
       await release();
     },

@@ -11,14 +11,18 @@ export async function readInput(route: Route, request: Request, limits: { readon
 }
 
 /** Stops at the limit, whatever the header says. */
-async function readBytes(request: Request, limit: number): Promise<Buffer> {
-  const announced = Number(request.headers.get("content-length") ?? 0);
+export async function readBytes(
+  body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  length: string | null,
+  limit: number,
+): Promise<Buffer> {
+  const announced = Number(length ?? 0);
   const tooLarge = () =>
     new ProblemError(413, "too-large", `a body has at most ${limit} bytes here: send less, or in several requests`);
   if (announced > limit) throw tooLarge();
   const pieces: Uint8Array[] = [];
   let size = 0;
-  for await (const piece of request.body ?? []) {
+  for await (const piece of body) {
     size += piece.length;
     if (size > limit) throw tooLarge();
     pieces.push(piece);
@@ -27,7 +31,7 @@ async function readBytes(request: Request, limit: number): Promise<Buffer> {
 }
 
 async function readBody(route: Route, request: Request, { bodyBytes }: { readonly bodyBytes: number }) {
-  const text = utf8(await readBytes(request, bodyBytes));
+  const text = utf8(await readBytes(request.body ?? [], request.headers.get("content-length"), bodyBytes));
   if (route.takes === "text") return text;
   // An act without settings needs no body.
   if (text.trim() === "") return {};

@@ -2,17 +2,19 @@
  * The way of every request: an id, the door (`access/admit.ts`), what it brought (`http/input.ts`), the route's work, the
  * answer, one line in the log. Routes know nothing of HTTP beyond their entry in the table.
  */
+import type { ServerResponse } from "node:http";
 import { isIP } from "node:net";
 import type { HttpBindings } from "@hono/node-server";
 import { type Context, Hono } from "hono";
 import type { Home } from "palimpsest/internal/home";
+import type { ThreadDeps } from "palimpsest/threads";
 import { type Access, admit, type Caller, isLoopback, type KeyFacts, type RequestFacts } from "../access/admit.ts";
 import type { LimitKind, Limits, Taken } from "../access/limits.ts";
 import { type After, EVENT_STREAM_HEADERS, EventStream, eventStreamBody } from "../http/event-stream.ts";
-import { readInput } from "../http/input.ts";
-import { ProblemError, problemOf, problemResponse } from "../http/problem.ts";
+import { readBytes, readInput } from "../http/input.ts";
+import { type Problem, ProblemError, problemOf, problemResponse } from "../http/problem.ts";
 import { type Call, NOTHING, pathNames, type Route, Stream } from "../http/route.ts";
-import type { Metrics } from "../metrics/metrics.ts";
+import type { Meter, Metrics } from "../metrics/metrics.ts";
 import { type Log, loggedPath } from "./log.ts";
 import { measuredStore } from "./measured-store.ts";
 
@@ -24,12 +26,39 @@ export interface AppDeps {
   /** Beside `X-Palimpsest-User`. */
   readonly userHeader: string | null;
   readonly metrics: Metrics;
+  readonly compatible: Compatible;
   readonly limits: Limits;
   readonly bodyBytes: number;
   readonly log: Log;
   readonly clock: () => Date;
   readonly ids: () => string;
   readonly after: After;
+}
+
+/** A request to an endpoint that speaks a vendor's protocol. */
+export interface CompatibleRequest {
+  readonly method: string;
+  /** Below `/v1`. */
+  readonly path: string;
+  /** With its question mark, or empty. */
+  readonly search: string;
+  readonly headers: Headers;
+  body(): Promise<Buffer>;
+  readonly caller: Caller;
+  /** Of the caller's user. */
+  readonly threads: ThreadDeps;
+  readonly providerKey: string | null;
+  readonly meter: Meter;
+  /** Headers of ours that every answer has. */
+  readonly own: Readonly<Record<string, string>>;
+}
+
+/** The endpoints that speak the vendors' protocols: they write their answers themselves. */
+export interface Compatible {
+  /** `outgoing`: the connection, where it is a server of ours. */
+  serve(request: CompatibleRequest, outgoing: ServerResponse | undefined): Promise<Response>;
+  /** A refusal as the vendor of that path words it. */
+  refuse(path: string, headers: Headers, problem: Problem): Response;
 }
 
 type App = Hono<{ Bindings: Partial<HttpBindings> }>;
@@ -42,6 +71,26 @@ export function createApp(deps: AppDeps): App {
       const params = Object.fromEntries(pathNames(route.path).map((name) => [name, c.req.param(name) ?? ""]));
       return answered(c, deps, route, (caller) => limited(route, caller, () => work(route, params, c, caller)));
     });
+  app.all("/v1/*", (c) =>
+    answered(c, deps, COMPATIBLE, async (caller, request) => {
+      const [home, release] = [deps.home.forUser(caller!.user), enter(caller)];
+      const { headers } = c.req.raw;
+      const { pathname, search } = new URL(c.req.raw.url);
+      const call: CompatibleRequest = {
+        method: c.req.raw.method,
+        path: pathname.slice("/v1".length),
+        search,
+        headers,
+        body: () => readBytes(c.env.incoming ?? c.req.raw.body ?? [], headers.get("content-length"), deps.bodyBytes),
+        caller: caller!,
+        threads: { ...home, store: measuredStore(home.store, deps.metrics.store) },
+        providerKey: deps.providerKeyOf(headers),
+        meter: meterOf(caller),
+        own: { ...SAFE, "x-request-id": request },
+      };
+      return deps.compatible.serve(call, c.env.outgoing as ServerResponse | undefined).finally(release);
+    }),
+  );
   app.notFound((c) =>
     answered(c, deps, NOWHERE, async () => {
       throw new ProblemError(404, "no-route", "there is nothing here: /openapi.json lists what there is");
@@ -50,14 +99,8 @@ export function createApp(deps: AppDeps): App {
   return app;
 
   async function limited(route: Route, caller: Caller | null, answer: () => Promise<unknown>): Promise<Response> {
-    const close = deps.metrics.open();
-    let free = () => {};
-    const release = () => {
-      close();
-      free();
-    };
+    const release = enter(caller);
     try {
-      if (caller !== null) free = taken(deps.limits.take(accountOf(caller)));
       return responseOf(route, await answer(), { release, after: deps.after });
     } catch (error) {
       release();
@@ -65,14 +108,28 @@ export function createApp(deps: AppDeps): App {
     }
   }
 
+  /** Counts the request as one under way, until the function that comes back is called. */
+  function enter(caller: Caller | null): () => void {
+    const free = caller === null ? () => {} : taken(deps.limits.take(accountOf(caller)));
+    const close = deps.metrics.open();
+    return () => {
+      close();
+      free();
+    };
+  }
+
+  function meterOf(caller: Caller | null): Meter {
+    return deps.metrics.meter((tokens) => {
+      if (caller !== null) deps.limits.spend(accountOf(caller), tokens);
+    });
+  }
+
   async function work(route: Route, params: Call<never, never>["params"], c: Ctx, caller: Caller | null) {
     const input = await readInput(route, c.req.raw, deps);
     const own = caller === null ? deps.home : deps.home.forUser(caller.user);
     const home = { ...own, store: measuredStore(own.store, deps.metrics.store) };
     const { headers, signal } = c.req.raw;
-    const meter = deps.metrics.meter((tokens) => {
-      if (caller !== null) deps.limits.spend(accountOf(caller), tokens);
-    });
+    const meter = meterOf(caller);
     const providerKey = deps.providerKeyOf(headers);
     const call = {
       params,
@@ -88,6 +145,9 @@ export function createApp(deps: AppDeps): App {
   }
 }
 
+/** The vendors' own paths, which no table of ours lists. */
+const COMPATIBLE = { access: "provider", path: "/v1/*" } as const;
+
 /** What isn't a route is as closed as one. */
 const NOWHERE = { access: "user", path: "(none)" } as const;
 
@@ -98,9 +158,9 @@ function accountOf({ key }: Caller): string {
 
 async function answered(
   c: Ctx,
-  { keysOf, userHeader, metrics, log, clock, ids }: AppDeps,
+  { keysOf, userHeader, metrics, log, clock, ids, compatible }: AppDeps,
   { access, path: route }: Pick<Route, "access" | "path">,
-  work: (caller: Caller | null) => Promise<Response>,
+  work: (caller: Caller | null, request: string) => Promise<Response>,
 ): Promise<Response> {
   const started = clock();
   const request = ids();
@@ -112,12 +172,15 @@ async function answered(
     const verdict = admit(factsOf(c, access, userHeader), await keysFor(access, () => keysOf(raw.headers)));
     if (verdict.kind === "refused") throw new ProblemError(verdict.status, verdict.code, verdict.message);
     caller = verdict.caller;
-    response = await work(caller);
+    response = await work(caller, request);
   } catch (error) {
     const problem = problemOf(error);
     const { status, code } = problem;
     failure = { code, ...(status >= 500 && { error: error instanceof Error ? `${error.stack}` : String(error) }) };
-    response = problemResponse(problem);
+    const isVendors = route === COMPATIBLE.path;
+    response = isVendors
+      ? compatible.refuse(new URL(raw.url).pathname, raw.headers, problem)
+      : problemResponse(problem);
     if (status === 401) response.headers.set("www-authenticate", "Bearer");
   }
   for (const [name, value] of Object.entries(SAFE)) if (!response.headers.has(name)) response.headers.set(name, value);

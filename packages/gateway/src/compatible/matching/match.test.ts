@@ -37,18 +37,23 @@ const found = (asked: Request, ...candidates: Candidate[]) => match(asked, { ...
 
 const ROWS: readonly (readonly [string, Request, Partial<Findings>, ReturnType<typeof match>])[] = [
   ["nothing is known of it", request("a"), {}, { kind: "new", parent: null }],
-  ["the next turn", request("aBc"), { candidates: [candidate("aB", 2)] }, { kind: "extended", thread: "aB", known: 2 }],
+  [
+    "the next turn",
+    request("aBc"),
+    { candidates: [candidate("aB", 2)] },
+    { kind: "extended", thread: "aB", known: 2, instead: { at: 2, known: 2 } },
+  ],
   [
     "the same question again after its run failed",
     request("aBc"),
     { candidates: [candidate("aBc", 2)] },
-    { kind: "extended", thread: "aBc", known: 3 },
+    { kind: "extended", thread: "aBc", known: 3, instead: { at: 2, known: 2 } },
   ],
   [
     "more was said after a run that failed",
     request("aBcd"),
     { candidates: [candidate("aBc", 2)] },
-    { kind: "extended", thread: "aBc", known: 3 },
+    { kind: "extended", thread: "aBc", known: 3, instead: { at: 2, known: 2 } },
   ],
   [
     "another question instead of one that failed",
@@ -96,13 +101,13 @@ const ROWS: readonly (readonly [string, Request, Partial<Findings>, ReturnType<t
     "the client cut its head off",
     request("cDe"),
     { run: { ...candidate("aBcD", 4), hash: "elsewhere", depth: 2 } },
-    { kind: "extended", thread: "aBcD", known: 2 },
+    { kind: "extended", thread: "aBcD", known: 2, instead: { at: 4, known: 2 } },
   ],
   [
     "only what is new, to a thread by name",
     request("x"),
     { named: "mine" },
-    { kind: "extended", thread: "mine", known: 0 },
+    { kind: "extended", thread: "mine", known: 0, instead: null },
   ],
 ];
 
@@ -118,6 +123,7 @@ test("the deepest place wins, whatever else speaks for another", () => {
     kind: "extended",
     thread: "deep",
     known: 4,
+    instead: { at: 4, known: 4 },
   });
 });
 

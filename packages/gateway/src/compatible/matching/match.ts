@@ -24,11 +24,17 @@ export interface Candidate extends Pick<MatchRow, "thread" | "seq" | "hash" | "g
 
 export type Match =
   | { readonly kind: "new"; readonly parent: string | null }
-  /** The thread goes on; it has `known` of the messages. */
-  | { readonly kind: "extended"; readonly thread: string; readonly known: number }
+  /** The thread goes on; it has `known` of the messages. Where somebody else gets there first, it is forked instead. */
+  | { readonly kind: "extended"; readonly thread: string; readonly known: number; readonly instead: Forking | null }
   /** A thread of its own that shares the records up to `at`, which hold `known` of the messages. */
   | { readonly kind: "forked"; readonly thread: string; readonly at: number; readonly known: number }
   | { readonly kind: "passed"; readonly reason: "side-call" };
+
+/** Up to where a fork shares the records, and how many of the messages they hold. */
+interface Forking {
+  readonly at: number;
+  readonly known: number;
+}
 
 export interface Findings {
   readonly candidates: readonly Candidate[];
@@ -49,7 +55,7 @@ export function match(request: Request, { candidates, run, named, groupThread }:
     (run && { candidate: run, depth: run.depth, more: unanswered(request, run, run.depth) });
   if (best !== null) return joining(request, best);
   // Whoever names a thread may send only what is new.
-  if (named !== null) return { kind: "extended", thread: named, known: 0 };
+  if (named !== null) return { kind: "extended", thread: named, known: 0, instead: null };
   if (groupThread !== null && request.sideCall === "likely") return { kind: "passed", reason: "side-call" };
   return { kind: "new", parent: groupThread };
 }
@@ -66,7 +72,8 @@ interface Hit {
 function joining(request: Request, { candidate, depth, more }: Hit): Match {
   const { thread, seq, state } = candidate;
   if (more === null || state === "busy") return { kind: "forked", thread, at: seq, known: depth };
-  return { kind: "extended", thread, known: Math.min(depth + more, request.places.length) };
+  const known = Math.min(depth + more, request.places.length);
+  return { kind: "extended", thread, known, instead: { at: seq, known: depth } };
 }
 
 function deepest(request: Request, candidates: readonly Candidate[]): Hit | null {

@@ -1,0 +1,252 @@
+/**
+ * Asks for a thread that the request holds, hands the answer on as it comes, and writes it to the log. The end of the
+ * answer is held back until the log has it: a client that goes on at once must find its own words.
+ */
+import { PalimpsestError } from "@palimpsest/core/errors";
+import { readUsage } from "palimpsest/internal/models";
+import type { ThreadPrompt } from "palimpsest/session";
+import { problemOf } from "../http/problem.ts";
+import { askFor, type Engaged, type Exchange } from "./exchange.ts";
+import { chainOf } from "./matching/chain.ts";
+import type { AnswerReader, VendorFailure } from "./vendor.ts";
+import { createFlight, type Flight } from "./wire/flight.ts";
+import { type UpstreamAnswer, UpstreamError } from "./wire/upstream.ts";
+
+export async function answerThrough<M extends object>(
+  exchange: Exchange<M>,
+  engaged: Engaged<M>,
+  flightKey: string,
+): Promise<void> {
+  const { call, deps } = exchange;
+  const flight = createFlight();
+  flight.attach(call.client);
+  deps.flights.set(flightKey, flight);
+  try {
+    await askUntilItFits(exchange, engaged, flight);
+  } catch (error) {
+    await fail(exchange, flight, error);
+  } finally {
+    deps.flights.delete(flightKey);
+    await engaged.thread.held.release();
+  }
+}
+
+/** Refusals for length that are answered by a shorter prompt. */
+const MOST_ATTEMPTS = 4;
+
+async function askUntilItFits<M extends object>(exchange: Exchange<M>, engaged: Engaged<M>, flight: Flight) {
+  const { vendor, mode } = exchange;
+  const { thread } = engaged.thread.held;
+  for (let attempt = 1; ; attempt += 1) {
+    const prompt = await promptNow(exchange, engaged, flight.abandoned);
+    const answer = await askFor(exchange, prompt.messages, flight.abandoned);
+    const isStream = /text\/event-stream/i.test(String(answer.headers["content-type"] ?? ""));
+    const passage: Passage<M> = { reader: vendor.reader(isStream ? "stream" : "whole"), answer, prompt };
+    const refusal = answer.status >= 400 ? await refusalIn(answer) : isStream ? await firstWords(passage) : null;
+    const mayShrink = mode === "on" && attempt < MOST_ATTEMPTS && prompt.counted !== null;
+    if (refusal?.error != null && mayShrink && (await thread.recover(refusal.error).catch(() => false))) continue;
+    const headers = { ...answer.headers, ...exchange.call.own, ...headersOf(exchange, engaged, prompt) };
+    const begun = refusal?.bytes ?? [];
+    if (answer.status >= 400) return handOver(flight, { status: answer.status, headers, pieces: begun });
+    return isStream
+      ? streamThrough(exchange, engaged, { ...passage, flight, headers, begun })
+      : wholeThrough(exchange, engaged, { ...passage, flight, headers });
+  }
+}
+
+/** What is sent: null for the messages as the client wrote them. */
+interface Sent<M> {
+  readonly messages: readonly M[] | null;
+  /** Null: nothing of it could be counted. */
+  readonly counted: ThreadPrompt<M> | null;
+}
+
+async function promptNow<M extends object>(
+  { request, mode }: Exchange<M>,
+  { thread: { held } }: Engaged<M>,
+  signal: AbortSignal,
+): Promise<Sent<M>> {
+  const { system, tools } = request;
+  try {
+    const counted = await held.thread.prompt({ fixed: { system, tools }, signal });
+    const isChanged = mode === "on" && (await held.view()) === "changed";
+    return { messages: isChanged ? counted.messages : null, counted };
+  } catch (error) {
+    // Nothing smaller fits: the provider says so in its own words.
+    if (PalimpsestError.isInstance(error)) return { messages: null, counted: null };
+    throw error;
+  }
+}
+
+interface Passage<M> {
+  readonly reader: AnswerReader<M>;
+  readonly answer: UpstreamAnswer;
+  readonly prompt: Sent<M>;
+}
+
+interface Refusal {
+  readonly bytes: readonly Uint8Array[];
+  readonly error: { readonly status: number; readonly message: string; readonly responseBody: string } | null;
+}
+
+async function refusalIn({ status, body }: UpstreamAnswer): Promise<Refusal> {
+  const bytes: Uint8Array[] = [];
+  for await (const piece of body) bytes.push(piece);
+  const text = Buffer.concat(bytes).toString();
+  return { bytes, error: { status, message: text, responseBody: text } };
+}
+
+/** Some refuse in the stream itself, before the first word. */
+async function firstWords<M>({ reader, answer }: Passage<M>): Promise<Refusal> {
+  const bytes: Uint8Array[] = [];
+  const pieces = answer.body[Symbol.asyncIterator]();
+  const first = await pieces.next();
+  if (!first.done) {
+    bytes.push(first.value);
+    reader.read(first.value);
+  }
+  const { state, message, error } = reader.answer();
+  const failed = state === "failed" && message === null;
+  return { bytes, error: failed ? { status: 400, message: error ?? "", responseBody: error ?? "" } : null };
+}
+
+interface Through<M> extends Passage<M> {
+  readonly flight: Flight;
+  readonly headers: UpstreamAnswer["headers"];
+}
+
+async function streamThrough<M extends object>(
+  exchange: Exchange<M>,
+  engaged: Engaged<M>,
+  { reader, answer, flight, headers, begun }: Through<M> & { readonly begun: readonly Uint8Array[] },
+): Promise<void> {
+  flight.head(answer.status, headers);
+  const heldBack: Uint8Array[] = [];
+  const handOn = async (bytes: Uint8Array): Promise<void> => {
+    if (heldBack.length > 0 || reader.answer().state !== "open") heldBack.push(bytes);
+    else await flight.write(bytes);
+  };
+  let how: "ended" | "broken" = "ended";
+  try {
+    for (const bytes of begun) await handOn(bytes);
+    for await (const bytes of answer.body) {
+      reader.read(bytes);
+      await handOn(bytes);
+    }
+  } catch {
+    how = "broken";
+  }
+  await writeAnswer(exchange, engaged, reader);
+  for (const bytes of heldBack) await flight.write(bytes);
+  flight.end(how);
+}
+
+async function wholeThrough<M extends object>(
+  exchange: Exchange<M>,
+  engaged: Engaged<M>,
+  { reader, answer, flight, headers }: Through<M>,
+): Promise<void> {
+  const pieces: Uint8Array[] = [];
+  try {
+    for await (const bytes of answer.body) {
+      reader.read(bytes);
+      pieces.push(bytes);
+    }
+  } catch (error) {
+    throw new UpstreamError("unreachable", "the model's provider broke off in the middle of its answer", {
+      cause: error,
+    });
+  }
+  await writeAnswer(exchange, engaged, reader);
+  await handOver(flight, { status: answer.status, headers, pieces });
+}
+
+async function handOver(
+  flight: Flight,
+  { status, headers, pieces }: Pick<UpstreamAnswer, "status" | "headers"> & { readonly pieces: readonly Uint8Array[] },
+): Promise<void> {
+  flight.head(status, headers);
+  for (const bytes of pieces) await flight.write(bytes);
+  flight.end("ended");
+}
+
+/** In one append: the answer, its usage, and what the conversation is known by from here on. What fails is left out. */
+async function writeAnswer<M extends object>(
+  { call, vendor }: Exchange<M>,
+  { thread: { held }, asking, state }: Engaged<M>,
+  reader: AnswerReader<M>,
+): Promise<void> {
+  const answer = reader.answer();
+  const usage = answer.usage === null ? null : readUsage(answer.usage);
+  if (usage !== null) call.meter.tokens(usage);
+  if (answer.message === null) return;
+  const { shape } = vendor;
+  const { secret, group, fixed } = asking;
+  const isWhole = answer.state === "ending" || answer.state === "ended";
+  try {
+    const [place] = chainOf([answer.message], { shape, secret, from: state }).places;
+    const id = call.threads.ids();
+    held.mark(id, { hash: place!.hash, answer: place!.answer ?? "", group, fixed });
+    if (usage !== null) await held.thread.report(usage);
+    await held.thread.append([{ id, message: answer.message, ...(!isWhole && { origin: "aborted" as const }) }]);
+  } catch {
+    // The client has its answer; it is written when the conversation comes again.
+  }
+}
+
+function headersOf<M extends object>(
+  { target, bytes, request, call }: Exchange<M>,
+  { thread: { id, outcome } }: Engaged<M>,
+  { messages, counted }: Sent<M>,
+): Record<string, string> {
+  const done = counted?.outcome?.kind === "compacted" ? counted.outcome : null;
+  if (done !== null) call.meter.compaction(done);
+  return {
+    "x-palimpsest-thread": id,
+    "x-palimpsest-match": outcome,
+    "x-palimpsest-view": messages === null ? "verbatim" : "compacted",
+    ...(counted !== null && {
+      "x-palimpsest-seq": String(counted.version),
+      "x-palimpsest-tokens": tokensOf(counted, { messages, whole: bytes.length, window: target.window, request }),
+    }),
+    ...(done !== null && { "x-palimpsest-compaction": `${done.rung};${done.hidden ?? ""}` }),
+  };
+}
+
+/** What all of it would be, what is sent, the window, and what the count rests on. */
+function tokensOf<M extends object>(
+  { count }: ThreadPrompt<M>,
+  given: {
+    readonly messages: readonly M[] | null;
+    readonly whole: number;
+    readonly window: number;
+    readonly request: object;
+  },
+): string {
+  const { messages, whole, window } = given;
+  const sent = messages === null ? whole : Buffer.byteLength(JSON.stringify(messages));
+  const before =
+    messages === null ? count.tokens : Math.max(count.tokens, Math.round((count.tokens * whole) / Math.max(1, sent)));
+  return [before, count.tokens, window, count.source].join(";");
+}
+
+/** A failure of ours or of the way to the provider, as the vendor would word it. */
+async function fail<M extends object>({ vendor, call }: Exchange<M>, flight: Flight, error: unknown): Promise<void> {
+  if (flight.hasHead()) {
+    await flight.write(Buffer.from(vendor.streamFailure(failureOf(error))));
+    return flight.end("broken");
+  }
+  const failure = failureOf(error);
+  const headers = { "content-type": "application/json", ...call.own };
+  await handOver(flight, {
+    status: failure.status,
+    headers,
+    pieces: [Buffer.from(JSON.stringify(vendor.failure(failure)))],
+  });
+}
+
+function failureOf(error: unknown): VendorFailure {
+  if (error instanceof UpstreamError) return { status: 502, code: "unreachable", message: error.message };
+  const { status, code, message } = problemOf(error);
+  return { status, code, message };
+}

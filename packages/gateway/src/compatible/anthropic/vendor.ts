@@ -1,0 +1,79 @@
+/** Anthropic's Messages API: its requests, its errors, its cache marks. How its answers are read is in `answer.ts`. */
+import { readMessage } from "@palimpsest/core/internal/message";
+import { type AnthropicBlock, type AnthropicMessage, anthropicShape } from "@palimpsest/core/message";
+import { common, type Fields, listIn, numberIn, type ReadRequest, type Vendor, type VendorFailure } from "../vendor.ts";
+import { messagesReader } from "./answer.ts";
+import { withMarks } from "./cache-marks.ts";
+
+export const anthropicMessages: Vendor<AnthropicMessage> = {
+  name: "anthropic",
+  shape: anthropicShape,
+  path: "/messages",
+  countPath: "/messages/count_tokens",
+  field: "messages",
+  providers: ["anthropic"],
+  address: "https://api.anthropic.com/v1",
+  key: (key) => ({ "x-api-key": key }),
+  read,
+  write: ({ request, messages }) => [
+    ...request.leading,
+    ...withMarks(messages, { asked: request.messages, beside: [request.tools, request.system] }),
+  ],
+  reader: messagesReader,
+  failure,
+  streamFailure: (given) => `event: error\ndata: ${JSON.stringify(failure(given))}\n\n`,
+  counted: (tokens) => ({ input_tokens: tokens }),
+};
+
+function read(body: Fields): ReadRequest<AnthropicMessage> {
+  const known = common(body);
+  if (known === null) return { kind: "problem", message: "model: Field required", param: "model" };
+  const given = body["messages"];
+  if (!Array.isArray(given) || given.length === 0)
+    return { kind: "problem", message: "messages: at least one message is required", param: "messages" };
+  const all: AnthropicMessage[] = [];
+  for (const [index, value] of given.entries()) {
+    const message = readMessage("anthropic", value);
+    if (message.kind === "problem")
+      return { kind: "problem", message: `messages.${index}: ${message.detail}`, param: null };
+    all.push(message.message);
+  }
+  const first = all.findIndex((message) => anthropicShape.role(message) !== "system");
+  const leading = all.slice(0, first === -1 ? all.length : first);
+  return {
+    kind: "request",
+    request: {
+      ...known,
+      leading,
+      messages: all.slice(leading.length),
+      system: systemText(body["system"]),
+      tools: listIn(body["tools"]),
+      maxTokens: numberIn(body["max_tokens"]),
+      reference: body["thread"] == null ? null : "thread",
+    },
+  };
+}
+
+function systemText(system: unknown): string {
+  if (typeof system === "string") return system;
+  return listIn(system)
+    .map((block) => String((block as AnthropicBlock & { text?: string }).text ?? ""))
+    .join("\n\n");
+}
+
+const TYPES: Readonly<Record<number, string>> = {
+  400: "invalid_request_error",
+  401: "authentication_error",
+  403: "permission_error",
+  404: "not_found_error",
+  409: "conflict_error",
+  413: "request_too_large",
+  429: "rate_limit_error",
+  504: "timeout_error",
+  529: "overloaded_error",
+};
+
+function failure({ status, code, message }: VendorFailure): unknown {
+  const type = TYPES[status] ?? (status >= 500 ? "api_error" : "invalid_request_error");
+  return { type: "error", error: { type, message, details: { code } } };
+}

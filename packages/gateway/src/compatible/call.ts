@@ -1,0 +1,21 @@
+/** A request to a compatible endpoint with its client, and what serving it takes. */
+import type { ConfigFile } from "palimpsest/config";
+import type { CompatibleRequest } from "../server/app.ts";
+import type { OpenThreads } from "./threads/open-threads.ts";
+import type { Client } from "./wire/client.ts";
+import type { Flight } from "./wire/flight.ts";
+
+export interface CompatibleCall extends CompatibleRequest {
+  readonly client: Client;
+}
+
+export interface CompatibleDeps {
+  readonly settings: ConfigFile;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly secret: () => Promise<Uint8Array>;
+  readonly open: OpenThreads;
+  /** Answers under way, by what was asked. */
+  readonly flights: Map<string, Flight>;
+  /** After so long without a word from it, the store is left out. */
+  readonly silenceMs: number;
+}

@@ -1,0 +1,113 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import OpenAI from "openai";
+import { replay } from "palimpsest/threads";
+import { type BeforeProvider, type BeforeProviderOptions, beforeProvider } from "../../test/before-provider.ts";
+
+type Message = OpenAI.ChatCompletionMessageParam;
+
+function clientOf({ url }: Pick<BeforeProvider, "url">, headers: Record<string, string> = {}): OpenAI {
+  return new OpenAI({ apiKey: "client", baseURL: `${url}/v1`, maxRetries: 0, defaultHeaders: headers });
+}
+
+async function ask(client: OpenAI, messages: readonly Message[], more: object = {}) {
+  const { data, response } = await client.chat.completions
+    .create({ model: "gpt", messages: [...messages], ...more })
+    .withResponse();
+  const header = (name: string) => response.headers.get(`x-palimpsest-${name}`);
+  return { message: data.choices[0]!.message, match: header("match"), thread: header("thread"), view: header("view") };
+}
+
+async function said({ home }: BeforeProvider, thread: string | null): Promise<unknown[]> {
+  const bodies: unknown[] = [];
+  for await (const { body } of replay(home, thread!)) bodies.push(JSON.parse(body).content);
+  return bodies;
+}
+
+const numbered: BeforeProviderOptions = { respond: ({ index }) => `answer ${index}` };
+const user = (content: string): Message => ({ role: "user", content });
+
+test("a conversation that is sent again and again is one thread, and its bytes reach the provider as they were", async (t) => {
+  const served = await beforeProvider(t, numbered);
+  const client = clientOf(served);
+  const first = await ask(client, [{ role: "system", content: "now: 1" }, user("one")]);
+  assert.deepEqual([first.match, first.view, first.message.content], ["new", "verbatim", "answer 0"]);
+  const second = await ask(client, [
+    { role: "system", content: "now: 2" },
+    user("one"),
+    { role: "assistant", content: "answer 0" },
+    user("two"),
+  ]);
+  assert.deepEqual([second.match, second.thread], ["extended", first.thread]);
+  assert.deepEqual(await said(served, first.thread), ["one", "answer 0", "two", "answer 1"]);
+  const [, sent] = served.provider.requests;
+  assert.equal(sent!.body!["model"], "m-gpt");
+  assert.equal((sent!.body!["messages"] as unknown[]).length, 4);
+});
+
+test("an edit and an answer asked for again go on in forks, and nothing is lost", async (t) => {
+  const served = await beforeProvider(t, numbered);
+  const client = clientOf(served);
+  const first = await ask(client, [user("one")]);
+  const known = [user("one"), { role: "assistant", content: "answer 0" } as const];
+  await ask(client, [...known, user("two")]);
+  const edited = await ask(client, [...known, user("other")]);
+  assert.equal(edited.match, "forked");
+  assert.deepEqual(await said(served, edited.thread), ["one", "answer 0", "other", "answer 2"]);
+  const again = await ask(client, [...known, user("two")]);
+  assert.equal(again.match, "forked");
+  assert.deepEqual(await said(served, again.thread), ["one", "answer 0", "two", "answer 3"]);
+  assert.deepEqual(await said(served, first.thread), ["one", "answer 0", "two", "answer 1"]);
+  const beginning = await ask(client, [user("one")]);
+  assert.equal(beginning.match, "new", "an opener alone is nobody's");
+});
+
+test("a stream passes through the official helper and is kept", async (t) => {
+  const served = await beforeProvider(t, {
+    respond: () => ({ text: "word ".repeat(40), calls: [{ id: "c1", name: "sound", input: { buoy: 1 } }] }),
+  });
+  const client = clientOf(served);
+  const tools = [{ type: "function" as const, function: { name: "sound", parameters: { type: "object" } } }];
+  const stream = client.chat.completions.stream({
+    model: "gpt",
+    messages: [user("one")],
+    tools,
+    stream_options: { include_usage: true },
+  });
+  const heard = await stream.finalMessage();
+  const next = await ask(
+    client,
+    [user("one"), heard as Message, { role: "tool", tool_call_id: "c1", content: "deep" }],
+    { tools },
+  );
+  assert.equal(next.match, "extended");
+  assert.equal((await said(served, next.thread)).length, 4);
+});
+
+test("a conversation of many times the window goes on, and the provider never refuses it", async (t) => {
+  const served = await beforeProvider(t, {
+    window: 4000,
+    respond: ({ index }) => `answer ${index}: ${"sand and shell. ".repeat(12)}`,
+  });
+  const client = clientOf(served);
+  const messages: Message[] = [{ role: "system", content: "Answer briefly." }];
+  const matches = new Map<string | null, number>();
+  const views = new Set<string | null>();
+  for (let turn = 1; turn <= 120; turn += 1) {
+    messages.push(user(`Question ${turn}: ${"how deep is it there? ".repeat(turn % 9)}`));
+    const { message, match, view } = await ask(client, messages);
+    matches.set(match, (matches.get(match) ?? 0) + 1);
+    views.add(view);
+    messages.push({ role: "assistant", content: message.content });
+  }
+  const refused = served.provider.requests.filter(({ verdict }) => verdict.kind !== "answered");
+  assert.deepEqual(refused, []);
+  assert.deepEqual(
+    [...matches],
+    [
+      ["new", 1],
+      ["extended", 119],
+    ],
+  );
+  assert.deepEqual([...views], ["verbatim", "compacted"]);
+});

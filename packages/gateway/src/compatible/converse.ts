@@ -1,0 +1,132 @@
+/**
+ * One exchange of a conversation: the thread is found, what is new is written, the provider is asked with the client's own
+ * bytes or, once something is hidden, with the view, and its answer passes through while it is read for the log. Whatever
+ * fails on our side, the client gets its answer.
+ */
+import { createHash } from "node:crypto";
+import { PalimpsestError } from "@palimpsest/core/errors";
+import { ProblemError } from "../http/problem.ts";
+import { answerThrough } from "./answering.ts";
+import type { CompatibleCall, CompatibleDeps } from "./call.ts";
+import { askFor, askingOf, type Engaged, type Exchange, modeOf, objectIn, readCall } from "./exchange.ts";
+import { fittingMessages } from "./fitting.ts";
+import { askTarget, relay, requestBytes } from "./relay.ts";
+import { sessionSettings } from "./session-settings.ts";
+import { claimMatch } from "./threads/claim.ts";
+import { findMatch, type MatchingStore } from "./threads/find.ts";
+import { watchedStore } from "./threads/watched-store.ts";
+import type { Vendor } from "./vendor.ts";
+
+export async function converse<M extends object>(
+  call: CompatibleCall,
+  deps: CompatibleDeps,
+  vendor: Vendor<M>,
+): Promise<void> {
+  const bytes = await call.body();
+  const body = objectIn(bytes);
+  const { target, read } = readCall(call, deps, { vendor, body });
+  if (read.kind === "problem") {
+    if (target.way === "converted") throw new ProblemError(400, "invalid", read.message);
+    // The vendor says it in its own words.
+    const asked = requestBytes(bytes, { model: String(body["model"]), target, field: vendor.field });
+    return relay(
+      call,
+      await askTarget(call, { vendor, target, path: vendor.path }, { body: asked, signal: call.client.left }),
+      PASSED,
+    );
+  }
+  const { request } = read;
+  const exchange: Exchange<M> = {
+    call,
+    deps,
+    vendor,
+    bytes,
+    body,
+    request,
+    target,
+    mode: modeOf(call, deps),
+  };
+  if (exchange.mode === "off" || request.reference !== null || call.threads.store.matches === undefined)
+    return pass(exchange);
+  const flightKey = flightOf(exchange);
+  const flying = deps.flights.get(flightKey);
+  if (flying !== undefined && isRetry(call.headers) && !flying.isHeard()) return flying.attach(asJoined(call.client));
+  const engaged = await engage(exchange).catch(orUnstored);
+  if (engaged === null) return pass(exchange);
+  return answerThrough(exchange, engaged, flightKey);
+}
+
+const PASSED = { "x-palimpsest-match": "passed", "x-palimpsest-view": "verbatim" };
+
+/** Unchanged, unless it can't fit: then what can be shortened without a store is. */
+async function pass<M extends object>(exchange: Exchange<M>): Promise<void> {
+  const { call, mode } = exchange;
+  const messages = mode === "on" ? await fittingMessages(exchange) : null;
+  const answer = await askFor(exchange, messages, call.client.left);
+  await relay(call, answer, messages === null ? PASSED : { ...PASSED, "x-palimpsest-view": "compacted" });
+}
+
+/** Null: a side call, or a thread that went while it was looked at. */
+async function engage<M extends object>(exchange: Exchange<M>): Promise<Engaged<M> | null> {
+  const { call, deps, vendor, target, mode } = exchange;
+  const { shape } = vendor;
+  const store = watchedStore(call.threads.store, deps.silenceMs) as MatchingStore;
+  const { asking, state } = await askingOf(exchange);
+  const match = await findMatch(store, asking);
+  if (match.kind === "passed") return null;
+  const threads = { ...call.threads, store };
+  const thread = await claimMatch(match, {
+    deps: threads,
+    asking,
+    shape,
+    claim: (id) =>
+      deps.open.claim(id, {
+        store,
+        shape,
+        label: JSON.stringify([target.entry.name, target.model, mode, shape.dialect]),
+        window: target.window,
+        model: target.model,
+        ...sessionSettings(deps.settings, { store, thread: id, mode }),
+      }),
+  });
+  if (thread === null) return null;
+  try {
+    const rest = exchange.request.messages.slice(thread.known);
+    // An answer that isn't ours was given elsewhere.
+    await thread.held.thread.append(
+      rest.map((message) => (shape.role(message) === "assistant" ? { message, origin: "import" } : { message })),
+    );
+  } catch (error) {
+    await thread.held.release();
+    throw error;
+  }
+  return { thread, asking, state };
+}
+
+/** What is wrong with the request is said; what is wrong with the store is nobody's business but ours. */
+function orUnstored(error: unknown): null {
+  if (ProblemError.isInstance(error)) throw error;
+  if (PalimpsestError.isInstance(error) && error.code === "bad-message")
+    throw new ProblemError(400, "invalid", error.message);
+  return null;
+}
+
+/** The same bytes of the same user to the same place. */
+function flightOf<M extends object>({ call, bytes }: Exchange<M>): string {
+  const { caller, path } = call;
+  return createHash("sha256")
+    .update(JSON.stringify([caller.user, caller.key, path]))
+    .update(bytes)
+    .digest("base64");
+}
+
+function isRetry(headers: Headers): boolean {
+  return Number(headers.get("x-stainless-retry-count") ?? 0) > 0 || headers.has("idempotency-key");
+}
+
+function asJoined(client: CompatibleCall["client"]): CompatibleCall["client"] {
+  return {
+    ...client,
+    head: (status, headers) => client.head(status, { ...headers, "x-palimpsest-match": "joined" }),
+  };
+}

@@ -1,0 +1,48 @@
+/** The compatible endpoints as the server sees them: a request in, its answer straight to the connection. */
+import type { ConfigFile } from "palimpsest/config";
+import type { Compatible } from "../server/app.ts";
+import type { CompatibleDeps } from "./call.ts";
+import { serve, vendorFailure } from "./serve.ts";
+import { openThreads } from "./threads/open-threads.ts";
+import { type Client, nodeClient, webClient } from "./wire/client.ts";
+
+export interface EndpointOptions {
+  readonly settings: ConfigFile;
+  readonly env: CompatibleDeps["env"];
+  readonly secret: CompatibleDeps["secret"];
+  readonly ids: () => string;
+}
+
+const SILENCE_MS = 250;
+
+export function compatibleEndpoints({ ids, ...options }: EndpointOptions): Compatible & { close(): Promise<void> } {
+  const open = openThreads(ids);
+  const deps: CompatibleDeps = { ...options, open, flights: new Map(), silenceMs: SILENCE_MS };
+  return {
+    async serve(request, outgoing) {
+      if (outgoing === undefined) {
+        const { client, response } = webClient();
+        const done = serve({ ...request, client }, deps);
+        return Promise.race([response, done.then(() => response)]);
+      }
+      const { client, status } = noting(nodeClient(outgoing));
+      await serve({ ...request, client }, deps);
+      // What the server is told so that it writes nothing more; the status is for the log.
+      return new Response(null, { status: status(), headers: { "x-hono-already-sent": "true" } });
+    },
+    refuse(path, headers, { status, code, message, headers: more }) {
+      const body = vendorFailure(path.slice("/v1".length), headers, { status, code, message });
+      return Response.json(body, { status, ...(more !== undefined && { headers: more }) });
+    },
+    close: () => open.close(),
+  };
+}
+
+function noting(client: Client): { readonly client: Client; readonly status: () => number } {
+  let noted = 499;
+  const head: Client["head"] = (status, headers) => {
+    noted = status;
+    client.head(status, headers);
+  };
+  return { client: { ...client, head }, status: () => noted };
+}

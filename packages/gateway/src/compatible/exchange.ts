@@ -1,0 +1,115 @@
+/** A request as it was read: what it says, where it goes, what it is known by. */
+import { checkThreadId } from "@palimpsest/core/log";
+import { ProblemError } from "../http/problem.ts";
+import type { CompatibleCall, CompatibleDeps } from "./call.ts";
+import { convertedAnswer } from "./converted/answer.ts";
+import { groupOf, isSideCall } from "./groups.ts";
+import { type ChainState, chainOf, keyed } from "./matching/chain.ts";
+import { type Target, targetOf } from "./models.ts";
+import { askTarget, requestBytes } from "./relay.ts";
+import type { ClaimedThread } from "./threads/claim.ts";
+import type { Asking } from "./threads/find.ts";
+import type { Fields, Vendor, VendorRequest } from "./vendor.ts";
+import type { UpstreamAnswer } from "./wire/upstream.ts";
+
+type Mode = "on" | "observe" | "off";
+
+/** A request that was read, and where it goes. */
+export interface Exchange<M extends object> {
+  readonly call: CompatibleCall;
+  readonly deps: CompatibleDeps;
+  readonly vendor: Vendor<M>;
+  readonly bytes: Buffer;
+  readonly body: Fields;
+  readonly request: VendorRequest<M>;
+  readonly target: Target;
+  readonly mode: Mode;
+}
+
+export interface Engaged<M extends object> {
+  readonly thread: ClaimedThread<M>;
+  readonly asking: Asking<M>;
+  /** Where the chain stands after the request. */
+  readonly state: ChainState;
+}
+
+/** What a request's headers may ask for, else the configuration. */
+export function modeOf({ headers }: CompatibleCall, { settings }: CompatibleDeps): Mode {
+  const asked = headers.get("x-palimpsest-mode");
+  if (asked === null) return settings.gateway.mode;
+  if (asked === "on" || asked === "observe" || asked === "off") return asked;
+  throw new ProblemError(400, "invalid", "X-Palimpsest-Mode is on, observe or off");
+}
+
+export function readCall<M extends object>(
+  { providerKey }: CompatibleCall,
+  { settings, env }: CompatibleDeps,
+  { vendor, body }: { readonly vendor: Vendor<M>; readonly body: Fields },
+) {
+  const { model } = body;
+  if (typeof model !== "string" || model === "") throw new ProblemError(400, "invalid", "the request names no model");
+  const { models, summarization } = settings;
+  const table = { models, fallbackWindow: summarization.fallback_context_window, env };
+  const target = targetOf(vendor, { model, providerKey }, table);
+  if (target === null) {
+    const names = models.map(({ name }) => name).join(", ");
+    throw new ProblemError(
+      404,
+      "no-model",
+      `the model ${JSON.stringify(model)} is not known here; there are: ${names}`,
+    );
+  }
+  return { target, read: vendor.read(body) };
+}
+
+export function objectIn(bytes: Buffer): Fields {
+  try {
+    const value: unknown = JSON.parse(bytes.toString());
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Fields;
+  } catch {
+    // Said below.
+  }
+  throw new ProblemError(400, "bad-json", "the body is no JSON object");
+}
+
+/** Asks the provider; null for the messages: as the client wrote them. */
+export function askFor<M extends object>(
+  exchange: Exchange<M>,
+  messages: readonly M[] | null,
+  signal: AbortSignal,
+): Promise<UpstreamAnswer> {
+  const { call, vendor, bytes, request, target } = exchange;
+  if (target.way === "converted") return convertedAnswer(exchange, messages ?? request.messages, signal);
+  const written = messages === null ? undefined : vendor.write({ request, messages });
+  const body = requestBytes(bytes, { model: request.model, target, field: vendor.field, messages: written });
+  return askTarget(call, { vendor, target, path: vendor.path }, { body, signal });
+}
+
+/** What the request is known by. */
+export async function askingOf<M extends object>({ call, deps, vendor, body, request }: Exchange<M>) {
+  const { shape } = vendor;
+  const { messages, system, tools } = request;
+  const secret = Buffer.from(await deps.secret());
+  const { places, state } = chainOf(messages, { shape, secret });
+  const group = groupOf(call.headers, body);
+  const answers = places.filter(({ answer }) => answer !== null).length;
+  const asking: Asking<M> = {
+    places,
+    messages,
+    shape,
+    secret,
+    group: group === null ? null : keyed(secret, `group\n${group}`),
+    fixed: keyed(secret, JSON.stringify(["fixed", system, tools])),
+    sideCall: isSideCall({ ...request, answers }) ? "likely" : "no",
+    named: namedThread(call.headers),
+  };
+  return { asking, state };
+}
+
+function namedThread(headers: Headers): string | null {
+  const name = headers.get("x-palimpsest-thread");
+  if (name === null) return null;
+  const checked = checkThreadId(name);
+  if (checked.kind === "invalid") throw new ProblemError(400, "bad-thread-id", checked.problem);
+  return name;
+}

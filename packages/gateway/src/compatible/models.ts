@@ -1,0 +1,45 @@
+/** From the model that a request names to the provider that is asked: by the configuration alone, never by the request. */
+import { keyOf, OFFLINE } from "palimpsest/internal/models";
+import { type ModelEntry, windowOf } from "palimpsest/models";
+import type { Vendor } from "./vendor.ts";
+
+export interface Target {
+  readonly entry: ModelEntry;
+  /** What the provider calls the model. */
+  readonly model: string;
+  readonly window: number;
+  /** `raw`: it speaks the protocol of the request. */
+  readonly way: "raw" | "converted";
+  /** With the path of the protocol; null where it is converted. */
+  readonly base: string | null;
+  readonly key: string | null;
+}
+
+export interface ModelTable {
+  readonly models: readonly ModelEntry[];
+  readonly fallbackWindow: number;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** Null: no entry has this name. `providerKey`: the client's own, for a model that isn't listed at a vendor that is. */
+export function targetOf(
+  vendor: Pick<Vendor<never>, "providers" | "address">,
+  { model, providerKey }: { readonly model: string; readonly providerKey: string | null },
+  { models, fallbackWindow, env }: ModelTable,
+): Target | null {
+  const listed = models.find(({ name }) => name === model) ?? models.find((entry) => entry.model === model);
+  const speaking =
+    providerKey === null ? undefined : models.find(({ provider }) => vendor.providers.includes(provider));
+  const entry = listed ?? speaking ?? (models.length === 0 ? OFFLINE : null);
+  if (entry === null) return null;
+  const isRaw = vendor.providers.includes(entry.provider);
+  const named = listed === undefined && entry.provider !== "offline" ? model : entry.model;
+  return {
+    entry,
+    model: named,
+    window: windowOf({ ...entry, model: named }, fallbackWindow).tokens,
+    way: isRaw ? "raw" : "converted",
+    base: isRaw ? (entry.base_url ?? vendor.address).replace(/\/+$/, "") : null,
+    key: providerKey ?? keyOf(entry, env) ?? null,
+  };
+}

@@ -1,0 +1,53 @@
+/** OpenAI chat completions: its requests, its errors. How its answers are read is in `answer.ts`. */
+import { readMessage } from "@palimpsest/core/internal/message";
+import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
+import { openaiFailure } from "../openai-failure.ts";
+import { common, type Fields, listIn, numberIn, type ReadRequest, type Vendor } from "../vendor.ts";
+import { chatReader } from "./answer.ts";
+
+export const openaiChat: Vendor<OpenAiMessage> = {
+  name: "openai-chat",
+  shape: openaiShape,
+  path: "/chat/completions",
+  countPath: null,
+  field: "messages",
+  providers: ["openai", "openai-compatible"],
+  address: "https://api.openai.com/v1",
+  key: (key) => ({ authorization: `Bearer ${key}` }),
+  read,
+  write: ({ request, messages }) => [...request.leading, ...messages],
+  reader: chatReader,
+  failure: openaiFailure,
+  streamFailure: (failure) => `data: ${JSON.stringify(openaiFailure(failure))}\n\n`,
+  counted: (tokens) => ({ input_tokens: tokens }),
+};
+
+function read(body: Fields): ReadRequest<OpenAiMessage> {
+  const known = common(body);
+  if (known === null) return { kind: "problem", message: "you must provide a model parameter", param: "model" };
+  const given = body["messages"];
+  if (!Array.isArray(given) || given.length === 0)
+    return { kind: "problem", message: "'messages' must be a list of at least one message", param: "messages" };
+  const all: OpenAiMessage[] = [];
+  for (const [index, value] of given.entries()) {
+    const message = readMessage("openai", value);
+    if (message.kind === "problem") return { kind: "problem", message: message.detail, param: `messages.[${index}]` };
+    all.push(message.message);
+  }
+  const first = all.findIndex((message) => openaiShape.role(message) !== "system");
+  const leading = all.slice(0, first === -1 ? all.length : first);
+  return {
+    kind: "request",
+    request: {
+      ...known,
+      leading,
+      messages: all.slice(leading.length),
+      system: leading
+        .flatMap((message) => openaiShape.parts(message).map((part) => ("text" in part ? part.text : "")))
+        .join("\n\n"),
+      tools: [...listIn(body["tools"]), ...listIn(body["functions"])],
+      maxTokens: numberIn(body["max_completion_tokens"], body["max_tokens"]),
+      reference: null,
+    },
+  };
+}

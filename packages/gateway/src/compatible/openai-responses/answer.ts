@@ -1,0 +1,85 @@
+/** Reads an answer of the Responses API, whole or while its events pass by: the items of one turn. */
+import { type ResponsesItem, type ResponsesMessage, responsesTurns } from "@palimpsest/core/message";
+import type { AnswerReader, Fields, ReadAnswer } from "../vendor.ts";
+import { dataOf, eventParser } from "../wire/server-events.ts";
+
+export function responsesReader(form: "stream" | "whole"): AnswerReader<ResponsesMessage> {
+  return form === "stream" ? streamReader() : wholeReader();
+}
+
+function wholeReader(): AnswerReader<ResponsesMessage> {
+  const pieces: Uint8Array[] = [];
+  return {
+    read: (bytes) => void pieces.push(bytes),
+    answer() {
+      const body = dataOf({ name: null, data: Buffer.concat(pieces).toString() });
+      const message = turnOf(itemsIn(body));
+      const usage = (body?.["usage"] ?? null) as object | null;
+      return { message, usage, state: message === null ? "open" : "ended", error: null };
+    },
+  };
+}
+
+function itemsIn(response: Fields | null | undefined): readonly ResponsesItem[] {
+  const output = response?.["output"];
+  return Array.isArray(output) ? (output as ResponsesItem[]) : [];
+}
+
+/** All that one answer did is one turn. */
+function turnOf(items: readonly ResponsesItem[]): ResponsesMessage | null {
+  const turns = responsesTurns(items);
+  return turns.length === 1 ? turns[0]! : turns.length === 0 ? null : items;
+}
+
+function streamReader(): AnswerReader<ResponsesMessage> {
+  const events = eventParser();
+  /** Items that are done, and the text of those that aren't, by their place. */
+  const done = new Map<number, ResponsesItem>();
+  const texts = new Map<number, string>();
+  let whole: ResponsesMessage | null = null;
+  let usage: object | null = null;
+  let state: ReadAnswer<ResponsesMessage>["state"] = "open";
+  let error: string | null = null;
+  const read = (event: Fields, data: string): void => {
+    const place = Number(event["output_index"] ?? 0);
+    switch (event["type"]) {
+      case "response.output_item.done":
+        done.set(place, event["item"] as ResponsesItem);
+        return;
+      case "response.output_text.delta":
+        texts.set(place, (texts.get(place) ?? "") + String(event["delta"] ?? ""));
+        return;
+      case "response.completed":
+      case "response.incomplete": {
+        const response = event["response"] as Fields | undefined;
+        whole = turnOf(itemsIn(response));
+        usage = (response?.["usage"] ?? null) as object | null;
+        state = "ended";
+        return;
+      }
+      case "response.failed":
+      case "error":
+        state = "failed";
+        error = data;
+    }
+  };
+  return {
+    read(bytes) {
+      for (const event of events(bytes)) {
+        const fields = dataOf(event);
+        if (fields !== null) read(fields, event.data);
+      }
+    },
+    answer: () => ({ message: whole ?? partOf(done, texts), usage, state, error }),
+  };
+}
+
+/** What had come of an answer that was cut off. */
+function partOf(done: ReadonlyMap<number, ResponsesItem>, texts: ReadonlyMap<number, string>): ResponsesMessage | null {
+  const places = [...new Set([...done.keys(), ...texts.keys()])].toSorted((a, b) => a - b);
+  const items = places.map((place): ResponsesItem => {
+    const text = { type: "output_text", text: texts.get(place) ?? "", annotations: [] };
+    return done.get(place) ?? { type: "message", role: "assistant", content: [text] };
+  });
+  return turnOf(items);
+}

@@ -1,0 +1,70 @@
+/** OpenAI's Responses API: its requests, its errors. How its answers are read is in `answer.ts`. */
+import { readMessage } from "@palimpsest/core/internal/message";
+import {
+  type ResponsesItem,
+  type ResponsesMessage,
+  responsesItems,
+  responsesTurns,
+  type Shape,
+  shapeOf,
+} from "@palimpsest/core/message";
+import { openaiFailure } from "../openai-failure.ts";
+import { common, type Fields, listIn, numberIn, type ReadRequest, type Vendor } from "../vendor.ts";
+import { responsesReader } from "./answer.ts";
+
+const shape = shapeOf("openai-responses") as Shape<ResponsesMessage>;
+
+export const openaiResponses: Vendor<ResponsesMessage> = {
+  name: "openai-responses",
+  shape,
+  path: "/responses",
+  countPath: "/responses/input_tokens",
+  field: "input",
+  providers: ["openai"],
+  address: "https://api.openai.com/v1",
+  key: (key) => ({ authorization: `Bearer ${key}` }),
+  read,
+  write: ({ request, messages }) => [...request.leading, ...responsesItems(messages)],
+  reader: responsesReader,
+  failure: openaiFailure,
+  streamFailure: ({ code, message, param = null }) =>
+    `event: error\ndata: ${JSON.stringify({ type: "error", code, message, param, sequence_number: 0 })}\n\n`,
+  counted: (tokens) => ({ object: "response.input_tokens", input_tokens: tokens }),
+};
+
+function read(body: Fields): ReadRequest<ResponsesMessage> {
+  const known = common(body);
+  if (known === null) return { kind: "problem", message: "you must provide a model parameter", param: "model" };
+  const { input } = body;
+  const items: readonly unknown[] = typeof input === "string" ? [{ role: "user", content: input }] : listIn(input);
+  for (const [index, value] of items.entries()) {
+    const item = readMessage("openai-responses", value);
+    if (item.kind === "problem") return { kind: "problem", message: item.detail, param: `input[${index}]` };
+  }
+  const all = items as readonly ResponsesItem[];
+  const first = all.findIndex((item) => shape.role(item) !== "system");
+  const leading = all.slice(0, first === -1 ? all.length : first);
+  const told = leading.flatMap((item) => shape.parts(item).map((part) => ("text" in part ? part.text : "")));
+  return {
+    kind: "request",
+    request: {
+      ...known,
+      leading,
+      messages: responsesTurns(all.slice(leading.length)),
+      system: [...(typeof body["instructions"] === "string" ? [body["instructions"]] : []), ...told].join("\n\n"),
+      tools: listIn(body["tools"]),
+      maxTokens: numberIn(body["max_output_tokens"]),
+      reference: referenceIn(body, all),
+    },
+  };
+}
+
+/** What OpenAI keeps itself: the conversation before this, or an item that is only named. */
+function referenceIn(
+  { previous_response_id: previous, conversation }: Fields,
+  items: readonly ResponsesItem[],
+): string | null {
+  if (typeof previous === "string") return previous;
+  if (conversation != null) return "conversation";
+  return items.some(({ type }) => type === "item_reference" || type === "compaction_trigger") ? "item" : null;
+}

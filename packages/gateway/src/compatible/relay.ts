@@ -1,0 +1,64 @@
+/** Passes a request on as it is and its answer back: nothing is read, nothing is kept. */
+import type { OutgoingHttpHeaders } from "node:http";
+import { ProblemError } from "../http/problem.ts";
+import type { CompatibleCall } from "./call.ts";
+import type { Target } from "./models.ts";
+import type { Vendor } from "./vendor.ts";
+import { fieldSpans, spliced } from "./wire/raw-json.ts";
+import { askUpstream, forwardedHeaders, type UpstreamAnswer } from "./wire/upstream.ts";
+
+export async function relay(
+  call: CompatibleCall,
+  answer: UpstreamAnswer,
+  ours: Readonly<Record<string, string>>,
+): Promise<void> {
+  const { client } = call;
+  client.head(answer.status, { ...answer.headers, ...call.own, ...ours });
+  try {
+    for await (const bytes of answer.body) {
+      if (client.left.aborted) return;
+      await client.write(bytes);
+    }
+    client.end();
+  } catch {
+    client.breakOff();
+  }
+}
+
+/** Asks the provider of the target, with its key and without ours. */
+export function askTarget(
+  call: CompatibleCall,
+  {
+    vendor,
+    target,
+    path,
+  }: { readonly vendor: Pick<Vendor<never>, "key">; readonly target: Target; readonly path: string },
+  { body, signal }: { readonly body: Buffer | null; readonly signal: AbortSignal },
+): Promise<UpstreamAnswer> {
+  const url = URL.parse(`${target.base}${path}${call.search}`);
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw new ProblemError(500, "bad-address", `the model ${target.entry.name} has a base_url that is no URL`);
+  const headers: OutgoingHttpHeaders = { ...forwardedHeaders(call.headers), "accept-encoding": "identity" };
+  if (target.key !== null) Object.assign(headers, vendor.key(target.key));
+  else if (target.entry.provider !== "openai-compatible")
+    throw new ProblemError(
+      401,
+      "no-key",
+      `the model ${target.entry.name} has no key here: its operator can set one, or send one as X-Provider-Key`,
+    );
+  return askUpstream({ method: call.method, url, headers, body, signal });
+}
+
+/** The body with the provider's name of the model, and with other messages where they are given. */
+export function requestBytes(
+  bytes: Buffer,
+  changes: { readonly model: string; readonly target: Target; readonly field: string; readonly messages?: unknown },
+): Buffer {
+  const { model, target, field, messages } = changes;
+  if (model === target.model && messages === undefined) return bytes;
+  const spans = fieldSpans(bytes);
+  return spliced(bytes, [
+    ...(model === target.model ? [] : [{ ...spans.get("model")!, text: JSON.stringify(target.model) }]),
+    ...(messages === undefined ? [] : [{ ...spans.get(field)!, text: JSON.stringify(messages) }]),
+  ]);
+}

@@ -1,0 +1,36 @@
+/** How threads of the compatible endpoints are compacted: as the configuration says, by a model only where one is meant for it. */
+import type { ConfigFile } from "palimpsest/config";
+import { configuredWriter } from "palimpsest/internal/compaction";
+import { summarizationForThreads } from "palimpsest/internal/config";
+import type { OpenThreadOptions } from "palimpsest/session";
+import type { Store } from "palimpsest/stores";
+
+type Settings = Pick<OpenThreadOptions<object>, "summarization" | "writer">;
+
+export function sessionSettings(
+  settings: ConfigFile,
+  { store, thread, mode }: { readonly store: Store; readonly thread: string; readonly mode: "on" | "observe" | "off" },
+): Settings {
+  if (mode === "observe") return { summarization: null };
+  const chosen = summarizationForThreads(settings.summarization);
+  const { policy, prune, drafts, reservedOutputTokens, summaryPrompt, maxSummarizerCalls } = chosen;
+  const { trigger, keep, lowWater, minGain, maxSummaryTokens, summaryFormat } = policy;
+  const summarization = {
+    trigger,
+    keep,
+    lowWater,
+    minGain,
+    maxSummaryTokens,
+    summaryFormat,
+    prune,
+    drafts,
+    reservedOutputTokens,
+    summaryPrompt,
+    maxSummarizerCalls,
+  };
+  // Nobody asked for a call to the model of the conversation: it costs, and the client would wait for it.
+  const hasWriter =
+    settings.summarization.model_name !== null || settings.models.some(({ lightweight }) => lightweight);
+  const writer = hasWriter ? configuredWriter(settings, chosen, { store, thread }) : null;
+  return { summarization, ...(writer !== null && { writer }) };
+}

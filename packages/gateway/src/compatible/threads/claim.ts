@@ -1,0 +1,87 @@
+/**
+ * From a match to a thread that the request holds: made, forked or gone on with. Where another request got there first,
+ * the conversation goes on in a fork of its own: nobody waits, and nothing is written between another's words.
+ */
+import type { Shape } from "@palimpsest/core/message";
+import { createThread, fork, type ThreadDeps } from "palimpsest/threads";
+import { keyed, START } from "../matching/chain.ts";
+import type { Match } from "../matching/match.ts";
+import { type Asking, tailOf } from "./find.ts";
+import type { Claimed, OpenThreads } from "./open-threads.ts";
+
+export interface Claiming<M extends object> {
+  readonly deps: ThreadDeps;
+  readonly asking: Asking<M>;
+  readonly claim: (thread: string) => ReturnType<OpenThreads["claim"]>;
+  readonly shape: Shape<M>;
+}
+
+export interface ClaimedThread<M> {
+  readonly outcome: "new" | "extended" | "forked";
+  readonly id: string;
+  /** How many of the request's messages it has. */
+  readonly known: number;
+  readonly held: Claimed<M>;
+}
+
+type Matched = Exclude<Match, { readonly kind: "passed" }>;
+
+/** Null: it is gone, or changes faster than it can be held. */
+export async function claimMatch<M extends object>(
+  match: Matched,
+  claiming: Claiming<M>,
+): Promise<ClaimedThread<M> | null> {
+  switch (match.kind) {
+    case "new":
+      return claimNew(match.parent, claiming);
+    case "forked":
+      return claimFork(match.thread, match, claiming);
+    case "extended": {
+      const held = await claiming.claim(match.thread);
+      if (held === "missing") return null;
+      if (held !== "busy")
+        return { outcome: "extended", id: match.thread, known: match.known, held: held as Claimed<M> };
+      const version = (await claiming.deps.store.head(match.thread))?.version ?? 0;
+      return claimFork(match.thread, match.instead ?? { at: version, known: 0 }, claiming);
+    }
+  }
+}
+
+async function claimFork<M extends object>(
+  from: string,
+  { at, known }: { readonly at: number; readonly known: number },
+  { deps, claim }: Claiming<M>,
+): Promise<ClaimedThread<M> | null> {
+  const as = `c-${deps.ids()}`;
+  const forked = await fork(deps, from, { as, at });
+  const held = forked.kind === "forked" ? await claim(as) : "missing";
+  return typeof held === "string" ? null : { outcome: "forked", id: as, known, held: held as Claimed<M> };
+}
+
+/** Its id is made of what it begins with, so that a first request which failed and comes again finds its thread. */
+async function claimNew<M extends object>(
+  parent: string | null,
+  claiming: Claiming<M>,
+): Promise<ClaimedThread<M> | null> {
+  const { deps, asking, claim } = claiming;
+  const { named, group, places, secret } = asking;
+  const id = named ?? `c-${keyed(secret, `thread\n${group}\n${places.at(-1)?.hash}`)}`;
+  const made = await createThread(deps, { id, parent });
+  const known = made === "created" ? 0 : await unansweredIn(id, claiming);
+  const held = known === null ? "busy" : await claim(id);
+  const outcome = made === "created" ? "new" : "extended";
+  if (typeof held !== "string") return { outcome, id, known: known!, held: held as Claimed<M> };
+  if (named !== null) return null;
+  const other = `c-${deps.ids()}`;
+  await createThread(deps, { id: other, parent });
+  const own = await claim(other);
+  return typeof own === "string" ? null : { outcome: "new", id: other, known: 0, held: own as Claimed<M> };
+}
+
+/** How many of the request's messages a thread has that was never answered; null: it has been, or is about something else. */
+async function unansweredIn<M extends object>(id: string, { deps, asking }: Claiming<M>): Promise<number | null> {
+  const version = (await deps.store.head(id))?.version ?? 0;
+  const tail = await tailOf(deps.store, asking, { row: { thread: id, seq: 0, version }, from: { ...START } });
+  const repeats = tail.every(({ hash, answer }, index) => answer === null && asking.places[index]?.hash === hash);
+  return repeats ? tail.length : null;
+}

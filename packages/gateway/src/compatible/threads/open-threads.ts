@@ -1,0 +1,150 @@
+/**
+ * Threads that requests work on. One request holds a thread's lease from before its words are written until its answer
+ * is, so that no other can come between, on any instance. What is known of a thread stays in memory for the next request;
+ * the log says whether it still holds.
+ */
+import { parseHeader } from "@palimpsest/core/log";
+import type { Shape } from "@palimpsest/core/message";
+import { type OpenThread, type OpenThreadOptions, openThread } from "palimpsest/session";
+import type { Lease, NewMatch, Store } from "palimpsest/stores";
+
+export interface OpenThreads {
+  /** `busy`: another request works on it. */
+  claim<M extends object>(thread: string, given: ClaimOptions<M>): Promise<Claimed<M> | "busy" | "missing">;
+  close(): Promise<void>;
+}
+
+interface ClaimOptions<M extends object>
+  extends Pick<OpenThreadOptions<M>, "window" | "model" | "summarization" | "writer" | "onEvent"> {
+  readonly store: Store;
+  readonly shape: Shape<M>;
+  /** Sessions of one thread with other settings are others. */
+  readonly label: string;
+}
+
+export interface Claimed<M> {
+  readonly thread: OpenThread<M>;
+  /** What the conversation is known by once the message of this id is in the log; written with it. */
+  mark(id: string, match: Omit<NewMatch, "seq">): void;
+  /** Whether the log's messages are still shown as they were said. */
+  view(): Promise<"verbatim" | "changed">;
+  release(): Promise<void>;
+}
+
+interface Entry {
+  lease: Lease | null;
+  readonly marks: Map<string, Omit<NewMatch, "seq">>;
+  readonly session: OpenThread<object>;
+  /** How far the log was searched for erased words, and whether there are any. */
+  searched: number;
+  erased: boolean;
+}
+
+/** Most that are kept in memory. */
+const KEPT = 256;
+const LEASE_MS = 30_000;
+const HEARTBEAT_MS = 10_000;
+
+export function openThreads(ids: () => string): OpenThreads {
+  const entries = new Map<string, Entry>();
+  const keep = (key: string, entry: Entry): void => {
+    entries.delete(key);
+    entries.set(key, entry);
+    for (const [oldest, { lease, session }] of entries) {
+      if (entries.size <= KEPT) return;
+      if (lease !== null) continue;
+      entries.delete(oldest);
+      void session.close().catch(() => {});
+    }
+  };
+  return {
+    async claim<M extends object>(thread: string, given: ClaimOptions<M>) {
+      const { store, label } = given;
+      const taken = await store.acquireLease(thread, ids(), LEASE_MS);
+      if (taken.kind !== "acquired") return taken.kind;
+      const { lease } = taken;
+      try {
+        const key = JSON.stringify([store.user, thread, label]);
+        const entry = entries.get(key) ?? (await openEntry(thread, lease, given));
+        entry.lease = lease;
+        keep(key, entry);
+        return claimed<M>(entry, { store, lease, thread });
+      } catch (error) {
+        await store.releaseLease(lease).catch(() => {});
+        throw error;
+      }
+    },
+    async close() {
+      await Promise.all([...entries.values()].map(({ session }) => session.close().catch(() => {})));
+      entries.clear();
+    },
+  };
+}
+
+async function openEntry<M extends object>(id: string, lease: Lease, options: ClaimOptions<M>): Promise<Entry> {
+  const { label: _, store, ...given } = options;
+  const held: { lease: Lease | null; marks: Entry["marks"] } = { lease, marks: new Map() };
+  const opened = await openThread<M>({ ...given, id, store: heldStore(store, held) });
+  if (opened.kind !== "open") throw new Error(`thread ${id} can't be opened: ${opened.kind}`);
+  // Sessions of all shapes are kept in one place; whoever claims one again names the same shape by its label.
+  const session = opened.thread as unknown as OpenThread<object>;
+  return Object.assign(held, { session, searched: 0, erased: false });
+}
+
+/** The session writes under the request's lease, and what it appends carries what the conversation is known by. */
+function heldStore(store: Store, held: Pick<Entry, "lease" | "marks">): Store {
+  const own: Store = {
+    ...store,
+    forUser: (user) => (user === store.user ? own : store.forUser(user)),
+    acquireLease: async (thread, owner, ttlMs) =>
+      held.lease === null ? store.acquireLease(thread, owner, ttlMs) : { kind: "acquired", lease: held.lease },
+    renewLease: async (lease, ttlMs) => (lease === held.lease ? "renewed" : store.renewLease(lease, ttlMs)),
+    releaseLease: async (lease) => {
+      if (lease !== held.lease) await store.releaseLease(lease);
+    },
+    async append(thread, batch) {
+      const matches = batch.records.flatMap((record): NewMatch[] => {
+        if (record.kind !== "message" || held.marks.size === 0) return [];
+        const header = parseHeader(record);
+        const match = header.kind === "message" ? held.marks.get(header.id) : undefined;
+        return match === undefined ? [] : [{ ...match, seq: record.seq }];
+      });
+      const result = await store.append(thread, matches.length === 0 ? batch : { ...batch, matches });
+      if (result.kind === "appended" && matches.length > 0) held.marks.clear();
+      return result;
+    },
+  };
+  return own;
+}
+
+function claimed<M extends object>(
+  entry: Entry,
+  { store, lease, thread }: { readonly store: Store; readonly lease: Lease; readonly thread: string },
+): Claimed<M> {
+  const beat = setInterval(() => void store.renewLease(lease, LEASE_MS).catch(() => {}), HEARTBEAT_MS);
+  beat.unref();
+  return {
+    thread: entry.session as unknown as OpenThread<M>,
+    mark: (id, match) => void entry.marks.set(id, match),
+    async view() {
+      const head = await store.head(thread);
+      if (head === undefined || head.compaction !== null || head.prunes.length > 0) return "changed";
+      if (!entry.erased) entry.erased = await hasErased(store, thread, [entry.searched + 1, head.version]);
+      entry.searched = head.version;
+      return entry.erased ? "changed" : "verbatim";
+    },
+    async release() {
+      clearInterval(beat);
+      entry.lease = null;
+      entry.marks.clear();
+      await store.releaseLease(lease).catch(() => {});
+    },
+  };
+}
+
+async function hasErased(store: Store, thread: string, range: readonly [number, number]): Promise<boolean> {
+  if (range[0] > range[1]) return false;
+  for await (const { record } of store.records(thread, { range, kinds: ["event"] }))
+    if (record.kind === "event" && record.event.type === "redacted") return true;
+  return false;
+}

@@ -1,0 +1,93 @@
+/**
+ * The port between the compatible endpoints and a vendor's protocol: what a request says, where its messages stand, how an
+ * answer is read while its bytes pass by, and what an error looks like. Adapters translate; they decide nothing.
+ */
+import type { Shape } from "@palimpsest/core/message";
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+export interface Vendor<M extends object> {
+  readonly name: "openai-chat" | "openai-responses" | "anthropic";
+  readonly shape: Shape<M>;
+  /** Below `/v1`, here and at the vendor. */
+  readonly path: string;
+  /** Where a prompt is only counted; null: the vendor has no such place. */
+  readonly countPath: string | null;
+  /** The field of the body that holds the messages. */
+  readonly field: string;
+  /** Which providers of a configuration speak it. */
+  readonly providers: readonly string[];
+  /** Where the vendor itself is. */
+  readonly address: string;
+  /** How the vendor takes a key. */
+  key(key: string): Readonly<Record<string, string>>;
+  read(body: Fields): ReadRequest<M>;
+  /** The value of the field for a prompt of ours. */
+  write(prompt: WrittenPrompt<M>): unknown;
+  reader(form: "stream" | "whole"): AnswerReader<M>;
+  /** The body of an error. */
+  failure(failure: VendorFailure): unknown;
+  /** The same in a stream that has begun. */
+  streamFailure(failure: VendorFailure): string;
+  counted(tokens: number): unknown;
+}
+
+export type ReadRequest<M> =
+  | { readonly kind: "request"; readonly request: VendorRequest<M> }
+  | { readonly kind: "problem"; readonly message: string; readonly param: string | null };
+
+export interface VendorRequest<M> {
+  readonly model: string;
+  readonly stream: boolean;
+  /** System messages before the first of the conversation: they are sent as they came, and not kept. */
+  readonly leading: readonly unknown[];
+  readonly messages: readonly M[];
+  readonly system: string;
+  readonly tools: readonly unknown[];
+  readonly maxTokens: number | null;
+  /** What the vendor would look up itself instead of reading it here; null: all is in the messages. */
+  readonly reference: string | null;
+}
+
+interface WrittenPrompt<M> {
+  readonly request: VendorRequest<M>;
+  readonly messages: readonly M[];
+}
+
+export interface AnswerReader<M> {
+  /** The next bytes, or the last ones. */
+  read(bytes: Uint8Array): void;
+  answer(): ReadAnswer<M>;
+}
+
+export interface ReadAnswer<M> {
+  /** Null: nothing was said. */
+  readonly message: M | null;
+  readonly usage: object | null;
+  /** `ending`: the vendor said why it stopped. `failed`: it said that it can't go on. */
+  readonly state: "open" | "ending" | "ended" | "failed";
+  readonly error: string | null;
+}
+
+export interface VendorFailure {
+  readonly status: number;
+  /** As our own API has it: `too-large`, `bad-key`. */
+  readonly code: string;
+  readonly message: string;
+  readonly param?: string | null;
+}
+
+/** What every protocol has. */
+export function common(body: Fields): { readonly model: string; readonly stream: boolean } | null {
+  const { model, stream } = body;
+  return typeof model === "string" && model !== "" ? { model, stream: stream === true } : null;
+}
+
+export function numberIn(...values: readonly unknown[]): number | null {
+  const value = values.find((one) => typeof one === "number");
+  return typeof value === "number" ? value : null;
+}
+
+export function listIn(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

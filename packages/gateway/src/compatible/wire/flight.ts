@@ -1,0 +1,65 @@
+/**
+ * An answer on its way: what came so far is kept until its end, so that a client which lost its connection and asks again
+ * gets the same answer and not another one. Nobody is listening: it goes on for a while, then it is given up.
+ */
+import type { Client } from "./client.ts";
+
+export interface Flight {
+  /** Aborts when nobody is left to hear the answer. */
+  readonly abandoned: AbortSignal;
+  head(status: number, headers: Readonly<Record<string, string | string[]>>): void;
+  hasHead(): boolean;
+  write(bytes: Uint8Array): Promise<void>;
+  end(how: "ended" | "broken"): void;
+  /** Also gets what came before. */
+  attach(client: Client): void;
+  isHeard(): boolean;
+}
+
+/** How long an answer goes on that nobody hears. */
+const GRACE_MS = 5_000;
+
+export function createFlight(graceMs = GRACE_MS): Flight {
+  const abandoned = new AbortController();
+  const clients = new Set<Client>();
+  const pieces: Uint8Array[] = [];
+  let begun: readonly [number, Readonly<Record<string, string | string[]>>] | null = null;
+  let state: "open" | "ended" | "broken" = "open";
+  let timer: NodeJS.Timeout | null = null;
+  const leave = (client: Client): void => {
+    clients.delete(client);
+    if (clients.size > 0 || state !== "open") return;
+    timer = setTimeout(() => abandoned.abort(), graceMs);
+    timer.unref();
+  };
+  const finish = (client: Client): void => {
+    if (state === "ended") client.end();
+    if (state === "broken") client.breakOff();
+  };
+  return {
+    abandoned: abandoned.signal,
+    head(status, headers) {
+      begun = [status, headers];
+      for (const client of clients) client.head(status, headers);
+    },
+    hasHead: () => begun !== null,
+    async write(bytes) {
+      pieces.push(bytes);
+      for (const client of clients) await client.write(bytes);
+    },
+    end(how) {
+      state = how;
+      for (const client of clients) finish(client);
+    },
+    attach(client) {
+      if (timer !== null) clearTimeout(timer);
+      clients.add(client);
+      client.left.addEventListener("abort", () => leave(client), { once: true });
+      if (client.left.aborted) leave(client);
+      if (begun !== null) client.head(...begun);
+      for (const bytes of pieces) void client.write(bytes);
+      finish(client);
+    },
+    isHeard: () => clients.size > 0,
+  };
+}
