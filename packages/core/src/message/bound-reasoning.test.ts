@@ -58,7 +58,7 @@ for (const dialect of ["anthropic", "ai-sdk"] as const) {
     test(`${dialect}: ${what}: ${kept.length === 0 ? "no thought" : kept.join(" and ")} is sent again`, () => {
       const bound = boundReasoning(messages, { shape, hash, fixed, madeUnder: live(talk) });
       assert.deepEqual(signatures(bound.messages), kept);
-      assert.equal(bound.dropped, signatures(messages).length - kept.length);
+      assert.equal(bound.lost.size, signatures(messages).length - kept.length);
       assert.deepEqual(texts(bound.messages), texts(messages));
     });
   }
@@ -95,7 +95,7 @@ for (const dialect of ["anthropic", "ai-sdk"] as const) {
           assert.deepEqual(violations(bound.messages, shape, anthropicRules), []);
         }
         const again = boundReasoning(bound.messages, { shape, hash, fixed: FIXED, madeUnder });
-        assert.equal(again.dropped, 0);
+        assert.equal(again.lost.size, 0);
         assert.equal(again.prefix, bound.prefix);
       }),
       { numRuns: 200 },

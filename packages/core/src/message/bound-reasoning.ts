@@ -15,38 +15,82 @@ export interface BoundOptions<M> {
   readonly madeUnder: (signature: string) => string | undefined;
 }
 
+type BinderOptions<M> = Omit<BoundOptions<M>, "fixed">;
+
 export interface BoundMessages<M> {
   readonly messages: readonly M[];
   /** Hash of the whole request: what its answer is made under. */
   readonly prefix: string;
-  /** How many thoughts were left out. */
-  readonly dropped: number;
+  /** The signatures of the thoughts that were left out. */
+  readonly lost: ReadonlySet<string>;
+  /** Any message without them; the same object where it has none. */
+  without(message: M): M;
 }
 
 /** A message without a thought to leave out comes back as the same object. */
 export function boundReasoning<M extends object>(messages: readonly M[], options: BoundOptions<M>): BoundMessages<M> {
-  const { shape, hash } = options;
-  let prefix = options.fixed;
-  let dropped = 0;
-  const kept = messages.map((message) => {
-    const parts = shape.parts(message);
-    const indices = parts.flatMap((part, index) => (isLost(part, prefix, options) ? [] : [index]));
-    dropped += parts.length - indices.length;
-    const sent = indices.length === parts.length ? message : shape.select(message, indices);
-    prefix = hash(`${prefix}\n${digestOf(sent, hash)}`);
-    return sent;
-  });
-  return { messages: kept, prefix, dropped };
+  return reasoningBinder(options)(messages, options.fixed);
+}
+
+/** The same for requests that mostly grow: what stands before the first difference to the last one is not hashed again. */
+export function reasoningBinder<M extends object>(
+  options: BinderOptions<M>,
+): (messages: readonly M[], fixed: string) => BoundMessages<M> {
+  let last: { readonly fixed: string; readonly steps: readonly BoundStep<M>[] } | null = null;
+  return (messages, fixed) => {
+    const steps: BoundStep<M>[] = [];
+    const before = last?.fixed === fixed ? last.steps : [];
+    for (const [index, message] of messages.entries()) {
+      const known = before[index];
+      const same = known?.given === message && steps.at(-1) === before[index - 1];
+      steps.push(same ? known : stepOver(message, steps.at(-1)?.prefix ?? fixed, options));
+    }
+    last = { fixed, steps };
+    const lost = new Set(steps.flatMap((step) => step.lost));
+    return {
+      messages: steps.map(({ sent }) => sent),
+      prefix: steps.at(-1)?.prefix ?? fixed,
+      lost,
+      without: (message) => (lost.size === 0 ? message : withoutThoughts(message, lost, options.shape)),
+    };
+  };
+}
+
+interface BoundStep<M> {
+  readonly given: M;
+  readonly sent: M;
+  /** Of the request that ends with it. */
+  readonly prefix: string;
+  readonly lost: readonly string[];
+}
+
+function stepOver<M extends object>(given: M, before: string, { shape, hash, madeUnder }: BinderOptions<M>) {
+  const lost = signaturesOf(shape.parts(given)).filter((signature) => madeUnder(signature) !== before);
+  const sent = lost.length === 0 ? given : withoutThoughts(given, new Set(lost), shape);
+  return { given, sent, lost, prefix: hash(`${before}\n${digestOf(sent, hash)}`) };
+}
+
+/** What was left of a message without some of its parts, by their places: the same object each time, so that it is counted once. */
+const selections = new WeakMap<object, Map<string, object>>();
+
+function withoutThoughts<M extends object>(message: M, lost: ReadonlySet<string>, shape: Shape<M>): M {
+  const parts = shape.parts(message);
+  const indices = parts.flatMap((part, index) => (isSigned(part) && lost.has(part.signature) ? [] : [index]));
+  if (indices.length === parts.length) return message;
+  const known = selections.get(message) ?? new Map<string, object>();
+  const key = indices.join();
+  const selection = (known.get(key) as M | undefined) ?? shape.select(message, indices);
+  selections.set(message, known.set(key, selection));
+  return selection;
 }
 
 /** The signed thoughts of an answer, by which it is found again. */
 export function signaturesOf(parts: readonly Part[]): readonly string[] {
-  return parts.flatMap((part) => (part.kind === "reasoning" && part.signature !== null ? [part.signature] : []));
+  return parts.flatMap((part) => (isSigned(part) ? [part.signature] : []));
 }
 
-function isLost<M>(part: Part, prefix: string, { madeUnder }: BoundOptions<M>): boolean {
-  if (part.kind !== "reasoning" || part.signature === null) return false;
-  return madeUnder(part.signature) !== prefix;
+function isSigned(part: Part): part is Extract<Part, { kind: "reasoning" }> & { readonly signature: string } {
+  return part.kind === "reasoning" && part.signature !== null;
 }
 
 /** Messages keep their identity from request to request, so each is hashed once. */

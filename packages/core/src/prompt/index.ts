@@ -2,6 +2,7 @@ export type { AsSent } from "./as-sent.ts";
 export { buildPrompt, type Prompt, type PromptOptions, type SizedEntry } from "./prompt.ts";
 export {
   type AccountOf,
+  type BindReasoning,
   createSizer,
   type FixedSize,
   type PartSize,

@@ -10,28 +10,33 @@ export const JOIN_TOKENS = 4;
 
 type Parts<M> = Pick<
   Prompt<M>,
-  "entries" | "messages" | "sources" | "repairs" | "asSent" | "shownTokens" | "sentTokens"
+  "entries" | "messages" | "sources" | "repairs" | "prefix" | "asSent" | "shownTokens" | "sentTokens"
 >;
 
 export function partsOf<M>(view: readonly ViewEntry<M>[], sizer: Sizer<M>, given: Prompt<M> | null): Parts<M> {
   const before = given?.sizer === sizer ? given : null;
   const { shape, rules } = sizer;
   const common = before === null ? 0 : sameEntries(view, before.entries);
-  const entries = before === null ? [] : before.entries.slice(0, common);
+  const sized = before === null ? [] : before.entries.slice(0, common);
   const list = before === null ? [] : before.asSent.given.slice(0, common);
   for (let index = common; index < view.length; index += 1) {
     const entry = sizedEntry(view[index]!, sizer);
-    entries.push(entry);
+    sized.push(entry);
     list.push(entry.sent);
   }
   const whole =
     before === null
       ? asSent(list, shape, rules)
       : grownAsSent(before.asSent, { given: list, kept: common, shape, rules });
-  const { messages, repairs, origins } = whole;
+  const { repairs, origins } = whole;
+  const bound = sizer.bind?.(whole.messages);
+  const { messages, prefix } = bound ?? { messages: whole.messages, prefix: null };
+  const entries =
+    bound === undefined ? sized : sized.map((entry) => withMessage(entry, bound.without(entry.message), sizer));
   return {
     entries,
     messages,
+    prefix,
     repairs,
     asSent: whole,
     sources: origins.map((at) => entries[at]?.source ?? "added"),
@@ -51,6 +56,13 @@ function sumAfter<T>(before: readonly T[], sumBefore: number, now: readonly T[],
   for (let index = same; index < before.length; index += 1) sum -= tokens(before[index]!);
   for (let index = same; index < now.length; index += 1) sum += tokens(now[index]!);
   return sum;
+}
+
+/** An entry counts what is sent of it: a thought that is left out is none of it. */
+function withMessage<M>(entry: SizedEntry<M>, message: M, sizer: Sizer<M>): SizedEntry<M> {
+  const size = sizer.message(message);
+  const [before, tokens] = [total(entry.size), total(size)];
+  return before === tokens ? entry : { ...entry, size, tokens: entry.tokens - before + tokens };
 }
 
 function sizedEntry<M>(entry: ViewEntry<M>, sizer: Sizer<M>): SizedEntry<M> {

@@ -2,12 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { sent, type ViewEntry } from "../log/view.ts";
-import { type Dialect, repair, type Shape, shapeOf } from "../message/index.ts";
+import { boundReasoning, reasoningBinder } from "../message/bound-reasoning.ts";
+import { type Dialect, type Part, repair, type Shape, shapeOf } from "../message/index.ts";
 import { anthropicRules, googleRules, openaiRules } from "../message/rules.ts";
 import { randomConversation, render } from "../testing/index.ts";
 import { charsPerToken, createAccount, createMeter, type EntrySize } from "../tokens/index.ts";
 import { buildPrompt, considerPrompt, type Prompt } from "./prompt.ts";
-import { createSizer, fixedSize, type Sizer } from "./sizer.ts";
+import { type BindReasoning, createSizer, fixedSize, type Sizer } from "./sizer.ts";
 import { entryTokens, sizesOf } from "./sizes.ts";
 
 const RULES = [openaiRules, anthropicRules, googleRules];
@@ -119,6 +120,52 @@ test("a prompt that is only considered is counted by the factor of the one it wo
   const less = considerPrompt(view.slice(0, 8), prompt);
   assert.equal(less.count.tokens, Math.ceil((150 + meter.messages(less.messages)) * prompt.factor));
   assert.deepEqual(considerPrompt(view, prompt).count.tokens, prompt.count.tokens);
+});
+
+test("a thought that is left out isn't counted, in its entry, in the whole and in a prompt that is only considered", () => {
+  const shape = shapeOf("anthropic") as Shape<object>;
+  const thought = {
+    kind: "reasoning",
+    text: "hm ".repeat(400),
+    signature: "s",
+    signedBy: "anthropic",
+    redacted: false,
+  };
+  const answer = [{ kind: "text", text: "yes" }] as const;
+  const view = (...messages: readonly object[]) =>
+    messages.map(
+      (message, index): ViewEntry<object> => ({ source: "message", seq: index + 1, message, addition: null }),
+    );
+  const [one, two] = [shape.turn("user", "one"), shape.turn("user", "two")];
+  const [thinking] = shape.make("assistant", [thought as Part, ...answer]);
+  const plain = shape.select(thinking!, [1]);
+  const meter = createMeter(shape, { counter: charsPerToken(4) });
+  const hash = (text: string): string => text;
+  const { prefix } = boundReasoning([one], { shape, hash, fixed: "fixed", madeUnder: () => undefined });
+  const bind = reasoningBinder({ shape, hash, madeUnder: () => prefix });
+  const open = (given: BindReasoning<object> | null) =>
+    createSizer({ shape, rules: anthropicRules, meter, bind: given });
+  const binding = open((messages) => bind(messages, "fixed"));
+  const kept = buildPrompt(view(one, thinking!, two), { sizer: binding, key: "-/-" });
+  assert.equal(
+    kept.count.tokens,
+    buildPrompt(view(one, thinking!, two), { sizer: open(null), key: "-/-" }).count.tokens,
+  );
+
+  const changed = view(two, thinking!, two);
+  const without = buildPrompt(view(two, plain, two), { sizer: open(null), key: "-/-" });
+  for (const prompt of [
+    buildPrompt(changed, { sizer: binding, key: "-/-" }),
+    buildPrompt(changed, { sizer: binding, key: "-/-", before: kept }),
+    considerPrompt(changed, kept),
+  ]) {
+    assert.deepEqual(prompt.messages, without.messages);
+    assert.equal(prompt.count.tokens, without.count.tokens);
+    assert.deepEqual(
+      prompt.entries.map(({ tokens }) => tokens),
+      without.entries.map(({ tokens }) => tokens),
+    );
+  }
 });
 
 const PLAIN: Scenario = {

@@ -13,8 +13,9 @@ import type { FixedSize, Sizer } from "./sizer.ts";
 /** One entry of the view and its size, in the meter's tokens. */
 export interface SizedEntry<M> extends ViewEntry<M> {
   readonly role: Role;
-  /** The message as it is sent: with its addition. */
+  /** The message with its addition, before anything is repaired or left out. */
   readonly sent: M;
+  /** Of the message as it is sent, without its addition. */
   readonly size: MessageSize;
   /** Of its addition. */
   readonly additionTokens: number;
@@ -30,7 +31,9 @@ export interface Prompt<M> {
   readonly messages: readonly M[];
   readonly sources: readonly MessageSource[];
   readonly repairs: readonly Repair[];
-  /** How the messages were made; the next prompt continues from it. */
+  /** Hash of the fixed part and the messages, where the model binds its thoughts to it; null where it doesn't. */
+  readonly prefix: string | null;
+  /** How the messages were repaired; the next prompt continues from it. */
   readonly asSent: AsSent<M>;
   readonly fixed: FixedSize;
   /** In the meter's tokens: the entries, and the messages as sent. They differ by what joining and repairs do. */

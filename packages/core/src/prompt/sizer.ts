@@ -3,6 +3,7 @@
  * the messages (the fixed part), what its provider accepts (the rules), and what its reports have taught (the account).
  * Made where the model is known: in a run, for a stored thread, in the lab, for an array of messages.
  */
+import type { BoundMessages } from "../message/bound-reasoning.ts";
 import type { RuleSet, Shape } from "../message/index.ts";
 import type { Account, Count, MessageSize, Meter, PartName, PromptSize, Report, Settled } from "../tokens/index.ts";
 
@@ -33,12 +34,16 @@ export interface PartSize {
   readonly whole: number;
 }
 
+/** Leaves out the thoughts that a model would refuse behind these messages, where it binds them to what they were made under. */
+export type BindReasoning<M> = (messages: readonly M[]) => BoundMessages<M>;
+
 export interface SizerOptions<M> {
   readonly shape: Shape<M>;
   readonly rules: RuleSet;
   readonly meter: Meter<M>;
   readonly fixed?: FixedSize;
   readonly account?: AccountOf | null;
+  readonly bind?: BindReasoning<M> | null;
 }
 
 export interface Sizer<M> {
@@ -49,8 +54,10 @@ export interface Sizer<M> {
   /** Of each part, by its place. Read once per message object. */
   parts(message: M): readonly PartSize[];
   readonly fixed: FixedSize;
-  /** Another fixed part from here on. */
-  fix(fixed: FixedSize): void;
+  /** Null: the model takes every thought back. */
+  readonly bind: BindReasoning<M> | null;
+  /** Another fixed part from here on, and what thoughts are bound to with it. */
+  fix(fixed: FixedSize, bind?: BindReasoning<M> | null): void;
   /** From here on counted on these reports. */
   countOn(account: AccountOf): void;
   /** The whole request; `estimate` is what the meter makes of it. */
@@ -64,7 +71,7 @@ export interface Sizer<M> {
 export function createSizer<M extends object>(options: SizerOptions<M>): Sizer<M> {
   const { shape, rules, meter } = options;
   const cache = new WeakMap<M, readonly PartSize[]>();
-  let { fixed = NOTHING_FIXED, account = null } = options;
+  let { fixed = NOTHING_FIXED, account = null, bind = null } = options;
   let version = 0;
   return {
     shape,
@@ -81,8 +88,12 @@ export function createSizer<M extends object>(options: SizerOptions<M>): Sizer<M
     get fixed() {
       return fixed;
     },
-    fix(part) {
+    get bind() {
+      return bind;
+    },
+    fix(part, binding = null) {
       fixed = part;
+      bind = binding;
       version++;
     },
     countOn(one) {

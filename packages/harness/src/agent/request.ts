@@ -17,7 +17,7 @@ import type { OpenLog } from "../session/open-log.ts";
 import { endingWithRequest, type OpenSizer } from "../session/prompting.ts";
 import { openSession, type Session } from "../session/session.ts";
 import type { WindowBook } from "../session/window-book.ts";
-import { type BoundRequest, bindRequest } from "./bound-request.ts";
+import { type BoundRequest, bindRequest, openingOf } from "./bound-request.ts";
 import { markedMessages } from "./cache-marks.ts";
 import {
   type FixedChange,
@@ -81,19 +81,21 @@ export async function openRequests(
   const { deps, conversation, threadId } = run;
   let part = await renderFixed(run, options);
   const fixed = () => fixedSize(fixedSizes(part, meter), part.hash);
-  const bind = (request: ModelRequest): BoundRequest => bindRequest(request, part, run);
+  const opening = () => (run.bindsReasoning ? openingOf(part, deps.hash) : null);
+  let last: BoundRequest | null = null;
   const session = await openSession(log, {
     ...options,
     deps,
     rules: RULES,
     fixed: fixed(),
+    opening: opening(),
     model: model.modelId,
     settings,
     writer: ({ prompting, cache, ...place }) => {
       const prefix = (): CachedPrefix | null => {
         if (cache() === "cold") return null;
         const { messages, count } = prompting.prompt();
-        return prefixOf(bind(requestWith(part, messages)).request, model.provider, count.tokens);
+        return prefixOf(requestWith(part, messages), model.provider, count.tokens);
       };
       return writerFor(summarizer, { ...place, settings, model, providerOptions, prefix });
     },
@@ -104,17 +106,21 @@ export async function openRequests(
   });
   return {
     session,
-    bind,
+    bind: (request) => (request === last?.request ? last : bindRequest(request, part, run)),
     fixed: () => part,
     get tools() {
       return part.tools;
     },
     async refresh() {
       part = await renderFixed(run, options);
-      session.fix(fixed());
+      session.fix(fixed(), opening());
     },
     changes: () => fixedChange(run, part, { parts: session.fixed().parts, parameters: options.parameters }),
-    request: () => requestWith(part, session.ask().messages),
+    request() {
+      const { messages, prefix } = session.ask();
+      last = { request: requestWith(part, messages), prefix };
+      return last.request;
+    },
   };
 }
 

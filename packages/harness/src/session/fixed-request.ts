@@ -10,11 +10,15 @@ export type FixedRequest =
   | { readonly system?: string | undefined; readonly tools?: readonly unknown[] | undefined }
   | { readonly tokens: number };
 
-export function sizeFixed<M>(given: FixedRequest, meter: Meter<M>, hash: Hash): FixedSize {
-  if ("tokens" in given) return fixedSize({ base: given.tokens }, hash(JSON.stringify(given.tokens)));
+export function sizeFixed<M>(given: FixedRequest, meter: Meter<M>, hash: Hash): FixedSize & { readonly hash: string } {
+  const named = (parts: FixedSize["parts"], value: unknown) => {
+    const name = hash(JSON.stringify(value));
+    return { ...fixedSize(parts, name), hash: name };
+  };
+  if ("tokens" in given) return named({ base: given.tokens }, given.tokens);
   const { system = "", tools = [] } = given;
   const parts = { base: system === "" ? 0 : meter.system(system), definitions: meter.tools(tools) };
-  return fixedSize(parts, hash(JSON.stringify([system, tools])));
+  return named(parts, [system, tools]);
 }
 
 /** Its sizes go into the thread's state when they differ from what stands there, so that a context can be broken down. */

@@ -11,6 +11,7 @@ import { createModelWriter } from "../compaction/model-writer.ts";
 import { summarizeBy } from "../compaction/summarize.ts";
 import type { SummaryWriter } from "../compaction/summary-writer.ts";
 import { type Summarization, type SummarizationOptions, summarizationFromOptions } from "../config/summarization.ts";
+import { bindsReasoning } from "../models/binds-reasoning.ts";
 import { type GivenCounter, modelCounter } from "../models/tokenizers.ts";
 import type { Store } from "../stores/store.ts";
 import { asUser } from "../stores/users.ts";
@@ -40,6 +41,8 @@ export interface OpenThreadOptions<M extends object> {
   readonly reserve?: number | undefined;
   /** The model's name: it decides how tokens are counted, and reports are its own. */
   readonly model?: string | undefined;
+  /** Whether the model takes its thoughts back only behind the prompt they were made under; by default told by its name. */
+  readonly bindsReasoning?: boolean | undefined;
   /** A tokenizer of yours; by default the best one known for the model. */
   readonly counter?: GivenCounter | undefined;
   /** What is sent beside the messages; `prompt({ fixed })` changes it. */
@@ -102,7 +105,12 @@ async function threadParts<M extends object>(
   const { shape, window, reserve, model = "unknown", rules, fixed = {}, signal = null } = options;
   const counter = await modelCounter(options.counter, { model });
   const meter = createMeter(shape, { ...counter, counter: counter.count });
-  const sized = (given: FixedRequest) => sizeFixed(given, meter, deps.hash);
+  const binds = options.bindsReasoning ?? bindsReasoning(model);
+  const sized = (given: FixedRequest) => {
+    const size = sizeFixed(given, meter, deps.hash);
+    return { size, opening: binds ? () => ({ hash: size.hash, messages: 0 }) : null };
+  };
+  const { size, opening } = sized(fixed);
   const book = windowBook({
     endpoint: { provider: shape.dialect, baseUrl: null, model },
     window: typeof window === "number" ? () => window : window,
@@ -118,7 +126,8 @@ async function threadParts<M extends object>(
     book,
     model,
     settings,
-    fixed: sized(fixed),
+    fixed: size,
+    opening,
     before: null,
     writer: (place) => writerOf(options, settings, place),
     label: JSON.stringify(["given", settings.summaryPrompt]),
@@ -128,7 +137,11 @@ async function threadParts<M extends object>(
     on: options.onEvent ?? (() => {}),
   });
   const automatic = options.summarization !== null;
-  return { deps, session, shape, automatic, signal, fix: (given) => session.fix(sized(given)) };
+  const fix = (given: FixedRequest): void => {
+    const { size, opening } = sized(given);
+    session.fix(size, opening);
+  };
+  return { deps, session, shape, automatic, signal, fix };
 }
 
 /** Of the summarizer's window nothing is known but the model's own. */

@@ -5,7 +5,7 @@
  */
 import { sizeOf } from "@palimpsest/core/internal/prompt";
 import { resumeAccount } from "@palimpsest/core/internal/tokens";
-import type { Head, UsageFlaw, UsageRecord } from "@palimpsest/core/log";
+import type { Hash, Head, UsageFlaw, UsageRecord } from "@palimpsest/core/log";
 import { type RuleSet, repair, type Shape } from "@palimpsest/core/message";
 import { createSizer, type FixedSize, type Prompt, type Sizer, type SizerOptions } from "@palimpsest/core/prompt";
 import type { Usage } from "../models/usage.ts";
@@ -13,6 +13,7 @@ import type { Store } from "../stores/store.ts";
 import type { Conversation } from "../threads/conversation.ts";
 import { livePrompt, shownAt } from "../threads/live-prompt.ts";
 import type { RecordInput } from "../threads/writer.ts";
+import { type Opening, thoughtBinder } from "./bound-thoughts.ts";
 import type { WindowBook } from "./window-book.ts";
 
 /** What a thread is counted with, and what was counted last: whoever opens it next goes on from it. */
@@ -25,6 +26,9 @@ export interface OpenSizer<M> {
 
 export interface PromptingOptions<M extends object> extends Pick<SizerOptions<M>, "rules" | "meter"> {
   readonly fixed: FixedSize;
+  /** What thoughts are bound to beside the messages; null: the model takes every thought back. */
+  readonly opening: Opening<M> | null;
+  readonly hash: Hash;
   /** Who is asked: whose reports count, and what they start from. */
   readonly model: string;
   readonly prior: number;
@@ -40,7 +44,7 @@ export interface Prompting<M> {
   ask(): Asked<M>;
   fixed(): FixedSize;
   /** Another system prompt, other tools from here on. */
-  fix(fixed: FixedSize): void;
+  fix(fixed: FixedSize, opening: Opening<M> | null): void;
   /** When the provider was asked last, as far as its reports say. */
   lastAt(): number | null;
   /** The usage record for the message at `of`. `asked`: what it answered, when that isn't what was sent last. */
@@ -56,6 +60,8 @@ export interface Asked<M> {
   readonly prompt: Prompt<M>;
   /** As they go out: the prompt's, and where that ends with an answer, a word that asks for the next one. */
   readonly messages: readonly M[];
+  /** The hash of the whole request, where the model binds its thoughts to it. */
+  readonly prefix: string | null;
   readonly measured: UsageRecord["measured"];
 }
 
@@ -73,7 +79,9 @@ export async function openPrompting<M extends object>(
 ): Promise<Prompting<M>> {
   const { conversation } = thread;
   const { shape } = conversation;
-  const counted = { ...options, window: (): number => book.window().size };
+  const bindTo = thoughtBinder(conversation, options.hash);
+  const bind = (opening: Opening<M> | null) => (opening === null ? null : bindTo(opening));
+  const counted = { ...options, bind: bind(options.opening), window: (): number => book.window().size };
   const { sizer, ...known } = await openSizer(thread, counted);
   const prompt = livePrompt(conversation, sizer, known.prompt);
   let { lastAt } = known;
@@ -82,7 +90,9 @@ export async function openPrompting<M extends object>(
     const measured = { ...shownAt(conversation), promptHash: sizer.fixed.hash };
     const whole = prompt();
     if (last?.prompt.messages === whole.messages) return { ...last, prompt: whole, measured };
-    return { prompt: whole, messages: endingWithRequest(whole.messages, shape), measured };
+    const messages = endingWithRequest(whole.messages, shape);
+    const { prefix } = messages === whole.messages ? whole : (sizer.bind?.(messages) ?? whole);
+    return { prompt: whole, messages, prefix, measured };
   };
   return {
     prompt,
@@ -91,7 +101,7 @@ export async function openPrompting<M extends object>(
       return last;
     },
     fixed: () => sizer.fixed,
-    fix: (fixed) => sizer.fix(fixed),
+    fix: (fixed, opening) => sizer.fix(fixed, bind(opening)),
     lastAt: () => lastAt,
     report(usage, of, asked = last) {
       const { prompt: sent, measured } = asked ?? now();
@@ -137,14 +147,14 @@ interface CountedModel {
 
 async function openSizer<M extends object>(
   thread: StoredConversation<M>,
-  options: CountedModel & Pick<PromptingOptions<M>, "rules" | "meter" | "fixed" | "before">,
+  options: CountedModel & Pick<PromptingOptions<M>, "before"> & Required<Omit<SizerOptions<M>, "shape" | "account">>,
 ): Promise<OpenSizer<M>> {
-  const { rules, meter, fixed, before } = options;
+  const { rules, meter, fixed, bind, before } = options;
   if (before !== null) {
-    before.sizer.fix(fixed);
+    before.sizer.fix(fixed, bind);
     return before;
   }
-  const sizer = createSizer({ shape: thread.conversation.shape, rules, meter, fixed });
+  const sizer = createSizer({ shape: thread.conversation.shape, rules, meter, fixed, bind });
   const prompt = livePrompt(thread.conversation, sizer)();
   return { sizer, prompt, lastAt: await countOnReports(thread, sizer, { ...options, prompt }) };
 }

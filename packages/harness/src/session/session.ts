@@ -38,7 +38,7 @@ export interface OverflowEvent {
 export type ThreadEvent = CompactionEvent | OverflowEvent;
 
 export interface SessionOptions<M extends object>
-  extends Omit<PromptingOptions<M>, "clock" | "prior">,
+  extends Omit<PromptingOptions<M>, "clock" | "hash" | "prior">,
     Pick<CompactorOptions<M>, "archive"> {
   readonly deps: ThreadDeps;
   readonly counter: ModelCounter;
@@ -85,11 +85,11 @@ export interface Session<M> extends Omit<Prompting<M>, "recount" | "lastAt"> {
 
 export async function openSession<M extends object>(log: OpenLog<M>, options: SessionOptions<M>): Promise<Session<M>> {
   const { deps, counter, book, on } = options;
-  const { clock, store } = deps;
+  const { clock, hash, store } = deps;
   const { conversation } = log;
   const { prior } = counter;
   const thread = { store, conversation };
-  const { recount, lastAt, ...prompting } = await openPrompting(thread, { ...options, prior, clock });
+  const { recount, lastAt, ...prompting } = await openPrompting(thread, { ...options, prior, clock, hash });
   const counted = async (moved: Moved): Promise<void> => {
     if (moved !== "current") await recount();
   };

@@ -98,7 +98,7 @@ export function threadSession<M extends object>(parts: ThreadParts<M>): OpenThre
   const { log } = session;
   const { id, user: userId } = log.conversation.header;
   const calls = callsOn(id);
-  const state: SessionState<M> = { asked: null, pending: null };
+  const state: SessionState<M> = { asked: null, prefix: null, pending: null };
   const catchUp = async (): Promise<void> => session.counted(await log.catchUp());
   return {
     id,
@@ -144,6 +144,8 @@ function unlessFloor(error: unknown): false {
 interface SessionState<M> {
   /** What was sent last, and where the log stood then. */
   asked: (Asked<M> & { readonly version: number }) | null;
+  /** The hash of that request, until its answer is in the log. */
+  prefix: string | null;
   /** A report whose answer isn't in the log yet. */
   pending: { readonly usage: Usage; readonly asked: Asked<M> } | null;
 }
@@ -154,9 +156,9 @@ async function appendGiven<M extends object>(
   state: SessionState<M>,
 ): Promise<readonly number[]> {
   const { log } = session;
-  const { pending } = state;
+  const { pending, prefix } = state;
   let seqs: readonly number[] = [];
-  let settles = false;
+  let answered = false;
   await log.write(async (moved) => {
     await session.counted(moved);
     const { version } = log.conversation.head();
@@ -168,16 +170,21 @@ async function appendGiven<M extends object>(
       const there = id === null ? undefined : (known.get(id) ?? added.get(id));
       if (there !== undefined) return there;
       const name = id ?? deps.ids();
-      const seq = version + inputs.push({ ...record, id: name });
+      const answers = role === "assistant" && answer === null;
+      const seq = version + inputs.push({ ...record, id: name, ...(answers && prefix !== null && { prefix }) });
       added.set(name, seq);
-      if (role === "assistant") answer ??= seq;
+      if (answers) answer = seq;
       return seq;
     });
-    settles = pending !== null && answer !== null;
-    if (settles) inputs.push(...reportInputs(session, session.report(pending!.usage, answer!, pending!.asked)));
+    answered = answer !== null;
+    if (pending !== null && answer !== null)
+      inputs.push(...reportInputs(session, session.report(pending.usage, answer, pending.asked)));
     return { inputs };
   });
-  if (settles) state.pending = null;
+  if (answered) {
+    state.pending = null;
+    state.prefix = null;
+  }
   return seqs;
 }
 
@@ -235,6 +242,7 @@ function askNow<M>(
   const { version } = log.conversation.head();
   const asked = ask();
   state.asked = { ...asked, version };
+  state.prefix = asked.prefix;
   state.pending = null;
   const { sources, count } = asked.prompt;
   if (log.conversation.view().length === 0) return { messages: [], sources: [], count, outcome, version };
