@@ -61,7 +61,6 @@ export function createGateway(options: GatewayOptions): Gateway {
   const { home, release } = homeOf(options);
   let state: "open" | "closing" = "open";
   const servers: Listening[] = [];
-  const endings: (() => Promise<void>)[] = [];
   const sweeping: Sweeping[] = [];
   const metrics = createMetrics();
   const agents = createAgents(home, agent);
@@ -86,7 +85,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       secret: once(() => gatewaySecret(home.directory, process.env)),
       ids,
     });
-    endings.push(compatible.close);
+    sweeping.push({ stop: compatible.close });
     return createApp({
       routes: allRoutes({ status: { notReady, metrics: metrics.text }, agents, runs, version: ownVersion() }),
       home,
@@ -135,7 +134,6 @@ export function createGateway(options: GatewayOptions): Gateway {
       // Whoever asks is told that it closes as long as runs go on.
       await runs.close(grace);
       await Promise.all(servers.splice(0).map((server) => server.close(grace)));
-      await Promise.all(endings.splice(0).map((end) => end()));
       await Promise.all(sweeping.splice(0).map((one) => one.stop()));
       await release();
     },
