@@ -87,7 +87,13 @@ export function createGateway(options: GatewayOptions): Gateway {
     });
     sweeping.push({ stop: compatible.close });
     return createApp({
-      routes: allRoutes({ status: { notReady, metrics: metrics.text }, agents, runs, version: ownVersion() }),
+      routes: allRoutes({
+        status: { notReady, metrics: metrics.text },
+        agents,
+        runs,
+        after: afterTime,
+        version: ownVersion(),
+      }),
       home,
       keysOf(headers) {
         const key = secret === null ? null : providerKeyOf(headers, { forward });

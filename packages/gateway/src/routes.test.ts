@@ -30,7 +30,8 @@ test("every route answers its user as the description says", async (t) => {
     const as = route.access === "admin" ? "ops" : "ada";
     const body = name === "DELETE /api/user" ? { user: "ada" } : example.body;
     const answer = await at.ask(name, path, as, { ...example, ...(body !== undefined && { body }) });
-    assert.equal(answer.status, route.status ?? 200, `${name}: ${answer.text.slice(0, 500)}`);
+    assert.equal(answer.status, example.status ?? route.status ?? 200, `${name}: ${answer.text.slice(0, 500)}`);
+    if (example.status !== undefined) continue;
     const type = String(answer.headers["content-type"]);
     const gives = route.streams === "always" ? "text/event-stream" : (route.gives ?? "application/json");
     assert.ok(type.startsWith(gives), `${name} gives ${type}`);
@@ -64,7 +65,8 @@ test("to another user everything of ada's is as if it didn't exist, and nothing 
     const body = name === "DELETE /api/user" ? { user: "bob" } : EXAMPLES[name]!.body;
     const answer = await at.ask(name, path, "bob", { ...EXAMPLES[name]!, ...(body !== undefined && { body }) });
     const isAbout = pathNames(route.path).length > 0 && !MAKES_ITS_OWN.has(name);
-    if (isAbout) assert.deepEqual([answer.status, codeOf(answer)], [404, "missing"], name);
+    if (name === "GET /api/chat/{id}/stream") assert.deepEqual([answer.status, answer.text], [204, ""]);
+    else if (isAbout) assert.deepEqual([answer.status, codeOf(answer)], [404, "missing"], name);
     else assert.ok(answer.status < 300 || codeOf(answer) === "nothing", `${name}: ${answer.text}`);
     // What he sent himself may come back.
     if (EXAMPLES[name]!.query === undefined && !isAbout) assert.doesNotMatch(answer.text, /heron|ada/i, name);

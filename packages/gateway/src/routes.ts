@@ -1,9 +1,12 @@
 /** The table of all routes. The order is that of the documents made from it. */
 import { z } from "zod";
+import type { After } from "./http/event-stream.ts";
 import { openApi } from "./http/openapi.ts";
 import { type Route, route } from "./http/route.ts";
 import { actingRoutes } from "./resources/acting.ts";
+import { approvalRoutes } from "./resources/approvals.ts";
 import { catalogRoutes } from "./resources/catalog.ts";
+import { chatRoutes } from "./resources/chat.ts";
 import { keyRoutes } from "./resources/keys.ts";
 import { lookingRoutes } from "./resources/looking.ts";
 import { memoryRoutes } from "./resources/memory.ts";
@@ -18,16 +21,19 @@ export interface RouteDeps {
   readonly status: Status;
   readonly agents: Agents;
   readonly runs: Runs;
+  readonly after: After;
   readonly version: string;
 }
 
-export function allRoutes({ status, agents, runs, version }: RouteDeps): readonly Route[] {
+export function allRoutes({ status, agents, runs, after, version }: RouteDeps): readonly Route[] {
   const routes = [
     ...statusRoutes(status),
     ...threadRoutes,
     ...lookingRoutes,
     ...actingRoutes,
     ...runRoutes({ agents, runs }),
+    ...approvalRoutes(agents),
+    ...chatRoutes({ agents, runs, after }),
     ...memoryRoutes,
     ...catalogRoutes,
     ...userRoutes,

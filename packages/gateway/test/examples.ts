@@ -12,6 +12,7 @@ export const ROUTES = allRoutes({
   status: { notReady: async () => null, metrics: async () => "" },
   agents: null as never,
   runs: null as never,
+  after: () => () => {},
   version: "0",
 });
 
@@ -20,6 +21,8 @@ export interface Example {
   readonly body?: unknown;
   /** Instead of a body. */
   readonly text?: string;
+  /** What its user gets where nothing is waiting or under way. */
+  readonly status?: number;
   /** Requests that make it possible, about the same thread. */
   readonly before?: readonly (readonly [keyof typeof EXAMPLES & string, unknown])[];
 }
@@ -27,6 +30,7 @@ export interface Example {
 const LINES = '{"role":"user","content":"Which river?"}\n{"role":"assistant","content":"The Danube."}\n';
 /** Stands for the first message of ada's thread. */
 const MESSAGE = -1;
+const MINE = { id: "m1", role: "user", parts: [{ type: "text", text: "And the egret?" }] };
 const COMPACT = { window: 3600 };
 
 export const EXAMPLES: Readonly<Record<string, Example>> = {
@@ -66,6 +70,11 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   "GET /api/runs/{run}": {},
   "GET /api/runs/{run}/stream": { query: "?after=1" },
   "POST /api/runs/{run}/cancel": { body: {} },
+  "GET /api/threads/{id}/approvals": {},
+  "POST /api/threads/{id}/approve": { body: { call: "c", answer: "yes" }, status: 422 },
+  "POST /api/chat": { body: { id: "new", messages: [MINE] } },
+  "GET /api/chat/{id}": {},
+  "GET /api/chat/{id}/stream": { status: 204 },
   "GET /api/memory": {},
   "PUT /api/memory": { body: { "userContext.topOfMind": "cranes" } },
   "GET /api/memory/facts": { query: "?q=heron" },

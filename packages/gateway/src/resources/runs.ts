@@ -12,6 +12,7 @@ import type { RunOrder, Runs } from "../runs/registry.ts";
 import type { Run } from "../runs/run.ts";
 import { busy, newThreadId } from "./own-thread.ts";
 import { refuseAddresses } from "./refuse-addresses.ts";
+import { runModel } from "./run-model.ts";
 
 export interface RunDeps {
   readonly agents: Agents;
@@ -72,13 +73,15 @@ export function runRoutes({ runs }: RunDeps): readonly Route[] {
           multitask = "reject",
           model = null,
         } = call.body;
+        const said = saidIn(call.body);
+        const own = await runModel(call.home, { model, providerKey: call.providerKey });
         const started = await startedRun(runs, {
           user: call.home.user,
           thread: newThreadId(call.params["id"] ?? ""),
           model,
           multitask,
           meter: call.meter,
-          begin: (agent, own) => agent.stream({ ...own, ...saidIn(call.body) }),
+          begin: (agent, input) => agent.stream({ ...input, ...own, ...said }),
         });
         const leave = () => {
           if (onDisconnect === "cancel") started.stop("caller");

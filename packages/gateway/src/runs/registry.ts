@@ -89,6 +89,7 @@ class Registry implements Runs {
     this.#advance(key, lane);
     if (multitask === "wait") return { kind: "run", run };
     const started = await run.started;
+    if (started.kind !== "started") await run.ended;
     // Another process holds the thread.
     if (started.kind === "busy" && multitask === "fork") return this.#startOnFork(order, null);
     return { kind: "run", run };
