@@ -73,9 +73,9 @@ async function measureLoads(store: Store, old: Writer, young: Writer, rounds: nu
   for (let round = 0; round < rounds; round += 1) {
     for (const [name, writer] of [["old", old] as const, ["young", young] as const]) {
       const start = performance.now();
-      const loaded = await store.load(writer.lease.thread);
+      const loaded = await store.load(writer.lease.threadId);
       cost[name].push(performance.now() - start);
-      if ((loaded?.records.length ?? 0) < TAIL) throw new Error(`the load of ${writer.lease.thread} is short`);
+      if ((loaded?.records.length ?? 0) < TAIL) throw new Error(`the load of ${writer.lease.threadId} is short`);
     }
   }
   const [oldMs, youngMs] = [quantile(cost.old, 0.5), quantile(cost.young, 0.5)];

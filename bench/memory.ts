@@ -71,16 +71,16 @@ async function measure(
   at: number,
   { count, times }: { readonly count: Count; readonly times: number[] },
 ): Promise<Score[]> {
-  const user = `user${at}`;
-  await ingest(store, dialog.turns, { user, thread: `dialog${at}` });
-  const document = await remember(store, user, factsOf(dialog.turns, `dialog${at}`));
+  const userId = `user${at}`;
+  await ingest(store, dialog.turns, { userId, threadId: `dialog${at}` });
+  const document = await remember(store, userId, factsOf(dialog.turns, `dialog${at}`));
   const sources = new Map(document.facts.map((fact) => [fact.id, fact.sourceMessageIds ?? []]));
   const stable = renderMemory(document, { tokens: 2_000, count });
   const scores: Score[] = [];
   for (const question of dialog.questions) {
     const gather = async (tokens: number) => {
       const started = performance.now();
-      const evidence = await gatherEvidence(store.forUser(user), document, request(question.text, { tokens, count }));
+      const evidence = await gatherEvidence(store.forUser(userId), document, request(question.text, { tokens, count }));
       if (tokens === 1_000) times.push(performance.now() - started);
       return evidence?.ids ?? [];
     };
@@ -109,8 +109,8 @@ function request(
 ): EvidenceRequest {
   return {
     question,
-    agent: "default",
-    thread: "asking",
+    agentName: "default",
+    threadId: "asking",
     visibleAfter: 0,
     shown: new Set(),
     tokens,
@@ -121,10 +121,10 @@ function request(
 async function ingest(
   store: FullStore,
   turns: readonly Turn[],
-  to: { readonly user: string; readonly thread: string },
+  to: { readonly userId: string; readonly threadId: string },
 ) {
-  const own = threadDeps(store.forUser(to.user));
-  await createThread(own, { id: to.thread });
+  const own = threadDeps(store.forUser(to.userId));
+  await createThread(own, { id: to.threadId });
   const first = turns[0]?.speaker;
   const messages = turns.map(({ speaker, text, caption, at }) => ({
     ...({ dialect: "openai", origin: "import", at } as const),
@@ -134,17 +134,17 @@ async function ingest(
       content: caption === "" ? text : `${text} [image: ${caption}]`,
     },
   }));
-  await withWriter(own, to.thread, async (writer) => {
+  await withWriter(own, to.threadId, async (writer) => {
     for (let at = 0; at < messages.length; at += 500) await appendMessages(writer, messages.slice(at, at + 500));
   });
 }
 
-function factsOf(turns: readonly Turn[], thread: string): Fact[] {
+function factsOf(turns: readonly Turn[], threadId: string): Fact[] {
   const facts = new Map<string, Fact & { sourceMessageIds: string[] }>();
   for (const { facts: own, seq, at } of turns) {
     for (const content of own) {
       const fact = facts.get(content);
-      if (fact) fact.sourceMessageIds.push(`${thread}#${seq}`);
+      if (fact) fact.sourceMessageIds.push(`${threadId}#${seq}`);
       else
         facts.set(content, {
           id: `f${facts.size + 1}`,
@@ -153,15 +153,15 @@ function factsOf(turns: readonly Turn[], thread: string): Fact[] {
           confidence: 0.9,
           createdAt: at,
           source: "conversation",
-          sourceMessageIds: [`${thread}#${seq}`],
+          sourceMessageIds: [`${threadId}#${seq}`],
         });
     }
   }
   return [...facts.values()];
 }
 
-async function remember(store: FullStore, user: string, facts: readonly Fact[]): Promise<MemoryDocument> {
-  const scope = { user, agent: null };
+async function remember(store: FullStore, userId: string, facts: readonly Fact[]): Promise<MemoryDocument> {
+  const scope = { userId, agentName: null };
   const storage = storeStorage(store, "sqlite");
   await storage.save({ ...emptyDocument(), facts, revision: 1 }, { scope, expectRevision: 0 });
   return openRepository(storage, () => new Date()).read(scope);
@@ -189,19 +189,19 @@ function summary(scores: readonly Score[]) {
 /** The file's dialogs again and again, until there are 100,000 turns and 10,000 facts of one user. */
 async function timeLarge(store: FullStore, dialogs: readonly Dialog[], count: Count) {
   const all = dialogs.flatMap(({ turns }) => turns);
-  const user = "large";
+  const userId = "large";
   for (let thread = 0; thread < 20; thread += 1) {
     const turns = Array.from({ length: 5_000 }, (_, i) => all[(thread * 5_000 + i) % all.length]!);
-    await ingest(store, turns, { user, thread: `large${thread}` });
+    await ingest(store, turns, { userId, threadId: `large${thread}` });
   }
   const pool = factsOf(all, "large0");
   const facts = Array.from({ length: 10_000 }, (_, i) => ({ ...pool[i % pool.length]!, id: `large${i}` }));
-  const document = await remember(store, user, facts);
+  const document = await remember(store, userId, facts);
   const times: number[] = [];
   for (const { text } of dialogs.flatMap(({ questions }) => questions).slice(0, 220)) {
     const started = performance.now();
     renderMemory(document, { tokens: 2_000, count });
-    await gatherEvidence(store.forUser(user), document, request(text, { tokens: 1_000, count }));
+    await gatherEvidence(store.forUser(userId), document, request(text, { tokens: 1_000, count }));
     times.push(performance.now() - started);
   }
   const warm = times.slice(20);

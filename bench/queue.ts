@@ -61,13 +61,13 @@ const WARM_UP = 20;
 
 async function answer(writer: Writer, queue: ReturnType<typeof createMemoryQueue> | null): Promise<number> {
   const { store, lease } = writer;
-  const head = (await store.head(lease.thread))!;
+  const head = (await store.head(lease.threadId))!;
   const body = JSON.stringify({ role: "assistant", content: "word ".repeat(300) });
   const id = `answer-${head.version}`;
   const batch = await prepare(writer, head, [{ kind: "message", id, dialect: "openai", origin: "model", body }]);
   const start = performance.now();
-  const jobs = queue === null ? [] : [queue.job({ agent: "default", throughSeq: head.version + 1 })];
-  const result = await store.append(lease.thread, { ...batch, jobs });
+  const jobs = queue === null ? [] : [queue.job({ agentName: "default", throughSeq: head.version + 1 })];
+  const result = await store.append(lease.threadId, { ...batch, jobs });
   if (result.kind !== "appended") throw new Error(`not appended: ${result.kind}`);
   return performance.now() - start;
 }

@@ -88,10 +88,10 @@ function ourSearcher(turns: readonly Turn[], facts: Facts): Searcher {
     const { seq, at, speaker, text } = turn;
     const aside = `${turn.caption} ${turn.imageQuery}`;
     const keys = facts === "with" ? turn.facts : [];
-    index.put({ thread: "dialog", seq }, indexEntry({ text, speaker, at, aside, keys }));
+    index.put({ threadId: "dialog", seq }, indexEntry({ text, speaker, at, aside, keys }));
   }
   return async (question) => {
-    const result = await search(index, { kind: "thread", thread: "dialog" }, question, { limit: MOST });
+    const result = await search(index, { kind: "thread", threadId: "dialog" }, question, { limit: MOST });
     return result.kind === "found" ? result.hits.map(({ doc }) => doc.seq) : [];
   };
 }
@@ -123,7 +123,7 @@ function plainText(turn: Turn, facts: Facts): string {
 
 function shown({ session, seq, at, speaker, text, caption }: Turn) {
   const words = caption === "" ? text : `${text} [image: ${caption}]`;
-  return { thread: "dialog", session, seq, at, speaker, text: words };
+  return { threadId: "dialog", session, seq, at, speaker, text: words };
 }
 
 function share(question: Question, hits: readonly number[]): number {

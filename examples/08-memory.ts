@@ -22,7 +22,7 @@ await memory?.close(10_000);
 const next = await createAgentFromConfig({ home, config: loaded.config, store });
 const { repository } = next.memory!;
 const service = memoryService({ repository, clock: () => new Date(), ids: randomUUID });
-for (const { content, confidence } of (await service.show({ user: "default", agent: "default" })).facts)
+for (const { content, confidence } of (await service.show({ userId: "default", agentName: "default" })).facts)
   console.log(`${content} (${confidence})`);
 await next.agent.close();
 await next.memory?.close(0);

@@ -16,23 +16,23 @@ interface Thread {
 
 let created = 0;
 
-export function mapStore(users = new Map<string, Map<string, Thread>>(), user = "default"): Store {
-  const threads = users.get(user) ?? new Map<string, Thread>();
-  users.set(user, threads);
+export function mapStore(users = new Map<string, Map<string, Thread>>(), userId = "default"): Store {
+  const threads = users.get(userId) ?? new Map<string, Thread>();
+  users.set(userId, threads);
   const create = (header: ThreadHeader, head: Head, rows: StoredRecord[]) => {
     if (threads.has(header.id)) return "exists";
     threads.set(header.id, { num: ++created, header, head, rows, lease: null });
     return "created";
   };
   /** A lease that ran out but that nobody took still counts: no one else can have written. */
-  const held = ({ thread, owner, epoch }: Lease) => {
-    const lease = threads.get(thread)?.lease;
+  const held = ({ threadId, owner, epoch }: Lease) => {
+    const lease = threads.get(threadId)?.lease;
     return lease?.owner === owner && lease.epoch === epoch ? lease : undefined;
   };
   const refusal = (id: string, { expect, lease }: AppendBatch): AppendResult | null => {
     const thread = threads.get(id);
     if (thread === undefined) return { kind: "missing" };
-    if (lease.thread !== id || !held(lease)) return { kind: "lease-lost" };
+    if (lease.threadId !== id || !held(lease)) return { kind: "lease-lost" };
     return thread.head.version === expect ? null : { kind: "conflict", version: thread.head.version };
   };
   const write = (id: string, batch: AppendBatch): AppendResult => {
@@ -48,11 +48,11 @@ export function mapStore(users = new Map<string, Map<string, Thread>>(), user = 
     for (const { rows } of threads.values()) if (rows[seq - 1] === row) rows[seq - 1] = erased;
   };
   return {
-    user,
+    userId,
     forUser: (other) => mapStore(users, driver.assertUser(other)),
     users: async (after = "") => [...users.keys()].filter((one) => one > after && users.get(one)!.size > 0).sort(),
     createThread: async (header, head, records = []) =>
-      create(driver.ownHeader(user, header), head, records.map(newRow)),
+      create(driver.ownHeader(userId, header), head, records.map(newRow)),
     header: async (id) => threads.get(id)?.header,
     head: async (id) => threads.get(id)?.head,
     append: async (id, batch) => refusal(id, batch) ?? write(id, batch),
@@ -87,7 +87,7 @@ export function mapStore(users = new Map<string, Map<string, Thread>>(), user = 
       const parent = threads.get(from);
       if (parent === undefined) return "missing";
       if (at > parent.head.version) return "beyond-end";
-      return create(driver.ownHeader(user, header), head, [...parent.rows.slice(0, at), ...records.map(newRow)]);
+      return create(driver.ownHeader(userId, header), head, [...parent.rows.slice(0, at), ...records.map(newRow)]);
     },
     async sharers(id, seq) {
       const row = threads.get(id)?.rows[seq - 1];
@@ -103,11 +103,11 @@ export function mapStore(users = new Map<string, Map<string, Thread>>(), user = 
       return "deleted";
     },
     async redact({ bodies, headers = [], batches }) {
-      const refused = batches.map(({ thread, batch }) => refusal(thread, batch)).find((one) => one !== null);
+      const refused = batches.map(({ threadId, batch }) => refusal(threadId, batch)).find((one) => one !== null);
       if (refused) return refused;
-      const [first] = batches.map(({ thread, batch }) => write(thread, batch));
-      for (const { thread, seq, body } of bodies) erase(thread, seq, { body });
-      for (const { thread, seq, header } of headers) erase(thread, seq, { header });
+      const [first] = batches.map(({ threadId, batch }) => write(threadId, batch));
+      for (const { threadId, seq, body } of bodies) erase(threadId, seq, { body });
+      for (const { threadId, seq, header } of headers) erase(threadId, seq, { header });
       return first ?? { kind: "appended", version: 0 };
     },
     async acquireLease(id, owner, ttlMs) {
@@ -118,7 +118,7 @@ export function mapStore(users = new Map<string, Map<string, Thread>>(), user = 
         return { kind: "busy", owner: lease.owner, expiresAt: new Date(lease.expires).toISOString() };
       const epoch = (lease?.epoch ?? 0) + 1;
       thread.lease = { owner, epoch, expires: Date.now() + ttlMs };
-      return { kind: "acquired", lease: { thread: id, owner, epoch } };
+      return { kind: "acquired", lease: { threadId: id, owner, epoch } };
     },
     async renewLease(lease, ttlMs) {
       const own = held(lease);

@@ -16,11 +16,11 @@ for (const [place, content] of said.entries()) {
   const message: OpenAiMessage = { role: origin === "user" ? "user" : "assistant", content };
   const text = indexableText(message, openaiShape, { origin });
   const at = new Date(place * 60_000).toISOString();
-  if (text !== null) index.put({ thread: "harbor", seq: place }, indexEntry({ ...text, at }));
+  if (text !== null) index.put({ threadId: "harbor", seq: place }, indexEntry({ ...text, at }));
 }
 
 const question = "Marigold moored";
-const result = await search(index, { kind: "thread", thread: "harbor" }, question, { limit: 2 });
+const result = await search(index, { kind: "thread", threadId: "harbor" }, question, { limit: 2 });
 const snippet = createSnippets(question);
 for (const { doc } of result.kind === "found" ? result.hits : [])
   console.log(`#${doc.seq} ${doc.speaker}: ${snippet(said[doc.seq]!).text}`);

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { readGlossary, unlistedWords } from "./architecture/glossary.ts";
+import { bareNames, readGlossary, unlistedWords } from "./architecture/glossary.ts";
 import { publicNames } from "./architecture/public-names.ts";
 import { loadWorkspace } from "./architecture/workspace.ts";
 
@@ -35,6 +35,19 @@ test("an avoided word is found in a type's name, in the plural too, and not insi
   assert.match(found("ClaimChecks"), /"claim check"/);
   assert.match(found("RequestDesk"), /"desk", the glossary says "builder"/);
   for (const type of ["Clock", "LabRow", "Deskless", "Lease"]) assert.equal(found(type), "", type);
+});
+
+test("a parameter that names a thread, a user or an agent says so: threadId, userId, agentName", () => {
+  assert.deepEqual(loadWorkspace(root).files.flatMap(bareNames), []);
+  const inText = (text: string) => bareNames({ path: "x.ts", text }).length;
+  for (const text of [
+    "f = (thread: string) => 1",
+    "type F = (user?: string) => void",
+    "interface I { f(agent: string | null): 1 }",
+  ])
+    assert.equal(inText(text), 1, text);
+  for (const text of ["f = (thread: Thread) => 1", "interface Header { user: string }", "f = (threadId: string) => 1"])
+    assert.equal(inText(text), 0, text);
 });
 
 test("the glossary rules out a good many words", () => {

@@ -3,6 +3,8 @@
  * type's name, unless the glossary itself says what else it means. Exceptions live there, with a reason, never here.
  */
 import type { PublicNames } from "./public-names.ts";
+import { isNode, lineOf, type Node, parse, walk } from "./syntax.ts";
+import type { SourceFile } from "./workspace.ts";
 
 export interface Glossary {
   /** A word that isn't used, and the one that is. */
@@ -35,6 +37,36 @@ export function unlistedWords(names: Readonly<Record<string, PublicNames>>, { av
     }),
   );
   return [...new Set(found)].sort();
+}
+
+const NAMES = new Map([
+  ["thread", "threadId"],
+  ["user", "userId"],
+  ["agent", "agentName"],
+]);
+
+/** Parameters that name a thread, a user or an agent with the word for the thing itself. */
+export function bareNames({ path, text }: Pick<SourceFile, "path" | "text">): string[] {
+  const places: string[] = [];
+  walk(parse(text).program, null, (node) => {
+    const params: unknown = node["params"];
+    for (const param of Array.isArray(params) ? params : []) {
+      if (!isNode(param)) continue;
+      const name = isNode(param["left"]) ? param["left"] : param;
+      const instead = NAMES.get(String(name["name"]));
+      if (instead !== undefined && isText(name["typeAnnotation"]))
+        places.push(`${path}:${lineOf(text, name.start)} ${name["name"]} is a name: ${instead}`);
+    }
+    return null;
+  });
+  return places;
+}
+
+function isText(annotation: unknown): boolean {
+  const type = isNode(annotation) ? annotation["typeAnnotation"] : null;
+  if (!isNode(type)) return false;
+  const types: readonly unknown[] = type.type === "TSUnionType" ? (type["types"] as Node[]) : [type];
+  return types.some((one) => isNode(one) && one.type === "TSStringKeyword");
 }
 
 /** `AiSdkMessage` as `ai sdk message`. */

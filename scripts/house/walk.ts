@@ -120,9 +120,9 @@ function sizeOf(way: Way) {
   return { files: way.size, lines, ...list };
 }
 
-async function say(thread: string, times: number): Promise<void> {
+async function say(threadId: string, times: number): Promise<void> {
   for (let time = 0; time < times; time += 1)
-    await command("run", "I keep my boat at the old pier. When does the tide turn?", "--thread", thread);
+    await command("run", "I keep my boat at the old pier. When does the tide turn?", "--thread", threadId);
 }
 
 async function command(...words: string[]): Promise<void> {

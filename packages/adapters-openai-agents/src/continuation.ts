@@ -31,14 +31,14 @@ export type Written<T> = { readonly kind: "written"; readonly value: T } | { rea
 /** While nobody else can write, and only if the session still stands here. */
 export async function writing<T>(
   deps: SessionDeps,
-  thread: string,
+  threadId: string,
   work: (writer: Writer) => Promise<T>,
 ): Promise<Written<T>> {
   const until = deps.clock().getTime() + deps.waitMs;
   for (let ms = FIRST_PAUSE_MS; ; ms = Math.min(2 * ms, LONGEST_PAUSE_MS)) {
-    const leased = await withWriter(deps, thread, async (writer): Promise<Written<T>> => {
-      const head = await deps.store.head(thread);
-      if (head === undefined || continuedIn(thread, head) !== null) return { kind: "moved" };
+    const leased = await withWriter(deps, threadId, async (writer): Promise<Written<T>> => {
+      const head = await deps.store.head(threadId);
+      if (head === undefined || continuedIn(threadId, head) !== null) return { kind: "moved" };
       return { kind: "written", value: await work(writer) };
     });
     if (leased.kind === "done") return leased.value;
@@ -56,7 +56,7 @@ const LONGEST_PAUSE_MS = 250;
 export async function say(writer: Writer, inputs: readonly RecordInput[]): Promise<void> {
   const { kind } = await commit(writer, inputs);
   if (kind !== "committed")
-    throw new UserError(`thread ${writer.lease.thread} was taken over while it was written to: try again`);
+    throw new UserError(`thread ${writer.lease.threadId} was taken over while it was written to: try again`);
 }
 
 export interface Continuation {
@@ -68,7 +68,7 @@ export interface Continuation {
 
 /** Leaves the thread for one that shares its beginning. Until the last write nobody sees the new one. */
 export async function goOn(deps: SessionDeps, writer: Writer, continuation: Continuation): Promise<void> {
-  const from = writer.lease.thread;
+  const from = writer.lease.threadId;
   const head = await deps.store.head(from);
   if (head === undefined) throw new UserError(`thread ${from} is gone: open the session again`);
   const thread = await newThread(deps, from, continuation.keep);
@@ -84,7 +84,7 @@ async function newThread(deps: SessionDeps, from: string, keep: number): Promise
     const as = `${deps.name}-${n}`;
     const made =
       keep === 0
-        ? await createThread(deps, { id: as, agent, parent: from })
+        ? await createThread(deps, { id: as, agentName: agent, parent: from })
         : (await fork(deps, from, { as, at: keep })).kind;
     if (made === "created" || made === "forked") return as;
     if (made !== "exists") throw new UserError(`thread ${from} can't be continued: ${made}`);

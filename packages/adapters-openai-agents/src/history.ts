@@ -20,8 +20,8 @@ export const itemsOf = (turns: readonly ResponsesMessage[]): readonly AgentInput
   responsesItems(turns).map(fromResponsesItem);
 
 /** From the newest message back. */
-async function* messagesBack(store: Store, thread: string): AsyncGenerator<MessageRecord> {
-  for await (const { record } of store.records(thread, { kinds: ["message"], order: "descending" })) {
+async function* messagesBack(store: Store, threadId: string): AsyncGenerator<MessageRecord> {
+  for await (const { record } of store.records(threadId, { kinds: ["message"], order: "descending" })) {
     if (record.kind === "message") yield record;
   }
 }
@@ -35,9 +35,9 @@ export interface Cut {
 }
 
 /** The last `count` items taken off; null in a session where nothing was said. */
-export async function cutEnd(store: Store, thread: string, count: number): Promise<Cut | null> {
+export async function cutEnd(store: Store, threadId: string, count: number): Promise<Cut | null> {
   let items: readonly AgentInputItem[] = [];
-  for await (const message of messagesBack(store, thread)) {
+  for await (const message of messagesBack(store, threadId)) {
     const own = itemsIn(message);
     const missing = count - items.length;
     items = [...own.slice(Math.max(0, own.length - missing)), ...items];
@@ -51,13 +51,13 @@ export async function cutEnd(store: Store, thread: string, count: number): Promi
 /** The calls spelled anew, and everything after the first of them said again; null where none of them was said. */
 export async function replaceCalls(
   store: Store,
-  thread: string,
+  threadId: string,
   mutations: SessionHistoryMutation[],
 ): Promise<Continuation | null> {
   const wanted = new Set(mutations.map(({ callId }) => callId));
   const first = { keep: 0, name: "", hasCalls: false };
   let items: readonly AgentInputItem[] = [];
-  for await (const message of messagesBack(store, thread)) {
+  for await (const message of messagesBack(store, threadId)) {
     const own = itemsIn(message);
     items = [...own, ...items];
     const calls = own.filter((item) => item.type === "function_call" && wanted.delete(item.callId));

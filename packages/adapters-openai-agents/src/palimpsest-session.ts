@@ -43,8 +43,8 @@ export class PalimpsestSession
   #open: Promise<OpenThread<ResponsesMessage>> | null = null;
 
   constructor(options: PalimpsestSessionOptions) {
-    const { store, userId = store.user, waitMs = WAIT_MS } = options;
-    const deps = threadDeps(userId === store.user ? store : store.forUser(userId), options.deps);
+    const { store, userId = store.userId, waitMs = WAIT_MS } = options;
+    const deps = threadDeps(userId === store.userId ? store : store.forUser(userId), options.deps);
     this.#options = options;
     this.#deps = { ...deps, name: options.sessionId ?? deps.ids(), waitMs };
   }
@@ -87,7 +87,7 @@ export class PalimpsestSession
 
   async popItem(): Promise<AgentInputItem | undefined> {
     return this.#write(async (writer) => {
-      const cut = await cutEnd(this.#deps.store, writer.lease.thread, 1);
+      const cut = await cutEnd(this.#deps.store, writer.lease.threadId, 1);
       if (cut !== null) await goOn(this.#deps, writer, cut.continuation);
       return cut?.items[0];
     });
@@ -110,7 +110,7 @@ export class PalimpsestSession
   /** Calls that are spelled anew, such as after an approval that changed their input. */
   async applyHistoryMutations({ mutations }: SessionHistoryRewriteArgs): Promise<void> {
     await this.#write(async (writer) => {
-      const continuation = await replaceCalls(this.#deps.store, writer.lease.thread, mutations);
+      const continuation = await replaceCalls(this.#deps.store, writer.lease.threadId, mutations);
       if (continuation !== null) await goOn(this.#deps, writer, continuation);
     });
   }

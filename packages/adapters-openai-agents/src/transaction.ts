@@ -20,12 +20,12 @@ export async function applyTransaction(
   { operationId, transaction: given }: SessionHistoryTransactionArgs,
 ): Promise<void> {
   if (operationId.trim() === "") throw new UserError("a transaction needs an operationId that isn't empty");
-  const { thread } = writer.lease;
+  const { threadId } = writer.lease;
   // As the log will hold it: what JSON can't say is said to nobody.
   const transaction: SessionHistoryTransaction = JSON.parse(JSON.stringify(given));
   const key = `operation:${operationId}`;
   const digest = deps.hash(spelled(transaction));
-  const applied = (await deps.store.head(thread))?.state[key];
+  const applied = (await deps.store.head(threadId))?.state[key];
   if (applied === digest) return;
   if (applied !== undefined)
     throw new UserError(`${key} was applied with another transaction: each needs an operationId of its own`);
@@ -35,7 +35,7 @@ export async function applyTransaction(
   ];
   if (transaction.type === "append_items") return say(writer, inputs(transaction.items));
   const { expectedSuffix, replacement } = transaction;
-  const cut = await cutEnd(deps.store, thread, expectedSuffix.length);
+  const cut = await cutEnd(deps.store, threadId, expectedSuffix.length);
   if (!isDeepStrictEqual(cut?.items ?? [], expectedSuffix))
     throw new UserError(`session ${deps.name} no longer ends with what the transaction ${operationId} replaces`);
   const { keep, say: before } = cut?.continuation ?? { keep: 0, say: [] };

@@ -28,8 +28,8 @@ async function askingDesk(t: TestContext, more = "", respond = ONCE): Promise<De
   return at;
 }
 
-async function resultsOf(at: Desk, thread: string): Promise<string> {
-  const { document } = await at.json("replay", thread);
+async function resultsOf(at: Desk, threadId: string): Promise<string> {
+  const { document } = await at.json("replay", threadId);
   return JSON.stringify((document["messages"] as { role: string }[]).filter(({ role }) => role === "tool"));
 }
 

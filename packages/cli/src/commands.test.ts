@@ -65,14 +65,14 @@ test("[F23] context's parts sum exactly to its total, which is the view's count,
     messages: said.map((content) => ({ role: "user", content })),
   };
   await at.run("import", at.file("request.json", JSON.stringify(request)), "--thread", "b");
-  for (const thread of ["a", "b"]) {
-    const { document } = await at.json("context", thread, "--window", "1000");
-    assert.deepEqual([document["thread"], document["window"]], [thread, 1000]);
+  for (const threadId of ["a", "b"]) {
+    const { document } = await at.json("context", threadId, "--window", "1000");
+    assert.deepEqual([document["thread"], document["window"]], [threadId, 1000]);
     const parts = document["parts"] as Record<string, number>;
     const sum = Object.values(parts).reduce((total, tokens) => total + tokens, 0);
     assert.equal(sum, document["total"]);
-    assert.equal((await at.json("view", thread)).document["tokens"], document["total"]);
-    if (thread === "b") assert.ok(parts["base"]! > 100 && parts["definitions"]! > 10);
+    assert.equal((await at.json("view", threadId)).document["tokens"], document["total"]);
+    if (threadId === "b") assert.ok(parts["base"]! > 100 && parts["definitions"]! > 10);
   }
 });
 

@@ -116,12 +116,12 @@ test("killed at any point, a thread is either compacted or as it was, and its ch
   t.after(() => store.close());
   const bodies = said.map((message) => JSON.stringify(message)).join("\n");
   for (let round = 1; round <= ROUNDS; round += 1) {
-    const thread = `t-${round}`;
-    assert.equal((await verify(threadDeps(store), thread)).kind, "whole");
+    const threadId = `t-${round}`;
+    assert.equal((await verify(threadDeps(store), threadId)).kind, "whole");
     const kept: string[] = [];
-    for await (const { body } of replay(threadDeps(store), thread)) kept.push(body);
+    for await (const { body } of replay(threadDeps(store), threadId)) kept.push(body);
     assert.equal(kept.join("\n"), bodies);
-    const head = (await store.head(thread))!;
+    const head = (await store.head(threadId))!;
     assert.ok(head.compaction === null ? head.hiddenThrough === 0 : head.hiddenThrough > 100);
   }
 });

@@ -6,8 +6,8 @@ import { test } from "node:test";
 import { type Desk, desk } from "../test/binary.ts";
 import { exchanges, importMessages } from "../test/conversations.ts";
 
-const parts = (at: Desk, thread: string): string[] => {
-  const folder = join(at.home, "threads", thread, "history");
+const parts = (at: Desk, threadId: string): string[] => {
+  const folder = join(at.home, "threads", threadId, "history");
   return readdirSync(folder)
     .filter((name) => name.startsWith("part-"))
     .sort()

@@ -128,25 +128,25 @@ test("an import that is killed leaves all of a thread or nothing of it, and can 
   const line = JSON.stringify({ role: "user", content: "x".repeat(1000) });
   const file = at.file("chat.jsonl", `${line}\n`.repeat(5000));
   for (const [round, delay] of [60, 120, 180, 240, 300, 360, 420].entries()) {
-    const thread = `t${round}`;
+    const threadId = `t${round}`;
     const child = spawn(process.execPath, [
       "--conditions=palimpsest-source",
       BINARY,
       "import",
       file,
       "--thread",
-      thread,
+      threadId,
       "--home",
       at.home,
     ]);
     setTimeout(() => child.kill("SIGKILL"), delay);
     await new Promise((resolve) => child.once("exit", resolve));
     const { document } = await at.json("threads");
-    const found = (document["threads"] as { id: string; messages: number }[]).find(({ id }) => id === thread);
+    const found = (document["threads"] as { id: string; messages: number }[]).find(({ id }) => id === threadId);
     assert.ok([undefined, 0, 5000].includes(found?.messages), JSON.stringify(found));
-    const again = await at.run("import", file, "--thread", thread);
+    const again = await at.run("import", file, "--thread", threadId);
     assert.equal(again.code, found?.messages === 5000 ? 1 : 0, again.stderr);
-    assert.equal((await at.json("verify", thread)).document["records"], 5002);
+    assert.equal((await at.json("verify", threadId)).document["records"], 5002);
   }
 });
 

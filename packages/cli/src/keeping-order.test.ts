@@ -10,13 +10,13 @@ import { BINARY, CLEAN, type Desk, desk } from "../test/binary.ts";
 import { AS_TERMINAL } from "../test/terminal.ts";
 
 async function said(at: Desk, ...threads: readonly string[]): Promise<void> {
-  for (const thread of threads) {
+  for (const threadId of threads) {
     const { code, stderr } = await at.piped(
-      [JSON.stringify({ role: "user", content: `About ${thread}.` })],
+      [JSON.stringify({ role: "user", content: `About ${threadId}.` })],
       "import",
       "-",
       "--thread",
-      thread,
+      threadId,
     );
     assert.equal(code, 0, stderr);
   }

@@ -31,11 +31,11 @@ export async function main(args: readonly string[]): Promise<number> {
     // While the thread computes no handler would be called; without one the system ends the process.
     if (command.interrupt === "at-once") process.removeListener("SIGINT", onInterrupt);
     const { signal } = interrupt;
-    const user = userOf(globals);
-    const located = locate(globals, user, command, { format, output, signal });
+    const userId = userOf(globals);
+    const located = locate(globals, userId, command, { format, output, signal });
     return await run(input, {
       home: located.directory,
-      user,
+      userId,
       located,
       store: globals.store ?? null,
       verbose: globals.verbose === true,
@@ -53,7 +53,7 @@ export async function main(args: readonly string[]): Promise<number> {
 function userOf({ user = DEFAULT_USER }: GlobalOptions): string {
   const checked = checkUser(user);
   if (checked.kind === "invalid") throw new UsageError(`--user: ${checked.problem}.`);
-  return checked.user;
+  return checked.userId;
 }
 
 const GRACE_MS = 1000;

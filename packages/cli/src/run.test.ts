@@ -45,18 +45,18 @@ test("run without --thread starts a new one and says how to go on; user and agen
   const { run, json } = desk(t);
   const { code, stderr } = await run("run", "Hello.", "--user", "ann", "--agent", "coder");
   assert.equal(code, 0);
-  const [, thread] = /--thread (\S+)/.exec(stderr) ?? [];
+  const [, threadId] = /--thread (\S+)/.exec(stderr) ?? [];
   assert.match(stderr, /--user ann/);
   assert.deepEqual((await json("threads")).document["threads"], [], "the default user has none");
-  const missing = await json("view", thread!);
+  const missing = await json("view", threadId!);
   assert.deepEqual([missing.code, (missing.document["error"] as { code: string }).code], [1, "missing"]);
-  assert.equal((await run("view", thread!, "--user", "ann")).code, 0);
+  assert.equal((await run("view", threadId!, "--user", "ann")).code, 0);
   assert.equal((await run("run", "Hello.", "--user", "")).code, 2);
   const all = await json("threads", "--all");
   assert.deepEqual(all.document, (await json("threads", "--user", "ann")).document);
   const { document } = all;
   const [only] = document["threads"] as Record<string, unknown>[];
-  assert.deepEqual([only?.["id"], only?.["user"], only?.["agent"]], [thread, "ann", "coder"]);
+  assert.deepEqual([only?.["id"], only?.["user"], only?.["agent"]], [threadId, "ann", "coder"]);
 });
 
 test("run refuses an empty prompt and a bad thread id as bad usage, and names the key that is missing", async (t) => {

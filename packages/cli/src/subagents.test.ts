@@ -15,7 +15,7 @@ test("threads --tree shows children under their parent, and threads prune takes 
   const long = threadDeps(store, { clock: () => new Date("2026-01-01T00:00:00Z") });
   await createThread(long, { id: "main" });
   for (const id of ["subagent-a", "subagent-b"])
-    await createThread(long, { id, kind: "subagent", parent: "main", agent: "bash" });
+    await createThread(long, { id, kind: "subagent", parent: "main", agentName: "bash" });
   const delegations = [{ threadId: "subagent-a", status: "interrupted", description: "x" }];
   await withWriter(long, "main", (writer) => commit(writer, [{ kind: "state", patch: { delegations } }]));
   await store.close();

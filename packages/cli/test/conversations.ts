@@ -19,8 +19,8 @@ export function exchanges(count: number): ChatMessage[] {
   ]).flat();
 }
 
-export async function importMessages(at: Desk, thread: string, messages: readonly object[]): Promise<void> {
-  const path = at.file(`${thread}.jsonl`, messages.map((message) => JSON.stringify(message)).join("\n"));
-  const { code, stderr } = await at.run("import", path, "--thread", thread);
+export async function importMessages(at: Desk, threadId: string, messages: readonly object[]): Promise<void> {
+  const path = at.file(`${threadId}.jsonl`, messages.map((message) => JSON.stringify(message)).join("\n"));
+  const { code, stderr } = await at.run("import", path, "--thread", threadId);
   if (code !== 0) throw new Error(stderr);
 }

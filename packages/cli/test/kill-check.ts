@@ -104,12 +104,12 @@ async function longThread(at: Desk): Promise<void> {
   await at.run("run", "What about this one?", "--thread", "a");
 }
 
-function redacting(thread: string, seq: number) {
-  const command = ["redact", thread, String(seq)];
+function redacting(threadId: string, seq: number) {
+  const command = ["redact", threadId, String(seq)];
   return {
     command,
     async done(home: string): Promise<void> {
-      await healsBegun(home, async (run) => !(await run("replay", thread)).stdout.includes(WORD));
+      await healsBegun(home, async (run) => !(await run("replay", threadId)).stdout.includes(WORD));
       const { code, stderr } = await on(home)(...command);
       assert.equal(code, 0, stderr);
       nowhere(home);
@@ -141,7 +141,7 @@ export const CASES: Readonly<Record<string, Case>> = {
     async prepare(at) {
       const { document } = await at.json("memory", "add", `User's boat is called ${WORD}`);
       const { id } = document["fact"] as { readonly id: string };
-      for (const thread of ["a", "b"]) await at.run("run", "hello there", "--thread", thread);
+      for (const threadId of ["a", "b"]) await at.run("run", "hello there", "--thread", threadId);
       const command = ["memory", "forget", id, "--redact"];
       return {
         command,

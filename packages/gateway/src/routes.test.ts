@@ -92,8 +92,8 @@ test("what is an admin's is refused to a user, and an admin reaches a user's thi
     const answer = await at.ask(nameOf(route), await at.filled(route.path), "bob", EXAMPLES[nameOf(route)]!);
     assert.deepEqual([answer.status, codeOf(answer)], [403, "admin-only"], nameOf(route));
   }
-  const ask = (user: string) =>
-    fetch(`${at.url}/api/threads/t`, { headers: { "x-api-key": at.keys.ops, "x-palimpsest-user": user } });
+  const ask = (userId: string) =>
+    fetch(`${at.url}/api/threads/t`, { headers: { "x-api-key": at.keys.ops, "x-palimpsest-user": userId } });
   assert.deepEqual([(await ask("ada")).status, (await ask("bob")).status], [200, 404]);
 });
 

@@ -116,8 +116,8 @@ export interface World extends Running {
 export async function world(t: TestContext): Promise<World> {
   const at = await running(t);
   const rows = at.home.store.keys!;
-  const key = async (user: string, role: "user" | "admin") =>
-    (await createKey(rows, { user, role, expiresAt: null }, new Date())).key;
+  const key = async (userId: string, role: "user" | "admin") =>
+    (await createKey(rows, { user: userId, role, expiresAt: null }, new Date())).key;
   const keys = { ada: await key("ada", "user"), bob: await key("bob", "user"), ops: await key("ops", "admin") };
   const ada = at.home.forUser("ada");
   await talk(ada);

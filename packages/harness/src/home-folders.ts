@@ -8,8 +8,8 @@ import { join } from "node:path";
 import { DEFAULT_USER, type ThreadName } from "@palimpsest/core/log";
 
 /** Memory, agents and threads of one user. */
-export function userFolder(home: string, user: string): string {
-  return user === DEFAULT_USER ? home : join(home, "users", folderName(user));
+export function userFolder(home: string, userId: string): string {
+  return userId === DEFAULT_USER ? home : join(home, "users", folderName(userId));
 }
 
 /** Everything the home keeps of a thread beside its log: workspace, uploads, outputs, history. */

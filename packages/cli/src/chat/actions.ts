@@ -9,21 +9,21 @@ import { lastWords } from "./thread-text.ts";
 const NOTHING_YET = "Nothing was said in this thread yet.";
 
 export async function compact(session: ChatSession, focus: string): Promise<void> {
-  const { assistant, screen, thread } = session;
+  const { assistant, screen, threadId } = session;
   const outcome = await session.interruptible(
-    (signal) => assistant.agent.compact(thread, { signal, ...(focus !== "" && { focus }) }),
+    (signal) => assistant.agent.compact(threadId, { signal, ...(focus !== "" && { focus }) }),
     "compacting",
   );
   // What a compaction did is shown where its event is.
   if (outcome.kind === "unchanged") await screen.aside(`Nothing changed (${outcome.reason}): ${outcome.detail}.`);
 }
 
-export async function undo({ assistant, screen, thread }: ChatSession): Promise<void> {
-  await takenBack(screen, await assistant.agent.thread(thread).undo(), "/redo brings it back");
+export async function undo({ assistant, screen, threadId }: ChatSession): Promise<void> {
+  await takenBack(screen, await assistant.agent.thread(threadId).undo(), "/redo brings it back");
 }
 
-export async function redo({ assistant, screen, thread }: ChatSession): Promise<void> {
-  await takenBack(screen, await assistant.agent.thread(thread).redo(), "/undo takes it back again");
+export async function redo({ assistant, screen, threadId }: ChatSession): Promise<void> {
+  await takenBack(screen, await assistant.agent.thread(threadId).redo(), "/undo takes it back again");
 }
 
 async function takenBack(
@@ -43,15 +43,15 @@ async function takenBack(
   await screen.aside(why[done.reason ?? ""] ?? `That can't be taken back (${done.reason}).`);
 }
 
-export async function context({ assistant, screen, thread }: ChatSession): Promise<void> {
-  const prompt = await assistant.agent.thread(thread).context();
+export async function context({ assistant, screen, threadId }: ChatSession): Promise<void> {
+  const prompt = await assistant.agent.thread(threadId).context();
   if (prompt.kind === "missing") return screen.aside(NOTHING_YET);
-  await screen.styled(drawBudget(prompt.breakdown, { title: thread, color: screen.color, width: screen.width }));
+  await screen.styled(drawBudget(prompt.breakdown, { title: threadId, color: screen.color, width: screen.width }));
 }
 
-export async function search({ deps, screen, thread }: ChatSession, words: string): Promise<void> {
+export async function search({ deps, screen, threadId }: ChatSession, words: string): Promise<void> {
   if (words === "") return screen.aside("Say what to look for: /search WORDS");
-  const result = await searchThread(deps.store, thread, words, { k: 10 });
+  const result = await searchThread(deps.store, threadId, words, { k: 10 });
   if (result.kind === "nothing") return screen.aside(NOTHING_FOUND[result.reason]);
   const snippetOf = createSnippets(words);
   // A neighbor of what matches counts for an agent; a person asked for the words.
@@ -68,33 +68,33 @@ export async function search({ deps, screen, thread }: ChatSession, words: strin
 
 /** Without a number: the person's own last words. */
 export async function pin(session: ChatSession, argument: string): Promise<void> {
-  const { assistant, screen, thread } = session;
+  const { assistant, screen, threadId } = session;
   const seq = argument === "" ? ((await lastWords(session))?.seq ?? null) : number(argument);
   if (seq === null) return screen.aside(argument === "" ? NOTHING_YET : "/pin takes the number of a record: /pin 12");
-  const pinned = await assistant.agent.thread(thread).pin(seq);
+  const pinned = await assistant.agent.thread(threadId).pin(seq);
   if (pinned.kind === "committed") return screen.aside(`Message ${seq} is pinned: every summary quotes it.`);
   await screen.aside(pinned.kind === "no-message" ? `Record ${seq} is no message.` : `Not pinned (${pinned.kind}).`);
 }
 
 /** Without a number: everything up to now. */
 export async function fork(session: ChatSession, argument: string): Promise<void> {
-  const { assistant, deps, screen, thread } = session;
-  const at = argument === "" ? ((await deps.store.head(thread))?.version ?? null) : number(argument);
+  const { assistant, deps, screen, threadId } = session;
+  const at = argument === "" ? ((await deps.store.head(threadId))?.version ?? null) : number(argument);
   if (at === null) return screen.aside(argument === "" ? NOTHING_YET : "/fork takes the number of a record: /fork 12");
-  const as = await freeName(session, `${thread.slice(0, 100)}-fork-${at}`);
-  const forked = await assistant.agent.thread(thread).fork({ as, at });
-  if (forked.kind !== "forked") return screen.aside(`Not forked: ${thread} has no record ${at}.`);
+  const as = await freeName(session, `${threadId.slice(0, 100)}-fork-${at}`);
+  const forked = await assistant.agent.thread(threadId).fork({ as, at });
+  if (forked.kind !== "forked") return screen.aside(`Not forked: ${threadId} has no record ${at}.`);
   session.goTo(as);
-  await screen.aside(`This is ${as} now, which shares ${thread} up to record ${at}. /threads ${thread} goes back.`);
+  await screen.aside(`This is ${as} now, which shares ${threadId} up to record ${at}. /threads ${threadId} goes back.`);
 }
 
 /** In a thread of its own that shares what was before this record; where nothing was, in a new one. */
 export async function goBefore(session: ChatSession, seq: number): Promise<void> {
-  const { assistant, screen, thread } = session;
-  const as = await freeName(session, `${thread.slice(0, 100)}-fork-${seq - 1}`);
-  if (seq > 1) await assistant.agent.thread(thread).fork({ as, at: seq - 1 });
+  const { assistant, screen, threadId } = session;
+  const as = await freeName(session, `${threadId.slice(0, 100)}-fork-${seq - 1}`);
+  if (seq > 1) await assistant.agent.thread(threadId).fork({ as, at: seq - 1 });
   session.goTo(as);
-  await screen.aside(`This is ${as} now; ${thread} stays as it is (/threads ${thread}).`);
+  await screen.aside(`This is ${as} now; ${threadId} stays as it is (/threads ${threadId}).`);
 }
 
 async function freeName({ deps }: ChatSession, wanted: string): Promise<string> {

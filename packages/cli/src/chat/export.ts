@@ -5,12 +5,15 @@ import type { ChatSession } from "./session.ts";
 import { wordsOf } from "./thread-text.ts";
 
 /** Never over a file that is there already. */
-export async function exportThread({ assistant, deps, screen, thread }: ChatSession, argument: string): Promise<void> {
-  if ((await deps.store.header(thread)) === undefined) return screen.aside("Nothing was said in this thread yet.");
-  const file = resolve(argument === "" ? `${thread}.md` : argument.replace(/^(["'])(.*)\1$/, "$2"));
+export async function exportThread(
+  { assistant, deps, screen, threadId }: ChatSession,
+  argument: string,
+): Promise<void> {
+  if ((await deps.store.header(threadId)) === undefined) return screen.aside("Nothing was said in this thread yet.");
+  const file = resolve(argument === "" ? `${threadId}.md` : argument.replace(/^(["'])(.*)\1$/, "$2"));
   const asGiven = file.endsWith(".jsonl");
-  const pieces: string[] = asGiven ? [] : [`# ${thread}\n\n`];
-  for await (const record of assistant.agent.thread(thread).replay()) {
+  const pieces: string[] = asGiven ? [] : [`# ${threadId}\n\n`];
+  for await (const record of assistant.agent.thread(threadId).replay()) {
     const { role, text } = wordsOf(record);
     if (asGiven) pieces.push(`${record.body}\n`);
     else if (text.trim() !== "") pieces.push(`## ${role} (#${record.seq})\n\n${text.trim()}\n\n`);

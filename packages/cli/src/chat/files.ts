@@ -7,8 +7,8 @@ import { grouped } from "../terminal/grouped.ts";
 import { printable } from "../terminal/terminal-text.ts";
 import type { ChatSession } from "./session.ts";
 
-export async function files({ context, screen, thread }: ChatSession): Promise<void> {
-  const { roots } = threadWorkspace(context.home, { user: context.user, id: thread });
+export async function files({ context, screen, threadId }: ChatSession): Promise<void> {
+  const { roots } = threadWorkspace(context.home, { user: context.userId, id: threadId });
   let count = 0;
   for (const name of ["workspace", "uploads", "outputs"] as const) {
     const entries = await readdir(roots[name].directory, { recursive: true, withFileTypes: true }).catch(() => []);
@@ -26,13 +26,13 @@ export async function files({ context, screen, thread }: ChatSession): Promise<v
 const MOST_SHOWN = 100;
 
 export async function upload(session: ChatSession, argument: string): Promise<void> {
-  const { context, screen, thread } = session;
+  const { context, screen, threadId } = session;
   const source = resolve(argument.replace(/^(["'])(.*)\1$/, "$2"));
   if (argument === "") return screen.aside("Say which file: /upload PATH");
   const stats = await stat(source).catch(() => null);
   if (stats === null) return screen.aside(`There is no file ${source}.`);
   if (!stats.isFile()) return screen.aside(`${source} is no file.`);
-  const workspace = threadWorkspace(context.home, { user: context.user, id: thread });
+  const workspace = threadWorkspace(context.home, { user: context.userId, id: threadId });
   await prepareWorkspace(workspace);
   const name = await copyIn(source, workspace.roots.uploads.directory);
   const path = `${VIRTUAL_ROOT}/uploads/${name}`;

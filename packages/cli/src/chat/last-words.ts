@@ -31,9 +31,9 @@ export async function edit(session: ChatSession, text: string): Promise<void> {
 }
 
 /** So that somebody who comes back knows where they were: dimmed, and only the beginning of what is long. */
-export async function showLastExchange({ deps, screen, thread }: ChatSession): Promise<void> {
+export async function showLastExchange({ deps, screen, threadId }: ChatSession): Promise<void> {
   let answer = "";
-  for await (const { record } of deps.store.records(thread, { kinds: ["message"], order: "descending" })) {
+  for await (const { record } of deps.store.records(threadId, { kinds: ["message"], order: "descending" })) {
     if (record.kind !== "message") continue;
     const { role, text } = wordsOf(record);
     if (role === "assistant" && answer === "") answer = text;
@@ -54,9 +54,9 @@ function firstLines(text: string, most: number): string {
     : [...lines.slice(0, most), `... (${lines.length - most} more lines)`].join("\n");
 }
 
-export async function cost({ deps, screen, thread }: ChatSession): Promise<void> {
+export async function cost({ deps, screen, threadId }: ChatSession): Promise<void> {
   const sum = { calls: 0, input: 0, cacheRead: 0, output: 0 };
-  for await (const { record } of deps.store.records(thread, { kinds: ["usage"] })) {
+  for await (const { record } of deps.store.records(threadId, { kinds: ["usage"] })) {
     if (record.kind !== "usage") continue;
     sum.calls += 1;
     sum.input += record.input;
@@ -65,7 +65,7 @@ export async function cost({ deps, screen, thread }: ChatSession): Promise<void>
   }
   if (sum.calls === 0) return screen.aside("No model was asked in this thread yet.");
   const cached = sum.cacheRead === 0 ? "" : ` (${grouped(sum.cacheRead)} of them from the cache)`;
-  const money = await deps.cost(thread);
+  const money = await deps.cost(threadId);
   const spent = money === null ? "" : `; ${costLine(money)}`;
   await screen.aside(
     `${grouped(sum.calls)} model ${sum.calls === 1 ? "call" : "calls"}: ${grouped(sum.input)} tokens in${cached}, ${grouped(sum.output)} out${spent}.`,

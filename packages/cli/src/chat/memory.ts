@@ -6,7 +6,7 @@ import type { ChatSession } from "./session.ts";
 
 export async function memory({ assistant, screen, context, agentName }: ChatSession, words: string): Promise<void> {
   if (assistant.memory === null) return screen.aside("Memory is turned off in the configuration.");
-  const checked = checkScope(context.user, agentName ?? null);
+  const checked = checkScope(context.userId, agentName ?? null);
   if (checked.kind === "invalid") return screen.aside(`Nothing is remembered: ${checked.problem}.`);
   const { repository } = assistant.memory;
   const service = memoryService({ repository, clock: () => new Date(), ids: () => crypto.randomUUID() });

@@ -14,7 +14,7 @@ export interface SessionOptions {
   readonly context: Context;
   readonly deps: Home;
   readonly screen: Screen;
-  readonly thread: string;
+  readonly threadId: string;
   readonly agentName: string | undefined;
   /** A directory that agents work in instead of the thread's; null: the thread's. */
   readonly workspace: string | null;
@@ -50,7 +50,7 @@ export class ChatSession {
   readonly #window: number | undefined;
   readonly #workspace: string | null;
   #assistant: ConfiguredAgent | null = null;
-  #thread: string;
+  #threadId: string;
   /** What the agent let the person choose from. */
   #choices: readonly string[] = [];
   #stop: AbortController | null = null;
@@ -60,7 +60,7 @@ export class ChatSession {
   /** What was told outside of a stream is shown in order, before the next line is read. */
   #told: Promise<void> = Promise.resolve();
 
-  constructor({ context, deps, screen, thread, agentName, waitMs, window, workspace }: SessionOptions) {
+  constructor({ context, deps, screen, threadId, agentName, waitMs, window, workspace }: SessionOptions) {
     this.#workspace = workspace;
     this.#waitMs = waitMs;
     this.#window = window;
@@ -68,7 +68,7 @@ export class ChatSession {
     this.deps = deps;
     this.screen = screen;
     this.agentName = agentName;
-    this.#thread = thread;
+    this.#threadId = threadId;
   }
 
   async useModel(name: string | undefined): Promise<void> {
@@ -101,12 +101,12 @@ export class ChatSession {
     return this.#assistant;
   }
 
-  get thread(): string {
-    return this.#thread;
+  get threadId(): string {
+    return this.#threadId;
   }
 
-  goTo(thread: string): void {
-    this.#thread = thread;
+  goTo(threadId: string): void {
+    this.#threadId = threadId;
     this.#choices = [];
     this.uploaded.length = 0;
   }
@@ -120,14 +120,14 @@ export class ChatSession {
 
   /** The next tool call that waits for the person's word; null: none does. */
   async waiting(): Promise<WaitingCall | null> {
-    const calls = await this.assistant.agent.thread(this.thread).approvals();
+    const calls = await this.assistant.agent.thread(this.threadId).approvals();
     return calls.find(({ answer }) => answer === null) ?? null;
   }
 
   /** Keeps the person's word on a call; once none waits, the agent goes on. */
   async decide({ id, name }: WaitingCall, verdict: Verdict): Promise<RunEnd | "others-wait" | "busy"> {
     if (verdict === "always") this.#approved.add(name);
-    const handle = this.assistant.agent.thread(this.thread);
+    const handle = this.assistant.agent.thread(this.threadId);
     const approved = await handle.approve(id, verdict === "no" ? "no" : "yes");
     if (approved.kind === "busy") return "busy";
     for (const call of await handle.approvals())
@@ -171,7 +171,7 @@ export class ChatSession {
 
   /** What fills the window, as one line; null while nothing was said. */
   async budget(): Promise<string | null> {
-    const prompt = await this.assistant.agent.thread(this.thread).context();
+    const prompt = await this.assistant.agent.thread(this.threadId).context();
     if (prompt.kind === "missing") return null;
     this.#fill = budgetText(prompt.breakdown.total, prompt.breakdown.window);
     return drawBudgetLine(prompt.breakdown, { color: this.screen.color, width: this.screen.width });
@@ -179,7 +179,7 @@ export class ChatSession {
 
   async #answer(prompt: string | undefined, signal: AbortSignal): Promise<RunEnd> {
     const { agent } = this.assistant;
-    const { thread: threadId, agentName } = this;
+    const { threadId, agentName } = this;
     const stream = agent.stream({
       threadId,
       agentName,

@@ -41,7 +41,7 @@ export async function threads(session: ChatSession, name: string): Promise<void>
   if (page.threads.length === 0) return screen.aside("No threads yet.");
   listed.threads = page.threads.map(({ header }) => header.id);
   const rows = page.threads.map(({ header, title, messages }, index) => [
-    `${header.id === session.thread ? "*" : " "} ${index + 1}`,
+    `${header.id === session.threadId ? "*" : " "} ${index + 1}`,
     header.id,
     String(messages),
     title ?? "",
@@ -51,10 +51,10 @@ export async function threads(session: ChatSession, name: string): Promise<void>
 
 /** The old thread stays where it is. */
 export async function clear(session: ChatSession): Promise<void> {
-  const before = session.thread;
+  const before = session.threadId;
   await session.screen.clear();
   await newThread(session, "");
-  if (before !== session.thread) await session.screen.aside(`/threads ${before} goes back.`);
+  if (before !== session.threadId) await session.screen.aside(`/threads ${before} goes back.`);
 }
 
 export async function newThread(session: ChatSession, id: string): Promise<void> {

@@ -21,8 +21,8 @@ interface LastWords {
 }
 
 /** What the person said last. */
-export async function lastWords({ deps, thread }: ChatSession): Promise<LastWords | null> {
-  for await (const { record } of deps.store.records(thread, { kinds: ["message"], order: "descending" }))
+export async function lastWords({ deps, threadId }: ChatSession): Promise<LastWords | null> {
+  for await (const { record } of deps.store.records(threadId, { kinds: ["message"], order: "descending" }))
     if (record.kind === "message" && record.origin === "user") return { seq: record.seq, text: wordsOf(record).text };
   return null;
 }

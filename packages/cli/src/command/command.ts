@@ -51,7 +51,7 @@ export interface Context {
   /** The home's directory. */
   readonly home: string;
   /** `--user`: whose threads and memory; another's are not there. */
-  readonly user: string;
+  readonly userId: string;
   /** The home with its configuration, before anything of it is opened. */
   readonly located: LocatedHome;
   /** `--store`, if it was given; else the configuration says where the threads are. */

@@ -27,7 +27,7 @@ export const run: Run<TalkOptions> = async ({ options }, context) => {
   return withHome(context, async (deps) => {
     // A person who is asked whether they trust it is asked before the terminal is taken.
     await context.located.settings();
-    const thread = (await chosenThread(options, deps.store)) ?? threadName(new Date());
+    const threadId = (await chosenThread(options, deps.store)) ?? threadName(new Date());
     const leave = new AbortController();
     const seat = await takeSeat(context, leave, () => session?.stop());
     const { screen } = seat;
@@ -37,7 +37,7 @@ export const run: Run<TalkOptions> = async ({ options }, context) => {
         context: { ...context, output: seat.output },
         deps,
         screen,
-        thread,
+        threadId,
         waitMs,
         window: options.window,
         agentName: options.agent,
@@ -136,15 +136,15 @@ async function answered(session: ChatSession, line: string): Promise<boolean> {
 
 /** A thread in which nothing was said isn't there. */
 async function sayGoodbye(session: ChatSession): Promise<void> {
-  const { screen, thread, deps } = session;
-  if ((await deps.store.header(thread)) === undefined) return;
-  const money = await deps.cost(thread);
+  const { screen, threadId, deps } = session;
+  if ((await deps.store.header(threadId)) === undefined) return;
+  const money = await deps.cost(threadId);
   if (money !== null) await screen.aside(`${sentence(costLine(money))}.`);
   await screen.aside(`Go on with: ${wayBack(session)}`);
 }
 
-function wayBack({ thread, context }: ChatSession): string {
-  return `${programName()} chat --thread ${thread}${whose(context)}`;
+function wayBack({ threadId, context }: ChatSession): string {
+  return `${programName()} chat --thread ${threadId}${whose(context)}`;
 }
 
 /** How an answer ended, and what fills the window now; false when it failed. */
@@ -166,11 +166,11 @@ async function shown(session: ChatSession, end: RunEnd): Promise<boolean> {
 }
 
 async function greet(session: ChatSession): Promise<void> {
-  const { screen, thread, context, deps } = session;
+  const { screen, threadId, context, deps } = session;
   const { model } = session.assistant;
   const name = model.provider === "offline" ? "offline model" : model.name;
-  const messages = (await deps.store.head(thread))?.messages ?? 0;
-  await screen.line(`palimpsest · ${thread} · ${messages === 0 ? "new" : `${messages} messages`} · ${name}`);
+  const messages = (await deps.store.head(threadId))?.messages ?? 0;
+  await screen.line(`palimpsest · ${threadId} · ${messages === 0 ? "new" : `${messages} messages`} · ${name}`);
   if (model.provider === "offline")
     await screen.aside("No model is asked: answers recall and quote what was said here.");
   if (model.provider === "offline") for (const line of offers()) await screen.aside(line);

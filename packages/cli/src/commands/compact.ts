@@ -14,13 +14,13 @@ interface Options {
 }
 
 export const run: Run<Options> = async ({ positionals, options }, context) => {
-  const thread = positionals[0]!;
+  const threadId = positionals[0]!;
   const { focus, window } = options;
   const dryRun = options["dry-run"] === true;
-  const outcome = await withThread(context, thread, async (home) => {
+  const outcome = await withThread(context, threadId, async (home) => {
     const log = eventLog(await home.settings(), { line: context.output.note, verbose: context.verbose });
     const progress = compactionProgress(context);
-    return compactInHome(home, thread, {
+    return compactInHome(home, threadId, {
       dryRun,
       focus,
       window,
@@ -31,29 +31,29 @@ export const run: Run<Options> = async ({ positionals, options }, context) => {
       },
     });
   });
-  return report(thread, outcome, context, dryRun);
+  return report(threadId, outcome, context, dryRun);
 };
 
-async function report(thread: string, outcome: ThreadOutcome, context: Context, dryRun: boolean): Promise<number> {
-  if (outcome.kind === "missing") throw missingThread(context, thread);
+async function report(threadId: string, outcome: ThreadOutcome, context: Context, dryRun: boolean): Promise<number> {
+  if (outcome.kind === "missing") throw missingThread(context, threadId);
   if (outcome.kind === "unchanged" && outcome.reason === "aborted") context.signal.throwIfAborted();
-  if (context.format === "json") await context.output.json(compactDocument(thread, outcome, { dryRun }));
-  else await context.output.line(described(thread, outcome, dryRun));
+  if (context.format === "json") await context.output.json(compactDocument(threadId, outcome, { dryRun }));
+  else await context.output.line(described(threadId, outcome, dryRun));
   return outcome.kind === "unchanged" && FAILED.has(outcome.reason) ? 1 : 0;
 }
 
 const FAILED: ReadonlySet<string> = new Set(["busy", "no-history"]);
 
-function described(thread: string, outcome: Exclude<ThreadOutcome, { kind: "missing" }>, dryRun: boolean): string {
-  if (outcome.kind === "unchanged") return `${thread} is as it was (${outcome.reason}): ${outcome.detail}.`;
+function described(threadId: string, outcome: Exclude<ThreadOutcome, { kind: "missing" }>, dryRun: boolean): string {
+  if (outcome.kind === "unchanged") return `${threadId} is as it was (${outcome.reason}): ${outcome.detail}.`;
   const { hidden, standing, rung, tokensBefore, tokensAfter, messages, archivePath, shortfall, ms } = outcome;
   const what =
     hidden === null ? "shortened" : `records ${hidden[0]} to ${hidden[1]} are behind a summary${but(standing)}`;
   return [
-    `${dryRun ? "Would compact" : "Compacted"} ${thread} (${rung}): ${grouped(tokensBefore)} -> ${grouped(tokensAfter)} tokens, ${messages.length} messages, ${duration(ms)}; ${what}.`,
+    `${dryRun ? "Would compact" : "Compacted"} ${threadId} (${rung}): ${grouped(tokensBefore)} -> ${grouped(tokensAfter)} tokens, ${messages.length} messages, ${duration(ms)}; ${what}.`,
     ...(archivePath === null || dryRun
       ? []
-      : [`Word for word in ${archivePath}. "palimpsest undo ${thread}" takes it back.`]),
+      : [`Word for word in ${archivePath}. "palimpsest undo ${threadId}" takes it back.`]),
     ...(shortfall === null ? [] : [`Note: ${shortfall}.`]),
   ].join("\n");
 }

@@ -11,24 +11,24 @@ import { drawBudget } from "../terminal/budget-bar.ts";
 import { grouped } from "../terminal/grouped.ts";
 
 export const run: Run<{ readonly window?: number }> = async ({ positionals, options: { window: given } }, context) => {
-  const thread = positionals[0]!;
+  const threadId = positionals[0]!;
   const configured = given === undefined ? await context.located.window() : null;
   const options =
     given === undefined
       ? { window: configured?.size, reserve: configured?.reserve }
       : { window: given, simulate: await simulationPolicy(context) };
-  const [prompt, cost] = await withThread(context, thread, async (home) => [
-    await threadPrompt(home.store, thread, options),
-    await costOfThread(home, thread),
+  const [prompt, cost] = await withThread(context, threadId, async (home) => [
+    await threadPrompt(home.store, threadId, options),
+    await costOfThread(home, threadId),
   ]);
-  if (prompt.kind === "missing") throw missingThread(context, thread);
+  if (prompt.kind === "missing") throw missingThread(context, threadId);
   const { breakdown, simulated, damage } = prompt;
   if (damage !== null) context.output.note(`palimpsest: ${damage.message}`);
-  if (context.format === "json") await context.output.json(contextDocument(thread, prompt, cost));
+  if (context.format === "json") await context.output.json(contextDocument(threadId, prompt, cost));
   else {
     const { color } = context.output;
     await context.output.styled(
-      `${drawBudget(breakdown, { title: thread, color, width: process.stdout.columns || 80 })}\n`,
+      `${drawBudget(breakdown, { title: threadId, color, width: process.stdout.columns || 80 })}\n`,
     );
     if (cost !== null) await context.output.line(`${sentence(costLine(cost))}.`);
     if (simulated) context.output.note(`As a window of ${given} would force it; nothing was written.`);
@@ -41,6 +41,6 @@ export const run: Run<{ readonly window?: number }> = async ({ positionals, opti
 };
 
 /** Null where nothing is configured or has a price. */
-async function costOfThread(home: Home, thread: string): Promise<ThreadCost | null> {
-  return (await home.configuration()) === null ? null : home.cost(thread);
+async function costOfThread(home: Home, threadId: string): Promise<ThreadCost | null> {
+  return (await home.configuration()) === null ? null : home.cost(threadId);
 }

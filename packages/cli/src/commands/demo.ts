@@ -119,7 +119,7 @@ async function askElsewhere({
   show,
 }: Omit<Stage, "prompts"> & { show: Show }): Promise<boolean> {
   await memory.close(10_000);
-  const { facts } = await memory.repository.read({ user: "default", agent: null });
+  const { facts } = await memory.repository.read({ userId: "default", agentName: null });
   const fact = facts.find(({ content }) => content.includes(LIKED));
   const player = createPlayer(agent, { threadId: "another", signal: context.signal });
   const { text } = await player.say(LATER_QUESTION);

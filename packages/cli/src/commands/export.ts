@@ -5,12 +5,12 @@ import { Failure, UsageError } from "../command/failure.ts";
 import { withThread } from "../home/home.ts";
 
 export const run: Run<{ readonly as?: string; readonly out?: string }> = async ({ positionals, options }, context) => {
-  const thread = positionals[0]!;
+  const threadId = positionals[0]!;
   const { output, signal } = context;
   const { out } = options;
   const format = formatOf(options.as, out);
-  await withThread(context, thread, async ({ store }) => {
-    const pieces = exportThread(store, thread, format);
+  await withThread(context, threadId, async ({ store }) => {
+    const pieces = exportThread(store, threadId, format);
     if (out === undefined) return output.stream(pieces, { signal, as: format === "jsonl" ? "exact" : "text" });
     await writeNew(out, pieces, signal);
     output.note(`Wrote ${out}.`);

@@ -11,13 +11,13 @@ export const run: Run<{ readonly at?: number; readonly as?: string }> = async ({
   const result = await withThread(context, parent, (home) => forkInHome(home, parent, { as: given, at }));
   switch (result.kind) {
     case "forked":
-      if (context.format === "json") await context.output.json({ thread: result.thread, parent, at: result.at });
-      else await context.output.line(`Forked ${parent} at record ${at} as ${result.thread}.`);
+      if (context.format === "json") await context.output.json({ thread: result.threadId, parent, at: result.at });
+      else await context.output.line(`Forked ${parent} at record ${at} as ${result.threadId}.`);
       return 0;
     case "workspace-full":
       throw new Failure("workspace-full", `Not forked: ${result.message}`);
     case "exists":
-      throw new Failure("exists", `Thread "${result.thread}" exists already: choose another name with --as.`);
+      throw new Failure("exists", `Thread "${result.threadId}" exists already: choose another name with --as.`);
     case "beyond-end":
       throw new Failure("beyond-end", `Thread "${parent}" has no record ${at}: choose an earlier --at.`);
     case "missing":

@@ -37,9 +37,9 @@ export const run: Run<Options> = async ({ positionals, options }, context) => {
     (deps): Promise<ImportOutcome | FolderOutcome> =>
       (isFolder ? importFolder : importFile)(deps, path, {
         ...(bytes !== null && { bytes }),
-        thread,
+        threadId: thread,
         title: title.enabled ? { maxWords: title.max_words } : null,
-        ...(agent !== undefined && { agent }),
+        ...(agent !== undefined && { agentName: agent }),
         onInvalid: options["skip-invalid"] ? "skip" : "refuse",
         memory: options.learn ? "learn" : "skip",
         onProgress: reporter(context),
@@ -51,7 +51,12 @@ export const run: Run<Options> = async ({ positionals, options }, context) => {
 };
 
 /** A file that wasn't imported is a note; only a folder without any that was, or was before, is a failure. */
-async function reportFolder(path: string, thread: string, { files }: FolderOutcome, context: Context): Promise<number> {
+async function reportFolder(
+  path: string,
+  threadId: string,
+  { files }: FolderOutcome,
+  context: Context,
+): Promise<number> {
   const { output } = context;
   const listed = files.map((one) => ({ ...summaryOf(one), file: one.file }));
   for (const { file, problem } of listed) if (problem !== null) output.note(`${file}: ${problem}`);
@@ -65,7 +70,7 @@ async function reportFolder(path: string, thread: string, { files }: FolderOutco
   }
   if (context.format === "json") {
     const rows = listed.map(({ file, imported, problem }) => ({ file, imported, problem }));
-    await output.json({ thread, imported, threads, files: rows });
+    await output.json({ thread: threadId, imported, threads, files: rows });
   } else {
     const before = known > 0 ? `; ${known} had been imported before` : "";
     await output.line(
@@ -81,31 +86,31 @@ function summaryOf({ outcome }: FileOutcome) {
     case "imported":
       return { imported: outcome.imported, threads: outcome.threads, known: false, problem: null };
     case "exists":
-      return { ...nothing, known: true, problem: `thread "${outcome.thread}" exists already` };
+      return { ...nothing, known: true, problem: `thread "${outcome.threadId}" exists already` };
     case "invalid":
       return { ...nothing, problem: located("", outcome.problems[0]!).replace(/^(, |: )/, "") };
     case "empty":
       return { ...nothing, problem: `it holds no message. ${outcome.seen}` };
     case "busy":
-      return { ...nothing, problem: `thread "${outcome.thread}" is being written by somebody else` };
+      return { ...nothing, problem: `thread "${outcome.threadId}" is being written by somebody else` };
     case "bad-thread-id":
     case "unreadable":
       return { ...nothing, problem: outcome.problem };
   }
 }
 
-async function report(path: string, thread: string, outcome: ImportOutcome, context: Context): Promise<number> {
+async function report(path: string, threadId: string, outcome: ImportOutcome, context: Context): Promise<number> {
   const { output } = context;
   switch (outcome.kind) {
     case "imported": {
       const { threads, imported, skipped, dialect, format, invalid, warnings } = outcome;
       for (const problem of invalid) output.note(`skipped: ${located(path, problem)}`);
       for (const warning of warnings) output.note(`warning: ${located(path, warning)}`);
-      if (context.format === "json") await output.json(importDocument(thread, outcome));
+      if (context.format === "json") await output.json(importDocument(threadId, outcome));
       else {
         const into =
           threads.length === 1
-            ? thread
+            ? threadId
             : `${threads.length} threads, ${threads[0]!.thread} to ${threads.at(-1)!.thread}`;
         const from = format === null ? "" : ` from a file of the kind "${format}"`;
         const messages = counted(imported, `${dialect} message`);
@@ -134,10 +139,10 @@ async function report(path: string, thread: string, outcome: ImportOutcome, cont
     case "exists":
       throw new Failure(
         "exists",
-        `Thread "${outcome.thread}" exists already. Nothing was imported: choose another --thread, or "palimpsest threads delete ${outcome.thread}".`,
+        `Thread "${outcome.threadId}" exists already. Nothing was imported: choose another --thread, or "palimpsest threads delete ${outcome.threadId}".`,
       );
     case "busy":
-      throw busy(outcome.thread);
+      throw busy(outcome.threadId);
   }
 }
 

@@ -32,7 +32,7 @@ export const run: Run<MemoryOptions & { readonly redact?: boolean }> = (input, c
     if (fenced.length > 0) await context.output.line(`Nothing is learned again from ${fenced.join(", ")}.`);
     if (evidence.length > 0) await context.output.line(`No longer in the prompt of ${evidence.join(", ")}.`);
     if (redacted.length > 0) await context.output.line(`Erased ${redacted.join(", ")}.`);
-    for (const thread of busy)
-      context.output.note(`Thread "${thread}" is in use and still shows it: forget again when it has ended.`);
+    for (const threadId of busy)
+      context.output.note(`Thread "${threadId}" is in use and still shows it: forget again when it has ended.`);
     return busy.length === 0 ? 0 : 1;
   });

@@ -16,7 +16,7 @@ export const run: Run = async (_input, context) => {
         try {
           const retried = await Promise.race([memory.queue.retry(PATIENCE_MS), aborted(signal)]);
           const left = (retried.kind === "left" ? retried.jobs : []).map(shown);
-          const learned = retried.threads.filter((thread) => !left.some((job) => job.thread === thread));
+          const learned = retried.threads.filter((threadId) => !left.some((job) => job.thread === threadId));
           return { revived: retried.revived, learned, left };
         } finally {
           await memory.queue.stop();
@@ -37,8 +37,8 @@ export const run: Run = async (_input, context) => {
   return left.length === 0 ? 0 : 1;
 };
 
-function shown({ queue: _, key: agent, payload: _payload, ...rest }: JobStatus) {
-  return { ...rest, agent };
+function shown({ queue: _, key: agent, payload: _payload, userId: user, threadId: thread, ...rest }: JobStatus) {
+  return { user, thread, ...rest, agent };
 }
 
 function aborted(signal: AbortSignal): Promise<never> {

@@ -7,31 +7,33 @@ import { Failure } from "../command/failure.ts";
 import { busy, missingThread, noteScrubbed, withThread } from "../home/home.ts";
 
 export const run: Run = async ({ positionals }, context) => {
-  const thread = positionals[0]!;
+  const threadId = positionals[0]!;
   const seq = wholeNumber(positionals[1]!, "SEQ", 1);
-  const result = await withThread(context, thread, async (home) => eraseMessage(await home.eraseDeps(), thread, seq));
+  const result = await withThread(context, threadId, async (home) =>
+    eraseMessage(await home.eraseDeps(), threadId, seq),
+  );
   switch (result.kind) {
     case "redacted":
     case "already-redacted":
-      return report(result, thread, context);
+      return report(result, threadId, context);
     case "no-message":
       throw new Failure(
         "no-message",
-        `Record ${seq} of "${thread}" is not a message: "palimpsest replay ${thread}" shows their numbers.`,
+        `Record ${seq} of "${threadId}" is not a message: "palimpsest replay ${threadId}" shows their numbers.`,
       );
     case "busy":
-      throw busy(result.thread, result.expiresAt);
+      throw busy(result.threadId, result.expiresAt);
     case "missing":
-      throw missingThread(context, thread);
+      throw missingThread(context, threadId);
     case "lease-lost":
     case "conflict":
-      throw busy(thread);
+      throw busy(threadId);
   }
 };
 
 type Done = Extract<ErasedMessage, { readonly threads: readonly string[] }>;
 
-async function report(result: Done, thread: string, context: Context): Promise<number> {
+async function report(result: Done, threadId: string, context: Context): Promise<number> {
   const { kind, seq, threads, evidenceIn, facts, shownIn, copies } = result;
   const { output } = context;
   noteScrubbed(context, result.scrubbed);
@@ -39,7 +41,7 @@ async function report(result: Done, thread: string, context: Context): Promise<n
     output.note(`Thread "${one}" is in use and still shows what was learned of it: redact again when it has ended.`);
   const code = result.busy.length === 0 ? 0 : 1;
   if (context.format === "json") {
-    await output.json(redactDocument(thread, result));
+    await output.json(redactDocument(threadId, result));
     return code;
   }
   const told = kind === "redacted" ? "Redacted" : "Redacted already, and nothing that was made of it is left:";

@@ -7,23 +7,23 @@ import { withThread } from "../home/home.ts";
 import { writeMessage } from "../terminal/message-text.ts";
 
 export const run: Run<{ readonly raw?: boolean }> = async ({ positionals, options }, context) => {
-  const thread = positionals[0]!;
+  const threadId = positionals[0]!;
   const as = options.raw ? "exact" : context.format;
   const write = { exact: raw, json: replayDocument, text }[as];
   const { output, signal } = context;
-  await withThread(context, thread, (deps) => output.stream(write(deps, thread), { signal, as }));
+  await withThread(context, threadId, (deps) => output.stream(write(deps, threadId), { signal, as }));
   return 0;
 };
 
-async function* raw(deps: ThreadDeps, thread: string): AsyncGenerator<string> {
-  for await (const { body } of replay(deps, thread)) yield `${body}\n`;
+async function* raw(deps: ThreadDeps, threadId: string): AsyncGenerator<string> {
+  for await (const { body } of replay(deps, threadId)) yield `${body}\n`;
 }
 
 /** With a mark where the prompt stops showing what was said and shows a summary instead. */
-async function* text(deps: ThreadDeps, thread: string): AsyncGenerator<string> {
-  const head = await deps.store.head(thread);
+async function* text(deps: ThreadDeps, threadId: string): AsyncGenerator<string> {
+  const head = await deps.store.head(threadId);
   let marked = head === undefined || head.hiddenThrough === 0;
-  for await (const record of replay(deps, thread)) {
+  for await (const record of replay(deps, threadId)) {
     if (!marked && record.seq > head!.hiddenThrough) {
       marked = true;
       yield `---- compacted up to here: the prompt shows a summary (record ${head!.compaction}) ----\n\n`;

@@ -71,9 +71,9 @@ async function answer({ agent, context }: Talk, input: Parameters<typeof agent.s
 }
 
 /** Asks about each call that waits; what was decided is kept in the thread at once. */
-async function decide({ agent, approved, context }: Talk, thread: string): Promise<void> {
+async function decide({ agent, approved, context }: Talk, threadId: string): Promise<void> {
   const { output, signal } = context;
-  const handle = agent.thread(thread);
+  const handle = agent.thread(threadId);
   for (const call of await handle.approvals()) {
     if (call.answer !== null) continue;
     await output.line(askedText(call));
@@ -123,13 +123,13 @@ interface Told {
 }
 
 async function report(result: RunResult, { context, asked, model }: Told): Promise<number> {
-  const { threadId: thread, end } = result;
-  if (end.kind === "busy") throw busy(thread, end.expiresAt, "try again then, or wait longer with --wait SECONDS");
+  const { threadId, end } = result;
+  if (end.kind === "busy") throw busy(threadId, end.expiresAt, "try again then, or wait longer with --wait SECONDS");
   if (end.kind === "failed") throw new Failure(end.code, sentence(end.message));
   if (end.kind === "aborted") context.signal.throwIfAborted();
-  const go = `run PROMPT --thread ${thread}${whose(context)}`;
+  const go = `run PROMPT --thread ${threadId}${whose(context)}`;
   const note = unfinishedNote(end, {
-    decide: `${programName()} chat --thread ${thread}${whose(context)}`,
+    decide: `${programName()} chat --thread ${threadId}${whose(context)}`,
     goOn: "run again on the thread to go on",
   });
   if (context.format === "json") {

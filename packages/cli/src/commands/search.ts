@@ -9,9 +9,10 @@ import { plain } from "../terminal/terminal-text.ts";
 
 export const run: Run<{ readonly limit?: number; readonly all?: boolean }> = async (input, context) => {
   const { limit: k = 10, all = false } = input.options;
-  const [thread, question] = words(input, all);
-  const outcome = thread === null ? await everywhere(context, question, k) : await inside(context, thread, question, k);
-  if (outcome.kind === "nothing" && outcome.reason === "missing") throw missingThread(context, thread ?? "");
+  const [threadId, question] = words(input, all);
+  const outcome =
+    threadId === null ? await everywhere(context, question, k) : await inside(context, threadId, question, k);
+  if (outcome.kind === "nothing" && outcome.reason === "missing") throw missingThread(context, threadId ?? "");
   if (outcome.unindexed !== undefined)
     context.output.note(`${outcome.unindexed} records could not be searched: the index can't be written here.`);
   if (context.format === "json") {
@@ -24,7 +25,7 @@ export const run: Run<{ readonly limit?: number; readonly all?: boolean }> = asy
   const shown = hits
     .map((hit) => ({ ...hit, snippet: snippetOf(hit.text) }))
     .filter((hit) => hit.snippet.marks.length > 0);
-  for (const { thread: of, seq, at, role, snippet } of shown) {
+  for (const { threadId: of, seq, at, role, snippet } of shown) {
     await context.output.line(`${all ? `${of} ` : ""}#${seq} ${role} ${at}`);
     const words = context.output.color ? inBold(snippet) : plain(snippet.text);
     await context.output.styled(`${words.replaceAll(/^/gm, "  ")}\n\n`);
@@ -45,8 +46,8 @@ function words({ positionals }: Input, all: boolean): [string | null, string] {
   return [first, second];
 }
 
-function inside(context: Context, thread: string, question: string, k: number): Promise<SearchOutcome> {
-  return withThread(context, thread, ({ store }) => searchThread(store, thread, question, { k }));
+function inside(context: Context, threadId: string, question: string, k: number): Promise<SearchOutcome> {
+  return withThread(context, threadId, ({ store }) => searchThread(store, threadId, question, { k }));
 }
 
 async function everywhere(context: Context, question: string, k: number): Promise<SearchOutcome> {

@@ -74,13 +74,13 @@ async function confirm(
 
 const SHOWN = 10;
 
-async function deleteOne(home: Home, thread: string, context: Context): Promise<number> {
-  const result = await deleteInHome(home, thread);
-  if (result.kind === "busy") throw busy(result.thread, result.expiresAt);
-  if (result.kind === "missing") throw missingThread(context, thread);
+async function deleteOne(home: Home, threadId: string, context: Context): Promise<number> {
+  const result = await deleteInHome(home, threadId);
+  if (result.kind === "busy") throw busy(result.threadId, result.expiresAt);
+  if (result.kind === "missing") throw missingThread(context, threadId);
   noteScrubbed(context, result.scrubbed);
-  if (context.format === "json") await context.output.json({ thread, deleted: true });
-  else await context.output.line(`Deleted ${thread}.`);
+  if (context.format === "json") await context.output.json({ thread: threadId, deleted: true });
+  else await context.output.line(`Deleted ${threadId}.`);
   return 0;
 }
 
@@ -88,16 +88,16 @@ async function deleteAll(home: Home, threads: readonly string[], context: Contex
   const deleted: string[] = [];
   const kept: string[] = [];
   let scrubbed: Scrubbed = { kind: "clean" };
-  for (const thread of threads) {
+  for (const threadId of threads) {
     context.signal.throwIfAborted();
-    const result = await deleteInHome(home, thread);
-    if (result.kind === "deleted") deleted.push(thread);
-    if (result.kind === "busy") kept.push(thread);
+    const result = await deleteInHome(home, threadId);
+    if (result.kind === "deleted") deleted.push(threadId);
+    if (result.kind === "busy") kept.push(threadId);
     if (result.kind === "deleted") scrubbed = result.scrubbed;
     if (process.stderr.isTTY) context.output.progress(`deleted ${deleted.length} of ${threads.length}`);
   }
   noteScrubbed(context, scrubbed);
-  for (const thread of kept) context.output.note(`Kept ${thread}: it is being written to.`);
+  for (const threadId of kept) context.output.note(`Kept ${threadId}: it is being written to.`);
   if (context.format === "json") await context.output.json({ deleted, kept });
   else await context.output.line(`Deleted ${counted(deleted.length, "thread")}.`);
   return kept.length === 0 ? 0 : 1;

@@ -22,7 +22,7 @@ export const run: Run<{ readonly days?: number; readonly all?: boolean }> = asyn
   const [deleted, kept] = [pruned.flatMap((one) => one.deleted), pruned.flatMap((one) => one.kept)];
   if (context.format === "json") await context.output.json({ deleted, kept });
   else {
-    for (const thread of deleted) await context.output.line(`Deleted ${thread}.`);
+    for (const threadId of deleted) await context.output.line(`Deleted ${threadId}.`);
     for (const { thread, reason } of kept) context.output.note(`Kept ${thread}: ${WHY[reason]}.`);
     if (deleted.length === 0) context.output.note(`No sub-agent thread to delete that is older than ${days} days.`);
   }

@@ -4,14 +4,14 @@ import { UsageError } from "../command/failure.ts";
 import { busy, missingThread, withThread } from "../home/home.ts";
 
 export const run: Run = async ({ positionals }, context) => {
-  const [thread, given] = positionals as [string, string];
+  const [threadId, given] = positionals as [string, string];
   const title = titleFrom(given);
   if (title === null) throw new UsageError(`TITLE has 1 to ${MOST_TITLE} characters.`);
-  const held = await withThread(context, thread, (home) => renameThread(home, thread, title));
-  if (held.kind === "missing") throw missingThread(context, thread);
-  if (held.kind === "busy") throw busy(thread, held.expiresAt);
-  if (held.value.kind !== "committed") throw busy(thread);
-  if (context.format === "json") await context.output.json({ thread, title });
-  else await context.output.line(`${thread} is called ${JSON.stringify(title)} now.`);
+  const held = await withThread(context, threadId, (home) => renameThread(home, threadId, title));
+  if (held.kind === "missing") throw missingThread(context, threadId);
+  if (held.kind === "busy") throw busy(threadId, held.expiresAt);
+  if (held.value.kind !== "committed") throw busy(threadId);
+  if (context.format === "json") await context.output.json({ thread: threadId, title });
+  else await context.output.line(`${threadId} is called ${JSON.stringify(title)} now.`);
   return 0;
 };

@@ -81,8 +81,8 @@ async function folderSize(folder: string): Promise<number> {
   return (await Promise.all(sizes)).reduce((sum, stats) => sum + (stats?.size ?? 0), 0);
 }
 
-function nothing({ all, "older-than": days }: Options, { store, home, user }: Context): string {
-  const of = all === true || user === DEFAULT_USER ? "" : ` of the user ${JSON.stringify(user)}`;
+function nothing({ all, "older-than": days }: Options, { store, home, userId }: Context): string {
+  const of = all === true || userId === DEFAULT_USER ? "" : ` of the user ${JSON.stringify(userId)}`;
   const where = store === null ? home : "that store";
   return days === undefined ? `No threads${of} in ${where} yet.` : `No threads${of} in ${where} that are so old.`;
 }

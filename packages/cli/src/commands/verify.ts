@@ -8,20 +8,20 @@ import { counted } from "../terminal/counted.ts";
 import { throttled } from "../terminal/throttled.ts";
 
 export const run: Run<{ readonly all?: boolean }> = async ({ positionals, options }, context) => {
-  const thread = positionals[0];
+  const threadId = positionals[0];
   if (options.all === true) {
-    if (thread !== undefined) throw new UsageError("--all takes no thread.");
+    if (threadId !== undefined) throw new UsageError("--all takes no thread.");
     return verifyAll(context);
   }
-  if (thread === undefined) throw new UsageError("T is missing. Usage: palimpsest verify T, or verify --all");
-  const verdict = await withThread(context, thread, (deps) => verify(deps, thread));
-  if (verdict.kind === "missing") throw missingThread(context, thread);
+  if (threadId === undefined) throw new UsageError("T is missing. Usage: palimpsest verify T, or verify --all");
+  const verdict = await withThread(context, threadId, (deps) => verify(deps, threadId));
+  if (verdict.kind === "missing") throw missingThread(context, threadId);
   const document = verifyDocument(verdict);
   const { records, redacted, firstBad } = document;
   if (context.format === "json") await context.output.json(document);
   else if (firstBad === undefined) {
-    await context.output.line(`${thread}: ${counted(records, "record")}, the chain is whole.`);
-  } else context.output.note(`palimpsest: ${thread} is not as it was written. ${firstBad.detail}.`);
+    await context.output.line(`${threadId}: ${counted(records, "record")}, the chain is whole.`);
+  } else context.output.note(`palimpsest: ${threadId} is not as it was written. ${firstBad.detail}.`);
   if (redacted.length > 0 && context.format === "text") context.output.note(`redacted: ${redacted.join(", ")}`);
   return firstBad === undefined ? 0 : 1;
 };

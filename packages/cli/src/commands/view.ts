@@ -12,16 +12,16 @@ import { writeMessage } from "../terminal/message-text.ts";
 
 export const run: Run<{ readonly window?: number; readonly request?: number }> = async (input, context) => {
   const { positionals, options: given } = input;
-  const thread = positionals[0]!;
+  const threadId = positionals[0]!;
   const { window, request } = given;
-  if (request !== undefined) return showRequest(context, thread, request);
+  if (request !== undefined) return showRequest(context, threadId, request);
   const options = window === undefined ? {} : { window, simulate: await simulationPolicy(context) };
-  const prompt = await withThread(context, thread, ({ store }) => threadPrompt(store, thread, options));
-  if (prompt.kind === "missing") throw missingThread(context, thread);
+  const prompt = await withThread(context, threadId, ({ store }) => threadPrompt(store, threadId, options));
+  if (prompt.kind === "missing") throw missingThread(context, threadId);
   const { dialect, count, messages, simulated, repairs, damage } = prompt;
   if (damage !== null) context.output.note(`palimpsest: ${damage.message}`);
   if (context.format === "json") {
-    await context.output.json(viewDocument(thread, prompt));
+    await context.output.json(viewDocument(threadId, prompt));
     return damage === null ? 0 : 1;
   }
   for (const [what, all] of Map.groupBy(repairs, ({ kind, detail }) => `${kind}, ${detail}`))
@@ -33,16 +33,16 @@ export const run: Run<{ readonly window?: number; readonly request?: number }> =
   return damage === null ? 0 : 1;
 };
 
-async function showRequest(context: Context, thread: string, seq: number): Promise<number> {
-  const found = await withThread(context, thread, ({ store }) => pastRequest(threadDeps(store), thread, seq));
-  if (found.kind === "missing") throw missingThread(context, thread);
+async function showRequest(context: Context, threadId: string, seq: number): Promise<number> {
+  const found = await withThread(context, threadId, ({ store }) => pastRequest(threadDeps(store), threadId, seq));
+  if (found.kind === "missing") throw missingThread(context, threadId);
   if (found.kind === "no-request") throw new Failure("no-request", WHY_NONE[found.reason]);
   if (found.kind === "erased") {
     const detail = `The request of the answer at ${found.answer} can't be shown whole: its ${found.what} text was erased, or is not kept in this store.`;
     throw new Failure("erased", detail);
   }
   if (context.format === "json") {
-    await context.output.json(requestDocument(thread, found));
+    await context.output.json(requestDocument(threadId, found));
     return 0;
   }
   const { system, messages, tools, parameters, answer } = found;

@@ -35,11 +35,11 @@ export async function withStore<T>(
 }
 
 /** For commands on a thread that must exist: a home that isn't there is not created only to find it empty. */
-export async function withThread<T>(context: Context, thread: string, work: (home: Home) => Promise<T>): Promise<T> {
-  requireThreadId(thread);
-  if (!(await context.located.hasStore())) throw missingThread(context, thread);
+export async function withThread<T>(context: Context, threadId: string, work: (home: Home) => Promise<T>): Promise<T> {
+  requireThreadId(threadId);
+  if (!(await context.located.hasStore())) throw missingThread(context, threadId);
   return withHome(context, async (home) => {
-    if ((await home.store.header(thread)) === undefined) throw missingThread(context, thread);
+    if ((await home.store.header(threadId)) === undefined) throw missingThread(context, threadId);
     return work(home);
   });
 }
@@ -57,13 +57,13 @@ export function patience(seconds: number = PATIENCE_SECONDS): number {
   return seconds * 1000;
 }
 
-export function waitingNote(thread: string, { waitMs }: { readonly waitMs: number }): string {
-  return `Thread "${thread}" is held by another run, or by one that was killed: waiting up to ${waitMs / 1000} s (Ctrl-C stops).`;
+export function waitingNote(threadId: string, { waitMs }: { readonly waitMs: number }): string {
+  return `Thread "${threadId}" is held by another run, or by one that was killed: waiting up to ${waitMs / 1000} s (Ctrl-C stops).`;
 }
 
-export function busy(thread: string, expiresAt?: string, next = "try again when it has ended"): Failure {
+export function busy(threadId: string, expiresAt?: string, next = "try again when it has ended"): Failure {
   const until = expiresAt === undefined ? "" : ` (its lease ends ${expiresAt} at the latest)`;
-  return new Failure("busy", `Thread "${thread}" is being written to by another run${until}: ${next}.`);
+  return new Failure("busy", `Thread "${threadId}" is being written to by another run${until}: ${next}.`);
 }
 
 /** After everything else was said: where the words still are, and until when. */
@@ -72,13 +72,13 @@ export function noteScrubbed({ output }: Context, scrubbed: Scrubbed): void {
     output.note(`Another process is reading the database: ${scrubbed.file} still holds the words until it has ended.`);
 }
 
-export function missingThread({ home, store, user }: Context, thread: string): Failure {
+export function missingThread({ home, store, userId }: Context, threadId: string): Failure {
   const where = store === null ? ` in ${home}` : "";
-  const of = user === DEFAULT_USER ? "" : ` of the user ${JSON.stringify(user)}`;
-  return new Failure("missing", `There is no thread "${thread}"${of}${where}. "palimpsest threads" lists them.`);
+  const of = userId === DEFAULT_USER ? "" : ` of the user ${JSON.stringify(userId)}`;
+  return new Failure("missing", `There is no thread "${threadId}"${of}${where}. "palimpsest threads" lists them.`);
 }
 
 /** What a command that goes on with the thread must say of its user. */
-export function whose({ user }: Context): string {
-  return user === DEFAULT_USER ? "" : ` --user ${/^[\w@.:-]+$/.test(user) ? user : JSON.stringify(user)}`;
+export function whose({ userId }: Context): string {
+  return userId === DEFAULT_USER ? "" : ` --user ${/^[\w@.:-]+$/.test(userId) ? userId : JSON.stringify(userId)}`;
 }

@@ -9,7 +9,7 @@ import { ask, canAsk, isYes } from "./ask.ts";
 
 export function locate(
   { home, config, store, verbose }: GlobalOptions,
-  user: string,
+  userId: string,
   { access }: Pick<Command, "access">,
   asking: Asking,
 ): LocatedHome {
@@ -19,7 +19,7 @@ export function locate(
     home: home ?? null,
     config: config ?? null,
     store: store ?? null,
-    user,
+    userId,
     access: access ?? "write",
     cwd: process.cwd(),
     env: process.env,

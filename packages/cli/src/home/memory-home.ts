@@ -34,8 +34,8 @@ export async function withMemory<T>(
   return withHome(context, async (home) => work({ service: serve(await home.memory(home.store)), scope, home }));
 }
 
-function scopeOf({ agent }: MemoryOptions, { user }: Context): MemoryScope {
-  const checked = checkScope(user, agent ?? null);
+function scopeOf({ agent }: MemoryOptions, { userId }: Context): MemoryScope {
+  const checked = checkScope(userId, agent ?? null);
   if (checked.kind === "invalid") throw new UsageError(`${sentence(checked.problem)}.`);
   return checked.scope;
 }

@@ -7,6 +7,6 @@ export function copyProgress(output: Output): (progress: CopyProgress) => void {
   return throttled(output, (progress: CopyProgress) =>
     "memories" in progress
       ? `${progress.memories} memories`
-      : `${progress.thread}: ${progress.records} of ${progress.of} records`,
+      : `${progress.threadId}: ${progress.records} of ${progress.of} records`,
   );
 }

@@ -32,19 +32,19 @@ export function checkThreadId(id: string): ThreadIdCheck {
 }
 
 type UserCheck =
-  | { readonly kind: "valid"; readonly user: string }
+  | { readonly kind: "valid"; readonly userId: string }
   | { readonly kind: "invalid"; readonly problem: string };
 
 /** Any id but an empty one, as far as both databases can keep it: an index row of PostgreSQL ends at 2,700 bytes. */
-export function checkUser(user: string): UserCheck {
+export function checkUser(userId: string): UserCheck {
   // Programs in plain JavaScript may give anything.
-  if (typeof user !== "string" || user === "")
+  if (typeof userId !== "string" || userId === "")
     return invalid("a user can't be empty and is a text: leave it out for the default user");
-  const bytes = utf8Length(user);
+  const bytes = utf8Length(userId);
   if (bytes > 2000) return invalid(`a user's id takes at most 2,000 bytes as UTF-8, this one takes ${bytes}`);
-  if (user.includes("\0") || !user.isWellFormed())
-    return invalid(`the user ${JSON.stringify(user)} holds a character that can't be stored`);
-  return { kind: "valid", user };
+  if (userId.includes("\0") || !userId.isWellFormed())
+    return invalid(`the user ${JSON.stringify(userId)} holds a character that can't be stored`);
+  return { kind: "valid", userId };
 }
 
 function utf8Length(text: string): number {

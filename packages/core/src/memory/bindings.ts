@@ -24,22 +24,22 @@ export function isFenced(document: MemoryDocument, turn: NamedTurn): boolean {
 }
 
 /** Where to go on reading: 0 where the record the watermark stands at isn't there, or is another one. */
-export function validWatermark(document: MemoryDocument, thread: string, hash: string | undefined): number {
-  const mark = document.marks?.[thread];
+export function validWatermark(document: MemoryDocument, threadId: string, hash: string | undefined): number {
+  const mark = document.marks?.[threadId];
   const stands = hash !== undefined && (mark === undefined || mark === hash);
-  return stands ? (document.watermarks?.[thread] ?? 0) : 0;
+  return stands ? (document.watermarks?.[threadId] ?? 0) : 0;
 }
 
 export function withWatermark(
   document: MemoryDocument,
-  thread: string,
+  threadId: string,
   { seq, hash }: { readonly seq: number; readonly hash: string | undefined },
 ): MemoryDocument {
-  const { [thread]: _, ...marks } = document.marks ?? {};
+  const { [threadId]: _, ...marks } = document.marks ?? {};
   return {
     ...document,
-    watermarks: { ...document.watermarks, [thread]: seq },
-    marks: hash === undefined ? marks : { ...marks, [thread]: hash },
+    watermarks: { ...document.watermarks, [threadId]: seq },
+    marks: hash === undefined ? marks : { ...marks, [threadId]: hash },
   };
 }
 
@@ -83,16 +83,16 @@ export function withoutStale(document: MemoryDocument, stale: ReadonlySet<string
   const rest = withoutRefs(document, (ref) => stale.has(ref));
   if (document.watermarks === undefined) return rest;
   const reused = new Set([...stale].map(threadOf));
-  const stands = (thread: string): boolean => !reused.has(thread) || document.marks?.[thread] !== undefined;
-  const watermarks = Object.entries(document.watermarks).filter(([thread]) => stands(thread));
+  const stands = (threadId: string): boolean => !reused.has(threadId) || document.marks?.[threadId] !== undefined;
+  const watermarks = Object.entries(document.watermarks).filter(([threadId]) => stands(threadId));
   return { ...rest, watermarks: Object.fromEntries(watermarks) };
 }
 
 /** The document without a thread that is gone: its watermark, its turns. What was learned there stays. */
-export function withoutThread(document: MemoryDocument, thread: string): MemoryDocument {
-  const { [thread]: _watermark, ...watermarks } = document.watermarks ?? {};
-  const { [thread]: _mark, ...marks } = document.marks ?? {};
-  const rest = withoutRefs(document, (ref) => threadOf(ref) === thread);
+export function withoutThread(document: MemoryDocument, threadId: string): MemoryDocument {
+  const { [threadId]: _watermark, ...watermarks } = document.watermarks ?? {};
+  const { [threadId]: _mark, ...marks } = document.marks ?? {};
+  const rest = withoutRefs(document, (ref) => threadOf(ref) === threadId);
   return {
     ...rest,
     ...(document.watermarks !== undefined && { watermarks }),

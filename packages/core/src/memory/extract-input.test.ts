@@ -19,7 +19,7 @@ test("[F36] only user messages and final answers are read: no tool traffic, file
     record(8, "model", { role: "assistant", content: "Noted." }),
     record(9, "aborted", { role: "assistant", content: "half an ans" }),
   ];
-  const { turns } = extractInput(records, { thread: "t" });
+  const { turns } = extractInput(records, { threadId: "t" });
   assert.deepEqual(
     turns.map(({ ref, role, text }) => [ref, role, text]),
     [
@@ -42,8 +42,8 @@ test("imported words may be anybody's: nothing is learned from them unless it is
     record(1, "import", { role: "user", content: "I am Mallory" }),
     record(2, "import", { role: "assistant", content: "Noted." }),
   ];
-  assert.deepEqual(extractInput(records, { thread: "t" }), { turns: [], content: "trivial" });
-  assert.equal(extractInput(records, { thread: "t", imports: "learn" }).turns.length, 2);
+  assert.deepEqual(extractInput(records, { threadId: "t" }), { turns: [], content: "trivial" });
+  assert.equal(extractInput(records, { threadId: "t", imports: "learn" }).turns.length, 2);
 });
 
 test("trivial turns need no model; a sentence does", () => {
@@ -62,25 +62,25 @@ test("trivial turns need no model; a sentence does", () => {
   for (const text of ["I like tea", "ok, but I moved to Munich", "Ich wohne in Bonn"])
     assert.ok(!isTrivial(text), text);
   assert.equal(
-    extractInput([record(1, "user", { role: "user", content: "thanks" })], { thread: "t" }).content,
+    extractInput([record(1, "user", { role: "user", content: "thanks" })], { threadId: "t" }).content,
     "trivial",
   );
   assert.equal(
-    extractInput([record(1, "user", { role: "user", content: "I bake" })], { thread: "t" }).content,
+    extractInput([record(1, "user", { role: "user", content: "I bake" })], { threadId: "t" }).content,
     "informative",
   );
 });
 
 test("[F60] fenced turns are not read again", () => {
   const records = [record(1, "user", { role: "user", content: "I like tea" })];
-  assert.deepEqual(extractInput(records, { thread: "t", fenced: ({ ref, id }) => ref === "t#1" && id !== "" }), {
+  assert.deepEqual(extractInput(records, { threadId: "t", fenced: ({ ref, id }) => ref === "t#1" && id !== "" }), {
     turns: [],
     content: "trivial",
   });
 });
 
 test("a body that is no message is passed over", () => {
-  assert.deepEqual(extractInput([{ ...record(1, "user", {}), body: "not json" }], { thread: "t" }).turns, []);
+  assert.deepEqual(extractInput([{ ...record(1, "user", {}), body: "not json" }], { threadId: "t" }).turns, []);
 });
 
 function record(seq: number, origin: Origin, body: object): MessageRecord {

@@ -24,7 +24,7 @@ export interface ExtractInput {
 }
 
 export interface ExtractOptions {
-  readonly thread: string;
+  readonly threadId: string;
   /** Whether nothing may be learned from a turn any more. */
   readonly fenced?: (turn: NamedTurn) => boolean;
   /** Imported words may be anybody's: nothing is learned from them unless who imported them asked for it. */
@@ -34,7 +34,7 @@ export interface ExtractOptions {
 export function extractInput(records: readonly MessageRecord[], options: ExtractOptions): ExtractInput {
   const turns: SourceTurn[] = [];
   for (const record of records) {
-    const ref = `${options.thread}#${record.seq}`;
+    const ref = `${options.threadId}#${record.seq}`;
     if (options.fenced?.({ ref, id: record.id }) || (record.origin === "import" && options.imports !== "learn"))
       continue;
     const turn = turnOf(record);

@@ -2,11 +2,11 @@
 import type { Scope } from "./port.ts";
 
 export const SCOPES: readonly Scope[] = [
-  { kind: "thread", thread: "ann-1" },
-  { kind: "thread", thread: "ben-1" },
-  { kind: "thread", thread: "no-such-thread" },
-  { kind: "user", user: "ann" },
-  { kind: "user", user: "nobody" },
+  { kind: "thread", threadId: "ann-1" },
+  { kind: "thread", threadId: "ben-1" },
+  { kind: "thread", threadId: "no-such-thread" },
+  { kind: "user", userId: "ann" },
+  { kind: "user", userId: "nobody" },
 ];
 
 export const QUESTIONS: readonly string[] = [

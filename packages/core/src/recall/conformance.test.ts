@@ -27,8 +27,8 @@ test("an index that forgets the neighbours, miscounts or leaks another user is c
       candidates: (scope, request) => reference.candidates(scope, request),
     },
     {
-      statistics: (_, terms) => reference.statistics({ kind: "user", user: "ben" }, terms),
-      candidates: (_, request) => reference.candidates({ kind: "user", user: "ben" }, request),
+      statistics: (_, terms) => reference.statistics({ kind: "user", userId: "ben" }, terms),
+      candidates: (_, request) => reference.candidates({ kind: "user", userId: "ben" }, request),
     },
   ];
   for (const faulty of faults) assert.notDeepEqual(await differences(faulty, reference), []);

@@ -9,8 +9,8 @@ import type { IndexEntry, RecallIndex, Scope } from "./port.ts";
 import { search } from "./search.ts";
 
 export interface CorpusEntry {
-  readonly thread: string;
-  readonly user: string;
+  readonly threadId: string;
+  readonly userId: string;
   readonly seq: number;
   readonly entry: IndexEntry;
 }
@@ -21,15 +21,15 @@ export function corpus(entries = 600): CorpusEntry[] {
   const clocks = new Map<string, number>();
   const seqs = new Map<string, number>();
   return Array.from({ length: entries }, () => {
-    const thread = THREADS[Math.floor(random() * THREADS.length)]!;
-    const seq = (seqs.get(thread) ?? 0) + 1 + Math.floor(random() * 3);
+    const threadId = THREADS[Math.floor(random() * THREADS.length)]!;
+    const seq = (seqs.get(threadId) ?? 0) + 1 + Math.floor(random() * 3);
     const pause = random() < 0.05 ? 30 * 3_600_000 : random() * 600_000;
-    const clock = (clocks.get(thread) ?? Date.UTC(2024, 0, 1)) + Math.floor(pause);
-    seqs.set(thread, seq);
-    clocks.set(thread, clock);
+    const clock = (clocks.get(threadId) ?? Date.UTC(2024, 0, 1)) + Math.floor(pause);
+    seqs.set(threadId, seq);
+    clocks.set(threadId, clock);
     const speaker = SPEAKERS[Math.floor(random() * SPEAKERS.length)]!;
     const entry = indexEntry({ text: sentence(random), speaker, at: new Date(clock).toISOString() });
-    return { thread, user: thread.startsWith("ann") ? "ann" : "ben", seq, entry };
+    return { threadId, userId: threadId.startsWith("ann") ? "ann" : "ben", seq, entry };
   });
 }
 
@@ -57,7 +57,7 @@ export async function differences(
 async function answer(index: RecallIndex, scope: Scope, question: string, limit = 20): Promise<string> {
   const result = await search(index, scope, question, { limit });
   if (result.kind === "nothing") return result.reason;
-  return result.hits.map(({ doc, score }) => `${doc.thread}:${doc.seq}=${score}`).join(" ");
+  return result.hits.map(({ doc, score }) => `${doc.threadId}:${doc.seq}=${score}`).join(" ");
 }
 
 const THREADS = ["ann-1", "ann-1", "ann-1", "ann-2", "ben-1"];

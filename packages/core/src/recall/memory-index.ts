@@ -15,13 +15,13 @@ import type {
 } from "./port.ts";
 
 interface Address {
-  readonly thread: string;
+  readonly threadId: string;
   readonly seq: number;
-  readonly user?: string;
+  readonly userId?: string;
 }
 
 interface Row extends Placement {
-  readonly thread: string;
+  readonly threadId: string;
   readonly seq: number;
   readonly entry: IndexEntry;
 }
@@ -41,15 +41,15 @@ export class MemoryIndex implements RecallIndex {
 
   /** Entries of a thread in ascending seq; the same (thread, seq) again replaces the entry where it stands. */
   put(address: Address, entry: IndexEntry): void {
-    const thread = this.#threads.get(address.thread) ?? emptyThread();
-    this.#threads.set(address.thread, thread);
-    const user = address.user ?? "";
-    this.#owners.set(user, (this.#owners.get(user) ?? new Set()).add(address.thread));
+    const thread = this.#threads.get(address.threadId) ?? emptyThread();
+    this.#threads.set(address.threadId, thread);
+    const userId = address.userId ?? "";
+    this.#owners.set(userId, (this.#owners.get(userId) ?? new Set()).add(address.threadId));
     const before = thread.rows.get(address.seq);
     if (before) drop(thread, before);
     const { ordinal, session } = before ?? place(thread.newest, entry.at);
     if (!before) thread.newest = { ordinal, session, at: entry.at };
-    const row = { thread: address.thread, seq: address.seq, entry, ordinal, session, at: entry.at };
+    const row = { threadId: address.threadId, seq: address.seq, entry, ordinal, session, at: entry.at };
     thread.rows.set(address.seq, row);
     thread.byOrdinal[ordinal] = row;
     thread.totalLength += entry.length;
@@ -81,9 +81,9 @@ export class MemoryIndex implements RecallIndex {
     const wanted = new Map<string, Uint8Array>();
     for (const seek of request.seeks) {
       for (const row of seekRows(threads, seek)) {
-        const { byOrdinal } = this.#threads.get(row.thread)!;
-        const marks = wanted.get(row.thread) ?? new Uint8Array(byOrdinal.length);
-        wanted.set(row.thread, marks);
+        const { byOrdinal } = this.#threads.get(row.threadId)!;
+        const marks = wanted.get(row.threadId) ?? new Uint8Array(byOrdinal.length);
+        wanted.set(row.threadId, marks);
         for (let at = Math.max(0, row.ordinal - request.reach); at <= row.ordinal + request.reach; at += 1) {
           if (byOrdinal[at]?.session === row.session) marks[at] = 1;
         }
@@ -94,7 +94,7 @@ export class MemoryIndex implements RecallIndex {
 
   /** The thread that spoke last comes first. */
   #within(scope: Scope): Thread[] {
-    const names = scope.kind === "thread" ? [scope.thread] : [...(this.#owners.get(scope.user) ?? [])].sort();
+    const names = scope.kind === "thread" ? [scope.threadId] : [...(this.#owners.get(scope.userId) ?? [])].sort();
     const threads = names.map((name) => this.#threads.get(name)).filter((thread) => thread !== undefined);
     return threads.sort((a, b) => (a.newest!.at === b.newest!.at ? 0 : a.newest!.at > b.newest!.at ? -1 : 1));
   }
@@ -140,12 +140,12 @@ function markedDocs(thread: Thread, marks: Uint8Array, terms: readonly string[])
   const docs: IndexedDoc[] = [];
   const frequencies: number[][] = [];
   for (let at = marks.indexOf(1); at >= 0; at = marks.indexOf(1, at + 1)) {
-    const { thread: name, seq, ordinal, session, at: time, entry } = thread.byOrdinal[at]!;
+    const { threadId: name, seq, ordinal, session, at: time, entry } = thread.byOrdinal[at]!;
     const { speaker, length, asks } = entry;
     const own = new Array<number>(terms.length).fill(0);
     frequencies[at] = own;
     docs.push({
-      thread: name,
+      threadId: name,
       seq,
       ordinal,
       session,

@@ -19,8 +19,8 @@
  */
 
 export type Scope =
-  | { readonly kind: "thread"; readonly thread: string }
-  | { readonly kind: "user"; readonly user: string };
+  | { readonly kind: "thread"; readonly threadId: string }
+  | { readonly kind: "user"; readonly userId: string };
 
 /** What a store keeps of one message. */
 export interface IndexEntry {
@@ -45,7 +45,7 @@ export interface Placement {
 
 /** An entry as a candidate: frequencies of the asked terms only. */
 export interface IndexedDoc {
-  readonly thread: string;
+  readonly threadId: string;
   readonly seq: number;
   readonly ordinal: number;
   readonly session: number;

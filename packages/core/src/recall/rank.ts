@@ -87,7 +87,7 @@ function strongest<T extends { readonly score: number; readonly exact: number }>
 }
 
 function inConversationOrder(a: IndexedDoc, b: IndexedDoc): number {
-  if (a.thread !== b.thread) return a.thread < b.thread ? -1 : 1;
+  if (a.threadId !== b.threadId) return a.threadId < b.threadId ? -1 : 1;
   return a.ordinal - b.ordinal || a.seq - b.seq;
 }
 
@@ -126,7 +126,7 @@ function poolFrequencies(docs: readonly IndexedDoc[], width: number, options: Ra
 }
 
 function sameSession(a: IndexedDoc, b: IndexedDoc): boolean {
-  return a.session === b.session && a.thread === b.thread;
+  return a.session === b.session && a.threadId === b.threadId;
 }
 
 /** What the session as a whole says about the question, for each entry of it. */

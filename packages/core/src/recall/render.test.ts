@@ -16,7 +16,7 @@ test("turns stand in their order under one date per session, whatever their rank
 });
 
 test("several threads are told apart", () => {
-  const { text } = renderHits([hit(1, 0, "here"), { ...hit(1, 0, "there"), thread: "u" }], { tokens: 100, count });
+  const { text } = renderHits([hit(1, 0, "here"), { ...hit(1, 0, "there"), threadId: "u" }], { tokens: 100, count });
   assert.equal(text, "t, 2024-01-01\n1 Ann: here\nu, 2024-01-01\n1 Ann: there\n");
 });
 
@@ -43,5 +43,5 @@ test("the text never costs more than the budget and says what it shows", () => {
 });
 
 function hit(seq: number, session: number, text: string): ShownHit {
-  return { thread: "t", session, seq, at: `2024-01-0${session + 1}T10:00:00Z`, speaker: "Ann", text };
+  return { threadId: "t", session, seq, at: `2024-01-0${session + 1}T10:00:00Z`, speaker: "Ann", text };
 }

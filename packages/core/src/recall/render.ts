@@ -5,7 +5,7 @@
 import { createSnippets, type Snippet } from "./snippet.ts";
 
 export interface ShownHit {
-  readonly thread: string;
+  readonly threadId: string;
   readonly session: number;
   readonly seq: number;
   readonly at: string;
@@ -33,7 +33,7 @@ export interface Rendered {
 export function renderHits(hits: readonly ShownHit[], options: RenderOptions): Rendered {
   const chosen: Line[] = [];
   const sessions = new Set<string>();
-  const several = hits.some(({ thread }) => thread !== hits[0]!.thread);
+  const several = hits.some(({ threadId }) => threadId !== hits[0]!.threadId);
   const { characters = 1_200, question = "" } = options;
   const snippetOf = createSnippets(question, { characters });
   let spent = 0;
@@ -77,14 +77,14 @@ function shorten(text: string, characters: number, snippetOf: (text: string) => 
 }
 
 function sessionOf(hit: ShownHit): string {
-  return `${hit.thread} ${hit.session}`;
+  return `${hit.threadId} ${hit.session}`;
 }
 
 function headingOf(hit: ShownHit, severalThreads: boolean): string {
-  return `${severalThreads ? `${hit.thread}, ` : ""}${hit.at.slice(0, 10)}\n`;
+  return `${severalThreads ? `${hit.threadId}, ` : ""}${hit.at.slice(0, 10)}\n`;
 }
 
 function inOrder(a: ShownHit, b: ShownHit): number {
-  if (a.thread !== b.thread) return a.thread < b.thread ? -1 : 1;
+  if (a.threadId !== b.threadId) return a.threadId < b.threadId ? -1 : 1;
   return a.session - b.session || a.seq - b.seq;
 }

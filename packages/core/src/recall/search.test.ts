@@ -5,7 +5,7 @@ import { indexEntry } from "./entry.ts";
 import { MemoryIndex } from "./memory-index.ts";
 import { type SearchOptions, search } from "./search.ts";
 
-const THREAD = { kind: "thread", thread: "t" } as const;
+const THREAD = { kind: "thread", threadId: "t" } as const;
 
 test("the turn that holds the words of the question comes first", async () => {
   const index = talk(["Ann: I bought a red bicycle", "Ben: The weather was awful", "Ann: My sister plays chess"]);
@@ -25,7 +25,7 @@ test("an answer is found by the words of the question before it", async () => {
 test("a hit gives its neighbors nothing across a pause of many hours", async () => {
   const index = new MemoryIndex();
   const say = (seq: number, text: string, at: string): void =>
-    index.put({ thread: "t", seq }, indexEntry({ text, speaker: "Ann", at }));
+    index.put({ threadId: "t", seq }, indexEntry({ text, speaker: "Ann", at }));
   say(1, "the harpsichord concert", "2024-01-01T10:00:00Z");
   say(2, "see you", "2024-01-01T22:00:00Z");
   assert.deepEqual(await seqs(index, "harpsichord"), [1]);
@@ -91,11 +91,11 @@ test("hits do not depend on the order in which threads were added, nor on other 
   await fc.assert(
     fc.asyncProperty(fc.shuffledSubarray(["a", "b", "c", "d"], { minLength: 4 }), async (order) => {
       const index = new MemoryIndex();
-      for (const thread of order) for (const [at, line] of lines.entries()) add(index, thread, at + 1, line, "me");
+      for (const threadId of order) for (const [at, line] of lines.entries()) add(index, threadId, at + 1, line, "me");
       add(index, "stranger", 1, lines[3] ?? "", "you");
-      const result = await search(index, { kind: "user", user: "me" }, "garden music 3");
+      const result = await search(index, { kind: "user", userId: "me" }, "garden music 3");
       assert.ok(result.kind === "found");
-      const found = result.hits.map(({ doc, score }) => `${doc.thread} ${doc.seq} ${score}`);
+      const found = result.hits.map(({ doc, score }) => `${doc.threadId} ${doc.seq} ${score}`);
       assert.ok(found.every((line) => !line.startsWith("stranger")));
       expected ??= found;
       assert.deepEqual(found, expected);
@@ -127,10 +127,10 @@ function talk(lines: readonly string[]): MemoryIndex {
   return index;
 }
 
-function add(index: MemoryIndex, thread: string, seq: number, line: string, user = "me"): void {
+function add(index: MemoryIndex, threadId: string, seq: number, line: string, userId = "me"): void {
   const colon = line.indexOf(":");
   const entry = indexEntry({ speaker: line.slice(0, colon), text: line.slice(colon + 1), at: "2024-03-01T10:00:00Z" });
-  index.put({ thread, seq, user }, entry);
+  index.put({ threadId, seq, userId }, entry);
 }
 
 async function seqs(index: MemoryIndex, question: string, options?: SearchOptions): Promise<number[]> {

@@ -21,11 +21,11 @@ const holding = (presented: KeyFacts["presented"], exist = true): KeyFacts => ({
   providerUser: null,
 });
 const key = (given: Partial<PresentedKey> = {}): KeyFacts =>
-  holding({ id: "k1", user: "ada", role: "user", state: "valid", ...given });
+  holding({ id: "k1", userId: "ada", role: "user", state: "valid", ...given });
 
 function outcome(verdict: Verdict): string {
   if (verdict.kind === "refused") return `${verdict.status} ${verdict.code}`;
-  return verdict.caller === null ? "anybody" : `${verdict.caller.user} ${verdict.caller.role}`;
+  return verdict.caller === null ? "anybody" : `${verdict.caller.userId} ${verdict.caller.role}`;
 }
 
 function table(rows: readonly (readonly [string, Partial<RequestFacts>, KeyFacts, string])[]): void {

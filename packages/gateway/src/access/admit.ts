@@ -39,14 +39,14 @@ export interface KeyFacts {
 
 export interface PresentedKey {
   readonly id: string;
-  readonly user: string;
+  readonly userId: string;
   readonly role: KeyRole;
   readonly state: "valid" | "expired" | "revoked";
 }
 
 export interface Caller {
   /** As whom: everything of another user is not there. */
-  readonly user: string;
+  readonly userId: string;
   readonly role: KeyRole;
   /** Null: the person at this machine, where there are no keys. */
   readonly key: string | null;
@@ -93,18 +93,18 @@ function recognized(facts: RequestFacts, { exist, presented, providerUser }: Key
   if (facts.access === "open" || facts.access === "page") return { kind: "admitted", caller: null };
   if (!exist) {
     if (facts.connection !== "loopback") return refused(401, "no-key", NO_KEY);
-    return named({ user: DEFAULT_USER, role: "admin", key: null }, facts);
+    return named({ userId: DEFAULT_USER, role: "admin", key: null }, facts);
   }
   if ((presented === "none" || presented === "unknown") && facts.access === "provider" && providerUser !== null)
-    return named({ user: providerUser, role: "user", key: providerUser }, facts);
+    return named({ userId: providerUser, role: "user", key: providerUser }, facts);
   if (presented === "none") return refused(401, "no-key", NO_KEY);
   if (presented === "several") return refused(401, "bad-key", "two different keys came with one request: send one");
   if (presented === "unknown" || presented.state !== "valid")
     return refused(401, "bad-key", "this key is not known, or no longer valid");
-  const { id, user, role } = presented;
+  const { id, userId, role } = presented;
   if (facts.access === "admin" && role !== "admin")
     return refused(403, "admin-only", "this needs a key with the role admin");
-  return named({ user, role, key: id }, facts);
+  return named({ userId, role, key: id }, facts);
 }
 
 /** Naming another is refused, never ignored: an answer about oneself would be taken for the other's. */
@@ -113,13 +113,13 @@ function named(caller: Caller, { namedUser }: RequestFacts): Verdict {
   const checked = checkUser(namedUser);
   if (checked.kind === "invalid") return refused(400, "bad-user", `X-Palimpsest-User: ${checked.problem}`);
   return mayAct(caller, namedUser)
-    ? { kind: "admitted", caller: { ...caller, user: namedUser } }
+    ? { kind: "admitted", caller: { ...caller, userId: namedUser } }
     : refused(403, "not-your-user", "this key may not act for another user: that takes the role delegate or admin");
 }
 
 /** Where there are no keys, everything is the person's own: nobody else is there to be named. */
-export function mayAct({ user, role, key }: Caller, other: string): boolean {
-  return other === user || (key !== null && role !== "user");
+export function mayAct({ userId, role, key }: Caller, other: string): boolean {
+  return other === userId || (key !== null && role !== "user");
 }
 
 /** Names of this machine that no other machine can be reached by. */

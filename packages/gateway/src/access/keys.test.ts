@@ -31,7 +31,7 @@ test("either header brings a key, a provider's beside it is passed over, and two
   });
   const ada = await createKey(keys, { user: "ada", role: "user", expiresAt: expiryOf("90d", now) }, now);
   const bob = await createKey(keys, { user: "bob", role: "admin", expiresAt: null }, now);
-  const own = { id: ada.id, user: "ada", role: "user", state: "valid" };
+  const own = { id: ada.id, userId: "ada", role: "user", state: "valid" };
   assert.deepEqual(await facts({ authorization: `Bearer ${ada.key}` }), own);
   assert.deepEqual(await facts({ authorization: `bearer ${ada.key}`, "x-api-key": ada.key }), own);
   assert.deepEqual(await facts({ "x-api-key": ada.key, authorization: "Bearer sk-provider" }), own);

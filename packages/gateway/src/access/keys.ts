@@ -82,7 +82,7 @@ export async function keyFacts(
 
 function presented({ id, user, role, expiresAt, revokedAt }: KeyRow, now: Date): PresentedKey {
   const expired = expiresAt !== null && expiresAt <= now.toISOString();
-  return { id, user, role, state: revokedAt !== null ? "revoked" : expired ? "expired" : "valid" };
+  return { id, userId: user, role, state: revokedAt !== null ? "revoked" : expired ? "expired" : "valid" };
 }
 
 function presentedKeys(headers: Headers): string[] {

@@ -22,11 +22,11 @@ test("a provider's key is read from its header, and from a client's own only whe
 
 test("a key's user is the same each time, another's another, and says nothing of the key", () => {
   const secret = Buffer.from("a secret of this gateway");
-  const user = providerUser(secret, "sk-very-secret");
-  assert.match(user, /^provider-[0-9a-f]{40}$/);
-  assert.equal(providerUser(secret, "sk-very-secret"), user);
-  assert.notEqual(providerUser(secret, "sk-other"), user);
-  assert.notEqual(providerUser(Buffer.from("another gateway's"), "sk-very-secret"), user);
+  const userId = providerUser(secret, "sk-very-secret");
+  assert.match(userId, /^provider-[0-9a-f]{40}$/);
+  assert.equal(providerUser(secret, "sk-very-secret"), userId);
+  assert.notEqual(providerUser(secret, "sk-other"), userId);
+  assert.notEqual(providerUser(Buffer.from("another gateway's"), "sk-very-secret"), userId);
 });
 
 test("the secret is made once, for its owner alone, unless the environment brings one", async (t) => {

@@ -18,9 +18,9 @@ async function ask(client: OpenAI, messages: readonly Message[], more: object = 
   return { message: data.choices[0]!.message, match: header("match"), thread: header("thread"), view: header("view") };
 }
 
-async function said({ home }: BeforeProvider, thread: string | null): Promise<unknown[]> {
+async function said({ home }: BeforeProvider, threadId: string | null): Promise<unknown[]> {
   const bodies: unknown[] = [];
-  for await (const { body } of replay(home, thread!)) bodies.push(JSON.parse(body).content);
+  for await (const { body } of replay(home, threadId!)) bodies.push(JSON.parse(body).content);
   return bodies;
 }
 

@@ -115,7 +115,7 @@ function orUnstored(error: unknown): null {
 function flightOf<M extends object>({ call, bytes }: Exchange<M>): string {
   const { caller, path } = call;
   return createHash("sha256")
-    .update(JSON.stringify([caller.user, caller.key, path]))
+    .update(JSON.stringify([caller.userId, caller.key, path]))
     .update(bytes)
     .digest("base64");
 }

@@ -31,6 +31,6 @@ export function sessionSettings(
   // Nobody asked for a call to the model of the conversation: it costs, and the client would wait for it.
   const hasWriter =
     settings.summarization.model_name !== null || settings.models.some(({ lightweight }) => lightweight);
-  const writer = hasWriter ? configuredWriter(settings, chosen, { store, thread }) : null;
+  const writer = hasWriter ? configuredWriter(settings, chosen, { store, threadId: thread }) : null;
   return { summarization, ...(writer !== null && { writer }) };
 }

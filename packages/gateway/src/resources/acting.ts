@@ -77,9 +77,9 @@ export const actingRoutes: readonly Route[] = [
       const forked = await forkInHome(call.home, id, { as, at });
       switch (forked.kind) {
         case "forked":
-          return { thread: forked.thread, parent: id, at: forked.at };
+          return { thread: forked.threadId, parent: id, at: forked.at };
         case "exists":
-          throw new ProblemError(409, "exists", `there is a thread ${JSON.stringify(forked.thread)} already`);
+          throw new ProblemError(409, "exists", `there is a thread ${JSON.stringify(forked.threadId)} already`);
         case "beyond-end":
           throw new ProblemError(422, "beyond-end", `there is no record ${at}: choose an earlier one`);
         case "workspace-full":
@@ -137,7 +137,7 @@ export const actingRoutes: readonly Route[] = [
         case "missing":
           throw missing(id);
         case "busy":
-          throw busy(result.thread, result.expiresAt);
+          throw busy(result.threadId, result.expiresAt);
         case "lease-lost":
         case "conflict":
           throw busy(id);

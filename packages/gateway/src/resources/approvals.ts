@@ -30,7 +30,7 @@ export function approvalRoutes(agents: Agents): readonly Route[] {
       async handle(call) {
         const id = await ownThread(call);
         const { agent } = await agents.get(null);
-        return { thread: id, approvals: await agent.thread(id, { userId: call.home.user }).approvals() };
+        return { thread: id, approvals: await agent.thread(id, { userId: call.home.userId }).approvals() };
       },
     }),
     route({
@@ -48,7 +48,7 @@ export function approvalRoutes(agents: Agents): readonly Route[] {
         const id = await ownThread(request);
         const { call, answer, reason } = request.body;
         const { agent } = await agents.get(null);
-        const approved = await agent.thread(id, { userId: request.home.user }).approve(call, answer, reason);
+        const approved = await agent.thread(id, { userId: request.home.userId }).approve(call, answer, reason);
         switch (approved.kind) {
           case "recorded":
             return { thread: id, call, answer, open: approved.open };

@@ -62,7 +62,7 @@ export function chatRoutes({ agents, runs, after }: RunDeps & { readonly after: 
         const options = { originalMessages: messages.slice(-1), onError: (error: Error) => problemOf(error).message };
         let chunks: Chunks | null = null;
         const run = await startedRun(runs, {
-          user: home.user,
+          user: home.userId,
           thread: newThreadId(id),
           model,
           // Whoever says something new doesn't wait for an answer that they stopped reading.
@@ -88,7 +88,7 @@ export function chatRoutes({ agents, runs, after }: RunDeps & { readonly after: 
       streams: "always",
       answer: z.string(),
       async handle({ params, home }) {
-        const run = runs.on(home.user, params["id"] ?? "");
+        const run = runs.on(home.userId, params["id"] ?? "");
         await run?.started;
         if (run === null || run.stream === null) return NOTHING;
         const { options = {}, attendance = null } = shown.get(run) ?? {};
@@ -104,7 +104,7 @@ export function chatRoutes({ agents, runs, after }: RunDeps & { readonly after: 
       async handle(call) {
         const id = await ownThread(call);
         const { agent } = await agents.get(null);
-        const handle = (thread: string): ThreadHandle => agent.thread(thread, { userId: call.home.user });
+        const handle = (thread: string): ThreadHandle => agent.thread(thread, { userId: call.home.userId });
         return { id, messages: await handle(await handle(id).current()).uiMessages() };
       },
     }),

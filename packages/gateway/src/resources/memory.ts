@@ -243,7 +243,7 @@ interface About {
 }
 
 async function inMemory<T>({ home, query }: About, work: (memory: OpenMemory) => Promise<T>): Promise<T> {
-  const checked = checkScope(home.user, query.agent ?? null);
+  const checked = checkScope(home.userId, query.agent ?? null);
   if (checked.kind === "invalid") throw new ProblemError(400, "invalid", `query.agent: ${checked.problem}`);
   const repository = await home.memory(home.store);
   const service = memoryService({ repository, clock: home.clock, ids: randomUUID });

@@ -30,9 +30,9 @@ const says = (text: string) => (event: ReadEvent) => event.data["text"] === text
 const textOf = (events: readonly ReadEvent[]) =>
   events.map(({ data }) => (data.type === "text-delta" ? data["text"] : "")).join("");
 /** What was said in a thread, each with where it came from. */
-async function saidIn(at: Place, thread: string): Promise<string[]> {
+async function saidIn(at: Place, threadId: string): Promise<string[]> {
   const said: string[] = [];
-  for await (const { record } of at.home.store.records(thread, { kinds: ["message"] }))
+  for await (const { record } of at.home.store.records(threadId, { kinds: ["message"] }))
     if (record.kind === "message") said.push(`${record.origin} ${record.body}`);
   return said;
 }
@@ -275,14 +275,14 @@ function image(data: unknown): object {
 }
 
 /** The thread once no run is under way on it. */
-async function settled(at: Place, thread: string) {
+async function settled(at: Place, threadId: string) {
   for (;;) {
-    const answer = await at.post(`/api/threads/${thread}/verify`, {});
-    const lease = await at.home.store.acquireLease(thread, "test", 1000);
+    const answer = await at.post(`/api/threads/${threadId}/verify`, {});
+    const lease = await at.home.store.acquireLease(threadId, "test", 1000);
     assert.equal(answer.status, 200);
     if (lease.kind === "acquired") {
       await at.home.store.releaseLease(lease.lease);
-      return saidIn(at, thread);
+      return saidIn(at, threadId);
     }
     await new Promise((resolve) => setImmediate(resolve));
   }

@@ -76,7 +76,7 @@ export function runRoutes({ runs }: RunDeps): readonly Route[] {
         const said = saidIn(call.body);
         const own = await runModel(call.home, { model, providerKey: call.providerKey });
         const started = await startedRun(runs, {
-          user: call.home.user,
+          user: call.home.userId,
           thread: newThreadId(call.params["id"] ?? ""),
           model,
           multitask,
@@ -212,7 +212,7 @@ function saidIn({
 
 function ownRun(runs: Runs, { params, home }: Pick<Call<unknown, unknown>, "params" | "home">): Run {
   const id = params["run"] ?? "";
-  const own = runs.find(home.user, id);
+  const own = runs.find(home.userId, id);
   if (own === null) throw notFound(`run ${JSON.stringify(id.slice(0, 140))}`);
   return own;
 }

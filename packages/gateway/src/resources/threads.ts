@@ -62,7 +62,7 @@ export const threadRoutes: readonly Route[] = [
       const own = body.user === undefined ? home : home.forUser(body.user);
       const name = body.title === undefined ? null : checkedTitle(body.title);
       const records = name === null ? [] : [{ kind: "state" as const, patch: { title: name } }];
-      const made = await createThread(own, { id, ...(body.agent !== undefined && { agent: body.agent }) }, records);
+      const made = await createThread(own, { id, ...(body.agent !== undefined && { agentName: body.agent }) }, records);
       if (made === "exists")
         throw new ProblemError(409, "exists", `there is a thread ${JSON.stringify(id)} already: choose another id`);
       return threadDocument(await ownSummary({ params: { id }, home: own }));
@@ -104,7 +104,7 @@ export const threadRoutes: readonly Route[] = [
       const id = await ownThread(call);
       const result = await deleteInHome(call.home, id);
       if (result.kind === "missing") throw missing(id);
-      if (result.kind === "busy") throw busy(result.thread, result.expiresAt);
+      if (result.kind === "busy") throw busy(result.threadId, result.expiresAt);
       return { thread: id, deleted: true as const };
     },
   }),
@@ -134,12 +134,12 @@ export const threadRoutes: readonly Route[] = [
       const id = newThreadId(params["id"]!);
       const settings = (await home.settings()).title;
       const outcome = await importFile(home, "the body", {
-        thread: id,
+        threadId: id,
         bytes: Buffer.from(body),
         title: settings.enabled ? { maxWords: settings.max_words } : null,
         onInvalid: query.skipInvalid === true ? "skip" : "refuse",
         memory: query.learn === true ? "learn" : "skip",
-        ...(query.agent !== undefined && { agent: query.agent }),
+        ...(query.agent !== undefined && { agentName: query.agent }),
         signal,
       });
       switch (outcome.kind) {
@@ -157,9 +157,9 @@ export const threadRoutes: readonly Route[] = [
         case "bad-thread-id":
           throw new ProblemError(400, outcome.kind, outcome.problem);
         case "exists":
-          throw new ProblemError(409, "exists", `there is a thread ${JSON.stringify(outcome.thread)} already`);
+          throw new ProblemError(409, "exists", `there is a thread ${JSON.stringify(outcome.threadId)} already`);
         case "busy":
-          throw busy(outcome.thread);
+          throw busy(outcome.threadId);
       }
     },
   }),

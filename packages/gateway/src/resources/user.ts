@@ -18,7 +18,7 @@ export const userRoutes: readonly Route[] = [
     summary: "Who the caller is",
     access: "user",
     answer: z.strictObject({ user: z.string(), role: z.string() }),
-    handle: async ({ caller: { user, role } }) => ({ user, role }),
+    handle: async ({ caller: { userId, role } }) => ({ user: userId, role }),
   }),
   route({
     method: "GET",
@@ -45,17 +45,17 @@ export const userRoutes: readonly Route[] = [
       keys: z.int().describe("Keys that were ended; they stay listed, so that nobody comes in without one."),
     }),
     async handle({ home, body }) {
-      if (body.user !== home.user)
+      if (body.user !== home.userId)
         throw new ProblemError(
           400,
           "invalid",
-          `body.user: this would delete everything of ${JSON.stringify(home.user)}`,
+          `body.user: this would delete everything of ${JSON.stringify(home.userId)}`,
         );
       const { deleted, kept } = await deleteThreads(home);
       const repository = await home.memory(home.store);
       let memories = 0;
-      for (const scope of await scopesOf(repository, home.user)) if (await emptied(repository, scope)) memories += 1;
-      return { user: home.user, deleted, kept, memories, keys: await endKeys(home) };
+      for (const scope of await scopesOf(repository, home.userId)) if (await emptied(repository, scope)) memories += 1;
+      return { user: home.userId, deleted, kept, memories, keys: await endKeys(home) };
     },
   }),
 ];
@@ -71,20 +71,20 @@ async function endKeys(home: Home): Promise<number> {
   return ended;
 }
 
-async function keysOf({ store: { keys }, user }: Home): Promise<readonly ListedKey[]> {
-  return keys === undefined ? [] : (await listKeys(keys)).filter((key) => key.user === user);
+async function keysOf({ store: { keys }, userId }: Home): Promise<readonly ListedKey[]> {
+  return keys === undefined ? [] : (await listKeys(keys)).filter((key) => key.user === userId);
 }
 
 async function* everything(home: Home): AsyncGenerator<string> {
-  yield line({ kind: "user", user: home.user, at: home.clock().toISOString() });
+  yield line({ kind: "user", user: home.userId, at: home.clock().toISOString() });
   for await (const summary of everyThread(home.store)) {
     const { id } = summary.header;
     yield line({ kind: "thread", thread: threadDocument(summary) });
     for await (const { record } of home.store.records(id)) yield line({ kind: "record", thread: id, record });
   }
   const repository = await home.memory(home.store);
-  for (const scope of await scopesOf(repository, home.user))
-    yield line({ kind: "memory", agent: scope.agent, document: await repository.read(scope) });
+  for (const scope of await scopesOf(repository, home.userId))
+    yield line({ kind: "memory", agent: scope.agentName, document: await repository.read(scope) });
   for (const key of await keysOf(home)) yield line({ kind: "key", key });
 }
 
@@ -101,8 +101,8 @@ async function deleteThreads(home: Home): Promise<{ readonly deleted: number; re
   return { deleted: ids.length - kept.length, kept };
 }
 
-async function scopesOf({ storage }: Repository, user: string): Promise<readonly MemoryScope[]> {
-  return (await storage.scopes?.(user)) ?? [{ user, agent: null }];
+async function scopesOf({ storage }: Repository, userId: string): Promise<readonly MemoryScope[]> {
+  return (await storage.scopes?.(userId)) ?? [{ userId, agentName: null }];
 }
 
 /** Nothing of it is left, its history and copies that were set aside included; false: there was nothing. */

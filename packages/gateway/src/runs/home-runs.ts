@@ -16,7 +16,7 @@ export function homeRuns({ home, log, ...deps }: HomeRunsOptions): Runs {
     version: async (user, thread) => (await home.forUser(user).store.head(thread))?.version ?? 0,
     async fork(user, thread, at) {
       const forked = await forkInHome(home.forUser(user), thread, { at });
-      if (forked.kind === "forked") return forked.thread;
+      if (forked.kind === "forked") return forked.threadId;
       const why =
         forked.kind === "workspace-full" ? forked.message : `thread ${thread} can't be forked: ${forked.kind}`;
       throw new ProblemError(409, forked.kind, why);

@@ -29,9 +29,9 @@ export interface Runs {
   /** Unless it waits for others, it has started when this answers, or could not. */
   start(order: RunOrder): Promise<Started>;
   /** Of this user; another's is not there. */
-  find(user: string, id: string): Run | null;
+  find(userId: string, id: string): Run | null;
   /** The one under way that was asked for on this thread. */
-  on(user: string, thread: string): Run | null;
+  on(userId: string, threadId: string): Run | null;
   /** Nothing new begins; what doesn't end within the time is stopped. */
   close(graceMs: number): Promise<void>;
 }
@@ -47,9 +47,9 @@ export interface RunsDeps {
 
 interface ForkableThreads {
   /** 0: there is no such thread. */
-  version(user: string, thread: string): Promise<number>;
+  version(userId: string, threadId: string): Promise<number>;
   /** The fork's id. */
-  fork(user: string, thread: string, at: number): Promise<string>;
+  fork(userId: string, threadId: string, at: number): Promise<string>;
 }
 
 interface Lane {
@@ -95,13 +95,13 @@ class Registry implements Runs {
     return { kind: "run", run };
   }
 
-  find(user: string, id: string): Run | null {
+  find(userId: string, id: string): Run | null {
     const run = this.#kept.find(id);
-    return run?.facts.user === user ? run : null;
+    return run?.facts.user === userId ? run : null;
   }
 
-  on(user: string, thread: string): Run | null {
-    return this.#lanes.get(keyOf(user, thread))?.active ?? null;
+  on(userId: string, threadId: string): Run | null {
+    return this.#lanes.get(keyOf(userId, threadId))?.active ?? null;
   }
 
   async close(graceMs: number): Promise<void> {
@@ -159,8 +159,8 @@ const LEASE_WAIT_MS = 45_000;
 /** What a run that was stopped has to write down what was said so far. */
 const STOPPING_MS = 5_000;
 
-function keyOf(user: string, thread: string): string {
-  return JSON.stringify([user, thread]);
+function keyOf(userId: string, threadId: string): string {
+  return JSON.stringify([userId, threadId]);
 }
 
 async function endedWithin(runs: readonly Run[], ms: number, after: After): Promise<void> {

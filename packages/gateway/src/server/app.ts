@@ -73,7 +73,7 @@ export function createApp(deps: AppDeps): App {
     });
   app.all("/v1/*", (c) =>
     answered(c, deps, COMPATIBLE, async (caller, request) => {
-      const [home, release] = [deps.home.forUser(caller!.user), enter(caller)];
+      const [home, release] = [deps.home.forUser(caller!.userId), enter(caller)];
       const { headers } = c.req.raw;
       const { pathname, search } = new URL(c.req.raw.url);
       const call: CompatibleRequest = {
@@ -126,7 +126,7 @@ export function createApp(deps: AppDeps): App {
 
   async function work(route: Route, params: Call<never, never>["params"], c: Ctx, caller: Caller | null) {
     const input = await readInput(route, c.req.raw, deps);
-    const own = caller === null ? deps.home : deps.home.forUser(caller.user);
+    const own = caller === null ? deps.home : deps.home.forUser(caller.userId);
     const home = { ...own, store: measuredStore(own.store, deps.metrics.store) };
     const { headers, signal } = c.req.raw;
     const meter = meterOf(caller);
@@ -196,7 +196,7 @@ async function answered(
     path: loggedPath(raw.url),
     status,
     ms,
-    user: caller?.user ?? null,
+    user: caller?.userId ?? null,
     key: caller?.key ?? null,
     ...failure,
   });

@@ -153,7 +153,7 @@ test("a user that is no text, and headers that are none, are refused; nothing se
   const at = await withThread(t);
   const { keys } = at.home.store;
   const { key } = await createKey(keys!, { user: "front", role: "delegate", expiresAt: null }, new Date());
-  const as = (user: string) => sent(at, "/api/user", { headers: { "x-api-key": key, "x-palimpsest-user": user } });
+  const as = (userId: string) => sent(at, "/api/user", { headers: { "x-api-key": key, "x-palimpsest-user": userId } });
   const latin = (text: string) => Buffer.from(text).toString("latin1");
   assert.equal(JSON.parse((await as(latin("Zoë 😀"))).text).user, "Zoë 😀");
   assert.equal(outcome(await as("Zo\xeb")), "400 bad-user");

@@ -13,8 +13,8 @@ export interface Swept {
 export async function deleteOldThreads(home: Home, before: Date): Promise<Swept> {
   const limit = before.toISOString();
   const swept = { deleted: 0, busy: 0 };
-  for await (const { user } of everyUser(home.store)) {
-    const own = home.forUser(user);
+  for await (const { userId } of everyUser(home.store)) {
+    const own = home.forUser(userId);
     const old: string[] = [];
     for await (const { header, updatedAt } of everyThread(own.store, { kind: "main" }))
       if (updatedAt < limit) old.push(header.id);

@@ -69,7 +69,7 @@ async function expireLease(store: {
 }): Promise<void> {
   const busy = await store.acquireLease("t", "asks", 1);
   assert.equal(busy.kind, "busy");
-  if (busy.kind === "busy") await store.releaseLease({ thread: "t", owner: busy.owner, epoch: 1 });
+  if (busy.kind === "busy") await store.releaseLease({ threadId: "t", owner: busy.owner, epoch: 1 });
 }
 
 for (const hook of ["beforeAgent", "beforeModel"] as const) {

@@ -54,5 +54,5 @@ async function killInTool(path: string): Promise<void> {
 async function letLeaseExpire(store: Store): Promise<void> {
   const held = await store.acquireLease("t", "next", 1);
   assert.equal(held.kind, "busy");
-  if (held.kind === "busy") await store.releaseLease({ thread: "t", owner: held.owner, epoch: 1 });
+  if (held.kind === "busy") await store.releaseLease({ threadId: "t", owner: held.owner, epoch: 1 });
 }

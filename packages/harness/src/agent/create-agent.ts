@@ -123,7 +123,7 @@ export function createAgent(options: AgentOptions): Agent {
   const running = new Map<string, AgentStream>();
   const { copyFiles: files = null } = options;
   const stream = <O>(input: RunInput<O>, order: ForkOrder | null = null): AgentStream<O> => {
-    const { threadId = `thread-${ids()}`, userId = store.user } = input;
+    const { threadId = `thread-${ids()}`, userId = store.userId } = input;
     const fork = order && {
       from: order.from,
       said: order.act === "edit" ? order.messageId : undefined,
@@ -154,8 +154,8 @@ export function createAgent(options: AgentOptions): Agent {
       stream({ ...input, threadId: as }, { act: "regenerate", from, messageId }),
     edit: ({ as, messageId, threadId: from, ...input }) =>
       stream({ ...input, threadId: as }, { act: "edit", from, messageId }),
-    running: (threadId, { userId = store.user } = {}) => running.get(JSON.stringify([userId, threadId])) ?? null,
-    threads: ({ userId = store.user, ...query } = {}) => asUser(store, userId).threads(query),
+    running: (threadId, { userId = store.userId } = {}) => running.get(JSON.stringify([userId, threadId])) ?? null,
+    threads: ({ userId = store.userId, ...query } = {}) => asUser(store, userId).threads(query),
     async generate(input) {
       const result = await stream(input).result;
       const { end, error } = result;
@@ -164,7 +164,7 @@ export function createAgent(options: AgentOptions): Agent {
         throw new AgentError("busy", `thread ${result.threadId} is held by another run: try again when it has ended`);
       return result;
     },
-    async compact(threadId, { signal, userId = store.user, ...request } = {}) {
+    async compact(threadId, { signal, userId = store.userId, ...request } = {}) {
       lifetime.closing.throwIfAborted();
       const emit = (event: AgentEvent): void => tell(event, threadId, userId);
       const session = { threadId, userId, runId: ids(), signal: lifetime.signalWith(signal), emit };
@@ -173,7 +173,7 @@ export function createAgent(options: AgentOptions): Agent {
       );
       return leased.kind === "done" ? leased.value : unchanged(leased.kind);
     },
-    thread: (id, { userId = store.user } = {}) => {
+    thread: (id, { userId = store.userId } = {}) => {
       const window = () => setup.book.window();
       return threadHandle(id, { deps: depsOf(setup, userId), window, asker: () => askerOf(setup), files });
     },

@@ -69,7 +69,7 @@ async function runOn(
   input: StartedRun,
   { emit: tell, progress }: { readonly emit: Emit; readonly progress: Progress },
 ): Promise<RunEnd> {
-  const { threadId, runId, userId, agentName: agent } = input;
+  const { threadId, runId, userId, agentName } = input;
   if (setup.lifetime.closing.aborted) throw new AgentError("closed", CLOSED);
   const signal = setup.lifetime.signalWith(input.signal);
   const id = checkThreadId(threadId);
@@ -99,7 +99,7 @@ async function runOn(
     );
   let leased = await whenFree(attempt, waiting);
   if (leased.kind === "missing" && heard.said.length > 0) {
-    await createThread(depsOf(setup, userId), { id: threadId, ...(agent && { agent }) });
+    await createThread(depsOf(setup, userId), { id: threadId, ...(agentName && { agentName }) });
     leased = await whenFree(attempt, waiting);
   }
   if (leased.kind === "busy") return busyEnd(leased, signal);

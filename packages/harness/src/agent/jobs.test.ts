@@ -19,9 +19,9 @@ test("[F51] a turn's jobs are written in the append of its last answer, and in n
   const batches: AppendBatch[] = [];
   const store: Store = {
     ...inner,
-    append: (thread, batch) => {
+    append: (threadId, batch) => {
       batches.push(batch);
-      return inner.append(thread, batch);
+      return inner.append(threadId, batch);
     },
   };
   const look = tool({ inputSchema: z.object({}), execute: async () => "a cat" });
@@ -36,6 +36,6 @@ test("[F51] a turn's jobs are written in the append of its last answer, and in n
   assert.match(asking[0]!.records[0]!.body!, /it is a cat/);
   assert.deepEqual(asking[0]!.jobs![0]!.payload, { throughSeq: asking[0]!.records[0]!.seq });
   const [job, ...more] = await inner.outbox.list();
-  assert.deepEqual([job!.thread, job!.user, job!.state, more.length], ["t", "ada", "waiting", 0]);
+  assert.deepEqual([job!.threadId, job!.userId, job!.state, more.length], ["t", "ada", "waiting", 0]);
   await store.close();
 });

@@ -70,6 +70,6 @@ async function setUp(t: TestContext, memory: { readonly debounce_seconds: number
     await made.agent.close();
     await store.close();
   });
-  const facts = async () => (await made.memory!.repository.read({ user: "default", agent: null })).facts;
+  const facts = async () => (await made.memory!.repository.read({ userId: "default", agentName: null })).facts;
   return { agent: made.agent, store, facts };
 }

@@ -107,7 +107,7 @@ test("a memory block is shown as it was sent, and no longer once it was erased",
   const deps = threadDeps(store);
   const repository = openRepository(fileStorage({ base: home, storagePath: "memory.json" }), deps.clock);
   const service = memoryService({ repository, clock: deps.clock, ids: () => "f1" });
-  const scope = { user: "default", agent: null };
+  const scope = { userId: "default", agentName: null };
   await service.add(scope, { content: "User's boat is called $& Wanderlust" });
   const { agent, model } = deepAgentKit(["aye", "aye aye"], { store, middleware: [memory({ repository })] });
   await agent.generate({ threadId: "t", prompt: "Where does my boat lie?" });
@@ -145,9 +145,9 @@ async function assertAsSent({ system, messages, tools, parameters }: SentRequest
   assert.deepEqual(shown(again!), shown(sent));
 }
 
-async function answersOf(store: FullStore, thread: string): Promise<number[]> {
+async function answersOf(store: FullStore, threadId: string): Promise<number[]> {
   const found: number[] = [];
-  for await (const { record } of store.records(thread, { kinds: ["message"] }))
+  for await (const { record } of store.records(threadId, { kinds: ["message"] }))
     if (record.kind === "message" && record.origin === "model") found.push(record.seq);
   return found;
 }

@@ -41,24 +41,24 @@ export interface SentRequest {
 /** Of the first answer at `seq` or after it. */
 export async function pastRequest(
   deps: Pick<ThreadDeps, "store" | "hash">,
-  thread: string,
+  threadId: string,
   seq: number,
 ): Promise<PastRequest> {
   const { store, hash } = deps;
-  const header = await store.header(thread);
+  const header = await store.header(threadId);
   if (header === undefined) return { kind: "missing" };
-  const answer = await answerFrom(store, thread, seq);
+  const answer = await answerFrom(store, threadId, seq);
   if (answer === null) return { kind: "no-request", reason: "no-answer" };
-  const kept = await keptBefore(store, thread, answer);
+  const kept = await keptBefore(store, threadId, answer);
   if (kept === null) return { kind: "no-request", reason: "not-recorded" };
   const texts = await textsOf(store, kept);
   if ("what" in texts) return { kind: "erased", answer, what: texts.what };
-  const head = await headAt(deps, thread, answer - 1);
+  const head = await headAt(deps, threadId, answer - 1);
   const system = withMemory(texts.system, kept, memoryBlock(head), hash);
   if (system === null) return { kind: "erased", answer, what: "memory" };
   const shape = shapeOf("ai-sdk");
   const original = (record: MessageRecord) => readBody(record, shape);
-  const live = liveRecords(head, await recordsFor(store, thread, head));
+  const live = liveRecords(head, await recordsFor(store, threadId, head));
   const conversation = inMemoryConversation({ header, shape, head, live, original });
   const { schemas, parameters } = texts;
   const part = { prompt: { text: system }, tools: toolsOf(schemas), schemas };
@@ -76,17 +76,17 @@ export async function pastRequest(
   };
 }
 
-async function answerFrom(store: Store, thread: string, seq: number): Promise<number | null> {
+async function answerFrom(store: Store, threadId: string, seq: number): Promise<number | null> {
   const range = [seq, Number.MAX_SAFE_INTEGER] as const;
-  for await (const { record } of store.records(thread, { range, kinds: ["message"] }))
+  for await (const { record } of store.records(threadId, { range, kinds: ["message"] }))
     if (record.kind === "message" && record.origin === "model") return record.seq;
   return null;
 }
 
 /** The newest one before the answer: it is written when anything in it changes. */
-async function keptBefore(store: Store, thread: string, answer: number): Promise<KeptRequest | null> {
+async function keptBefore(store: Store, threadId: string, answer: number): Promise<KeptRequest | null> {
   const query = { range: [1, answer], kinds: ["event"], order: "descending" } as const;
-  for await (const { record } of store.records(thread, query))
+  for await (const { record } of store.records(threadId, query))
     if (record.kind === "event" && record.event.type === "request") return record.event as KeptRequest;
   return null;
 }
@@ -122,13 +122,13 @@ function memoryBlock({ state }: Head): string | null {
   return text === null ? null : `<memory>\n${text.trim()}\n</memory>`;
 }
 
-async function recordsFor(store: Store, thread: string, head: Head) {
+async function recordsFor(store: Store, threadId: string, head: Head) {
   const tail: StoredRecord[] = [];
   const range = [head.hiddenThrough + 1, head.version] as const;
-  for await (const one of store.records(thread, { range })) tail.push(one);
+  for await (const one of store.records(threadId, { range })) tail.push(one);
   const seqs = hiddenButShown(head, tail);
   const hidden: StoredRecord[] = [];
-  if (seqs.length > 0) for await (const one of store.records(thread, { seqs })) hidden.push(one);
+  if (seqs.length > 0) for await (const one of store.records(threadId, { seqs })) hidden.push(one);
   return [...hidden, ...tail].map(({ record }) => record);
 }
 

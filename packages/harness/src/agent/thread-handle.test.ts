@@ -137,7 +137,7 @@ test("a thread's handle gives everything said as messages of the SDK, whatever d
   );
   assert.ok(messages.every((message) => modelMessageSchema.safeParse(message).success));
   const [hit] = await thread.search("sencha", { limit: 1 });
-  assert.deepEqual([hit?.thread, hit?.seq], ["t", 3]);
+  assert.deepEqual([hit?.threadId, hit?.seq], ["t", 3]);
   assert.deepEqual(await thread.search("zeppelin"), []);
   const stranger = kit.agent.thread("t", { userId: "bob" });
   assert.deepEqual([await stranger.messages(), await stranger.search("sencha")], [[], []]);

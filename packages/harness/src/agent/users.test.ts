@@ -31,7 +31,7 @@ test("another's thread is answered as one that doesn't exist, whatever is asked 
     assert.deepEqual(await collect(handle.replay()), []);
     for (const result of [await handle.undo(), await handle.redo(), await handle.pin(1)])
       assert.deepEqual(result, { kind: "missing" });
-    assert.deepEqual(await handle.fork({ as: "mine" }), { kind: "missing", thread: id });
+    assert.deepEqual(await handle.fork({ as: "mine" }), { kind: "missing", threadId: id });
     assert.deepEqual(await handle.state(), {});
     const outcome = await kit.agent.compact(id, { userId: "bob" });
     assert.equal(outcome.kind === "unchanged" && outcome.reason, "no-history");

@@ -22,7 +22,7 @@ test("without an outbox nothing is learned from turns, which is said once; the r
   assert.equal(reasons.filter((reason) => /no outbox/.test(reason)).length, 1, reasons.join("; "));
   assert.equal(reasons.filter((reason) => /kept in files/.test(reason)).length, 1, "said when it was opened");
   assert.deepEqual(await memory.queue.drain(1000), { kind: "drained" });
-  const scope = { user: "default", agent: null };
+  const scope = { userId: "default", agentName: null };
   const service = memoryService({ repository: memory.repository, clock: () => new Date(), ids: () => "f1" });
   await service.add(scope, { content: "User likes tea" });
   assert.equal((await service.show(scope)).facts.length, 1);
@@ -72,5 +72,5 @@ async function setUp(t: TestContext, memory: object) {
 
 function logOnly(full: Store): Store {
   const { search, drafts, memories, outbox, prompts, keys, upkeep, ...log } = full;
-  return { ...log, forUser: (user) => logOnly(full.forUser(user)) };
+  return { ...log, forUser: (userId) => logOnly(full.forUser(userId)) };
 }

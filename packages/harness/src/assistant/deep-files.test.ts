@@ -54,9 +54,9 @@ describe("an agent with files", () => {
     await kit.agent.generate({ threadId: "parent", prompt: "plan" });
     assert.equal((await kit.agent.thread("parent").fork({ as: "child" })).kind, "forked");
     await kit.agent.generate({ threadId: "parent", prompt: "again" });
-    const plan = (thread: string) =>
+    const plan = (threadId: string) =>
       readFile(
-        join(threadWorkspace(base, { user: "default", id: thread }).roots.workspace.directory, "plan.txt"),
+        join(threadWorkspace(base, { user: "default", id: threadId }).roots.workspace.directory, "plan.txt"),
         "utf8",
       );
     assert.equal(await plan("child"), "two eggs");
@@ -183,9 +183,9 @@ describe("an agent with files", () => {
     assert.doesNotMatch(system(1), /Always begin with the total/);
     await kit.agent.generate({ threadId: "t", prompt: "again" });
 
-    const state = async (thread: string) => (await kit.store.head(thread))!.state;
-    const expected = async (thread: string): Promise<void> => {
-      const { todos, artifacts, skills } = await state(thread);
+    const state = async (threadId: string) => (await kit.store.head(threadId))!.state;
+    const expected = async (threadId: string): Promise<void> => {
+      const { todos, artifacts, skills } = await state(threadId);
       assert.deepEqual(todos, [{ content: "sum up", status: "in_progress" }]);
       assert.deepEqual(artifacts, [`${outputs}/a.md`]);
       assert.deepEqual(

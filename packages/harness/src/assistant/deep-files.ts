@@ -79,7 +79,7 @@ export function deepFiles(options: DeepFilesOptions): DeepFiles {
     skillsFor,
     viewImage: vision ? [viewImage({ workspace })] : [],
     copyFiles: copier,
-    history: (id, user) => threadWorkspace(base, { user, id }).roots.history.directory,
+    history: (id, userId) => threadWorkspace(base, { user: userId, id }).roots.history.directory,
     keepAnswer: answerFiles((parent) => ({
       directory: threadWorkspace(base, parent).roots["tool-outputs"].directory,
       path: `${VIRTUAL_ROOT}/tool-outputs`,

@@ -29,16 +29,16 @@ interface CompactInHome {
   readonly on?: OnCompactionEvent;
 }
 
-export async function compactInHome(home: Home, thread: string, options: CompactInHome): Promise<ThreadOutcome> {
+export async function compactInHome(home: Home, threadId: string, options: CompactInHome): Promise<ThreadOutcome> {
   const { dryRun, focus, window, signal, on = () => {} } = options;
   const config = await home.settings();
   const settings = summarizationForThreads(config.summarization);
   const request = { cause: "manual" as const, dryRun, signal, ...(focus !== undefined && { focus }) };
-  return compactThread(home, thread, request, {
+  return compactThread(home, threadId, request, {
     home: home.directory,
     policy: settings.policy,
     window: requestWindow(config, window),
-    writer: configuredWriter(config, settings, { store: home.store, thread }),
+    writer: configuredWriter(config, settings, { store: home.store, threadId }),
     on,
   });
 }
@@ -46,15 +46,15 @@ export async function compactInHome(home: Home, thread: string, options: Compact
 /** Undo and redo, and the part files that follow. The files are a cache: what the record says stands without them. */
 export function takeBackInHome(
   home: Home,
-  thread: string,
+  threadId: string,
   act: (writer: Writer) => Promise<Undone>,
   onError: (error: unknown) => void,
 ): Promise<Leased<Undone>> {
-  return withWriter(home, thread, async (writer) => {
+  return withWriter(home, threadId, async (writer) => {
     const undone = await act(writer);
-    const head = await home.store.head(thread);
-    const folder = historyFolder(home.directory, { user: home.user, id: thread });
-    if (head) await ensureParts(folder, home.store, thread, head.compaction).catch(onError);
+    const head = await home.store.head(threadId);
+    const folder = historyFolder(home.directory, { user: home.userId, id: threadId });
+    if (head) await ensureParts(folder, home.store, threadId, head.compaction).catch(onError);
     return undone;
   });
 }
@@ -91,14 +91,14 @@ export function titleFrom(text: string): string | null {
 
 export const MOST_TITLE = 200;
 
-export function renameThread(home: Home, thread: string, title: string): Promise<Leased<Committed>> {
-  return withWriter(home, thread, (writer) => commit(writer, [{ kind: "state", patch: { title } }]));
+export function renameThread(home: Home, threadId: string, title: string): Promise<Leased<Committed>> {
+  return withWriter(home, threadId, (writer) => commit(writer, [{ kind: "state", patch: { title } }]));
 }
 
 /** With its files, its sub-agents' threads, and what names it in memory. */
-export async function deleteInHome(home: Home, thread: string): Promise<DeletedThread> {
-  const deleted = await deleteThreadWithFiles(home, home.directory, thread);
+export async function deleteInHome(home: Home, threadId: string): Promise<DeletedThread> {
+  const deleted = await deleteThreadWithFiles(home, home.directory, threadId);
   const { repository } = await home.eraseDeps();
-  if (deleted.kind === "deleted" && repository !== null) await forgetThread(repository, home.user, thread);
+  if (deleted.kind === "deleted" && repository !== null) await forgetThread(repository, home.userId, threadId);
   return deleted;
 }

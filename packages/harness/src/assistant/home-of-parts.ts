@@ -27,7 +27,7 @@ export function homeOfParts({ store, directory, model, config = {} }: HomeParts)
   const settings: ConfigFile = configSchema.parse(config);
   const located: LocatedHome = {
     directory,
-    user: DEFAULT_USER,
+    userId: DEFAULT_USER,
     place: { directory, reason: "option" },
     person: personHere({}),
     configuration: async () => null,

@@ -22,7 +22,7 @@ function machine(t: TestContext) {
 test("a home is opened with its settings, its threads, its agent and its memory, and closed", async (t) => {
   const { root, cwd, env, write } = machine(t);
   write("h/config.yaml", "title: {max_words: 2}\n");
-  const home = await openHome({ home: join(root, "h"), cwd, env, user: "ada" });
+  const home = await openHome({ home: join(root, "h"), cwd, env, userId: "ada" });
   const { agent, memory } = await home.agent();
   t.after(async () => {
     await memory?.close(0);
@@ -32,7 +32,7 @@ test("a home is opened with its settings, its threads, its agent and its memory,
   await agent.generate({ threadId: "t", prompt: "my parser reads its tokens one by one" });
   const { threads } = await home.store.threads({ limit: 5 });
   assert.deepEqual([threads[0]?.title, threads[0]?.header.user], ["my parser…", "ada"]);
-  assert.deepEqual((await (await home.memory(home.store)).read({ user: "ada", agent: null })).facts, []);
+  assert.deepEqual((await (await home.memory(home.store)).read({ userId: "ada", agentName: null })).facts, []);
 });
 
 test("closing a home ends the memory of its agents before its store: what is being learned is written down", async (t) => {
@@ -52,7 +52,7 @@ test("closing a home ends the memory of its agents before its store: what is bei
   const home = await openHome({ home: join(root, "h"), cwd, env });
   const { agent, memory } = await home.agent();
   await agent.generate({ threadId: "t", prompt: "My name is Ada." });
-  await memory!.queue.makeDue({ user: home.user, thread: "t" });
+  await memory!.queue.makeDue({ userId: home.userId, threadId: "t" });
   await asked.promise;
   const closing = home.close();
   answer.resolve("{}");

@@ -35,7 +35,7 @@ export interface HomeOptions {
   /** A URL or the path of a SQLite file, seen from `cwd`. Without it the configuration says where the threads are. */
   readonly store?: string | null;
   /** Whose threads and memory; another's are not there. */
-  readonly user?: string;
+  readonly userId?: string;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** `read`: nothing is written, so it also works where nothing can be. */
@@ -51,7 +51,7 @@ export interface HomeOptions {
 /** A home before anything of it is opened. Everything is found and read once. */
 export interface LocatedHome {
   readonly directory: string;
-  readonly user: string;
+  readonly userId: string;
   /** The directory, and why it is this one. */
   readonly place: ChosenHome;
   readonly person: Person;
@@ -75,11 +75,11 @@ export interface Home extends LocatedHome, ThreadDeps {
   /** The agent the configuration describes. To be closed with its memory, so that the last turns are learned. */
   agent(options?: HomeAgentOptions): Promise<ConfiguredAgent>;
   /** What a thread has cost so far; null where no call has a price. */
-  cost(thread: string): Promise<ThreadCost | null>;
+  cost(threadId: string): Promise<ThreadCost | null>;
   /** What erasing needs: threads, what was learned from them, and their files. */
   eraseDeps(): Promise<EraseDeps>;
   /** The same home as another user sees it; closing one closes both. */
-  forUser(user: string): Home;
+  forUser(userId: string): Home;
   /** Also stops the memory of the agents it made; what they haven't learned stays queued. */
   close(): Promise<void>;
 }
@@ -97,7 +97,7 @@ export function openHome(options: HomeOptions): Promise<Home> {
 }
 
 export function locateHome(options: HomeOptions): LocatedHome {
-  const { cwd, env, access = "write", user = DEFAULT_USER } = options;
+  const { cwd, env, access = "write", userId = DEFAULT_USER } = options;
   const person = personHere(env);
   const place = chooseHome({
     option: options.home ?? null,
@@ -127,7 +127,7 @@ export function locateHome(options: HomeOptions): LocatedHome {
   });
   const located: LocatedHome = {
     directory,
-    user,
+    userId,
     place,
     person,
     configuration,
@@ -180,8 +180,8 @@ export function locateHome(options: HomeOptions): LocatedHome {
 
 /** `made`: the agents of this home, of all users. */
 export function opened(located: LocatedHome, store: Store, made: ConfiguredAgent[] = []): Home {
-  const { directory, place, person, user } = located;
-  const deps = threadDeps(asUser(store, user));
+  const { directory, place, person, userId } = located;
+  const deps = threadDeps(asUser(store, userId));
   const home: Home = {
     ...located,
     ...deps,
@@ -209,16 +209,16 @@ export function opened(located: LocatedHome, store: Store, made: ConfiguredAgent
       made.push(assistant);
       return assistant;
     },
-    async cost(thread) {
+    async cost(threadId) {
       const { threadCost } = await import("./thread-cost.ts");
-      return threadCost(deps.store, thread, await located.settings());
+      return threadCost(deps.store, threadId, await located.settings());
     },
     async eraseDeps() {
       const { cleanThreadFiles } = await import("./thread-files.ts");
-      const cleanFiles = (thread: string) => cleanThreadFiles(directory, deps.store, thread);
+      const cleanFiles = (threadId: string) => cleanThreadFiles(directory, deps.store, threadId);
       return { deps, repository: await located.memory(deps.store), cleanFiles };
     },
-    forUser: (other) => (other === user ? home : opened({ ...located, user: other }, store, made)),
+    forUser: (other) => (other === userId ? home : opened({ ...located, userId: other }, store, made)),
     async close() {
       // A queue that still runs would ask a store that is gone.
       await Promise.all(made.map(({ memory }) => memory?.queue.stop()));

@@ -21,7 +21,7 @@ export interface ThreadCost {
 }
 
 /** Null where no call has a price. */
-export async function threadCost(store: Store, thread: string, config: ModelsConfig): Promise<ThreadCost | null> {
+export async function threadCost(store: Store, threadId: string, config: ModelsConfig): Promise<ThreadCost | null> {
   const total = { spent: 0, savedByCache: 0, savedByPruning: 0 };
   const sources = new Set<ModelPrices["source"]>();
   const unpriced = new Set<string>();
@@ -29,7 +29,7 @@ export async function threadCost(store: Store, thread: string, config: ModelsCon
   const undone = new Set<number>();
   const undos = new Map<number, number>();
   let usage = NO_USAGE;
-  for await (const { record } of store.records(thread, { kinds: ["usage", "prune", "undo"] })) {
+  for await (const { record } of store.records(threadId, { kinds: ["usage", "prune", "undo"] })) {
     if (record.kind === "prune") prunes.set(record.seq, record.tokensBefore - record.tokensAfter);
     if (record.kind === "undo") {
       const act = undos.get(record.of) ?? record.of;

@@ -16,7 +16,7 @@ export function configuredWriter(
   config: ConfigFile,
   settings: Summarization,
   /** Where finished parts are kept, for a caller whose jobs don't bring that along. */
-  place: { readonly store: Store; readonly thread: string } | null = null,
+  place: { readonly store: Store; readonly threadId: string } | null = null,
 ): SummaryWriter | null {
   if (config.models.every(({ provider }) => provider === "offline")) return null;
   return async (job, signal) => {
@@ -28,7 +28,7 @@ export function configuredWriter(
       trimTokensToSummarize: settings.trimTokensToSummarize,
       maxSummarizerCalls: settings.maxSummarizerCalls,
       summaryPrompt: settings.summaryPrompt,
-      ...(place !== null && { drafts: draftTable(place.store.drafts, place.thread, () => new Date()) }),
+      ...(place !== null && { drafts: draftTable(place.store.drafts, place.threadId, () => new Date()) }),
     });
     return write(job, signal);
   };

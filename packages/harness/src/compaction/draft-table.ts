@@ -14,14 +14,14 @@ export interface DraftTable {
 }
 
 /** Where the store keeps no drafts, neither does the table: nothing is prepared ahead, and an interrupted summary starts anew. */
-export function draftTable(drafts: Drafts | undefined, thread: string, clock: () => Date): DraftTable {
+export function draftTable(drafts: Drafts | undefined, threadId: string, clock: () => Date): DraftTable {
   if (drafts === undefined) return { get: async () => null, put: async () => {}, drop: async () => {} };
   return {
-    get: async (key) => (await drafts.get(thread, named(key)).catch(() => undefined))?.value ?? null,
+    get: async (key) => (await drafts.get(threadId, named(key)).catch(() => undefined))?.value ?? null,
     async put(key, value) {
-      await drafts.put(thread, named(key), value, clock().toISOString()).catch(() => undefined);
+      await drafts.put(threadId, named(key), value, clock().toISOString()).catch(() => undefined);
     },
-    drop: (key) => drafts.drop(thread, key === undefined ? key : named(key)).catch(() => undefined),
+    drop: (key) => drafts.drop(threadId, key === undefined ? key : named(key)).catch(() => undefined),
   };
 }
 

@@ -20,8 +20,13 @@ export const homeOriginals: Originals = { ...RECALL, folder: `${HISTORY}/` };
  * Makes the folder hold exactly the parts of the live compactions, and the ledger of the newest; returns how many parts
  * had to be written.
  */
-export async function ensureParts(folder: string, store: Store, thread: string, live: number | null): Promise<number> {
-  const chain = await liveChain(store, thread, live);
+export async function ensureParts(
+  folder: string,
+  store: Store,
+  threadId: string,
+  live: number | null,
+): Promise<number> {
+  const chain = await liveChain(store, threadId, live);
   const expected = new Map(chain.map(({ covers }) => [partName(covers), covers]));
   const present = new Set(await readdir(folder).catch(() => [] as string[]));
   const stale = [...present].filter((name) => !expected.has(name) && name !== LEDGER_FILE);
@@ -29,11 +34,11 @@ export async function ensureParts(folder: string, store: Store, thread: string, 
   let written = 0;
   for (const [name, covers] of expected) {
     if (present.has(name)) continue;
-    await writeWhole(folder, name, bodies(store, thread, covers));
+    await writeWhole(folder, name, bodies(store, threadId, covers));
     written++;
   }
   if (written + stale.length > 0 || (chain.length > 0 && !present.has(LEDGER_FILE))) {
-    await writeLedger(folder, storedSummary(await stateOf(store, thread, live)));
+    await writeLedger(folder, storedSummary(await stateOf(store, threadId, live)));
   }
   return written;
 }
@@ -47,10 +52,10 @@ export interface PartFault {
 export async function repairParts(
   folder: string,
   store: Store,
-  thread: string,
+  threadId: string,
   live: number | null,
 ): Promise<readonly PartFault[]> {
-  const chain = await liveChain(store, thread, live);
+  const chain = await liveChain(store, threadId, live);
   const expected = new Map(chain.map(({ covers }) => [partName(covers), covers]));
   const present = await readdir(folder).catch(() => [] as string[]);
   const faults: PartFault[] = present
@@ -58,14 +63,14 @@ export async function repairParts(
     .map((name) => ({ name, fault: "stray" as const }));
   for (const [name, covers] of expected) {
     if (!present.includes(name)) faults.push({ name, fault: "missing" });
-    else if (!(await holds(join(folder, name), bodies(store, thread, covers))))
+    else if (!(await holds(join(folder, name), bodies(store, threadId, covers))))
       faults.push({ name, fault: "different" });
   }
   for (const { name, fault } of faults)
     if (fault !== "missing") await rm(join(folder, name), { force: true, recursive: true });
   // The ledger quotes the newest summary, which a redaction rewrites: it is always made anew.
   await rm(join(folder, LEDGER_FILE), { force: true });
-  await ensureParts(folder, store, thread, live);
+  await ensureParts(folder, store, threadId, live);
   return faults;
 }
 
@@ -88,10 +93,14 @@ async function holds(path: string, lines: AsyncIterable<string>): Promise<boolea
 type CompactionHeader = Extract<RecordHeader, { kind: "compaction" }>;
 
 /** The compactions that the live one folds, oldest first, and itself. */
-async function liveChain(store: Store, thread: string, live: number | null): Promise<CompactionHeader[]> {
+async function liveChain(store: Store, threadId: string, live: number | null): Promise<CompactionHeader[]> {
   const compactions = new Map<number, CompactionHeader>();
   if (live === null) return [];
-  for await (const { chained } of store.records(thread, { kinds: ["compaction"], range: [1, live], bodies: "none" })) {
+  for await (const { chained } of store.records(threadId, {
+    kinds: ["compaction"],
+    range: [1, live],
+    bodies: "none",
+  })) {
     const header = parseHeader(chained);
     if (header.kind === "compaction") compactions.set(header.seq, header);
   }
@@ -101,10 +110,10 @@ async function liveChain(store: Store, thread: string, live: number | null): Pro
   return chain;
 }
 
-async function stateOf(store: Store, thread: string, live: number | null): Promise<unknown> {
+async function stateOf(store: Store, threadId: string, live: number | null): Promise<unknown> {
   if (live === null) return null;
-  for await (const { record } of store.records(thread, { range: [live, live], kinds: ["compaction"] }))
-    if (record.kind === "compaction") return (await stateChainOf(store, thread, record))?.state ?? null;
+  for await (const { record } of store.records(threadId, { range: [live, live], kinds: ["compaction"] }))
+    if (record.kind === "compaction") return (await stateChainOf(store, threadId, record))?.state ?? null;
   return null;
 }
 
@@ -113,8 +122,8 @@ async function writeLedger(folder: string, summary: SummaryState | null): Promis
   await writeWhole(folder, LEDGER_FILE, [ledgerText(summary.ledger)]);
 }
 
-async function* bodies(store: Store, thread: string, range: Range): AsyncGenerator<string> {
-  for await (const { record } of store.records(thread, { range, kinds: ["message"] })) {
+async function* bodies(store: Store, threadId: string, range: Range): AsyncGenerator<string> {
+  for await (const { record } of store.records(threadId, { range, kinds: ["message"] })) {
     if (record.kind === "message") yield record.body;
   }
 }

@@ -32,11 +32,11 @@ export async function gatherPins<M>(
 }
 
 /** Reads them from a store. */
-export function readQuotes(store: Store, thread: string): QuoteSource {
+export function readQuotes(store: Store, threadId: string): QuoteSource {
   return async (seqs) => {
     const found: MessageRecord[] = [];
     for (const seq of seqs)
-      for await (const { record } of store.records(thread, { range: [seq, seq], kinds: ["message"] }))
+      for await (const { record } of store.records(threadId, { range: [seq, seq], kinds: ["message"] }))
         if (record.kind === "message") found.push(record);
     return found;
   };

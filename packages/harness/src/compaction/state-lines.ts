@@ -21,11 +21,11 @@ function byNeed(value: unknown): unknown {
 }
 
 function delegation(task: unknown): string {
-  const [status, thread, answer] = [text(task, "status"), text(task, "threadId"), text(task, "answer")];
+  const [status, threadId, answer] = [text(task, "status"), text(task, "threadId"), text(task, "answer")];
   // An answer's file is named after its thread, and every line has to be paid for in each prompt.
   const deleted = text(task, "deletedAt").slice(0, 10);
-  const place = deleted === "" ? `thread ${thread}` : `its thread was deleted on ${deleted}`;
-  const where = answer.includes(thread) ? `answer in ${answer}` : place;
+  const place = deleted === "" ? `thread ${threadId}` : `its thread was deleted on ${deleted}`;
+  const where = answer.includes(threadId) ? `answer in ${answer}` : place;
   const open = status === "interrupted" && deleted === "";
   const next = open ? "; not finished: continue it with task and resume" : "";
   return `${status}: ${text(task, "description")} (${where}${next})`;

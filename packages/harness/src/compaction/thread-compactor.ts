@@ -33,19 +33,19 @@ export type ThreadOutcome = CompactionOutcome<object> | { readonly kind: "missin
 
 export async function compactThread(
   deps: ThreadDeps,
-  thread: string,
+  threadId: string,
   request: Omit<CompactRequest, "window">,
   options: ThreadCompaction,
 ): Promise<ThreadOutcome> {
-  const load = await deps.store.load(thread);
+  const load = await deps.store.load(threadId);
   if (load === undefined) return { kind: "missing" };
   if (load.head.messages === 0) return unchanged("no-history", 0, "nothing was ever said in this thread");
   if (request.dryRun) {
     const { conversation, prompt } = await sizedThread(deps.store, load);
     return compactOn(conversation, prompt, deps, request, options);
   }
-  const leased = await withWriter(deps, thread, async (writer, lost): Promise<ThreadOutcome> => {
-    const now = await deps.store.load(thread);
+  const leased = await withWriter(deps, threadId, async (writer, lost): Promise<ThreadOutcome> => {
+    const now = await deps.store.load(threadId);
     if (now === undefined) return { kind: "missing" };
     const { sizer } = await sizedThread(deps.store, now);
     const conversation = await openConversation(writer, sizer.shape);

@@ -21,7 +21,7 @@ async function tampered(t: TestContext, sql: string) {
   const raw = new DatabaseSync(path);
   raw.exec(sql);
   raw.close();
-  const { thread } = writer.lease;
+  const { threadId } = writer.lease;
   const open = async () => openSqlite({ path });
   return {
     bad: async () => {
@@ -30,7 +30,7 @@ async function tampered(t: TestContext, sql: string) {
     },
     verdict: async () => {
       const again = await open();
-      const { kind } = await verify(threadDeps(again), thread);
+      const { kind } = await verify(threadDeps(again), threadId);
       await again.close();
       return kind;
     },

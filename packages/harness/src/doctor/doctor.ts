@@ -43,7 +43,7 @@ export interface DoctorOptions {
   /** Whether the home's folders are this store's alone, as they are unless another one was named. */
   readonly folders?: "own" | "shared";
   /** Before each thread that is verified and made anew. */
-  readonly onProgress?: (done: number, thread: string) => void;
+  readonly onProgress?: (done: number, threadId: string) => void;
 }
 
 export async function examineHome(options: DoctorOptions): Promise<Check[]> {
@@ -124,37 +124,37 @@ async function threadChecks(store: Store, { home, derived, onProgress }: DoctorO
   return [{ name: "threads", ok: bad === 0, detail }, ...checks];
 }
 
-async function rebuildThread(store: Store, home: string, thread: string): Promise<Check[]> {
-  const broken = await logCheck(store, thread);
+async function rebuildThread(store: Store, home: string, threadId: string): Promise<Check[]> {
+  const broken = await logCheck(store, threadId);
   if (broken !== null) return [broken];
-  const checks = [await headCheck(store, thread), await partsCheck(store, home, thread)];
-  await rebuildIndex(store, thread);
+  const checks = [await headCheck(store, threadId), await partsCheck(store, home, threadId)];
+  await rebuildIndex(store, threadId);
   return checks.filter((check) => check !== null);
 }
 
 /** Null when the log is whole. Folding a head from a cut log would make the cut look whole to every later check. */
-async function logCheck(store: Store, thread: string): Promise<Check | null> {
-  const verdict = await verify({ store, hash: sha256 }, thread);
+async function logCheck(store: Store, threadId: string): Promise<Check | null> {
+  const verdict = await verify({ store, hash: sha256 }, threadId);
   if (verdict.kind !== "broken") return null;
   const advice = "nothing of it was rebuilt: restore a backup, or fork the thread before that record";
-  return { name: `log of ${named(store, thread)}`, ok: false, detail: `${verdict.firstBad.detail}; ${advice}` };
+  return { name: `log of ${named(store, threadId)}`, ok: false, detail: `${verdict.firstBad.detail}; ${advice}` };
 }
 
-async function partsCheck(store: Store, home: string, thread: string): Promise<Check | null> {
-  const head = await store.head(thread);
-  const folder = historyFolder(home, { user: store.user, id: thread });
+async function partsCheck(store: Store, home: string, threadId: string): Promise<Check | null> {
+  const head = await store.head(threadId);
+  const folder = historyFolder(home, { user: store.userId, id: threadId });
   if (!head || (head.compaction === null && !existsSync(folder))) return null;
-  const faults = await repairParts(folder, store, thread, head.compaction);
+  const faults = await repairParts(folder, store, threadId, head.compaction);
   if (faults.length === 0) return null;
   const listed = faults.map(({ name, fault }) => `${name} (${fault})`).join(", ");
-  return { name: `part files of ${named(store, thread)}`, ok: false, detail: `${listed}; made anew from the log` };
+  return { name: `part files of ${named(store, threadId)}`, ok: false, detail: `${listed}; made anew from the log` };
 }
 
 /** Null when the head is what its log says. */
-async function headCheck(store: Store, thread: string): Promise<Check | null> {
-  const name = `head of ${named(store, thread)}`;
+async function headCheck(store: Store, threadId: string): Promise<Check | null> {
+  const name = `head of ${named(store, threadId)}`;
   try {
-    const result = await rebuildHead({ store }, thread, "write");
+    const result = await rebuildHead({ store }, threadId, "write");
     if (result.kind === "different")
       return { name, ok: false, detail: `differed in ${result.fields.join(", ")}; rewritten from the log` };
     if (result.kind === "conflict")
@@ -165,6 +165,6 @@ async function headCheck(store: Store, thread: string): Promise<Check | null> {
   }
 }
 
-function named({ user }: Store, thread: string): string {
-  return user === DEFAULT_USER ? thread : `${thread} (${user})`;
+function named({ userId }: Store, threadId: string): string {
+  return userId === DEFAULT_USER ? threadId : `${threadId} (${userId})`;
 }

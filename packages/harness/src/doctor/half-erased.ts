@@ -19,22 +19,22 @@ export async function halfErasedChecks(store: Store, repository: Repository, hom
     const options = {
       deps: threadDeps(own),
       repository,
-      cleanFiles: (thread: string) => cleanThreadFiles(home, own, thread),
+      cleanFiles: (threadId: string) => cleanThreadFiles(home, own, threadId),
     };
     const erasedRefs: string[] = [];
     const shown = new Set<string>();
-    for (const scope of (await repository.storage.scopes?.(own.user)) ?? []) {
+    for (const scope of (await repository.storage.scopes?.(own.userId)) ?? []) {
       const document = await repository.storage.reload(scope);
       if (document === null) continue;
       const refs = new Set(document.facts.flatMap(({ sourceMessageIds = [] }) => sourceMessageIds));
-      for (const { thread, seq } of await erasedAmong(own, refs)) {
-        const done = await eraseMessage(options, thread, seq);
+      for (const { threadId, seq } of await erasedAmong(own, refs)) {
+        const done = await eraseMessage(options, threadId, seq);
         if ("facts" in done) erasedRefs.push(...done.facts);
       }
       const names = erasedFacts(document);
       if (names.size === 0) continue;
       const { threads } = await eraseFacts(options.deps, { names, texts: [], blocks: "named" });
-      for (const thread of threads) shown.add(thread);
+      for (const threadId of threads) shown.add(threadId);
     }
     if (erasedRefs.length > 0)
       checks.push(bad(own, `${erasedRefs.join(", ")} rested on messages that are erased; forgotten now`));
@@ -44,18 +44,18 @@ export async function halfErasedChecks(store: Store, repository: Repository, hom
   return checks;
 }
 
-function bad({ user }: Store, what: string): Check {
-  return { name: `erasing for ${user}`, ok: false, detail: `was killed in between: ${what}` };
+function bad({ userId }: Store, what: string): Check {
+  return { name: `erasing for ${userId}`, ok: false, detail: `was killed in between: ${what}` };
 }
 
-async function erasedAmong(store: Store, refs: Iterable<string>): Promise<{ thread: string; seq: number }[]> {
-  const messages: { thread: string; seq: number }[] = [];
+async function erasedAmong(store: Store, refs: Iterable<string>): Promise<{ threadId: string; seq: number }[]> {
+  const messages: { threadId: string; seq: number }[] = [];
   for (const ref of refs) {
-    const [, thread, digits] = /^([^#]+)#(\d{1,15})$/.exec(ref) ?? [];
-    if (thread === undefined) continue;
+    const [, threadId, digits] = /^([^#]+)#(\d{1,15})$/.exec(ref) ?? [];
+    if (threadId === undefined) continue;
     const seq = Number(digits);
-    for await (const { redacted } of store.records(thread, { range: [seq, seq], kinds: ["message"] }))
-      if (redacted) messages.push({ thread, seq });
+    for await (const { redacted } of store.records(threadId, { range: [seq, seq], kinds: ["message"] }))
+      if (redacted) messages.push({ threadId, seq });
   }
   return messages;
 }

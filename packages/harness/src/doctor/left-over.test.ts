@@ -14,7 +14,7 @@ import { type Check, examineHome } from "./doctor.ts";
 test("files of a thread that is no more are named, moved aside by a rebuild, and found by no new thread of that name", async (t) => {
   const at = open(t);
   await createThread(at.deps, { id: "kept" });
-  for (const thread of ["kept", "gone"]) at.write(thread, "note.txt");
+  for (const threadId of ["kept", "gone"]) at.write(threadId, "note.txt");
   const told = await at.doctor("skip");
   assert.match(told.detail, /^threads\/gone: no thread of this store has these files; delete them if no other store/);
   assert.match((await at.doctor("rebuild", "shared")).detail, /delete them if no other store/);
@@ -42,13 +42,13 @@ test("evidence of words that were erased while it was written is erased by a reb
   await say(from, "The password is hunter2-and-more");
   await say(to, "Which password?");
   for (const { lease } of [from, to]) await at.store.releaseLease(lease);
-  const [source, thread] = [from.lease.thread, to.lease.thread];
+  const [source, threadId] = [from.lease.threadId, to.lease.threadId];
   await redact(at.deps, source, 1);
   // As a run leaves it that was killed between its write and its second look.
   const evidence = { kind: "evidence", of: 1, text: "hunter2-and-more", ids: [`${source}#1`], hash: "h" } as const;
-  await withWriter(at.deps, thread, (writer) => commit(writer, [evidence]));
+  await withWriter(at.deps, threadId, (writer) => commit(writer, [evidence]));
   assert.match((await at.doctor("rebuild")).detail, /which were erased while it was written; erased now/);
-  for await (const { chained } of at.store.records(thread)) assert.ok(!chained.body?.includes("hunter2"));
+  for await (const { chained } of at.store.records(threadId)) assert.ok(!chained.body?.includes("hunter2"));
   assert.equal((await at.doctor("rebuild")).name, "nothing");
 });
 
@@ -57,12 +57,14 @@ test("deleting a thread whose words are evidence in another one waits for that o
   const [from, to] = [await freshThread(at.store), await freshThread(at.store)];
   await say(from, "The password is hunter2-and-more");
   await say(to, "Which password?");
-  await commit(to, [{ kind: "evidence", of: 1, text: "hunter2-and-more", ids: [`${from.lease.thread}#1`], hash: "h" }]);
+  await commit(to, [
+    { kind: "evidence", of: 1, text: "hunter2-and-more", ids: [`${from.lease.threadId}#1`], hash: "h" },
+  ]);
   await at.store.releaseLease(from.lease);
-  const refused = await deleteThreadWithFiles(at.deps, at.home, from.lease.thread);
-  assert.deepEqual(refused, { kind: "busy", thread: to.lease.thread });
+  const refused = await deleteThreadWithFiles(at.deps, at.home, from.lease.threadId);
+  assert.deepEqual(refused, { kind: "busy", threadId: to.lease.threadId });
   await at.store.releaseLease(to.lease);
-  assert.equal((await deleteThreadWithFiles(at.deps, at.home, from.lease.thread)).kind, "deleted");
+  assert.equal((await deleteThreadWithFiles(at.deps, at.home, from.lease.threadId)).kind, "deleted");
 });
 
 function open(t: TestContext) {
@@ -77,8 +79,8 @@ function open(t: TestContext) {
     home,
     store,
     deps: threadDeps(store),
-    write(thread: string, name: string) {
-      const folder = join(home, "threads", thread, "uploads");
+    write(threadId: string, name: string) {
+      const folder = join(home, "threads", threadId, "uploads");
       mkdirSync(folder, { recursive: true });
       writeFileSync(join(folder, name), "x");
     },

@@ -43,14 +43,14 @@ export async function leftOverChecks(store: Store, options: LeftOverOptions): Pr
   return stray === null ? checks : [...checks, stray];
 }
 
-async function forkCheck(store: Store, thread: string, { home, derived }: LeftOverOptions): Promise<Check | null> {
-  const from = filesToCopy((await store.head(thread))?.state ?? {});
+async function forkCheck(store: Store, threadId: string, { home, derived }: LeftOverOptions): Promise<Check | null> {
+  const from = filesToCopy((await store.head(threadId))?.state ?? {});
   if (from === null) return null;
-  const name = `files of ${thread}`;
+  const name = `files of ${threadId}`;
   const what = `this fork was killed while it copied the files of ${from}`;
   if (derived === "skip")
     return { name, ok: false, detail: `${what}: its next run, or "palimpsest doctor --rebuild", copies the rest` };
-  const done = await completeFork(threadDeps(store), thread, fileCopier(home, null));
+  const done = await completeFork(threadDeps(store), threadId, fileCopier(home, null));
   return {
     name,
     ok: false,
@@ -59,9 +59,9 @@ async function forkCheck(store: Store, thread: string, { home, derived }: LeftOv
 }
 
 /** A run that is killed right after it got evidence can't remove it when the words are erased elsewhere meanwhile. */
-async function evidenceCheck(store: Store, thread: string): Promise<Check | null> {
+async function evidenceCheck(store: Store, threadId: string): Promise<Check | null> {
   const gone = new Set<string>();
-  for await (const { record, redacted } of store.records(thread, { kinds: ["evidence"] })) {
+  for await (const { record, redacted } of store.records(threadId, { kinds: ["evidence"] })) {
     if (record.kind !== "evidence" || redacted) continue;
     const refs = record.ids.filter((id) => /^[^#]+#\d{1,15}$/.test(id));
     const there = new Set((await readTurns(store, refs)).map(refOf));
@@ -71,11 +71,11 @@ async function evidenceCheck(store: Store, thread: string): Promise<Check | null
   for (const ref of gone) {
     const at = ref.lastIndexOf("#");
     const result = await redact(threadDeps(store), ref.slice(0, at), Number(ref.slice(at + 1)));
-    if (result.kind === "already-redacted" && result.evidenceIn.includes(thread)) erased.push(ref);
+    if (result.kind === "already-redacted" && result.evidenceIn.includes(threadId)) erased.push(ref);
   }
   if (erased.length === 0) return null;
   const detail = `held words of ${erased.join(", ")}, which were erased while it was written; erased now`;
-  return { name: `evidence of ${thread}`, ok: false, detail };
+  return { name: `evidence of ${threadId}`, ok: false, detail };
 }
 
 async function folderCheck(ownFolders: ReadonlySet<string>, options: LeftOverOptions): Promise<Check | null> {

@@ -14,8 +14,8 @@ export async function memoryJobCheck(store: Pick<Store, "outbox">): Promise<Chec
   const dead = jobs.filter(({ state }) => state === "dead");
   const queued = `${jobs.length - dead.length} queued`;
   if (dead.length === 0) return { name: "memory jobs", ok: true, detail: queued };
-  const named = dead.map(({ thread, attempts, error }) => {
-    return `${thread} (${attempts} attempts: ${error ?? "its worker ended without a word"})`;
+  const named = dead.map(({ threadId, attempts, error }) => {
+    return `${threadId} (${attempts} attempts: ${error ?? "its worker ended without a word"})`;
   });
   const advice = `nothing is lost: "palimpsest memory retry" tries again, and so does the thread's next turn`;
   return { name: "memory jobs", ok: false, detail: `${queued}; given up: ${some(named)}; ${advice}` };
@@ -39,7 +39,7 @@ const SHOWN = 5;
 /** As `setAside` names them (memory/file-storage.ts), in every folder that a scope's file may stand in. */
 function setAsideUnder(place: MemoryPlace): string[] {
   const { base } = place;
-  const own = memoryPath({ user: "default", agent: null }, place);
+  const own = memoryPath({ userId: "default", agentName: null }, place);
   const roots = [base, ...within(join(base, "users"))];
   const agents = roots.flatMap((root) => within(join(root, "agents")));
   const others = [...roots.slice(1), ...agents].map((folder) => join(folder, "memory.json"));

@@ -4,26 +4,26 @@ import type { ErasedMessage } from "../memory/erase-message.ts";
 import type { Undone } from "../threads/acts.ts";
 
 export function compactDocument(
-  thread: string,
+  threadId: string,
   outcome: Exclude<ThreadOutcome, { readonly kind: "missing" }>,
   { dryRun }: { readonly dryRun: boolean },
 ) {
-  return { thread, ...outcome, ...(dryRun && { dryRun }) };
+  return { thread: threadId, ...outcome, ...(dryRun && { dryRun }) };
 }
 
 export function undoneDocument(
-  thread: string,
+  threadId: string,
   { kind, of, seq }: Extract<Undone, { readonly of: number; seq: number }>,
 ) {
-  return kind === "undone" ? { thread, undone: of, seq } : { thread, redone: of, seq };
+  return kind === "undone" ? { thread: threadId, undone: of, seq } : { thread: threadId, redone: of, seq };
 }
 
 export function redactDocument(
-  thread: string,
+  threadId: string,
   result: Extract<ErasedMessage, { readonly threads: readonly string[] }>,
 ) {
   const { seq, bodies, threads, evidenceIn, facts, shownIn, copies } = result;
   const erased = { bodies, threads, lentTo: evidenceIn, facts, shownIn, copies };
   const left = result.scrubbed.kind === "held" ? result.scrubbed.file : null;
-  return { thread, redacted: seq, ...erased, busy: result.busy, left };
+  return { thread: threadId, redacted: seq, ...erased, busy: result.busy, left };
 }

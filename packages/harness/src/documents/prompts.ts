@@ -5,10 +5,10 @@ import type { ThreadCost } from "../assistant/thread-cost.ts";
 import type { ThreadPrompt } from "../inspect/thread-prompt.ts";
 import type { SearchOutcome } from "../recall/search.ts";
 
-export function viewDocument(thread: string, prompt: ThreadPrompt) {
+export function viewDocument(threadId: string, prompt: ThreadPrompt) {
   const { dialect, count, messages, sources, simulated, system, tools, repairs, damage } = prompt;
   return {
-    thread,
+    thread: threadId,
     dialect,
     tokens: count.tokens,
     source: count.source,
@@ -22,14 +22,14 @@ export function viewDocument(thread: string, prompt: ThreadPrompt) {
   };
 }
 
-export function requestDocument(thread: string, { kind: _, ...request }: SentRequest) {
-  return { thread, ...request };
+export function requestDocument(threadId: string, { kind: _, ...request }: SentRequest) {
+  return { thread: threadId, ...request };
 }
 
-export function contextDocument(thread: string, prompt: ThreadPrompt, cost: ThreadCost | null) {
+export function contextDocument(threadId: string, prompt: ThreadPrompt, cost: ThreadCost | null) {
   const { breakdown, simulated, damage } = prompt;
   return {
-    thread,
+    thread: threadId,
     ...breakdown,
     simulated,
     ...(cost !== null && { cost }),
@@ -41,10 +41,10 @@ export function contextDocument(thread: string, prompt: ThreadPrompt, cost: Thre
 export function searchDocument(question: string, outcome: SearchOutcome, { all }: { readonly all: boolean }) {
   const snippetOf = createSnippets(question);
   const found = outcome.kind === "found" ? outcome.hits : [];
-  const hits = found.map(({ thread, seq, score, at, role, speaker, text }) => {
+  const hits = found.map(({ threadId, seq, score, at, role, speaker, text }) => {
     const { text: snippet, marks } = snippetOf(text);
     const hit = { seq, score, at, role, speaker };
-    return { ...(all && { thread }), ...hit, snippet, marks };
+    return { ...(all && { thread: threadId }), ...hit, snippet, marks };
   });
   return { hits, ...(outcome.kind === "nothing" && { reason: outcome.reason }) };
 }

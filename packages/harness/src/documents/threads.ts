@@ -19,19 +19,19 @@ export function threadDocument({ header, title, messages, updatedAt }: ThreadSum
 }
 
 /** One document, written as it is read; bodies go in as they are stored. */
-export async function* replayDocument(deps: ThreadDeps, thread: string): AsyncGenerator<string> {
+export async function* replayDocument(deps: ThreadDeps, threadId: string): AsyncGenerator<string> {
   const seqs: number[] = [];
-  for await (const { dialect, body, seq } of replay(deps, thread)) {
-    yield seqs.length === 0 ? opening(thread, dialect) : ",\n";
+  for await (const { dialect, body, seq } of replay(deps, threadId)) {
+    yield seqs.length === 0 ? opening(threadId, dialect) : ",\n";
     yield body;
     seqs.push(seq);
   }
-  if (seqs.length === 0) yield opening(thread, null);
+  if (seqs.length === 0) yield opening(threadId, null);
   yield `\n],"seqs":${JSON.stringify(seqs)}}\n`;
 }
 
-function opening(thread: string, dialect: string | null): string {
-  return `{"thread":${JSON.stringify(thread)},"dialect":${JSON.stringify(dialect)},"messages":[\n`;
+function opening(threadId: string, dialect: string | null): string {
+  return `{"thread":${JSON.stringify(threadId)},"dialect":${JSON.stringify(dialect)},"messages":[\n`;
 }
 
 export function verifyDocument(verdict: Exclude<Verified, { readonly kind: "missing" }>) {
@@ -40,7 +40,7 @@ export function verifyDocument(verdict: Exclude<Verified, { readonly kind: "miss
   return { ok: firstBad === null, records, redacted, ...(firstBad !== null && { firstBad }) };
 }
 
-export function importDocument(thread: string, outcome: Extract<ImportOutcome, { readonly kind: "imported" }>) {
+export function importDocument(threadId: string, outcome: Extract<ImportOutcome, { readonly kind: "imported" }>) {
   const { kind: _, ...told } = outcome;
-  return { thread, ...told };
+  return { thread: threadId, ...told };
 }

@@ -2,16 +2,16 @@
 import type { LogRecord } from "@palimpsest/core/log";
 import type { Store } from "../stores/store.ts";
 
-export async function timelineDocument(store: Store, thread: string) {
+export async function timelineDocument(store: Store, threadId: string) {
   const requests: ReturnType<typeof requestOf>[] = [];
   const marks: Mark[] = [];
-  const header = await store.header(thread);
+  const header = await store.header(threadId);
   if (header?.forkedAt != null) marks.push({ seq: header.forkedAt, at: header.createdAt, kind: "fork" });
-  for await (const { record } of store.records(thread, { kinds: KINDS })) {
+  for await (const { record } of store.records(threadId, { kinds: KINDS })) {
     if (record.kind === "usage") requests.push(requestOf(record));
     else marks.push(markOf(record));
   }
-  return { thread, requests, marks: marks.toSorted((a, b) => a.seq - b.seq) };
+  return { thread: threadId, requests, marks: marks.toSorted((a, b) => a.seq - b.seq) };
 }
 
 const KINDS = ["usage", "compaction", "prune", "undo", "pin", "evidence", "event"] as const;

@@ -30,7 +30,7 @@ async function thread(t: TestContext) {
   const path = join(folder, "said.jsonl");
   const bring = async (text: string, id: string) => {
     writeFileSync(path, text);
-    assert.equal((await importFile(deps, path, { thread: id, onInvalid: "refuse" })).kind, "imported");
+    assert.equal((await importFile(deps, path, { threadId: id, onInvalid: "refuse" })).kind, "imported");
   };
   await bring(MESSAGES.map((message) => JSON.stringify(message)).join("\n"), "t");
   const said = async (format: ExportFormat) => (await all(exportThread(deps.store, "t", format))).join("");

@@ -21,16 +21,16 @@ export interface ExportedMessage {
 }
 
 /** JSON lines are what `import` reads: the stored message as it is, and when it was said. */
-export async function* exportThread(store: Store, thread: string, format: ExportFormat): AsyncGenerator<string> {
+export async function* exportThread(store: Store, threadId: string, format: ExportFormat): AsyncGenerator<string> {
   if (format === "jsonl") {
-    for await (const { at, body } of replay({ store }, thread))
+    for await (const { at, body } of replay({ store }, threadId))
       yield `{"at":${JSON.stringify(at)},"message":${body}}\n`;
     return;
   }
-  const stored = (await store.head(thread))?.state["title"];
-  const title = typeof stored === "string" ? stored : thread;
+  const stored = (await store.head(threadId))?.state["title"];
+  const title = typeof stored === "string" ? stored : threadId;
   yield format === "markdown" ? markdownHead(title) : htmlHead(title);
-  for await (const record of replay({ store }, thread)) {
+  for await (const record of replay({ store }, threadId)) {
     const message = exported(record);
     yield format === "markdown" ? markdownMessage(message) : htmlMessage(message);
   }

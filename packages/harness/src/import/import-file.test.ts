@@ -19,13 +19,13 @@ function place(t: TestContext) {
   const path = join(folder, "file");
   return {
     store,
-    import: (thread: string, content: string) => {
+    import: (threadId: string, content: string) => {
       writeFileSync(path, content);
-      return importFile(threadDeps(store), path, { thread, onInvalid: "refuse" });
+      return importFile(threadDeps(store), path, { threadId, onInvalid: "refuse" });
     },
-    records: async (thread: string) => {
+    records: async (threadId: string) => {
       const records: LogRecord[] = [];
-      for await (const { record } of store.records(thread)) records.push(record);
+      for await (const { record } of store.records(threadId)) records.push(record);
       return records;
     },
   };

@@ -18,10 +18,10 @@ import { recordsOf } from "./records.ts";
 import { messageProblem, nestingProblem, strayResults } from "./validate.ts";
 
 export interface ImportOptions {
-  readonly thread: string;
+  readonly threadId: string;
   /** The file's content, where it is known already: the path is then only its name. */
   readonly bytes?: Buffer;
-  readonly agent?: string;
+  readonly agentName?: string;
   readonly onInvalid: "refuse" | "skip";
   /** `learn`: the conversations are the user's own, and memory may learn from them; else nothing is learned. */
   readonly memory?: "learn" | "skip";
@@ -56,10 +56,10 @@ export type ImportOutcome =
   | { readonly kind: "empty"; readonly skipped: number; readonly seen: string }
   | { readonly kind: "bad-thread-id"; readonly problem: string }
   | { readonly kind: "unreadable"; readonly problem: string }
-  | { readonly kind: "exists" | "busy"; readonly thread: string };
+  | { readonly kind: "exists" | "busy"; readonly threadId: string };
 
 export async function importFile(deps: ThreadDeps, path: string, options: ImportOptions): Promise<ImportOutcome> {
-  const id = checkThreadId(options.thread);
+  const id = checkThreadId(options.threadId);
   if (id.kind === "invalid") return { kind: "bad-thread-id", problem: id.problem };
   const file = options.bytes?.length === 0 ? `${path} is empty` : (options.bytes ?? (await readWhole(path)));
   if (typeof file === "string") return { kind: "unreadable", problem: file };
@@ -147,7 +147,7 @@ async function writeAll(
   const { conversations, dialect, skipped, invalid, warnings } = checked;
   const jobs = conversations.map((conversation, index) => ({
     conversation,
-    thread: conversations.length === 1 ? options.thread : `${options.thread}-${index + 1}`,
+    thread: conversations.length === 1 ? options.threadId : `${options.threadId}-${index + 1}`,
     receipt: {
       type: "imported" as const,
       file: basename(options.path),
@@ -162,21 +162,24 @@ async function writeAll(
   const missing: typeof jobs = [];
   for (const job of jobs) {
     const state = await stateOf(deps, job.thread, job.receipt);
-    if (state === "taken") return { kind: "exists", thread: job.thread };
+    if (state === "taken") return { kind: "exists", threadId: job.thread };
     if (state === "free") missing.push(job);
   }
-  if (missing.length === 0) return { kind: "exists", thread: jobs[0]!.thread };
+  if (missing.length === 0) return { kind: "exists", threadId: jobs[0]!.thread };
   options.onProgress?.({ phase: "writing", done: 0 });
   await breathe(options.signal);
   for (const [index, job] of missing.entries()) {
     const { title = {} } = options;
     const inputs = recordsOf(job.conversation, { dialect, ids: deps.ids, title, receipt: job.receipt });
     const written = await writeThread(deps, job.thread, inputs, options);
-    if (written !== "written") return { kind: written, thread: job.thread };
+    if (written !== "written") return { kind: written, threadId: job.thread };
     options.onProgress?.({ phase: "writing", done: (index + 1) / missing.length });
     await breathe(options.signal);
   }
-  const threads = jobs.map(({ thread, conversation }) => ({ thread, messages: conversation.messages.length }));
+  const threads = jobs.map(({ thread, conversation }) => ({
+    thread,
+    messages: conversation.messages.length,
+  }));
   const imported = threads.reduce((sum, { messages }) => sum + messages, 0);
   return {
     kind: "imported",
@@ -193,12 +196,12 @@ async function writeAll(
 /** `done`: an earlier run of this very import has finished the thread. */
 async function stateOf(
   { store }: ThreadDeps,
-  thread: string,
+  threadId: string,
   receipt: { readonly digest: string; readonly part: number },
 ): Promise<"free" | "done" | "taken"> {
-  const head = await store.head(thread);
+  const head = await store.head(threadId);
   if (head === undefined || head.version === 0) return "free";
-  for await (const { record } of store.records(thread, { kinds: ["event"] })) {
+  for await (const { record } of store.records(threadId, { kinds: ["event"] })) {
     if (record.kind !== "event") continue;
     const { type, digest, part } = record.event;
     if (type === "imported" && digest === receipt.digest && part === receipt.part) return "done";
@@ -208,18 +211,18 @@ async function stateOf(
 
 async function writeThread(
   deps: ThreadDeps,
-  thread: string,
+  threadId: string,
   inputs: Parameters<typeof commit>[1],
-  { agent, digest }: ImportOptions & { readonly digest: string },
+  { agentName, digest }: ImportOptions & { readonly digest: string },
 ): Promise<"written" | "exists" | "busy"> {
-  const header = { id: thread, ...(agent !== undefined && { agent }) };
+  const header = { id: threadId, ...(agentName !== undefined && { agentName }) };
   if ((await createThread(deps, header, inputs)) === "created") return "written";
   // It may be one that nothing was ever said in.
   const result = await withWriter(
     deps,
-    thread,
+    threadId,
     async (writer) => {
-      const head = await deps.store.head(thread);
+      const head = await deps.store.head(threadId);
       return head?.version === 0 ? commit(writer, inputs) : null;
     },
     // The same owner when run again: a killed import doesn't keep itself out.

@@ -20,7 +20,7 @@ test("a folder's sessions become threads named after their files; a bad file kee
   writeFileSync(join(folder, "2026", "01", "rollout-1.jsonl"), `${say("two")}\n${say("three")}`);
   writeFileSync(join(folder, "broken.json"), "{");
   writeFileSync(join(folder, "notes.txt"), "not looked at");
-  const run = () => importFolder(threadDeps(store), folder, { thread: "old", onInvalid: "refuse" });
+  const run = () => importFolder(threadDeps(store), folder, { threadId: "old", onInvalid: "refuse" });
   const kinds = (await run()).files.map(({ file, outcome }) => [file, outcome.kind]);
   assert.deepEqual(kinds, [
     [join("2026", "01", "rollout-1.jsonl"), "imported"],

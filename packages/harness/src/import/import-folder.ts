@@ -23,10 +23,10 @@ export async function importFolder(deps: ThreadDeps, path: string, options: Impo
   const sessions = await sessionFiles(path);
   for (const [index, file] of sessions.entries()) {
     options.signal?.throwIfAborted();
-    const thread = `${options.thread}-${threadName(file)}`;
+    const threadId = `${options.threadId}-${threadName(file)}`;
     const outcome = await importFile(deps, join(path, file), {
       ...options,
-      thread,
+      threadId,
       onProgress: ({ phase, done }) => options.onProgress?.({ phase, done: (index + done) / sessions.length }),
     });
     files.push({ file, outcome });

@@ -48,11 +48,11 @@ const FALLBACK_WINDOW = 32_768;
 /** Throws a `FloorError` when it must fit a window that nothing can fit. */
 export async function threadPrompt(
   store: Store,
-  thread: string,
+  threadId: string,
   options: PromptOptions = {},
 ): Promise<ThreadPrompt | { readonly kind: "missing" }> {
   const { window = FALLBACK_WINDOW, reserve = answerReserve(window, null), simulate: policy = null } = options;
-  const load = await store.load(thread);
+  const load = await store.load(threadId);
   if (load === undefined) return { kind: "missing" };
   const sized = await sizedThread(store, load, options.asker);
   const { dialect, request } = sized;

@@ -18,9 +18,9 @@ export function searchTurns(turns: readonly Turn[]): TurnSearch {
         const { message, at } = turns[indexed]!;
         const source = indexableText(message, shape, { origin: "import" });
         const when = { at: new Date(at).toISOString() };
-        if (source !== null) index.put({ thread: "transcript", seq: indexed }, indexEntry({ ...source, ...when }));
+        if (source !== null) index.put({ threadId: "transcript", seq: indexed }, indexEntry({ ...source, ...when }));
       }
-      const result = await search(index, { kind: "thread", thread: "transcript" }, query, { limit: hits });
+      const result = await search(index, { kind: "thread", threadId: "transcript" }, query, { limit: hits });
       return result.kind === "found" ? result.hits.map(({ doc }) => doc.seq) : [];
     },
   };

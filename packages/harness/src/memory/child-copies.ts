@@ -9,13 +9,13 @@ import { messageTexts } from "../threads/redact.ts";
 import type { ThreadDeps } from "../threads/writer.ts";
 
 export interface ChildCopy {
-  readonly thread: string;
+  readonly threadId: string;
   readonly seq: number;
 }
 
-export async function childCopies({ store }: ThreadDeps, thread: string, seq: number): Promise<ChildCopy[]> {
-  const [message] = await messagesOf({ store }, thread, [seq, seq]);
-  const head = await store.head(thread);
+export async function childCopies({ store }: ThreadDeps, threadId: string, seq: number): Promise<ChildCopy[]> {
+  const [message] = await messagesOf({ store }, threadId, [seq, seq]);
+  const head = await store.head(threadId);
   if (message === undefined || head === undefined) return [];
   const shape = shapeOf(message.dialect) as Shape<unknown>;
   const value: unknown = JSON.parse(message.body);
@@ -28,18 +28,18 @@ export async function childCopies({ store }: ThreadDeps, thread: string, seq: nu
     const same = messages.filter((one) => messageTexts(one).some((text) => texts.includes(text.trim())));
     // A long answer is cut for the parent, so that it is no longer the same.
     const last = answers.includes(id) ? messages.findLast(({ origin }) => origin === "model") : undefined;
-    for (const one of new Set([...same, ...(last ? [last] : [])])) copies.push({ thread: threadId, seq: one.seq });
+    for (const one of new Set([...same, ...(last ? [last] : [])])) copies.push({ threadId, seq: one.seq });
   }
   return copies;
 }
 
 async function messagesOf(
   { store }: Pick<ThreadDeps, "store">,
-  thread: string,
+  threadId: string,
   range?: readonly [number, number],
 ): Promise<MessageRecord[]> {
   const records: MessageRecord[] = [];
-  for await (const { record } of store.records(thread, { kinds: ["message"], ...(range && { range }) }))
+  for await (const { record } of store.records(threadId, { kinds: ["message"], ...(range && { range }) }))
     if (record.kind === "message") records.push(record);
   return records;
 }

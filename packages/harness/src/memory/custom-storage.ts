@@ -26,12 +26,15 @@ export function isCustomStorage(value: unknown): value is CustomStorage {
 
 export function customStorage(own: CustomStorage, name: string): MemoryStorage {
   const place = (scope: MemoryScope): string => `${name}:${scopeKey(scope)}`;
-  const read = async (how: "load" | "reload", { user, agent }: MemoryScope): Promise<MemoryDocument | null> => {
-    const value = await own[how](agent, { user });
+  const read = async (how: "load" | "reload", { userId, agentName }: MemoryScope): Promise<MemoryDocument | null> => {
+    const value = await own[how](agentName, { user: userId });
     if (value === null || value === undefined) return null;
     const parsed = readDocument(value);
     if (parsed.kind === "document") return parsed.document;
-    throw new MemoryStorageError("corrupt", `${place({ user, agent })} gave no memory document: ${parsed.reason}.`);
+    throw new MemoryStorageError(
+      "corrupt",
+      `${place({ userId, agentName })} gave no memory document: ${parsed.reason}.`,
+    );
   };
   return {
     place,
@@ -41,8 +44,8 @@ export function customStorage(own: CustomStorage, name: string): MemoryStorage {
       inTurn(place(scope), async () => {
         const now = await read("reload", scope);
         if ((now?.revision ?? 0) !== expectRevision) return { kind: "conflict" };
-        const { user, agent } = scope;
-        const answer = await own.save(document, agent, { user, expectRevision });
+        const { userId, agentName } = scope;
+        const answer = await own.save(document, agentName, { user: userId, expectRevision });
         if (answer === false)
           throw new MemoryStorageError("unwritable", `${place(scope)} refused to save: see its own log.`);
         return { kind: isConflict(answer) ? "conflict" : "saved" };

@@ -43,9 +43,9 @@ test("a redacted message is also erased where the agent had looked it up, in for
   assert.equal((await found("tulips", "a")).length, 2);
   assert.equal((await verify(own, "a")).kind, "whole");
 
-  async function found(word: string, thread: string): Promise<number[]> {
+  async function found(word: string, threadId: string): Promise<number[]> {
     const seqs: number[] = [];
-    for await (const { chained, record } of store.records(thread))
+    for await (const { chained, record } of store.records(threadId))
       if (`${chained.header}${chained.body}`.includes(word)) seqs.push(record.seq);
     return seqs;
   }

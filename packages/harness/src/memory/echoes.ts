@@ -9,9 +9,9 @@ import { messageTexts } from "../threads/redact.ts";
 import type { ThreadDeps } from "../threads/writer.ts";
 import type { ChildCopy } from "./child-copies.ts";
 
-export async function echoesOf({ store, tools }: ThreadDeps, thread: string, seq: number): Promise<ChildCopy[]> {
+export async function echoesOf({ store, tools }: ThreadDeps, threadId: string, seq: number): Promise<ChildCopy[]> {
   const echoes: ChildCopy[] = [];
-  for (const sharer of await store.sharers(thread, seq)) {
+  for (const sharer of await store.sharers(threadId, seq)) {
     const calls = new Map<string, Pick<CallPart, "input" | "facts">>();
     let shows = (_text: string): boolean => false;
     for await (const { record, redacted } of store.records(sharer, { kinds: ["message"] })) {
@@ -22,7 +22,7 @@ export async function echoesOf({ store, tools }: ThreadDeps, thread: string, seq
         if (part.kind === "call") calls.set(part.id, part);
         if (part.kind !== "result" || !shows(part.text)) continue;
         if (isEcho(calls.get(part.id) ?? { facts: part.facts, input: "" }))
-          echoes.push({ thread: sharer, seq: record.seq });
+          echoes.push({ threadId: sharer, seq: record.seq });
       }
     }
   }

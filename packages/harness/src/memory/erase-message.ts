@@ -23,7 +23,7 @@ export interface EraseDeps {
   /** Null: nothing is remembered. */
   readonly repository: Repository | null;
   /** Brings a thread's files in line with its log; null: there are none. */
-  readonly cleanFiles: ((thread: string) => Promise<void>) | null;
+  readonly cleanFiles: ((threadId: string) => Promise<void>) | null;
 }
 
 type Done = Extract<Redacted, { readonly threads: readonly string[] }>;
@@ -41,19 +41,19 @@ export type ErasedMessage =
     })
   | Exclude<Redacted, Done>;
 
-export async function eraseMessage(context: EraseDeps, thread: string, seq: number): Promise<ErasedMessage> {
+export async function eraseMessage(context: EraseDeps, threadId: string, seq: number): Promise<ErasedMessage> {
   const { deps, cleanFiles } = context;
-  const header = await deps.store.header(thread);
+  const header = await deps.store.header(threadId);
   if (header === undefined) return { kind: "missing" };
   // Before the message itself: afterwards nobody knows its words.
-  const words = await readTurns(deps.store, [`${thread}#${seq}`]);
+  const words = await readTurns(deps.store, [`${threadId}#${seq}`]);
   const copied: string[] = [];
-  for (const copy of [...(await childCopies(deps, thread, seq)), ...(await echoesOf(deps, thread, seq))]) {
-    const result = await redact(deps, copy.thread, copy.seq);
+  for (const copy of [...(await childCopies(deps, threadId, seq)), ...(await echoesOf(deps, threadId, seq))]) {
+    const result = await redact(deps, copy.threadId, copy.seq);
     if (result.kind === "busy") return result;
-    copied.push(copy.thread);
+    copied.push(copy.threadId);
   }
-  const redacted = await redact(deps, thread, seq);
+  const redacted = await redact(deps, threadId, seq);
   if (!("threads" in redacted)) return redacted;
   const { threads, evidenceIn } = redacted;
   const refs = new Set(threads.map((sharer) => `${sharer}#${seq}`));
@@ -114,9 +114,9 @@ async function eraseFromMemory(
   return { ids, contents, sections, copies };
 }
 
-async function scopesOf({ storage }: Repository, { user, agent }: MemoryScope): Promise<readonly MemoryScope[]> {
-  const own = [{ user, agent: null }, ...(agent === null ? [] : [{ user, agent }])];
-  return (await storage.scopes?.(user)) ?? own;
+async function scopesOf({ storage }: Repository, { userId, agentName }: MemoryScope): Promise<readonly MemoryScope[]> {
+  const own = [{ userId, agentName: null }, ...(agentName === null ? [] : [{ userId, agentName }])];
+  return (await storage.scopes?.(userId)) ?? own;
 }
 
 /** Whether other turns say by themselves all that a fact took from the words that go. */

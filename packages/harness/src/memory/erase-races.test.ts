@@ -21,7 +21,7 @@ import { memoryService } from "./service.ts";
 import { createUpdater } from "./updater.ts";
 
 const WORD = "zebrafishquark";
-const OWN = { user: "default", agent: null };
+const OWN = { userId: "default", agentName: null };
 
 test("a run that looked up a turn before it was redacted doesn't use its words as evidence", async (t) => {
   const at = open(t);
@@ -79,7 +79,12 @@ test("what a model learned from a turn that was redacted meanwhile isn't kept, w
       },
     });
     await updater.process(
-      memoryJob({ user: "default", thread: "a", agent: "default", throughSeq: (await at.store.head("a"))!.version }),
+      memoryJob({
+        userId: "default",
+        threadId: "a",
+        agentName: "default",
+        throughSeq: (await at.store.head("a"))!.version,
+      }),
     );
     await at.nowhere();
   }
@@ -97,9 +102,9 @@ function open(t: TestContext) {
   let crossing: ((batch: AppendBatch) => Promise<void>) | null = null;
   const crossed: Store = {
     ...store,
-    async append(thread, batch) {
+    async append(threadId, batch) {
       await crossing?.(batch);
-      return store.append(thread, batch);
+      return store.append(threadId, batch);
     },
   };
   const agent = createAgent({
@@ -121,8 +126,8 @@ function open(t: TestContext) {
       };
     },
     ask: (threadId: string, prompt: string) => agent.generate({ threadId, prompt }),
-    async messageIn(thread: string): Promise<number> {
-      for await (const { record } of store.records(thread, { kinds: ["message"] })) return record.seq;
+    async messageIn(threadId: string): Promise<number> {
+      for await (const { record } of store.records(threadId, { kinds: ["message"] })) return record.seq;
       return 0;
     },
     async nowhere() {

@@ -13,7 +13,7 @@ export interface FactHit {
 export async function searchFacts(document: MemoryDocument, query: string, limit: number): Promise<FactHit[]> {
   const { index, facts } = indexOf(document);
   const options = { limit: Math.max(1, limit), matches: MATCHES };
-  const result = await search(index, { kind: "thread", thread: FACTS }, query, options);
+  const result = await search(index, { kind: "thread", threadId: FACTS }, query, options);
   if (result.kind === "nothing") return [];
   return result.hits.map(({ doc, score }) => ({ fact: facts[doc.seq - 1]!, score })).filter(({ score }) => score > 0);
 }
@@ -30,7 +30,7 @@ function indexOf(document: MemoryDocument) {
   const index = new MemoryIndex();
   for (const [at, fact] of facts.entries()) {
     // Neighbours in the list have nothing to do with each other: a session each keeps them apart.
-    index.put({ thread: FACTS, seq: at + 1 }, { ...entryOf(fact), at: apart(at) });
+    index.put({ threadId: FACTS, seq: at + 1 }, { ...entryOf(fact), at: apart(at) });
   }
   const entry = { index, facts };
   built.set(document, entry);

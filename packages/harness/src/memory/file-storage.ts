@@ -15,7 +15,7 @@ import { type MemoryStorage, MemoryStorageError } from "./storage.ts";
 
 export interface FileStorageOptions extends MemoryPlace {
   /** Whether there is such a user, for files of the time when users were lower-cased. */
-  readonly isUser?: (user: string) => Promise<boolean>;
+  readonly isUser?: (userId: string) => Promise<boolean>;
   /** Writes and flushes a new file; replaced by tests of a full disk. */
   readonly writeNew?: (path: string, text: string) => Promise<void>;
 }
@@ -47,7 +47,7 @@ export function fileStorage(options: FileStorageOptions): MemoryStorage {
   const find = async (scope: MemoryScope, from: "cache" | "disk"): Promise<MemoryDocument | null> => {
     const document = await read(place(scope), from);
     if (document !== null) return document;
-    await guarded(place(scope), () => adoptOldMemory(given.base, scope.user, isUser));
+    await guarded(place(scope), () => adoptOldMemory(given.base, scope.userId, isUser));
     return read(place(scope), from);
   };
   return {
@@ -70,10 +70,10 @@ export function fileStorage(options: FileStorageOptions): MemoryStorage {
         }),
       );
     },
-    async scopes(user) {
-      const own: MemoryScope = { user, agent: null };
-      const agents = await readdir(dirname(dirname(place({ user, agent: "x" })))).catch(() => [] as string[]);
-      return [own, ...agents.map((agent) => ({ user, agent }))];
+    async scopes(userId) {
+      const own: MemoryScope = { userId, agentName: null };
+      const agents = await readdir(dirname(dirname(place({ userId, agentName: "x" })))).catch(() => [] as string[]);
+      return [own, ...agents.map((agentName) => ({ userId, agentName }))];
     },
     forgetCopies: (scope, texts) => deleteCopies(place(scope), texts),
   };

@@ -36,7 +36,7 @@ export async function forgetEverywhere(
   request: ForgetRequest,
 ): Promise<ForgottenEverywhere | { readonly kind: "unknown-fact"; readonly id: string }> {
   const { scope, ids, turns } = request;
-  const deps = { ...given.deps, store: asUser(given.deps.store, scope.user) };
+  const deps = { ...given.deps, store: asUser(given.deps.store, scope.userId) };
   const context = { ...given, deps };
   if (context.repository !== null) await dropStaleTurns(deps.store, context.repository, scope);
   const forgotten = await service.forget(scope, ids, turns === "redact" ? "erase" : "keep-history");
@@ -45,12 +45,12 @@ export async function forgetEverywhere(
   const busy = new Set<string>();
   const gone = new Set([...forgotten.facts.map(({ id }) => id), ...forgotten.fenced]);
   const evidence: string[] = [];
-  for (const thread of await threadsWithEvidence(context.deps, gone)) {
+  for (const threadId of await threadsWithEvidence(context.deps, gone)) {
     // An empty batch: evidence is dropped at each one.
     const drop = { kind: "prune", entries: [], tokensBefore: 0, tokensAfter: 0 } as const;
-    const write = await withWriter(context.deps, thread, (writer) => commit(writer, [drop]));
-    if (write.kind === "done" && write.value.kind === "committed") evidence.push(thread);
-    else busy.add(thread);
+    const write = await withWriter(context.deps, threadId, (writer) => commit(writer, [drop]));
+    if (write.kind === "done" && write.value.kind === "committed") evidence.push(threadId);
+    else busy.add(threadId);
   }
   return { ...forgotten, evidence, redacted: [], busy: [...busy], scrubbed: { kind: "clean" } };
 }
@@ -72,16 +72,16 @@ async function eraseEverywhere(
   const redacted: string[] = [];
   for (const ref of fenced) {
     const at = ref.lastIndexOf("#");
-    const thread = ref.slice(0, at);
+    const threadId = ref.slice(0, at);
     // A memory that came from elsewhere names its sources as it likes.
-    if (at === -1 || (await deps.store.header(thread)) === undefined) continue;
-    const result = await eraseMessage(context, thread, Number(ref.slice(at + 1)));
-    if (result.kind === "busy") busy.add(result.thread);
+    if (at === -1 || (await deps.store.header(threadId)) === undefined) continue;
+    const result = await eraseMessage(context, threadId, Number(ref.slice(at + 1)));
+    if (result.kind === "busy") busy.add(result.threadId);
     if (!("threads" in result)) continue;
     redacted.push(ref);
-    for (const thread of result.busy) busy.add(thread);
+    for (const threadId of result.busy) busy.add(threadId);
   }
-  for (const thread of erased.threads) await cleanFiles?.(thread);
+  for (const threadId of erased.threads) await cleanFiles?.(threadId);
   const scrubbed = await scrub(deps.store);
   return { ...forgotten, evidence: erased.threads, redacted, busy: [...busy], scrubbed };
 }

@@ -7,8 +7,8 @@ export type MemoryPayload = { readonly throughSeq: number };
 export type MemoryJob = Job<MemoryPayload>;
 
 /** Which thread, of whom, and through where. */
-export type MemoryTurn = Pick<MemoryJob, "user" | "thread"> & MemoryPayload & { readonly agent: string };
+export type MemoryTurn = Pick<MemoryJob, "userId" | "threadId"> & MemoryPayload & { readonly agentName: string };
 
-export function memoryJob({ user, thread, agent, throughSeq }: MemoryTurn): MemoryJob {
-  return { queue: MEMORY_QUEUE, key: agent, user, thread, payload: { throughSeq } };
+export function memoryJob({ userId, threadId, agentName, throughSeq }: MemoryTurn): MemoryJob {
+  return { queue: MEMORY_QUEUE, key: agentName, userId, threadId, payload: { throughSeq } };
 }

@@ -22,7 +22,7 @@ after(async () => {
   for (const queue of queues) await queue.stop();
   rmSync(folder, { recursive: true, force: true });
 });
-const OWN = { user: "default", agent: null };
+const OWN = { userId: "default", agentName: null };
 const TEA = '{"additions": [{"content": "User likes green tea", "confidence": 0.92, "quote": "I like green tea"}]}';
 
 test("[F64] the memory block stays the same byte for byte while facts are learned, and a fact of one turn is evidence for the next", async () => {
@@ -185,7 +185,7 @@ test("a thread that was taken over while memory was read ends the run: it is not
       const held = await store.acquireLease("t", "thief", 30_000);
       assert.equal(held.kind, "busy");
       // As after a pause longer than the lease.
-      const run = { thread: "t", owner: held.kind === "busy" ? held.owner : "", epoch: 1 };
+      const run = { threadId: "t", owner: held.kind === "busy" ? held.owner : "", epoch: 1 };
       await store.releaseLease(run);
       assert.equal((await store.acquireLease("t", "thief", 30_000)).kind, "acquired");
       return inner.read(scope);
@@ -257,7 +257,7 @@ function open(
       kit.time += 60_000;
       return agent.generate({ threadId, prompt, ...who });
     },
-    jobs: async () => (await store.outbox.list()).map(({ thread }) => thread),
+    jobs: async () => (await store.outbox.list()).map(({ threadId }) => threadId),
     learn: async () => {
       assert.deepEqual(await queue.drain(10_000), { kind: "drained" });
     },

@@ -54,13 +54,14 @@ export function memory(options: MemoryMiddlewareOptions): Middleware {
     },
     jobs(run, throughSeq) {
       if (queue === undefined || !remembers(run) || turnOf(run).content === "trivial") return [];
-      return [queue.job({ agent: run.agentName, throughSeq })];
+      return [queue.job({ agentName: run.agentName, throughSeq })];
     },
     close: async () => queue?.stop?.(),
     async afterAgent(run, end) {
       if (queue === undefined || !remembers(run) || end.kind !== "answered") return;
       const { turns, content } = turnOf(run);
-      if (content === "informative") queue.queued({ user: run.userId, thread: run.threadId }, turns.length, run.emit);
+      if (content === "informative")
+        queue.queued({ userId: run.userId, threadId: run.threadId }, turns.length, run.emit);
     },
   };
 }
@@ -70,13 +71,13 @@ async function makeDueAfterCompaction(run: Run, queue: MemoryMiddlewareOptions["
   const head = run.conversation.head();
   const lastCompaction = frozenIn(head)?.compaction ?? null;
   if (queue === undefined || head.compaction === null || head.compaction === lastCompaction) return;
-  await attempt(run, () => queue.makeDue({ user: run.userId, thread: run.threadId }), undefined);
+  await attempt(run, () => queue.makeDue({ userId: run.userId, threadId: run.threadId }), undefined);
 }
 
 /** What of this run's own turn may be learned from. */
 function turnOf({ conversation, threadId, question }: Run) {
   const own = conversation.live().tail.filter(({ seq }) => seq >= (question ?? 0));
-  return extractInput(own, { thread: threadId });
+  return extractInput(own, { threadId });
 }
 
 function remembers({ conversation }: Run): boolean {
@@ -127,8 +128,8 @@ async function addEvidence(run: Run, options: MemoryMiddlewareOptions): Promise<
   const current = live.evidence.reduce((sum, { text }) => sum + count(text), 0);
   const evidence = await gatherEvidence(deps.store, await readDocument(run, options), {
     question: words,
-    agent: run.agentName,
-    thread: threadId,
+    agentName: run.agentName,
+    threadId,
     visibleAfter: head.hiddenThrough,
     shown: new Set([...(frozenIn(head)?.factIds ?? []), ...live.evidence.flatMap(({ ids }) => ids)]),
     tokens: evidenceBudget({ limit: options.evidenceTokens ?? 1000, window: run.window(), current }),

@@ -15,16 +15,16 @@ const OLD_USER = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 
 export async function adoptOldMemory(
   base: string,
-  user: string,
+  userId: string,
   isUser: (name: string) => Promise<boolean>,
 ): Promise<void> {
-  const lower = user.toLowerCase();
-  if (!OLD_USER.test(user) || lower === user || lower === DEFAULT_USER) return;
-  const [users, own] = [join(base, "users"), userFolder(base, user)];
+  const lower = userId.toLowerCase();
+  if (!OLD_USER.test(userId) || lower === userId || lower === DEFAULT_USER) return;
+  const [users, own] = [join(base, "users"), userFolder(base, userId)];
   if (FILES.some((name) => existsSync(join(own, name)))) return;
   // By its exact name: a disk that folds case would answer for another one.
   const names = await readdir(users).catch(() => [] as string[]);
-  const old = [user, lower].find((name) => names.includes(name));
+  const old = [userId, lower].find((name) => names.includes(name));
   if (old === undefined || (old === lower && (await isUser(lower)))) return;
   await mkdir(own, { recursive: true, mode: PRIVATE_FOLDER });
   for (const name of FILES) {

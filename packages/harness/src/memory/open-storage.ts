@@ -19,8 +19,8 @@ export interface OpenStorageOptions extends MemoryPlace {
 
 export async function openStorage(options: OpenStorageOptions): Promise<MemoryStorage> {
   const { storageClass, store, onError } = options;
-  const isUser = async (user: string) =>
-    store !== undefined && (await asUser(store, user).threads({ limit: 1 })).threads.length > 0;
+  const isUser = async (userId: string) =>
+    store !== undefined && (await asUser(store, userId).threads({ limit: 1 })).threads.length > 0;
   const files = () => fileStorage({ ...options, isUser });
   if (storageClass === "file" || FILE_ALIAS.test(storageClass)) return files();
   try {

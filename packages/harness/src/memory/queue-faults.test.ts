@@ -118,11 +118,11 @@ test("with two connections left every turn goes through and memory learns from i
 /** Every schema is its own store; a silent connection is noticed after half a second. */
 async function setUp(
   t: TestContext,
-  thread: string,
+  threadId: string,
   options: Partial<MemoryQueueOptions> = {},
   connection: ConnectionOptions = {},
 ) {
-  const schema = thread.replaceAll("-", "_");
+  const schema = threadId.replaceAll("-", "_");
   const limits = { answerMs: 500, reconnectMs: 60_000 };
   const store = await openPostgres(`${proxy.url()}?schema=${schema}`, { ...limits, ...connection });
   const direct = await openPostgres(`${server.url()}&schema=${schema}`);
@@ -140,13 +140,13 @@ async function setUp(
     await queue.stop();
     await Promise.all([store.close(), direct.close()]);
   });
-  const writer = await writeThread(direct, thread);
+  const writer = await writeThread(direct, threadId);
   return {
     queue,
     store,
     direct,
     troubled: troubled.promise,
     turn: (text: string) => takeTurn(writer, queue, text),
-    texts: async () => (await learned(direct, thread)).texts,
+    texts: async () => (await learned(direct, threadId)).texts,
   };
 }

@@ -32,7 +32,7 @@ test("a worker outlives its server: after a crash and a restart it learns on", a
     await end();
     await pause(300);
     await server.start();
-    await queue.makeDue({ user: "ada", thread: "outlived" });
+    await queue.makeDue({ userId: "ada", threadId: "outlived" });
     await until(async () => (await learned(store, "outlived")).texts.length === round + 1, "it is learned");
   }
 });

@@ -43,13 +43,13 @@ test("a worker that has just started outlives sixty restarts and crashes of its 
     const store = (await openPostgres(server.url(), { reconnectMs: 180_000 })).forUser("ada");
     const queue = createMemoryQueue(store, { process: (job) => learn(store, job), pollMs: 20, leaseMs: 1000 });
     try {
-      const thread = `round-${round}`;
-      const writer = await writeThread(store, thread);
+      const threadId = `round-${round}`;
+      const writer = await writeThread(store, threadId);
       await takeTurn(writer, queue, "I own a boat.");
-      await queue.makeDue({ user: "ada", thread });
+      await queue.makeDue({ userId: "ada", threadId });
       await (round % 2 === 0 ? server.halt() : server.crash());
       await server.start();
-      await until(async () => (await learned(store, thread)).texts.length === 1, `round ${round} is learned`);
+      await until(async () => (await learned(store, threadId)).texts.length === 1, `round ${round} is learned`);
       t.diagnostic(`round ${round} of 60`);
     } finally {
       await queue.stop();

@@ -31,11 +31,11 @@ export interface MemoryQueueOptions extends Partial<Omit<WorkOptions, "queue" | 
   readonly emit?: EmitMemory;
 }
 
-type ThreadName = Pick<MemoryJob, "user" | "thread">;
+type ThreadName = Pick<MemoryJob, "userId" | "threadId">;
 
 export interface MemoryQueue {
   /** The job of a turn, to be given to the append that ends it. */
-  job(turn: Pick<MemoryTurn, "agent" | "throughSeq">): NewJob<MemoryPayload>;
+  job(turn: Pick<MemoryTurn, "agentName" | "throughSeq">): NewJob<MemoryPayload>;
   /** To be told when that append stands: says so, through the run's own events if given; `drain` will wait for it. */
   queued(turn: ThreadName, messages: number, emit?: EmitMemory): void;
   /** Makes the thread's job due at once; a compaction asks for it. */
@@ -57,9 +57,9 @@ export type Drained =
 export function createMemoryQueue(store: Store, options: MemoryQueueOptions): MemoryQueue {
   const { debounceSeconds = 30, maxAttempts = MAX_ATTEMPTS, clock = () => new Date() } = options;
   const now = () => clock().getTime();
-  const job: MemoryQueue["job"] = ({ agent, throughSeq }) => {
+  const job: MemoryQueue["job"] = ({ agentName, throughSeq }) => {
     const times = { delayMs: Math.round(debounceSeconds * 1000), maxAttempts, now: now() };
-    return { queue: MEMORY_QUEUE, key: agent, payload: { throughSeq }, ...times };
+    return { queue: MEMORY_QUEUE, key: agentName, payload: { throughSeq }, ...times };
   };
   const { outbox } = store;
   if (outbox === undefined) return withoutOutbox(job, options.emit);
@@ -79,14 +79,14 @@ export function createMemoryQueue(store: Store, options: MemoryQueueOptions): Me
   };
   return {
     job,
-    queued({ user, thread }, messages, emit = options.emit) {
-      queued.set(nameOf({ user, thread }), { user, thread });
-      emit?.({ type: "memory-queued", threadId: thread, messages });
-      emit?.({ type: "memory-debounced", threadId: thread, seconds: debounceSeconds });
+    queued({ userId, threadId }, messages, emit = options.emit) {
+      queued.set(nameOf({ userId, threadId }), { userId, threadId });
+      emit?.({ type: "memory-queued", threadId, messages });
+      emit?.({ type: "memory-debounced", threadId, seconds: debounceSeconds });
       void startByItself();
     },
-    async makeDue({ user, thread }) {
-      if ((await makeDue(store, { user, thread })) === 0) return;
+    async makeDue({ userId, threadId }) {
+      if ((await makeDue(store, { userId, threadId })) === 0) return;
       await startByItself();
       (await worker)?.wake();
     },
@@ -100,7 +100,7 @@ export function createMemoryQueue(store: Store, options: MemoryQueueOptions): Me
       const revived = await outbox.revive(MEMORY_QUEUE);
       const before = await outbox.list(MEMORY_QUEUE);
       const drained = await settle({ store, outbox }, await start(), { of: before, limitMs, before });
-      return { ...drained, revived, threads: [...new Set(before.map(({ thread }) => thread))] };
+      return { ...drained, revived, threads: [...new Set(before.map(({ threadId }) => threadId))] };
     },
     async stop() {
       const running = worker;
@@ -157,20 +157,20 @@ async function settle(
   }
 }
 
-async function makeDue(store: Store, { user, thread }: ThreadName): Promise<number> {
-  return (await asUser(store, user).outbox?.makeDue(thread, MEMORY_QUEUE)) ?? 0;
+async function makeDue(store: Store, { userId, threadId }: ThreadName): Promise<number> {
+  return (await asUser(store, userId).outbox?.makeDue(threadId, MEMORY_QUEUE)) ?? 0;
 }
 
-function keyOf({ thread, user, key }: JobStatus): string {
-  return JSON.stringify([user, thread, key]);
+function keyOf({ threadId, userId, key }: JobStatus): string {
+  return JSON.stringify([userId, threadId, key]);
 }
 
-function nameOf({ user, thread }: ThreadName): string {
-  return JSON.stringify([user, thread]);
+function nameOf({ userId, threadId }: ThreadName): string {
+  return JSON.stringify([userId, threadId]);
 }
 
 function tellFailure(event: JobEvent, emit: EmitMemory = () => {}): void {
-  if (event.type === "job-fail") emit({ type: "memory-failed", threadId: event.job.thread, reason: event.error });
+  if (event.type === "job-fail") emit({ type: "memory-failed", threadId: event.job.threadId, reason: event.error });
   if (event.type === "worker-trouble") tellTrouble(event.error, emit);
 }
 

@@ -31,7 +31,7 @@ export function openRepository(storage: MemoryStorage, clock: () => Date): Repos
   const read = async (scope: MemoryScope, how: "load" | "reload"): Promise<MemoryDocument> => {
     const own = await storage[how](scope);
     if (own !== null) return own;
-    const global = scope.agent === null ? null : await storage[how]({ ...scope, agent: null });
+    const global = scope.agentName === null ? null : await storage[how]({ ...scope, agentName: null });
     return global === null ? emptyDocument() : copyOf(global);
   };
   return {
@@ -59,8 +59,8 @@ export function openRepository(storage: MemoryStorage, clock: () => Date): Repos
 }
 
 /** A scope is always spelled the same way. */
-function checked({ user, agent }: MemoryScope): MemoryScope {
-  const check = checkScope(user, agent);
+function checked({ userId, agentName }: MemoryScope): MemoryScope {
+  const check = checkScope(userId, agentName);
   if (check.kind === "invalid") throw new TypeError(check.problem);
   return check.scope;
 }

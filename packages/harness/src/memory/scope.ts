@@ -7,9 +7,9 @@ import { checkUser, DEFAULT_USER } from "@palimpsest/core/log";
 import { userFolder } from "../home-folders.ts";
 
 export interface MemoryScope {
-  readonly user: string;
+  readonly userId: string;
   /** Null: the user's own memory, which every agent without one of its own reads. */
-  readonly agent: string | null;
+  readonly agentName: string | null;
 }
 
 const DEFAULT_AGENT = "default";
@@ -19,14 +19,14 @@ export type ScopeCheck =
   | { readonly kind: "invalid"; readonly problem: string };
 
 /** Any user, as it is; an agent is a name of ours, in lower case. The default agent has no memory of its own. */
-export function checkScope(user: string, agent?: string | null): ScopeCheck {
-  const checked = checkUser(user);
+export function checkScope(userId: string, agentName?: string | null): ScopeCheck {
+  const checked = checkUser(userId);
   if (checked.kind === "invalid") return checked;
-  const name = agent ?? DEFAULT_AGENT;
+  const name = agentName ?? DEFAULT_AGENT;
   const problem = nameProblem(name);
   if (problem !== null) return { kind: "invalid", problem: `the agent name ${JSON.stringify(name)} ${problem}` };
   const named = name.toLowerCase();
-  return { kind: "scope", scope: { user, agent: named === DEFAULT_AGENT ? null : named } };
+  return { kind: "scope", scope: { userId, agentName: named === DEFAULT_AGENT ? null : named } };
 }
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
@@ -45,9 +45,9 @@ export interface MemoryPlace {
   readonly storagePath: string;
 }
 
-export function memoryPath({ user, agent }: MemoryScope, { base, storagePath }: MemoryPlace): string {
-  const root = userFolder(base, user);
-  if (agent !== null) return join(root, "agents", agent, "memory.json");
-  if (user !== DEFAULT_USER) return join(root, "memory.json");
+export function memoryPath({ userId, agentName }: MemoryScope, { base, storagePath }: MemoryPlace): string {
+  const root = userFolder(base, userId);
+  if (agentName !== null) return join(root, "agents", agentName, "memory.json");
+  if (userId !== DEFAULT_USER) return join(root, "memory.json");
   return isAbsolute(storagePath) ? storagePath : join(base, storagePath);
 }

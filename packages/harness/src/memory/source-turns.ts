@@ -20,19 +20,19 @@ export async function dropStaleTurns(store: Store, repository: Repository, scope
 }
 
 /** In every document of the user. What was learned there stays. */
-export async function forgetThread(repository: Repository, user: string, thread: string): Promise<void> {
-  const scopes = (await repository.storage.scopes?.(user)) ?? [{ user, agent: null }];
+export async function forgetThread(repository: Repository, userId: string, threadId: string): Promise<void> {
+  const scopes = (await repository.storage.scopes?.(userId)) ?? [{ userId, agentName: null }];
   for (const scope of scopes) {
     const document = await repository.storage.reload(scope);
     if (document === null) continue;
-    const knows = document.watermarks?.[thread] !== undefined || [...namedRefs(document)].some(isOf(thread));
+    const knows = document.watermarks?.[threadId] !== undefined || [...namedRefs(document)].some(isOf(threadId));
     if (!knows) continue;
-    await repository.change(scope, () => ({ changes: [], also: (next) => withoutThread(next, thread) }), "manual");
+    await repository.change(scope, () => ({ changes: [], also: (next) => withoutThread(next, threadId) }), "manual");
   }
 }
 
-function isOf(thread: string): (ref: string) => boolean {
-  return (ref) => ref.startsWith(`${thread}#`);
+function isOf(threadId: string): (ref: string) => boolean {
+  return (ref) => ref.startsWith(`${threadId}#`);
 }
 
 /** Also those that were erased: their ids are left. */
@@ -41,14 +41,15 @@ async function messagesUnder(
   refs: Iterable<string>,
 ): Promise<Map<string, Pick<MessageRecord, "id" | "at">>> {
   const places = [...refs].flatMap((ref) => {
-    const [, thread, seq] = /^([^#]+)#(\d{1,15})$/.exec(ref) ?? [];
-    return thread === undefined ? [] : [{ thread, seq: Number(seq) }];
+    const [, threadId, seq] = /^([^#]+)#(\d{1,15})$/.exec(ref) ?? [];
+    return threadId === undefined ? [] : [{ thread: threadId, seq: Number(seq) }];
   });
   const records = new Map<string, Pick<MessageRecord, "id" | "at">>();
-  for (const [thread, own] of Map.groupBy(places, (place) => place.thread)) {
+  for (const [threadId, own] of Map.groupBy(places, (place) => place.thread)) {
     const seqs = own.map(({ seq }) => seq);
-    for await (const { record } of store.records(thread, { seqs, kinds: ["message"] }))
-      if (record.kind === "message") records.set(refOf({ thread, seq: record.seq }), { id: record.id, at: record.at });
+    for await (const { record } of store.records(threadId, { seqs, kinds: ["message"] }))
+      if (record.kind === "message")
+        records.set(refOf({ threadId, seq: record.seq }), { id: record.id, at: record.at });
   }
   return records;
 }

@@ -28,9 +28,9 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const OWN: MemoryScope = { user: "default", agent: null };
-const CODER: MemoryScope = { user: "default", agent: "coder" };
-const ANN: MemoryScope = { user: "ann", agent: null };
+const OWN: MemoryScope = { userId: "default", agentName: null };
+const CODER: MemoryScope = { userId: "default", agentName: "coder" };
+const ANN: MemoryScope = { userId: "ann", agentName: null };
 let count = 0;
 
 for (const kind of ["file", "sqlite", "postgres"] as const) {
@@ -67,7 +67,7 @@ for (const kind of ["file", "sqlite", "postgres"] as const) {
       for (const storage of [first, second]) {
         assert.deepEqual(await storage.load(OWN), document);
         assert.deepEqual(await storage.reload(OWN), document);
-        for (const other of [CODER, ANN, { user: "ann", agent: "coder" }])
+        for (const other of [CODER, ANN, { userId: "ann", agentName: "coder" }])
           assert.equal(await storage.load(other), null);
       }
       await close();
@@ -94,7 +94,7 @@ for (const kind of ["file", "sqlite", "postgres"] as const) {
       const copy = await service.show(CODER);
       assert.deepEqual([copy.facts.length, copy.copiedFrom, copy.revision], [2, "global", 1]);
       assert.equal((await service.show(OWN)).facts.length, 1);
-      assert.equal((await service.show({ user: "ann", agent: "coder" })).facts.length, 0);
+      assert.equal((await service.show({ userId: "ann", agentName: "coder" })).facts.length, 0);
       await close();
     });
   });
@@ -209,7 +209,7 @@ describe("memory files", () => {
     assert.equal(memoryPath(OWN, place), "/b/memory.json");
     assert.equal(memoryPath(CODER, place), "/b/agents/coder/memory.json");
     assert.equal(memoryPath(ANN, place), "/b/users/ann/memory.json");
-    assert.equal(memoryPath({ user: "ann", agent: "coder" }, place), "/b/users/ann/agents/coder/memory.json");
+    assert.equal(memoryPath({ userId: "ann", agentName: "coder" }, place), "/b/users/ann/agents/coder/memory.json");
     assert.equal(memoryPath(OWN, { base: "/b", storagePath: "sub/m.json" }), "/b/sub/m.json");
     assert.equal(memoryPath(OWN, { base: "/b", storagePath: "/x/m.json" }), "/x/m.json");
   });
@@ -232,34 +232,37 @@ test("[F38] an agent's name that could leave its folder or meet another's is ref
   ]) {
     assert.equal(checkScope("default", name).kind, "invalid", name);
   }
-  assert.deepEqual(checkScope("Ann", "Coder"), { kind: "scope", scope: { user: "Ann", agent: "coder" } });
+  assert.deepEqual(checkScope("Ann", "Coder"), { kind: "scope", scope: { userId: "Ann", agentName: "coder" } });
   assert.deepEqual(checkScope("default", "default"), { kind: "scope", scope: OWN });
-  for (const user of ["auth0|123", "ann@example.org", "../x", "CON", "a".repeat(500)])
-    assert.deepEqual(checkScope(user), { kind: "scope", scope: { user, agent: null } });
+  for (const userId of ["auth0|123", "ann@example.org", "../x", "CON", "a".repeat(500)])
+    assert.deepEqual(checkScope(userId), { kind: "scope", scope: { userId, agentName: null } });
   assert.equal(checkScope("").kind, "invalid");
 });
 
 test("memory of the time when users were lower-cased is found, and never given to another user", async () => {
   const base = join(folder, "lower-cased");
-  const write = (user: string, text: string): void => {
-    mkdirSync(join(base, "users", user, "agents", "coder"), { recursive: true });
+  const write = (userId: string, text: string): void => {
+    mkdirSync(join(base, "users", userId, "agents", "coder"), { recursive: true });
     const document = writeDocument({ ...emptyDocument(), history: { ...emptyDocument().history, recentMonths: text } });
-    writeFileSync(join(base, "users", user, "memory.json"), document);
-    writeFileSync(join(base, "users", user, "agents", "coder", "memory.json"), document);
+    writeFileSync(join(base, "users", userId, "memory.json"), document);
+    writeFileSync(join(base, "users", userId, "agents", "coder", "memory.json"), document);
   };
   write("ada", "ada's or Ada's");
   write("bob", "bob's");
-  const isUser = async (user: string) => user === "bob";
+  const isUser = async (userId: string) => userId === "bob";
   const storage = fileStorage({ base, storagePath: "memory.json", isUser });
-  const months = async (user: string, agent: string | null = null) =>
-    (await storage.load({ user, agent }))?.history.recentMonths;
+  const months = async (userId: string, agentName: string | null = null) =>
+    (await storage.load({ userId, agentName }))?.history.recentMonths;
   assert.equal(await months("Ada"), "ada's or Ada's");
   assert.equal(await months("Ada", "coder"), "ada's or Ada's");
   assert.equal(await months("ada"), undefined, "it was moved");
   assert.equal(await months("Bob"), undefined, "there is a bob, and it is his");
   assert.equal(await months("bob"), "bob's");
   assert.equal(await months("auth0|bob"), undefined);
-  assert.equal(storage.place({ user: "auth0|Bob", agent: null }), join(base, "users", "auth0%7c%42ob", "memory.json"));
+  assert.equal(
+    storage.place({ userId: "auth0|Bob", agentName: null }),
+    join(base, "users", "auth0%7c%42ob", "memory.json"),
+  );
 });
 
 test("storage_class: the documented class name is the file storage, and what can't be loaded falls back with an error", async () => {

@@ -15,7 +15,7 @@ export interface MemoryStorage {
   /** Where a scope's document is, for people. */
   place(scope: MemoryScope): string;
   /** Whose documents a user has; without it those of the agents that are asked for. */
-  scopes?(user: string): Promise<readonly MemoryScope[]>;
+  scopes?(userId: string): Promise<readonly MemoryScope[]>;
   /** Deletes copies beside the document (set aside, half-written) that hold one of these texts; returns where they were. */
   forgetCopies?(scope: MemoryScope, texts: readonly string[]): Promise<readonly string[]>;
 }
@@ -38,6 +38,6 @@ export class MemoryStorageError extends PalimpsestError<MemoryStorageErrorCode> 
   }
 }
 
-export function scopeKey({ user, agent }: MemoryScope): string {
-  return `${user}/${agent ?? ""}`;
+export function scopeKey({ userId, agentName }: MemoryScope): string {
+  return `${userId}/${agentName ?? ""}`;
 }

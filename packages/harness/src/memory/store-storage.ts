@@ -16,7 +16,7 @@ export function storeStorage({ memories }: Pick<FullStore, "memories">, name: "s
   };
   const place = (scope: MemoryScope): string => `${name}:memories/${scopeKey(scope)}`;
   const read = async (scope: MemoryScope): Promise<MemoryDocument | null> => {
-    const row = await memories.get(scope.user, scope.agent ?? "");
+    const row = await memories.get(scope.userId, scope.agentName ?? "");
     if (row === undefined) return null;
     const parsed = parseDocument(row.document);
     if (parsed.kind === "unreadable") {
@@ -33,20 +33,20 @@ export function storeStorage({ memories }: Pick<FullStore, "memories">, name: "s
     place,
     async load(scope) {
       const cached = cache.get(scopeKey(scope));
-      const stands = cached && (await memories.revision(scope.user, scope.agent ?? "")) === cached.revision;
+      const stands = cached && (await memories.revision(scope.userId, scope.agentName ?? "")) === cached.revision;
       return stands ? cached : read(scope);
     },
     reload: read,
-    async scopes(user) {
+    async scopes(userId) {
       const scopes: MemoryScope[] = [];
       for (let page = await memories.list(); page.length > 0; page = await memories.list(page.at(-1)))
         for (const key of page)
-          if (key.user === user) scopes.push({ user, agent: key.agent === "" ? null : key.agent });
+          if (key.userId === userId) scopes.push({ userId, agentName: key.agentName === "" ? null : key.agentName });
       return scopes;
     },
     async save(document, { scope, expectRevision }) {
       const row = { revision: document.revision ?? expectRevision + 1, document: JSON.stringify(document) };
-      const kind = await memories.put(scope.user, scope.agent ?? "", row, expectRevision);
+      const kind = await memories.put(scope.userId, scope.agentName ?? "", row, expectRevision);
       if (kind === "saved") keep(scope, { ...document, revision: row.revision });
       return { kind };
     },

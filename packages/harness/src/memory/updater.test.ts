@@ -17,7 +17,7 @@ import { createUpdater, type Extract } from "./updater.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "palimpsest-updater-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
-const OWN = { user: "default", agent: null };
+const OWN = { userId: "default", agentName: null };
 const TEA =
   '{"additions": [{"content": "User likes tea", "category": "preference", "confidence": 0.92, "quote": "I like tea"}]}';
 
@@ -38,15 +38,15 @@ test("a turn is learned once: the watermark is saved with the facts", async () =
 });
 
 test("what a thread of another user teaches is theirs, whatever user the updater's store is opened for", async () => {
-  for (const user of ["default", "auth0|123"]) {
-    const kit = await open("on", user);
+  for (const userId of ["default", "auth0|123"]) {
+    const kit = await open("on", userId);
     await kit.say("I like tea");
     kit.answer = async () => TEA;
     assert.equal((await kit.process()).kind, "updated");
     const contents = async (name: string) =>
-      (await kit.service.show({ user: name, agent: null })).facts.map(({ content }) => content);
-    assert.deepEqual(await contents(user), ["User likes tea"], user);
-    assert.deepEqual(await contents(user === "default" ? "auth0|123" : "default"), []);
+      (await kit.service.show({ userId: name, agentName: null })).facts.map(({ content }) => content);
+    assert.deepEqual(await contents(userId), ["User likes tea"], userId);
+    assert.deepEqual(await contents(userId === "default" ? "auth0|123" : "default"), []);
   }
 });
 
@@ -255,7 +255,7 @@ test("an imported thread teaches only when who imported it said so", async () =>
     const kit = await open();
     const path = join(folder, `${memory}.jsonl`);
     writeFileSync(path, '{"role":"user","content":"I like tea"}\n{"role":"assistant","content":"I see."}\n');
-    await importFile(kit.deps, path, { thread: memory, onInvalid: "refuse", memory });
+    await importFile(kit.deps, path, { threadId: memory, onInvalid: "refuse", memory });
     kit.answer = async () => TEA;
     const outcome = await kit.process(memory);
     assert.equal(outcome.kind === "updated" ? outcome.added : outcome.reason, memory === "learn" ? 1 : "trivial");
@@ -301,11 +301,11 @@ test("import adds what is new, keeps what is there and redacts; export has no au
 
 let count = 0;
 
-async function open(memory: "on" | "off" = "on", user = "default") {
+async function open(memory: "on" | "off" = "on", userId = "default") {
   count += 1;
   const base = join(folder, String(count));
   const opened = await openStore(":memory:");
-  const store = opened.forUser(user);
+  const store = opened.forUser(userId);
   const own = threadDeps(store);
   await createThread(own, { id: "t", memory });
   const storage = fileStorage({ base, storagePath: "memory.json" });
@@ -326,7 +326,7 @@ async function open(memory: "on" | "off" = "on", user = "default") {
       const held = await withWriter(own, "t", (writer) => appendMessages(writer, messages));
       assert.equal(held.kind, "done");
     },
-    async process(thread = "t") {
+    async process(threadId = "t") {
       const updater = createUpdater({
         store: opened,
         repository,
@@ -338,7 +338,7 @@ async function open(memory: "on" | "off" = "on", user = "default") {
         emit: (event) => events.push(event),
       });
       return updater.process(
-        memoryJob({ user, thread, agent: "default", throughSeq: (await store.head(thread))!.version }),
+        memoryJob({ userId, threadId, agentName: "default", throughSeq: (await store.head(threadId))!.version }),
       );
     },
   };

@@ -63,26 +63,26 @@ export interface Updater {
 export function createUpdater(options: UpdaterOptions): Updater {
   const { repository, emit } = options;
   return {
-    async process({ user, thread, payload: { throughSeq } }, signal = NEVER) {
-      const store = asUser(options.store, user);
-      const header = await store.header(thread);
+    async process({ userId, threadId, payload: { throughSeq } }, signal = NEVER) {
+      const store = asUser(options.store, userId);
+      const header = await store.header(threadId);
       if (header === undefined) return { kind: "skipped", reason: "no-thread" };
       if (header.memory === "off" || header.kind === "subagent") return { kind: "skipped", reason: "off" };
       const checked = checkScope(header.user, header.agent);
       if (checked.kind === "invalid") return { kind: "skipped", reason: "bad-name" };
       const { scope } = checked;
-      emit({ type: "memory-processing", threadId: thread });
+      emit({ type: "memory-processing", threadId });
       // A document of before doesn't say whether its watermark is this thread's or that of one with its id.
-      if (!isMarked(await repository.read(scope), thread)) await dropStaleTurns(store, repository, scope);
+      if (!isMarked(await repository.read(scope), threadId)) await dropStaleTurns(store, repository, scope);
       let total: UpdateOutcome = { kind: "skipped", reason: "already-read" };
       for (;;) {
         const document = await repository.read(scope);
-        const watermark = document.watermarks?.[thread] ?? 0;
-        const from = validWatermark(document, thread, await hashAt(store, thread, watermark));
+        const watermark = document.watermarks?.[threadId] ?? 0;
+        const from = validWatermark(document, threadId, await hashAt(store, threadId, watermark));
         if (from >= throughSeq) return total;
-        const batch = await readBatch(store, { thread, from, through: throughSeq, document });
-        const outcome = await learn({ ...options, store }, { scope, thread, from, document, ...batch, signal });
-        if (outcome.kind === "failed") emit({ type: "memory-failed", threadId: thread, reason: outcome.detail });
+        const batch = await readBatch(store, { threadId, from, through: throughSeq, document });
+        const outcome = await learn({ ...options, store }, { scope, threadId, from, document, ...batch, signal });
+        if (outcome.kind === "failed") emit({ type: "memory-failed", threadId, reason: outcome.detail });
         if (outcome.kind !== "updated") return total.kind === "updated" ? total : outcome;
         total = total.kind === "updated" ? sum(total, outcome) : outcome;
       }
@@ -100,7 +100,7 @@ interface Batch {
 
 interface LearnRequest extends Batch {
   readonly scope: MemoryScope;
-  readonly thread: string;
+  readonly threadId: string;
   readonly from: number;
   readonly document: MemoryDocument;
   readonly signal: AbortSignal;
@@ -113,12 +113,15 @@ const NEVER = new AbortController().signal;
 
 async function readBatch(
   store: Store,
-  { thread, from, through, document }: { thread: string; from: number; through: number; document: MemoryDocument },
+  { threadId, from, through, document }: { threadId: string; from: number; through: number; document: MemoryDocument },
 ): Promise<Batch> {
   const records: MessageRecord[] = [];
   let size = 0;
   let last = through;
-  for await (const { record, redacted } of store.records(thread, { range: [from + 1, through], kinds: ["message"] })) {
+  for await (const { record, redacted } of store.records(threadId, {
+    range: [from + 1, through],
+    kinds: ["message"],
+  })) {
     if (record.kind !== "message" || redacted) continue;
     if (size > 0 && size + record.body.length > BATCH_CHARACTERS) {
       last = record.seq - 1;
@@ -129,14 +132,14 @@ async function readBatch(
     records.push(record);
   }
   const imported = records.some(({ origin }) => origin === "import");
-  const imports = imported && (await teaches(store, thread)) ? "learn" : "skip";
-  const input = extractInput(records, { thread, fenced: (turn) => isFenced(document, turn), imports });
-  return { ...input, last, hash: await hashAt(store, thread, last) };
+  const imports = imported && (await teaches(store, threadId)) ? "learn" : "skip";
+  const input = extractInput(records, { threadId, fenced: (turn) => isFenced(document, turn), imports });
+  return { ...input, last, hash: await hashAt(store, threadId, last) };
 }
 
 /** Whether who imported the thread said that it is the user's own. */
-async function teaches(store: Store, thread: string): Promise<boolean> {
-  for await (const { record } of store.records(thread, { kinds: ["event"] }))
+async function teaches(store: Store, threadId: string): Promise<boolean> {
+  for await (const { record } of store.records(threadId, { kinds: ["event"] }))
     if (record.kind === "event" && record.event.type === "imported" && record.event["memory"] === "learn") return true;
   return false;
 }
@@ -182,13 +185,13 @@ type Failed = UpdateOutcome & { kind: "failed" };
 
 async function save(options: UpdaterOptions, request: LearnRequest, update: MemoryUpdate): Promise<UpdateOutcome> {
   const { repository, settings, clock, ids, emit } = options;
-  const { scope, thread, last, hash, turns } = request;
+  const { scope, threadId, last, hash, turns } = request;
   let merged: ReturnType<typeof mergeUpdate> = { changes: [], refused: [] };
   const { document, saved } = await repository.change(
     scope,
     (now) => {
       // Another worker has read this batch meanwhile and saved what we learned.
-      if (!sameWatermark(now, request.document, thread)) return null;
+      if (!sameWatermark(now, request.document, threadId)) return null;
       const rules = {
         threshold: settings.factConfidenceThreshold,
         maxFacts: settings.maxFacts,
@@ -198,7 +201,7 @@ async function save(options: UpdaterOptions, request: LearnRequest, update: Memo
       merged = mergeUpdate(now, update, { ...rules, turns: turns.filter((turn) => !isFenced(now, turn)) });
       return {
         changes: merged.changes,
-        also: (next) => bindTurns(withWatermark(next, thread, { seq: last, hash }), turns),
+        also: (next) => bindTurns(withWatermark(next, threadId, { seq: last, hash }), turns),
       };
     },
     "conversation",
@@ -208,11 +211,11 @@ async function save(options: UpdaterOptions, request: LearnRequest, update: Memo
   const added = merged.changes.flatMap((change) =>
     change.kind === "add" && change.on === "fact" ? [change.after!.confidence] : [],
   );
-  emit({ type: "memory-extracted", threadId: thread, confidences: added });
+  emit({ type: "memory-extracted", threadId, confidences: added });
   for (const change of merged.changes) {
-    if (change.on === "section") emit({ type: "memory-updated", threadId: thread, path: change.target });
+    if (change.on === "section") emit({ type: "memory-updated", threadId, path: change.target });
   }
-  if (merged.refused.length > 0) emit({ type: "memory-refused", threadId: thread, refusals: merged.refused });
+  if (merged.refused.length > 0) emit({ type: "memory-refused", threadId, refusals: merged.refused });
   emit({ type: "memory-persisted", place: repository.storage.place(scope), revision: document.revision ?? 0 });
   return {
     kind: "updated",
@@ -222,16 +225,16 @@ async function save(options: UpdaterOptions, request: LearnRequest, update: Memo
   };
 }
 
-function isMarked({ watermarks, marks }: MemoryDocument, thread: string): boolean {
-  return watermarks?.[thread] === undefined || marks?.[thread] !== undefined;
+function isMarked({ watermarks, marks }: MemoryDocument, threadId: string): boolean {
+  return watermarks?.[threadId] === undefined || marks?.[threadId] !== undefined;
 }
 
-function sameWatermark(a: MemoryDocument, b: MemoryDocument, thread: string): boolean {
-  return a.watermarks?.[thread] === b.watermarks?.[thread] && a.marks?.[thread] === b.marks?.[thread];
+function sameWatermark(a: MemoryDocument, b: MemoryDocument, threadId: string): boolean {
+  return a.watermarks?.[threadId] === b.watermarks?.[threadId] && a.marks?.[threadId] === b.marks?.[threadId];
 }
 
-async function hashAt(store: Store, thread: string, seq: number): Promise<string | undefined> {
-  for await (const { chained } of store.records(thread, { range: [seq, seq] })) return chained.hash;
+async function hashAt(store: Store, threadId: string, seq: number): Promise<string | undefined> {
+  for await (const { chained } of store.records(threadId, { range: [seq, seq] })) return chained.hash;
   return undefined;
 }
 

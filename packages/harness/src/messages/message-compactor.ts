@@ -47,7 +47,7 @@ export function createMessageCompactor<M extends object>(options: MessageCompact
       if (count > 0) state = { ...state, report: { input, output, of: count + 1, hash } };
     },
     async search(query, { limit = 20 } = {}) {
-      const result = await search(indexOf(said, options), { kind: "thread", thread: THREAD }, query, { limit });
+      const result = await search(indexOf(said, options), { kind: "thread", threadId: THREAD }, query, { limit });
       if (result.kind === "nothing") return [];
       return result.hits.map(({ doc, score }) => ({ message: said[doc.seq - 1]!, place: doc.seq, score }));
     },
@@ -70,7 +70,7 @@ function indexOf<M extends object>(said: readonly M[], options: MessageCompactor
   const at = "1970-01-01T00:00:00.000Z";
   for (const [place, message] of said.entries()) {
     const text = indexableText(message, shape, { origin: "import" });
-    if (text !== null) index.put({ thread: THREAD, seq: place + 1 }, indexEntry({ ...text, at }));
+    if (text !== null) index.put({ threadId: THREAD, seq: place + 1 }, indexEntry({ ...text, at }));
   }
   return index;
 }

@@ -29,12 +29,12 @@ export interface IndexDeps {
  */
 export async function keepIndexed(
   { store, tools }: IndexDeps,
-  thread: string,
+  threadId: string,
   before: number,
   after: number,
 ): Promise<void> {
   if (Math.floor(before / EAGER_MESSAGES) === Math.floor(after / EAGER_MESSAGES) || !isSearchable(store)) return;
-  await catchUp(store, thread, tools).catch(() => {});
+  await catchUp(store, threadId, tools).catch(() => {});
 }
 
 /** Without tables there is nothing to be kept up to date: a search reads the log (scan.ts). */
@@ -45,11 +45,11 @@ export function isSearchable(store: Store): store is SearchableStore {
 /** Returns the segments of the thread, indexed to their end. */
 export async function catchUp(
   store: SearchableStore,
-  thread: string,
+  threadId: string,
   tools?: FindToolFacts,
 ): Promise<readonly IndexedSegment[]> {
   for (;;) {
-    const segments = await store.search.lineage(thread);
+    const segments = await store.search.lineage(threadId);
     let previous: Placement | null = null;
     let moved = false;
     for (const segment of segments) {
@@ -62,10 +62,10 @@ export async function catchUp(
 }
 
 /** Drops the thread's index and makes it anew, for `doctor --rebuild`. */
-export async function rebuildIndex(store: Store, thread: string): Promise<void> {
+export async function rebuildIndex(store: Store, threadId: string): Promise<void> {
   if (!isSearchable(store)) return;
-  await store.search.clear(thread);
-  await catchUp(store, thread);
+  await store.search.clear(threadId);
+  await catchUp(store, threadId);
 }
 
 /** The placement of the segment's last entry: a fork continues from it. */
@@ -76,7 +76,7 @@ async function placementAt(
 ): Promise<Placement | null> {
   if (segment.newest === null || (segment.cut !== null && segment.cut < 0)) return inherited;
   if (segment.cut === null || segment.cut === segment.newest.ordinal) return segment.newest;
-  const [entry] = await store.search.entries([{ thread: segment.thread, first: segment.cut, last: segment.cut }]);
+  const [entry] = await store.search.entries([{ threadId: segment.threadId, first: segment.cut, last: segment.cut }]);
   return entry ?? inherited;
 }
 
@@ -88,13 +88,13 @@ async function indexSegment(
 ): Promise<boolean> {
   if (segment.indexed >= segment.through) return false;
   const { store } = deps;
-  const { thread } = segment;
+  const { threadId } = segment;
   const range = [segment.indexed + 1, Math.min(segment.through, segment.indexed + BATCH_RECORDS)] as const;
   const postings = postingWriter(store.search.blockSize);
   const entries = [];
   let newest = segment.newest ?? inherited;
-  const read = entryReader(deps, thread);
-  for await (const stored of store.records(thread, { range, kinds: ["message"] })) {
+  const read = entryReader(deps, threadId);
+  for await (const stored of store.records(threadId, { range, kinds: ["message"] })) {
     const entry = await read(stored);
     if (entry === "echo") continue;
     newest = place(newest, stored.record.at);
@@ -115,11 +115,11 @@ async function indexSegment(
   }
   const batch = { expect: segment.indexed, indexed: range[1], newest, entries, postings: postings.rows() };
   // On a conflict another process has done this batch, or erased something in it: the caller looks anew.
-  return (await store.search.write(thread, batch)) !== "missing";
+  return (await store.search.write(threadId, batch)) !== "missing";
 }
 
 /** What a message is in the index. Remembers the calls it has seen, to know which results are echoes. */
-export function entryReader({ store, tools }: IndexDeps, thread: string) {
+export function entryReader({ store, tools }: IndexDeps, threadId: string) {
   const calls = new Map<string, Call>();
   const shapeFor = (record: MessageRecord): Shape<unknown> => recallShape(record.dialect, tools);
   return async (stored: StoredRecord): Promise<IndexEntry | "echo" | "erased"> => {
@@ -130,7 +130,7 @@ export function entryReader({ store, tools }: IndexDeps, thread: string) {
     if (message === undefined) return "echo";
     for (const call of callsIn(message, shape)) calls.set(call.id, call);
     for (const id of shape.answers(message)) {
-      if (!calls.has(id)) calls.set(id, await findCall(store, { thread, seq: record.seq, id, shapeFor }));
+      if (!calls.has(id)) calls.set(id, await findCall(store, { threadId, seq: record.seq, id, shapeFor }));
     }
     const options = { origin: record.origin, call: (id: string) => calls.get(id) };
     const indexable = indexableText(message, shape, options);
@@ -148,15 +148,15 @@ function callsIn(message: object, shape: Shape<unknown>): readonly CallPart[] {
 const LOOK_BACK = 64;
 
 interface Answered {
-  readonly thread: string;
+  readonly threadId: string;
   readonly seq: number;
   readonly id: string;
   readonly shapeFor: (record: MessageRecord) => Shape<unknown>;
 }
 
-async function findCall(store: Store, { thread, seq, id, shapeFor }: Answered): Promise<Call> {
+async function findCall(store: Store, { threadId, seq, id, shapeFor }: Answered): Promise<Call> {
   const range = [Math.max(1, seq - LOOK_BACK), seq - 1] as const;
-  for await (const { record } of store.records(thread, { range, kinds: ["message"], order: "descending" })) {
+  for await (const { record } of store.records(threadId, { range, kinds: ["message"], order: "descending" })) {
     if (record.kind !== "message") continue;
     const message = parse(record.body);
     const call = message && callsIn(message, shapeFor(record)).find((one) => one.id === id);

@@ -60,7 +60,7 @@ async function find(run: Run, query: string, { tokens, scope }: Required<RecallO
       : await searchThread(store, run.threadId, query, { tools });
   if (result.kind === "nothing") return `Nothing found (${result.reason}): try other words.`;
   // The question that is being answered is no memory of it.
-  const hits = result.hits.filter(({ thread, seq }) => thread !== run.threadId || seq !== run.question);
+  const hits = result.hits.filter(({ threadId, seq }) => threadId !== run.threadId || seq !== run.question);
   const { text } = renderHits(hits, { tokens, count: charsPerToken(4), question: query });
   return text === "" ? "Nothing found: try other words." : text;
 }

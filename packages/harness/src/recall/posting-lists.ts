@@ -4,7 +4,7 @@ import { readPostings } from "../stores/postings.ts";
 import type { IndexedSegment, Posting, SearchEntry } from "../stores/search-tables.ts";
 
 export interface BlockPlace {
-  readonly thread: string;
+  readonly threadId: string;
   readonly block: number;
 }
 
@@ -28,15 +28,15 @@ export class PostingLists {
   ) {
     this.#blockSize = blockSize;
     this.#terms = new Map(terms.map((term, index) => [term, index]));
-    const cuts = new Map(segments.map(({ thread, cut }) => [thread, cut ?? Number.MAX_SAFE_INTEGER]));
+    const cuts = new Map(segments.map(({ threadId, cut }) => [threadId, cut ?? Number.MAX_SAFE_INTEGER]));
     for (const row of rows) {
-      const { thread, block } = row;
-      const key = keyOf(thread, block);
+      const { threadId, block } = row;
+      const key = keyOf(threadId, block);
       const cached = this.#blocks.get(key) ?? {
-        thread,
+        threadId,
         block,
         rows: new Array<Posting | undefined>(terms.length).fill(undefined),
-        last: Math.min(cuts.get(thread)! - block * blockSize, blockSize - 1),
+        last: Math.min(cuts.get(threadId)! - block * blockSize, blockSize - 1),
       };
       this.#blocks.set(key, cached);
       cached.rows[this.#terms.get(row.term)!] = row;
@@ -62,8 +62,8 @@ export class PostingLists {
   }
 
   /** Ordinals in the block whose entries hold all of the terms, ascending. */
-  matches({ thread, block }: BlockPlace, terms: readonly string[]): number[] {
-    const postings = this.#blocks.get(keyOf(thread, block));
+  matches({ threadId, block }: BlockPlace, terms: readonly string[]): number[] {
+    const postings = this.#blocks.get(keyOf(threadId, block));
     const rows = terms.map((term) => postings?.rows[this.#terms.get(term)!]);
     if (!postings || !rows.every((row) => row !== undefined)) return [];
     const ordinals: number[] = [];
@@ -86,8 +86,8 @@ export class PostingLists {
     const weights = entries.map(() => new Array<number>(width).fill(0));
     const wanted = new Int32Array(this.#blockSize);
     const byBlock = Map.groupBy(entries.keys(), (index) => {
-      const { thread, ordinal } = entries[index]!;
-      return keyOf(thread, Math.floor(ordinal / this.#blockSize));
+      const { threadId, ordinal } = entries[index]!;
+      return keyOf(threadId, Math.floor(ordinal / this.#blockSize));
     });
     for (const [key, indices] of byBlock) {
       const block = this.#blocks.get(key);
@@ -106,8 +106,8 @@ export class PostingLists {
   }
 }
 
-function keyOf(thread: string, block: number): string {
-  return `${block} ${thread}`;
+function keyOf(threadId: string, block: number): string {
+  return `${block} ${threadId}`;
 }
 
 function countThrough(list: string, last: number): number {

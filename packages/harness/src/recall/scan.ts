@@ -8,33 +8,33 @@ export async function scanLog(deps: IndexDeps, scope: Scope): Promise<RecallInde
   const { store } = deps;
   const index = new MemoryIndex();
   if (scope.kind === "thread") {
-    if ((await store.header(scope.thread)) === undefined) return null;
-    await scanThread(deps, index, { thread: scope.thread, after: 0 });
+    if ((await store.header(scope.threadId)) === undefined) return null;
+    await scanThread(deps, index, { threadId: scope.threadId, after: 0 });
   } else
     for await (const { header } of everyThread(store))
-      await scanThread(deps, index, { thread: header.id, after: header.forkedAt ?? 0 });
+      await scanThread(deps, index, { threadId: header.id, after: header.forkedAt ?? 0 });
   return index;
 }
 
 interface Part {
-  readonly thread: string;
+  readonly threadId: string;
   readonly after: number;
 }
 
-async function scanThread(deps: IndexDeps, index: MemoryIndex, { thread, after }: Part): Promise<void> {
+async function scanThread(deps: IndexDeps, index: MemoryIndex, { threadId, after }: Part): Promise<void> {
   const { store } = deps;
-  const read = entryReader(deps, thread);
+  const read = entryReader(deps, threadId);
   const range = [after + 1, Number.MAX_SAFE_INTEGER] as const;
-  for await (const stored of store.records(thread, { range, kinds: ["message"] })) {
+  for await (const stored of store.records(threadId, { range, kinds: ["message"] })) {
     const entry = await read(stored);
     if (entry === "echo") continue;
     const { seq } = stored.chained;
-    const address = { thread, seq, user: store.user };
+    const address = { threadId, seq, userId: store.userId };
     if (entry !== "erased") index.put(address, entry);
     else {
       // An erased message keeps its place among the others and can't be found.
       index.put(address, { speaker: "", at: stored.record.at, length: 0, asks: false, terms: new Map() });
-      index.remove(thread, seq);
+      index.remove(threadId, seq);
     }
   }
 }

@@ -40,7 +40,7 @@ for (const engine of ["SQLite", "PostgreSQL"] as const) {
     test("answers as the index in memory does, to the last bit, for threads and users", async () => {
       const store = await open();
       const reference = new MemoryIndex();
-      for (const { thread, user, seq, entry } of corpus()) reference.put({ thread, user, seq }, entry);
+      for (const { threadId, userId, seq, entry } of corpus()) reference.put({ threadId, userId, seq }, entry);
       await fill(store);
       assert.deepEqual(await differences(live(store), reference), []);
       await store.close();
@@ -93,7 +93,7 @@ for (const engine of ["SQLite", "PostgreSQL"] as const) {
       assert.equal(await bestOf(store, "t", "swordfish"), 1);
       await store.releaseLease(writer.lease);
       assert.equal((await redact(threadDeps(store), "t", 1)).kind, "redacted");
-      const left = await store.search.postings([{ thread: "t", before: 9 }], ["swordfish", "password", "archeri"]);
+      const left = await store.search.postings([{ threadId: "t", before: 9 }], ["swordfish", "password", "archeri"]);
       assert.deepEqual(
         left.map(({ term, count }) => [term, count]),
         [["archeri", 1]],
@@ -130,17 +130,17 @@ for (const engine of ["SQLite", "PostgreSQL"] as const) {
         ...store,
         search: {
           ...store.search,
-          write: async (thread: string, batch: IndexBatch) => {
+          write: async (threadId: string, batch: IndexBatch) => {
             if (!raced) assert.equal((await redact(threadDeps(store), "t", 1)).kind, "redacted");
             raced = true;
-            return write(thread, batch);
+            return write(threadId, batch);
           },
         },
       };
       await store.releaseLease(writer.lease);
       await catchUp(racing, "t");
       assert.equal(raced, true);
-      const left = await store.search.postings([{ thread: "t", before: 9 }], ["swordfish", "archeri"]);
+      const left = await store.search.postings([{ threadId: "t", before: 9 }], ["swordfish", "archeri"]);
       assert.deepEqual(
         left.map(({ term }) => term),
         ["archeri"],
@@ -175,17 +175,17 @@ for (const engine of ["SQLite", "PostgreSQL"] as const) {
 
     test("all threads of one user are searched, never another's", async () => {
       const store = await open();
-      for (const [id, user] of [
+      for (const [id, userId] of [
         ["a1", "ann"],
         ["a2", "ann"],
         ["b1", "ben"],
       ] as const) {
-        await say(await writeThread(store.forUser(user), id), `${id} plants tomatoes`, "fine");
+        await say(await writeThread(store.forUser(userId), id), `${id} plants tomatoes`, "fine");
       }
       await fork(threadDeps(store.forUser("ann")), "a1", { as: "a1-fork", at: 1 });
       const result = await searchAll(store.forUser("ann"), "tomatoes");
       assert.equal(result.kind, "found");
-      const found = result.kind === "found" ? result.hits.map(({ thread, seq }) => `${thread}:${seq}`) : [];
+      const found = result.kind === "found" ? result.hits.map(({ threadId, seq }) => `${threadId}:${seq}`) : [];
       assert.deepEqual(found.filter((one) => one.endsWith(":1")).sort(), ["a1:1", "a2:1"]);
       assert.deepEqual(await searchAll(store.forUser("nobody"), "tomatoes"), { kind: "nothing", reason: "no-match" });
       await store.close();
@@ -198,7 +198,7 @@ for (const engine of ["SQLite", "PostgreSQL"] as const) {
       await Promise.all(Array.from({ length: 6 }, () => catchUp(store, "t")));
       const [segment] = await store.search.lineage("t");
       assert.deepEqual([segment!.entries, segment!.indexed], [700, 700]);
-      const { holding } = await storedIndex(store.search, [segment!]).statistics({ kind: "thread", thread: "t" }, [
+      const { holding } = await storedIndex(store.search, [segment!]).statistics({ kind: "thread", threadId: "t" }, [
         "common",
       ]);
       assert.equal(holding.get("common"), 700);
@@ -268,9 +268,9 @@ function call(id: string, name: string, input: object) {
 
 /** The corpus written straight into the tables, in batches of uneven size. */
 async function fill(store: FullStore): Promise<void> {
-  for (const [thread, entries] of Map.groupBy(corpus(), (one) => one.thread)) {
+  for (const [threadId, entries] of Map.groupBy(corpus(), (one) => one.threadId)) {
     const at = "2026-01-01T00:00:00.000Z";
-    const header = { id: thread, user: entries[0]!.user, agent: "a", parent: null, forkedAt: null } as const;
+    const header = { id: threadId, user: entries[0]!.userId, agent: "a", parent: null, forkedAt: null } as const;
     const own = store.forUser(header.user);
     await own.createThread({ ...header, kind: "main", createdAt: at, memory: "on" }, emptyHead(at));
     let newest: Placement | null = null;
@@ -293,7 +293,7 @@ async function fill(store: FullStore): Promise<void> {
       const indexed = rows.at(-1)!.seq;
       const expect = first === 0 ? 0 : entries[first - 1]!.seq;
       const batch: IndexBatch = { expect, indexed, newest, entries: rows, postings: postings.rows() };
-      assert.equal(await own.search.write(thread, batch), "written");
+      assert.equal(await own.search.write(threadId, batch), "written");
     }
   }
 }
@@ -302,9 +302,9 @@ async function fill(store: FullStore): Promise<void> {
 function live(store: FullStore): RecallIndex {
   const of = async (scope: Parameters<RecallIndex["statistics"]>[0]) => {
     // The corpus names its threads after their users.
-    const user = scope.kind === "user" ? scope.user : scope.thread.split("-")[0]!;
-    const { search: tables } = store.forUser(user);
-    return storedIndex(tables, await (scope.kind === "thread" ? tables.lineage(scope.thread) : tables.ofUser()));
+    const userId = scope.kind === "user" ? scope.userId : scope.threadId.split("-")[0]!;
+    const { search: tables } = store.forUser(userId);
+    return storedIndex(tables, await (scope.kind === "thread" ? tables.lineage(scope.threadId) : tables.ofUser()));
   };
   return {
     statistics: async (scope, terms) => (await of(scope)).statistics(scope, terms),
@@ -312,28 +312,28 @@ function live(store: FullStore): RecallIndex {
   };
 }
 
-async function assertLikeMemory(store: Store, thread: string, questions: readonly string[]): Promise<void> {
+async function assertLikeMemory(store: Store, threadId: string, questions: readonly string[]): Promise<void> {
   const memory = new MemoryIndex();
-  for await (const { record } of store.records(thread, { kinds: ["message"] })) {
+  for await (const { record } of store.records(threadId, { kinds: ["message"] })) {
     if (record.kind !== "message") continue;
     const { role, content } = JSON.parse(record.body) as { role: string; content: string };
-    memory.put({ thread, seq: record.seq }, indexEntry({ text: content, speaker: role, at: record.at }));
+    memory.put({ threadId, seq: record.seq }, indexEntry({ text: content, speaker: role, at: record.at }));
   }
-  const scope = { kind: "thread", thread } as const;
+  const scope = { kind: "thread", threadId } as const;
   for (const question of questions) {
     const result = await search(memory, scope, question);
     const expected = result.kind === "found" ? result.hits.map(({ doc, score }) => [doc.seq, score]) : [];
-    const found = (await hitsOf(store, thread, question)).map(({ seq, score }) => [seq, score]);
+    const found = (await hitsOf(store, threadId, question)).map(({ seq, score }) => [seq, score]);
     assert.deepEqual(found, expected, question);
   }
 }
 
-async function hitsOf(store: Store, thread: string, question: string) {
-  const result = await searchThread(store, thread, question);
+async function hitsOf(store: Store, threadId: string, question: string) {
+  const result = await searchThread(store, threadId, question);
   return result.kind === "found" ? result.hits : [];
 }
 
 /** Turns around a hit are found with it; the best one is what the question is about. */
-async function bestOf(store: Store, thread: string, question: string): Promise<number | undefined> {
-  return (await hitsOf(store, thread, question))[0]?.seq;
+async function bestOf(store: Store, threadId: string, question: string): Promise<number | undefined> {
+  return (await hitsOf(store, threadId, question))[0]?.seq;
 }

@@ -14,7 +14,7 @@ import { storedIndex } from "./stored-index.ts";
 import { recallShape } from "./tool-facts.ts";
 
 export interface SearchHit {
-  readonly thread: string;
+  readonly threadId: string;
   readonly seq: number;
   /** The message's own. */
   readonly id: string;
@@ -43,11 +43,11 @@ export interface SearchSettings {
 
 export async function searchThread(
   store: Store,
-  thread: string,
+  threadId: string,
   question: string,
   settings: SearchSettings = {},
 ): Promise<SearchOutcome> {
-  const scope = { kind: "thread", thread } as const;
+  const scope = { kind: "thread", threadId } as const;
   const ready = await readyIndex(store, scope, settings.tools);
   if (ready === null) return { kind: "nothing", reason: "missing" };
   return run(store, scope, ready, question, settings);
@@ -55,7 +55,7 @@ export async function searchThread(
 
 /** In every thread of the store's user. */
 export async function searchAll(store: Store, question: string, settings: SearchSettings = {}): Promise<SearchOutcome> {
-  const scope = { kind: "user", user: store.user } as const;
+  const scope = { kind: "user", userId: store.userId } as const;
   return run(store, scope, (await readyIndex(store, scope, settings.tools))!, question, settings);
 }
 
@@ -70,7 +70,8 @@ async function readyIndex(store: Store, scope: Scope, tools?: FindToolFacts): Pr
     const index = await scanLog({ store, ...(tools && { tools }) }, scope);
     return index && { index, unindexed: 0 };
   }
-  const segments = scope.kind === "thread" ? await indexed(store, scope.thread, tools) : await allIndexed(store, tools);
+  const segments =
+    scope.kind === "thread" ? await indexed(store, scope.threadId, tools) : await allIndexed(store, tools);
   if (scope.kind === "thread" && segments.length === 0) return null;
   const unindexed = segments.reduce((sum, { through, indexed: done }) => sum + Math.max(0, through - done), 0);
   return { index: storedIndex(store.search, segments), unindexed };
@@ -79,7 +80,7 @@ async function readyIndex(store: Store, scope: Scope, tools?: FindToolFacts): Pr
 async function allIndexed(store: SearchableStore, tools?: FindToolFacts): Promise<readonly IndexedSegment[]> {
   const segments = await store.search.ofUser();
   const behind = segments.filter(({ indexed, through }) => indexed < through);
-  for (const { thread } of behind) await indexed(store, thread, tools);
+  for (const { threadId } of behind) await indexed(store, threadId, tools);
   return behind.length > 0 ? store.search.ofUser() : segments;
 }
 
@@ -99,12 +100,12 @@ async function run(
     tools,
   );
   const hits = result.hits.flatMap(({ doc, score }): SearchHit[] => {
-    const { thread, seq, at, speaker, session } = doc;
+    const { threadId, seq, at, speaker, session } = doc;
     const message = messages.get(refOf(doc));
     if (message === undefined) return [];
     return [
       {
-        thread,
+        threadId,
         seq,
         score,
         speaker,
@@ -120,23 +121,23 @@ async function run(
 /** Where the index can't be written, it answers as far as it goes. */
 async function indexed(
   store: SearchableStore,
-  thread: string,
+  threadId: string,
   tools?: FindToolFacts,
 ): Promise<readonly IndexedSegment[]> {
   try {
-    return await catchUp(store, thread, tools);
+    return await catchUp(store, threadId, tools);
   } catch (error) {
     const unwritable = error instanceof StoreError && ["unwritable", "full"].includes(error.code);
     if (!unwritable) throw error;
-    return store.search.lineage(thread);
+    return store.search.lineage(threadId);
   }
 }
 
-type MessagePlace = Pick<SearchHit, "thread" | "seq">;
+type MessagePlace = Pick<SearchHit, "threadId" | "seq">;
 type Shown = Pick<SearchHit, "id" | "role" | "text" | "at">;
 
-export function refOf({ thread, seq }: MessagePlace): string {
-  return `${thread}#${seq}`;
+export function refOf({ threadId, seq }: MessagePlace): string {
+  return `${threadId}#${seq}`;
 }
 
 /** The words of messages as they were indexed, by `refOf`; one read for each thread. */
@@ -146,22 +147,22 @@ async function readMessages(
   tools?: FindToolFacts,
 ): Promise<Map<string, Shown>> {
   const messages = new Map<string, Shown>();
-  const read = async (thread: string, seqs: readonly number[]): Promise<void> => {
+  const read = async (threadId: string, seqs: readonly number[]): Promise<void> => {
     const range = [Math.min(...seqs), Math.max(...seqs)] as const;
-    for await (const { record, redacted } of store.records(thread, { range, seqs, kinds: ["message"] })) {
+    for await (const { record, redacted } of store.records(threadId, { range, seqs, kinds: ["message"] })) {
       if (redacted) continue;
       const { id, dialect, body, origin, at, seq } = record as MessageRecord;
       const shape = recallShape(dialect, tools);
       const message: unknown = JSON.parse(body);
       const text = indexableText(message, shape, { origin })?.text ?? "";
-      messages.set(refOf({ thread, seq }), { id, role: shape.role(message), at, text });
+      messages.set(refOf({ threadId, seq }), { id, role: shape.role(message), at, text });
     }
   };
-  const byThread = Map.groupBy(places, ({ thread }) => thread);
+  const byThread = Map.groupBy(places, ({ threadId }) => threadId);
   await Promise.all(
-    [...byThread].map(([thread, own]) =>
+    [...byThread].map(([threadId, own]) =>
       read(
-        thread,
+        threadId,
         own.map(({ seq }) => seq),
       ),
     ),
@@ -175,8 +176,8 @@ async function readMessages(
  */
 export async function readTurns(store: Store, refs: readonly string[]): Promise<SearchHit[]> {
   const places = refs.flatMap((ref) => {
-    const [, thread, seq] = /^([^#]+)#(\d{1,15})$/.exec(ref) ?? [];
-    return thread === undefined ? [] : [{ thread, seq: Number(seq) }];
+    const [, threadId, seq] = /^([^#]+)#(\d{1,15})$/.exec(ref) ?? [];
+    return threadId === undefined ? [] : [{ threadId, seq: Number(seq) }];
   });
   const messages = await readMessages(store, places);
   return places.flatMap((place): SearchHit[] => {

@@ -23,17 +23,17 @@ export function storedIndex(tables: SearchTables, segments: readonly IndexedSegm
       // In a thread scope what a fork inherited is its own.
       const weights = lists.weights(entries);
       return entries.map((entry, index) =>
-        document(entry, scope.kind === "thread" ? scope.thread : entry.thread, weights[index]!),
+        document(entry, scope.kind === "thread" ? scope.threadId : entry.threadId, weights[index]!),
       );
     },
   };
 }
 
 /** Spelled out: there are thousands of them, and a spread costs more than the rest of the work on each. */
-function document(entry: SearchEntry, thread: string, frequencies: readonly number[]): IndexedDoc {
+function document(entry: SearchEntry, threadId: string, frequencies: readonly number[]): IndexedDoc {
   const { seq, ordinal, session, at, speaker, length, asks } = entry;
   return {
-    thread,
+    threadId,
     seq,
     ordinal,
     session,
@@ -46,9 +46,9 @@ function document(entry: SearchEntry, thread: string, frequencies: readonly numb
 }
 
 async function readLists(tables: SearchTables, segments: readonly IndexedSegment[], terms: readonly string[]) {
-  const spans = segments.map(({ thread, cut, newest }) => {
+  const spans = segments.map(({ threadId, cut, newest }) => {
     const last = Math.min(newest?.ordinal ?? -1, cut ?? Number.MAX_SAFE_INTEGER);
-    return { thread, before: Math.floor(last / tables.blockSize) + 1 };
+    return { threadId, before: Math.floor(last / tables.blockSize) + 1 };
   });
   return new PostingLists(tables.blockSize, terms, await tables.postings(spans, terms), segments);
 }
@@ -59,8 +59,8 @@ async function statistics(
   lists: PostingLists,
 ): Promise<ScopeStatistics> {
   let [entries, totalLength] = [0, 0];
-  for (const { thread, cut, ...own } of segments) {
-    const totals = cut === null ? own : await tables.totals(thread, cut);
+  for (const { threadId, cut, ...own } of segments) {
+    const totals = cut === null ? own : await tables.totals(threadId, cut);
     entries += totals.entries;
     totalLength += totals.length;
   }
@@ -73,8 +73,8 @@ type Matches = ReadonlyMap<string, ReadonlySet<number>>;
 function seekAll(lists: PostingLists, blocks: readonly BlockPlace[], seeks: CandidateRequest["seeks"]): Matches {
   const matches = new Map<string, Set<number>>();
   for (const seek of seeks) {
-    for (const { thread, ordinal } of newestMatches(lists, blocks, seek))
-      matches.set(thread, (matches.get(thread) ?? new Set()).add(ordinal));
+    for (const { threadId, ordinal } of newestMatches(lists, blocks, seek))
+      matches.set(threadId, (matches.get(threadId) ?? new Set()).add(ordinal));
   }
   return matches;
 }
@@ -91,13 +91,13 @@ async function withNeighbours(
   const groups: Matches =
     scope.kind === "user"
       ? matches
-      : new Map([[scope.thread, new Set([...matches.values()].flatMap((set) => [...set]))]]);
-  const ranges = [...groups].flatMap(([thread, ordinals]) => around(thread, ordinals, reach));
+      : new Map([[scope.threadId, new Set([...matches.values()].flatMap((set) => [...set]))]]);
+  const ranges = [...groups].flatMap(([threadId, ordinals]) => around(threadId, ordinals, reach));
   const wanted = scope.kind === "user" ? ranges : ranges.flatMap((range) => alongSegments(range, segments));
-  const byThread = Map.groupBy(await tables.entries(wanted), ({ thread }) =>
-    scope.kind === "user" ? thread : scope.thread,
+  const byThread = Map.groupBy(await tables.entries(wanted), ({ threadId }) =>
+    scope.kind === "user" ? threadId : scope.threadId,
   );
-  return [...byThread].flatMap(([thread, entries]) => inReach(entries, groups.get(thread)!, reach));
+  return [...byThread].flatMap(([threadId, entries]) => inReach(entries, groups.get(threadId)!, reach));
 }
 
 function inReach(entries: readonly SearchEntry[], matches: ReadonlySet<number>, reach: number): SearchEntry[] {
@@ -111,12 +111,12 @@ function inReach(entries: readonly SearchEntry[], matches: ReadonlySet<number>, 
 }
 
 /** The matches with their surroundings, as ranges that don't overlap. */
-function around(thread: string, ordinals: ReadonlySet<number>, reach: number): OrdinalRange[] {
-  const ranges: { thread: string; first: number; last: number }[] = [];
+function around(threadId: string, ordinals: ReadonlySet<number>, reach: number): OrdinalRange[] {
+  const ranges: { threadId: string; first: number; last: number }[] = [];
   for (const ordinal of [...ordinals].sort((a, b) => a - b)) {
     const before = ranges.at(-1);
     if (before && ordinal - reach <= before.last + 1) before.last = ordinal + reach;
-    else ranges.push({ thread, first: Math.max(0, ordinal - reach), last: ordinal + reach });
+    else ranges.push({ threadId, first: Math.max(0, ordinal - reach), last: ordinal + reach });
   }
   return ranges;
 }
@@ -125,31 +125,31 @@ function around(thread: string, ordinals: ReadonlySet<number>, reach: number): O
 function alongSegments({ first, last }: OrdinalRange, segments: readonly IndexedSegment[]): OrdinalRange[] {
   const ranges: OrdinalRange[] = [];
   let from = first;
-  for (const { thread, cut } of segments) {
+  for (const { threadId, cut } of segments) {
     const to = Math.min(last, cut ?? last);
-    if (from <= to) ranges.push({ thread, first: from, last: to });
+    if (from <= to) ranges.push({ threadId, first: from, last: to });
     from = Math.max(from, to + 1);
   }
   return ranges;
 }
 
 interface Match {
-  readonly thread: string;
+  readonly threadId: string;
   readonly ordinal: number;
 }
 
 /** Blocks with any of the terms, newest first: in a thread's lineage the later segment, among a user's threads the one with the newest message. */
 function newestBlocks(lists: PostingLists, segments: readonly IndexedSegment[], scope: Scope): readonly BlockPlace[] {
   const order = scope.kind === "thread" ? [...segments].reverse() : [...segments].sort(lastSpoken);
-  const rank = new Map(order.map(({ thread }, index) => [thread, index]));
-  return [...lists.blocks()].sort((a, b) => rank.get(a.thread)! - rank.get(b.thread)! || b.block - a.block);
+  const rank = new Map(order.map(({ threadId }, index) => [threadId, index]));
+  return [...lists.blocks()].sort((a, b) => rank.get(a.threadId)! - rank.get(b.threadId)! || b.block - a.block);
 }
 
 /** From the newest on, so that a common word costs its limit and not its frequency. */
 function newestMatches(lists: PostingLists, blocks: readonly BlockPlace[], { all, limit }: Seek): Match[] {
   const found: Match[] = [];
-  for (const { thread, block } of blocks) {
-    for (const ordinal of lists.matches({ thread, block }, all).reverse()) found.push({ thread, ordinal });
+  for (const { threadId, block } of blocks) {
+    for (const ordinal of lists.matches({ threadId, block }, all).reverse()) found.push({ threadId, ordinal });
     if (found.length >= limit) break;
   }
   return found.slice(0, limit);
@@ -158,5 +158,5 @@ function newestMatches(lists: PostingLists, blocks: readonly BlockPlace[], { all
 function lastSpoken(a: IndexedSegment, b: IndexedSegment): number {
   const [at, other] = [a.newest?.at ?? "", b.newest?.at ?? ""];
   if (at !== other) return at > other ? -1 : 1;
-  return a.thread < b.thread ? -1 : 1;
+  return a.threadId < b.threadId ? -1 : 1;
 }

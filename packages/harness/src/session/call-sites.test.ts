@@ -30,10 +30,10 @@ async function opened<M extends object>(given: Given<M>): Promise<OpenThread<M>>
   return result.thread;
 }
 
-async function bodiesIn(store: Store, thread = "t"): Promise<unknown[]> {
-  assert.equal((await verify(threadDeps(store), thread)).kind, "whole");
+async function bodiesIn(store: Store, threadId = "t"): Promise<unknown[]> {
+  assert.equal((await verify(threadDeps(store), threadId)).kind, "whole");
   const bodies: unknown[] = [];
-  for await (const { body } of replay(threadDeps(store), thread)) bodies.push(JSON.parse(body));
+  for await (const { body } of replay(threadDeps(store), threadId)) bodies.push(JSON.parse(body));
   return bodies;
 }
 

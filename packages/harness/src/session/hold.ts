@@ -26,12 +26,12 @@ export interface HoldOptions extends Pick<LeaseOptions, "abandon"> {
 /** While some work goes on, which learns from the signal that the thread was taken over. */
 export function withHold<T>(
   deps: ThreadDeps,
-  thread: string,
+  threadId: string,
   { runId = null, abandon }: HoldOptions,
   work: (hold: Hold, lost: AbortSignal) => Promise<T>,
 ): Promise<Leased<T>> {
-  return withLease(deps.store, thread, { owner: deps.ids(), abandon }, (lease, lost) => {
-    const during = inTurn((write) => (lost.aborted ? takenOver(thread) : write()));
+  return withLease(deps.store, threadId, { owner: deps.ids(), abandon }, (lease, lost) => {
+    const during = inTurn((write) => (lost.aborted ? takenOver(threadId) : write()));
     return work({ writer: { ...deps, lease, runId }, held: "always", during, close: async () => {} }, lost);
   });
 }
@@ -39,10 +39,10 @@ export function withHold<T>(
 export type Held = Exclude<Leased<never>, { kind: "done" }> | { readonly kind: "held"; readonly hold: Hold };
 
 /** For as long as it is open. */
-export async function holdThread(deps: ThreadDeps, thread: string): Promise<Held> {
+export async function holdThread(deps: ThreadDeps, threadId: string): Promise<Held> {
   const closed = Promise.withResolvers<void>();
   const opened = Promise.withResolvers<Held>();
-  const leased = withHold(deps, thread, {}, async (hold) => {
+  const leased = withHold(deps, threadId, {}, async (hold) => {
     const close = async (): Promise<void> => {
       closed.resolve();
       await leased;
@@ -55,9 +55,9 @@ export async function holdThread(deps: ThreadDeps, thread: string): Promise<Held
 }
 
 /** For each write; a thread that somebody else holds is waited for. */
-export function holdPerWrite(deps: ThreadDeps, thread: string, waitMs: number): Hold {
+export function holdPerWrite(deps: ThreadDeps, threadId: string, waitMs: number): Hold {
   const owner = deps.ids();
-  let current: Lease = { thread, owner, epoch: 0 };
+  let current: Lease = { threadId, owner, epoch: 0 };
   const writer: Writer = {
     ...deps,
     runId: null,
@@ -71,13 +71,13 @@ export function holdPerWrite(deps: ThreadDeps, thread: string, waitMs: number): 
     during: inTurn(async (work) => {
       const until = deps.clock().getTime() + waitMs;
       for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
-        const leased = await withLease(deps.store, thread, { owner }, (lease) => {
+        const leased = await withLease(deps.store, threadId, { owner }, (lease) => {
           current = lease;
           return work();
         });
         if (leased.kind === "done") return leased.value;
-        if (leased.kind === "missing") return gone(thread);
-        if (deps.clock().getTime() + pause > until) return stillBusy(thread, leased.expiresAt);
+        if (leased.kind === "missing") return gone(threadId);
+        if (deps.clock().getTime() + pause > until) return stillBusy(threadId, leased.expiresAt);
         await wait(pause);
       }
     }),
@@ -86,8 +86,8 @@ export function holdPerWrite(deps: ThreadDeps, thread: string, waitMs: number): 
 }
 
 /** For a copy in memory: there is nothing to hold. */
-export function holdNothing(deps: ThreadDeps, thread: string): Hold {
-  const writer = { ...deps, lease: { thread, owner: "", epoch: 0 }, runId: null };
+export function holdNothing(deps: ThreadDeps, threadId: string): Hold {
+  const writer = { ...deps, lease: { threadId, owner: "", epoch: 0 }, runId: null };
   return { writer, held: "always", during: (work) => work(), close: async () => {} };
 }
 
@@ -106,17 +106,17 @@ export function inTurn(act: Act): Act {
   };
 }
 
-function takenOver(thread: string): never {
-  throw new ThreadError("lease-lost", `thread ${thread} was taken over by somebody else: open it again`);
+function takenOver(threadId: string): never {
+  throw new ThreadError("lease-lost", `thread ${threadId} was taken over by somebody else: open it again`);
 }
 
-export function gone(thread: string): never {
-  throw new ThreadError("missing", `thread ${thread} was deleted while it was open: open it again to begin it anew`);
+export function gone(threadId: string): never {
+  throw new ThreadError("missing", `thread ${threadId} was deleted while it was open: open it again to begin it anew`);
 }
 
-function stillBusy(thread: string, until: string): never {
+function stillBusy(threadId: string, until: string): never {
   throw new ThreadError(
     "busy",
-    `thread ${thread} is held by somebody else, until ${until} at the latest: nothing was written, try again later or give a longer waitMs`,
+    `thread ${threadId} is held by somebody else, until ${until} at the latest: nothing was written, try again later or give a longer waitMs`,
   );
 }

@@ -42,9 +42,9 @@ async function opened(store: Store, given: Given = {}): Promise<OpenThread<OpenA
 const contents = async (thread: OpenThread<OpenAiMessage>) =>
   (await thread.prompt()).messages.map(({ content }) => content);
 
-async function idsIn(store: Store, thread = "t"): Promise<string[]> {
+async function idsIn(store: Store, threadId = "t"): Promise<string[]> {
   const ids: string[] = [];
-  for await (const { record } of store.records(thread, { kinds: ["message"] }))
+  for await (const { record } of store.records(threadId, { kinds: ["message"] }))
     if (record.kind === "message") ids.push(record.id);
   return ids;
 }

@@ -73,13 +73,13 @@ export type OpenedThread<M> =
 
 /** A thread that doesn't exist is made. Throws a `SettingsError` for settings that can't be meant. */
 export async function openThread<M extends object>(options: OpenThreadOptions<M>): Promise<OpenedThread<M>> {
-  const { store, id, userId = store.user, agentName, hold = false, waitMs = WAIT_MS } = options;
+  const { store, id, userId = store.userId, agentName, hold = false, waitMs = WAIT_MS } = options;
   const refused = refusalOf(options, userId);
   if (refused !== null) return refused;
   const settings = summarizationFromOptions(options.summarization ?? {});
   const deps = threadDeps(asUser(store, userId), options.deps);
   if ((await deps.store.header(id)) === undefined)
-    await createThread(deps, { id, ...(agentName === undefined ? {} : { agent: agentName }) });
+    await createThread(deps, { id, ...(agentName === undefined ? {} : { agentName }) });
   const held = hold ? await holdThread(deps, id) : { kind: "held" as const, hold: holdPerWrite(deps, id, waitMs) };
   if (held.kind === "busy") return held;
   const shape = deps.tools === undefined ? options.shape : withToolFacts(options.shape, deps.tools);

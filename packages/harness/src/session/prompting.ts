@@ -177,11 +177,11 @@ async function countOnReports<M>(
 const REPORTS = 64;
 
 /** The newest reports on what is visible now, oldest first. */
-async function readReports(store: Store, thread: string, head: Head): Promise<UsageRecord[]> {
+async function readReports(store: Store, threadId: string, head: Head): Promise<UsageRecord[]> {
   const range = [head.hiddenThrough + 1, head.version] as const;
   const reports: UsageRecord[] = [];
   if (head.usage === null || range[0] > range[1]) return reports;
-  for await (const { record } of store.records(thread, { range, kinds: ["usage"], order: "descending" })) {
+  for await (const { record } of store.records(threadId, { range, kinds: ["usage"], order: "descending" })) {
     if (record.kind === "usage" && record.flaw == null) reports.push(record);
     if (reports.length >= REPORTS) break;
   }

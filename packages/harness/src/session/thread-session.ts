@@ -285,11 +285,12 @@ function stopOf<M extends object>({ signal }: ThreadParts<M>, given: AbortSignal
 }
 
 /** Calls one after the other; after the last one none is taken. */
-function callsOn(thread: string) {
+function callsOn(threadId: string) {
   const oneByOne = inTurn((work) => work());
   let closed: Promise<void> | null = null;
   const next = <T>(work: () => Promise<T>): Promise<T> => {
-    if (closed !== null) return Promise.reject(new ThreadError("closed", `thread ${thread} was closed: open it again`));
+    if (closed !== null)
+      return Promise.reject(new ThreadError("closed", `thread ${threadId} was closed: open it again`));
     return oneByOne(work);
   };
   return {

@@ -92,7 +92,7 @@ for (const [name, open] of ENGINES) {
       const found: string[] = [];
       for await (const own of everyUser(store))
         for await (const { header } of everyThread(own)) {
-          found.push(`${own.user}/${header.id}`);
+          found.push(`${own.userId}/${header.id}`);
           await assertSound(threadDeps(own), header.id);
         }
       assert.deepEqual(found, ["Ada/Big", "alice/a1", "alice/a1-fork", "alice/subagent-1", "default/t1"]);
@@ -105,7 +105,7 @@ for (const [name, open] of ENGINES) {
       assert.deepEqual(await collect(store.records("a1")), []);
       const jobs = await store.outbox.list();
       assert.deepEqual(
-        jobs.map(({ queue, key, user, thread, payload }) => [queue, key, user, thread, payload]),
+        jobs.map(({ queue, key, userId, threadId, payload }) => [queue, key, userId, threadId, payload]),
         name === "SQLite" ? [["memory", "default", "alice", "a1", { throughSeq: 4 }]] : [],
       );
       assert.equal(await alice.deleteThread("a1"), "deleted");

@@ -96,7 +96,7 @@ async function carryOut(table: JobTable, claimed: ClaimedJob, options: WorkOptio
   const lost = new AbortController();
   const beat = setInterval(async () => {
     const renewal = await table.renew(owner, leaseMs).catch(() => "unknown" as const);
-    if (renewal === "lost") lost.abort(new Error(`the job on ${job.thread} was taken over`));
+    if (renewal === "lost") lost.abort(new Error(`the job on ${job.threadId} was taken over`));
   }, leaseMs / 3).unref();
   onEvent({ type: "job-start", job, attempt });
   const signal = AbortSignal.any([stop, lost.signal]);

@@ -23,17 +23,17 @@ export interface LeaseOptions {
 
 export async function withLease<T>(
   store: Store,
-  thread: string,
+  threadId: string,
   { owner, ttlMs = LEASE_TTL_MS, heartbeatMs = HEARTBEAT_MS, abandon }: LeaseOptions,
   work: (lease: Lease, signal: AbortSignal) => Promise<T>,
 ): Promise<Leased<T>> {
-  const taken = await store.acquireLease(thread, owner, ttlMs);
+  const taken = await store.acquireLease(threadId, owner, ttlMs);
   if (taken.kind !== "acquired") return taken;
   const lost = new AbortController();
   const beat = setInterval(async () => {
     // A failed renewal is no proof of loss; the next append asks the database.
     const result = await store.renewLease(taken.lease, ttlMs).catch(() => "unknown" as const);
-    if (result === "lost") lost.abort(new Error(`the lease on thread ${thread} was taken over`));
+    if (result === "lost") lost.abort(new Error(`the lease on thread ${threadId} was taken over`));
   }, heartbeatMs);
   beat.unref();
   try {

@@ -12,13 +12,13 @@ export interface Job<P extends Json = Json> {
   readonly queue: string;
   /** What it is one of: of each thread, queue and key there is one job at a time, and a newer one replaces it. */
   readonly key: string;
-  readonly user: string;
-  readonly thread: string;
+  readonly userId: string;
+  readonly threadId: string;
   readonly payload: P;
 }
 
 /** As an append carries it; thread and user are the append's. */
-export interface NewJob<P extends Json = Json> extends Omit<Job<P>, "user" | "thread"> {
+export interface NewJob<P extends Json = Json> extends Omit<Job<P>, "userId" | "threadId"> {
   /** From the last append on; at most `MAX_DELAYS` times as long after the first. */
   readonly delayMs: number;
   /** After so many failures it is given up until a person or the next append asks again. */
@@ -32,7 +32,7 @@ export const MAX_ATTEMPTS = 5;
 
 export interface Outbox {
   /** Makes the waiting jobs of a thread of this user due; how many there were. */
-  makeDue(thread: string, queue: string): Promise<number>;
+  makeDue(threadId: string, queue: string): Promise<number>;
   /** Of all users; of one queue, or of all. */
   list(queue?: string): Promise<readonly JobStatus[]>;
   /** Gives what was given up another round of attempts, at once. */

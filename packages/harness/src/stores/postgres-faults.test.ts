@@ -179,15 +179,15 @@ async function writeUntilKilled(round: number): Promise<number> {
   return Number(output.slice(0, output.lastIndexOf("\n")).split("\n").at(-1));
 }
 
-async function textsOf(store: Store, thread: string): Promise<string[]> {
+async function textsOf(store: Store, threadId: string): Promise<string[]> {
   const texts: string[] = [];
-  for await (const { record } of store.records(thread, { kinds: ["message"] })) {
+  for await (const { record } of store.records(threadId, { kinds: ["message"] })) {
     if (record.kind === "message") texts.push((JSON.parse(record.body) as { content: string }).content);
   }
   return texts;
 }
 
-async function assertWhole(store: Store, thread: string): Promise<void> {
-  const verdict = await verify(threadDeps(store), thread);
+async function assertWhole(store: Store, threadId: string): Promise<void> {
+  const verdict = await verify(threadDeps(store), threadId);
   assert.equal(verdict.kind, "whole", JSON.stringify(verdict));
 }

@@ -71,7 +71,7 @@ test("jobs that wait in the queue of an older program are carried over, and its 
   const jobs = await store.outbox.list();
   await store.close();
   assert.deepEqual(
-    jobs.map(({ thread, user, state, attempts, error }) => [thread, user, state, attempts, error]),
+    jobs.map(({ threadId, userId, state, attempts, error }) => [threadId, userId, state, attempts, error]),
     [
       ["quiet", "ada", "waiting", 0, null],
       ["failed", "ada", "dead", 5, "no credit left"],

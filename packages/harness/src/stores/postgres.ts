@@ -42,27 +42,27 @@ export async function openPostgres(url: string, options: ConnectionOptions = {})
   return seenBy(DEFAULT_USER, connection);
 }
 
-function seenBy(user: string, database: Connection): FullStore {
-  const connection = { ...database, user };
+function seenBy(userId: string, database: Connection): FullStore {
+  const connection = { ...database, userId };
   return {
-    user,
+    userId,
     forUser: (other) => seenBy(assertUser(other), database),
     users: (after) => users(connection, after),
-    createThread: async (header, head, records) => createThread(connection, ownHeader(user, header), head, records),
-    header: (thread) => header(connection, thread),
-    head: (thread) => head(connection, thread),
-    append: (thread, batch) => append(connection, thread, batch),
-    records: (thread, query) => records(connection, thread, query),
-    load: (thread) => load(connection, thread),
+    createThread: async (header, head, records) => createThread(connection, ownHeader(userId, header), head, records),
+    header: (threadId) => header(connection, threadId),
+    head: (threadId) => head(connection, threadId),
+    append: (threadId, batch) => append(connection, threadId, batch),
+    records: (threadId, query) => records(connection, threadId, query),
+    load: (threadId) => load(connection, threadId),
     threads: (query) => threads(connection, query),
-    fork: async (request) => fork(connection, { ...request, header: ownHeader(user, request.header) }),
-    sharers: (thread, seq) => sharers(connection, thread, seq),
-    deleteThread: (thread, ownLease) => deleteThread(connection, thread, ownLease),
+    fork: async (request) => fork(connection, { ...request, header: ownHeader(userId, request.header) }),
+    sharers: (threadId, seq) => sharers(connection, threadId, seq),
+    deleteThread: (threadId, ownLease) => deleteThread(connection, threadId, ownLease),
     redact: (request) => redact(connection, request),
-    acquireLease: (thread, owner, ttlMs) => acquireLease(connection, thread, owner, ttlMs),
+    acquireLease: (threadId, owner, ttlMs) => acquireLease(connection, threadId, owner, ttlMs),
     renewLease: (lease, ttlMs) => renewLease(connection, lease, ttlMs),
     releaseLease: (lease) => releaseLease(connection, lease),
-    writeHead: (thread, head) => writeHead(connection, thread, head),
+    writeHead: (threadId, head) => writeHead(connection, threadId, head),
     drafts: drafts(connection),
     search: searchTables(connection),
     memories: memoryRows(connection),

@@ -16,23 +16,23 @@ export interface SearchTables {
    */
   readonly blockSize: number;
   /** The thread and, for a fork, those it reads from, oldest first. Nothing for a missing thread. */
-  lineage(thread: string): Promise<readonly IndexedSegment[]>;
+  lineage(threadId: string): Promise<readonly IndexedSegment[]>;
   /** Every thread of the user, each with its own entries only. */
   ofUser(): Promise<readonly IndexedSegment[]>;
   /** All of the batch or nothing, if the index still stands at `expect` and none of the entries was erased meanwhile. */
-  write(thread: string, batch: IndexBatch): Promise<"written" | "conflict" | "missing">;
+  write(threadId: string, batch: IndexBatch): Promise<"written" | "conflict" | "missing">;
   /** Forgets the thread's index; it is filled again when it is next needed. */
-  clear(thread: string): Promise<void>;
+  clear(threadId: string): Promise<void>;
   postings(spans: readonly Span[], terms: readonly string[]): Promise<readonly Posting[]>;
   /** Entries and the sum of their lengths, through an ordinal. */
-  totals(thread: string, through: number): Promise<{ readonly entries: number; readonly length: number }>;
+  totals(threadId: string, through: number): Promise<{ readonly entries: number; readonly length: number }>;
   /** Each entry of the ranges; they don't overlap. */
   entries(ranges: readonly OrdinalRange[]): Promise<readonly SearchEntry[]>;
 }
 
 /** One thread's part of a scope, and how far its index has come. */
 export interface IndexedSegment {
-  readonly thread: string;
+  readonly threadId: string;
   /** The last seq that belongs to the scope; the thread's own last one for a whole thread. */
   readonly through: number;
   /** The last ordinal that belongs to it, as far as it is indexed; null when all do. */
@@ -47,14 +47,14 @@ export interface IndexedSegment {
 }
 
 export interface OrdinalRange {
-  readonly thread: string;
+  readonly threadId: string;
   readonly first: number;
   readonly last: number;
 }
 
 /** The blocks of a thread before `before`. */
 export interface Span {
-  readonly thread: string;
+  readonly threadId: string;
   readonly before: number;
 }
 
@@ -62,7 +62,7 @@ export interface IndexBatch {
   readonly expect: number;
   readonly indexed: number;
   readonly newest: Placement | null;
-  readonly entries: readonly Omit<SearchEntry, "thread">[];
+  readonly entries: readonly Omit<SearchEntry, "threadId">[];
   readonly postings: readonly NewPosting[];
 }
 
@@ -75,7 +75,7 @@ export interface NewPosting {
 }
 
 export interface Posting {
-  readonly thread: string;
+  readonly threadId: string;
   readonly term: string;
   readonly block: number;
   readonly count: number;
@@ -83,7 +83,7 @@ export interface Posting {
 }
 
 export interface SearchEntry {
-  readonly thread: string;
+  readonly threadId: string;
   readonly ordinal: number;
   readonly seq: number;
   readonly session: number;
@@ -94,16 +94,16 @@ export interface SearchEntry {
 }
 
 /** An entry as the one text that a store keeps of it: what taking a row apart costs is most of what reading it costs. */
-export function packEntry({ ordinal, seq, session, at, speaker, length, asks }: Omit<SearchEntry, "thread">): string {
+export function packEntry({ ordinal, seq, session, at, speaker, length, asks }: Omit<SearchEntry, "threadId">): string {
   return JSON.stringify([ordinal, seq, session, at, speaker, length, asks]);
 }
 
 /** Packed entries of one thread, with commas between them. */
-export function unpackEntries(thread: string, packed: string): SearchEntry[] {
+export function unpackEntries(threadId: string, packed: string): SearchEntry[] {
   const rows = JSON.parse(`[${packed}]`) as [number, number, number, string, string, number, boolean][];
   return rows.map(([ordinal, seq, session, at, speaker, length, asks]) => {
     return {
-      thread,
+      threadId,
       ordinal,
       seq,
       session,

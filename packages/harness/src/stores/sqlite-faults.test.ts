@@ -48,8 +48,8 @@ test("while another process reads, what was erased or deleted is said to lie in 
   t.after(() => reader.close());
   const holds = () => [path, `${path}-wal`].some((file) => readFileSync(file).includes("swordfish"));
   reader.exec("BEGIN; SELECT count(*) FROM records");
-  await redact(kept, kept.lease.thread, 1);
-  await store.deleteThread(gone.lease.thread);
+  await redact(kept, kept.lease.threadId, 1);
+  await store.deleteThread(gone.lease.threadId);
   assert.deepEqual(await store.upkeep.scrub(), { kind: "held", file: `${path}-wal` });
   assert.ok(holds());
   reader.exec("COMMIT");
@@ -77,7 +77,7 @@ test("a damaged page is told as corrupt, with the way out", async () => {
   writeFileSync(path, bytes);
   const reopened = await openOrFail(path);
   if (reopened instanceof StoreError) return assert.equal(reopened.code, "corrupt");
-  await assert.rejects(textsOf(reopened, writer.lease.thread), isStoreError("corrupt"));
+  await assert.rejects(textsOf(reopened, writer.lease.threadId), isStoreError("corrupt"));
   await reopened.close();
 });
 
@@ -88,11 +88,11 @@ test("a database another process has locked is told as locked, and works again a
   const other = new DatabaseSync(path);
   other.exec("BEGIN IMMEDIATE");
   await assert.rejects(say(writer, "no"), isStoreError("locked", /another process/));
-  assert.deepEqual(await textsOf(store, writer.lease.thread), [], "readers are not locked out");
+  assert.deepEqual(await textsOf(store, writer.lease.threadId), [], "readers are not locked out");
   other.exec("ROLLBACK");
   other.close();
   await say(writer, "yes");
-  await assertSound(writer, writer.lease.thread);
+  await assertSound(writer, writer.lease.threadId);
 });
 
 test("a home that can't be made or written is told as unwritable", () => {
@@ -120,14 +120,14 @@ test("a full disk writes nothing half: the batch is gone, the log stands, and go
     },
     isStoreError("full", /free some space/),
   );
-  assert.equal((await tight.head(writer.lease.thread))!.version, kept);
-  assert.equal((await textsOf(tight, writer.lease.thread)).length, kept);
-  await assertSound(own, writer.lease.thread);
+  assert.equal((await tight.head(writer.lease.threadId))!.version, kept);
+  assert.equal((await textsOf(tight, writer.lease.threadId)).length, kept);
+  await assertSound(own, writer.lease.threadId);
   await tight.close();
   const roomy = openSqlite({ path });
   t.after(() => roomy.close());
   await say({ ...writer, store: roomy }, "after");
-  assert.equal((await verify({ ...writer, store: roomy }, writer.lease.thread)).kind, "whole");
+  assert.equal((await verify({ ...writer, store: roomy }, writer.lease.threadId)).kind, "whole");
   assert.equal((await roomy.upkeep.check()).ok, true);
 });
 
@@ -144,7 +144,7 @@ test("what is redacted is gone from the files, not only from the rows", async (t
   const writer = await freshThread(store);
   await say(writer, "before", `the word is ${"swordfish ".repeat(300)}`, "after");
   await store.releaseLease(writer.lease);
-  assert.equal((await redact(writer, writer.lease.thread, 2)).kind, "redacted");
+  assert.equal((await redact(writer, writer.lease.threadId, 2)).kind, "redacted");
   for (const file of [path, `${path}-wal`]) assert.equal(readFileSync(file).includes("swordfish"), false, file);
 });
 
@@ -180,7 +180,7 @@ test("[F41] vacuum gives back the space of a deleted thread", async (t) => {
   const writer = await freshThread(store);
   await say(writer, "x".repeat(2_000_000));
   await store.releaseLease(writer.lease);
-  await store.deleteThread(writer.lease.thread);
+  await store.deleteThread(writer.lease.threadId);
   await store.upkeep.vacuum();
   assert.ok(statSync(path).size < 200_000, `${statSync(path).size} bytes`);
   await createThread(threadDeps(store), { id: "next" });

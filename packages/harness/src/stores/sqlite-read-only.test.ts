@@ -17,10 +17,10 @@ test("a file in a folder that can't be written is read, searched as far as it is
     await assert.rejects(openStore(path), isUnwritable);
     const store = await openStore(path, { access: "read" });
     try {
-      const thread = (await store.threads({ limit: 1 })).threads[0]!.header.id;
-      assert.deepEqual(await textsOf(store, thread), ["the first words", "the second words"]);
+      const threadId = (await store.threads({ limit: 1 })).threads[0]!.header.id;
+      assert.deepEqual(await textsOf(store, threadId), ["the first words", "the second words"]);
       assert.equal((await store.upkeep.check()).ok, true);
-      const outcome = await searchThread(store, thread, "words");
+      const outcome = await searchThread(store, threadId, "words");
       assert.equal(outcome.kind === "found" && outcome.hits.length, 1, "the second came after the last search");
       assert.ok(outcome.unindexed! > 0);
       await assert.rejects(freshThread(store), isUnwritable);
@@ -40,7 +40,7 @@ test("a file whose write-ahead log still holds the newest turn is read with it",
   await asStranger(t, folder, async () => {
     const store = await openStore(path, { access: "read" });
     try {
-      assert.deepEqual(await textsOf(store, beside.lease.thread), ["only in the write-ahead log"]);
+      assert.deepEqual(await textsOf(store, beside.lease.threadId), ["only in the write-ahead log"]);
       assert.equal((await textsOf(store, thread)).length, 2);
     } finally {
       await store.close();
@@ -76,12 +76,12 @@ async function written(t: TestContext) {
   const path = join(folder, "log.db");
   const store = openSqlite({ path });
   const writer = await freshThread(store);
-  const { thread } = writer.lease;
+  const { threadId } = writer.lease;
   await say(writer, "the first words");
-  await searchThread(store, thread, "words");
+  await searchThread(store, threadId, "words");
   await say(writer, "the second words");
   await store.close();
-  return { folder, path, thread };
+  return { folder, path, thread: threadId };
 }
 
 /** As somebody who may read the folder and write nothing in it; root would be stopped by nothing, so it becomes nobody. */

@@ -25,29 +25,29 @@ export function openSqlite(options: SqliteOptions): FullStore {
   return seenBy(DEFAULT_USER, connect(options));
 }
 
-function seenBy(user: string, database: Connection): FullStore {
-  const connection = { ...database, user };
+function seenBy(userId: string, database: Connection): FullStore {
+  const connection = { ...database, userId };
   const { guard } = connection;
   return {
-    user,
+    userId,
     forUser: (other) => seenBy(assertUser(other), database),
     users: (after) => guard(() => users(connection, after)),
     createThread: (header, head, records) =>
-      guard(() => createThread(connection, ownHeader(user, header), head, records)),
-    header: (thread) => guard(() => findThread(connection, thread)?.header),
-    head: (thread) => guard(() => headNamed(connection, thread)),
-    append: (thread, batch) => guard(() => append(connection, thread, batch)),
-    records: (thread, query) => records(connection, thread, query),
-    load: (thread) => guard(() => load(connection, thread)),
+      guard(() => createThread(connection, ownHeader(userId, header), head, records)),
+    header: (threadId) => guard(() => findThread(connection, threadId)?.header),
+    head: (threadId) => guard(() => headNamed(connection, threadId)),
+    append: (threadId, batch) => guard(() => append(connection, threadId, batch)),
+    records: (threadId, query) => records(connection, threadId, query),
+    load: (threadId) => guard(() => load(connection, threadId)),
     threads: (query) => guard(() => threads(connection, query)),
-    fork: (request) => guard(() => fork(connection, { ...request, header: ownHeader(user, request.header) })),
-    sharers: (thread, seq) => guard(() => sharers(connection, thread, seq)),
-    deleteThread: (thread, ownLease) => guard(() => deleteThread(connection, thread, ownLease)),
+    fork: (request) => guard(() => fork(connection, { ...request, header: ownHeader(userId, request.header) })),
+    sharers: (threadId, seq) => guard(() => sharers(connection, threadId, seq)),
+    deleteThread: (threadId, ownLease) => guard(() => deleteThread(connection, threadId, ownLease)),
     redact: (request) => guard(() => redact(connection, request)),
-    acquireLease: (thread, owner, ttlMs) => guard(() => acquireLease(connection, thread, owner, ttlMs)),
+    acquireLease: (threadId, owner, ttlMs) => guard(() => acquireLease(connection, threadId, owner, ttlMs)),
     renewLease: (lease, ttlMs) => guard(() => renewLease(connection, lease, ttlMs)),
     releaseLease: (lease) => guard(() => releaseLease(connection, lease)),
-    writeHead: (thread, head) => guard(() => writeHead(connection, thread, head)),
+    writeHead: (threadId, head) => guard(() => writeHead(connection, threadId, head)),
     drafts: drafts(connection),
     search: searchTables(connection),
     memories: memoryRows(connection),

@@ -12,36 +12,36 @@ import type { SearchTables } from "./search-tables.ts";
 /** What every store has: the log. What else it may have is in `Capabilities`. */
 export interface Store extends Partial<Capabilities> {
   /** Whose threads these are. */
-  readonly user: string;
+  readonly userId: string;
   /** The same database as another user sees it; closing one closes both. Throws for a user that `checkUser` refuses. */
-  forUser(user: string): Store;
+  forUser(userId: string): Store;
   /** Who has threads, in order, some hundred after the given one; none: that was the last. */
   users(after?: string): Promise<readonly string[]>;
   /** Creates a thread with its first records, if any, all at once, or returns `exists`. Throws for a header of another user. */
   createThread(header: ThreadHeader, head: Head, records?: readonly ChainedRecord[]): Promise<"created" | "exists">;
-  header(thread: string): Promise<ThreadHeader | undefined>;
-  head(thread: string): Promise<Head | undefined>;
+  header(threadId: string): Promise<ThreadHeader | undefined>;
+  head(threadId: string): Promise<Head | undefined>;
   /** All records or none, with the new head, if the thread still stands at `expect` and the lease still holds. */
-  append(thread: string, batch: AppendBatch): Promise<AppendResult>;
+  append(threadId: string, batch: AppendBatch): Promise<AppendResult>;
   /** Records in order, streamed; a fork reads its parent's up to where it left. Nothing for a missing thread. */
-  records(thread: string, query?: RecordQuery): AsyncIterable<StoredRecord>;
+  records(threadId: string, query?: RecordQuery): AsyncIterable<StoredRecord>;
   /** Everything a view needs in one consistent read, at the cost of the tail and not of the thread's age. */
-  load(thread: string): Promise<ThreadLoad | undefined>;
+  load(threadId: string): Promise<ThreadLoad | undefined>;
   /** A page of threads: by most recent change, or by creation (oldest first), where no thread is missed or shown twice. */
   threads(query?: ThreadQuery): Promise<ThreadPage>;
   /** Shares the parent's records up to `at`. `beyond-end`: the parent has no such record. */
   fork(request: ForkRequest): Promise<"created" | "exists" | "missing" | "beyond-end">;
   /** Every thread that shows this very record: the one that wrote it and the forks that share it. */
-  sharers(thread: string, seq: number): Promise<readonly string[]>;
+  sharers(threadId: string, seq: number): Promise<readonly string[]>;
   /** Forks keep what they shared. A thread that is held is `busy`, but not to who holds it. */
-  deleteThread(thread: string, held?: Lease): Promise<"deleted" | "missing" | "busy">;
+  deleteThread(threadId: string, held?: Lease): Promise<"deleted" | "missing" | "busy">;
   /** Replaces bodies for good and appends the receipts, one batch per thread that shows them, in one transaction. */
   redact(request: RedactRequest): Promise<AppendResult>;
-  acquireLease(thread: string, owner: string, ttlMs: number): Promise<LeaseResult>;
+  acquireLease(threadId: string, owner: string, ttlMs: number): Promise<LeaseResult>;
   renewLease(lease: Lease, ttlMs: number): Promise<"renewed" | "lost">;
   releaseLease(lease: Lease): Promise<void>;
   /** For `doctor --rebuild`: overwrites the derived head row, unless the log has moved on since. */
-  writeHead(thread: string, head: Head): Promise<"written" | "conflict" | "missing">;
+  writeHead(threadId: string, head: Head): Promise<"written" | "conflict" | "missing">;
   close(): Promise<void>;
 }
 
@@ -77,7 +77,7 @@ export interface FullStore extends Store {
   readonly keys: KeyRows;
   readonly matches: MatchRows;
   readonly upkeep: Upkeep;
-  forUser(user: string): FullStore;
+  forUser(userId: string): FullStore;
 }
 
 export interface Upkeep {
@@ -178,10 +178,10 @@ export interface ForkRequest {
 }
 
 export interface RedactRequest {
-  readonly bodies: readonly { readonly thread: string; readonly seq: number; readonly body: string }[];
+  readonly bodies: readonly { readonly threadId: string; readonly seq: number; readonly body: string }[];
   /** Of records whose words stand in their header. */
-  readonly headers?: readonly { readonly thread: string; readonly seq: number; readonly header: string }[];
-  readonly batches: readonly { readonly thread: string; readonly batch: AppendBatch }[];
+  readonly headers?: readonly { readonly threadId: string; readonly seq: number; readonly header: string }[];
+  readonly batches: readonly { readonly threadId: string; readonly batch: AppendBatch }[];
 }
 
 /** `held`: another process reads the database as it was, so that `file` still holds the words until it has ended. */
@@ -189,7 +189,7 @@ export type Scrubbed = { readonly kind: "clean" } | { readonly kind: "held"; rea
 
 /** The right to append to a thread. Each new owner gets a higher epoch; an append with an older one is refused. */
 export interface Lease {
-  readonly thread: string;
+  readonly threadId: string;
   readonly owner: string;
   readonly epoch: number;
 }
@@ -200,10 +200,10 @@ export type LeaseResult =
   | { readonly kind: "missing" };
 
 export interface Drafts {
-  get(thread: string, key: string): Promise<Draft | undefined>;
-  put(thread: string, key: string, value: string, created: string): Promise<"put" | "missing">;
+  get(threadId: string, key: string): Promise<Draft | undefined>;
+  put(threadId: string, key: string, value: string, created: string): Promise<"put" | "missing">;
   /** One draft, or all of the thread's. */
-  drop(thread: string, key?: string): Promise<void>;
+  drop(threadId: string, key?: string): Promise<void>;
 }
 
 export interface Draft {
@@ -212,19 +212,19 @@ export interface Draft {
 }
 
 export interface MemoryRows {
-  get(user: string, agent: string): Promise<MemoryRow | undefined>;
+  get(userId: string, agentName: string): Promise<MemoryRow | undefined>;
   /** Of the row, without reading the document; 0 when there is none. */
-  revision(user: string, agent: string): Promise<number>;
+  revision(userId: string, agentName: string): Promise<number>;
   /** Written if the row still has the revision `expect`; 0 says that there is none. */
-  put(user: string, agent: string, row: MemoryRow, expect: number): Promise<"saved" | "conflict">;
+  put(userId: string, agentName: string, row: MemoryRow, expect: number): Promise<"saved" | "conflict">;
   /** Whose there are, by user and agent, some hundred after the given one; none: that was the last. */
   list(after?: MemoryKey): Promise<readonly MemoryKey[]>;
 }
 
 /** An empty agent is the user's own memory. */
 export interface MemoryKey {
-  readonly user: string;
-  readonly agent: string;
+  readonly userId: string;
+  readonly agentName: string;
 }
 
 export interface MemoryRow {
@@ -248,7 +248,7 @@ export interface NewMatch {
 }
 
 export interface MatchRow extends NewMatch {
-  readonly thread: string;
+  readonly threadId: string;
   /** Where the thread's log ends by now. */
   readonly version: number;
   /** When the thread last changed. */
@@ -268,7 +268,7 @@ export interface MatchRows {
   newest(group: string): Promise<MatchRow | undefined>;
 }
 
-export type MatchScope = { readonly thread: string } | { readonly group: string };
+export type MatchScope = { readonly threadId: string } | { readonly group: string };
 
 export interface KeyRows {
   /** `exists`: its id or its hash is taken. */

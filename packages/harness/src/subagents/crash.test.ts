@@ -30,7 +30,7 @@ test("[F71] kill -9 while three children run: each is interrupted at the next st
       [],
       "whoever holds the parent may still be running them",
     );
-    for (const thread of ["t", ...left.map(({ threadId }) => threadId)]) await letLeaseExpire(store, thread);
+    for (const threadId of ["t", ...left.map(({ threadId }) => threadId)]) await letLeaseExpire(store, threadId);
 
     const marked = await settleInterrupted(threadDeps(store));
     assert.deepEqual(new Set(marked), new Set(left.map(({ threadId }) => threadId)));
@@ -82,7 +82,7 @@ async function killWhileRunning(path: string): Promise<void> {
 }
 
 /** The dead process still holds its threads for the rest of its half minute; a test doesn't wait for it. */
-async function letLeaseExpire(store: Store, thread: string): Promise<void> {
-  const held = await store.acquireLease(thread, "next", 1);
-  if (held.kind === "busy") await store.releaseLease({ thread, owner: held.owner, epoch: 1 });
+async function letLeaseExpire(store: Store, threadId: string): Promise<void> {
+  const held = await store.acquireLease(threadId, "next", 1);
+  if (held.kind === "busy") await store.releaseLease({ threadId, owner: held.owner, epoch: 1 });
 }

@@ -66,7 +66,7 @@ async function carryOut(run: Run, task: Task, options: DelegateOptions): Promise
   const started = run.deps.clock().getTime();
   const elapsed = (): number => run.deps.clock().getTime() - started;
   const { modelId } = model.model;
-  await createThread(run.deps, { id: threadId, agent: spec.name, ...CHILD(run) });
+  await createThread(run.deps, { id: threadId, agentName: spec.name, ...CHILD(run) });
   await note(run, task, {
     status: "running",
     answer: null,

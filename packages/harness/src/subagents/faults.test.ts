@@ -165,10 +165,10 @@ test("a store that fails during a child's step makes that child failed; the pare
   const inner = openSqlite({ path: ":memory:" });
   const store = {
     ...inner,
-    append: (thread: string, batch: Parameters<typeof inner.append>[1]) =>
-      thread.startsWith("subagent-") && batch.expect > 2
+    append: (threadId: string, batch: Parameters<typeof inner.append>[1]) =>
+      threadId.startsWith("subagent-") && batch.expect > 2
         ? Promise.reject(new Error("disk full"))
-        : inner.append(thread, batch),
+        : inner.append(threadId, batch),
   };
   const kit = subagentKit(
     { parent: [{ calls: [taskCall("x")] }, "ok"], child: () => looking },
@@ -227,8 +227,8 @@ test("[F71] the end of a child is told also when the parent's thread can't be wr
   let broken = false;
   const store = {
     ...inner,
-    append: (thread: string, batch: Parameters<typeof inner.append>[1]) =>
-      thread === "t" && broken ? Promise.reject(new Error("disk full")) : inner.append(thread, batch),
+    append: (threadId: string, batch: Parameters<typeof inner.append>[1]) =>
+      threadId === "t" && broken ? Promise.reject(new Error("disk full")) : inner.append(threadId, batch),
   };
   const child = (): string => {
     broken = true;

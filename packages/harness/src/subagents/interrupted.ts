@@ -16,7 +16,10 @@ export function interruptedRecords({ state }: Head): RecordInput[] {
   const delegations = left.reduce((all, one) => withDelegation(all, { ...one, status: "interrupted" }), list);
   const receipts = left.map(({ threadId, id: callId, agent }): RecordInput => {
     const reason = "the run that asked for it ended without an end: the process was killed or lost the thread";
-    return { kind: "event", event: { type: "subagent-end", threadId, callId, agent, status: "interrupted", reason } };
+    return {
+      kind: "event",
+      event: { type: "subagent-end", threadId, callId, agent, status: "interrupted", reason },
+    };
   });
   return [{ kind: "state", patch: { delegations } }, ...receipts];
 }

@@ -70,7 +70,7 @@ export function subagents(options: SubagentsOptions): Middleware {
       task: taskTool(run, {
         registry,
         limits,
-        admit: (thread) => admit(childrenOf(run), { thread, most: limits.maxPerRun }),
+        admit: (threadId) => admit(childrenOf(run), { threadId, most: limits.maxPerRun }),
         delegate(task) {
           const { running } = childrenOf(run);
           const child = delegate(run, task, delegation).finally(() => running.delete(task.threadId));
@@ -94,8 +94,8 @@ interface RunChildren {
   readonly running: Map<string, Promise<unknown>>;
 }
 
-function admit(own: RunChildren, { thread, most }: { readonly thread: string; readonly most: number }): void {
-  if (own.running.has(thread)) throw new AgentError("busy", `${thread} is running already: wait for its answer`);
+function admit(own: RunChildren, { threadId, most }: { readonly threadId: string; readonly most: number }): void {
+  if (own.running.has(threadId)) throw new AgentError("busy", `${threadId} is running already: wait for its answer`);
   if (own.started >= most) {
     throw new AgentError(
       "failed",
@@ -122,8 +122,8 @@ function daily(work: (run: Run) => Promise<unknown>): (run: Run) => Promise<unkn
 
 /** Of the run's user alone: what others have left is their next run's business. Tidying is no reason for a run to fail. */
 async function tidy(run: Run, { retentionDays: days }: SubagentLimits, forget: SubagentsOptions["forget"]) {
-  const { deps, threadId: thread } = run;
-  const held: HeldThread = { thread, write: (inputsOf) => run.commit(() => inputsOf(run.conversation.head())) };
+  const { deps, threadId } = run;
+  const held: HeldThread = { threadId, write: (inputsOf) => run.commit(() => inputsOf(run.conversation.head())) };
   await settleInterrupted(deps).catch(() => []);
   await pruneSubagents(deps, { days, held, ...(forget && { forget }) }).catch(() => null);
 }

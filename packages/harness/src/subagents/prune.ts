@@ -22,7 +22,7 @@ export interface PruneOptions {
 }
 
 export interface HeldThread {
-  readonly thread: string;
+  readonly threadId: string;
   write(inputsOf: (head: Head) => readonly RecordInput[]): Promise<unknown>;
 }
 
@@ -38,7 +38,7 @@ export async function pruneSubagents(deps: ThreadDeps, options: PruneOptions): P
   for (const [parent, children] of Map.groupBy(await old(deps, before), (child) => child.parent)) {
     const head = parent === null ? undefined : await deps.store.head(parent);
     const { loose, listed, unfinished } = sorted(children, head, options.unfinished ?? "keep");
-    kept.push(...unfinished.map((thread) => ({ thread, reason: "unfinished" as const })));
+    kept.push(...unfinished.map((threadId) => ({ thread: threadId, reason: "unfinished" as const })));
     const removal = { deps, options, deleted, kept };
     await remove(loose, removal);
     if (parent !== null && listed.length > 0) await removeListed(parent, listed, removal);
@@ -50,19 +50,19 @@ export async function pruneSubagents(deps: ThreadDeps, options: PruneOptions): P
 const DAY_MS = 86_400_000;
 
 interface OldChild {
-  readonly thread: string;
+  readonly threadId: string;
   readonly parent: string | null;
 }
 
 /** What a parent's list says about its old children. */
 function sorted(children: readonly OldChild[], parent: Head | undefined, interrupted: "keep" | "too") {
   const list = new Map(delegationsOf(parent?.state ?? {}).map((one) => [one.threadId, one]));
-  const threads = children.map(({ thread }) => thread);
-  const stays = (thread: string): boolean => interrupted === "keep" && !hasEnded(list.get(thread)!);
-  const known = threads.filter((thread) => list.has(thread));
+  const threads = children.map(({ threadId }) => threadId);
+  const stays = (threadId: string): boolean => interrupted === "keep" && !hasEnded(list.get(threadId)!);
+  const known = threads.filter((threadId) => list.has(threadId));
   return {
-    loose: threads.filter((thread) => !list.has(thread)),
-    listed: known.filter((thread) => !stays(thread)),
+    loose: threads.filter((threadId) => !list.has(threadId)),
+    listed: known.filter((threadId) => !stays(threadId)),
     unfinished: known.filter(stays),
   };
 }
@@ -76,14 +76,15 @@ interface Removal {
 
 async function remove(threads: readonly string[], { deps, options, deleted, kept }: Removal): Promise<string[]> {
   const gone: string[] = [];
-  for (const thread of threads) {
+  for (const threadId of threads) {
     // Files first: a process that is killed in between leaves a thread that can be deleted again, never files without one.
-    const held = await withLease(deps.store, thread, { owner: deps.ids() }, async (lease) => {
-      await options.forget?.({ user: deps.store.user, id: thread });
-      return deps.store.deleteThread(thread, lease);
+    const held = await withLease(deps.store, threadId, { owner: deps.ids() }, async (lease) => {
+      await options.forget?.({ user: deps.store.userId, id: threadId });
+      return deps.store.deleteThread(threadId, lease);
     });
-    if (held.kind === "busy" || (held.kind === "done" && held.value === "busy")) kept.push({ thread, reason: "busy" });
-    if (held.kind === "done" && held.value === "deleted") gone.push(thread);
+    if (held.kind === "busy" || (held.kind === "done" && held.value === "busy"))
+      kept.push({ thread: threadId, reason: "busy" });
+    if (held.kind === "done" && held.value === "deleted") gone.push(threadId);
   }
   deleted.push(...gone);
   return gone;
@@ -100,17 +101,17 @@ async function removeListed(parent: string, threads: readonly string[], removal:
       { kind: "state", patch: { delegations: withDeleted(delegationsOf(state), gone, at) } },
     ]);
   };
-  if (options.held?.thread === parent) return removeFrom(options.held);
+  if (options.held?.threadId === parent) return removeFrom(options.held);
   const leased = await withWriter(deps, parent, (writer) =>
     removeFrom({
-      thread: parent,
+      threadId: parent,
       async write(inputsOf) {
         const head = await deps.store.head(parent);
         if (head !== undefined) await commit(writer, inputsOf(head));
       },
     }),
   );
-  if (leased.kind === "busy") kept.push(...threads.map((thread) => ({ thread, reason: "busy" as const })));
+  if (leased.kind === "busy") kept.push(...threads.map((threadId) => ({ thread: threadId, reason: "busy" as const })));
 }
 
 /** Oldest first; the list ends at the first that was made too recently to be old. */
@@ -118,7 +119,7 @@ async function old({ store }: ThreadDeps, before: string): Promise<OldChild[]> {
   const found: OldChild[] = [];
   for await (const { header, updatedAt } of everyThread(store, { kind: "subagent" })) {
     if (header.createdAt >= before) return found;
-    if (updatedAt < before) found.push({ thread: header.id, parent: header.parent });
+    if (updatedAt < before) found.push({ threadId: header.id, parent: header.parent });
   }
   return found;
 }

@@ -28,7 +28,7 @@ export interface TaskToolOptions {
   readonly registry: Registry;
   readonly limits: SubagentLimits;
   /** Counts the call in, or throws: the run has had its share, or that child is running already. */
-  readonly admit: (thread: string) => void;
+  readonly admit: (threadId: string) => void;
   readonly delegate: (task: Task) => Promise<SubagentResult>;
 }
 

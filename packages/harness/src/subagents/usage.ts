@@ -13,25 +13,25 @@ export interface TreeUsage {
   readonly byModel: Readonly<Record<string, StepUsage>>;
 }
 
-export async function treeUsage(store: Store, thread: string): Promise<TreeUsage> {
+export async function treeUsage(store: Store, threadId: string): Promise<TreeUsage> {
   const byModel = new Map<string, StepUsage>();
   const byThread: { threadId: string; usage: StepUsage }[] = [];
-  for (const threadId of [thread, ...(await children(store, thread))]) {
+  for (const id of [threadId, ...(await children(store, threadId))]) {
     let usage = NO_USAGE;
-    for await (const { record } of store.records(threadId, { kinds: ["usage"] })) {
+    for await (const { record } of store.records(id, { kinds: ["usage"] })) {
       if (record.kind !== "usage") continue;
       usage = addUsage(usage, record);
       byModel.set(record.model, addUsage(byModel.get(record.model) ?? NO_USAGE, record));
     }
-    byThread.push({ threadId, usage });
+    byThread.push({ threadId: id, usage });
   }
   const total = byThread.reduce((all, { usage }) => addUsage(all, usage), NO_USAGE);
   return { total, byThread, byModel: Object.fromEntries(byModel) };
 }
 
-async function children(store: Store, thread: string): Promise<ReadonlySet<string>> {
+async function children(store: Store, threadId: string): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
-  for await (const { record } of store.records(thread, { kinds: ["event"] })) {
+  for await (const { record } of store.records(threadId, { kinds: ["event"] })) {
     if (record.kind !== "event" || record.event.type !== "subagent-start") continue;
     if (typeof record.event["threadId"] === "string") found.add(record.event["threadId"]);
   }

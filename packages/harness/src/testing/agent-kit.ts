@@ -26,8 +26,8 @@ export interface Kit {
   readonly events: AgentEvent[];
   of<T extends AgentEvent["type"]>(type: T): Extract<AgentEvent, { type: T }>[];
   /** Every message of the thread, in order, as it was said. */
-  said(thread?: string): Promise<AiSdkMessage[]>;
-  origins(thread?: string): Promise<string[]>;
+  said(threadId?: string): Promise<AiSdkMessage[]>;
+  origins(threadId?: string): Promise<string[]>;
 }
 
 type Given = Omit<Partial<DeepAgentOptions>, "model"> & { readonly scripted?: ScriptedModelOptions };
@@ -46,9 +46,9 @@ function kitOf(create: (options: AgentOptions) => Agent, script: Script, { scrip
   const model = scriptedModel(script, scripted);
   const store = given.store ?? openSqlite({ path: ":memory:" });
   const agent = create({ counter: plainCounter, ...given, store, model, onEvent: (event) => events.push(event) });
-  const records = async (thread: string): Promise<MessageRecord[]> => {
+  const records = async (threadId: string): Promise<MessageRecord[]> => {
     const found: MessageRecord[] = [];
-    for await (const record of agent.thread(thread).replay()) found.push(record);
+    for await (const record of agent.thread(threadId).replay()) found.push(record);
     return found;
   };
   return {
@@ -57,8 +57,8 @@ function kitOf(create: (options: AgentOptions) => Agent, script: Script, { scrip
     store,
     events,
     of: (type) => events.filter((event) => event.type === type) as never,
-    said: async (thread = "t") => (await records(thread)).map(({ body }) => JSON.parse(body)),
-    origins: async (thread = "t") => (await records(thread)).map(({ origin }) => origin),
+    said: async (threadId = "t") => (await records(threadId)).map(({ body }) => JSON.parse(body)),
+    origins: async (threadId = "t") => (await records(threadId)).map(({ origin }) => origin),
   };
 }
 

@@ -18,10 +18,10 @@ export interface SubagentKit {
   readonly store: Store;
   readonly events: AgentEvent[];
   of<T extends SubagentEvent["type"]>(type: T): Extract<SubagentEvent, { type: T }>[];
-  said(thread: string): Promise<AiSdkMessage[]>;
+  said(threadId: string): Promise<AiSdkMessage[]>;
   /** What the `task` calls of the thread came back with, in order. */
-  results(thread?: string): Promise<TaskOutput[]>;
-  delegations(thread?: string): Promise<readonly Delegation[]>;
+  results(threadId?: string): Promise<TaskOutput[]>;
+  delegations(threadId?: string): Promise<readonly Delegation[]>;
 }
 
 /** A result as the model reads it; of an error only the text. */
@@ -61,9 +61,9 @@ export function subagentKit(scripts: Scripts, { store: given, deps = {}, ...opti
     middleware: [subagents({ gate: createGate(), ...options, model })],
     onEvent: (event) => events.push(event),
   });
-  const said = async (thread: string): Promise<AiSdkMessage[]> => {
+  const said = async (threadId: string): Promise<AiSdkMessage[]> => {
     const found: AiSdkMessage[] = [];
-    for await (const { body } of agent.thread(thread).replay()) found.push(JSON.parse(body));
+    for await (const { body } of agent.thread(threadId).replay()) found.push(JSON.parse(body));
     return found;
   };
   return {
@@ -73,8 +73,8 @@ export function subagentKit(scripts: Scripts, { store: given, deps = {}, ...opti
     events,
     said,
     of: (type) => events.filter((event) => event.type === type) as never,
-    async results(thread = "t") {
-      const parts = (await said(thread)).flatMap((message) =>
+    async results(threadId = "t") {
+      const parts = (await said(threadId)).flatMap((message) =>
         message.role === "tool" ? aiSdkShape.parts(message) : [],
       );
       return parts.flatMap((part) => {
@@ -82,7 +82,7 @@ export function subagentKit(scripts: Scripts, { store: given, deps = {}, ...opti
         return [(part.isError ? { error: part.text } : JSON.parse(part.text)) as TaskOutput];
       });
     },
-    delegations: async (thread = "t") => delegationsOf(await agent.thread(thread).state()),
+    delegations: async (threadId = "t") => delegationsOf(await agent.thread(threadId).state()),
   };
 }
 

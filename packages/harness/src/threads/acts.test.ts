@@ -17,8 +17,8 @@ test("an undo and a redo read what they bring back, whatever the thread's age", 
   const read = { records: 0 };
   const counting: Store = {
     ...store,
-    async *records(thread, query) {
-      for await (const record of store.records(thread, query)) {
+    async *records(threadId, query) {
+      for await (const record of store.records(threadId, query)) {
         read.records += 1;
         yield record;
       }

@@ -22,11 +22,13 @@ import {
 /** Holds the thread's lease while `work` runs. */
 export function withWriter<T>(
   deps: ThreadDeps,
-  thread: string,
+  threadId: string,
   work: (writer: Writer, signal: AbortSignal) => Promise<T>,
   { owner = deps.ids(), runId = null, abandon }: WriterOptions = {},
 ): Promise<Leased<T>> {
-  return withLease(deps.store, thread, { owner, abandon }, (lease, signal) => work({ ...deps, lease, runId }, signal));
+  return withLease(deps.store, threadId, { owner, abandon }, (lease, signal) =>
+    work({ ...deps, lease, runId }, signal),
+  );
 }
 
 interface WriterOptions extends Partial<Pick<LeaseOptions, "owner" | "abandon">> {
@@ -64,7 +66,7 @@ export async function appendUsage(writer: Writer, usage: NewUsage): Promise<Comm
 export type Pinned = Committed | { readonly kind: "no-message"; readonly target: number };
 
 export async function pin(writer: Writer, target: number, on: "on" | "off" = "on"): Promise<Pinned> {
-  for await (const { record } of writer.store.records(writer.lease.thread, { range: [target, target] })) {
+  for await (const { record } of writer.store.records(writer.lease.threadId, { range: [target, target] })) {
     if (record.kind === "message") return commit(writer, [{ kind: "pin", target, on: on === "on" }]);
   }
   return { kind: "no-message", target };
@@ -78,11 +80,11 @@ export type Undone =
 /** Takes back the newest prune or compaction with what was written in one act with it, or the record asked for. */
 export async function undo(writer: Writer, target?: number): Promise<Undone> {
   const { store, lease } = writer;
-  const head = await store.head(lease.thread);
+  const head = await store.head(lease.threadId);
   if (!head) return { kind: "missing" };
   const structure = await (target === undefined
-    ? structureForUndo(store, lease.thread, head)
-    : readStructure(store, lease.thread));
+    ? structureForUndo(store, lease.threadId, head)
+    : readStructure(store, lease.threadId));
   const state = { head, structure };
   const plan = planUndo(structure, target);
   if (plan.kind === "refused" || target !== undefined || plan.restores !== "prune")
@@ -94,9 +96,9 @@ export async function undo(writer: Writer, target?: number): Promise<Undone> {
 /** Takes back the newest undo, and the one that was written with it. */
 export async function redo(writer: Writer): Promise<Undone> {
   const { store, lease } = writer;
-  const head = await store.head(lease.thread);
+  const head = await store.head(lease.threadId);
   if (!head) return { kind: "missing" };
-  const structure = await structureForRedo(store, lease.thread, head);
+  const structure = await structureForRedo(store, lease.threadId, head);
   const plan = planRedo(structure);
   if (plan.kind === "refused") return plan;
   const [last, first] = [plan.of, plan.of - 1].map((seq) => structure.find((act) => act.seq === seq));
@@ -109,7 +111,7 @@ export async function redo(writer: Writer): Promise<Undone> {
 async function isOneAct({ store, lease }: Writer, compaction: number): Promise<boolean> {
   const range = [compaction, compaction + 1] as const;
   const records: LogRecord[] = [];
-  for await (const { record } of store.records(lease.thread, { range })) records.push(record);
+  for await (const { record } of store.records(lease.threadId, { range })) records.push(record);
   const [first, second] = records;
   if (first?.kind !== "compaction" || second?.kind !== "prune") return false;
   return first.tokensBefore === second.tokensBefore && first.tokensAfter === second.tokensAfter;
@@ -136,8 +138,8 @@ async function carryOut(
 }
 
 export type Forked =
-  | { readonly kind: "forked"; readonly thread: string; readonly parent: string; readonly at: number }
-  | { readonly kind: "exists" | "missing" | "beyond-end"; readonly thread: string };
+  | { readonly kind: "forked"; readonly threadId: string; readonly parent: string; readonly at: number }
+  | { readonly kind: "exists" | "missing" | "beyond-end"; readonly threadId: string };
 
 /** A new thread that shares the parent's records up to `at`, by default all of them, and starts with a state of its own. Nothing is copied. */
 export async function fork(
@@ -148,30 +150,30 @@ export async function fork(
   const { store } = deps;
   assertThreadId(as);
   const [parent, now] = [await store.header(from), await store.head(from)];
-  if (!parent || !now) return { kind: "missing", thread: from };
+  if (!parent || !now) return { kind: "missing", threadId: from };
   const seq = at ?? now.version;
-  if (!Number.isInteger(seq) || seq < 0 || seq > now.version) return { kind: "beyond-end", thread: from };
+  if (!Number.isInteger(seq) || seq < 0 || seq > now.version) return { kind: "beyond-end", threadId: from };
   const header = { ...parent, id: as, parent: from, forkedAt: seq, createdAt: deps.clock().toISOString() };
   const start = seq === now.version ? now : await headAt(deps, from, seq);
   const own: RecordInput[] = state === undefined ? [] : [{ kind: "state", patch: state }];
   const { records, head } = extend(deps, start, [...(await receiptsSince(deps, from, seq)), ...own]);
   const result = await store.fork({ from, at: seq, header, head, records });
-  if (result !== "created") return { kind: result, thread: result === "exists" ? as : from };
+  if (result !== "created") return { kind: result, threadId: result === "exists" ? as : from };
   await settleReceipts(deps, as);
-  return { kind: "forked", thread: as, parent: from, at: seq };
+  return { kind: "forked", threadId: as, parent: from, at: seq };
 }
 
 /** The head as it was when the log ended at `seq`. Seqs have no gaps, so messages are counted without being read. */
-export async function headAt({ store }: Pick<ThreadDeps, "store">, thread: string, seq: number): Promise<Head> {
-  const fold = headFold((await store.header(thread))?.createdAt ?? "");
+export async function headAt({ store }: Pick<ThreadDeps, "store">, threadId: string, seq: number): Promise<Head> {
+  const fold = headFold((await store.header(threadId))?.createdAt ?? "");
   if (seq === 0) return fold.head();
   let others = 0;
-  for await (const { chained } of store.records(thread, { range: [1, seq], kinds: OTHER_KINDS })) {
+  for await (const { chained } of store.records(threadId, { range: [1, seq], kinds: OTHER_KINDS })) {
     fold.add(chained);
     others += 1;
   }
   let end: Pick<Head, "version" | "hash" | "updatedAt"> = fold.head();
-  for await (const { chained } of store.records(thread, { range: [seq, seq] }))
+  for await (const { chained } of store.records(threadId, { range: [seq, seq] }))
     end = { version: seq, hash: chained.hash, updatedAt: chained.at };
   return { ...fold.head(), ...end, messages: seq - others };
 }

@@ -14,12 +14,12 @@ import { commit } from "./writer.ts";
 let folder: string;
 let store: Store;
 let writer: Writer;
-let thread: string;
+let threadId: string;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "palimpsest-"));
   store = openSqlite({ path: join(folder, "log.db") });
   writer = await freshThread(store);
-  thread = writer.lease.thread;
+  threadId = writer.lease.threadId;
   await say(writer, "one", "two", "three", "four");
 });
 afterEach(async () => {
@@ -34,12 +34,12 @@ function tamper(sql: string): void {
 }
 
 async function firstBad() {
-  const verdict = await verify(writer, thread);
+  const verdict = await verify(writer, threadId);
   return verdict.kind === "broken" ? [verdict.firstBad.seq, verdict.firstBad.flaw] : verdict.kind;
 }
 
 test("an untouched log verifies; a missing thread is missing", async () => {
-  assert.deepEqual(await verify(writer, thread), { kind: "whole", records: 4, redacted: [] });
+  assert.deepEqual(await verify(writer, threadId), { kind: "whole", records: 4, redacted: [] });
   assert.deepEqual(await verify(writer, "nobody"), { kind: "missing" });
 });
 
@@ -86,12 +86,12 @@ test("marking a record as redacted hides no change", async () => {
 });
 
 test("rebuild finds a wrong head, says which fields, and writes the right one only when asked", async () => {
-  assert.equal((await rebuildHead(writer, thread)).kind, "equal");
+  assert.equal((await rebuildHead(writer, threadId)).kind, "equal");
   tamper("UPDATE heads SET messages = 77, head = json_set(head, '$.hiddenThrough', 3)");
-  const found = await rebuildHead(writer, thread);
+  const found = await rebuildHead(writer, threadId);
   assert.deepEqual(found.kind === "different" && [...found.fields].sort(), ["hiddenThrough", "messages"]);
-  assert.equal((await rebuildHead(writer, thread, "write")).kind, "different");
-  assert.equal((await rebuildHead(writer, thread)).kind, "equal");
+  assert.equal((await rebuildHead(writer, threadId, "write")).kind, "different");
+  assert.equal((await rebuildHead(writer, threadId)).kind, "equal");
   assert.deepEqual(await rebuildHead(writer, "nobody"), { kind: "missing" });
 });
 
@@ -99,7 +99,7 @@ test("[F42] replay shows everything ever said, in order, whatever was compacted 
   const summary = { format: "user", text: "s", digest: null, state: null } as const;
   const fields = { folds: null, request: null, systems: [], rung: "extract", reason: "r", archive: null } as const;
   await commit(writer, [{ kind: "compaction", covers: [1, 3], summary, tokensBefore: 1, tokensAfter: 1, ...fields }]);
-  const said = await collect(replay(writer, thread));
+  const said = await collect(replay(writer, threadId));
   assert.deepEqual(
     said.map(({ body }) => JSON.parse(body).content),
     ["one", "two", "three", "four"],

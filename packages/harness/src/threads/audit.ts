@@ -8,21 +8,21 @@ import { chainVerifier, type Head, type MessageRecord, type Verdict } from "@pal
 import type { ThreadDeps } from "./writer.ts";
 
 /** Every message ever said, in order, as given; undo, prune and compaction change nothing here. */
-export async function* replay({ store }: Pick<ThreadDeps, "store">, thread: string): AsyncGenerator<MessageRecord> {
-  for await (const { record } of store.records(thread, { kinds: ["message"] })) {
+export async function* replay({ store }: Pick<ThreadDeps, "store">, threadId: string): AsyncGenerator<MessageRecord> {
+  for await (const { record } of store.records(threadId, { kinds: ["message"] })) {
     if (record.kind === "message") yield record;
   }
 }
 
 export type Verified = Verdict | { readonly kind: "missing" };
 
-export async function verify({ store, hash }: Pick<ThreadDeps, "store" | "hash">, thread: string): Promise<Verified> {
-  const head = await store.head(thread);
+export async function verify({ store, hash }: Pick<ThreadDeps, "store" | "hash">, threadId: string): Promise<Verified> {
+  const head = await store.head(threadId);
   if (!head) return { kind: "missing" };
   const verifier = chainVerifier(hash);
   // What is appended while we read is not part of what we were asked about; one more than the end shows a stray record.
-  for await (const { chained } of store.records(thread)) {
-    if (chained.seq > head.version && (await store.head(thread))!.version > head.version) break;
+  for await (const { chained } of store.records(threadId)) {
+    if (chained.seq > head.version && (await store.head(threadId))!.version > head.version) break;
     verifier.add(chained);
   }
   return verifier.finish(head);
@@ -36,18 +36,18 @@ export type Rebuilt =
 /** Folds the head from the log and compares; `write` also replaces a stored head that differs. */
 export async function rebuildHead(
   { store }: Pick<ThreadDeps, "store">,
-  thread: string,
+  threadId: string,
   onDifference: "report" | "write" = "report",
 ): Promise<Rebuilt> {
-  const [header, stored] = [await store.header(thread), await store.head(thread)];
+  const [header, stored] = [await store.header(threadId), await store.head(threadId)];
   if (!header || !stored) return { kind: "missing" };
   const fold = headFold(stored.version === 0 ? stored.updatedAt : header.createdAt);
-  for await (const { chained } of store.records(thread)) fold.add(chained);
+  for await (const { chained } of store.records(threadId)) fold.add(chained);
   const folded = fold.head();
   const fields = differences(stored, folded);
   if (fields.length === 0) return { kind: "equal", head: stored };
   if (onDifference === "write") {
-    const written = await store.writeHead(thread, folded);
+    const written = await store.writeHead(threadId, folded);
     if (written !== "written") return { kind: written };
   }
   return { kind: "different", stored, folded, fields };

@@ -62,9 +62,9 @@ test("a thread opened again reads only what somebody else has added since", asyn
   const store = openSqlite({ path: await threadOfThree(t) });
   t.after(() => store.close());
   let loads = 0;
-  const load: typeof store.load = (thread) => {
+  const load: typeof store.load = (threadId) => {
     loads += 1;
-    return store.load(thread);
+    return store.load(threadId);
   };
   const kit = threadDeps({ ...store, load });
   let before: Conversation<OpenAiMessage> | null = null;

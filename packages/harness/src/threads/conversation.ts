@@ -71,7 +71,7 @@ export async function openConversation<M>(
   const shown = foldingView({ shape, read: original }, known && { live: known.live(), entries: known.view() });
   const viewOf = (records: LiveRecords): readonly ViewEntry<M>[] => view(records, { shape, read: original });
   const reload = async (): Promise<void> => {
-    const loaded = await store.load(lease.thread);
+    const loaded = await store.load(lease.threadId);
     if (loaded === undefined) return;
     ({ head, live } = loadedThread(loaded));
   };
@@ -90,13 +90,13 @@ export async function openConversation<M>(
       ({ head, live } = now ?? known);
       return now === null ? "missing" : moved;
     },
-    state: async () => (await stateChainOf(store, lease.thread, live.compaction))?.state ?? null,
+    state: async () => (await stateChainOf(store, lease.threadId, live.compaction))?.state ?? null,
     view: () => shown(live),
     async commit(inputs, also) {
-      const chain = await stateChainOf(store, lease.thread, inputs.some(isCompaction) ? live.compaction : null);
+      const chain = await stateChainOf(store, lease.threadId, inputs.some(isCompaction) ? live.compaction : null);
       const written = inputs.map((input) => (isCompaction(input) ? withChanges(input, chain) : input));
       const batch = { ...(await prepare(writer, head, written)), ...also };
-      const result = await store.append(lease.thread, batch);
+      const result = await store.append(lease.threadId, batch);
       if (result.kind !== "appended") return result;
       const indexed = head.messages;
       const records = batch.records.map(parseRecord);
@@ -104,14 +104,14 @@ export async function openConversation<M>(
       if (records.some((record) => record.kind === "undo")) await reload();
       else for (const record of records) live = liveAfter(live, record as Exclude<LogRecord, { kind: "undo" }>);
       for (const record of records) if (record.kind === "compaction") rememberStateChain(chain, record);
-      await keepIndexed(writer, lease.thread, indexed, head.messages);
+      await keepIndexed(writer, lease.threadId, indexed, head.messages);
       return { kind: "committed", head, seqs: records.map(({ seq }) => seq), records };
     },
     async erase(erased, inputs) {
-      const { thread } = lease;
-      const bodies = erased.map((one) => ({ thread, ...one }));
+      const { threadId } = lease;
+      const bodies = erased.map((one) => ({ threadId, ...one }));
       const batch = await prepare(writer, head, [...receipts(writer, erased), ...inputs]);
-      const result = await store.redact({ bodies, batches: [{ thread, batch }] });
+      const result = await store.redact({ bodies, batches: [{ threadId, batch }] });
       if (result.kind !== "appended") return result;
       await scrub(store);
       await reload();
@@ -152,12 +152,12 @@ async function loadedNow(writer: Writer, known: LoadedThread | null): Promise<Mo
  */
 async function grownFrom({ store, lease, hash }: Writer, known: LoadedThread): Promise<LoadedThread | null> {
   const { version } = known.head;
-  const head = await store.head(lease.thread);
+  const head = await store.head(lease.threadId);
   if (head === undefined || version === 0 || head.version < version) return null;
   let { live } = known;
   let last = known.head.hash;
   if (head.version > version) {
-    for await (const { record, chained } of store.records(lease.thread, { range: [version + 1, head.version] })) {
+    for await (const { record, chained } of store.records(lease.threadId, { range: [version + 1, head.version] })) {
       if (record.kind === "undo" || (record.kind === "event" && record.event.type === "redacted")) return null;
       last = link(last, chained.header, chained.bodyHash, hash);
       live = liveAfter(live, record);
@@ -167,7 +167,7 @@ async function grownFrom({ store, lease, hash }: Writer, known: LoadedThread): P
 }
 
 async function loadWhole({ store, lease }: Writer): Promise<LoadedThread | null> {
-  const loaded = await store.load(lease.thread);
+  const loaded = await store.load(lease.threadId);
   if (loaded === undefined) return null;
   assertWhole(loaded);
   return loadedThread(loaded);

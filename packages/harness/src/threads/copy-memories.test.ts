@@ -26,9 +26,9 @@ after(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const OWN = { user: "ada", agent: null };
-const CODER = { user: "ada", agent: "coder" };
-const OTHER = { user: "ben", agent: null };
+const OWN = { userId: "ada", agentName: null };
+const CODER = { userId: "ada", agentName: "coder" };
+const OTHER = { userId: "ben", agentName: null };
 
 for (const title of ["SQLite to PostgreSQL", "PostgreSQL to SQLite"] as const) {
   const open = async (name: string): Promise<readonly [FullStore, FullStore]> => {
@@ -106,7 +106,7 @@ for (const title of ["SQLite to PostgreSQL", "PostgreSQL to SQLite"] as const) {
     assert.equal((await redact(writer, "t", 1)).kind, "redacted");
     await copyStore(from, to);
     assert.deepEqual(
-      (await to.outbox.list()).map(({ thread, user, key }) => [thread, user, key]),
+      (await to.outbox.list()).map(({ threadId, userId, key }) => [threadId, userId, key]),
       [["t", "ada", "default"]],
     );
     const queue = createMemoryQueue(to, { process: (job) => learn(to, job), pollMs: 20 });
@@ -150,6 +150,6 @@ function serviceOf(store: FullStore) {
 async function assertSame(from: FullStore, to: FullStore): Promise<void> {
   const keys = await from.memories.list();
   assert.deepEqual(await to.memories.list(), keys);
-  for (const { user, agent } of keys)
-    assert.deepEqual(await to.memories.get(user, agent), await from.memories.get(user, agent));
+  for (const { userId, agentName } of keys)
+    assert.deepEqual(await to.memories.get(userId, agentName), await from.memories.get(userId, agentName));
 }

@@ -11,7 +11,13 @@ export interface MemoryCopyReport {
   readonly copied: number;
   /** The target had them, equal. */
   readonly present: number;
-  readonly failed: readonly (MemoryKey & { readonly reason: CopyFailure; readonly detail: string })[];
+  /** An empty agent is the user's own memory. */
+  readonly failed: readonly {
+    readonly user: string;
+    readonly agent: string;
+    readonly reason: CopyFailure;
+    readonly detail: string;
+  }[];
 }
 
 export interface MemoryCopyOptions {
@@ -32,7 +38,7 @@ export async function copyMemories(
     const result = to === undefined ? NO_MEMORIES : await copyOne(from, to, key);
     if (result === "copied") copied += 1;
     else if (result === "present") present += 1;
-    else if (result !== "gone") failed.push({ ...key, ...result });
+    else if (result !== "gone") failed.push({ user: key.userId, agent: key.agentName, ...result });
     onProgress?.(copied + present + failed.length);
   }
   return { copied, present, failed };
@@ -48,19 +54,19 @@ type Failed = { readonly reason: CopyFailure; readonly detail: string };
 async function copyOne(
   from: MemoryRows,
   to: MemoryRows,
-  { user, agent }: MemoryKey,
+  { userId, agentName }: MemoryKey,
 ): Promise<"copied" | "present" | "gone" | Failed> {
-  const name = `the memory of ${user}${agent === "" ? "" : ` and agent ${agent}`}`;
-  const row = await from.get(user, agent);
+  const name = `the memory of ${userId}${agentName === "" ? "" : ` and agent ${agentName}`}`;
+  const row = await from.get(userId, agentName);
   if (row === undefined) return "gone";
-  const there = await to.get(user, agent);
+  const there = await to.get(userId, agentName);
   if (there?.document === row.document && there.revision === row.revision) return "present";
   if (there !== undefined && !isEarlier(there, row))
     return { reason: "different", detail: `${name} stands in the target with other changes; it was left as it is` };
-  const saved = await to.put(user, agent, row, there?.revision ?? 0);
+  const saved = await to.put(userId, agentName, row, there?.revision ?? 0);
   if (saved === "conflict")
     return { reason: "busy", detail: `${name} changed in the target during the copy; run the copy again` };
-  const arrived = await to.get(user, agent);
+  const arrived = await to.get(userId, agentName);
   if (arrived?.document === row.document) return "copied";
   return { reason: "broken", detail: `${name} doesn't read back as it was written; run the copy again` };
 }

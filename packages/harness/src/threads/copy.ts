@@ -23,7 +23,7 @@ export interface CopyOptions {
 
 export type CopyProgress =
   /** Records of this thread that stand in the target, out of how many. */
-  | { readonly thread: string; readonly records: number; readonly of: number }
+  | { readonly threadId: string; readonly records: number; readonly of: number }
   /** Memories that were looked at, after the threads. */
   | { readonly memories: number };
 
@@ -53,15 +53,15 @@ export async function copyStore(from: Store, to: Store, options: CopyOptions = {
   let [copied, present, records] = [0, 0, 0];
   const queued = (await from.outbox?.list()) ?? [];
   for await (const own of everyUser(from)) {
-    const { user } = own;
+    const { userId } = own;
     for await (const { header } of everyThread(own)) {
       const head = await own.head(header.id);
       if (!head) continue;
-      const jobs = queued.filter((job) => job.user === user && job.thread === header.id);
+      const jobs = queued.filter((job) => job.userId === userId && job.threadId === header.id);
       const waiting = jobs.map(anew);
-      const result = await copyThread({ from: own, to: asUser(to, user), header, head, jobs: waiting, options });
+      const result = await copyThread({ from: own, to: asUser(to, userId), header, head, jobs: waiting, options });
       if (result.kind === "failed")
-        failed.push({ user, thread: header.id, reason: result.reason, detail: result.detail });
+        failed.push({ user: userId, thread: header.id, reason: result.reason, detail: result.detail });
       else if (result.records > 0 || result.created) copied += 1;
       else present += 1;
       records += result.kind === "done" ? result.records : 0;
@@ -141,8 +141,8 @@ async function sameHistory(from: Store, header: ThreadHeader, head: Head, start:
   return start.version === 0 || (await hashAt(from, header.id, start.version)) === start.hash;
 }
 
-async function hashAt(store: Store, thread: string, seq: number): Promise<string | undefined> {
-  for await (const { chained } of store.records(thread, { range: [seq, seq] })) return chained.hash;
+async function hashAt(store: Store, threadId: string, seq: number): Promise<string | undefined> {
+  for await (const { chained } of store.records(threadId, { range: [seq, seq] })) return chained.hash;
   return undefined;
 }
 
@@ -166,15 +166,15 @@ async function copyRecords(
     );
     const batch = { ...next, prompts, ...(next.head.version === end.version && { jobs }) };
     const gone = [...erased, ...waiting.filter((one) => one.redacted)].map(({ chained }) => chained);
-    const place = ({ seq }: ChainedRecord) => ({ thread: header.id, seq });
+    const place = ({ seq }: ChainedRecord) => ({ threadId: header.id, seq });
     const bodies = gone.flatMap((one) => (one.body === null ? [] : [{ ...place(one), body: one.body }]));
     const headers = gone.flatMap((one) => (one.body === null ? [{ ...place(one), header: one.header }] : []));
-    const batches = [{ thread: header.id, batch }];
+    const batches = [{ threadId: header.id, batch }];
     result = gone.length > 0 ? await to.redact({ bodies, headers, batches }) : await to.append(header.id, batch);
     if (result.kind !== "appended") return;
     [head, waiting, erased] = [batch.head, [], []];
     await to.renewLease(lease, LEASE_MS);
-    options.onProgress?.({ thread: header.id, records: head.version, of: end.version });
+    options.onProgress?.({ threadId: header.id, records: head.version, of: end.version });
   };
   let characters = 0;
   for await (const one of from.records(header.id, { range: [1, end.version] })) {

@@ -15,14 +15,14 @@ interface Continued {
   readonly messages: number;
 }
 
-export function continuedPatch(thread: string, { messages }: Head, fork: string): Head["state"] {
-  const continued: Continued = { thread, fork, messages };
+export function continuedPatch(threadId: string, { messages }: Head, fork: string): Head["state"] {
+  const continued: Continued = { thread: threadId, fork, messages };
   return { [KEY]: continued };
 }
 
 /** The fork of a fork, and so on, that the conversation goes on in; the thread itself where there is none. */
-export async function currentThread(store: Store, thread: string): Promise<string> {
-  let id = thread;
+export async function currentThread(store: Store, threadId: string): Promise<string> {
+  let id = threadId;
   let head = await store.head(id);
   while (head !== undefined) {
     const fork = continuedIn(id, head);

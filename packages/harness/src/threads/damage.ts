@@ -20,11 +20,11 @@ export function damageOf({ header, head, records }: ThreadLoad): Damage | null {
   return last !== undefined && last.hash !== head.hash ? missing(header.id, head.version) : null;
 }
 
-function missing(thread: string, seq: number): Damage {
+function missing(threadId: string, seq: number): Damage {
   return {
     seq,
     message:
-      `thread ${thread} is damaged: record ${seq} is missing or not what it was. \`palimpsest verify ${thread}\` names the damage; ` +
+      `thread ${threadId} is damaged: record ${seq} is missing or not what it was. \`palimpsest verify ${threadId}\` names the damage; ` +
       `restore a backup, or fork the thread at ${seq - 1}.`,
   };
 }

@@ -10,7 +10,7 @@ import type { ThreadDeps } from "./writer.ts";
 
 export type DeletedThread =
   | { readonly kind: "deleted"; readonly scrubbed: Scrubbed }
-  | { readonly kind: "busy"; readonly thread: string; readonly expiresAt?: string }
+  | { readonly kind: "busy"; readonly threadId: string; readonly expiresAt?: string }
   | { readonly kind: "missing" };
 
 /**
@@ -19,35 +19,35 @@ export type DeletedThread =
  */
 export async function deleteThread(
   deps: ThreadDeps,
-  thread: string,
+  threadId: string,
   files: Pick<FileCopier, "remove"> | null,
 ): Promise<DeletedThread> {
   const { store } = deps;
-  const head = await store.head(thread);
+  const head = await store.head(threadId);
   if (head === undefined) return { kind: "missing" };
-  const names = new Set(Array.from({ length: head.version }, (_, index) => `${thread}#${index + 1}`));
+  const names = new Set(Array.from({ length: head.version }, (_, index) => `${threadId}#${index + 1}`));
   const [borrower] = (await eraseEvidence(deps, names)).busy;
-  if (borrower !== undefined) return { kind: "busy", thread: borrower };
-  for (const child of await childrenOf(store, thread)) {
+  if (borrower !== undefined) return { kind: "busy", threadId: borrower };
+  for (const child of await childrenOf(store, threadId)) {
     const result = await deleteThread(deps, child, files);
     if (result.kind === "busy") return result;
   }
-  const name: ThreadName = { user: store.user, id: thread };
-  const held = await withLease(store, thread, { owner: deps.ids() }, async (lease) => {
+  const name: ThreadName = { user: store.userId, id: threadId };
+  const held = await withLease(store, threadId, { owner: deps.ids() }, async (lease) => {
     await files?.remove(name);
-    return store.deleteThread(thread, lease);
+    return store.deleteThread(threadId, lease);
   });
   if (held.kind === "missing") return held;
-  if (held.kind === "busy") return { kind: "busy", thread, expiresAt: held.expiresAt };
-  if (held.value !== "deleted") return { kind: held.value, thread };
+  if (held.kind === "busy") return { kind: "busy", threadId, expiresAt: held.expiresAt };
+  if (held.value !== "deleted") return { kind: held.value, threadId };
   return { kind: "deleted", scrubbed: await scrub(store) };
 }
 
 /** Its sub-agents' threads; none while a fork still shows what they did. */
-async function childrenOf(store: Store, thread: string): Promise<string[]> {
+async function childrenOf(store: Store, threadId: string): Promise<string[]> {
   const children: string[] = [];
   for await (const { header } of everyThread(store)) {
-    if (header.parent !== thread) continue;
+    if (header.parent !== threadId) continue;
     if (header.forkedAt !== null) return [];
     children.push(header.id);
   }

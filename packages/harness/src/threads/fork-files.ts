@@ -21,14 +21,14 @@ export async function forkWithFiles(
   options: { readonly as: string; readonly at?: number },
   files: FileCopier,
 ): Promise<Forked> {
-  const { user } = deps.store;
-  const state = (await files.has({ user, id: from })) ? { state: { [FILES]: { copyFrom: from } } } : {};
+  const { userId } = deps.store;
+  const state = (await files.has({ user: userId, id: from })) ? { state: { [FILES]: { copyFrom: from } } } : {};
   const forked = await fork(deps, from, { ...options, ...state });
   if (forked.kind === "forked") {
-    await completeFork(deps, forked.thread, files).catch(async (error: unknown) => {
+    await completeFork(deps, forked.threadId, files).catch(async (error: unknown) => {
       // There is no room for them, say: a fork without its files is not what was asked for.
-      await files.remove({ user, id: forked.thread });
-      await deps.store.deleteThread(forked.thread);
+      await files.remove({ user: userId, id: forked.threadId });
+      await deps.store.deleteThread(forked.threadId);
       throw error;
     });
   }
@@ -36,16 +36,16 @@ export async function forkWithFiles(
   const header = await deps.store.header(options.as);
   const same = header?.parent === from && (options.at === undefined || header.forkedAt === options.at);
   if (!same || !(await completeFork(deps, options.as, files))) return forked;
-  return { kind: "forked", thread: options.as, parent: from, at: header.forkedAt ?? 0 };
+  return { kind: "forked", threadId: options.as, parent: from, at: header.forkedAt ?? 0 };
 }
 
 /** Copies what a killed fork has still to copy. False: nothing was left to do, or another holds the thread. */
-export async function completeFork(deps: ThreadDeps, thread: string, { copy }: FileCopier): Promise<boolean> {
-  const { user } = deps.store;
-  const from = filesToCopy((await deps.store.head(thread))?.state ?? {});
+export async function completeFork(deps: ThreadDeps, threadId: string, { copy }: FileCopier): Promise<boolean> {
+  const { userId } = deps.store;
+  const from = filesToCopy((await deps.store.head(threadId))?.state ?? {});
   if (from === null) return false;
-  const result = await withWriter(deps, thread, async (writer) => {
-    await copy({ user, id: from }, { user, id: thread });
+  const result = await withWriter(deps, threadId, async (writer) => {
+    await copy({ user: userId, id: from }, { user: userId, id: threadId });
     return commit(writer, [{ kind: "state", patch: FILES_COPIED }]);
   });
   return result.kind === "done" && result.value.kind === "committed";

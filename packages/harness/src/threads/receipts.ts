@@ -23,11 +23,11 @@ export function receipts({ hash }: Pick<ThreadDeps, "hash">, rewrites: readonly 
 /** What a fork of `thread` at `at` must say of itself: receipts given later for records up to there. */
 export async function receiptsSince(
   { store }: Pick<ThreadDeps, "store">,
-  thread: string,
+  threadId: string,
   at: number,
 ): Promise<RecordInput[]> {
   const due: RecordInput[] = [];
-  for await (const { record } of store.records(thread, {
+  for await (const { record } of store.records(threadId, {
     range: [at + 1, Number.MAX_SAFE_INTEGER],
     kinds: ["event"],
   })) {

@@ -20,20 +20,20 @@ for (const length of [60, 24]) {
     t.after(() => rmSync(folder, { recursive: true }));
     const store = openSqlite({ path: join(folder, "log.db") });
     const writer = await freshThread(store);
-    const { thread } = writer.lease;
+    const { threadId } = writer.lease;
     await say(writer, SECRET, "I will");
     await commit(writer, [
       { kind: "state", patch: { title: titleOf(SECRET, { maxCharacters: length }), todos: ["water the plants"] } },
     ]);
     await commit(writer, [{ kind: "state", patch: { title: "Renamed later" } }]);
-    await fork(writer, thread, { as: "branch", at: 3 });
+    await fork(writer, threadId, { as: "branch", at: 3 });
     await store.releaseLease(writer.lease);
 
-    const outcome = await redact(writer, thread, 1);
+    const outcome = await redact(writer, threadId, 1);
     assert.equal(outcome.kind, "redacted");
-    assert.deepEqual((await store.head(thread))!.state, { title: "Renamed later", todos: ["water the plants"] });
+    assert.deepEqual((await store.head(threadId))!.state, { title: "Renamed later", todos: ["water the plants"] });
     assert.deepEqual((await store.head("branch"))!.state, { title: "[redacted]", todos: ["water the plants"] });
-    for (const id of [thread, "branch"]) {
+    for (const id of [threadId, "branch"]) {
       const verdict = await verify(writer, id);
       assert.deepEqual([verdict.kind, verdict.kind === "whole" && verdict.redacted], ["whole", [1, 3]]);
       assert.equal((await rebuildHead(writer, id)).kind, "equal");
@@ -49,7 +49,7 @@ test("redacting a message erases the evidence that quotes it, cut and escaped as
   t.after(() => rmSync(folder, { recursive: true }));
   const store = openSqlite({ path: join(folder, "log.db") });
   const [home, other, third] = [await freshThread(store), await freshThread(store), await freshThread(store)];
-  const [from, to, apart] = [home, other, third].map(({ lease }) => lease.thread) as [string, string, string];
+  const [from, to, apart] = [home, other, third].map(({ lease }) => lease.threadId) as [string, string, string];
   await say(home, "The password:\nhunter2-and-more\n".repeat(3), "I see", "What was it?");
   await say(other, "Which password?", "And now?");
   await say(third, "Which weather?");
@@ -75,15 +75,15 @@ test("redacting a message erases the evidence that quotes it, cut and escaped as
   const outcome = await redact({ ...home, store: crossed }, from, 1);
   assert.deepEqual(outcome.kind === "redacted" && outcome.threads, [from]);
   assert.deepEqual(outcome.kind === "redacted" && outcome.evidenceIn.toSorted(), [to, "branch"].toSorted());
-  for (const [thread, gone] of [
+  for (const [threadId, gone] of [
     [from, [1, 4]],
     [to, [3]],
     ["branch", [3]],
     ["crossing", [3]],
   ] as const) {
-    const verdict = await verify(home, thread);
+    const verdict = await verify(home, threadId);
     assert.deepEqual([verdict.kind, verdict.kind === "whole" && verdict.redacted], ["whole", gone]);
-    assert.equal((await rebuildHead(home, thread)).kind, "equal");
+    assert.equal((await rebuildHead(home, threadId)).kind, "equal");
   }
   assert.equal((await store.head(apart))!.version, before, "what doesn't quote it is left alone");
   const kept = await collect(store.records(to, { kinds: ["evidence"] }));
@@ -99,18 +99,18 @@ test("a fork made while its title is being erased shows what its log says", asyn
   const store = openSqlite({ path: ":memory:" });
   t.after(() => store.close());
   const writer = await freshThread(store);
-  const { thread } = writer.lease;
+  const { threadId } = writer.lease;
   await say(writer, SECRET);
   await commit(writer, [{ kind: "state", patch: { title: titleOf(SECRET) } }]);
   await store.releaseLease(writer.lease);
   const crossed: typeof store = {
     ...store,
     redact: async (request) => {
-      await fork(writer, thread, { as: "crossing", at: 2 });
+      await fork(writer, threadId, { as: "crossing", at: 2 });
       return store.redact(request);
     },
   };
-  assert.equal((await redact({ ...writer, store: crossed }, thread, 1)).kind, "redacted");
+  assert.equal((await redact({ ...writer, store: crossed }, threadId, 1)).kind, "redacted");
   assert.equal((await store.head("crossing"))!.state["title"], "[redacted]");
   assert.equal((await verify(writer, "crossing")).kind, "whole");
   assert.equal((await rebuildHead(writer, "crossing")).kind, "equal");

@@ -38,20 +38,20 @@ export type Redacted =
   | Refused;
 
 type Refused =
-  | { readonly kind: "busy"; readonly thread: string; readonly owner: string; readonly expiresAt: string }
+  | { readonly kind: "busy"; readonly threadId: string; readonly owner: string; readonly expiresAt: string }
   | { readonly kind: "missing" | "lease-lost" | "conflict" };
 
 /** The log's part of it: `eraseMessage` (memory) also erases what was learned from it, and files. */
 export async function redact(
   deps: ThreadDeps,
-  thread: string,
+  threadId: string,
   seq: number,
   options: RedactOptions = {},
 ): Promise<Redacted> {
-  if (!(await deps.store.header(thread))) return { kind: "missing" };
-  const target = await findMessage(deps, thread, seq);
+  if (!(await deps.store.header(threadId))) return { kind: "missing" };
+  const target = await findMessage(deps, threadId, seq);
   if (!target) return { kind: "no-message", seq };
-  const threads = await deps.store.sharers(thread, seq);
+  const threads = await deps.store.sharers(threadId, seq);
   const names = new Set([target.record.id, ...threads.map((sharer) => `${sharer}#${seq}`)]);
   const evidenceIn = (await borrowers(deps, names)).filter((one) => !threads.includes(one));
   const texts = messageTexts(target.record);
@@ -70,7 +70,7 @@ export async function redact(
   );
   if (result.kind !== "rewritten") return result;
   // A fork made meanwhile shares the erased records and was not among those that got a receipt.
-  const now = new Set([...(await deps.store.sharers(thread, seq)), ...(await borrowers(deps, names))]);
+  const now = new Set([...(await deps.store.sharers(threadId, seq)), ...(await borrowers(deps, names))]);
   for (const late of now) if (![...threads, ...evidenceIn].includes(late)) await settleReceipts(deps, late);
   await scrub(deps.store);
   const bodies = result.counts.get(threads[0]!) ?? 0;
@@ -102,24 +102,24 @@ async function eraseIn(deps: ThreadDeps, threads: readonly string[], erasure: Er
   const done = new Set<string>();
   const busy = new Set<string>();
   await erasePrompts(deps.store, erasure.texts);
-  for (const thread of threads) {
-    if (done.has(thread)) continue;
-    const rewrites = await quoting(deps, thread, erasure);
-    const family = new Set([thread]);
-    for (const { seq } of rewrites) for (const sharer of await deps.store.sharers(thread, seq)) family.add(sharer);
-    if (rewrites.length === 0 && !(await stateShows(deps, thread, erasure))) continue;
+  for (const threadId of threads) {
+    if (done.has(threadId)) continue;
+    const rewrites = await quoting(deps, threadId, erasure);
+    const family = new Set([threadId]);
+    for (const { seq } of rewrites) for (const sharer of await deps.store.sharers(threadId, seq)) family.add(sharer);
+    if (rewrites.length === 0 && !(await stateShows(deps, threadId, erasure))) continue;
     const result = await holding(deps, [...family], deps.ids(), (leases) => rewriteAll(deps, leases, () => erasure));
-    if (result.kind === "busy") busy.add(result.thread);
+    if (result.kind === "busy") busy.add(result.threadId);
     else if (result.kind === "rewritten") for (const one of family) done.add(one);
     for (const { seq } of rewrites)
-      for (const sharer of await deps.store.sharers(thread, seq))
+      for (const sharer of await deps.store.sharers(threadId, seq))
         if (!family.has(sharer)) await settleReceipts(deps, sharer);
   }
   return { threads: [...done], busy: [...busy] };
 }
 
-async function stateShows({ store }: ThreadDeps, thread: string, erasure: Erasure): Promise<boolean> {
-  const head = await store.head(thread);
+async function stateShows({ store }: ThreadDeps, threadId: string, erasure: Erasure): Promise<boolean> {
+  const head = await store.head(threadId);
   return head !== undefined && erasedState(head.state, erasure) !== null;
 }
 
@@ -142,29 +142,29 @@ type Rewritten = { readonly kind: "rewritten"; readonly counts: ReadonlyMap<stri
 async function rewriteAll(
   deps: ThreadDeps,
   leases: readonly Lease[],
-  erasureIn: (thread: string) => Erasure,
-  ownIn: (thread: string) => { readonly seq: number; readonly body: string } | null = () => null,
+  erasureIn: (threadId: string) => Erasure,
+  ownIn: (threadId: string) => { readonly seq: number; readonly body: string } | null = () => null,
 ): Promise<Rewritten> {
   const [bodies, headers]: [Bodies[number][], Headers[number][]] = [[], []];
   const batches: RedactRequest["batches"][number][] = [];
   const counts = new Map<string, number>();
   for (const lease of leases) {
-    const { thread } = lease;
-    const head = await deps.store.head(thread);
+    const { threadId } = lease;
+    const head = await deps.store.head(threadId);
     if (!head) return { kind: "missing" };
-    const own = ownIn(thread);
-    const rewrites = [...(own ? [own] : []), ...(await quoting(deps, thread, erasureIn(thread)))];
-    const inputs = [...receipts(deps, rewrites), ...stateErased(head, erasureIn(thread))];
+    const own = ownIn(threadId);
+    const rewrites = [...(own ? [own] : []), ...(await quoting(deps, threadId, erasureIn(threadId)))];
+    const inputs = [...receipts(deps, rewrites), ...stateErased(head, erasureIn(threadId))];
     if (inputs.length === 0) continue;
-    counts.set(thread, rewrites.length);
-    batches.push({ thread, batch: await prepare({ ...deps, lease, runId: null } satisfies Writer, head, inputs) });
+    counts.set(threadId, rewrites.length);
+    batches.push({ threadId, batch: await prepare({ ...deps, lease, runId: null } satisfies Writer, head, inputs) });
     for (const one of rewrites) {
-      if ("body" in one) bodies.push({ thread, ...one });
-      else headers.push({ thread, ...one });
+      if ("body" in one) bodies.push({ threadId, ...one });
+      else headers.push({ threadId, ...one });
     }
   }
   // What is being prepared may quote it.
-  for (const { thread } of leases) await deps.store.drafts?.drop(thread);
+  for (const { threadId } of leases) await deps.store.drafts?.drop(threadId);
   if (batches.length === 0) return { kind: "rewritten", counts };
   const result = await deps.store.redact({ bodies, headers, batches });
   return result.kind === "appended" ? { kind: "rewritten", counts } : { kind: result.kind };
@@ -172,11 +172,11 @@ async function rewriteAll(
 
 type Bodies = RedactRequest["bodies"];
 type Headers = NonNullable<RedactRequest["headers"]>;
-async function quoting({ store }: ThreadDeps, thread: string, erasure: Erasure): Promise<SeqRewrite[]> {
+async function quoting({ store }: ThreadDeps, threadId: string, erasure: Erasure): Promise<SeqRewrite[]> {
   const rewrites: SeqRewrite[] = [];
   const look = async (kinds: readonly LogRecord["kind"][], within: Erasure): Promise<string[]> => {
     const blocks: string[] = [];
-    for await (const { record, chained } of store.records(thread, { kinds })) {
+    for await (const { record, chained } of store.records(threadId, { kinds })) {
       const rewritten = erase(record, chained, within);
       if (rewritten === null) continue;
       rewrites.push({ seq: record.seq, ...rewritten });
@@ -236,8 +236,8 @@ function parsed(json: string): unknown {
   }
 }
 
-async function findMessage({ store }: ThreadDeps, thread: string, seq: number) {
-  for await (const { record, redacted } of store.records(thread, { range: [seq, seq] })) {
+async function findMessage({ store }: ThreadDeps, threadId: string, seq: number) {
+  for await (const { record, redacted } of store.records(threadId, { range: [seq, seq] })) {
     if (record.kind === "message") return { record, redacted };
   }
   return undefined;
@@ -257,5 +257,5 @@ async function holding<T>(
     holding(deps, rest, owner, work, [...leases, lease]),
   );
   if (result.kind === "done") return result.value;
-  return result.kind === "busy" ? { ...result, thread: next } : { kind: "missing" };
+  return result.kind === "busy" ? { ...result, threadId: next } : { kind: "missing" };
 }

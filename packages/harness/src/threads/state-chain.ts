@@ -12,11 +12,11 @@ const chains = new WeakMap<CompactionRecord, StateChain | null>();
 /** Read when it is first asked for, and then kept as long as the record is. */
 export async function stateChainOf(
   store: Store,
-  thread: string,
+  threadId: string,
   compaction: CompactionRecord | null,
 ): Promise<StateChain | null> {
   if (compaction === null) return null;
-  const chain = chains.get(compaction) ?? (await readStateChain(store, thread, compaction));
+  const chain = chains.get(compaction) ?? (await readStateChain(store, threadId, compaction));
   chains.set(compaction, chain);
   return chain;
 }
@@ -32,20 +32,24 @@ export function withChanges<D extends Pick<CompactionRecord, "summary">>(record:
   return { ...record, checkpoint, summary: { ...record.summary, state } };
 }
 
-async function readStateChain(store: Store, thread: string, compaction: CompactionRecord): Promise<StateChain | null> {
+async function readStateChain(
+  store: Store,
+  threadId: string,
+  compaction: CompactionRecord,
+): Promise<StateChain | null> {
   const { seq, checkpoint = null } = compaction;
   if (checkpoint === null) return chainAfter(null, compaction);
-  const seqs = await foldedFrom(store, thread, [checkpoint, seq]);
+  const seqs = await foldedFrom(store, threadId, [checkpoint, seq]);
   let chain: StateChain | null = null;
-  for await (const { record } of store.records(thread, { kinds: ["compaction"], seqs, range: [checkpoint, seq] }))
+  for await (const { record } of store.records(threadId, { kinds: ["compaction"], seqs, range: [checkpoint, seq] }))
     if (record.kind === "compaction") chain = chainAfter(chain, record);
   return chain;
 }
 
 /** The compactions in a range that its last one folds, and itself. Others were taken back and stand in between. */
-async function foldedFrom(store: Store, thread: string, range: Range): Promise<readonly number[]> {
+async function foldedFrom(store: Store, threadId: string, range: Range): Promise<readonly number[]> {
   const folds = new Map<number, number | null>();
-  for await (const { chained } of store.records(thread, { kinds: ["compaction"], range, bodies: "none" })) {
+  for await (const { chained } of store.records(threadId, { kinds: ["compaction"], range, bodies: "none" })) {
     const header = parseHeader(chained);
     if (header.kind === "compaction") folds.set(header.seq, header.folds);
   }

@@ -9,26 +9,26 @@ import { type Head, parseHeader, type RecordHeader, type Structural } from "@pal
 import type { RecordQuery, Store } from "../stores/store.ts";
 
 /** All of it. */
-export async function readStructure(store: Store, thread: string): Promise<Structural[]> {
+export async function readStructure(store: Store, threadId: string): Promise<Structural[]> {
   const acts = new Map<number, Structural>();
-  await collectActs(store, thread, ["compaction", "undo", "evidence"], {}, acts);
+  await collectActs(store, threadId, ["compaction", "undo", "evidence"], {}, acts);
   return inOrder(acts);
 }
 
 /** What an undo of the newest prune or compaction has to know: it leaves what the live compaction folds. */
-export async function structureForUndo(store: Store, thread: string, { compaction }: Head): Promise<Structural[]> {
-  const live = await compactionHeader(store, thread, compaction);
-  const folded = await compactionHeader(store, thread, live?.folds ?? null);
-  return structureSince(store, thread, folded?.covers[1] ?? 0, [live?.seq, folded?.seq]);
+export async function structureForUndo(store: Store, threadId: string, { compaction }: Head): Promise<Structural[]> {
+  const live = await compactionHeader(store, threadId, compaction);
+  const folded = await compactionHeader(store, threadId, live?.folds ?? null);
+  return structureSince(store, threadId, folded?.covers[1] ?? 0, [live?.seq, folded?.seq]);
 }
 
 /** What a redo has to know: the undo and what that took back. Behind a newer prune or compaction it may reach anywhere. */
-export async function structureForRedo(store: Store, thread: string, head: Head): Promise<Structural[]> {
-  if (head.undone === null) return readStructure(store, thread);
+export async function structureForRedo(store: Store, threadId: string, head: Head): Promise<Structural[]> {
+  if (head.undone === null) return readStructure(store, threadId);
   const undos = new Map<number, Structural>();
-  await collectActs(store, thread, ["undo"], { seqs: [head.undone.seq - 1, head.undone.seq] }, undos);
+  await collectActs(store, threadId, ["undo"], { seqs: [head.undone.seq - 1, head.undone.seq] }, undos);
   const targets = [...undos.values()].map((act) => (act.kind === "undo" ? act.of : null));
-  return structureSince(store, thread, head.hiddenThrough, [head.compaction, ...targets]);
+  return structureSince(store, threadId, head.hiddenThrough, [head.compaction, ...targets]);
 }
 
 /**
@@ -38,18 +38,18 @@ export async function structureForRedo(store: Store, thread: string, head: Head)
  */
 async function structureSince(
   store: Store,
-  thread: string,
+  threadId: string,
   since: number,
   compactions: readonly (number | null | undefined)[],
 ): Promise<Structural[]> {
   const acts = new Map<number, Structural>();
-  await collectActs(store, thread, ["undo", "evidence"], { range: [since + 1, Number.MAX_SAFE_INTEGER] }, acts);
+  await collectActs(store, threadId, ["undo", "evidence"], { range: [since + 1, Number.MAX_SAFE_INTEGER] }, acts);
   const older = (): number[] =>
     [...acts.values()].flatMap((act) => (act.kind === "undo" && act.of <= since && !acts.has(act.of) ? [act.of] : []));
   let seqs = [...compactions.filter((seq) => seq != null), ...older()];
   for (let size = -1; seqs.length > 0 && acts.size > size; seqs = older()) {
     size = acts.size;
-    await collectActs(store, thread, ["compaction", "undo"], { seqs }, acts);
+    await collectActs(store, threadId, ["compaction", "undo"], { seqs }, acts);
   }
   return inOrder(acts);
 }
@@ -61,18 +61,18 @@ function inOrder(acts: ReadonlyMap<number, Structural>): Structural[] {
 /** Records of these kinds, and prunes. */
 async function collectActs(
   store: Store,
-  thread: string,
+  threadId: string,
   kinds: readonly ("compaction" | "undo" | "evidence")[],
   query: RecordQuery,
   acts: Map<number, Structural>,
 ): Promise<void> {
-  for await (const { chained } of store.records(thread, { ...query, kinds, bodies: "none" })) {
+  for await (const { chained } of store.records(threadId, { ...query, kinds, bodies: "none" })) {
     const header = parseHeader(chained);
     const act = header.kind === "prune" ? null : structural(header);
     if (act) acts.set(act.seq, act);
   }
   // How far a prune reaches stands in its body.
-  for await (const { record } of store.records(thread, { ...query, kinds: ["prune"] })) {
+  for await (const { record } of store.records(threadId, { ...query, kinds: ["prune"] })) {
     const act = structural(record);
     if (act) acts.set(act.seq, act);
   }
@@ -80,11 +80,15 @@ async function collectActs(
 
 async function compactionHeader(
   store: Store,
-  thread: string,
+  threadId: string,
   seq: number | null,
 ): Promise<Extract<RecordHeader, { kind: "compaction" }> | null> {
   if (seq === null) return null;
-  for await (const { chained } of store.records(thread, { range: [seq, seq], kinds: ["compaction"], bodies: "none" })) {
+  for await (const { chained } of store.records(threadId, {
+    range: [seq, seq],
+    kinds: ["compaction"],
+    bodies: "none",
+  })) {
     const header = parseHeader(chained);
     if (header.kind === "compaction") return header;
   }

@@ -67,12 +67,12 @@ interface Known {
 /** All of them or none. */
 export async function commit(writer: Writer, inputs: readonly RecordInput[], state?: Known): Promise<Committed> {
   const { store, lease } = writer;
-  const head = state?.head ?? (await store.head(lease.thread));
+  const head = state?.head ?? (await store.head(lease.threadId));
   if (!head) return { kind: "missing" };
   const batch = await prepare(writer, head, inputs, state?.structure);
-  const result = await store.append(lease.thread, batch);
+  const result = await store.append(lease.threadId, batch);
   if (result.kind !== "appended") return result;
-  await keepIndexed(writer, lease.thread, head.messages, batch.head.messages);
+  await keepIndexed(writer, lease.threadId, head.messages, batch.head.messages);
   return { kind: "committed", head: batch.head, seqs: batch.records.map((record) => record.seq) };
 }
 
@@ -86,7 +86,7 @@ export async function prepare(
   const { store, lease, runId } = writer;
   // Only an undo needs to know what came before the head.
   const undoes = inputs.some((input) => input.kind === "undo");
-  const structure = known ?? (undoes ? await readStructure(store, lease.thread) : []);
+  const structure = known ?? (undoes ? await readStructure(store, lease.threadId) : []);
   return { expect: head.version, ...extend(writer, head, inputs, { runId, structure }), lease };
 }
 
@@ -116,7 +116,7 @@ export function extend(
 
 export interface NewThread {
   readonly id: string;
-  readonly agent?: string;
+  readonly agentName?: string;
   readonly kind?: "main" | "subagent";
   readonly memory?: "on" | "off";
   /** For a sub-agent: the thread that started it. */
@@ -137,8 +137,8 @@ export async function createThread(
   const createdAt = deps.clock().toISOString();
   const header = {
     id: thread.id,
-    user: store.user,
-    agent: thread.agent ?? "default",
+    user: store.userId,
+    agent: thread.agentName ?? "default",
     parent: thread.parent ?? null,
     forkedAt: null,
     kind: thread.kind ?? "main",

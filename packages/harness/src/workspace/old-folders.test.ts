@@ -10,18 +10,19 @@ import { adoptOldFolders } from "./old-folders.ts";
 
 test("folders of before are moved to their users, once, and a new thread of that id doesn't find them", async (t) => {
   const { home, store, make, thread } = open(t);
-  for (const [user, id] of [
+  for (const [userId, id] of [
     ["alice", "a1"],
     ["default", "t1"],
     ["default", "Big"],
     ["Ada", "Own"],
   ] as const) {
-    await thread(user, id);
-    make(id, `${user}'s`);
+    await thread(userId, id);
+    make(id, `${userId}'s`);
   }
   make("nobody", "nobody's");
   await adoptOldFolders(home, store);
-  const note = (user: string, id: string) => readFileSync(join(threadFolder(home, { user, id }), "note.txt"), "utf8");
+  const note = (userId: string, id: string) =>
+    readFileSync(join(threadFolder(home, { user: userId, id }), "note.txt"), "utf8");
   assert.equal(note("alice", "a1"), "alice's");
   assert.equal(note("default", "t1"), "default's");
   assert.equal(note("default", "Big"), "default's");
@@ -36,7 +37,7 @@ test("folders of before are moved to their users, once, and a new thread of that
 
 test("a folder that the default user may have is left to them, and a new home is marked at once", async (t) => {
   const { home, store, make, thread } = open(t);
-  for (const user of ["alice", "default"]) await thread(user, "both");
+  for (const userId of ["alice", "default"]) await thread(userId, "both");
   make("both", "the default user's");
   await adoptOldFolders(home, store);
   assert.ok(existsSync(join(home, "threads", "both", "note.txt")));
@@ -55,7 +56,7 @@ function open(t: TestContext) {
   return {
     home,
     store,
-    thread: (user: string, id: string) => createThread(threadDeps(store.forUser(user)), { id }),
+    thread: (userId: string, id: string) => createThread(threadDeps(store.forUser(userId)), { id }),
     make(id: string, text: string) {
       mkdirSync(join(home, "threads", id), { recursive: true });
       writeFileSync(join(home, "threads", id, "note.txt"), text);

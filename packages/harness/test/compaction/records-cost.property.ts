@@ -64,7 +64,7 @@ export async function playLongThread(writer: Writer, { turns, summaries, seed = 
     policy,
     prune: () => ({ policy: { protectTokens, minGainTokens }, cache: "warm" }),
     writer: summaries === "extract" ? null : scriptedWriter(),
-    quotes: readQuotes(writer.store, writer.lease.thread),
+    quotes: readQuotes(writer.store, writer.lease.threadId),
     archive: null,
     clock: writer.clock,
     on: () => undefined,
@@ -87,7 +87,7 @@ export async function playLongThread(writer: Writer, { turns, summaries, seed = 
 /** What the messages and what the compactions take in the log. */
 export async function weighRecords({ store, lease }: Writer): Promise<RecordsCost> {
   let [messages, compactions, messageBytes, recordBytes, largestRecord] = [0, 0, 0, 0, 0];
-  for await (const { chained } of store.records(lease.thread, { kinds: ["message", "compaction"] })) {
+  for await (const { chained } of store.records(lease.threadId, { kinds: ["message", "compaction"] })) {
     const bytes = Buffer.byteLength(chained.header) + Buffer.byteLength(chained.body ?? "");
     if (chained.kind === "message") {
       messages += 1;
@@ -107,7 +107,7 @@ export async function weighRecords({ store, lease }: Writer): Promise<RecordsCos
  */
 export async function takeAllBack(writer: Writer, befores: readonly Before[], wholeEvery = 100): Promise<void> {
   const said: number[] = [];
-  for await (const { seq } of replay(writer, writer.lease.thread)) said.push(seq);
+  for await (const { seq } of replay(writer, writer.lease.threadId)) said.push(seq);
   for (const [left, { version, view: expected }] of [...befores.entries()].reverse()) {
     assert.equal((await undo(writer)).kind, "undone");
     assert.deepEqual(spelled(await viewThrough(writer, version)), expected);
@@ -123,8 +123,8 @@ export async function takeAllBack(writer: Writer, befores: readonly Before[], wh
 
 /** Milliseconds of work that each undo takes in a fork of the thread, newest first; nothing else is done in between. */
 export async function timeUndos(writer: Writer): Promise<number[]> {
-  const as = `${writer.lease.thread}-timed`;
-  assert.equal((await fork(writer, writer.lease.thread, { as })).kind, "forked");
+  const as = `${writer.lease.threadId}-timed`;
+  assert.equal((await fork(writer, writer.lease.threadId, { as })).kind, "forked");
   const timed = await writeThread(writer.store, as, {}, LONG_LEASE_MS);
   const times: number[] = [];
   for (;;) {
@@ -139,10 +139,10 @@ export async function timeUndos(writer: Writer): Promise<number[]> {
 
 /** The view as it stands now, of the log up to a record. */
 async function viewThrough({ store, lease }: Writer, version: number): Promise<readonly ViewEntry<OpenAiMessage>[]> {
-  const head = (await store.head(lease.thread))!;
+  const head = (await store.head(lease.threadId))!;
   const records: LogRecord[] = [];
   const read = async (query: RecordQuery) => {
-    for await (const { record } of store.records(lease.thread, query)) records.push(record);
+    for await (const { record } of store.records(lease.threadId, query)) records.push(record);
   };
   await read({ range: [head.hiddenThrough + 1, version] });
   const live = records.find(({ seq }) => seq === head.compaction);

@@ -20,7 +20,7 @@ const services = storages.map((storage) =>
 );
 for (let i = 0; i < 3; i += 1) {
   for (const service of services) {
-    await service.add({ user: "default", agent: null }, { content: `Process ${name} adds word${name}x${i}` });
+    await service.add({ userId: "default", agentName: null }, { content: `Process ${name} adds word${name}x${i}` });
   }
 }
 for (const store of stores) await store.close();

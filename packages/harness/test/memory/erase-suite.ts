@@ -48,7 +48,7 @@ const WORD = {
   hand: "gnuphoton",
   thread: "tapirmuon",
 };
-const OWN = { user: "default", agent: null };
+const OWN = { userId: "default", agentName: null };
 const BOAT = `My boat is called ${WORD.boat} and it lies in the harbor.`;
 
 export function eraseSuite(name: string, open: () => Promise<ErasePlace>): void {
@@ -74,8 +74,8 @@ const CASES: Readonly<Record<string, (world: World, place: ErasePlace) => Promis
   "the words stand in logs, memory and files before anything is erased": async (_, place) => {
     for (const word of Object.values(WORD)) assert.notDeepEqual(await whereIs(place, word), [], word);
     const kinds = new Set<string>();
-    for (const thread of await threadsOf(place.store))
-      for await (const { chained } of place.store.records(thread))
+    for (const threadId of await threadsOf(place.store))
+      for await (const { chained } of place.store.records(threadId))
         if (`${chained.header}${chained.body}`.includes(WORD.boat)) kinds.add(chained.kind);
     assert.deepEqual([...kinds].sort(), ["compaction", "event", "evidence", "message", "state"]);
   },
@@ -139,8 +139,8 @@ const CASES: Readonly<Record<string, (world: World, place: ErasePlace) => Promis
     try {
       assert.deepEqual((await copyStore(place.store, copy)).failed, []);
       await sound(copy);
-      for (const thread of await threadsOf(copy))
-        for await (const { chained } of copy.records(thread))
+      for (const threadId of await threadsOf(copy))
+        for await (const { chained } of copy.records(threadId))
           for (const word of Object.values(WORD)) assert.ok(!`${chained.header}${chained.body}`.includes(word), word);
     } finally {
       await copy.close();
@@ -181,7 +181,12 @@ async function fill({ home, store, storage }: ErasePlace) {
     extract: async () => LEARNED,
   });
   await updater.process(
-    memoryJob({ user: store.user, thread: "a", agent: "default", throughSeq: (await store.head("a"))!.version }),
+    memoryJob({
+      userId: store.userId,
+      threadId: "a",
+      agentName: "default",
+      throughSeq: (await store.head("a"))!.version,
+    }),
   );
   assert.equal((await service.show(OWN)).facts.length, 2, "the fact was learned");
   await ask("b", "What is my boat called, and where does it lie in the harbor?");
@@ -198,7 +203,7 @@ async function fill({ home, store, storage }: ErasePlace) {
   });
   await ask("a", "Let somebody do it", { calls: [taskCall(`Find out about ${WORD.task} quickly`)] });
   await agent.compact("a", { keep: { type: "messages", value: 2 } });
-  for (const thread of ["a", "b"]) await fork(own, thread, { as: `${thread}-fork` });
+  for (const threadId of ["a", "b"]) await fork(own, threadId, { as: `${threadId}-fork` });
   await store.drafts!.put("a", "summary", JSON.stringify({ text: BOAT }), own.clock().toISOString());
   await ask("gone", `I once met a ${WORD.thread} in the woods.`);
   await ask("gone", "Ask around", { calls: [taskCall(`Look for the ${WORD.thread} in the woods`)] });
@@ -211,7 +216,7 @@ async function fill({ home, store, storage }: ErasePlace) {
       `{"facts": [{"content": "User's boat is called ${WORD.boat}"}, {`,
     );
   assert.equal(delegationsOf((await store.head("a"))!.state).length, 1);
-  const kit: EraseDeps = { deps: own, repository, cleanFiles: (thread) => cleanThreadFiles(home, store, thread) };
+  const kit: EraseDeps = { deps: own, repository, cleanFiles: (threadId) => cleanThreadFiles(home, store, threadId) };
   return { agent, service, kit, ask, boat };
 }
 
@@ -241,18 +246,18 @@ async function threadsOf(store: Store): Promise<string[]> {
 }
 
 /** The first message that says it; 0: none. */
-async function findMessage(store: Store, thread: string, word: string): Promise<number> {
-  for await (const { record } of store.records(thread, { kinds: ["message"] }))
+async function findMessage(store: Store, threadId: string, word: string): Promise<number> {
+  for await (const { record } of store.records(threadId, { kinds: ["message"] }))
     if (record.kind === "message" && record.body.includes(word)) return record.seq;
   return 0;
 }
 
 async function sound(store: Store): Promise<void> {
   const own = threadDeps(store);
-  for (const thread of await threadsOf(store)) {
-    const verdict = await verify(own, thread);
-    assert.equal(verdict.kind, "whole", `${thread}: ${JSON.stringify(verdict)}`);
-    assert.equal((await rebuildHead(own, thread)).kind, "equal", thread);
+  for (const threadId of await threadsOf(store)) {
+    const verdict = await verify(own, threadId);
+    assert.equal(verdict.kind, "whole", `${threadId}: ${JSON.stringify(verdict)}`);
+    assert.equal((await rebuildHead(own, threadId)).kind, "equal", threadId);
   }
 }
 

@@ -10,7 +10,7 @@ import { openStore } from "../../src/stores/open.ts";
 import { learn, takeTurn } from "../../src/testing/queue-learner.ts";
 import { writeThread } from "../../src/testing/thread-writer.ts";
 
-const [target, thread, mode] = process.argv.slice(2) as [string, string, "turns" | "work" | "hang"];
+const [target, threadId, mode] = process.argv.slice(2) as [string, string, "turns" | "work" | "hang"];
 const store = (await openStore(target)).forUser("ada");
 const queue = createMemoryQueue(store, {
   debounceSeconds: 0.01,
@@ -19,14 +19,14 @@ const queue = createMemoryQueue(store, {
   leaseMs: mode === "work" ? 30_000 : 500,
   onEvent: (event) => {
     if (event.type === "job-start" && mode !== "turns")
-      writeSync(1, `${JSON.stringify(event.job.payload)} ${event.job.thread}\n`);
+      writeSync(1, `${JSON.stringify(event.job.payload)} ${event.job.threadId}\n`);
   },
   process: (job) => (mode === "hang" ? new Promise(() => {}) : learn(store, job, () => pause(3))),
 });
 await queue.start();
 if (mode === "turns") {
-  const writer = await writeThread(store, thread);
-  for (let turn = (await store.head(thread))!.messages / 2 + 1; ; turn += 1) {
+  const writer = await writeThread(store, threadId);
+  for (let turn = (await store.head(threadId))!.messages / 2 + 1; ; turn += 1) {
     await takeTurn(writer, queue, `I own book number ${turn}.`);
     writeSync(1, `${turn}\n`);
     await pause(2);

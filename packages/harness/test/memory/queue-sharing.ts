@@ -24,13 +24,13 @@ export function sharing(name: string, target: () => string): void {
     // Both are up when each has had something to do.
     await until(async () => {
       await takeTurn(probe, queue, "Is anybody there?");
-      await queue.makeDue({ user: "ada", thread: "probe" });
+      await queue.makeDue({ userId: "ada", threadId: "probe" });
       return workers.every((worker) => worker.reported().length > 0);
     }, "both workers run");
     await until(async () => (await store.outbox.list()).length === 0, "the probes are done");
     let last = 0;
     for (let turn = 1; turn <= 20; turn++) last = await takeTurn(writer, queue, `I own book number ${turn}.`);
-    await queue.makeDue({ user: "ada", thread: "shared" });
+    await queue.makeDue({ userId: "ada", threadId: "shared" });
     await until(async () => (await learned(store, "shared")).watermark === last, "the burst is learned");
     await until(async () => (await store.outbox.list()).length === 0, "the job is gone");
     assert.equal(workers.flatMap((worker) => worker.reported("shared")).length, 1);
@@ -52,7 +52,7 @@ export function sharing(name: string, target: () => string): void {
     const writer = await writeThread(store, "orphaned");
     const victim = startQueueProcess(target(), "orphaned", "hang");
     await takeTurn(writer, queue, "I have a parrot.");
-    await queue.makeDue({ user: "ada", thread: "orphaned" });
+    await queue.makeDue({ userId: "ada", threadId: "orphaned" });
     await until(async () => victim.reported().length === 1, "the victim has the job");
     await queue.start();
     await victim.kill();

@@ -18,7 +18,7 @@ import { withWriter } from "../../src/threads/acts.ts";
 import { appendMessages, createThread, threadDeps } from "../../src/threads/index.ts";
 
 const USER = "ann@example.org";
-const SCOPE = { user: USER, agent: null };
+const SCOPE = { userId: USER, agentName: null };
 
 export function reusedNames(name: string, open: (t: TestContext) => Promise<FullStore>): void {
   test(`${name}: a thread whose id was used before is learned from at once`, async (t) => {
@@ -124,7 +124,7 @@ async function setUp(opened: FullStore) {
         extract: async () => JSON.stringify({ additions: [addition] }),
       });
       await updater.process(
-        memoryJob({ user: USER, thread: "t", agent: "default", throughSeq: (await store.head("t"))!.version }),
+        memoryJob({ userId: USER, threadId: "t", agentName: "default", throughSeq: (await store.head("t"))!.version }),
       );
     },
     facts: async () => (await service.show(SCOPE)).facts.map(({ content }) => content),

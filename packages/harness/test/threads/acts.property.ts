@@ -93,8 +93,8 @@ async function playOut(store: Store, name: string, acts: readonly (readonly [num
   /** What each thread was told, by seq; an erased message is null. */
   const said = new Map<string, Map<number, string | null>>([[`${name}-0`, new Map()]]);
   for (const [step, [which, one]] of acts.entries()) {
-    const thread = [...said.keys()][Math.floor(which * said.size)]!;
-    await carryOut(deps, thread, one, said, `${name}-${step + 1}`);
+    const threadId = [...said.keys()][Math.floor(which * said.size)]!;
+    await carryOut(deps, threadId, one, said, `${name}-${step + 1}`);
     for (const [id, expected] of said) {
       await assertSound(deps, id);
       await assertPlansAsWithAll(store, id);
@@ -109,18 +109,18 @@ async function playOut(store: Store, name: string, acts: readonly (readonly [num
 }
 
 /** An undo or redo that has read only what it needs decides as one that has read everything. */
-async function assertPlansAsWithAll(store: Store, thread: string): Promise<void> {
-  const [head, all] = [(await store.head(thread))!, await readStructure(store, thread)];
-  assert.deepEqual(planUndo(await structureForUndo(store, thread, head)), planUndo(all));
-  assert.deepEqual(planRedo(await structureForRedo(store, thread, head)), planRedo(all));
+async function assertPlansAsWithAll(store: Store, threadId: string): Promise<void> {
+  const [head, all] = [(await store.head(threadId))!, await readStructure(store, threadId)];
+  assert.deepEqual(planUndo(await structureForUndo(store, threadId, head)), planUndo(all));
+  assert.deepEqual(planRedo(await structureForRedo(store, threadId, head)), planRedo(all));
 }
 
 type Said = Map<string, Map<number, string | null>>;
 
-async function carryOut(deps: ThreadDeps, thread: string, one: Act, said: Said, next: string): Promise<void> {
-  const messages = [...said.get(thread)!.keys()];
+async function carryOut(deps: ThreadDeps, threadId: string, one: Act, said: Said, next: string): Promise<void> {
+  const messages = [...said.get(threadId)!.keys()];
   const pick = (at: number) => messages[Math.floor(at * messages.length)];
-  const writer: Writer = { ...deps, lease: await lease(deps.store, thread), runId: null };
+  const writer: Writer = { ...deps, lease: await lease(deps.store, threadId), runId: null };
   switch (one.kind) {
     case "say": {
       const bodies = one.texts.map((content) => JSON.stringify({ role: "user", content }));
@@ -130,7 +130,7 @@ async function carryOut(deps: ThreadDeps, thread: string, one: Act, said: Said, 
       );
       assert.equal(result.kind, "committed");
       for (const [index, body] of bodies.entries())
-        said.get(thread)!.set(result.kind === "committed" ? result.seqs[index]! : 0, body);
+        said.get(threadId)!.set(result.kind === "committed" ? result.seqs[index]! : 0, body);
       break;
     }
     case "state":
@@ -149,7 +149,7 @@ async function carryOut(deps: ThreadDeps, thread: string, one: Act, said: Said, 
       await redo(writer);
       break;
     case "undo-at":
-      await undo(writer, Math.ceil(one.at * (await deps.store.head(thread))!.version));
+      await undo(writer, Math.ceil(one.at * (await deps.store.head(threadId))!.version));
       break;
     case "delete-parent":
       await deleteParent(deps, writer, said);
@@ -174,28 +174,28 @@ const usage = {
 };
 
 async function onMessage(writer: Writer, kind: string, target: number, said: Said, next: string): Promise<void> {
-  const { thread } = writer.lease;
-  const head = (await writer.store.head(thread))!;
+  const { threadId } = writer.lease;
+  const head = (await writer.store.head(threadId))!;
   if (kind === "prune") await prune(writer, target);
   if (kind === "pin" || kind === "unpin") await pin(writer, target, kind === "pin" ? "on" : "off");
   if (kind === "evidence") await commit(writer, [{ kind: "evidence", of: target, text: "lent", ids: [], hash: "h" }]);
   if (kind === "compact" && target > head.hiddenThrough)
     await compact(writer, { covers: [head.hiddenThrough + 1, target], folds: head.compaction });
   if (kind === "fork") {
-    assert.equal((await fork(writer, thread, { as: next, at: target })).kind, "forked");
-    said.set(next, new Map([...said.get(thread)!].filter(([seq]) => seq <= target)));
+    assert.equal((await fork(writer, threadId, { as: next, at: target })).kind, "forked");
+    said.set(next, new Map([...said.get(threadId)!].filter(([seq]) => seq <= target)));
   }
   if (kind === "redact") {
     await writer.store.releaseLease(writer.lease);
-    const sharers = await writer.store.sharers(thread, target);
-    const result = await redact(writer, thread, target);
+    const sharers = await writer.store.sharers(threadId, target);
+    const result = await redact(writer, threadId, target);
     assert.match(result.kind, /^(already-)?redacted$/);
     for (const sharer of sharers) said.get(sharer)!.set(target, null);
   }
 }
 
 async function deleteParent(deps: ThreadDeps, writer: Writer, said: Said): Promise<void> {
-  const parent = (await deps.store.header(writer.lease.thread))?.parent;
+  const parent = (await deps.store.header(writer.lease.threadId))?.parent;
   if (!parent) return;
   assert.equal(await deps.store.deleteThread(parent), "deleted");
   said.delete(parent);

@@ -6,14 +6,14 @@ import { writeSync } from "node:fs";
 import { openSqlite } from "../../src/stores/sqlite.ts";
 import { appendMessages, threadDeps } from "../../src/threads/index.ts";
 
-const [path, thread] = process.argv.slice(2) as [string, string];
+const [path, threadId] = process.argv.slice(2) as [string, string];
 const store = openSqlite({ path });
 // The same owner takes the lease again at once; a stranger would have to wait for the dead one's to run out.
-const taken = await store.acquireLease(thread, "crash-writer", 30_000);
+const taken = await store.acquireLease(threadId, "crash-writer", 30_000);
 if (taken.kind !== "acquired") throw new Error(`no lease: ${taken.kind}`);
 const writer = { ...threadDeps(store), lease: taken.lease, runId: null };
 
-for (let next = (await store.head(thread))!.messages; ; next += 2) {
+for (let next = (await store.head(threadId))!.messages; ; next += 2) {
   const pair = [next, next + 1].map((number) => ({ number, filler: "x".repeat((number * 37) % 4000) }));
   const result = await appendMessages(
     writer,

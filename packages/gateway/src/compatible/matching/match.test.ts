@@ -20,7 +20,7 @@ function candidate(letters: string, depth: number, given: Partial<Candidate> = {
   const later = places(letters).slice(depth);
   const answered = later.findIndex(({ answer }) => answer !== null);
   return {
-    thread: letters,
+    threadId: letters,
     seq: depth,
     hash: letters.slice(0, depth),
     group: null,
@@ -117,8 +117,8 @@ for (const [title, asked, findings, expected] of ROWS)
   });
 
 test("the deepest place wins, whatever else speaks for another", () => {
-  const shallow = candidate("aB", 2, { group: "g", thread: "shallow", updatedAt: "2027-01-01T00:00:00.000Z" });
-  const deep = candidate("aBcD", 4, { thread: "deep", fixed: "other" });
+  const shallow = candidate("aB", 2, { group: "g", threadId: "shallow", updatedAt: "2027-01-01T00:00:00.000Z" });
+  const deep = candidate("aBcD", 4, { threadId: "deep", fixed: "other" });
   assert.deepEqual(found(request("aBcDe", { group: "g" }), shallow, deep), {
     kind: "extended",
     thread: "deep",
@@ -129,11 +129,11 @@ test("the deepest place wins, whatever else speaks for another", () => {
 
 test("of several at one place: the same group, then one that ends there, then the same system and tools, then the newest", () => {
   const asked = request("aBc", { group: "g" });
-  const newest = candidate("aB", 2, { thread: "newest", fixed: "other", updatedAt: "2027-01-01T00:00:00.000Z" });
-  const same = candidate("aB", 2, { thread: "same-fixed" });
-  const newer = candidate("aB", 2, { thread: "newer", updatedAt: "2026-06-01T00:00:00.000Z" });
-  const goesOn = candidate("aBxY", 2, { thread: "goes-on", updatedAt: "2027-01-01T00:00:00.000Z" });
-  const own = candidate("aBxY", 2, { thread: "group", group: "g" });
+  const newest = candidate("aB", 2, { threadId: "newest", fixed: "other", updatedAt: "2027-01-01T00:00:00.000Z" });
+  const same = candidate("aB", 2, { threadId: "same-fixed" });
+  const newer = candidate("aB", 2, { threadId: "newer", updatedAt: "2026-06-01T00:00:00.000Z" });
+  const goesOn = candidate("aBxY", 2, { threadId: "goes-on", updatedAt: "2027-01-01T00:00:00.000Z" });
+  const own = candidate("aBxY", 2, { threadId: "group", group: "g" });
   const thread = (...candidates: Candidate[]) => (found(asked, ...candidates) as { thread: string }).thread;
   assert.equal(thread(newest, same), "same-fixed");
   assert.equal(thread(same, newer), "newer");

@@ -15,7 +15,7 @@ export interface Request {
 }
 
 /** A conversation in the store that the request begins with. */
-export interface Candidate extends Pick<MatchRow, "thread" | "seq" | "hash" | "group" | "fixed" | "updatedAt"> {
+export interface Candidate extends Pick<MatchRow, "threadId" | "seq" | "hash" | "group" | "fixed" | "updatedAt"> {
   /** What the thread holds after that answer, as it continues the request's chain: up to its next answer. */
   readonly tail: readonly Place[];
   /** Somebody writes to it at this moment. */
@@ -70,7 +70,7 @@ interface Hit {
 
 /** How to go on with a thread that has been found. */
 function joining(request: Request, { candidate, depth, more }: Hit): Match {
-  const { thread, seq, state } = candidate;
+  const { threadId: thread, seq, state } = candidate;
   if (more === null || state === "busy") return { kind: "forked", thread, at: seq, known: depth };
   const known = Math.min(depth + more, request.places.length);
   return { kind: "extended", thread, known, instead: { at: seq, known: depth } };

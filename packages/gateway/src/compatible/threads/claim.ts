@@ -12,7 +12,7 @@ import type { Claimed, OpenThreads } from "./open-threads.ts";
 export interface Claiming<M extends object> {
   readonly deps: ThreadDeps;
   readonly asking: Asking<M>;
-  readonly claim: (thread: string) => ReturnType<OpenThreads["claim"]>;
+  readonly claim: (threadId: string) => ReturnType<OpenThreads["claim"]>;
   readonly shape: Shape<M>;
 }
 
@@ -81,7 +81,7 @@ async function claimNew<M extends object>(
 /** How many of the request's messages a thread has that was never answered; null: it has been, or is about something else. */
 async function unansweredIn<M extends object>(id: string, { deps, asking }: Claiming<M>): Promise<number | null> {
   const version = (await deps.store.head(id))?.version ?? 0;
-  const tail = await tailOf(deps.store, asking, { row: { thread: id, seq: 0, version }, from: { ...START } });
+  const tail = await tailOf(deps.store, asking, { row: { threadId: id, seq: 0, version }, from: { ...START } });
   const repeats = tail.every(({ hash, answer }, index) => answer === null && asking.places[index]?.hash === hash);
   return repeats ? tail.length : null;
 }

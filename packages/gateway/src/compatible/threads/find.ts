@@ -23,7 +23,7 @@ export async function findMatch<M extends object>(store: MatchingStore, asking: 
   const run = candidates.length === 0 ? await runIn(store, asking, hasNamed) : null;
   const newest =
     candidates.length === 0 && run === null && group !== null ? await store.matches.newest(group) : undefined;
-  return match(asking, { candidates, run, named: hasNamed ? named : null, groupThread: newest?.thread ?? null });
+  return match(asking, { candidates, run, named: hasNamed ? named : null, groupThread: newest?.threadId ?? null });
 }
 
 /** Threads alike at the deepest place; more than a few are no help. */
@@ -35,7 +35,7 @@ async function deepestRows<M>({ matches }: MatchingStore, { places, named }: Ask
   const hashes = places.flatMap(({ hash, answer }) => (answer === null ? [] : [hash])).reverse();
   for (let from = 0; from < hashes.length; from += PLACES) {
     const rows = await matches.find(hashes.slice(from, from + PLACES));
-    const own = named === null ? rows : rows.filter(({ thread }) => thread === named);
+    const own = named === null ? rows : rows.filter(({ threadId }) => threadId === named);
     if (own.length > 0) return own.filter(({ hash }) => hash === own[0]!.hash).slice(0, MOST_ALIKE);
   }
   return [];
@@ -52,13 +52,13 @@ async function candidateOf<M extends object>(store: Store, asking: Asking<M>, ro
 export async function tailOf<M extends object>(
   store: Store,
   { shape, secret }: Pick<Asking<M>, "shape" | "secret">,
-  { row, from }: { readonly row: Pick<MatchRow, "thread" | "seq" | "version">; readonly from: ChainState },
+  { row, from }: { readonly row: Pick<MatchRow, "threadId" | "seq" | "version">; readonly from: ChainState },
 ): Promise<readonly Place[]> {
   const places: Place[] = [];
   if (row.version <= row.seq) return places;
   let state = from;
   const query = { range: [row.seq + 1, row.version], kinds: ["message"] } as const;
-  for await (const { record } of store.records(row.thread, query)) {
+  for await (const { record } of store.records(row.threadId, query)) {
     if (record.kind !== "message") continue;
     const next = chainOf(messagesOf(record, shape), { shape, secret, from: state });
     state = next.state;
@@ -83,7 +83,7 @@ async function runIn<M extends object>(store: MatchingStore, asking: Asking<M>, 
   const answers = places.flatMap(({ answer }, index) => (answer === null ? [] : [{ answer, index }]));
   const last = answers.at(-1);
   if (last === undefined || answers.length < LEAST_ANSWERS || (!hasNamed && group === null)) return null;
-  const scope = hasNamed ? { thread: named! } : { group: group! };
+  const scope = hasNamed ? { threadId: named! } : { group: group! };
   const rows = await store.matches.answers(scope, [last.answer]);
   for (const row of rows.toReversed().slice(0, MOST_ALIKE)) {
     const stands = await standsThere(store, asking, { row, messages: messages.slice(0, last.index + 1) });
@@ -103,7 +103,7 @@ async function standsThere<M extends object>(
 ): Promise<boolean> {
   const stored: M[] = [];
   const query = { range: [1, row.seq], kinds: ["message"], order: "descending" } as const;
-  for await (const { record } of store.records(row.thread, query)) {
+  for await (const { record } of store.records(row.threadId, query)) {
     if (record.kind !== "message") continue;
     stored.unshift(...messagesOf(record, shape));
     if (stored.length >= messages.length) break;

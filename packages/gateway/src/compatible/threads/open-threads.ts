@@ -10,7 +10,7 @@ import type { Lease, NewMatch, Store } from "palimpsest/stores";
 
 export interface OpenThreads {
   /** `busy`: another request works on it. */
-  claim<M extends object>(thread: string, given: ClaimOptions<M>): Promise<Claimed<M> | "busy" | "missing">;
+  claim<M extends object>(threadId: string, given: ClaimOptions<M>): Promise<Claimed<M> | "busy" | "missing">;
   close(): Promise<void>;
 }
 
@@ -58,17 +58,17 @@ export function openThreads(ids: () => string): OpenThreads {
     }
   };
   return {
-    async claim<M extends object>(thread: string, given: ClaimOptions<M>) {
+    async claim<M extends object>(threadId: string, given: ClaimOptions<M>) {
       const { store, label } = given;
-      const taken = await store.acquireLease(thread, ids(), LEASE_MS);
+      const taken = await store.acquireLease(threadId, ids(), LEASE_MS);
       if (taken.kind !== "acquired") return taken.kind;
       const { lease } = taken;
       try {
-        const key = JSON.stringify([store.user, thread, label]);
-        const entry = entries.get(key) ?? (await openEntry(thread, lease, given));
+        const key = JSON.stringify([store.userId, threadId, label]);
+        const entry = entries.get(key) ?? (await openEntry(threadId, lease, given));
         entry.lease = lease;
         keep(key, entry);
-        return claimed<M>(entry, { store, lease, thread });
+        return claimed<M>(entry, { store, lease, thread: threadId });
       } catch (error) {
         await store.releaseLease(lease).catch(() => {});
         throw error;
@@ -95,7 +95,7 @@ async function openEntry<M extends object>(id: string, lease: Lease, options: Cl
 function heldStore(store: Store, held: Pick<Entry, "lease" | "marks">): Store {
   const own: Store = {
     ...store,
-    forUser: (user) => (user === store.user ? own : store.forUser(user)),
+    forUser: (user) => (user === store.userId ? own : store.forUser(user)),
     acquireLease: async (thread, owner, ttlMs) =>
       held.lease === null ? store.acquireLease(thread, owner, ttlMs) : { kind: "acquired", lease: held.lease },
     renewLease: async (lease, ttlMs) => (lease === held.lease ? "renewed" : store.renewLease(lease, ttlMs)),
@@ -142,9 +142,9 @@ function claimed<M extends object>(
   };
 }
 
-async function hasErased(store: Store, thread: string, range: readonly [number, number]): Promise<boolean> {
+async function hasErased(store: Store, threadId: string, range: readonly [number, number]): Promise<boolean> {
   if (range[0] > range[1]) return false;
-  for await (const { record } of store.records(thread, { range, kinds: ["event"] }))
+  for await (const { record } of store.records(threadId, { range, kinds: ["event"] }))
     if (record.kind === "event" && record.event.type === "redacted") return true;
   return false;
 }

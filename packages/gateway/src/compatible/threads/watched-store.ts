@@ -12,8 +12,8 @@ export function watchedStore(store: Store, silenceMs: number): Store {
   const { search, drafts, prompts, matches } = store;
   return {
     ...watched(store, silenceMs),
-    append: (thread: string, batch: AppendBatch) =>
-      within(silenceMs + batch.records.length, "append", () => store.append(thread, batch)),
+    append: (threadId: string, batch: AppendBatch) =>
+      within(silenceMs + batch.records.length, "append", () => store.append(threadId, batch)),
     async *records(thread, query) {
       const rows = store.records(thread, query)[Symbol.asyncIterator]();
       for (;;) {
@@ -22,7 +22,7 @@ export function watchedStore(store: Store, silenceMs: number): Store {
         yield row.value;
       }
     },
-    forUser: (user) => (user === store.user ? watchedStore(store, silenceMs) : store.forUser(user)),
+    forUser: (user) => (user === store.userId ? watchedStore(store, silenceMs) : store.forUser(user)),
     ...(search && { search: capability(search)! }),
     ...(drafts && { drafts: capability(drafts)! }),
     ...(prompts && { prompts: capability(prompts)! }),

@@ -9,7 +9,7 @@ export type Approved =
   | Exclude<Committed, { kind: "committed" }>;
 
 export async function approve(writer: Writer, given: ApprovalAnswer): Promise<Approved> {
-  const head = await writer.store.head(writer.lease.thread);
+  const head = await writer.store.head(writer.lease.threadId);
   if (head === undefined) return { kind: "missing" };
   const list = withAnswer(pendingIn(head.state), given);
   if (list === null) return { kind: "not-pending", callId: given.callId };

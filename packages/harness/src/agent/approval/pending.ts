@@ -47,10 +47,10 @@ export function withAnswer(list: readonly PendingCall[], given: ApprovalAnswer):
 /** With the arguments the model gave; a call whose message is gone is left out. */
 export async function callsOf(
   store: Store,
-  thread: string,
+  threadId: string,
   pending: readonly PendingCall[],
 ): Promise<readonly (ClientCall & { readonly pending: PendingCall })[]> {
-  const records = await readQuotes(store, thread)([...new Set(pending.map(({ of }) => of))]);
+  const records = await readQuotes(store, threadId)([...new Set(pending.map(({ of }) => of))]);
   const parts = records.flatMap(({ body }) => aiSdkShape.parts(JSON.parse(body) as AiSdkMessage));
   return pending.flatMap((one) => {
     const part = parts.find((part) => part.kind === "call" && part.id === one.id);

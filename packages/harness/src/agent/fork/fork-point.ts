@@ -7,9 +7,9 @@ import { type Part, shapeOf } from "@palimpsest/core/message";
 import type { Store } from "../../stores/store.ts";
 
 /** The seq of the question that an answer, by default the last, is for; of a question named itself, its own. Null: there is none. */
-export async function questionSeq(store: Store, thread: string, messageId?: string): Promise<number | null> {
+export async function questionSeq(store: Store, threadId: string, messageId?: string): Promise<number | null> {
   let named = messageId === undefined;
-  for await (const record of newestFirst(store, thread)) {
+  for await (const record of newestFirst(store, threadId)) {
     named ||= record.id === messageId || record.runId === messageId;
     if (named && isQuestion(record)) return record.seq;
   }
@@ -17,8 +17,8 @@ export async function questionSeq(store: Store, thread: string, messageId?: stri
 }
 
 /** The seq of what a person said, by its id. Null: it isn't there, or nobody said it. */
-export async function saidSeq(store: Store, thread: string, messageId: string): Promise<number | null> {
-  for await (const record of newestFirst(store, thread))
+export async function saidSeq(store: Store, threadId: string, messageId: string): Promise<number | null> {
+  for await (const record of newestFirst(store, threadId))
     if (record.id === messageId) return isQuestion(record) ? record.seq : null;
   return null;
 }
@@ -32,12 +32,12 @@ function isQuestion({ origin, dialect, body }: MessageRecord): boolean {
   return (shape.parts(message) as readonly Part[]).some(({ kind }) => kind !== "result");
 }
 
-async function* newestFirst(store: Store, thread: string): AsyncGenerator<MessageRecord> {
-  const { version = 0 } = (await store.head(thread)) ?? {};
+async function* newestFirst(store: Store, threadId: string): AsyncGenerator<MessageRecord> {
+  const { version = 0 } = (await store.head(threadId)) ?? {};
   for (let end = version; end > 0; end -= PAGE) {
     const page: MessageRecord[] = [];
     const range = [Math.max(1, end - PAGE + 1), end] as const;
-    for await (const { record } of store.records(thread, { range, kinds: ["message"] }))
+    for await (const { record } of store.records(threadId, { range, kinds: ["message"] }))
       if (record.kind === "message") page.push(record);
     yield* page.reverse();
   }

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { Chat, textsOf } from "../../../test/agent/chat.ts";
 import { agentKit, type Kit, textOf } from "../../testing/agent-kit.ts";
 
-const texts = async (kit: Kit, thread: string) => (await kit.said(thread)).map(textOf);
+const texts = async (kit: Kit, threadId: string) => (await kit.said(threadId)).map(textOf);
 
 test("an answer is asked for again in a fork, with one call: the thread stays, the fork ends with the new answer", async (t) => {
   const kit = agentKit(["one", "two", "another two"]);

@@ -56,20 +56,20 @@ export async function forkForRun(
   });
 }
 
-async function seqBefore(store: Store, thread: string, messageId: string): Promise<number> {
-  const seq = await saidSeq(store, thread, messageId);
+async function seqBefore(store: Store, threadId: string, messageId: string): Promise<number> {
+  const seq = await saidSeq(store, threadId, messageId);
   if (seq === null)
-    throw noMessage(thread, `message ${messageId} that a person has said: only such a one can be edited`);
+    throw noMessage(threadId, `message ${messageId} that a person has said: only such a one can be edited`);
   return seq - 1;
 }
 
-async function questionIn(store: Store, thread: string, messageId: string | undefined): Promise<number> {
-  const seq = await questionSeq(store, thread, messageId);
+async function questionIn(store: Store, threadId: string, messageId: string | undefined): Promise<number> {
+  const seq = await questionSeq(store, threadId, messageId);
   if (seq === null)
-    throw noMessage(thread, messageId === undefined ? "question to answer again" : `message ${messageId}`);
+    throw noMessage(threadId, messageId === undefined ? "question to answer again" : `message ${messageId}`);
   return seq;
 }
 
-function noMessage(thread: string, what: string): AgentError {
-  return new AgentError("no-message", `thread ${thread} has no ${what}`);
+function noMessage(threadId: string, what: string): AgentError {
+  return new AgentError("no-message", `thread ${threadId} has no ${what}`);
 }

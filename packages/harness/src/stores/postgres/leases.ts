@@ -8,8 +8,8 @@ import type { Lease, LeaseResult } from "../store.ts";
 import { NAMED, type UserConnection } from "./lineage.ts";
 
 export function acquireLease(
-  { schema, run, user }: UserConnection,
-  thread: string,
+  { schema, run, userId }: UserConnection,
+  threadId: string,
   owner: string,
   ttlMs: number,
 ): Promise<LeaseResult> {
@@ -18,12 +18,12 @@ export function acquireLease(
       `UPDATE ${schema}.threads SET lease_owner = $2, lease_epoch = lease_epoch + 1,
         lease_taken = clock_timestamp(), lease_until = ${UNTIL("$3")}
       WHERE ${NAMED} AND (NOT ${LIVE} OR lease_owner = $2) AND ${UNHURRIED} RETURNING lease_epoch AS epoch`,
-      [[user, thread], owner, ttlMs],
+      [[userId, threadId], owner, ttlMs],
     );
-    if (taken) return { kind: "acquired", lease: { thread, owner, epoch: taken.epoch } };
+    if (taken) return { kind: "acquired", lease: { threadId, owner, epoch: taken.epoch } };
     const [row] = await query<{ owner: string; until: Date }>(
       `SELECT lease_owner AS owner, lease_until AS until FROM ${schema}.threads WHERE ${NAMED}`,
-      [[user, thread]],
+      [[userId, threadId]],
     );
     return row ? { kind: "busy", owner: row.owner, expiresAt: row.until.toISOString() } : { kind: "missing" };
   });
@@ -54,13 +54,13 @@ const UNHURRIED = "set_config('synchronous_commit', 'off', true) = 'off'";
 const UNTIL = (ms: string) => `clock_timestamp() + ${ms}::float8 * interval '1 millisecond'`;
 
 async function change(
-  { schema, run, user }: UserConnection,
-  { thread, owner, epoch }: Lease,
+  { schema, run, userId }: UserConnection,
+  { threadId, owner, epoch }: Lease,
   set: string,
   value: number,
 ): Promise<boolean> {
   const sql = `UPDATE ${schema}.threads SET ${set}
     WHERE ${NAMED} AND ${HOLDS("$2", "$3")} AND ${UNHURRIED} RETURNING 1 AS done`;
-  const done = await run((query) => query(sql, [[user, thread], owner, epoch, value]));
+  const done = await run((query) => query(sql, [[userId, threadId], owner, epoch, value]));
   return done.length === 1;
 }

@@ -6,7 +6,7 @@ import type { Connection } from "./connection.ts";
 
 /** A connection as one user sees it. */
 export interface UserConnection extends Connection {
-  readonly user: string;
+  readonly userId: string;
 }
 
 export type ThreadName = readonly [user: string, id: string];

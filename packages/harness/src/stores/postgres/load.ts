@@ -12,7 +12,7 @@ import { NAMED, type ThreadName, type UserConnection } from "./lineage.ts";
 import { fromRow, readPage, readSome } from "./records.ts";
 
 export function load(connection: UserConnection, id: string): Promise<ThreadLoad | undefined> {
-  const thread = [connection.user, id] as const;
+  const thread = [connection.userId, id] as const;
   return connection.run(async (query) => {
     for (let before: Top | undefined; ; ) {
       const top = await readTop(query, connection.schema, thread);

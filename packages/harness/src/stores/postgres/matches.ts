@@ -3,27 +3,27 @@ import type { MatchRow, MatchRows, NewMatch } from "../store.ts";
 import type { Query } from "./connection.ts";
 import type { UserConnection } from "./lineage.ts";
 
-const COLUMNS = `t.id AS thread, m.seq, m.hash, m.answer, m.grp AS "group", m.fixed, t.version, t.updated_at AS "updatedAt"`;
+const COLUMNS = `t.id AS "threadId", m.seq, m.hash, m.answer, m.grp AS "group", m.fixed, t.version, t.updated_at AS "updatedAt"`;
 
-export function matchRows({ schema, run, user }: UserConnection): MatchRows {
+export function matchRows({ schema, run, userId }: UserConnection): MatchRows {
   const from = `${schema}.matches m JOIN ${schema}.threads t USING (num)`;
   return {
     find(hashes) {
       const given = "unnest($2::text[]) WITH ORDINALITY AS given (hash, place)";
       const sql = `SELECT ${COLUMNS} FROM ${given} JOIN ${schema}.matches m ON m.owner = $1 AND m.hash = given.hash
         JOIN ${schema}.threads t USING (num) ORDER BY given.place, t.updated_at DESC, m.num DESC LIMIT ${MOST}`;
-      return run((query) => query<MatchRow>(sql, [user, hashes]));
+      return run((query) => query<MatchRow>(sql, [userId, hashes]));
     },
     answers(within, answers) {
-      const [where, name] = "group" in within ? ["m.grp = $2", within.group] : ["t.id = $2", within.thread];
+      const [where, name] = "group" in within ? ["m.grp = $2", within.group] : ["t.id = $2", within.threadId];
       const sql = `SELECT ${COLUMNS} FROM ${from} WHERE m.owner = $1 AND t.owner = $1 AND ${where}
         AND m.answer = ANY ($3::text[]) ORDER BY m.num, m.seq LIMIT ${MOST}`;
-      return run((query) => query<MatchRow>(sql, [user, name, answers]));
+      return run((query) => query<MatchRow>(sql, [userId, name, answers]));
     },
     async newest(group) {
       const sql = `SELECT ${COLUMNS} FROM ${from} WHERE m.owner = $1 AND m.grp = $2
         ORDER BY t.updated_at DESC, m.num DESC, m.seq DESC LIMIT 1`;
-      return (await run((query) => query<MatchRow>(sql, [user, group])))[0];
+      return (await run((query) => query<MatchRow>(sql, [userId, group])))[0];
     },
   };
 }
@@ -42,9 +42,9 @@ export function MATCHED(schema: string, first: number): string {
 }
 
 /** The parameters of `MATCHED`. */
-export function matchColumns(user: string, matches: readonly NewMatch[]): readonly unknown[] {
+export function matchColumns(userId: string, matches: readonly NewMatch[]): readonly unknown[] {
   const column = <K extends keyof NewMatch>(name: K) => matches.map((match) => match[name]);
-  return [user, column("seq"), column("hash"), column("answer"), column("group"), column("fixed")];
+  return [userId, column("seq"), column("hash"), column("answer"), column("group"), column("fixed")];
 }
 
 /** A fork whose parent goes is known by what the records that it takes over were known by. */

@@ -5,23 +5,23 @@ import type { Connection } from "./connection.ts";
 export function memoryRows(connection: Connection): MemoryRows {
   const table = `${connection.schema}.memories`;
   return {
-    async get(user, agent) {
+    async get(userId, agentName) {
       const [row] = await connection.run((query) =>
         query<{ revision: number; document: string }>(
           `SELECT revision, document FROM ${table} WHERE owner = $1 AND agent = $2`,
-          [user, agent],
+          [userId, agentName],
         ),
       );
       return row && { revision: Number(row.revision), document: row.document };
     },
-    async revision(user, agent) {
+    async revision(userId, agentName) {
       const sql = `SELECT revision FROM ${table} WHERE owner = $1 AND agent = $2`;
-      const [row] = await connection.run((query) => query<{ revision: number }>(sql, [user, agent]));
+      const [row] = await connection.run((query) => query<{ revision: number }>(sql, [userId, agentName]));
       return row?.revision ?? 0;
     },
-    put: (user, agent, row, expect) =>
+    put: (userId, agentName, row, expect) =>
       connection.run(async (query, again) => {
-        const values = [user, agent, row.revision, row.document];
+        const values = [userId, agentName, row.revision, row.document];
         const changed =
           expect === 0
             ? await query(
@@ -39,15 +39,15 @@ export function memoryRows(connection: Connection): MemoryRows {
         // The first attempt lost its connection, perhaps after it was committed.
         const now = await query<Record<keyof MemoryRow, unknown>>(
           `SELECT document FROM ${table} WHERE owner = $1 AND agent = $2`,
-          [user, agent],
+          [userId, agentName],
         );
         return now[0]?.document === row.document ? "saved" : "conflict";
       }),
     list: (after) =>
       connection.run((query) => {
         const beyond = after === undefined ? "" : "WHERE (owner, agent) > ($1, $2)";
-        const sql = `SELECT owner AS "user", agent FROM ${table} ${beyond} ORDER BY owner, agent LIMIT 500`;
-        return query<MemoryKey>(sql, after === undefined ? [] : [after.user, after.agent]);
+        const sql = `SELECT owner AS "userId", agent AS "agentName" FROM ${table} ${beyond} ORDER BY owner, agent LIMIT 500`;
+        return query<MemoryKey>(sql, after === undefined ? [] : [after.userId, after.agentName]);
       }),
   };
 }

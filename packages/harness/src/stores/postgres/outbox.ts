@@ -41,14 +41,14 @@ export function QUEUED(schema: string, first: number): string {
 }
 
 export function outbox(connection: UserConnection): Outbox {
-  const { schema, run, user } = connection;
+  const { schema, run, userId } = connection;
   const jobs = `${schema}.outbox`;
   return {
-    async makeDue(thread, queue) {
+    async makeDue(threadId, queue) {
       // Also while it runs: what came meanwhile is due when it ends.
       const sql = `UPDATE ${jobs} SET run = ${NOW} WHERE attempts < max_attempts
         AND num = ${numOf(schema)} AND queue = $2 RETURNING 1`;
-      return (await run((query) => query(sql, [[user, thread], queue]))).length;
+      return (await run((query) => query(sql, [[userId, threadId], queue]))).length;
     },
     async list(queue) {
       const sql = `SELECT ${JOB}, j.attempts, j.error, j.run, ${STATE} AS state
@@ -65,7 +65,7 @@ export function outbox(connection: UserConnection): Outbox {
   };
 }
 
-const JOB = `j.queue, j.key, t.owner AS user, t.id AS thread, j.payload`;
+const JOB = `j.queue, j.key, t.owner AS "userId", t.id AS "threadId", j.payload`;
 /** Not `now()`: a statement that waited must judge by the time it got its row. */
 const NOW = "clock_timestamp()";
 /** A row from the future says that the clock was set back. */
@@ -141,8 +141,8 @@ function claimedOf(row: JobRow, owner: string): ClaimedJob {
   return { job: jobOf(row), attempt: row.attempts, owner, revision: row.revision };
 }
 
-function jobOf({ queue, key, user, thread, payload }: StoredJob): Job {
-  return { queue, key, user, thread, payload: JSON.parse(payload) as Json };
+function jobOf({ queue, key, userId, threadId, payload }: StoredJob): Job {
+  return { queue, key, userId, threadId, payload: JSON.parse(payload) as Json };
 }
 
 interface StatusRow extends StoredJob, Pick<JobStatus, "state" | "attempts" | "error"> {

@@ -3,18 +3,18 @@ import type { PromptText, PromptTexts } from "../store.ts";
 import type { Query } from "./connection.ts";
 import type { UserConnection } from "./lineage.ts";
 
-export function promptTexts({ schema, run, user }: UserConnection): PromptTexts {
+export function promptTexts({ schema, run, userId }: UserConnection): PromptTexts {
   const table = `${schema}.prompts`;
   return {
     async get(hash) {
       const sql = `SELECT text FROM ${table} WHERE owner = $1 AND hash = $2`;
-      return (await run((query) => query<PromptText>(sql, [user, hash])))[0]?.text;
+      return (await run((query) => query<PromptText>(sql, [userId, hash])))[0]?.text;
     },
     list: () =>
-      run((query) => query<PromptText>(`SELECT hash, text FROM ${table} WHERE owner = $1 ORDER BY hash`, [user])),
+      run((query) => query<PromptText>(`SELECT hash, text FROM ${table} WHERE owner = $1 ORDER BY hash`, [userId])),
     async drop(hashes) {
       const sql = `DELETE FROM ${table} WHERE owner = $1 AND hash = ANY ($2::text[])`;
-      await run((query) => query(sql, [user, hashes]));
+      await run((query) => query(sql, [userId, hashes]));
     },
   };
 }
@@ -35,10 +35,10 @@ export function KEPT(schema: string, first: number): string {
 }
 
 /** The parameters of `KEPT`. */
-export function promptColumns(user: string, prompts: readonly PromptText[], expect: number): readonly unknown[] {
+export function promptColumns(userId: string, prompts: readonly PromptText[], expect: number): readonly unknown[] {
   // One statement writes a row once.
   const each = [...new Map(prompts.map((one) => [one.hash, one])).values()];
-  return [user, each.map(({ hash }) => hash), each.map(({ text }) => text), expect + 1];
+  return [userId, each.map(({ hash }) => hash), each.map(({ text }) => text), expect + 1];
 }
 
 /** A fork whose parent goes names what the records that it takes over name. */
@@ -56,19 +56,19 @@ export async function inheritPrompts(
 }
 
 /** With a thread go the texts that no other thread of its user names. */
-export async function forgetPrompts(query: Query, schema: string, user: string, num: number): Promise<void> {
+export async function forgetPrompts(query: Query, schema: string, userId: string, num: number): Promise<void> {
   const uses = `${schema}.prompt_uses`;
   // Appends that name one of them are waited for here; the next statement sees what they wrote.
   await query(
     `SELECT 1 FROM ${schema}.prompts WHERE owner = $1 AND hash IN (SELECT hash FROM ${uses} WHERE num = $2)
     ORDER BY hash FOR UPDATE`,
-    [user, num],
+    [userId, num],
   );
   await query(
     `DELETE FROM ${schema}.prompts p WHERE owner = $1 AND hash IN (SELECT hash FROM ${uses} WHERE num = $2)
       AND NOT EXISTS (SELECT 1 FROM ${uses} u JOIN ${schema}.threads t USING (num)
         WHERE u.hash = p.hash AND t.owner = p.owner AND u.num <> $2)`,
-    [user, num],
+    [userId, num],
   );
   await query(`DELETE FROM ${uses} WHERE num = $1`, [num]);
 }

@@ -22,8 +22,8 @@ interface Append {
   readonly again: boolean;
 }
 
-export function append(connection: UserConnection, thread: string, batch: AppendBatch): Promise<AppendResult> {
-  const name = [connection.user, thread] as const;
+export function append(connection: UserConnection, threadId: string, batch: AppendBatch): Promise<AppendResult> {
+  const name = [connection.userId, threadId] as const;
   return connection.run((query, again) => write(query, connection.schema, { name, batch, again }));
 }
 
@@ -31,7 +31,7 @@ async function write(query: Query, schema: string, request: Append): Promise<App
   const { name, batch } = request;
   const { records, head, lease, expect, jobs = [], prompts = [], matches = [] } = batch;
   assertInOrder(batch);
-  if (lease.thread !== name[1]) return refusal(query, schema, request);
+  if (lease.threadId !== name[1]) return refusal(query, schema, request);
   const column = <K extends keyof ChainedRecord>(name: K) => records.map((record) => record[name]);
   const [state, title] = records.some(({ kind }) => kind === "state") ? stateValues(head) : [null, null];
   const more = alsoWritten(schema, 17, [
@@ -101,37 +101,37 @@ async function refusal(query: Query, schema: string, { name, batch, again }: App
   if (row === undefined) return { kind: "missing" };
   // The attempt whose connection broke was committed after all: these very records stand at their place.
   if (again && row.own) return { kind: "appended", version: batch.head.version };
-  if (lease.thread !== name[1] || row.holds !== true) return { kind: "lease-lost" };
+  if (lease.threadId !== name[1] || row.holds !== true) return { kind: "lease-lost" };
   return { kind: "conflict", version: row.version };
 }
 
 export async function redact(connection: UserConnection, request: RedactRequest): Promise<AppendResult> {
-  const { schema, user } = connection;
+  const { schema, userId } = connection;
   const { bodies, headers = [], batches } = request;
   // Everyone locks the threads in the same order, so two redactions can't wait for each other.
-  const ordered = [...batches].sort((a, b) => (a.thread < b.thread ? -1 : 1));
+  const ordered = [...batches].sort((a, b) => (a.threadId < b.threadId ? -1 : 1));
   let refused: AppendResult | undefined;
   try {
     await connection.transaction(async (query, again) => {
-      for (const { thread, batch } of ordered) {
-        const result = await write(query, schema, { name: [user, thread], batch, again });
+      for (const { threadId, batch } of ordered) {
+        const result = await write(query, schema, { name: [userId, threadId], batch, again });
         if (result.kind === "appended") continue;
         refused = result;
         throw ROLL_BACK;
       }
-      for (const { thread, seq, body } of bodies) {
+      for (const { threadId, seq, body } of bodies) {
         await query(
           `${lineage(schema)} UPDATE ${schema}.records r SET body = $2, redacted = true
           FROM line WHERE r.thread = line.thread AND r.seq = $3 AND r.seq <= line.through`,
-          [[user, thread], body, seq],
+          [[userId, threadId], body, seq],
         );
-        await forgetEntry(query, schema, [user, thread], seq);
+        await forgetEntry(query, schema, [userId, threadId], seq);
       }
-      for (const { thread, seq, header } of headers) {
+      for (const { threadId, seq, header } of headers) {
         await query(
           `${lineage(schema)} UPDATE ${schema}.records r SET header = $2, redacted = true
           FROM line WHERE r.thread = line.thread AND r.seq = $3 AND r.seq <= line.through`,
-          [[user, thread], header, seq],
+          [[userId, threadId], header, seq],
         );
       }
     });
@@ -161,14 +161,16 @@ const PAGE_CHARACTERS = 2_000_000;
 /** Page by page, each one statement: no transaction stays open while the caller thinks. */
 export async function* records(
   connection: UserConnection,
-  thread: string,
+  threadId: string,
   request: RecordQuery = {},
 ): AsyncGenerator<StoredRecord> {
   const descending = request.order === "descending";
   let [first, last] = request.range ?? [1, Number.MAX_SAFE_INTEGER];
   for (let size = 128; first <= last; ) {
     const page: Page = { ...request, range: [first, last], size };
-    const rows = await connection.run((query) => readPage(query, connection.schema, [connection.user, thread], page));
+    const rows = await connection.run((query) =>
+      readPage(query, connection.schema, [connection.userId, threadId], page),
+    );
     for (const row of rows) yield fromRow(row);
     // A short page is no end: the caller may have appended while it looked at it.
     if (rows.length === 0) return;

@@ -21,49 +21,52 @@ import { lineage, NAMED, numOf, type ThreadName, type UserConnection } from "./l
 const BLOCK_SIZE = 4096;
 
 export function searchTables(connection: UserConnection): SearchTables {
-  const { schema, run, transaction, user } = connection;
+  const { schema, run, transaction, userId } = connection;
   const rows = <R extends QueryResultRow>(sql: string, ...values: unknown[]) => run((query) => query<R>(sql, values));
   return {
     blockSize: BLOCK_SIZE,
-    async lineage(thread) {
+    async lineage(threadId) {
       // Most threads are no forks, and planning the walk through a lineage takes longer than reading one row.
-      const [own] = await rows<SegmentRow & { base: number | null }>(`${WHOLE(schema)} WHERE ${NAMED}`, [user, thread]);
+      const [own] = await rows<SegmentRow & { base: number | null }>(`${WHOLE(schema)} WHERE ${NAMED}`, [
+        userId,
+        threadId,
+      ]);
       if (!own) return [];
       if (own.base === null) return [toSegment(own)];
       const sql = `${lineage(schema)} SELECT ${SEGMENT}, line.through AS line_through, line.depth,
           CASE WHEN line.depth > 0 THEN coalesce((SELECT e.ordinal FROM ${schema}.recall_entries e
             WHERE e.thread = t.num AND e.seq <= line.through ORDER BY e.seq DESC LIMIT 1), -1) END AS cut
         FROM line JOIN ${schema}.threads t ON t.num = line.thread ${STATE(schema)}`;
-      const line = await rows<SegmentRow>(sql, [user, thread]);
+      const line = await rows<SegmentRow>(sql, [userId, threadId]);
       return line.sort((a, b) => b.depth! - a.depth!).map(toSegment);
     },
     async ofUser() {
-      return (await rows<SegmentRow>(`${WHOLE(schema)} WHERE t.owner = $1`, user)).map(toSegment);
+      return (await rows<SegmentRow>(`${WHOLE(schema)} WHERE t.owner = $1`, userId)).map(toSegment);
     },
-    write: (thread, batch) => transaction((query) => writeBatch(query, schema, [user, thread], batch)),
-    clear: (thread) =>
+    write: (threadId, batch) => transaction((query) => writeBatch(query, schema, [userId, threadId], batch)),
+    clear: (threadId) =>
       transaction(async (query) => {
         const [row] = await query<{ num: number }>(`SELECT num FROM ${schema}.threads WHERE ${NAMED}`, [
-          [user, thread],
+          [userId, threadId],
         ]);
         if (row) await forgetIndex(query, schema, row.num);
       }),
     postings: (spans, terms) =>
       // OFFSET 0 keeps the planner from joining whole tables where a few index ranges are asked for.
       rows<Posting & QueryResultRow>(
-        `SELECT s.thread, p.term, p.block, p.count, p.list
+        `SELECT s.thread AS "threadId", p.term, p.block, p.count, p.list
         FROM ${SPANS(schema)} CROSS JOIN generate_series(0, s.before - 1) AS b (block) CROSS JOIN unnest($3::text[]) AS t (term) CROSS JOIN LATERAL (
           SELECT * FROM ${schema}.recall_postings
           WHERE thread = s.num AND block = b.block AND term = t.term OFFSET 0
         ) p`,
         ...columns(spans),
         terms,
-        user,
+        userId,
       ),
-    async totals(thread, through) {
+    async totals(threadId, through) {
       const sql = `SELECT count(*) AS entries, coalesce(sum(length), 0)::float8 AS length
         FROM ${schema}.recall_entries WHERE thread = ${numOf(schema)} AND ordinal <= $2`;
-      const [row] = await rows<{ entries: number; length: number }>(sql, [user, thread], through);
+      const [row] = await rows<{ entries: number; length: number }>(sql, [userId, threadId], through);
       return row!;
     },
     async entries(ranges) {
@@ -73,8 +76,8 @@ export function searchTables(connection: UserConnection): SearchTables {
           SELECT string_agg(packed, ',') AS packed FROM ${schema}.recall_entries
           WHERE thread = h.num AND ordinal BETWEEN w.first AND w.last
         ) e WHERE e.packed IS NOT NULL`;
-      const values = (["thread", "first", "last"] as const).map((name) => ranges.map((range) => range[name]));
-      const packedRows = await rows<{ thread: string; packed: string }>(sql, ...values, user);
+      const values = (["threadId", "first", "last"] as const).map((name) => ranges.map((range) => range[name]));
+      const packedRows = await rows<{ thread: string; packed: string }>(sql, ...values, userId);
       return packedRows.flatMap(({ thread, packed }) => unpackEntries(thread, packed));
     },
   };
@@ -86,11 +89,11 @@ const SPANS = (schema: string) => `(
 ) AS s`;
 
 function columns(spans: readonly Span[]): [string[], number[]] {
-  return [spans.map(({ thread }) => thread), spans.map(({ before }) => before)];
+  return [spans.map(({ threadId }) => threadId), spans.map(({ before }) => before)];
 }
 
 interface SegmentRow extends QueryResultRow {
-  readonly thread: string;
+  readonly threadId: string;
   readonly base_at: number;
   readonly version: number;
   readonly indexed: number | null;
@@ -104,15 +107,15 @@ interface SegmentRow extends QueryResultRow {
   readonly depth?: number;
 }
 
-const SEGMENT = "t.id AS thread, t.base_at, t.version, i.indexed, i.ordinal, i.session, i.at, i.entries, i.length";
+const SEGMENT = `t.id AS "threadId", t.base_at, t.version, i.indexed, i.ordinal, i.session, i.at, i.entries, i.length`;
 const WHOLE = (schema: string) =>
   `SELECT ${SEGMENT}, t.base, NULL AS line_through, NULL AS cut FROM ${schema}.threads t ${STATE(schema)}`;
 const STATE = (schema: string) => `LEFT JOIN ${schema}.recall_threads i ON i.thread = t.num`;
 
 function toSegment(row: SegmentRow): IndexedSegment {
-  const { thread, version, ordinal, session, at, cut } = row;
+  const { threadId, version, ordinal, session, at, cut } = row;
   return {
-    thread,
+    threadId,
     through: cut === null ? version : row.line_through!,
     cut,
     indexed: row.indexed ?? row.base_at,

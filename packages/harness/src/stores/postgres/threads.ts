@@ -13,15 +13,18 @@ import { inheritMatches } from "./matches.ts";
 import { forgetPrompts, inheritPrompts } from "./prompts.ts";
 import { forgetIndex } from "./search.ts";
 
-export async function header({ schema, run, user }: UserConnection, thread: string): Promise<ThreadHeader | undefined> {
+export async function header(
+  { schema, run, userId }: UserConnection,
+  threadId: string,
+): Promise<ThreadHeader | undefined> {
   const sql = `SELECT header FROM ${schema}.threads WHERE ${NAMED}`;
-  const [row] = await run((query) => query<{ header: string }>(sql, [[user, thread]]));
+  const [row] = await run((query) => query<{ header: string }>(sql, [[userId, threadId]]));
   return row && (JSON.parse(row.header) as ThreadHeader);
 }
 
-export async function head({ schema, run, user }: UserConnection, thread: string): Promise<Head | undefined> {
+export async function head({ schema, run, userId }: UserConnection, threadId: string): Promise<Head | undefined> {
   const sql = `SELECT ${HEAD_COLUMNS} FROM ${schema}.threads WHERE ${NAMED}`;
-  const [row] = await run((query) => query<HeadRow>(sql, [[user, thread]]));
+  const [row] = await run((query) => query<HeadRow>(sql, [[userId, threadId]]));
   return row && readHead(row);
 }
 
@@ -65,11 +68,11 @@ async function insert(query: Query, schema: string, thread: NewThread): Promise<
   return own?.num ?? null;
 }
 
-export function fork({ schema, transaction, user }: UserConnection, request: ForkRequest): ReturnType<Store["fork"]> {
+export function fork({ schema, transaction, userId }: UserConnection, request: ForkRequest): ReturnType<Store["fork"]> {
   return transaction(async (query, again) => {
     // The lock keeps the parent from being deleted before the fork stands.
     const sql = `SELECT num, version FROM ${schema}.threads WHERE ${NAMED} FOR SHARE`;
-    const [parent] = await query<{ num: number; version: number }>(sql, [[user, request.from]]);
+    const [parent] = await query<{ num: number; version: number }>(sql, [[userId, request.from]]);
     if (!parent) return "missing";
     if (request.at > parent.version) return "beyond-end";
     const { header, head } = request;
@@ -94,8 +97,8 @@ async function insertFirst(query: Query, schema: string, thread: number, records
 
 /** Down from the thread that wrote the record, through every fork that left at it or later. */
 export async function sharers(
-  { schema, run, user }: UserConnection,
-  thread: string,
+  { schema, run, userId }: UserConnection,
+  threadId: string,
   seq: number,
 ): Promise<readonly string[]> {
   const sql = `${lineage(schema)}, writer AS (
@@ -106,20 +109,20 @@ export async function sharers(
       UNION ALL
       SELECT t.num FROM sharing JOIN ${schema}.threads t ON t.base = sharing.num AND t.base_at >= $2
     ) SELECT id FROM sharing JOIN ${schema}.threads USING (num) ORDER BY num`;
-  const rows = await run((query) => query<{ id: string }>(sql, [[user, thread], seq]));
+  const rows = await run((query) => query<{ id: string }>(sql, [[userId, threadId], seq]));
   return rows.map((row) => row.id);
 }
 
 export function deleteThread(
-  { schema, transaction, user }: UserConnection,
-  thread: string,
+  { schema, transaction, userId }: UserConnection,
+  threadId: string,
   lease?: Lease,
 ): Promise<"deleted" | "missing" | "busy"> {
   return transaction(async (query, again) => {
     const [row] = await query<Family & { live: boolean }>(
       `SELECT ${LIVE} AND NOT (${HOLDS("$2", "$3")}) AS live, num, header, base, base_at
       FROM ${schema}.threads WHERE ${NAMED} FOR UPDATE`,
-      [[user, thread], lease?.owner ?? "", lease?.epoch ?? -1],
+      [[userId, threadId], lease?.owner ?? "", lease?.epoch ?? -1],
     );
     if (!row) return again ? "deleted" : "missing";
     if (row.live) return "busy";
@@ -129,7 +132,7 @@ export function deleteThread(
     );
     for (const fork of forks) await inherit(query, schema, row, fork);
     await forgetIndex(query, schema, row.num);
-    await forgetPrompts(query, schema, user, row.num);
+    await forgetPrompts(query, schema, userId, row.num);
     for (const table of ["records", "drafts"])
       await query(`DELETE FROM ${schema}.${table} WHERE thread = $1`, [row.num]);
     for (const table of ["outbox", "matches", "threads"])
@@ -169,8 +172,8 @@ async function inherit(query: Query, schema: string, parent: Family, fork: Famil
 
 /** Judged by the records themselves: the version in the row is part of what is being repaired. */
 export async function writeHead(
-  { schema, run, user }: UserConnection,
-  thread: string,
+  { schema, run, userId }: UserConnection,
+  threadId: string,
   head: Head,
 ): Promise<"written" | "conflict" | "missing"> {
   const [row] = await run((query) =>
@@ -181,7 +184,7 @@ export async function writeHead(
         WHERE ${NAMED} AND $2 = coalesce((SELECT max(seq) FROM ${schema}.records r WHERE r.thread = t.num), t.base_at)
         RETURNING 1
       ) SELECT EXISTS (SELECT 1 FROM written) AS written FROM ${schema}.threads WHERE ${NAMED}`,
-      [[user, thread], ...headValues(head), ...stateValues(head)],
+      [[userId, threadId], ...headValues(head), ...stateValues(head)],
     ),
   );
   if (!row) return "missing";
@@ -201,9 +204,9 @@ interface ListedRow {
   readonly num: number;
 }
 
-export async function threads({ schema, run, user }: UserConnection, request: ThreadQuery = {}): Promise<ThreadPage> {
+export async function threads({ schema, run, userId }: UserConnection, request: ThreadQuery = {}): Promise<ThreadPage> {
   const { kind, after, limit = 50, order = "recent" } = request;
-  const values: unknown[] = [limit + 1, user];
+  const values: unknown[] = [limit + 1, userId];
   const parameter = (value: unknown) => `$${values.push(value)}`;
   const where = ["owner = $2"];
   if (kind !== undefined) where.push(`kind = ${parameter(kind)}`);

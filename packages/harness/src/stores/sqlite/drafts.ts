@@ -4,18 +4,18 @@ import { findThread, NUM, type UserConnection } from "./rows.ts";
 
 export function drafts(connection: UserConnection): Drafts {
   return {
-    get: (thread, key) =>
+    get: (threadId, key) =>
       connection.guard(() => {
         const row = connection.get(
           `SELECT value, created FROM drafts WHERE num = ${NUM} AND key = ?`,
-          ...[connection.user, thread, key],
+          ...[connection.userId, threadId, key],
         );
         return row && { value: row["value"] as string, created: row["created"] as string };
       }),
-    put: (thread, key, value, created) =>
+    put: (threadId, key, value, created) =>
       connection.guard(() =>
         connection.transaction("IMMEDIATE", () => {
-          const row = findThread(connection, thread);
+          const row = findThread(connection, threadId);
           if (!row) return "missing";
           connection.run(
             `INSERT INTO drafts (num, key, value, created) VALUES (?, ?, ?, ?)
@@ -28,11 +28,11 @@ export function drafts(connection: UserConnection): Drafts {
           return "put";
         }),
       ),
-    drop: (thread, key) =>
+    drop: (threadId, key) =>
       connection.guard(() => {
         const own = `DELETE FROM drafts WHERE num = ${NUM}`;
-        if (key === undefined) connection.run(own, connection.user, thread);
-        else connection.run(`${own} AND key = ?`, connection.user, thread, key);
+        if (key === undefined) connection.run(own, connection.userId, threadId);
+        else connection.run(`${own} AND key = ?`, connection.userId, threadId, key);
       }),
   };
 }

@@ -11,8 +11,8 @@ const NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 /** One that was taken in the future says that the clock was ahead; it would last until that time comes. */
 const LIVE = `leases.expires > ${NOW} AND leases.taken <= ${NOW} + 1000`;
 
-export function acquireLease(connection: UserConnection, thread: string, owner: string, ttlMs: number): LeaseResult {
-  const { user } = connection;
+export function acquireLease(connection: UserConnection, threadId: string, owner: string, ttlMs: number): LeaseResult {
+  const { userId } = connection;
   // `all` runs it to its end, so that a commit that fails is told.
   const [taken] = connection.unhurried(() =>
     connection.all(
@@ -22,11 +22,11 @@ export function acquireLease(connection: UserConnection, thread: string, owner: 
        SET owner = excluded.owner, epoch = epoch + 1, taken = excluded.taken, expires = excluded.expires
        WHERE leases.owner = excluded.owner OR NOT coalesce(${LIVE}, FALSE)
        RETURNING epoch`,
-      ...[owner, ttlMs, user, thread],
+      ...[owner, ttlMs, userId, threadId],
     ),
   );
-  if (taken) return { kind: "acquired", lease: { thread, owner, epoch: taken["epoch"] as number } };
-  const row = connection.get(`SELECT owner, expires FROM leases WHERE num = ${NUM}`, user, thread);
+  if (taken) return { kind: "acquired", lease: { threadId, owner, epoch: taken["epoch"] as number } };
+  const row = connection.get(`SELECT owner, expires FROM leases WHERE num = ${NUM}`, userId, threadId);
   if (!row) return { kind: "missing" };
   const expiresAt = new Date(row["expires"] as number).toISOString();
   return { kind: "busy", owner: row["owner"] as string, expiresAt };
@@ -51,7 +51,7 @@ export function isLeased(connection: Connection, num: number): boolean {
   return connection.get(`SELECT 1 FROM leases WHERE num = ? AND ${LIVE}`, num) !== undefined;
 }
 
-function change(connection: UserConnection, { thread, owner, epoch }: Lease, set: string): boolean {
+function change(connection: UserConnection, { threadId, owner, epoch }: Lease, set: string): boolean {
   const sql = `UPDATE leases SET ${set} WHERE num = ${NUM} AND owner = ? AND epoch = ?`;
-  return connection.unhurried(() => connection.run(sql, connection.user, thread, owner, epoch)).changes === 1;
+  return connection.unhurried(() => connection.run(sql, connection.userId, threadId, owner, epoch)).changes === 1;
 }

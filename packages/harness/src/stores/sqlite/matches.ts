@@ -7,7 +7,7 @@ const COLUMNS = "t.id, m.seq, m.hash, m.answer, m.grp, m.fixed, h.version, h.upd
 const FROM = "matches m JOIN threads t USING (num) JOIN heads h USING (num)";
 
 export function matchRows(connection: UserConnection): MatchRows {
-  const { guard, user } = connection;
+  const { guard, userId } = connection;
   return {
     find: (hashes) =>
       guard(() =>
@@ -15,22 +15,22 @@ export function matchRows(connection: UserConnection): MatchRows {
           .all(
             `SELECT ${COLUMNS} FROM json_each(?) g CROSS JOIN ${FROM} WHERE m.user = ? AND m.hash = g.value
              ORDER BY g.key, h.updated DESC, m.num DESC LIMIT ${MOST}`,
-            ...[JSON.stringify(hashes), user],
+            ...[JSON.stringify(hashes), userId],
           )
           .map(matchOf),
       ),
     answers: (within, answers) =>
       guard(() => {
-        const [where, name] = "group" in within ? ["m.grp = ?", within.group] : ["t.id = ?", within.thread];
+        const [where, name] = "group" in within ? ["m.grp = ?", within.group] : ["t.id = ?", within.threadId];
         const sql = `SELECT ${COLUMNS} FROM ${FROM} WHERE m.user = ? AND t.user = m.user AND ${where}
           AND m.answer IN (SELECT value FROM json_each(?)) ORDER BY m.num, m.seq LIMIT ${MOST}`;
-        return connection.all(sql, user, name, JSON.stringify(answers)).map(matchOf);
+        return connection.all(sql, userId, name, JSON.stringify(answers)).map(matchOf);
       }),
     newest: (group) =>
       guard(() => {
         const sql = `SELECT ${COLUMNS} FROM ${FROM} WHERE m.user = ? AND m.grp = ?
           ORDER BY h.updated DESC, m.num DESC, m.seq DESC LIMIT 1`;
-        const row = connection.get(sql, user, group);
+        const row = connection.get(sql, userId, group);
         return row && matchOf(row);
       }),
   };
@@ -41,7 +41,7 @@ const MOST = 500;
 
 function matchOf(row: Row): MatchRow {
   return {
-    thread: row["id"] as string,
+    threadId: row["id"] as string,
     seq: row["seq"] as number,
     hash: row["hash"] as string,
     answer: row["answer"] as string,
@@ -58,7 +58,7 @@ export function keepMatches(connection: UserConnection, num: number, { matches =
     connection.run(
       `INSERT INTO matches (num, seq, user, hash, answer, grp, fixed) VALUES (?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT DO NOTHING`,
-      ...[num, seq, connection.user, hash, answer, group, fixed],
+      ...[num, seq, connection.userId, hash, answer, group, fixed],
     );
 }
 

@@ -4,27 +4,31 @@ import type { Connection } from "./connection.ts";
 
 export function memoryRows(connection: Connection): MemoryRows {
   return {
-    get: (user, agent) =>
+    get: (userId, agentName) =>
       connection.guard(() => {
-        const row = connection.get("SELECT revision, document FROM memories WHERE user = ? AND agent = ?", user, agent);
+        const row = connection.get(
+          "SELECT revision, document FROM memories WHERE user = ? AND agent = ?",
+          userId,
+          agentName,
+        );
         return row && { revision: Number(row["revision"]), document: row["document"] as string };
       }),
-    revision: (user, agent) =>
+    revision: (userId, agentName) =>
       connection.guard(() => {
-        const row = connection.get("SELECT revision FROM memories WHERE user = ? AND agent = ?", user, agent);
+        const row = connection.get("SELECT revision FROM memories WHERE user = ? AND agent = ?", userId, agentName);
         return Number(row?.["revision"] ?? 0);
       }),
-    put: (user, agent, { revision, document }, expect) =>
+    put: (userId, agentName, { revision, document }, expect) =>
       connection.guard(() => {
         const { changes } =
           expect === 0
             ? connection.run(
                 "INSERT INTO memories (user, agent, revision, document) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                ...[user, agent, revision, document],
+                ...[userId, agentName, revision, document],
               )
             : connection.run(
                 "UPDATE memories SET revision = ?, document = ? WHERE user = ? AND agent = ? AND revision = ?",
-                ...[revision, document, user, agent, expect],
+                ...[revision, document, userId, agentName, expect],
               );
         return changes === 1 ? "saved" : "conflict";
       }),
@@ -33,8 +37,8 @@ export function memoryRows(connection: Connection): MemoryRows {
         const beyond = after === undefined ? "" : "WHERE (user, agent) > (?, ?)";
         const sql = `SELECT user, agent FROM memories ${beyond} ORDER BY user, agent LIMIT 500`;
         return connection
-          .all(sql, ...(after === undefined ? [] : [after.user, after.agent]))
-          .map(({ user, agent }) => ({ user: user as string, agent: agent as string }));
+          .all(sql, ...(after === undefined ? [] : [after.userId, after.agentName]))
+          .map(({ user, agent }) => ({ userId: user as string, agentName: agent as string }));
       }),
   };
 }

@@ -34,11 +34,11 @@ export function queueJob(connection: Connection, num: number, job: NewJob): void
 export function outbox(connection: UserConnection): Outbox {
   const { guard } = connection;
   return {
-    makeDue: (thread, queue) =>
+    makeDue: (threadId, queue) =>
       guard(() => {
         const sql = `UPDATE outbox SET run = 0 WHERE num = ${NUM} AND queue = ? AND attempts < max_attempts`;
         // Also while it runs: what came meanwhile is due when it ends.
-        return connection.run(sql, connection.user, thread, queue).changes;
+        return connection.run(sql, connection.userId, threadId, queue).changes;
       }),
     list: (queue) =>
       guard(() => {
@@ -57,7 +57,7 @@ export function outbox(connection: UserConnection): Outbox {
   };
 }
 
-const JOB = "j.queue, j.key, t.user, t.id AS thread, j.payload";
+const JOB = "j.queue, j.key, t.user AS userId, t.id AS threadId, j.payload";
 const JOINED = "FROM outbox j JOIN threads t USING (num)";
 
 function jobTable(connection: Connection, now: () => number): JobTable {
@@ -130,6 +130,6 @@ function statusOf(row: Row): JobStatus {
 }
 
 function jobOf(row: Row): Job {
-  const { queue, key, user, thread, payload } = row as Record<"queue" | "key" | "user" | "thread" | "payload", string>;
-  return { queue, key, user, thread, payload: JSON.parse(payload) as Json };
+  const { queue, key, userId, threadId, payload } = row as Record<keyof Job, string>;
+  return { queue, key, userId, threadId, payload: JSON.parse(payload) as Json };
 }

@@ -3,22 +3,22 @@ import type { AppendBatch, PromptTexts } from "../store.ts";
 import type { ThreadRow, UserConnection } from "./rows.ts";
 
 export function promptTexts(connection: UserConnection): PromptTexts {
-  const { guard, user } = connection;
+  const { guard, userId } = connection;
   return {
     get: (hash) =>
       guard(() => {
-        const row = connection.get("SELECT text FROM prompts WHERE user = ? AND hash = ?", user, hash);
+        const row = connection.get("SELECT text FROM prompts WHERE user = ? AND hash = ?", userId, hash);
         return row?.["text"] as string | undefined;
       }),
     list: () =>
       guard(() => {
-        const rows = connection.all("SELECT hash, text FROM prompts WHERE user = ? ORDER BY hash", user);
+        const rows = connection.all("SELECT hash, text FROM prompts WHERE user = ? ORDER BY hash", userId);
         return rows.map(({ hash, text }) => ({ hash: hash as string, text: text as string }));
       }),
     drop: (hashes) =>
       guard(() => {
         const sql = "DELETE FROM prompts WHERE user = ? AND hash IN (SELECT value FROM json_each(?))";
-        connection.run(sql, user, JSON.stringify(hashes));
+        connection.run(sql, userId, JSON.stringify(hashes));
       }),
   };
 }
@@ -27,7 +27,7 @@ export function promptTexts(connection: UserConnection): PromptTexts {
 export function keepPrompts(connection: UserConnection, num: number, { expect, prompts = [] }: AppendBatch): void {
   for (const { hash, text } of prompts) {
     const sql = "INSERT INTO prompts (user, hash, text) VALUES (?, ?, ?) ON CONFLICT DO NOTHING";
-    connection.run(sql, connection.user, hash, text);
+    connection.run(sql, connection.userId, hash, text);
     nameFrom(connection, num, hash, expect + 1);
   }
 }
@@ -49,7 +49,7 @@ export function forgetPrompts(connection: UserConnection, num: number): void {
     `DELETE FROM prompts WHERE user = ? AND hash IN (SELECT hash FROM prompt_uses WHERE num = ?) AND NOT EXISTS (
        SELECT 1 FROM prompt_uses u JOIN threads t USING (num)
        WHERE u.hash = prompts.hash AND t.user = prompts.user AND u.num <> ?)`,
-    ...[connection.user, num, num],
+    ...[connection.userId, num, num],
   );
   connection.run("DELETE FROM prompt_uses WHERE num = ?", num);
 }

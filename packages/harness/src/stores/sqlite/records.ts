@@ -24,9 +24,9 @@ import {
 } from "./rows.ts";
 import { forgetEntry } from "./search.ts";
 
-export function append(connection: UserConnection, thread: string, batch: AppendBatch): AppendResult {
+export function append(connection: UserConnection, threadId: string, batch: AppendBatch): AppendResult {
   return connection.transaction("IMMEDIATE", () => {
-    const place = placeOf(connection, thread, batch);
+    const place = placeOf(connection, threadId, batch);
     if (place.kind !== "open") return place;
     write(connection, place.num, batch);
     return { kind: "appended", version: batch.head.version };
@@ -36,21 +36,22 @@ export function append(connection: UserConnection, thread: string, batch: Append
 export function redact(connection: UserConnection, { bodies, headers = [], batches }: RedactRequest): AppendResult {
   return connection.transaction("IMMEDIATE", (): AppendResult => {
     const places: { readonly num: number; readonly batch: AppendBatch }[] = [];
-    for (const { thread, batch } of batches) {
-      const place = placeOf(connection, thread, batch);
+    for (const { threadId, batch } of batches) {
+      const place = placeOf(connection, threadId, batch);
       if (place.kind !== "open") return place;
       places.push({ num: place.num, batch });
     }
     // Records first: a copy brings bodies that were erased where they came from.
     for (const { num, batch } of places) write(connection, num, batch);
-    const owner = (thread: string, seq: number) => segments(connection, findThread(connection, thread)!, seq, seq)[0]!;
-    for (const { thread, seq, body } of bodies) {
-      const { num } = owner(thread, seq);
+    const owner = (threadId: string, seq: number) =>
+      segments(connection, findThread(connection, threadId)!, seq, seq)[0]!;
+    for (const { threadId, seq, body } of bodies) {
+      const { num } = owner(threadId, seq);
       connection.run("UPDATE records SET body = ?, redacted = 1 WHERE num = ? AND seq = ?", body, num, seq);
       forgetEntry(connection, num, seq);
     }
-    for (const { thread, seq, header } of headers) {
-      const { num } = owner(thread, seq);
+    for (const { threadId, seq, header } of headers) {
+      const { num } = owner(threadId, seq);
       connection.run("UPDATE records SET header = ?, redacted = 1 WHERE num = ? AND seq = ?", header, num, seq);
     }
     return { kind: "appended", version: batches[0]?.batch.head.version ?? 0 };
@@ -62,12 +63,12 @@ const PAGE = { rows: 256, characters: 1_000_000 };
 
 export async function* records(
   connection: UserConnection,
-  thread: string,
+  threadId: string,
   query: RecordQuery = {},
 ): AsyncGenerator<StoredRecord> {
   const { range = [1, Number.MAX_SAFE_INTEGER], order = "ascending" } = query;
   const parts = await connection.guard(() => {
-    const row = findThread(connection, thread);
+    const row = findThread(connection, threadId);
     return row ? segments(connection, row, range[0], range[1]) : [];
   });
   for (const segment of order === "ascending" ? parts : parts.reverse()) {
@@ -140,16 +141,16 @@ function one(connection: Connection, thread: ThreadRow, seq: number): StoredReco
 type Place = { readonly kind: "open"; readonly num: number } | Exclude<AppendResult, { kind: "appended" }>;
 
 /** Where a batch goes, or why it may not: whether the thread is there, whose it is and how far it has come, in one read. */
-function placeOf({ get, user }: UserConnection, thread: string, { lease, expect }: AppendBatch): Place {
+function placeOf({ get, userId }: UserConnection, threadId: string, { lease, expect }: AppendBatch): Place {
   const row = get(
     `SELECT t.num, h.version, l.owner, l.epoch FROM threads t LEFT JOIN heads h USING (num) LEFT JOIN leases l USING (num)
      WHERE t.user = ? AND t.id = ?`,
-    user,
-    thread,
+    userId,
+    threadId,
   );
   if (!row) return { kind: "missing" };
   const isOwn = row["owner"] === lease.owner && row["epoch"] === lease.epoch;
-  if (lease.thread !== thread || !isOwn) return { kind: "lease-lost" };
+  if (lease.threadId !== threadId || !isOwn) return { kind: "lease-lost" };
   const version = Number(row["version"] ?? 0);
   return version === expect ? { kind: "open", num: row["num"] as number } : { kind: "conflict", version };
 }

@@ -9,7 +9,7 @@ import type { Connection, Row } from "./connection.ts";
 
 /** A connection as one user sees it. */
 export interface UserConnection extends Connection {
-  readonly user: string;
+  readonly userId: string;
 }
 
 export interface ThreadRow {
@@ -21,7 +21,7 @@ export interface ThreadRow {
 
 export function findThread(connection: UserConnection, id: string): ThreadRow | undefined {
   const sql = "SELECT num, header, base, base_seq FROM threads WHERE user = ? AND id = ?";
-  const row = connection.get(sql, connection.user, id);
+  const row = connection.get(sql, connection.userId, id);
   return row && threadRow(row);
 }
 
@@ -47,7 +47,7 @@ export function findHead(connection: Connection, num: number): Head | undefined 
 
 /** The head of the thread of this id. */
 export function headNamed(connection: UserConnection, id: string): Head | undefined {
-  const row = connection.get(`SELECT ${HEAD} WHERE h.num = ${NUM}`, connection.user, id);
+  const row = connection.get(`SELECT ${HEAD} WHERE h.num = ${NUM}`, connection.userId, id);
   return row && headOf(row);
 }
 

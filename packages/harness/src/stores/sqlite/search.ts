@@ -25,22 +25,22 @@ export function searchTables(connection: UserConnection): SearchTables {
     guard(() => connection.unhurried(() => connection.transaction("IMMEDIATE", work)));
   return {
     blockSize: BLOCK_SIZE,
-    lineage: (thread) => guard(() => lineage(connection, thread)),
+    lineage: (threadId) => guard(() => lineage(connection, threadId)),
     ofUser: () => guard(() => ofUser(connection)),
-    write: (thread, batch) => write(() => writeBatch(connection, thread, batch)),
-    clear: (thread) =>
+    write: (threadId, batch) => write(() => writeBatch(connection, threadId, batch)),
+    clear: (threadId) =>
       write(() => {
-        const row = findThread(connection, thread);
+        const row = findThread(connection, threadId);
         if (row) forgetIndex(connection, row.num);
       }),
     postings: (spans, terms) => guard(() => postings(connection, spans, terms)),
-    totals: (thread, through) =>
+    totals: (threadId, through) =>
       guard(() => {
         const row = connection.get(
           `SELECT count(*) AS entries, coalesce(sum(length), 0) AS length FROM recall_entries
            WHERE num = ${NUM} AND ordinal <= ?`,
-          connection.user,
-          thread,
+          connection.userId,
+          threadId,
           through,
         )!;
         return { entries: row["entries"] as number, length: row["length"] as number };
@@ -52,10 +52,10 @@ export function searchTables(connection: UserConnection): SearchTables {
 const SEGMENT = `t.id, t.num, t.base, t.base_seq, h.version, i.indexed, i.ordinal, i.session, i.at, i.entries, i.length
   FROM threads t JOIN heads h USING (num) LEFT JOIN recall_threads i USING (num)`;
 
-function lineage(connection: UserConnection, thread: string): IndexedSegment[] {
+function lineage(connection: UserConnection, threadId: string): IndexedSegment[] {
   const line: IndexedSegment[] = [];
   let through: number | null = null;
-  let row = connection.get(`SELECT ${SEGMENT} WHERE t.user = ? AND t.id = ?`, connection.user, thread);
+  let row = connection.get(`SELECT ${SEGMENT} WHERE t.user = ? AND t.id = ?`, connection.userId, threadId);
   while (row) {
     line.unshift(toSegment(connection, row, through));
     if (row["base"] === null) break;
@@ -66,14 +66,14 @@ function lineage(connection: UserConnection, thread: string): IndexedSegment[] {
 }
 
 function ofUser(connection: UserConnection): IndexedSegment[] {
-  const rows = connection.all(`SELECT ${SEGMENT} WHERE t.user = ?`, connection.user);
+  const rows = connection.all(`SELECT ${SEGMENT} WHERE t.user = ?`, connection.userId);
   return rows.map((row) => toSegment(connection, row, null));
 }
 
 function toSegment(connection: Connection, row: Row, through: number | null): IndexedSegment {
   const { at, ordinal, session } = row;
   return {
-    thread: row["id"] as string,
+    threadId: row["id"] as string,
     through: through ?? (row["version"] as number),
     cut: through === null ? null : cutAt(connection, row["num"] as number, through),
     indexed: (row["indexed"] ?? row["base_seq"]) as number,
@@ -88,8 +88,12 @@ function cutAt(connection: Connection, num: number, seq: number): number {
   return (connection.get(sql, num, seq)?.["ordinal"] ?? -1) as number;
 }
 
-function writeBatch(connection: UserConnection, thread: string, batch: IndexBatch): "written" | "conflict" | "missing" {
-  const row = findThread(connection, thread);
+function writeBatch(
+  connection: UserConnection,
+  threadId: string,
+  batch: IndexBatch,
+): "written" | "conflict" | "missing" {
+  const row = findThread(connection, threadId);
   if (!row) return "missing";
   const { num } = row;
   const stands = connection.get("SELECT indexed FROM recall_threads WHERE num = ?", num)?.["indexed"] ?? row.baseSeq;
@@ -129,26 +133,28 @@ function addPostings(connection: Connection, num: number, postings: readonly New
 }
 
 function postings(connection: UserConnection, spans: readonly Span[], terms: readonly string[]): Posting[] {
-  const blocks = spans.flatMap(({ thread, before }) => Array.from({ length: before }, (_, block) => [thread, block]));
+  const blocks = spans.flatMap(({ threadId, before }) =>
+    Array.from({ length: before }, (_, block) => [threadId, block]),
+  );
   const rows = connection.all(
-    `SELECT h.id AS thread, p.term, p.block, p.count, p.list
+    `SELECT h.id AS threadId, p.term, p.block, p.count, p.list
      FROM json_each(?) b CROSS JOIN threads h ON h.user = ? AND h.id = b.value ->> 0
      CROSS JOIN json_each(?) t CROSS JOIN recall_postings p
      ON p.num = h.num AND p.block = b.value ->> 1 AND p.term = t.value`,
-    ...[JSON.stringify(blocks), connection.user, JSON.stringify(terms)],
+    ...[JSON.stringify(blocks), connection.userId, JSON.stringify(terms)],
   );
   return rows as unknown as Posting[];
 }
 
 function entries(connection: UserConnection, ranges: readonly OrdinalRange[]): SearchEntry[] {
-  return [...Map.groupBy(ranges, ({ thread }) => thread)].flatMap(([thread, own]) => {
+  return [...Map.groupBy(ranges, ({ threadId }) => threadId)].flatMap(([threadId, own]) => {
     const row = connection.get(
       `SELECT group_concat(e.packed) AS packed FROM json_each(?) o CROSS JOIN recall_entries e
        ON e.num = ${NUM} AND e.ordinal BETWEEN o.value ->> 0 AND o.value ->> 1`,
       JSON.stringify(own.map(({ first, last }) => [first, last])),
-      ...[connection.user, thread],
+      ...[connection.userId, threadId],
     );
-    return unpackEntries(thread, (row!["packed"] ?? "") as string);
+    return unpackEntries(threadId, (row!["packed"] ?? "") as string);
   });
 }
 

@@ -50,7 +50,7 @@ function insertThread(
   if (findThread(connection, header.id)) return "exists";
   const row = connection.get(
     "INSERT INTO threads (user, id, kind, header, base, base_seq) VALUES (?, ?, ?, ?, ?, ?) RETURNING num",
-    connection.user,
+    connection.userId,
     header.id,
     header.kind,
     JSON.stringify(header),
@@ -64,8 +64,8 @@ function insertThread(
 }
 
 /** The record belongs to one thread of the family; every fork made at or after it shares it. */
-export function sharers(connection: UserConnection, thread: string, seq: number): string[] {
-  const row = findThread(connection, thread);
+export function sharers(connection: UserConnection, threadId: string, seq: number): string[] {
+  const row = findThread(connection, threadId);
   const owner = row && segments(connection, row, seq, seq)[0];
   if (!owner) return [];
   return connection
@@ -147,7 +147,7 @@ const ORDERS = {
 export function threads(connection: UserConnection, query: ThreadQuery = {}): ThreadPage {
   const { kind, after, limit = 50, order = "recent" } = query;
   const { by, from, past } = ORDERS[order];
-  const conditions: [string, ...(string | number)[]][] = [["t.user = ?", connection.user]];
+  const conditions: [string, ...(string | number)[]][] = [["t.user = ?", connection.userId]];
   if (kind !== undefined) conditions.push(["t.kind = ?", kind]);
   if (after !== undefined) {
     const { updated, num } = readMark(after);

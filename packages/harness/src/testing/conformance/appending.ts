@@ -9,7 +9,7 @@ export const appendCases: Cases = {
   "a thread is created once": async (suite) => {
     const deps = steppingDeps(suite.store());
     const id = freshId();
-    assert.equal(await createThread(deps, { id, agent: "coder", memory: "off" }), "created");
+    assert.equal(await createThread(deps, { id, agentName: "coder", memory: "off" }), "created");
     assert.equal(await createThread(deps, { id }), "exists");
     const header = await deps.store.header(id);
     assert.equal(header?.user, "default");
@@ -32,28 +32,28 @@ export const appendCases: Cases = {
   "an append on an old version is a conflict and writes nothing": async (suite) => {
     const writer = await freshThread(suite.store());
     const { store } = writer;
-    const old = (await store.head(writer.lease.thread))!;
+    const old = (await store.head(writer.lease.threadId))!;
     await say(writer, "first");
     const late = await prepare(writer, old, [{ kind: "state", patch: { title: "late" } }]);
-    assert.deepEqual(await store.append(writer.lease.thread, late), { kind: "conflict", version: 1 });
-    assert.deepEqual(await textsOf(store, writer.lease.thread), ["first"]);
-    assert.deepEqual((await store.head(writer.lease.thread))!.state, {});
-    await assertSound(writer, writer.lease.thread);
+    assert.deepEqual(await store.append(writer.lease.threadId, late), { kind: "conflict", version: 1 });
+    assert.deepEqual(await textsOf(store, writer.lease.threadId), ["first"]);
+    assert.deepEqual((await store.head(writer.lease.threadId))!.state, {});
+    await assertSound(writer, writer.lease.threadId);
   },
 
   "of two writers on the same version exactly one wins": async (suite) => {
     const writer = await freshThread(suite.store());
     const other = await suite.connect();
-    const head = (await writer.store.head(writer.lease.thread))!;
+    const head = (await writer.store.head(writer.lease.threadId))!;
     const batches = await Promise.all(
       ["a", "b"].map((title) => prepare(writer, head, [{ kind: "state", patch: { title } }])),
     );
     const results = await Promise.all([
-      writer.store.append(writer.lease.thread, batches[0]!),
-      other.append(writer.lease.thread, batches[1]!),
+      writer.store.append(writer.lease.threadId, batches[0]!),
+      other.append(writer.lease.threadId, batches[1]!),
     ]);
     assert.deepEqual(results.map((result) => result.kind).sort(), ["appended", "conflict"]);
-    await assertSound(writer, writer.lease.thread);
+    await assertSound(writer, writer.lease.threadId);
     await other.close();
   },
 
@@ -61,18 +61,18 @@ export const appendCases: Cases = {
     const writer = await freshThread(suite.store());
     const { store, lease } = writer;
     await say(writer, "before");
-    const head = (await store.head(lease.thread))!;
+    const head = (await store.head(lease.threadId))!;
     const batch = await prepare(writer, head, [
       { kind: "state", patch: { title: "one" } },
       { kind: "state", patch: { title: "two" } },
     ]);
     // The second record repeats the first one's place: the engine or the driver must refuse, and undo the first.
     const torn = { ...batch, records: [batch.records[0]!, batch.records[0]!] };
-    await assert.rejects(store.append(lease.thread, torn));
-    assert.equal((await store.head(lease.thread))!.version, 1);
-    assert.equal((await collect(store.records(lease.thread))).length, 1);
-    assert.equal((await store.append(lease.thread, batch)).kind, "appended");
-    await assertSound(writer, lease.thread);
+    await assert.rejects(store.append(lease.threadId, torn));
+    assert.equal((await store.head(lease.threadId))!.version, 1);
+    assert.equal((await collect(store.records(lease.threadId))).length, 1);
+    assert.equal((await store.append(lease.threadId, batch)).kind, "appended");
+    await assertSound(writer, lease.threadId);
   },
 
   "bodies come back byte for byte: unicode, escapes, spacing, key order, half surrogates": async (suite) => {
@@ -88,33 +88,33 @@ export const appendCases: Cases = {
       writer,
       bodies.map((body) => ({ dialect: "openai", origin: "import", body })),
     );
-    const said = await collect(replay(writer, writer.lease.thread));
+    const said = await collect(replay(writer, writer.lease.threadId));
     assert.deepEqual(
       said.map((record) => record.body),
       bodies,
     );
-    await assertSound(writer, writer.lease.thread);
+    await assertSound(writer, writer.lease.threadId);
   },
 
   "half a surrogate pair in raw JSON text is kept as its escape, which means the same": async (suite) => {
     const writer = await freshThread(suite.store());
     const body = '{"role":"user","content":"a\ud800b"}';
     await appendMessages(writer, [{ dialect: "openai", origin: "user", body }]);
-    const [record] = await collect(replay(writer, writer.lease.thread));
+    const [record] = await collect(replay(writer, writer.lease.threadId));
     assert.equal(record!.body, '{"role":"user","content":"a\\ud800b"}');
     assert.deepEqual(JSON.parse(record!.body), JSON.parse(body));
-    await assertSound(writer, writer.lease.thread);
+    await assertSound(writer, writer.lease.threadId);
   },
 
   "a 50 MB message is kept whole": async (suite) => {
     const writer = await freshThread(suite.store());
     const body = JSON.stringify({ role: "user", content: "0123456789abcdé".repeat(3_300_000) });
     await appendMessages(writer, [{ dialect: "openai", origin: "user", body }]);
-    const [record] = await collect(replay(writer, writer.lease.thread));
+    const [record] = await collect(replay(writer, writer.lease.threadId));
     assert.equal(record!.body.length, body.length);
     assert.ok(record!.body === body);
     await writer.store.releaseLease(writer.lease);
-    assert.equal(await writer.store.deleteThread(writer.lease.thread), "deleted");
+    assert.equal(await writer.store.deleteThread(writer.lease.threadId), "deleted");
   },
 
   "state patches merge, null removes, artifacts add up without repeats": async (suite) => {
@@ -123,9 +123,9 @@ export const appendCases: Cases = {
       { kind: "state", patch: { title: "old", todos: [1], artifacts: ["a", "b"], __proto__x: 1 } },
       { kind: "state", patch: { title: "new", todos: null, artifacts: ["b", "c"] } },
     ]);
-    const head = (await writer.store.head(writer.lease.thread))!;
+    const head = (await writer.store.head(writer.lease.threadId))!;
     assert.deepEqual(head.state, { title: "new", artifacts: ["a", "b", "c"], __proto__x: 1 });
-    await assertSound(writer, writer.lease.thread);
+    await assertSound(writer, writer.lease.threadId);
   },
 
   "the newest believable usage and the learned factor stand in the head": async (suite) => {
@@ -142,10 +142,10 @@ export const appendCases: Cases = {
     };
     await appendUsage(writer, { ...usage, factor: 1.2 });
     await appendUsage(writer, { ...usage, input: 0, factor: null, flaw: "zero" });
-    const head = (await writer.store.head(writer.lease.thread))!;
+    const head = (await writer.store.head(writer.lease.threadId))!;
     assert.equal(head.usage, 2);
     assert.deepEqual(head.factors, { m: 1.2 });
-    await assertSound(writer, writer.lease.thread);
+    await assertSound(writer, writer.lease.threadId);
   },
 
   "what was acknowledged is there for the next process": async (suite) => {
@@ -154,12 +154,12 @@ export const appendCases: Cases = {
     await say(writer, "one", "two");
     await first.close();
     const second = await suite.connect();
-    assert.deepEqual(await textsOf(second, writer.lease.thread), ["one", "two"]);
-    const head = (await second.head(writer.lease.thread))!;
-    const again = { ...steppingDeps(second), lease: await lease(second, writer.lease.thread), runId: null };
+    assert.deepEqual(await textsOf(second, writer.lease.threadId), ["one", "two"]);
+    const head = (await second.head(writer.lease.threadId))!;
+    const again = { ...steppingDeps(second), lease: await lease(second, writer.lease.threadId), runId: null };
     await say(again, "three");
-    assert.equal((await second.head(writer.lease.thread))!.version, head.version + 1);
-    await assertSound(again, writer.lease.thread);
+    assert.equal((await second.head(writer.lease.threadId))!.version, head.version + 1);
+    await assertSound(again, writer.lease.threadId);
     await second.close();
   },
 };

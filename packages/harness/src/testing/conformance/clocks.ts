@@ -13,14 +13,14 @@ export const clockCases: Cases<ClockSuite> = {
     await given.store.releaseLease(given.lease);
     await suite.setClockBack(24 * 60 * 60_000);
     for (const { store, lease: before } of [given, kept]) {
-      const taken = await store.acquireLease(before.thread, "later", 30_000);
+      const taken = await store.acquireLease(before.threadId, "later", 30_000);
       assert.equal(taken.kind, "acquired");
-      const busy = await store.acquireLease(before.thread, "another", 30_000);
+      const busy = await store.acquireLease(before.threadId, "another", 30_000);
       assert.equal(busy.kind, "busy", "the new one holds");
       assert.ok(busy.kind === "busy" && Date.parse(busy.expiresAt) < Date.now() + 60_000);
     }
     assert.deepEqual(await say(kept, "too late"), { kind: "lease-lost" });
     await suite.setClockBack(24 * 60 * 60_000);
-    assert.equal(await kept.store.deleteThread(kept.lease.thread), "deleted", "nor does it hold a deletion up");
+    assert.equal(await kept.store.deleteThread(kept.lease.threadId), "deleted", "nor does it hold a deletion up");
   },
 };

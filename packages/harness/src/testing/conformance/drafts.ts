@@ -8,29 +8,29 @@ export const draftCases: CasesWith<"drafts"> = {
   "drafts are kept per thread, replaced and dropped": async (suite) => {
     const { lease } = await freshThread(suite.store());
     const { drafts } = suite.store();
-    const { thread } = lease;
+    const { threadId } = lease;
     assert.equal(await drafts.put("nobody", "k", "v", "now"), "missing");
-    assert.equal(await drafts.get(thread, "k"), undefined);
-    assert.equal(await drafts.put(thread, "k", "one", "2026-01-01"), "put");
-    await drafts.put(thread, "k", "two", "2026-01-02");
-    await drafts.put(thread, "other", "x", "2026-01-03");
-    assert.deepEqual(await drafts.get(thread, "k"), { value: "two", created: "2026-01-02" });
-    await drafts.drop(thread, "k");
-    assert.equal(await drafts.get(thread, "k"), undefined);
-    assert.equal((await drafts.get(thread, "other"))?.value, "x");
-    await drafts.drop(thread);
-    assert.equal(await drafts.get(thread, "other"), undefined);
+    assert.equal(await drafts.get(threadId, "k"), undefined);
+    assert.equal(await drafts.put(threadId, "k", "one", "2026-01-01"), "put");
+    await drafts.put(threadId, "k", "two", "2026-01-02");
+    await drafts.put(threadId, "other", "x", "2026-01-03");
+    assert.deepEqual(await drafts.get(threadId, "k"), { value: "two", created: "2026-01-02" });
+    await drafts.drop(threadId, "k");
+    assert.equal(await drafts.get(threadId, "k"), undefined);
+    assert.equal((await drafts.get(threadId, "other"))?.value, "x");
+    await drafts.drop(threadId);
+    assert.equal(await drafts.get(threadId, "other"), undefined);
   },
 
   "[F41] drafts go with their thread: one made anew under its id has none": async (suite) => {
     const writer = await freshThread(suite.store());
     const { store } = writer;
-    const { thread } = writer.lease;
-    await suite.store().drafts.put(thread, "k", "v", "now");
+    const { threadId } = writer.lease;
+    await suite.store().drafts.put(threadId, "k", "v", "now");
     await store.releaseLease(writer.lease);
-    assert.equal(await store.deleteThread(thread), "deleted");
-    assert.equal(await createThread(writer, { id: thread }), "created");
-    assert.equal(await suite.store().drafts.get(thread, "k"), undefined);
+    assert.equal(await store.deleteThread(threadId), "deleted");
+    assert.equal(await createThread(writer, { id: threadId }), "created");
+    assert.equal(await suite.store().drafts.get(threadId, "k"), undefined);
   },
 
   "a draft is its user's: another's thread of the same id has none": async (suite) => {

@@ -20,12 +20,12 @@ export const forkCases: Cases = {
   "a fork shares the past and goes its own way; neither sees the other's future": async (suite) => {
     const writer = await freshThread(suite.store());
     const { store } = writer;
-    const parent = writer.lease.thread;
+    const parent = writer.lease.threadId;
     await say(writer, "1", "2", "3");
     const child = freshId();
     assert.deepEqual(await fork(writer, parent, { as: child, at: 2 }), {
       kind: "forked",
-      thread: child,
+      threadId: child,
       parent,
       at: 2,
     });
@@ -38,29 +38,29 @@ export const forkCases: Cases = {
     assert.deepEqual([header.parent, header.forkedAt], [parent, 2]);
     const [second, third] = await collect(store.records(child, { range: [2, 3] }));
     assert.notEqual(second!.chained.hash, third!.chained.hash);
-    for (const thread of [parent, child]) await assertSound(writer, thread);
+    for (const threadId of [parent, child]) await assertSound(writer, threadId);
   },
 
   "forks that can't be made say why": async (suite) => {
     const writer = await freshThread(suite.store());
     await say(writer, "1");
-    const parent = writer.lease.thread;
+    const parent = writer.lease.threadId;
     const other = await freshThread(suite.store());
     assert.equal((await fork(writer, "nobody", { as: freshId() })).kind, "missing");
     assert.equal((await fork(writer, parent, { as: freshId(), at: 2 })).kind, "beyond-end");
     assert.equal((await fork(writer, parent, { as: freshId(), at: -1 })).kind, "beyond-end");
-    assert.equal((await fork(writer, parent, { as: other.lease.thread, at: 1 })).kind, "exists");
+    assert.equal((await fork(writer, parent, { as: other.lease.threadId, at: 1 })).kind, "exists");
   },
 
   "no thread gets an id that could climb out of a folder": async (suite) => {
     const writer = await freshThread(suite.store());
-    await assert.rejects(fork(writer, writer.lease.thread, { as: "../up" }), /".."/);
+    await assert.rejects(fork(writer, writer.lease.threadId, { as: "../up" }), /".."/);
     await assert.rejects(createThread(writer, { id: "a/b" }), /letters, digits/);
   },
 
   "a fork's head is the parent's as it was at that record": async (suite) => {
     const writer = await freshThread(suite.store());
-    const parent = writer.lease.thread;
+    const parent = writer.lease.threadId;
     await say(writer, "1", "2", "3");
     await commit(writer, [{ kind: "state", patch: { title: "early" } }]);
     const first = seqOf(await compact(writer, { covers: [1, 2], folds: null }));
@@ -82,7 +82,7 @@ export const forkCases: Cases = {
   "forks of forks, at, before and after the fork they come from": async (suite) => {
     const writer = await freshThread(suite.store());
     const { store } = writer;
-    const a = writer.lease.thread;
+    const a = writer.lease.threadId;
     const [b, early, late, all] = [freshId(), freshId(), freshId(), freshId()];
     await say(writer, "a1", "a2", "a3", "a4");
     await fork(writer, a, { as: b, at: 3 });
@@ -99,20 +99,20 @@ export const forkCases: Cases = {
       [all]: ["a1", "a2", "a3", "a4"],
     };
     const sound = async () => {
-      for (const [thread, texts] of Object.entries(expected)) {
-        assert.deepEqual(await textsOf(store, thread), texts);
-        await assertSound(writer, thread);
+      for (const [threadId, texts] of Object.entries(expected)) {
+        assert.deepEqual(await textsOf(store, threadId), texts);
+        await assertSound(writer, threadId);
       }
     };
     await sound();
     assert.deepEqual((await store.sharers(late, 2)).toSorted(), [a, b, early, late, all].toSorted());
     assert.deepEqual((await store.sharers(late, 4)).toSorted(), [b, late].toSorted());
     // The originals go, oldest first; what the forks shared stays with them.
-    for (const thread of [a, b]) {
-      const held = await store.acquireLease(thread, "owner", 1000);
+    for (const threadId of [a, b]) {
+      const held = await store.acquireLease(threadId, "owner", 1000);
       if (held.kind === "acquired") await store.releaseLease(held.lease);
-      assert.equal(await store.deleteThread(thread), "deleted");
-      delete expected[thread];
+      assert.equal(await store.deleteThread(threadId), "deleted");
+      delete expected[threadId];
       await sound();
     }
     assert.equal((await store.header(late))!.parent, null);
@@ -125,19 +125,19 @@ export const forkCases: Cases = {
   "[F41] a deleted id can be used again and starts empty": async (suite) => {
     const writer = await freshThread(suite.store());
     const { store } = writer;
-    const { thread } = writer.lease;
+    const { threadId } = writer.lease;
     await say(writer, "secret");
-    const header = (await store.header(thread))!;
+    const header = (await store.header(threadId))!;
     await store.releaseLease(writer.lease);
-    await store.deleteThread(thread);
+    await store.deleteThread(threadId);
     const head = { ...(await freshHead(suite)), updatedAt: header.createdAt };
     assert.equal(await store.createThread(header, head), "created");
-    assert.deepEqual(await textsOf(store, thread), []);
+    assert.deepEqual(await textsOf(store, threadId), []);
     assert.deepEqual(await say(writer, "with the old lease"), { kind: "lease-lost" });
   },
 };
 
 async function freshHead(suite: Suite) {
   const writer = await freshThread(suite.store());
-  return (await writer.store.head(writer.lease.thread))!;
+  return (await writer.store.head(writer.lease.threadId))!;
 }

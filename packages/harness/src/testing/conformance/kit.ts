@@ -45,8 +45,8 @@ export function steppingDeps(store: Store): ThreadDeps {
   });
 }
 
-export async function lease(store: Store, thread: string, owner = "owner"): Promise<Lease> {
-  const result = await store.acquireLease(thread, owner, LEASE_TTL_MS);
+export async function lease(store: Store, threadId: string, owner = "owner"): Promise<Lease> {
+  const result = await store.acquireLease(threadId, owner, LEASE_TTL_MS);
   assert.equal(result.kind, "acquired");
   return (result as { lease: Lease }).lease;
 }
@@ -58,8 +58,8 @@ export async function freshThread(store: Store): Promise<Writer> {
   return { ...own, lease: await lease(store, id), runId: null };
 }
 
-export async function writerOf(deps: ThreadDeps, thread: string): Promise<Writer> {
-  return { ...deps, lease: await lease(deps.store, thread), runId: null };
+export async function writerOf(deps: ThreadDeps, threadId: string): Promise<Writer> {
+  return { ...deps, lease: await lease(deps.store, threadId), runId: null };
 }
 
 export function say(writer: Writer, ...texts: string[]): Promise<Committed> {
@@ -107,15 +107,15 @@ export async function collect<T>(source: AsyncIterable<T>): Promise<T[]> {
   return all;
 }
 
-export async function textsOf(store: Store, thread: string): Promise<string[]> {
-  const found = await collect(store.records(thread, { kinds: ["message"] }));
+export async function textsOf(store: Store, threadId: string): Promise<string[]> {
+  const found = await collect(store.records(threadId, { kinds: ["message"] }));
   return found.map(({ record }) => JSON.parse((record as { body: string }).body).content as string);
 }
 
 /** The two things that must hold after anything: the chain is whole and the head is what the log says. */
-export async function assertSound(deps: ThreadDeps, thread: string): Promise<void> {
-  const verdict = await verify(deps, thread);
+export async function assertSound(deps: ThreadDeps, threadId: string): Promise<void> {
+  const verdict = await verify(deps, threadId);
   assert.equal(verdict.kind, "whole", JSON.stringify(verdict));
-  const rebuilt = await rebuildHead(deps, thread);
+  const rebuilt = await rebuildHead(deps, threadId);
   assert.equal(rebuilt.kind, "equal", JSON.stringify(rebuilt));
 }

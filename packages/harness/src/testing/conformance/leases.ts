@@ -9,7 +9,7 @@ import { assertSound, type Cases, freshThread, lease, say, textsOf } from "./kit
 export const leaseCases: Cases = {
   "[F44] a second owner gets busy, with who holds it and until when": async (suite) => {
     const writer = await freshThread(suite.store());
-    const result = await writer.store.acquireLease(writer.lease.thread, "another", 30_000);
+    const result = await writer.store.acquireLease(writer.lease.threadId, "another", 30_000);
     assert.equal(result.kind, "busy");
     assert.equal(result.kind === "busy" && result.owner, "owner");
     assert.ok(result.kind === "busy" && !Number.isNaN(Date.parse(result.expiresAt)));
@@ -17,17 +17,17 @@ export const leaseCases: Cases = {
 
   "[F44] whoever doesn't hold the lease can't append": async (suite) => {
     const writer = await freshThread(suite.store());
-    const { thread, epoch } = writer.lease;
+    const { threadId, epoch } = writer.lease;
     for (const forged of [
-      { thread, owner: "another", epoch },
-      { thread, owner: "owner", epoch: epoch - 1 },
-      { thread, owner: "owner", epoch: epoch + 1 },
+      { threadId, owner: "another", epoch },
+      { threadId, owner: "owner", epoch: epoch - 1 },
+      { threadId, owner: "owner", epoch: epoch + 1 },
     ])
       assert.deepEqual(await say({ ...writer, lease: forged }, "no"), { kind: "lease-lost" });
     const other = await freshThread(suite.store());
-    const batch = await prepare(other, (await other.store.head(other.lease.thread))!, []);
-    assert.deepEqual(await writer.store.append(thread, batch), { kind: "lease-lost" });
-    assert.equal((await writer.store.head(thread))!.version, 0);
+    const batch = await prepare(other, (await other.store.head(other.lease.threadId))!, []);
+    assert.deepEqual(await writer.store.append(threadId, batch), { kind: "lease-lost" });
+    assert.equal((await writer.store.head(threadId))!.version, 0);
   },
 
   "a lease that was taken over is lost: its late answer isn't written": async (suite) => {
@@ -36,40 +36,40 @@ export const leaseCases: Cases = {
     await say(writer, "in time");
     await store.renewLease(writer.lease, 1);
     await sleep(20);
-    const next = { ...writer, lease: await lease(store, writer.lease.thread, "successor") };
+    const next = { ...writer, lease: await lease(store, writer.lease.threadId, "successor") };
     assert.equal(next.lease.epoch, writer.lease.epoch + 1);
     assert.deepEqual(await say(writer, "too late"), { kind: "lease-lost" });
     assert.equal(await store.renewLease(writer.lease, 30_000), "lost");
     await store.releaseLease(writer.lease);
     await say(next, "mine");
-    assert.deepEqual(await textsOf(store, writer.lease.thread), ["in time", "mine"]);
-    await assertSound(writer, writer.lease.thread);
+    assert.deepEqual(await textsOf(store, writer.lease.threadId), ["in time", "mine"]);
+    await assertSound(writer, writer.lease.threadId);
   },
 
   "a lease given back is free at once, and epochs only grow": async (suite) => {
     const writer = await freshThread(suite.store());
     const { store } = writer;
     await store.releaseLease(writer.lease);
-    const second = await lease(store, writer.lease.thread, "second");
+    const second = await lease(store, writer.lease.threadId, "second");
     await store.releaseLease(second);
-    const third = await lease(store, writer.lease.thread, "third");
+    const third = await lease(store, writer.lease.threadId, "third");
     assert.deepEqual([second.epoch, third.epoch], [writer.lease.epoch + 1, writer.lease.epoch + 2]);
   },
 
   "a heartbeat keeps a lease past its time to live, and the work hears when it is lost": async (suite) => {
     const writer = await freshThread(suite.store());
     const { store } = writer;
-    const { thread } = writer.lease;
+    const { threadId } = writer.lease;
     await store.releaseLease(writer.lease);
     const result = await withLease(
       store,
-      thread,
+      threadId,
       { owner: "runner", ttlMs: 400, heartbeatMs: 50 },
       async (held, signal) => {
         await sleep(900);
-        assert.equal((await store.acquireLease(thread, "another", 1000)).kind, "busy");
+        assert.equal((await store.acquireLease(threadId, "another", 1000)).kind, "busy");
         // The same owner may take it again, which makes the first holder's epoch stale.
-        await lease(store, thread, "runner");
+        await lease(store, threadId, "runner");
         if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve));
         return held.epoch;
       },
@@ -80,19 +80,19 @@ export const leaseCases: Cases = {
   "the lease is given back when the work throws": async (suite) => {
     const writer = await freshThread(suite.store());
     await writer.store.releaseLease(writer.lease);
-    const failing = withWriter(writer, writer.lease.thread, async () => {
+    const failing = withWriter(writer, writer.lease.threadId, async () => {
       throw new Error("the work failed");
     });
     await assert.rejects(failing, /the work failed/);
-    await lease(writer.store, writer.lease.thread, "next");
+    await lease(writer.store, writer.lease.threadId, "next");
   },
 
   "[F41] a thread in use isn't deleted": async (suite) => {
     const writer = await freshThread(suite.store());
-    assert.equal(await writer.store.deleteThread(writer.lease.thread), "busy");
+    assert.equal(await writer.store.deleteThread(writer.lease.threadId), "busy");
     await writer.store.releaseLease(writer.lease);
-    assert.equal(await writer.store.deleteThread(writer.lease.thread), "deleted");
-    assert.equal(await writer.store.head(writer.lease.thread), undefined);
-    assert.deepEqual(await textsOf(writer.store, writer.lease.thread), []);
+    assert.equal(await writer.store.deleteThread(writer.lease.threadId), "deleted");
+    assert.equal(await writer.store.head(writer.lease.threadId), undefined);
+    assert.deepEqual(await textsOf(writer.store, writer.lease.threadId), []);
   },
 };

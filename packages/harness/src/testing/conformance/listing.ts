@@ -17,8 +17,8 @@ export const listCases: Cases = {
     assert.deepEqual(
       page.threads.map(({ header, title, messages }) => [header.id, title, messages]),
       [
-        [a.lease.thread, "About a", 3],
-        [b.lease.thread, null, 1],
+        [a.lease.threadId, "About a", 3],
+        [b.lease.threadId, null, 1],
       ],
     );
     assert.equal(page.next, null);
@@ -35,7 +35,7 @@ export const listCases: Cases = {
     });
     assert.deepEqual(
       seen.slice(0, 7),
-      writers.map(({ lease }) => lease.thread),
+      writers.map(({ lease }) => lease.threadId),
     );
     assert.equal(new Set(seen).size, seen.length);
   },

@@ -15,18 +15,18 @@ export const matchCases: CasesWith<"matches"> = {
     const writer = await threadOf(store);
     const [first, second] = [await answer(writer, "h1"), await answer(writer, "h2", { group: "g", fixed: "f" })];
     const rows = await store.matches.find(["nobody's", "h2", "h1"]);
-    const { thread } = writer.lease;
+    const { threadId } = writer.lease;
     assert.deepEqual(
       rows.map(({ updatedAt: _, ...row }) => row),
       [
-        { ...second, thread, version: 2 },
-        { ...first, thread, version: 2 },
+        { ...second, threadId, version: 2 },
+        { ...first, threadId, version: 2 },
       ],
     );
     assert.deepEqual(await asUser(suite.store(), freshId()).matches.find(["h1", "h2"]), []);
     assert.deepEqual(await store.matches.find([]), []);
     const other = await suite.connect();
-    assert.equal((await asUser(other, store.user).matches.find(["h1"])).length, 1, "also from elsewhere");
+    assert.equal((await asUser(other, store.userId).matches.find(["h1"])).length, 1, "also from elsewhere");
     await other.close();
   },
 
@@ -38,8 +38,8 @@ export const matchCases: CasesWith<"matches"> = {
     await answer(older, "same");
     const rows = await store.matches.find(["same"]);
     assert.deepEqual(
-      rows.map(({ thread }) => thread),
-      [older.lease.thread, newer.lease.thread],
+      rows.map(({ threadId: thread }) => thread),
+      [older.lease.threadId, newer.lease.threadId],
     );
   },
 
@@ -58,14 +58,14 @@ export const matchCases: CasesWith<"matches"> = {
     await answer(first, freshId(), { answer: "no", group: "g" });
     await answer(second, freshId(), { answer: "yes", group: "g" });
     await answer(apart, freshId(), { answer: "yes", group: null });
-    const places = async (within: { thread: string } | { group: string }) =>
-      (await store.matches.answers(within, ["no", "yes"])).map(({ thread, seq }) => [thread, seq]);
+    const places = async (within: { threadId: string } | { group: string }) =>
+      (await store.matches.answers(within, ["no", "yes"])).map(({ threadId: thread, seq }) => [thread, seq]);
     assert.deepEqual(await places({ group: "g" }), [
-      [first.lease.thread, 1],
-      [first.lease.thread, 2],
-      [second.lease.thread, 1],
+      [first.lease.threadId, 1],
+      [first.lease.threadId, 2],
+      [second.lease.threadId, 1],
     ]);
-    assert.deepEqual(await places({ thread: apart.lease.thread }), [[apart.lease.thread, 1]]);
+    assert.deepEqual(await places({ threadId: apart.lease.threadId }), [[apart.lease.threadId, 1]]);
     assert.equal((await store.matches.newest("g"))?.group, "g");
     assert.equal(await store.matches.newest("nobody's"), undefined);
   },
@@ -75,15 +75,16 @@ export const matchCases: CasesWith<"matches"> = {
     const parent = await threadOf(store);
     await answer(parent, "shared");
     const as = freshId();
-    assert.equal((await fork(parent, parent.lease.thread, { as })).kind, "forked");
+    assert.equal((await fork(parent, parent.lease.threadId, { as })).kind, "forked");
     await answer(parent, "later");
-    const found = async () => (await store.matches.find(["later", "shared"])).map(({ thread, seq }) => [thread, seq]);
+    const found = async () =>
+      (await store.matches.find(["later", "shared"])).map(({ threadId: thread, seq }) => [thread, seq]);
     assert.deepEqual(await found(), [
-      [parent.lease.thread, 2],
-      [parent.lease.thread, 1],
+      [parent.lease.threadId, 2],
+      [parent.lease.threadId, 1],
     ]);
     await store.releaseLease(parent.lease);
-    assert.equal(await store.deleteThread(parent.lease.thread), "deleted");
+    assert.equal(await store.deleteThread(parent.lease.threadId), "deleted");
     assert.deepEqual(await found(), [[as, 1]]);
     assert.equal(await store.deleteThread(as), "deleted");
     assert.deepEqual(await found(), []);
@@ -94,7 +95,7 @@ export const matchCases: CasesWith<"matches"> = {
     const writer = await threadOf(store);
     const { seq } = await answer(writer, "erased");
     await store.releaseLease(writer.lease);
-    assert.equal((await redact(writer, writer.lease.thread, seq)).kind, "redacted");
+    assert.equal((await redact(writer, writer.lease.threadId, seq)).kind, "redacted");
     assert.equal((await store.matches.find(["erased"])).length, 1);
   },
 };
@@ -108,11 +109,11 @@ async function threadOf(store: Matching, deps = steppingDeps(store)): Promise<Wr
 /** An answer, and what its conversation is known by. */
 async function answer(writer: Writer, hash: string, given: Partial<NewMatch> = {}): Promise<NewMatch> {
   const { store, lease } = writer;
-  const head = (await store.head(lease.thread))!;
+  const head = (await store.head(lease.threadId))!;
   const body = JSON.stringify({ role: "assistant", content: hash });
   const message = { kind: "message", id: freshId(), dialect: "openai", origin: "model", body } as const;
   const match = { seq: head.version + 1, hash, answer: `${hash}!`, group: null, fixed: null, ...given };
-  const result = await store.append(lease.thread, {
+  const result = await store.append(lease.threadId, {
     ...(await prepare(writer, head, [message])),
     matches: [match],
   });

@@ -10,17 +10,17 @@ export const outboxCases: CasesWith<"outbox"> = {
   "a job stands with its append, its payload as given; a newer one of its key replaces it": async (suite) => {
     const writer = await freshThread(suite.store());
     const queue = freshId();
-    const { outbox, user } = suite.store();
+    const { outbox, userId } = suite.store();
     assert.equal(await appendJobs(writer, [job(queue, "a", { z: [1, null], a: "é" }), job(queue, "b", 1)]), "appended");
     assert.equal(await appendJobs(writer, [job(queue, "a", { newer: true })]), "appended");
     const jobs = (await outbox.list(queue)).toSorted((a, b) => (a.key < b.key ? -1 : 1));
-    const { thread } = writer.lease;
+    const { threadId } = writer.lease;
     const fresh = { state: "waiting", attempts: 0, error: null };
     assert.deepEqual(
       jobs.map(({ runAt: _, ...rest }) => rest),
       [
-        { queue, key: "a", user, thread, payload: { newer: true }, ...fresh },
-        { queue, key: "b", user, thread, payload: 1, ...fresh },
+        { queue, key: "a", userId, threadId, payload: { newer: true }, ...fresh },
+        { queue, key: "b", userId, threadId, payload: 1, ...fresh },
       ],
     );
     assert.ok((await outbox.list()).length >= 2, "without a queue's name those of all");
@@ -32,10 +32,10 @@ export const outboxCases: CasesWith<"outbox"> = {
     const { store } = writer;
     const lost = { ...writer, lease: { ...writer.lease, epoch: writer.lease.epoch + 1 } };
     assert.equal(await appendJobs(lost, [job(queue, "a", 1)]), "lease-lost");
-    const head = (await store.head(writer.lease.thread))!;
+    const head = (await store.head(writer.lease.threadId))!;
     const late = await prepare(writer, head, [{ kind: "state", patch: { title: "late" } }]);
     await appendJobs(writer, []);
-    const result = await store.append(writer.lease.thread, { ...late, jobs: [job(queue, "a", 1)] });
+    const result = await store.append(writer.lease.threadId, { ...late, jobs: [job(queue, "a", 1)] });
     assert.equal(result.kind, "conflict");
     assert.deepEqual(await suite.store().outbox.list(queue), []);
   },
@@ -44,13 +44,13 @@ export const outboxCases: CasesWith<"outbox"> = {
     const writer = await freshThread(suite.store());
     const queue = freshId();
     const { outbox } = suite.store();
-    const { thread } = writer.lease;
+    const { threadId } = writer.lease;
     await appendJobs(writer, [job(queue, "a", 1)]);
-    assert.equal(await asUser(suite.store(), freshId()).outbox.makeDue(thread, queue), 0);
-    assert.equal(await outbox.makeDue(thread, freshId()), 0);
-    assert.equal(await outbox.makeDue(thread, queue), 1);
+    assert.equal(await asUser(suite.store(), freshId()).outbox.makeDue(threadId, queue), 0);
+    assert.equal(await outbox.makeDue(threadId, freshId()), 0);
+    assert.equal(await outbox.makeDue(threadId, queue), 1);
     await writer.store.releaseLease(writer.lease);
-    assert.equal(await writer.store.deleteThread(thread), "deleted");
+    assert.equal(await writer.store.deleteThread(threadId), "deleted");
     assert.deepEqual(await outbox.list(queue), []);
   },
 };
@@ -60,7 +60,7 @@ function job(queue: string, key: string, payload: NewJob["payload"]): NewJob {
 }
 
 async function appendJobs(writer: Writer, jobs: readonly NewJob[]): Promise<string> {
-  const head = (await writer.store.head(writer.lease.thread))!;
+  const head = (await writer.store.head(writer.lease.threadId))!;
   const batch = await prepare(writer, head, [{ kind: "state", patch: { step: head.version } }]);
-  return (await writer.store.append(writer.lease.thread, { ...batch, jobs })).kind;
+  return (await writer.store.append(writer.lease.threadId, { ...batch, jobs })).kind;
 }

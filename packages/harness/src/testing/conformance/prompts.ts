@@ -20,7 +20,7 @@ export const promptCases: CasesWith<"prompts"> = {
     assert.deepEqual(await store.prompts.list(), [given]);
     assert.equal(await asUser(suite.store(), freshId()).prompts.get(given.hash), undefined);
     const other = await suite.connect();
-    assert.equal(await asUser(other, store.user).prompts.get(given.hash), given.text);
+    assert.equal(await asUser(other, store.userId).prompts.get(given.hash), given.text);
     await other.close();
   },
 
@@ -59,7 +59,7 @@ export const promptCases: CasesWith<"prompts"> = {
     const parent = await threadOf(store);
     await name(parent, [before]);
     const as = freshId();
-    assert.equal((await fork(parent, parent.lease.thread, { as })).kind, "forked");
+    assert.equal((await fork(parent, parent.lease.threadId, { as })).kind, "forked");
     await name(parent, [after]);
     await remove(parent);
     assert.deepEqual(await store.prompts.list(), [before]);
@@ -90,12 +90,12 @@ async function threadOf(store: Keeping): Promise<Writer> {
 }
 
 async function name(writer: Writer, prompts: readonly PromptText[]): Promise<string> {
-  const head = (await writer.store.head(writer.lease.thread))!;
+  const head = (await writer.store.head(writer.lease.threadId))!;
   const batch = await prepare(writer, head, [{ kind: "event", event: { type: "request", hash: `${head.version}` } }]);
-  return (await writer.store.append(writer.lease.thread, { ...batch, prompts })).kind;
+  return (await writer.store.append(writer.lease.threadId, { ...batch, prompts })).kind;
 }
 
 async function remove({ store, lease }: Writer): Promise<void> {
   await store.releaseLease(lease);
-  assert.equal(await store.deleteThread(lease.thread), "deleted");
+  assert.equal(await store.deleteThread(lease.threadId), "deleted");
 }

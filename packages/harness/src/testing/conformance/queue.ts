@@ -23,8 +23,8 @@ export function queueConformance(name: string, open: () => Promise<QueueEngine>)
     });
     const kit: Kit = {
       engine: () => engine,
-      setUp: async (thread, options) => {
-        const made = await setUpQueue(engine, thread, options);
+      setUp: async (threadId, options) => {
+        const made = await setUpQueue(engine, threadId, options);
         queues.push(made.queue);
         return made;
       },

@@ -23,7 +23,7 @@ export const stateCases: Cases = {
       assert.equal((await redo(writer)).kind, "redone");
       assert.deepEqual(await stateNow(writer), state);
     }
-    await assertSound(writer, writer.lease.thread);
+    await assertSound(writer, writer.lease.threadId);
   },
 
   "what stands between a state and its checkpoint but was taken back is passed over": async (suite) => {
@@ -34,12 +34,12 @@ export const stateCases: Cases = {
     assert.deepEqual(await stateNow(writer), more.at(-1));
     await undo(writer);
     assert.deepEqual(await stateNow(writer), more.at(-2));
-    await assertSound(writer, writer.lease.thread);
+    await assertSound(writer, writer.lease.threadId);
   },
 
   "a fork reads on from its parent's states, also when the parent is gone": async (suite) => {
     const writer = await freshThread(suite.store());
-    const parent = writer.lease.thread;
+    const parent = writer.lease.threadId;
     const states = await compactOften(writer, 10);
     const child = freshId();
     assert.equal((await fork(writer, parent, { as: child })).kind, "forked");
@@ -57,17 +57,17 @@ export const stateCases: Cases = {
 
   "a redaction erases the words from every state that could hold them, and the next state is whole": async (suite) => {
     const writer = await freshThread(suite.store());
-    const { thread } = writer.lease;
+    const { threadId } = writer.lease;
     const states = await compactOften(writer, 12, [], "the password is swordfish-4711");
-    const [target] = await collect(writer.store.records(thread, { kinds: ["message"], range: [9, 99] }));
+    const [target] = await collect(writer.store.records(threadId, { kinds: ["message"], range: [9, 99] }));
     await writer.store.releaseLease(writer.lease);
-    assert.equal((await redact(writer, thread, target!.chained.seq)).kind, "redacted");
-    const own = await writerOf(writer, thread);
+    assert.equal((await redact(writer, threadId, target!.chained.seq)).kind, "redacted");
+    const own = await writerOf(writer, threadId);
     assert.equal(await stateNow(own), null);
     const next = await compactOften(own, 1, [{ facts: [] }]);
     assert.deepEqual(await stateNow(own), next[0]);
     for (let left = 13; left > 0; left--) {
-      const { compaction } = (await writer.store.head(thread))!;
+      const { compaction } = (await writer.store.head(threadId))!;
       const state = await stateNow(own);
       const before = compaction! < target!.chained.seq;
       if (left <= 12) assert.deepEqual(state, before ? states[left - 1] : null, `compaction ${left}`);
@@ -75,7 +75,7 @@ export const stateCases: Cases = {
     }
     for (const { chained } of await compactionsOf(own))
       if (chained.seq > target!.chained.seq) assert.doesNotMatch(chained.body!, /swordfish/);
-    await assertSound(own, thread);
+    await assertSound(own, threadId);
   },
 };
 
@@ -121,5 +121,5 @@ async function stateNow(writer: Writer): Promise<Json> {
 }
 
 function compactionsOf({ store, lease }: Pick<Writer, "lease"> & { store: Store }) {
-  return collect(store.records(lease.thread, { kinds: ["compaction"] }));
+  return collect(store.records(lease.threadId, { kinds: ["compaction"] }));
 }

@@ -6,7 +6,7 @@ import { assertSound, type Cases, compact, freshThread, prune, say, seqOf } from
 export const undoCases: Cases = {
   "[F43] the newest prune or compaction is taken back, and brought back by a redo": async (suite) => {
     const writer = await freshThread(suite.store());
-    const head = async () => (await writer.store.head(writer.lease.thread))!;
+    const head = async () => (await writer.store.head(writer.lease.threadId))!;
     await say(writer, "1", "2", "3", "4", "5", "6");
     assert.deepEqual(await undo(writer), { kind: "refused", reason: "nothing-to-undo" });
     assert.deepEqual(await redo(writer), { kind: "refused", reason: "nothing-to-redo" });
@@ -31,7 +31,7 @@ export const undoCases: Cases = {
     for (const expected of [second, first, pruned]) {
       const result = await undo(writer);
       assert.deepEqual([result.kind, result.kind === "undone" && result.of], ["undone", expected]);
-      await assertSound(writer, writer.lease.thread);
+      await assertSound(writer, writer.lease.threadId);
     }
     assert.equal((await undo(writer)).kind, "refused");
     assert.deepEqual([(await head()).compaction, (await head()).hiddenThrough, (await head()).prunes], [null, 0, []]);
@@ -46,7 +46,7 @@ export const undoCases: Cases = {
     const other = seqOf(await compact(writer, { covers: [1, 2], folds: null }));
     const refused = await redo(writer);
     assert.deepEqual([refused.kind, "by" in refused && refused.by], ["refused", other]);
-    await assertSound(writer, writer.lease.thread);
+    await assertSound(writer, writer.lease.threadId);
   },
 
   "pins are set and taken off, on messages only": async (suite) => {
@@ -55,11 +55,11 @@ export const undoCases: Cases = {
     await pin(writer, 3);
     await pin(writer, 1);
     await pin(writer, 3);
-    assert.deepEqual((await writer.store.head(writer.lease.thread))!.pins, [1, 3]);
+    assert.deepEqual((await writer.store.head(writer.lease.threadId))!.pins, [1, 3]);
     await pin(writer, 3, "off");
-    assert.deepEqual((await writer.store.head(writer.lease.thread))!.pins, [1]);
+    assert.deepEqual((await writer.store.head(writer.lease.threadId))!.pins, [1]);
     assert.deepEqual(await pin(writer, 4), { kind: "no-message", target: 4 });
     assert.deepEqual(await pin(writer, 99), { kind: "no-message", target: 99 });
-    await assertSound(writer, writer.lease.thread);
+    await assertSound(writer, writer.lease.threadId);
   },
 };

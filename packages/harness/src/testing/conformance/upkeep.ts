@@ -9,12 +9,12 @@ export const upkeepCases: CasesWith<"upkeep"> = {
     await say(writer, "stays");
     await say(gone, "goes");
     await gone.store.releaseLease(gone.lease);
-    assert.equal(await gone.store.deleteThread(gone.lease.thread), "deleted");
+    assert.equal(await gone.store.deleteThread(gone.lease.threadId), "deleted");
     const { upkeep } = suite.store();
     await upkeep.vacuum();
     assert.ok(["clean", "held"].includes((await upkeep.scrub()).kind));
     assert.equal((await upkeep.check()).ok, true);
-    assert.deepEqual(await textsOf(writer.store, writer.lease.thread), ["stays"]);
-    await assertSound(writer, writer.lease.thread);
+    assert.deepEqual(await textsOf(writer.store, writer.lease.threadId), ["stays"]);
+    await assertSound(writer, writer.lease.threadId);
   },
 };

@@ -40,7 +40,7 @@ export const userCases: Cases = {
     await bob.releaseLease(writer.lease);
     const batch = { expect: own.version, records: [], head: own, lease: writer.lease };
     assert.deepEqual(await bob.append(id, batch), { kind: "missing" });
-    assert.deepEqual(await bob.redact({ bodies: [], batches: [{ thread: id, batch }] }), { kind: "missing" });
+    assert.deepEqual(await bob.redact({ bodies: [], batches: [{ threadId: id, batch }] }), { kind: "missing" });
     assert.deepEqual((await fork(ofUser(suite.store(), "bob"), id, { as: freshId() })).kind, "missing");
     assert.deepEqual(await bob.sharers(id, 1), []);
     assert.equal(await bob.writeHead(id, own), "missing");
@@ -54,7 +54,7 @@ export const userCases: Cases = {
     const [ann, bob] = [ofUser(suite.store(), "ann"), ofUser(suite.store(), "bob")];
     for (const own of [ann, bob]) {
       await createThread(own, { id });
-      await say(await writerOf(own, id), `${own.store.user} 1`, `${own.store.user} 2`);
+      await say(await writerOf(own, id), `${own.store.userId} 1`, `${own.store.userId} 2`);
       assert.equal((await fork(own, id, { as, at: 1 })).kind, "forked");
       assert.deepEqual(await own.store.sharers(id, 1), [id, as]);
     }
@@ -78,15 +78,15 @@ export const userCases: Cases = {
       "..",
       "🦊".repeat(500),
     ];
-    for (const user of users) {
-      const own = ofUser(suite.store(), `${user}`);
-      assert.equal(await createThread(own, { id }), "created", user);
-      await say(await writerOf(own, id), user);
+    for (const userId of users) {
+      const own = ofUser(suite.store(), `${userId}`);
+      assert.equal(await createThread(own, { id }), "created", userId);
+      await say(await writerOf(own, id), userId);
     }
-    for (const user of users) assert.deepEqual(await textsOf(suite.store().forUser(user), id), [user]);
-    const listed = (await collect(everyUser(suite.store()))).map(({ user }) => user);
+    for (const userId of users) assert.deepEqual(await textsOf(suite.store().forUser(userId), id), [userId]);
+    const listed = (await collect(everyUser(suite.store()))).map(({ userId }) => userId);
     assert.deepEqual(
-      users.filter((user) => !listed.includes(user)),
+      users.filter((userId) => !listed.includes(userId)),
       [],
     );
     assert.equal(new Set(listed).size, listed.length);
@@ -105,6 +105,6 @@ export const userCases: Cases = {
   },
 };
 
-function ofUser(store: Store, user: string) {
-  return steppingDeps(store.forUser(user));
+function ofUser(store: Store, userId: string) {
+  return steppingDeps(store.forUser(userId));
 }

@@ -12,13 +12,13 @@ export function retrying({ engine, setUp }: Kit): void {
     let failures = 2;
     const { queue, turn, of, mine, idle } = await setUp("flaky", {
       process: async (job) => {
-        if (job.thread === "flaky" && failures-- > 0)
+        if (job.threadId === "flaky" && failures-- > 0)
           return { kind: "failed", reason: "model-failed", detail: "no answer" };
         return learn(engine().store, job);
       },
     });
     await turn("I am allergic to nuts.");
-    await queue.makeDue({ user: "ada", thread: "flaky" });
+    await queue.makeDue({ userId: "ada", threadId: "flaky" });
     const before = engine().clock().getTime();
     await queue.start();
     for (const attempt of [1, 2]) {
@@ -40,17 +40,17 @@ export function givingUp({ engine, setUp }: Kit): void {
     const { queue, turn, of, mine, idle } = await setUp("hopeless", {
       maxAttempts: 2,
       process: async (job) => {
-        if (job.thread === "hopeless" && broken) throw new Error("no credit left");
+        if (job.threadId === "hopeless" && broken) throw new Error("no credit left");
         return learn(engine().store, job);
       },
     });
     const dead = async (failures: number) => {
-      await queue.makeDue({ user: "ada", thread: "hopeless" });
+      await queue.makeDue({ userId: "ada", threadId: "hopeless" });
       await until(
         async () => of("job-fail").length === failures - 1 && (await mine())[0]?.state === "waiting",
         "one failure",
       );
-      await queue.makeDue({ user: "ada", thread: "hopeless" });
+      await queue.makeDue({ userId: "ada", threadId: "hopeless" });
       await until(async () => (await mine())[0]?.state === "dead", "it is given up");
       assert.equal(of("job-fail").length, failures);
     };
@@ -58,7 +58,7 @@ export function givingUp({ engine, setUp }: Kit): void {
     await turn("I moved to Bergen.");
     await dead(2);
     const [job] = await mine();
-    assert.deepEqual([job!.user, job!.key, job!.attempts, job!.error], ["ada", "default", 2, "no credit left"]);
+    assert.deepEqual([job!.userId, job!.key, job!.attempts, job!.error], ["ada", "default", 2, "no credit left"]);
     await engine().elapse(1000 * MINUTE);
     await aFewPolls();
     assert.equal(of("job-start").length, 2);
@@ -82,10 +82,10 @@ export function draining({ engine, setUp }: Kit): void {
       },
     });
     await turn("I play the cello.");
-    await queue.makeDue({ user: "ada", thread: "interrupted" });
+    await queue.makeDue({ userId: "ada", threadId: "interrupted" });
     await queue.start();
     await until(async () => of("job-fail").length === 1 && (await mine())[0]?.state === "waiting", "it failed once");
-    await queue.makeDue({ user: "ada", thread: "interrupted" });
+    await queue.makeDue({ userId: "ada", threadId: "interrupted" });
     await until(async () => of("job-start").length === 2, "it runs again");
     await queue.stop();
     const [left] = await mine();
@@ -122,7 +122,7 @@ export function exactness({ engine, setUp }: Kit): void {
     await turn("My neighbour is called Kari.");
     await turn("I collect stamps.");
     await save(engine().store, "fenced", { watermark: 0, texts: [], fenced: ["fenced#1"] });
-    await queue.makeDue({ user: "ada", thread: "fenced" });
+    await queue.makeDue({ userId: "ada", threadId: "fenced" });
     await queue.start();
     await idle();
     assert.deepEqual((await learned(engine().store, "fenced")).texts, ["I collect stamps."]);
@@ -132,10 +132,10 @@ export function exactness({ engine, setUp }: Kit): void {
     const { queue, turn, mine, writer } = await setUp("refused");
     const stale = await prepare(writer, (await engine().store.head("refused"))!, []);
     await turn("I sing in a choir.");
-    await queue.makeDue({ user: "ada", thread: "refused" });
+    await queue.makeDue({ userId: "ada", threadId: "refused" });
     await queue.start();
     await until(async () => (await mine()).length === 0, "the turn's own job is done");
-    const jobs = [queue.job({ agent: "default", throughSeq: 2 })];
+    const jobs = [queue.job({ agentName: "default", throughSeq: 2 })];
     assert.equal((await engine().store.append("refused", { ...stale, jobs })).kind, "conflict");
     assert.deepEqual(await mine(), []);
   });
@@ -143,7 +143,7 @@ export function exactness({ engine, setUp }: Kit): void {
   test("a job may come twice: it does its work once", async () => {
     const { queue, turn } = await setUp("twice");
     const throughSeq = await turn("I swim on Mondays.");
-    const job = memoryJob({ thread: "twice", user: "ada", agent: "default", throughSeq });
+    const job = memoryJob({ threadId: "twice", userId: "ada", agentName: "default", throughSeq });
     await learn(engine().store, job);
     await learn(engine().store, job);
     assert.deepEqual(await queue.drain(60_000), { kind: "drained" });

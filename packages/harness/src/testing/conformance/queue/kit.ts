@@ -18,14 +18,14 @@ export interface QueueEngine {
 export interface Kit {
   readonly engine: () => QueueEngine;
   /** Its queue is stopped when the test ends. */
-  readonly setUp: (thread: string, options?: Partial<MemoryQueueOptions>) => ReturnType<typeof setUpQueue>;
+  readonly setUp: (threadId: string, options?: Partial<MemoryQueueOptions>) => ReturnType<typeof setUpQueue>;
 }
 
 export const MINUTE = 60_000;
 
 /** A queue that waits an hour and is started by the test, on a thread of its own, with a record of what it ran. */
-export async function setUpQueue(engine: QueueEngine, thread: string, options: Partial<MemoryQueueOptions> = {}) {
-  const writer = await writeThread(engine.store, thread);
+export async function setUpQueue(engine: QueueEngine, threadId: string, options: Partial<MemoryQueueOptions> = {}) {
+  const writer = await writeThread(engine.store, threadId);
   const events: JobEvent[] = [];
   const lines: string[] = [];
   const queue = createMemoryQueue(engine.store, {
@@ -41,11 +41,11 @@ export async function setUpQueue(engine: QueueEngine, thread: string, options: P
   });
   const of = (type: JobEvent["type"]): Job[] =>
     events.flatMap((event) =>
-      "job" in event && event.type === type && event.job.thread === thread ? [event.job] : [],
+      "job" in event && event.type === type && event.job.threadId === threadId ? [event.job] : [],
     );
   const mine = async (): Promise<readonly JobStatus[]> =>
-    (await engine.store.outbox.list()).filter((job) => job.thread === thread);
-  const idle = () => until(async () => (await mine()).length === 0, `no job left of ${thread}`);
+    (await engine.store.outbox.list()).filter((job) => job.threadId === threadId);
+  const idle = () => until(async () => (await mine()).length === 0, `no job left of ${threadId}`);
   return {
     queue,
     lines,

@@ -18,7 +18,7 @@ export function debouncing({ engine, setUp }: Kit): void {
     await engine().elapse(30 * MINUTE);
     await idle();
     assert.deepEqual(of("job-start"), [
-      { queue: "memory", key: "default", user: "ada", thread: "burst", payload: { throughSeq: last } },
+      { queue: "memory", key: "default", userId: "ada", threadId: "burst", payload: { throughSeq: last } },
     ]);
     const { texts } = await learned(engine().store, "burst");
     assert.deepEqual(texts, ["I live in Oslo.", "I work at a bakery.", "I like rye bread."]);
@@ -46,7 +46,7 @@ export function makingDue({ engine, setUp }: Kit): void {
     const other = await setUp("not-compacted");
     await turn("I have two cats.");
     await other.turn("I have a dog.");
-    await queue.makeDue({ user: "ada", thread: "compacted" });
+    await queue.makeDue({ userId: "ada", threadId: "compacted" });
     await turn("They are called Ada and Alan.");
     await queue.start();
     await idle();
@@ -66,7 +66,7 @@ export function makingDue({ engine, setUp }: Kit): void {
     let most = 0;
     const { queue, turn, of, idle } = await setUp("overlap", {
       process: async (job) => {
-        if (job.thread !== "overlap") return learn(engine().store, job);
+        if (job.threadId !== "overlap") return learn(engine().store, job);
         most = Math.max(most, ++inside);
         await gate;
         const outcome = await learn(engine().store, job);
@@ -76,10 +76,10 @@ export function makingDue({ engine, setUp }: Kit): void {
     });
     await queue.start();
     await turn("I play the cello.");
-    await queue.makeDue({ user: "ada", thread: "overlap" });
+    await queue.makeDue({ userId: "ada", threadId: "overlap" });
     await until(async () => inside === 1, "the first job runs");
     await turn("I also play the flute.");
-    await queue.makeDue({ user: "ada", thread: "overlap" });
+    await queue.makeDue({ userId: "ada", threadId: "overlap" });
     await aFewPolls();
     assert.equal(of("job-start").length, 1);
     open();
