@@ -34,7 +34,7 @@ test("every route answers its user as the description says", async (t) => {
     if (example.status !== undefined) continue;
     const type = String(answer.headers["content-type"]);
     const gives = route.streams === "always" ? "text/event-stream" : (route.gives ?? "application/json");
-    assert.ok(type.startsWith(gives), `${name} gives ${type}`);
+    assert.ok(gives === "*/*" || type.startsWith(gives), `${name} gives ${type}`);
     const given = gives === "application/json" ? JSON.parse(answer.text) : answer.text;
     const checked = route.answer.safeParse(given);
     assert.ok(checked.success, `${name}: ${JSON.stringify(checked.error?.issues)}`);
@@ -130,4 +130,37 @@ test("with a window, view and context show what that window would force, and wri
     assert.deepEqual([now.simulated, forced.simulated, smaller < size], [false, true, true], what);
   }
   assert.equal((await at.ask("GET", "/api/threads/t", "ada")).text, before);
+});
+
+test("a skill that is switched off is in no prompt, until it is switched on again", async (t) => {
+  const at = await world(t);
+  const prompt = async () => {
+    const { agent, memory } = await at.home.agent();
+    const { threadId } = await agent.generate({ prompt: "What now?" });
+    await memory?.close(0);
+    await agent.close();
+    const { text } = await sent(at, `/api/threads/${threadId}/requests/1`, {
+      headers: { "x-api-key": at.keys.ops, "x-palimpsest-user": "default" },
+    });
+    return /About birds/.test(text);
+  };
+  const turn = (enabled: boolean) => at.ask("PUT", "/api/skills/birds", "ops", { body: { enabled } });
+  assert.equal(await prompt(), true);
+  assert.equal((await turn(false)).status, 200);
+  assert.deepEqual(JSON.parse((await at.ask("GET", "/api/skills", "ada")).text).skills[0].enabled, false);
+  assert.equal(await prompt(), false);
+  await turn(true);
+  assert.equal(await prompt(), true);
+  assert.equal((await at.ask("PUT", "/api/skills/none", "ops", { body: { enabled: true } })).status, 404);
+});
+
+test("the lab plays a thread of the caller's, and nobody else's", async (t) => {
+  const at = await world(t);
+  const play = (as: "ada" | "bob") => at.ask("POST", "/api/lab", as, { query: "?thread=t&window=4000", text: "" });
+  const played = JSON.parse((await play("ada")).text);
+  assert.ok(played.policies.length > 2);
+  assert.deepEqual([played.window, played.transcripts[0].messages], [4000, 8]);
+  assert.equal((await play("bob")).status, 404);
+  const nothing = await at.ask("POST", "/api/lab", "ada", { text: "" });
+  assert.deepEqual([nothing.status, codeOf(nothing)], [422, "no-transcript"]);
 });

@@ -7,7 +7,9 @@ import { actingRoutes } from "./resources/acting.ts";
 import { approvalRoutes } from "./resources/approvals.ts";
 import { catalogRoutes } from "./resources/catalog.ts";
 import { chatRoutes } from "./resources/chat.ts";
+import { fileRoutes } from "./resources/files.ts";
 import { keyRoutes } from "./resources/keys.ts";
+import { labRoutes } from "./resources/lab.ts";
 import { lookingRoutes } from "./resources/looking.ts";
 import { memoryRoutes } from "./resources/memory.ts";
 import { runRoutes } from "./resources/runs.ts";
@@ -34,8 +36,10 @@ export function allRoutes({ status, agents, runs, after, version }: RouteDeps): 
     ...runRoutes({ agents, runs }),
     ...approvalRoutes(agents),
     ...chatRoutes({ agents, runs, after }),
+    ...fileRoutes,
     ...memoryRoutes,
     ...catalogRoutes,
+    ...labRoutes,
     ...userRoutes,
     ...keyRoutes,
     route({

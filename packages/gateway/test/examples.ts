@@ -23,6 +23,8 @@ export interface Example {
   readonly text?: string;
   /** What its user gets where nothing is waiting or under way. */
   readonly status?: number;
+  /** The same, as the bytes of a file. */
+  readonly file?: string;
   /** Requests that make it possible, about the same thread. */
   readonly before?: readonly (readonly [keyof typeof EXAMPLES & string, unknown])[];
 }
@@ -75,6 +77,11 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   "POST /api/chat": { body: { id: "new", messages: [MINE] } },
   "GET /api/chat/{id}": {},
   "GET /api/chat/{id}/stream": { status: 204 },
+  "POST /api/threads/{id}/uploads": { query: "?name=notes.txt", file: "Herons wade." },
+  "GET /api/threads/{id}/uploads": {},
+  "DELETE /api/threads/{id}/uploads/{name}": { body: {} },
+  "GET /api/threads/{id}/artifacts": {},
+  "GET /api/threads/{id}/artifacts/{path}": {},
   "GET /api/memory": {},
   "PUT /api/memory": { body: { "userContext.topOfMind": "cranes" } },
   "GET /api/memory/facts": { query: "?q=heron" },
@@ -91,7 +98,9 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   "GET /api/memory/status": {},
   "GET /api/models": {},
   "GET /api/skills": {},
+  "PUT /api/skills/{name}": { body: { enabled: false } },
   "GET /api/subagents": {},
+  "POST /api/lab": { text: LINES, query: "?window=8000" },
   "GET /api/user": {},
   "GET /api/user/export": {},
   "DELETE /api/user": {},
@@ -114,7 +123,7 @@ export interface World extends Running {
 
 /** Ada has a thread with some turns by an agent, and a fact; nobody else has anything. */
 export async function world(t: TestContext): Promise<World> {
-  const at = await running(t);
+  const at = await running(t, { skill: "birds" });
   const rows = at.home.store.keys!;
   const key = async (userId: string, role: "user" | "admin") =>
     (await createKey(rows, { user: userId, role, expiresAt: null }, new Date())).key;
@@ -123,15 +132,16 @@ export async function world(t: TestContext): Promise<World> {
   await talk(ada);
   const message = await firstMessage(ada);
   let count = 0;
-  const ask: World["ask"] = (name, path, as, { query = "", body, text } = {}) => {
+  const ask: World["ask"] = (name, path, as, { query = "", body, text, file } = {}) => {
     const [method] = name.split(" ") as [string];
     const json = body === undefined ? undefined : JSON.stringify(body).replace(`:${MESSAGE}}`, `:${message}}`);
     const headers = {
       authorization: `Bearer ${keys[as]}`,
       ...(json !== undefined && { "content-type": "application/json" }),
       ...(text !== undefined && { "content-type": "application/jsonl" }),
+      ...(file !== undefined && { "content-type": "application/octet-stream", "x-palimpsest-upload": "1" }),
     };
-    const content = text ?? json;
+    const content = text ?? file ?? json;
     return sent(at, path + query, { method, headers, ...(content !== undefined && { body: content }) });
   };
   const made = async (name: string, path: string, body: object) =>
@@ -142,11 +152,19 @@ export async function world(t: TestContext): Promise<World> {
     const fact = path.includes("{fact}")
       ? (await made("POST facts", "/api/memory/facts", { content: `Watches herons at mile ${count}` })).fact.id
       : "";
+    if (/\{(name|path)\}/.test(path))
+      await ask("POST uploads", `/api/threads/${thread}/uploads`, "ada", {
+        query: "?name=birds.txt",
+        file: "Grey herons.",
+      });
     const run = path.includes("{run}")
       ? (await made("POST runs", "/api/threads/t/runs", { prompt: `Note the heron ${count}` })).run
       : "";
     const id = path.includes("{key}") ? (await made("POST keys", "/api/keys", { user: "dora" })).id : "";
+    const name = path.includes("/skills/") ? "birds" : "birds.txt";
     return path
+      .replace("{name}", name)
+      .replace("{path}", "uploads/birds.txt")
       .replace("{id}", thread)
       .replace("{fact}", fact)
       .replace("{run}", run)

@@ -1,5 +1,5 @@
 /** A gateway on a home of its own, on a real port, closed with the test. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,11 +18,20 @@ export interface Running {
 export interface RunningOptions extends Partial<Pick<GatewayOptions, "log" | "agent" | "clock">> {
   /** The text of `config.yaml`. */
   readonly config?: string;
+  /** The name of a skill it has. */
+  readonly skill?: string;
 }
 
-export async function running(t: TestContext, { config, ...options }: RunningOptions = {}): Promise<Running> {
+export async function running(t: TestContext, { config, skill, ...options }: RunningOptions = {}): Promise<Running> {
   const directory = mkdtempSync(join(tmpdir(), "palimpsest-gateway-"));
   if (config !== undefined) writeFileSync(join(directory, "config.yaml"), config);
+  if (skill !== undefined) {
+    mkdirSync(join(directory, "skills", skill), { recursive: true });
+    writeFileSync(
+      join(directory, "skills", skill, "SKILL.md"),
+      `---\nname: ${skill}\ndescription: About ${skill}\n---\nLook.\n`,
+    );
+  }
   const home = await openHome({ home: directory, cwd: directory, env: { HOME: directory } });
   const lines: RequestLine[] = [];
   const log = (line: LogLine) => void ("request" in line && lines.push(line));

@@ -31,7 +31,9 @@ export async function readBytes(
 }
 
 async function readBody(route: Route, request: Request, { bodyBytes }: { readonly bodyBytes: number }) {
-  const text = utf8(await readBytes(request.body ?? [], request.headers.get("content-length"), bodyBytes));
+  const bytes = await readBytes(request.body ?? [], request.headers.get("content-length"), bodyBytes);
+  if (route.takes === "files") return bytes;
+  const text = utf8(bytes);
   if (route.takes === "text") return text;
   // An act without settings needs no body.
   if (text.trim() === "") return {};

@@ -33,7 +33,10 @@ function operation(route: Route): object {
     security: isOpen ? [] : [{ bearer: [] }, { apiKey: [] }],
     parameters: [...pathParameters(route), ...queryParameters(route)],
     ...(body !== undefined && {
-      requestBody: { required: true, content: { [contentType(takes)]: { schema: schemaOf(body, "input") } } },
+      requestBody: {
+        required: true,
+        content: takes === "files" ? FILES : { [contentType(takes)]: { schema: schemaOf(body, "input") } },
+      },
     }),
     responses: {
       [status]: { description: "Done.", content: contentOf(route) },
@@ -50,6 +53,12 @@ function contentOf({ answer, gives = "application/json", streams }: Route): obje
   if (streams === "always") return events;
   return { [gives]: { schema: schemaOf(answer, "output") }, ...(streams === "also" && events) };
 }
+
+const BINARY = { type: "string", format: "binary" };
+const FILES = {
+  "multipart/form-data": { schema: { type: "object", properties: { file: { type: "array", items: BINARY } } } },
+  "application/octet-stream": { schema: BINARY },
+};
 
 function contentType(takes: Route["takes"]): string {
   return takes === "text" ? "application/jsonl" : "application/json";

@@ -6,6 +6,7 @@ import type { Home } from "palimpsest/internal/home";
 import type { z } from "zod";
 import type { Access, Caller } from "../access/admit.ts";
 import type { Meter } from "../metrics/metrics.ts";
+import type { Download } from "./download.ts";
 import type { EventStream } from "./event-stream.ts";
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -13,14 +14,14 @@ type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 /** A route as the server sees it, whatever its schemas are. */
 export interface Route {
   readonly method: Method;
-  /** With names in braces: `/api/threads/{id}`. */
+  /** With names in braces: `/api/threads/{id}`; `{path}` may hold slashes. */
   readonly path: string;
   readonly summary: string;
   readonly access: Access;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType;
-  /** `text`: any text, given to the schema as a string. */
-  readonly takes?: "json" | "text";
+  /** `text`: any text, given to the schema as a string. `files`: the bytes of a form or of one file. */
+  readonly takes?: "json" | "text" | "files";
   readonly answer: z.ZodType;
   /** Other than `application/json`. */
   readonly gives?: string;
@@ -35,6 +36,7 @@ export interface Call<Query, Body> {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;
   readonly body: Body;
+  readonly contentType: string | null;
   readonly caller: Caller;
   /** The home as the caller's user sees it. */
   readonly home: Home;
@@ -68,7 +70,9 @@ type Entry<Query extends z.ZodObject, Body extends z.ZodType, Answer extends z.Z
   readonly query?: Query;
   readonly body?: Body;
   readonly answer: Answer;
-  handle(call: Call<z.output<Query>, z.output<Body>>): Promise<z.input<Answer> | Stream | EventStream | typeof NOTHING>;
+  handle(
+    call: Call<z.output<Query>, z.output<Body>>,
+  ): Promise<z.input<Answer> | Stream | Download | EventStream | typeof NOTHING>;
 };
 
 /** An entry of the table; the compiler holds its work to its schemas. */

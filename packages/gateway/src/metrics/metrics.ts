@@ -5,7 +5,7 @@
 import type { AgentEvent } from "palimpsest/agent";
 import { createRegistry, type Registry, type Sample } from "./registry.ts";
 
-export interface CallUsage {
+interface CallUsage {
   /** The whole prompt, cached part included. */
   readonly input: number;
   readonly output: number;

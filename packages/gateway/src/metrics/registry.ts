@@ -1,12 +1,12 @@
 /** Counters, gauges and histograms as the Prometheus text format writes them. Knows nothing of what is counted. */
 
-export type Labels = Readonly<Record<string, string>>;
+type Labels = Readonly<Record<string, string>>;
 
-export interface Counter {
+interface Counter {
   add(amount: number, labels?: Labels): void;
 }
 
-export interface Histogram {
+interface Histogram {
   observe(value: number, labels?: Labels): void;
 }
 

@@ -1,9 +1,12 @@
 /** What there is to use: models, skills, sub-agents. Addresses and keys of providers are never shown. */
+import { switchSkill } from "palimpsest/internal/assistant";
 import { modelsDocument, skillsDocument, subagentsDocument } from "palimpsest/internal/documents";
 import { z } from "zod";
+import { notFound } from "../http/problem.ts";
 import { type Route, route } from "../http/route.ts";
 import { list } from "../http/schemas.ts";
 
+const skill = z.strictObject({ name: z.string(), description: z.string(), enabled: z.boolean() });
 const window = z.strictObject({ tokens: z.number(), source: z.string() });
 
 export const catalogRoutes: readonly Route[] = [
@@ -34,10 +37,26 @@ export const catalogRoutes: readonly Route[] = [
     summary: "The skills an agent here has",
     access: "user",
     answer: z.strictObject({
-      skills: list(z.strictObject({ name: z.string(), description: z.string() })),
+      skills: list(skill),
       skipped: list(z.strictObject({ folder: z.string(), problem: z.string() })),
     }),
     handle: async ({ home }) => skillsDocument(home.directory, await home.settings()),
+  }),
+  route({
+    method: "PUT",
+    path: "/api/skills/{name}",
+    summary: "Switch a skill on or off, for every agent here from its next run on",
+    access: "admin",
+    body: z.strictObject({ enabled: z.boolean() }),
+    answer: skill,
+    async handle({ home, params, body }) {
+      const name = params["name"]!;
+      const { skills } = await skillsDocument(home.directory, await home.settings());
+      const found = skills.find((one) => one.name === name);
+      if (found === undefined) throw notFound(`skill ${JSON.stringify(name.slice(0, 140))}`);
+      await switchSkill(home.directory, name, body.enabled ? "on" : "off");
+      return { ...found, enabled: body.enabled };
+    },
   }),
   route({
     method: "GET",

@@ -10,6 +10,7 @@ import { type ListedKey, listKeys } from "../access/keys.ts";
 import { ProblemError } from "../http/problem.ts";
 import { type Route, route, Stream } from "../http/route.ts";
 import { list } from "../http/schemas.ts";
+import { exportedFiles } from "./files.ts";
 
 export const userRoutes: readonly Route[] = [
   route({
@@ -81,6 +82,7 @@ async function* everything(home: Home): AsyncGenerator<string> {
     const { id } = summary.header;
     yield line({ kind: "thread", thread: threadDocument(summary) });
     for await (const { record } of home.store.records(id)) yield line({ kind: "record", thread: id, record });
+    for await (const piece of exportedFiles(home, id)) yield line(piece);
   }
   const repository = await home.memory(home.store);
   for (const scope of await scopesOf(repository, home.userId))

@@ -10,6 +10,7 @@ import type { Home } from "palimpsest/internal/home";
 import type { ThreadDeps } from "palimpsest/threads";
 import { type Access, admit, type Caller, isLoopback, type KeyFacts, type RequestFacts } from "../access/admit.ts";
 import type { LimitKind, Limits, Taken } from "../access/limits.ts";
+import { Download } from "../http/download.ts";
 import { type After, EVENT_STREAM_HEADERS, EventStream, eventStreamBody } from "../http/event-stream.ts";
 import { readBytes, readInput } from "../http/input.ts";
 import { type Problem, ProblemError, problemOf, problemResponse } from "../http/problem.ts";
@@ -67,7 +68,7 @@ type Ctx = Context<{ Bindings: Partial<HttpBindings> }>;
 export function createApp(deps: AppDeps): App {
   const app: App = new Hono();
   for (const route of deps.routes)
-    app.on(route.method, route.path.replaceAll(/\{(\w+)\}/g, ":$1"), (c) => {
+    app.on(route.method, patternOf(route.path), (c) => {
       const params = Object.fromEntries(pathNames(route.path).map((name) => [name, c.req.param(name) ?? ""]));
       return answered(c, deps, route, (caller) => limited(route, caller, () => work(route, params, c, caller)));
     });
@@ -134,6 +135,7 @@ export function createApp(deps: AppDeps): App {
     const call = {
       params,
       ...input,
+      contentType: headers.get("content-type"),
       caller,
       home,
       providerKey,
@@ -147,6 +149,11 @@ export function createApp(deps: AppDeps): App {
 
 /** The vendors' own paths, which no table of ours lists. */
 const COMPATIBLE = { access: "provider", path: "/v1/*" } as const;
+
+/** As the router writes it. */
+function patternOf(path: string): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => (name === "path" ? ":path{.+}" : `:${name}`));
+}
 
 /** What isn't a route is as closed as one. */
 const NOWHERE = { access: "user", path: "(none)" } as const;
@@ -286,6 +293,8 @@ function responseOf(
     release();
     return new Response(null, { status: 204 });
   }
+  if (answer instanceof Download)
+    return new Response(released(answer.body, release), { status, headers: answer.headers() });
   if (!(answer instanceof Stream)) {
     release();
     return Response.json(answer, { status });
@@ -294,6 +303,29 @@ function responseOf(
     status,
     headers: { "content-type": answer.type },
   });
+}
+
+/** As it comes; its place is free when it has been read, or nobody reads it any more. */
+function released(body: ReadableStream<Uint8Array>, release: () => void): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await reader.read().catch((error: unknown) => {
+          release();
+          throw error;
+        });
+        if (!done) return controller.enqueue(value);
+        release();
+        controller.close();
+      },
+      async cancel(reason) {
+        release();
+        await reader.cancel(reason);
+      },
+    },
+    { highWaterMark: 0 },
+  );
 }
 
 /** In pieces of some size: a message a write would cost more than the message. */

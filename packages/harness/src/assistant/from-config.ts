@@ -15,6 +15,7 @@ import type { EmitMemory } from "../memory/events.ts";
 import { pricesOf } from "../models/cost.ts";
 import { limitsIn } from "../models/learned-limits.ts";
 import { givenModel, type ResolvedModel, resolveModel } from "../models/resolve-model.ts";
+import { switchesIn } from "../skills/switched-off.ts";
 import type { Store } from "../stores/store.ts";
 import { subagentsFromConfig } from "../subagents/from-config.ts";
 import { workspaceFor } from "../subagents/shared-workspace.ts";
@@ -127,7 +128,7 @@ function filesOf(home: string, config: ConfigFile, model: ResolvedModel): DeepFi
     quota: workspaceQuota(config),
     vision: model.supportsVision,
     toolOutput: { maxTokens, perTool, exempt },
-    skills: { directory: resolve(home, config.skills.path) },
+    skills: { directory: resolve(home, config.skills.path), switches: switchesIn(home) },
   };
 }
 

@@ -2,13 +2,15 @@
 import { resolve } from "node:path";
 import type { ConfigFile } from "../config/schema.ts";
 import { readSkills } from "../skills/read-skills.ts";
+import { switchedOff, switchesIn } from "../skills/switched-off.ts";
 import { subagentsFromConfig } from "../subagents/from-config.ts";
 import { createRegistry } from "../subagents/registry.ts";
 
 export async function skillsDocument(home: string, { skills: { path } }: ConfigFile) {
   const { skills, skipped } = await readSkills(resolve(home, path));
+  const off = await switchedOff(switchesIn(home));
   return {
-    skills: skills.map(({ name, description }) => ({ name, description })),
+    skills: skills.map(({ name, description }) => ({ name, description, enabled: !off.has(name) })),
     skipped: skipped.map(({ folder, problem }) => ({ folder, problem })),
   };
 }

@@ -11,6 +11,7 @@ import { toolFacts } from "../tool-facts.ts";
 import { ToolFailure } from "../workspace/tool-failure.ts";
 import { readSkillFile, readSkills, type SkillsRead } from "./read-skills.ts";
 import { type LoadedSkill, renderSkills } from "./render-skills.ts";
+import { switchedOff } from "./switched-off.ts";
 
 declare module "../agent/features.ts" {
   interface FeatureEvents {
@@ -23,15 +24,18 @@ export interface SkillsOptions {
   readonly directory: string;
   /** Only these; null: all. */
   readonly only?: readonly string[] | null;
+  /** A file that lists the names of those that are switched off, read anew for each run. */
+  readonly switches?: string | null;
   /** Most characters of loaded skills that stay in the prompt after a compaction. */
   readonly maxLoadedChars?: number;
 }
 
-export function skills({ directory, only = null, maxLoadedChars = 8000 }: SkillsOptions): Middleware {
+export function skills(options: SkillsOptions): Middleware {
+  const { directory, maxLoadedChars = 8000 } = options;
   const loaded = stateList<LoadedSkill>("skills", ({ name }) => name);
   const reads = new WeakMap<Run, Promise<SkillsRead>>();
   const read = (run: Run): Promise<SkillsRead> => {
-    const cached = reads.get(run) ?? readWanted(directory, only);
+    const cached = reads.get(run) ?? readWanted(options);
     reads.set(run, cached);
     return cached;
   };
@@ -56,9 +60,10 @@ export function skills({ directory, only = null, maxLoadedChars = 8000 }: Skills
   };
 }
 
-async function readWanted(directory: string, only: readonly string[] | null): Promise<SkillsRead> {
+async function readWanted({ directory, only = null, switches = null }: SkillsOptions): Promise<SkillsRead> {
   const { skills: all, skipped } = await readSkills(directory);
-  return { skills: only === null ? all : all.filter(({ name }) => only.includes(name)), skipped };
+  const off = switches === null ? new Set() : await switchedOff(switches);
+  return { skills: all.filter(({ name }) => (only === null || only.includes(name)) && !off.has(name)), skipped };
 }
 
 const INPUT = z.strictObject({

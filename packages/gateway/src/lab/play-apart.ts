@@ -1,0 +1,35 @@
+/** The lab in a thread of its own, so that nobody else waits for it. One at a time: the next waits for its turn. */
+import { Worker } from "node:worker_threads";
+import type { LabAnswer, LabRequest } from "./play.ts";
+
+let turn: Promise<unknown> = Promise.resolve();
+
+export function playApart(request: LabRequest, signal: AbortSignal): Promise<LabAnswer> {
+  const answer = turn.then(() => play(request, signal));
+  turn = answer.catch(() => {});
+  return answer;
+}
+
+async function play(request: LabRequest, signal: AbortSignal): Promise<LabAnswer> {
+  signal.throwIfAborted();
+  const options = { workerData: request, resourceLimits: { maxOldGenerationSizeMb: 1024 } };
+  // The ending is said in a variable, so that a bundler takes the built file along.
+  const source = "./lab-worker.ts";
+  const worker = SOURCES
+    ? new Worker(new URL(source, import.meta.url), options)
+    : new Worker(new URL("./lab-worker.js", import.meta.url), options);
+  const stop = () => void worker.terminate();
+  signal.addEventListener("abort", stop);
+  try {
+    return await new Promise<LabAnswer>((resolve, reject) => {
+      worker.once("message", resolve);
+      worker.once("error", reject);
+      worker.once("exit", () => reject(signal.aborted ? signal.reason : new Error("the lab ended without an answer")));
+    });
+  } finally {
+    signal.removeEventListener("abort", stop);
+    await worker.terminate();
+  }
+}
+
+const SOURCES = import.meta.url.endsWith(".ts");

@@ -1,0 +1,22 @@
+/** Plays a transcript under the built-in policies. It computes for long, so it runs in a thread of its own (`play-apart.ts`). */
+import { RECALL_HITS } from "palimpsest/internal/lab";
+import { builtInPolicies, type LabReport, readTranscripts, runLab } from "palimpsest/lab";
+
+export interface LabRequest {
+  readonly name: string;
+  /** The file's text, as `import` reads it. */
+  readonly text: string;
+  readonly window: number;
+  readonly hits?: number;
+}
+
+export type LabAnswer =
+  | { readonly kind: "played"; readonly report: LabReport; readonly problems: readonly string[] }
+  | { readonly kind: "nothing"; readonly problems: readonly string[] };
+
+export async function playLab({ name, text, window, hits = RECALL_HITS }: LabRequest): Promise<LabAnswer> {
+  const { transcripts, problems } = await readTranscripts(name, Buffer.from(text));
+  if (transcripts.length === 0) return { kind: "nothing", problems };
+  const report = await runLab({ transcripts, policies: builtInPolicies(window), window, hits });
+  return { kind: "played", report, problems };
+}
