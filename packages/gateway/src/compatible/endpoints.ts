@@ -1,10 +1,12 @@
 /** The compatible endpoints as the server sees them: a request in, its answer straight to the connection. */
 import type { ConfigFile } from "palimpsest/config";
+import { ProblemError } from "../http/problem.ts";
 import type { Compatible } from "../server/app.ts";
 import type { CompatibleDeps } from "./call.ts";
 import { serve, vendorFailure } from "./serve.ts";
 import { openThreads } from "./threads/open-threads.ts";
 import { type Client, nodeClient, webClient } from "./wire/client.ts";
+import { UpstreamError } from "./wire/upstream.ts";
 
 export interface EndpointOptions {
   readonly settings: ConfigFile;
@@ -22,11 +24,11 @@ export function compatibleEndpoints({ ids, ...options }: EndpointOptions): Compa
     async serve(request, outgoing) {
       if (outgoing === undefined) {
         const { client, response } = webClient();
-        const done = serve({ ...request, client }, deps);
+        const done = serve({ ...request, client }, deps).catch(orUnreachable);
         return Promise.race([response, done.then(() => response)]);
       }
       const { client, status } = noting(nodeClient(outgoing));
-      await serve({ ...request, client }, deps);
+      await serve({ ...request, client }, deps).catch(orUnreachable);
       // What the server is told so that it writes nothing more; the status is for the log.
       return new Response(null, { status: status(), headers: { "x-hono-already-sent": "true" } });
     },
@@ -36,6 +38,12 @@ export function compatibleEndpoints({ ids, ...options }: EndpointOptions): Compa
     },
     close: () => open.close(),
   };
+}
+
+/** A provider that can't be reached is no failure of ours. */
+function orUnreachable(error: unknown): never {
+  if (error instanceof UpstreamError) throw new ProblemError(502, error.code, error.message);
+  throw error;
 }
 
 function noting(client: Client): { readonly client: Client; readonly status: () => number } {

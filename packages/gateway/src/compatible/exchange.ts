@@ -5,7 +5,7 @@ import type { CompatibleCall, CompatibleDeps } from "./call.ts";
 import { convertedAnswer } from "./converted/answer.ts";
 import { groupOf, isSideCall } from "./groups.ts";
 import { type ChainState, chainOf, keyed } from "./matching/chain.ts";
-import { type Target, targetOf } from "./models.ts";
+import { type ProviderKey, type Target, targetOf } from "./models.ts";
 import { askTarget, requestBytes } from "./relay.ts";
 import type { ClaimedThread } from "./threads/claim.ts";
 import type { Asking } from "./threads/find.ts";
@@ -42,7 +42,7 @@ export function modeOf({ headers }: CompatibleCall, { settings }: CompatibleDeps
 }
 
 export function readCall<M extends object>(
-  { providerKey }: CompatibleCall,
+  call: CompatibleCall,
   { settings, env }: CompatibleDeps,
   { vendor, body }: { readonly vendor: Vendor<M>; readonly body: Fields },
 ) {
@@ -50,7 +50,7 @@ export function readCall<M extends object>(
   if (typeof model !== "string" || model === "") throw new ProblemError(400, "invalid", "the request names no model");
   const { models, summarization } = settings;
   const table = { models, fallbackWindow: summarization.fallback_context_window, env };
-  const target = targetOf(vendor, { model, providerKey }, table);
+  const target = targetOf(vendor, { model, providerKey: keyIn(call) }, table);
   if (target === null) {
     const names = models.map(({ name }) => name).join(", ");
     throw new ProblemError(
@@ -60,6 +60,11 @@ export function readCall<M extends object>(
     );
   }
   return { target, read: vendor.read(body) };
+}
+
+export function keyIn({ providerKey, headers }: CompatibleCall): ProviderKey | null {
+  if (providerKey === null) return null;
+  return { key: providerKey, by: headers.has("x-provider-key") ? "named" : "forwarded" };
 }
 
 export function objectIn(bytes: Buffer): Fields {

@@ -15,6 +15,13 @@ export interface Target {
   readonly key: string | null;
 }
 
+/** A key that came with a request. */
+export interface ProviderKey {
+  readonly key: string;
+  /** `forwarded`: the client's own credential, which is meant for the vendor itself and nobody else. */
+  readonly by: "named" | "forwarded";
+}
+
 export interface ModelTable {
   readonly models: readonly ModelEntry[];
   readonly fallbackWindow: number;
@@ -24,7 +31,7 @@ export interface ModelTable {
 /** Null: no entry has this name. `providerKey`: the client's own, for a model that isn't listed at a vendor that is. */
 export function targetOf(
   vendor: Pick<Vendor<never>, "providers" | "address">,
-  { model, providerKey }: { readonly model: string; readonly providerKey: string | null },
+  { model, providerKey }: { readonly model: string; readonly providerKey: ProviderKey | null },
   { models, fallbackWindow, env }: ModelTable,
 ): Target | null {
   const listed = models.find(({ name }) => name === model) ?? models.find((entry) => entry.model === model);
@@ -40,6 +47,10 @@ export function targetOf(
     window: windowOf({ ...entry, model: named }, fallbackWindow).tokens,
     way: isRaw ? "raw" : "converted",
     base: isRaw ? (entry.base_url ?? vendor.address).replace(/\/+$/, "") : null,
-    key: providerKey ?? keyOf(entry, env) ?? null,
+    key: keyFor(entry, providerKey) ?? keyOf(entry, env) ?? null,
   };
+}
+
+function keyFor({ provider }: ModelEntry, given: ProviderKey | null): string | null {
+  return given === null || (given.by === "forwarded" && provider === "openai-compatible") ? null : given.key;
 }

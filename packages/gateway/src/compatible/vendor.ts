@@ -3,6 +3,7 @@
  * answer is read while its bytes pass by, and what an error looks like. Adapters translate; they decide nothing.
  */
 import type { Shape } from "@palimpsest/core/message";
+import type { AnswerWriter } from "./converted/pieces.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -25,11 +26,20 @@ export interface Vendor<M extends object> {
   /** The value of the field for a prompt of ours. */
   write(prompt: WrittenPrompt<M>): unknown;
   reader(form: "stream" | "whole"): AnswerReader<M>;
+  /** For an answer of another vendor's model. */
+  writer(options: WriterOptions): AnswerWriter;
   /** The body of an error. */
   failure(failure: VendorFailure): unknown;
   /** The same in a stream that has begun. */
   streamFailure(failure: VendorFailure): string;
   counted(tokens: number): unknown;
+}
+
+export interface WriterOptions {
+  readonly id: string;
+  readonly model: string;
+  /** The request's. */
+  readonly body: Fields;
 }
 
 export type ReadRequest<M> =

@@ -4,6 +4,7 @@ import { type AnthropicBlock, type AnthropicMessage, anthropicShape } from "@pal
 import { common, type Fields, listIn, numberIn, type ReadRequest, type Vendor, type VendorFailure } from "../vendor.ts";
 import { messagesReader } from "./answer.ts";
 import { withMarks } from "./cache-marks.ts";
+import { messagesWriter } from "./writer.ts";
 
 export const anthropicMessages: Vendor<AnthropicMessage> = {
   name: "anthropic",
@@ -20,6 +21,7 @@ export const anthropicMessages: Vendor<AnthropicMessage> = {
     ...withMarks(messages, { asked: request.messages, beside: [request.tools, request.system] }),
   ],
   reader: messagesReader,
+  writer: messagesWriter,
   failure,
   streamFailure: (given) => `event: error\ndata: ${JSON.stringify(failure(given))}\n\n`,
   counted: (tokens) => ({ input_tokens: tokens }),

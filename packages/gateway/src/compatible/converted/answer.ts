@@ -1,11 +1,69 @@
-import { ProblemError } from "../../http/problem.ts";
+/**
+ * An answer of another vendor's model, or of the offline one, in the protocol of the request: the messages go through
+ * their shape to the AI SDK's model, and what it says is written as the vendor of the request would write it.
+ */
+import { resolveModel } from "palimpsest/models";
+import { problemOf } from "../../http/problem.ts";
 import type { Exchange } from "../exchange.ts";
 import type { UpstreamAnswer } from "../wire/upstream.ts";
+import { type AnswerWriter, type Piece, piecesOf } from "./pieces.ts";
+import { callOptions } from "./prompt.ts";
 
 export async function convertedAnswer<M extends object>(
-  { target }: Exchange<M>,
-  _messages: readonly M[],
-  _signal: AbortSignal,
+  exchange: Exchange<M>,
+  messages: readonly M[],
+  signal: AbortSignal,
 ): Promise<UpstreamAnswer> {
-  throw new ProblemError(501, "not-yet", `the model ${target.entry.name} can't be asked through this endpoint`);
+  const { call, vendor, request, body } = exchange;
+  try {
+    const options = callOptions({ request, messages, body }, vendor.shape);
+    const { language } = await modelOf(exchange);
+    const { stream } = await language.doStream({ ...options, abortSignal: signal });
+    const writer = vendor.writer({ id: call.threads.ids().replaceAll("-", ""), model: request.model, body });
+    const pieces = piecesOf(stream);
+    return request.stream ? streamed(writer, pieces) : await whole(writer, pieces);
+  } catch (error) {
+    if (signal.aborted) throw error;
+    const failure = failureOf(error);
+    return answerOf(failure.status, JSON_TYPE, [JSON.stringify(vendor.failure(failure))]);
+  }
+}
+
+/** With the key that came with the request, where one did: nobody spends the operator's. */
+function modelOf<M extends object>({ call: { providerKey }, deps: { settings, env }, target: { entry } }: Exchange<M>) {
+  if (settings.models.length === 0) return resolveModel(settings, null, { env });
+  const own = providerKey === null ? entry : { ...entry, api_key: providerKey };
+  return resolveModel({ ...settings, models: [own] }, entry.name, { env });
+}
+
+function failureOf(error: unknown) {
+  const { statusCode, message } = (error ?? {}) as { readonly statusCode?: number; readonly message?: string };
+  if (typeof statusCode === "number" && typeof message === "string")
+    return { status: statusCode, code: "provider", message };
+  return problemOf(error);
+}
+
+const JSON_TYPE = "application/json";
+
+async function whole(writer: AnswerWriter, pieces: AsyncIterable<Piece>): Promise<UpstreamAnswer> {
+  for await (const piece of pieces) writer.add(piece);
+  return answerOf(200, JSON_TYPE, [JSON.stringify(writer.whole())]);
+}
+
+async function streamed(writer: AnswerWriter, pieces: AsyncGenerator<Piece>): Promise<UpstreamAnswer> {
+  // A refusal comes before the first word, and has a status of its own.
+  const first = await pieces.next();
+  async function* texts(): AsyncGenerator<string> {
+    yield writer.begin();
+    if (!first.done) yield writer.add(first.value);
+    for await (const piece of pieces) yield writer.add(piece);
+  }
+  return answerOf(200, "text/event-stream; charset=utf-8", texts());
+}
+
+function answerOf(status: number, type: string, texts: Iterable<string> | AsyncIterable<string>): UpstreamAnswer {
+  async function* bytes(): AsyncGenerator<Uint8Array> {
+    for await (const text of texts) if (text !== "") yield Buffer.from(text);
+  }
+  return { status, headers: { "content-type": type }, body: bytes() };
 }

@@ -4,6 +4,7 @@ import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
 import { openaiFailure } from "../openai-failure.ts";
 import { common, type Fields, listIn, numberIn, type ReadRequest, type Vendor } from "../vendor.ts";
 import { chatReader } from "./answer.ts";
+import { chatWriter } from "./writer.ts";
 
 export const openaiChat: Vendor<OpenAiMessage> = {
   name: "openai-chat",
@@ -17,6 +18,7 @@ export const openaiChat: Vendor<OpenAiMessage> = {
   read,
   write: ({ request, messages }) => [...request.leading, ...messages],
   reader: chatReader,
+  writer: chatWriter,
   failure: openaiFailure,
   streamFailure: (failure) => `data: ${JSON.stringify(openaiFailure(failure))}\n\n`,
   counted: (tokens) => ({ input_tokens: tokens }),

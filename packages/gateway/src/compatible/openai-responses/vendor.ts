@@ -11,6 +11,7 @@ import {
 import { openaiFailure } from "../openai-failure.ts";
 import { common, type Fields, listIn, numberIn, type ReadRequest, type Vendor } from "../vendor.ts";
 import { responsesReader } from "./answer.ts";
+import { responsesWriter } from "./writer.ts";
 
 const shape = shapeOf("openai-responses") as Shape<ResponsesMessage>;
 
@@ -26,6 +27,7 @@ export const openaiResponses: Vendor<ResponsesMessage> = {
   read,
   write: ({ request, messages }) => [...request.leading, ...responsesItems(messages)],
   reader: responsesReader,
+  writer: responsesWriter,
   failure: openaiFailure,
   streamFailure: ({ code, message, param = null }) =>
     `event: error\ndata: ${JSON.stringify({ type: "error", code, message, param, sequence_number: 0 })}\n\n`,

@@ -1,0 +1,14 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { TALKERS, talkAtLength } from "../../test/any-length.ts";
+
+const TURNS = Number(process.env["PALIMPSEST_TURNS"] ?? 60);
+const WINDOW = Number(process.env["PALIMPSEST_WINDOW"] ?? 4000);
+
+for (const [name, talker] of Object.entries(TALKERS))
+  test(`${name}: ${TURNS} turns, all sent again each time, in a window of ${WINDOW}, every tenth refused, every twentieth cut off`, async (t) => {
+    const report = await talkAtLength(t, talker, { turns: TURNS, window: WINDOW });
+    t.diagnostic(JSON.stringify(report));
+    assert.equal(report.invalid, 0);
+    assert.ok(report.compacted > TURNS / 4, `${report.compacted} compacted`);
+  });

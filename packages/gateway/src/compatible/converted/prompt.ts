@@ -1,0 +1,126 @@
+/** A request of any vendor as the AI SDK's models take it, read through its shape. */
+import type { FilePart, ImagePart, Part, Shape } from "@palimpsest/core/message";
+import type { ResolvedModel } from "palimpsest/models";
+import { ProblemError } from "../../http/problem.ts";
+import type { Fields, VendorRequest } from "../vendor.ts";
+
+type CallOptions = Parameters<ResolvedModel["language"]["doStream"]>[0];
+type PromptMessage = CallOptions["prompt"][number];
+type FunctionTool = Extract<NonNullable<CallOptions["tools"]>[number], { readonly type: "function" }>;
+
+export function callOptions<M>(
+  {
+    request,
+    messages,
+    body,
+  }: { readonly request: VendorRequest<M>; readonly messages: readonly M[]; readonly body: Fields },
+  shape: Shape<M>,
+): CallOptions {
+  const { system, tools, maxTokens } = request;
+  const settings = {
+    maxOutputTokens: maxTokens,
+    temperature: body["temperature"],
+    topP: body["top_p"],
+    stopSequences: stopsIn(body),
+  };
+  const given = Object.entries(settings).filter(([, value]) => value != null);
+  return {
+    prompt: [...(system === "" ? [] : [{ role: "system" as const, content: system }]), ...promptOf(messages, shape)],
+    ...(Object.fromEntries(given) as object),
+    ...(tools.length > 0 && { tools: tools.flatMap(toolOf) }),
+  };
+}
+
+function stopsIn({ stop, stop_sequences: sequences }: Fields): string[] | null {
+  const stops = [stop ?? sequences ?? []].flat().filter((one) => typeof one === "string");
+  return stops.length === 0 ? null : stops;
+}
+
+/** The three spellings of a function; tools that a vendor runs itself can't be taken elsewhere. */
+function toolOf(tool: unknown): FunctionTool[] {
+  const fields = tool as Fields;
+  const given = (fields["function"] ?? fields) as Fields;
+  const schema = given["parameters"] ?? given["input_schema"];
+  if (typeof given["name"] !== "string" || schema === undefined) return [];
+  const description = given["description"];
+  return [
+    {
+      type: "function",
+      name: given["name"],
+      inputSchema: schema as FunctionTool["inputSchema"],
+      ...(typeof description === "string" && { description }),
+    },
+  ];
+}
+
+function promptOf<M>(messages: readonly M[], shape: Shape<M>): PromptMessage[] {
+  const names = new Map<string, string>();
+  return messages.flatMap((message): PromptMessage[] => {
+    const parts = shape.parts(message);
+    for (const part of parts) if (part.kind === "call") names.set(part.id, part.name);
+    switch (shape.role(message)) {
+      case "system":
+        return [{ role: "system", content: textOf(parts) }];
+      case "user":
+        return userMessages(parts);
+      case "assistant":
+        return [{ role: "assistant", content: parts.flatMap(assistantPart) }];
+      default:
+        return [
+          { role: "tool", content: parts.flatMap((part) => resultPart(part, names)) },
+          ...userMessages(parts.filter(({ kind }) => kind !== "result")),
+        ];
+    }
+  });
+}
+
+function textOf(parts: readonly Part[]): string {
+  return parts.flatMap((part) => (part.kind === "text" ? [part.text] : [])).join("\n\n");
+}
+
+type UserContent = Extract<PromptMessage, { role: "user" }>["content"];
+type AssistantContent = Extract<PromptMessage, { role: "assistant" }>["content"];
+type ToolContent = Extract<PromptMessage, { role: "tool" }>["content"];
+
+function userMessages(parts: readonly Part[]): PromptMessage[] {
+  const content = parts.flatMap((part): UserContent => {
+    if (part.kind === "text") return [{ type: "text", text: part.text }];
+    return part.kind === "image" || part.kind === "file" ? [fileOf(part)] : [];
+  });
+  return content.length === 0 ? [] : [{ role: "user", content }];
+}
+
+/** What is only referred to would have to be fetched, and no address of a request is. */
+function fileOf(part: ImagePart | FilePart): UserContent[number] {
+  const data = part.kind === "image" ? (part.source.kind === "base64" ? part.source.data : "") : part.data;
+  if (data === "")
+    throw new ProblemError(
+      400,
+      "not-inline",
+      "this model is another vendor's: send images and files inline, not by address",
+    );
+  if (part.kind === "file" && part.encoding === "text") return { type: "text", text: data };
+  return { type: "file", mediaType: part.mediaType ?? "image/*", data: { type: "data", data } };
+}
+
+/** Thinking is its maker's alone. */
+function assistantPart(part: Part): AssistantContent {
+  if (part.kind === "text") return part.text === "" ? [] : [{ type: "text", text: part.text }];
+  if (part.kind !== "call") return [];
+  return [{ type: "tool-call", toolCallId: part.id, toolName: part.name, input: inputOf(part.input) }];
+}
+
+function inputOf(text: string): unknown {
+  try {
+    return JSON.parse(text === "" ? "{}" : text);
+  } catch {
+    return text;
+  }
+}
+
+function resultPart(part: Part, names: ReadonlyMap<string, string>): ToolContent {
+  if (part.kind !== "result") return [];
+  const toolName = part.name ?? names.get(part.id) ?? "tool";
+  const output = { type: part.isError ? ("error-text" as const) : ("text" as const), value: part.text };
+  return [{ type: "tool-result", toolCallId: part.id, toolName, output }];
+}
