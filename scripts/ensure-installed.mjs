@@ -1,4 +1,4 @@
-// Runs before `npm start` and `npm test`, on whatever Node the machine has: installs and builds only when that is
+// Runs before `npm start`, `npm test` and the others, on whatever Node the machine has: installs and builds only when that is
 // needed, so that a fresh clone and a changed lock file work with one command.
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, statSync } from "node:fs";
@@ -10,10 +10,20 @@ const installed = join(root, "node_modules", ".package-lock.json");
 const lock = join(root, "package-lock.json");
 const built = join(root, "packages", "cli", "dist", "main.js");
 
-// Tests run the sources as they are.
-const testing = process.env.npm_lifecycle_event === "pretest";
+// Tests, and the command from the sources, need nothing built.
+const testing = /^pre(?:test|palimpsest)$/.test(process.env.npm_lifecycle_event ?? "");
 
-const run = (args) => execFileSync("npm", args, { cwd: root, stdio: "inherit", shell: process.platform === "win32" });
+const run = (args) => {
+  try {
+    execFileSync("npm", args, { cwd: root, stdio: "inherit", shell: process.platform === "win32" });
+  } catch {
+    // npm has said why.
+    process.stderr.write(
+      `"npm ${args.join(" ")}" failed, so there is nothing to run yet: what it says above is the reason.\n`,
+    );
+    process.exit(1);
+  }
+};
 
 if (!existsSync(installed) || statSync(installed).mtimeMs < statSync(lock).mtimeMs) {
   process.stderr.write("Installing dependencies (once)...\n");

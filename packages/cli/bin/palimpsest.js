@@ -8,7 +8,7 @@ if (found[0] < needed[0] || (found[0] === needed[0] && found[1] < needed[1])) {
       needed.join(".") +
       " or newer, this is " +
       process.versions.node +
-      ". Install a newer Node, or run it through npm (npx palimpsest) inside the project, which brings its own.\n",
+      '. Install a newer Node. A clone of the project brings its own: run "npm start" there once, then "npx palimpsest".\n',
   );
   process.exit(1);
 }

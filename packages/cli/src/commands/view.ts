@@ -7,6 +7,7 @@ import type { Context, Run } from "../command/command.ts";
 import { Failure } from "../command/failure.ts";
 import { missingThread, withThread } from "../home/home.ts";
 import { simulationPolicy } from "../home/simulation-policy.ts";
+import { counted } from "../terminal/counted.ts";
 import { grouped } from "../terminal/grouped.ts";
 import { writeMessage } from "../terminal/message-text.ts";
 
@@ -28,8 +29,11 @@ export const run: Run<{ readonly window?: number; readonly request?: number }> =
     context.output.note(`repaired: ${what}${all.length > 1 ? ` (${all.length} times)` : ""}`);
   for (const [index, message] of messages.entries())
     await context.output.line(writeMessage(message, shapeOf(dialect) as never, `${index + 1}`));
-  const made = simulated ? `, as a window of ${window} would force it; nothing was written` : "";
-  context.output.note(`${messages.length} messages, ${grouped(count.tokens)} tokens (${count.source})${made}`);
+  const size = `${counted(messages.length, "message")}, ${grouped(count.tokens)} tokens (${count.source})`;
+  context.output.note(
+    simulated ? `${size}, as a window of ${grouped(window ?? 0)} would force it; nothing was written` : size,
+  );
+  if (simulated) context.output.note("A compaction goes well below the window, so that the next one is far off.");
   return damage === null ? 0 : 1;
 };
 
@@ -51,7 +55,7 @@ async function showRequest(context: Context, threadId: string, seq: number): Pro
     await context.output.line(writeMessage(message, shapeOf("ai-sdk") as never, `${index + 1}`));
   const names = tools.map(({ name }) => name).join(", ");
   context.output.note(`tools: ${names === "" ? "none" : names}; parameters: ${JSON.stringify(parameters)}`);
-  context.output.note(`${messages.length} messages, answered at record ${answer}`);
+  context.output.note(`${counted(messages.length, "message")}, answered at record ${answer}`);
   return 0;
 }
 

@@ -1,22 +1,14 @@
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
 import { test } from "node:test";
-import { promisify } from "node:util";
+import { StoreError } from "../store-error.ts";
+import { openDatabase } from "./database.ts";
 
-/** Prints whether SQLite is loaded, before and after a store asked for it. */
-const PROGRAM = `
-  const loaded = () => process.moduleLoadList.includes("NativeModule sqlite");
-  const { createAgent } = await import("palimpsest");
-  await import("palimpsest/assistant");
-  const { openStore } = await import("palimpsest/stores");
-  const before = loaded();
-  const store = await openStore(":memory:");
-  console.log(JSON.stringify({ before, after: loaded(), agent: typeof createAgent }));
-  await store.close();
-`;
-
-test("a program that opens no SQLite store doesn't load SQLite", async () => {
-  const args = ["--conditions=palimpsest-source", "--input-type=module", "--eval", PROGRAM];
-  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: import.meta.dirname });
-  assert.deepEqual(JSON.parse(stdout), { before: false, after: true, agent: "function" });
+test("on a Node without SQLite the library says which Node has it", (t) => {
+  t.mock.method(process, "getBuiltinModule", () => undefined);
+  assert.throws(
+    () => openDatabase(":memory:", {}),
+    (error) =>
+      StoreError.isInstance(error) &&
+      /this Node \([\d.]+\) has no SQLite: use Node 22\.18 or newer/.test(error.message),
+  );
 });

@@ -3,8 +3,12 @@
  * a program with another store must not see.
  */
 import type { DatabaseSync, DatabaseSyncOptions } from "node:sqlite";
+import { StoreError } from "../store-error.ts";
 
 export function openDatabase(path: string, options: DatabaseSyncOptions): DatabaseSync {
-  const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
-  return new DatabaseSync(path, options);
+  const sqlite = process.getBuiltinModule("node:sqlite") as typeof import("node:sqlite") | undefined;
+  if (sqlite === undefined) throw new StoreError("unsuitable", NO_SQLITE);
+  return new sqlite.DatabaseSync(path, options);
 }
+
+const NO_SQLITE = `this Node (${process.versions.node}) has no SQLite: use Node 22.18 or newer, or another store`;
