@@ -1,4 +1,4 @@
-import { shapeOf } from "@palimpsest/core/message";
+import { type Shape, shapeOf } from "@palimpsest/core/message";
 import { pastRequest } from "palimpsest/agent";
 import { threadPrompt } from "palimpsest/inspect";
 import { requestDocument, viewDocument } from "palimpsest/internal/documents";
@@ -51,16 +51,23 @@ async function showRequest(context: Context, threadId: string, seq: number): Pro
   }
   const { system, messages, tools, parameters, answer } = found;
   await context.output.line(typeof system === "string" ? system : system.content);
+  const shape = shapeOf(parameters?.loop?.dialect ?? "ai-sdk") as unknown as Shape<object>;
   for (const [index, message] of messages.entries())
-    await context.output.line(writeMessage(message, shapeOf("ai-sdk") as never, `${index + 1}`));
-  const names = tools.map(({ name }) => name).join(", ");
+    await context.output.line(writeMessage(message, shape, `${index + 1}`));
+  const names = tools.map(toolName).join(", ");
   context.output.note(`tools: ${names === "" ? "none" : names}; parameters: ${JSON.stringify(parameters)}`);
   context.output.note(`${counted(messages.length, "message")}, answered at record ${answer}`);
   return 0;
 }
 
+/** OpenAI's chat has it one level deeper than the others. */
+function toolName(tool: { readonly name?: string; readonly function?: { readonly name?: string } }): string {
+  return tool.name ?? tool.function?.name ?? "unnamed";
+}
+
 const WHY_NONE = {
   "no-answer":
     "No model has answered at that record or after it: give the record of an answer, as `replay --json` names it.",
-  "not-recorded": "That answer came without a recorded request: it was imported, or written by another program.",
+  "not-recorded":
+    "That answer came without a recorded request: it was imported, or whoever asked didn't say what it sent beside the messages.",
 };

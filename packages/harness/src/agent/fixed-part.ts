@@ -6,10 +6,10 @@ import { type AiSdkMessage, aiSdkShape } from "@palimpsest/core/message";
 import type { FixedSize } from "@palimpsest/core/prompt";
 import type { Meter } from "@palimpsest/core/tokens";
 import type { ToolSet } from "ai";
+import { keepFixed, type RequestParameters } from "../session/kept-request.ts";
 import type { PromptText } from "../stores/store.ts";
 import type { RecordInput } from "../threads/writer.ts";
 import type { ToolRegistry } from "../tool-facts.ts";
-import { keepFixed, type RequestParameters } from "./kept-request.ts";
 import type { Middleware } from "./middleware.ts";
 import type { CallSettings, ModelObject } from "./model.ts";
 import type { Run } from "./run.ts";
@@ -113,8 +113,9 @@ export function fixedChange(
   const request = { hash, parts, date, compaction, parameters: asked };
   const state: RecordInput = { kind: "state", patch: { request } };
   if (same) return { inputs: [state], prompts: [] };
-  const store = run.deps.store.prompts === undefined ? "in-log" : "by-hash";
-  const { kept, prompts } = keepFixed({ ...part, parameters }, { hash: run.deps.hash, store });
+  const { prompt, schemas } = part;
+  const texts = { system: prompt.text, memory: prompt.parts.memory, tools: schemas, parameters };
+  const { kept, prompts } = keepFixed(texts, run.deps);
   return { inputs: [{ kind: "event", event: { type: "request", hash, ...kept } }, state], prompts };
 }
 

@@ -1,6 +1,7 @@
 export type { ToolAct, ToolFacts } from "@palimpsest/core/message";
 // By this the events, ends and error codes of our own features are in the types of whoever imports this.
 export type {} from "../middleware/index.ts";
+export type { RequestParameters } from "../session/kept-request.ts";
 export { toolFacts } from "../tool-facts.ts";
 export type { AgentStream } from "./agent-stream.ts";
 export type { Approved } from "./approval/approve.ts";
@@ -15,7 +16,6 @@ export type { AgentEvent, ClientCall, RunEnd, RunResult, StepEvent, StepUsage } 
 export type { RunInput } from "./execute.ts";
 export type * from "./features.ts";
 export type { EditInput, RegenerateInput } from "./fork/fork-run.ts";
-export type { RequestParameters } from "./kept-request.ts";
 export type { AskModel, CarryOut, CompactionSetup, Middleware, RunFacts } from "./middleware.ts";
 export type { CallSettings, ModelObject } from "./model.ts";
 export type { ModelOptions } from "./model-setup.ts";

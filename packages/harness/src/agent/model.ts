@@ -3,6 +3,7 @@
  */
 import { answerReserve } from "@palimpsest/core/tokens";
 import type { LanguageModel, streamText, ToolChoice, ToolSet } from "ai";
+import type { RequestParameters } from "../session/kept-request.ts";
 import { type WindowBook, type WindowBookOptions, windowBook } from "../session/window-book.ts";
 import { AgentError } from "./errors.ts";
 
@@ -92,6 +93,13 @@ export function settingsFor(languageModel: ModelObject, given: CallSettings): Mo
   // Otherwise the provider reads its own stored copy of our messages instead of what the log says.
   const { openai, ...others } = given.providerOptions ?? {};
   return { ...kept, providerOptions: { ...others, openai: { store: false, ...openai } } };
+}
+
+/** What the log keeps of how it is asked. */
+export function parametersOf({ settings, bindsReasoning }: AgentModel): RequestParameters {
+  // Headers hold keys as often as not.
+  const { languageModel, headers: _, ...given } = settings;
+  return { provider: languageModel.provider, model: languageModel.modelId, bindsReasoning, settings: given };
 }
 
 /** The book of its window. */

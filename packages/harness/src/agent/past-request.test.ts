@@ -4,6 +4,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { type Part, type Shape, shapeOf } from "@palimpsest/core/message";
+import { charsPerToken } from "@palimpsest/core/tokens";
 import { type ModelMessage, streamText, tool } from "ai";
 import { z } from "zod";
 import { fileStorage } from "../memory/file-storage.ts";
@@ -12,12 +14,14 @@ import { memory } from "../memory/middleware.ts";
 import { openRepository } from "../memory/repository.ts";
 import { memoryService } from "../memory/service.ts";
 import { withoutExecute } from "../models/without-execute.ts";
+import { openThread } from "../session/open-thread.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { FullStore } from "../stores/store.ts";
 import { agentKit, deepAgentKit } from "../testing/agent-kit.ts";
 import { type ScriptedCall, scriptedModel } from "../testing/scripted-model.ts";
 import { copyStore, redact, threadDeps } from "../threads/index.ts";
 import { pastRequest, type SentRequest, toolsOf } from "./past-request.ts";
+import type { ToolSchema } from "./tool-schemas.ts";
 
 const look = tool({
   description: "Looks at a thing.",
@@ -53,6 +57,57 @@ for (const provider of ["openai.chat", "anthropic.messages"])
     }
     assert.equal((await store.prompts.list()).length, 3, "system prompt, tools and parameters stand once");
   });
+
+for (const dialect of ["openai", "anthropic", "ai-sdk"] as const)
+  test(`every request of a loop on ${dialect} messages is shown as openThread gave it, whatever was compacted since`, async (t) => {
+    const store = openSqlite({ path: ":memory:" });
+    t.after(() => store.close());
+    const shape = shapeOf(dialect) as unknown as Shape<object>;
+    const model = dialect === "anthropic" ? "claude-opus-5-5" : "gpt-5";
+    const opened = await openThread({ store, id: "t", shape, window: 100_000, model, counter: charsPerToken(4) });
+    assert.ok(opened.kind === "open");
+    const { thread } = opened;
+    t.after(() => thread.close());
+    const requests: { readonly answer: number; readonly system: string; readonly messages: readonly object[] }[] = [];
+    for (let turn = 1; turn <= 8; turn++) {
+      await thread.append([shape.turn("user", `turn ${turn}: ${`word${turn} `.repeat(60)}`)]);
+      const system = `Be brief ${Math.ceil(turn / 4)}.`;
+      const { messages } = await thread.prompt({ fixed: { system, tools: [{ name: "look" }] } });
+      const thought = { kind: "reasoning", text: "hm", signature: `s${turn}`, signedBy: "anthropic", redacted: false };
+      const text = { kind: "text", text: `answer ${turn}` } as const;
+      const answers = shape.make("assistant", dialect === "anthropic" ? [thought as Part, text] : [text]);
+      const [answer] = await thread.append(answers);
+      requests.push({ answer: answer!, system, messages });
+      const outcome = turn % 3 === 0 ? await thread.compact({ keep: { type: "messages", value: 2 } }) : null;
+      assert.ok(outcome === null || outcome.kind === "compacted");
+    }
+    for (const { answer, system, messages } of requests) {
+      const request = await pastRequest(threadDeps(store), "t", answer);
+      assert.ok(request.kind === "request");
+      assert.deepEqual([request.system, request.messages], [system, messages]);
+      assert.deepEqual([request.tools, request.parameters?.model], [[{ name: "look" }], model]);
+    }
+    assert.equal((await store.prompts.list()).length, 4, "two system prompts, tools and parameters");
+  });
+
+test("a loop that states only the size of what it sends beside the messages has no request to show", async (t) => {
+  const store = openSqlite({ path: ":memory:" });
+  t.after(() => store.close());
+  const opened = await openThread({
+    store,
+    id: "t",
+    shape: shapeOf("openai"),
+    window: 100_000,
+    fixed: { tokens: 300 },
+  });
+  assert.ok(opened.kind === "open");
+  t.after(() => opened.thread.close());
+  await opened.thread.append([{ role: "user", content: "hi" }]);
+  await opened.thread.prompt();
+  await opened.thread.append([{ role: "assistant", content: "hello" }]);
+  const request = await pastRequest(threadDeps(store), "t", 1);
+  assert.deepEqual(request, { kind: "no-request", reason: "not-recorded" });
+});
 
 test("a turn is named by any of its records; a thread that nobody answered in has no request", async (t) => {
   const store = openSqlite({ path: ":memory:" });
@@ -133,7 +188,7 @@ async function assertAsSent({ system, messages, tools, parameters }: SentRequest
     model,
     instructions: system,
     messages: messages as unknown as ModelMessage[],
-    tools: withoutExecute(toolsOf(tools)),
+    tools: withoutExecute(toolsOf(tools as readonly ToolSchema[])),
   });
   await steps;
   const [again] = model.calls;

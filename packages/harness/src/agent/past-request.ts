@@ -3,26 +3,27 @@
  * answer, and system prompt, tools and parameters as the log names them. What was erased since is named, not guessed.
  * What a middleware changed in `wrapModel` is not in the log, and so not here.
  */
-import { liveRecords, memoryText } from "@palimpsest/core/internal/log";
-import type { Head, MessageRecord } from "@palimpsest/core/log";
-import { type AiSdkMessage, shapeOf } from "@palimpsest/core/message";
+import { liveRecords, memoryText, sent } from "@palimpsest/core/internal/log";
+import type { Hash, Head, MessageRecord, ThreadHeader, ViewEntry } from "@palimpsest/core/log";
+import { type AiSdkMessage, type RuleSet, repair, rulesOf, type Shape, shapeOf } from "@palimpsest/core/message";
 import { jsonSchema, type SystemModelMessage, type ToolSet, tool } from "ai";
+import { thoughtBinder } from "../session/bound-thoughts.ts";
+import { type KeptRequest, type RequestParameters, withMemory } from "../session/kept-request.ts";
+import { endingWithRequest } from "../session/prompting.ts";
 import { hiddenButShown } from "../stores/driver.ts";
 import type { Store, StoredRecord } from "../stores/store.ts";
 import { headAt } from "../threads/acts.ts";
-import { readBody } from "../threads/conversation.ts";
+import { type Conversation, readBody } from "../threads/conversation.ts";
 import { inMemoryConversation } from "../threads/in-memory.ts";
 import type { ThreadDeps } from "../threads/writer.ts";
 import { bindRequest } from "./bound-request.ts";
 import { markedInstructions, markedMessages } from "./cache-marks.ts";
 import { requestWith } from "./fixed-part.ts";
-import { type KeptRequest, type RequestParameters, withMemory } from "./kept-request.ts";
-import { sentMessages } from "./request.ts";
 import type { ToolSchema } from "./tool-schemas.ts";
 
 export type PastRequest =
   | { readonly kind: "missing" }
-  /** Nobody has answered at this record or after it, or not through an agent. */
+  /** Nobody has answered at this record or after it, or what was sent beside the messages wasn't stated. */
   | { readonly kind: "no-request"; readonly reason: "no-answer" | "not-recorded" }
   | { readonly kind: "erased"; readonly answer: number; readonly what: "system" | "tools" | "parameters" | "memory" }
   | SentRequest;
@@ -32,8 +33,9 @@ export interface SentRequest {
   /** The record that answers it. */
   readonly answer: number;
   readonly system: string | SystemModelMessage;
-  readonly messages: readonly AiSdkMessage[];
-  readonly tools: readonly ToolSchema[];
+  /** Of the loop's own dialect; of an agent the AI SDK's. */
+  readonly messages: readonly object[];
+  readonly tools: readonly object[];
   /** Null where an older version didn't keep them. */
   readonly parameters: RequestParameters | null;
 }
@@ -56,24 +58,68 @@ export async function pastRequest(
   const head = await headAt(deps, threadId, answer - 1);
   const system = withMemory(texts.system, kept, memoryBlock(head), hash);
   if (system === null) return { kind: "erased", answer, what: "memory" };
-  const shape = shapeOf("ai-sdk");
+  const { tools, parameters } = texts;
+  const dialect = parameters?.loop?.dialect ?? "ai-sdk";
+  const conversation = await conversationAt(store, {
+    header,
+    head,
+    shape: shapeOf(dialect) as unknown as Shape<object>,
+  });
+  const whole = { kind: "request", answer, tools, parameters } as const;
+  if (parameters?.loop === undefined) {
+    // The AI SDK's dialect is the one it was opened in.
+    const agents = conversation as unknown as Conversation<AiSdkMessage>;
+    return { ...whole, ...agentRequest(agents, { ...texts, system }, hash) };
+  }
+  return {
+    ...whole,
+    system,
+    messages: loopMessages(conversation, parameters, hash(JSON.stringify([system, tools])), hash),
+  };
+}
+
+async function conversationAt(
+  store: Store,
+  { header, head, shape }: { readonly header: ThreadHeader; readonly head: Head; readonly shape: Shape<object> },
+): Promise<Conversation<object>> {
   const original = (record: MessageRecord) => readBody(record, shape);
-  const live = liveRecords(head, await recordsFor(store, threadId, head));
-  const conversation = inMemoryConversation({ header, shape, head, live, original });
-  const { schemas, parameters } = texts;
+  const live = liveRecords(head, await recordsFor(store, header.id, head));
+  return inMemoryConversation({ header, shape, head, live, original });
+}
+
+/** As an agent's run sends it: a leading system message in the instructions, marks for the provider's cache. */
+function agentRequest(
+  conversation: Conversation<AiSdkMessage>,
+  { system, tools, parameters }: KeptTexts,
+  hash: Hash,
+): Pick<SentRequest, "system" | "messages"> {
+  const schemas = tools as readonly ToolSchema[];
   const part = { prompt: { text: system }, tools: toolsOf(schemas), schemas };
   const bindsReasoning = parameters?.bindsReasoning ?? false;
-  const whole = requestWith(part, sentMessages(conversation.view()));
-  const { request } = bindRequest(whole, part, { bindsReasoning, conversation, deps: { hash } });
+  const sent = sentMessages(conversation.view(), conversation.shape, rulesOf("ai-sdk"));
+  const { request } = bindRequest(requestWith(part, sent), part, { bindsReasoning, conversation, deps: { hash } });
   const provider = parameters?.provider ?? "";
   return {
-    kind: "request",
-    answer,
     system: markedInstructions(request.instructions, provider),
     messages: markedMessages(request.messages, provider),
-    tools: schemas,
-    parameters,
   };
+}
+
+/** As `openThread` hands it out. */
+function loopMessages(
+  conversation: Conversation<object>,
+  { loop, bindsReasoning }: RequestParameters,
+  fixed: string,
+  hash: Hash,
+): readonly object[] {
+  const sent = sentMessages(conversation.view(), conversation.shape, loop!.rules);
+  return bindsReasoning ? thoughtBinder(conversation, hash)(() => ({ hash: fixed, messages: 0 }))(sent).messages : sent;
+}
+
+/** The messages of a view as a request sends them. */
+function sentMessages<M>(view: readonly ViewEntry<M>[], shape: Shape<M>, rules: RuleSet): readonly M[] {
+  const messages = view.map((entry) => sent(entry, shape));
+  return endingWithRequest(repair(messages, shape, rules).messages, shape);
 }
 
 async function answerFrom(store: Store, threadId: string, seq: number): Promise<number | null> {
@@ -87,13 +133,16 @@ async function answerFrom(store: Store, threadId: string, seq: number): Promise<
 async function keptBefore(store: Store, threadId: string, answer: number): Promise<KeptRequest | null> {
   const query = { range: [1, answer], kinds: ["event"], order: "descending" } as const;
   for await (const { record } of store.records(threadId, query))
-    if (record.kind === "event" && record.event.type === "request") return record.event as KeptRequest;
+    if (record.kind === "event" && record.event.type === "request") {
+      const kept = record.event as KeptRequest;
+      return kept.stored === undefined && kept.system === undefined ? null : kept;
+    }
   return null;
 }
 
 interface KeptTexts {
   readonly system: string;
-  readonly schemas: readonly ToolSchema[];
+  readonly tools: readonly object[];
   readonly parameters: RequestParameters | null;
 }
 
@@ -101,18 +150,17 @@ async function textsOf(
   store: Store,
   { stored, system = "", tools = [], parameters }: KeptRequest,
 ): Promise<KeptTexts | { readonly what: "system" | "tools" | "parameters" }> {
-  if (stored === undefined) return { system, schemas: tools, parameters: parameters ?? null };
+  if (stored === undefined) return { system, tools: tools as readonly object[], parameters: parameters ?? null };
   const texts: Record<string, string> = {};
   for (const what of ["system", "tools", "parameters"] as const) {
     const text = await store.prompts?.get(stored[what]);
     if (text === undefined) return { what };
     texts[what] = text;
   }
-  const [schemas, settings] = [texts["tools"], texts["parameters"]].map((text) => JSON.parse(text!) as unknown);
   return {
     system: texts["system"]!,
-    schemas: schemas as readonly ToolSchema[],
-    parameters: settings as RequestParameters,
+    tools: JSON.parse(texts["tools"]!),
+    parameters: JSON.parse(texts["parameters"]!),
   };
 }
 

@@ -2,19 +2,18 @@
  * Puts a run's requests together: system prompt, tools and the thread's prompt make a request; the prompt's one count
  * drives the trigger, the plan and the usage records. Calls no model.
  */
-import { sent } from "@palimpsest/core/internal/log";
 import { fixedSize } from "@palimpsest/core/internal/prompt";
 import { RECALL } from "@palimpsest/core/internal/summary";
-import type { ViewEntry } from "@palimpsest/core/log";
-import { type AiSdkMessage, repair, rulesOf, shapeOf } from "@palimpsest/core/message";
+import { type AiSdkMessage, rulesOf } from "@palimpsest/core/message";
 import type { Originals } from "@palimpsest/core/summary";
 import type { Meter } from "@palimpsest/core/tokens";
 import type { ToolSet } from "ai";
 import { ensureParts, homeOriginals } from "../compaction/part-files.ts";
 import type { CachedPrefix } from "../compaction/summarize.ts";
 import type { ModelCounter } from "../models/tokenizers.ts";
+import type { RequestParameters } from "../session/kept-request.ts";
 import type { OpenLog } from "../session/open-log.ts";
-import { endingWithRequest, type OpenSizer } from "../session/prompting.ts";
+import type { OpenSizer } from "../session/prompting.ts";
 import { openSession, type Session } from "../session/session.ts";
 import type { WindowBook } from "../session/window-book.ts";
 import { type BoundRequest, bindRequest, openingOf } from "./bound-request.ts";
@@ -29,7 +28,6 @@ import {
   renderFixed,
   requestWith,
 } from "./fixed-part.ts";
-import type { RequestParameters } from "./kept-request.ts";
 import type { CompactionSetup } from "./middleware.ts";
 import type { ModelObject, ModelSettings } from "./model.ts";
 import type { Run } from "./run.ts";
@@ -69,7 +67,6 @@ export interface RequestBuilder {
 }
 
 const RULES = rulesOf("ai-sdk");
-const SHAPE = shapeOf("ai-sdk");
 
 export async function openRequests(
   run: Run,
@@ -122,12 +119,6 @@ export async function openRequests(
       return last.request;
     },
   };
-}
-
-/** The messages of a view as a request sends them. */
-export function sentMessages(view: readonly ViewEntry<AiSdkMessage>[]): readonly AiSdkMessage[] {
-  const messages = view.map((entry) => sent(entry, SHAPE));
-  return endingWithRequest(repair(messages, SHAPE, RULES).messages, SHAPE);
 }
 
 /** What the run's own tools can reach of the hidden messages: a middleware or a child's list may have left some out. */

@@ -3,7 +3,9 @@ import { fixedSize } from "@palimpsest/core/internal/prompt";
 import type { Hash, Head } from "@palimpsest/core/log";
 import type { FixedSize } from "@palimpsest/core/prompt";
 import type { Meter } from "@palimpsest/core/tokens";
-import type { RecordInput } from "../threads/writer.ts";
+import type { ThreadDeps } from "../threads/writer.ts";
+import { keepFixed, type RequestParameters } from "./kept-request.ts";
+import type { Batch } from "./open-log.ts";
 
 /** `tools` are the schemas as they are sent. In tokens: by the counter of the model that is asked. */
 export type FixedRequest =
@@ -21,9 +23,40 @@ export function sizeFixed<M>(given: FixedRequest, meter: Meter<M>, hash: Hash): 
   return named(parts, [system, tools]);
 }
 
-/** Its sizes go into the thread's state when they differ from what stands there, so that a context can be broken down. */
-export function fixedState({ hash, parts, tokens }: FixedSize, { state }: Head): readonly RecordInput[] {
-  const before = state["request"] as { readonly hash?: string } | undefined;
-  if (before?.hash === hash || (before === undefined && tokens === 0)) return [];
-  return [{ kind: "state", patch: { request: { hash, parts } } }];
+/** As it was stated, and its size. */
+export interface StatedRequest {
+  readonly given: FixedRequest;
+  readonly size: FixedSize;
+  readonly parameters: RequestParameters;
+}
+
+/**
+ * What to append when the thread last sent something else: an event that names its texts, for whoever asks later what an
+ * answer was given to, and its sizes in the state, so that a context can be broken down.
+ */
+export function fixedChange(
+  { given, size: { hash, parts, tokens }, parameters }: StatedRequest,
+  { state }: Head,
+  deps: Pick<ThreadDeps, "hash" | "store">,
+): Batch {
+  const before = state["request"] as { readonly hash?: string; readonly parameters?: string } | undefined;
+  const asked = deps.hash(JSON.stringify(parameters));
+  const same = before?.hash === hash && before?.parameters === asked;
+  if (same || (before === undefined && tokens === 0)) return { inputs: [] };
+  const { kept, prompts } = "tokens" in given ? { kept: {}, prompts: [] } : keepFixed(textsOf(given, parameters), deps);
+  const request = { hash, parts, parameters: asked };
+  return {
+    inputs: [
+      { kind: "event", event: { type: "request", hash, ...kept } },
+      { kind: "state", patch: { request } },
+    ],
+    prompts,
+  };
+}
+
+function textsOf(
+  { system = "", tools = [] }: Exclude<FixedRequest, { tokens: number }>,
+  parameters: RequestParameters,
+) {
+  return { system, memory: "", tools, parameters };
 }

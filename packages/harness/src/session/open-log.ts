@@ -13,7 +13,7 @@ import { ThreadError } from "./thread-error.ts";
 export type Moved = "current" | "grown" | "reread";
 
 /** Records, and what goes into the store with them. */
-interface Batch extends Pick<AppendBatch, "jobs" | "prompts"> {
+export interface Batch extends Pick<AppendBatch, "jobs" | "prompts"> {
   readonly inputs: readonly RecordInput[];
 }
 

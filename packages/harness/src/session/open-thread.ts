@@ -102,15 +102,16 @@ async function threadParts<M extends object>(
   options: OpenThreadOptions<M>,
   { deps, settings, log }: Opening<M>,
 ): Promise<ThreadParts<M>> {
-  const { shape, window, reserve, model = "unknown", rules, fixed = {}, signal = null } = options;
+  const { shape, window, reserve, model = "unknown", signal = null } = options;
   const counter = await modelCounter(options.counter, { model });
   const meter = createMeter(shape, { ...counter, counter: counter.count });
   const binds = options.bindsReasoning ?? bindsReasoning(model);
-  const sized = (given: FixedRequest) => {
-    const size = sizeFixed(given, meter, deps.hash);
-    return { size, opening: binds ? () => ({ hash: size.hash, messages: 0 }) : null };
-  };
-  const { size, opening } = sized(fixed);
+  const dialect = shape.dialect as Dialect;
+  const rules = options.rules ?? rulesOf(dialect);
+  const parameters = { provider: dialect, model, bindsReasoning: binds, settings: {}, loop: { dialect, rules } };
+  const state = (given: FixedRequest) => ({ given, size: sizeFixed(given, meter, deps.hash), parameters });
+  const openingOf = ({ size }: ReturnType<typeof state>) => (binds ? () => ({ hash: size.hash, messages: 0 }) : null);
+  let stated = state(options.fixed ?? {});
   const book = windowBook({
     endpoint: { provider: shape.dialect, baseUrl: null, model },
     window: typeof window === "number" ? () => window : window,
@@ -120,14 +121,14 @@ async function threadParts<M extends object>(
   });
   const session = await openSession(log, {
     deps,
-    rules: rules ?? rulesOf(shape.dialect as Dialect),
+    rules,
     meter,
     counter,
     book,
     model,
     settings,
-    fixed: size,
-    opening,
+    fixed: stated.size,
+    opening: openingOf(stated),
     before: null,
     writer: (place) => writerOf(options, settings, place),
     label: JSON.stringify(["given", settings.summaryPrompt]),
@@ -138,10 +139,18 @@ async function threadParts<M extends object>(
   });
   const automatic = options.summarization !== null;
   const fix = (given: FixedRequest): void => {
-    const { size, opening } = sized(given);
-    session.fix(size, opening);
+    stated = state(given);
+    session.fix(stated.size, openingOf(stated));
   };
-  return { deps, session, shape, automatic, signal, fix };
+  return {
+    deps,
+    session,
+    shape,
+    automatic,
+    signal,
+    fix,
+    stated: () => stated,
+  };
 }
 
 /** Of the summarizer's window nothing is known but the model's own. */

@@ -14,7 +14,7 @@ import { readUsage } from "../models/read-usage.ts";
 import { NO_USAGE, type Usage } from "../models/usage.ts";
 import { type SearchOutcome, type SearchSettings, searchThread } from "../recall/search.ts";
 import type { RecordInput, ThreadDeps } from "../threads/writer.ts";
-import { type FixedRequest, fixedState } from "./fixed-request.ts";
+import { type FixedRequest, fixedChange, type StatedRequest } from "./fixed-request.ts";
 import { type GivenMessage, type ReadGiven, readGiven } from "./given-message.ts";
 import { inTurn } from "./hold.ts";
 import { overflowOf } from "./overflow.ts";
@@ -90,6 +90,8 @@ export interface ThreadParts<M extends object> {
   /** Whether it compacts by itself. */
   readonly automatic: boolean;
   readonly fix: (fixed: FixedRequest) => void;
+  /** What is sent beside the messages now. */
+  readonly stated: () => StatedRequest;
   readonly signal: AbortSignal | null;
 }
 
@@ -98,7 +100,7 @@ export function threadSession<M extends object>(parts: ThreadParts<M>): OpenThre
   const { log } = session;
   const { id, user: userId } = log.conversation.header;
   const calls = callsOn(id);
-  const state: SessionState<M> = { asked: null, prefix: null, pending: null };
+  const state: SessionState<M> = { asked: null, unanswered: null, pending: null };
   const catchUp = async (): Promise<void> => session.counted(await log.catchUp());
   return {
     id,
@@ -112,7 +114,7 @@ export function threadSession<M extends object>(parts: ThreadParts<M>): OpenThre
         await catchUp();
         if (fixed !== undefined) parts.fix(fixed);
         const outcome = parts.automatic ? await compactDue(session, stopOf(parts, signal), catchUp) : null;
-        return askNow(session, state, outcome);
+        return askNow(parts, state, outcome);
       }),
     report: (usage, { of } = {}) => calls.next(() => reportOn(usage, of, parts, state)),
     recover: (error, { signal } = {}) =>
@@ -141,11 +143,16 @@ function unlessFloor(error: unknown): false {
   throw error;
 }
 
+interface LastAsked<M> extends Asked<M> {
+  readonly version: number;
+  readonly stated: StatedRequest;
+}
+
 interface SessionState<M> {
   /** What was sent last, and where the log stood then. */
-  asked: (Asked<M> & { readonly version: number }) | null;
-  /** The hash of that request, until its answer is in the log. */
-  prefix: string | null;
+  asked: LastAsked<M> | null;
+  /** The same, until its answer is in the log. */
+  unanswered: LastAsked<M> | null;
   /** A report whose answer isn't in the log yet. */
   pending: { readonly usage: Usage; readonly asked: Asked<M> } | null;
 }
@@ -156,34 +163,38 @@ async function appendGiven<M extends object>(
   state: SessionState<M>,
 ): Promise<readonly number[]> {
   const { log } = session;
-  const { pending, prefix } = state;
+  const { pending, unanswered } = state;
   let seqs: readonly number[] = [];
   let answered = false;
   await log.write(async (moved) => {
     await session.counted(moved);
-    const { version } = log.conversation.head();
+    const head = log.conversation.head();
     const known = given.some(({ id }) => id !== null) ? await log.ids() : new Map<string, number>();
-    const added = new Map<string, number>();
-    const inputs: RecordInput[] = [];
-    let answer: number | null = null;
-    seqs = given.map(({ id, role, record }) => {
-      const there = id === null ? undefined : (known.get(id) ?? added.get(id));
-      if (there !== undefined) return there;
-      const name = id ?? deps.ids();
-      const answers = role === "assistant" && answer === null;
-      const seq = version + inputs.push({ ...record, id: name, ...(answers && prefix !== null && { prefix }) });
-      added.set(name, seq);
-      if (answers) answer = seq;
-      return seq;
+    const first = new Map<string, ReadGiven>();
+    const fresh = given.filter((one) => {
+      if (one.id === null) return true;
+      if (known.has(one.id) || first.has(one.id)) return false;
+      first.set(one.id, one);
+      return true;
     });
-    answered = answer !== null;
-    if (pending !== null && answer !== null)
-      inputs.push(...reportInputs(session, session.report(pending.usage, answer, pending.asked)));
-    return { inputs };
+    const answer = fresh.find(({ role }) => role === "assistant");
+    answered = answer !== undefined;
+    const request = answered && unanswered !== null ? fixedChange(unanswered.stated, head, deps) : { inputs: [] };
+    const inputs: RecordInput[] = [...request.inputs];
+    const places = new Map<ReadGiven, number>();
+    for (const one of fresh) {
+      const bound = one === answer && unanswered?.prefix != null ? { prefix: unanswered.prefix } : {};
+      const record: RecordInput = { ...one.record, id: one.id ?? deps.ids(), ...bound };
+      places.set(one, head.version + inputs.push(record));
+    }
+    seqs = given.map((one) => places.get(one) ?? known.get(one.id!) ?? places.get(first.get(one.id!)!)!);
+    if (pending !== null && answer !== undefined)
+      inputs.push(session.report(pending.usage, places.get(answer)!, pending.asked));
+    return { ...request, inputs };
   });
   if (answered) {
     state.pending = null;
-    state.prefix = null;
+    state.unanswered = null;
   }
   return seqs;
 }
@@ -191,7 +202,7 @@ async function appendGiven<M extends object>(
 async function reportOn<M extends object>(
   given: ReportedUsage | ProviderUsage | null | undefined,
   of: string | number | undefined,
-  { session, shape }: ThreadParts<M>,
+  { deps, session, shape }: ThreadParts<M>,
   state: SessionState<M>,
 ): Promise<Reported> {
   const { asked } = state;
@@ -208,17 +219,14 @@ async function reportOn<M extends object>(
     }
     const record = session.report(usage, answer, asked);
     reported = record.flaw == null ? { kind: "accepted" } : { kind: "ignored", reason: record.flaw };
-    return { inputs: reportInputs(session, record) };
+    const request = fixedChange(asked.stated, session.log.conversation.head(), deps);
+    return { ...request, inputs: [record, ...request.inputs] };
   });
   return reported;
 }
 
 function isOurs(usage: ReportedUsage | ProviderUsage): usage is ReportedUsage {
   return "input" in usage && typeof usage.input === "number" && "output" in usage && typeof usage.output === "number";
-}
-
-function reportInputs<M>({ log, fixed }: Session<M>, record: UsageInput): RecordInput[] {
-  return [record, ...fixedState(fixed(), log.conversation.head())];
 }
 
 /** The first answer behind this place in the log. */
@@ -234,15 +242,16 @@ async function placeOf<M>(of: string | number, { log }: Session<M>): Promise<num
   return typeof of === "number" ? of : ((await log.ids()).get(of) ?? null);
 }
 
-function askNow<M>(
-  { ask, log }: Session<M>,
+function askNow<M extends object>(
+  { session, stated }: ThreadParts<M>,
   state: SessionState<M>,
   outcome: CompactionOutcome<M> | null,
 ): ThreadPrompt<M> {
+  const { ask, log } = session;
   const { version } = log.conversation.head();
   const asked = ask();
-  state.asked = { ...asked, version };
-  state.prefix = asked.prefix;
+  state.asked = { ...asked, version, stated: stated() };
+  state.unanswered = state.asked;
   state.pending = null;
   const { sources, count } = asked.prompt;
   if (log.conversation.view().length === 0) return { messages: [], sources: [], count, outcome, version };

@@ -4,10 +4,8 @@
  * its text stands in the thread's state, where it can be erased.
  */
 import type { Hash } from "@palimpsest/core/log";
-import type { PromptText } from "../stores/store.ts";
-import type { AgentModel } from "./model.ts";
-import type { SystemPrompt } from "./system-prompt.ts";
-import type { ToolSchema } from "./tool-schemas.ts";
+import type { Dialect, RuleSet } from "@palimpsest/core/message";
+import type { PromptText, Store } from "../stores/store.ts";
 
 /** Which model was asked, and how. */
 export interface RequestParameters {
@@ -15,43 +13,43 @@ export interface RequestParameters {
   readonly model: string;
   readonly bindsReasoning: boolean;
   readonly settings: Readonly<Record<string, unknown>>;
-}
-
-export function parametersOf({ settings, bindsReasoning }: AgentModel): RequestParameters {
-  // Headers hold keys as often as not.
-  const { languageModel, headers: _, ...given } = settings;
-  return { provider: languageModel.provider, model: languageModel.modelId, bindsReasoning, settings: given };
+  /** Of a loop that asks the model itself: whose messages it sends, and by which rules they were made valid. */
+  readonly loop?: { readonly dialect: Dialect; readonly rules: RuleSet };
 }
 
 export interface FixedTexts {
-  readonly prompt: SystemPrompt;
-  readonly schemas: readonly ToolSchema[];
+  readonly system: string;
+  /** The block of the system prompt that is kept elsewhere; empty where there is none. */
+  readonly memory: string;
+  /** The schemas as they are sent. */
+  readonly tools: readonly unknown[];
   readonly parameters: RequestParameters;
 }
 
-/** The event's fields beside its own hash. Texts where the store keeps none; before hashes there were only these. */
+/**
+ * The event's fields beside its own hash. Texts where the store keeps none; before hashes there were only these. Neither
+ * where a loop gave only the size of what it sends.
+ */
 export interface KeptRequest {
   readonly stored?: { readonly system: string; readonly tools: string; readonly parameters: string };
   readonly system?: string;
-  readonly tools?: readonly ToolSchema[];
+  readonly tools?: readonly unknown[];
   readonly parameters?: RequestParameters;
   /** The hash of the block that stood where the mark is. */
   readonly memory?: string;
 }
 
 export function keepFixed(
-  { prompt, schemas, parameters }: FixedTexts,
-  { hash, store }: { readonly hash: Hash; readonly store: "by-hash" | "in-log" },
+  { system: text, memory, tools, parameters }: FixedTexts,
+  { hash, store }: { readonly hash: Hash; readonly store: Pick<Store, "prompts"> },
 ): { readonly kept: KeptRequest; readonly prompts: readonly PromptText[] } {
-  const { memory } = prompt.parts;
-  const system = memory === "" ? prompt.text : prompt.text.replace(memory, () => MEMORY_MARK);
+  const system = memory === "" ? text : text.replace(memory, () => MEMORY_MARK);
   const block = memory === "" ? {} : { memory: hash(memory) };
-  if (store === "in-log") return { kept: { system, ...block, tools: schemas, parameters }, prompts: [] };
-  const [texts, tools, settings] = [system, JSON.stringify(schemas), JSON.stringify(parameters)].map((text) => {
-    return { hash: hash(text), text };
-  }) as [PromptText, PromptText, PromptText];
-  const stored = { system: texts.hash, tools: tools.hash, parameters: settings.hash };
-  return { kept: { stored, ...block }, prompts: [texts, tools, settings] };
+  if (store.prompts === undefined) return { kept: { system, ...block, tools, parameters }, prompts: [] };
+  const named = (one: string): PromptText => ({ hash: hash(one), text: one });
+  const [first, second, third] = [named(system), named(JSON.stringify(tools)), named(JSON.stringify(parameters))];
+  const stored = { system: first.hash, tools: second.hash, parameters: third.hash };
+  return { kept: { stored, ...block }, prompts: [first, second, third] };
 }
 
 const MEMORY_MARK = "<memory>[see the thread's state]</memory>";
