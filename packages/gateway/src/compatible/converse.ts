@@ -8,13 +8,11 @@ import { PalimpsestError } from "@palimpsest/core/errors";
 import { ProblemError } from "../http/problem.ts";
 import { answerThrough } from "./answering.ts";
 import type { CompatibleCall, CompatibleDeps } from "./call.ts";
-import { askFor, askingOf, type Engaged, type Exchange, modeOf, objectIn, readCall } from "./exchange.ts";
+import { askFor, askingOf, type Engaged, type Exchange, readExchange, storeOf } from "./exchange.ts";
 import { fittingMessages } from "./fitting.ts";
-import { askTarget, relay, requestBytes } from "./relay.ts";
-import { sessionSettings } from "./session-settings.ts";
+import { askTarget, relay } from "./relay.ts";
 import { claimMatch } from "./threads/claim.ts";
-import { findMatch, type MatchingStore } from "./threads/find.ts";
-import { watchedStore } from "./threads/watched-store.ts";
+import { findMatch } from "./threads/find.ts";
 import type { Vendor } from "./vendor.ts";
 
 export async function converse<M extends object>(
@@ -22,31 +20,15 @@ export async function converse<M extends object>(
   deps: CompatibleDeps,
   vendor: Vendor<M>,
 ): Promise<void> {
-  const bytes = await call.body();
-  const body = objectIn(bytes);
-  const { target, read } = readCall(call, deps, { vendor, body });
+  const read = await readExchange(call, deps, vendor);
   if (read.kind === "problem") {
-    if (target.way === "converted") throw new ProblemError(400, "invalid", read.message);
-    // The vendor says it in its own words.
-    const asked = requestBytes(bytes, { model: String(body["model"]), target, field: vendor.field });
-    return relay(
-      call,
-      await askTarget(call, { vendor, target, path: vendor.path }, { body: asked, signal: call.client.left }),
-      PASSED,
-    );
+    const { target, sent, message } = read;
+    if (target.way === "converted") throw new ProblemError(400, "invalid", message);
+    const place = { vendor, target, path: vendor.path };
+    return relay(call, await askTarget(call, place, { body: sent, signal: call.client.left }), PASSED);
   }
-  const { request } = read;
-  const exchange: Exchange<M> = {
-    call,
-    deps,
-    vendor,
-    bytes,
-    body,
-    request,
-    target,
-    mode: modeOf(call, deps),
-  };
-  if (exchange.mode === "off" || request.reference !== null || call.threads.store.matches === undefined)
+  const { exchange } = read;
+  if (exchange.mode === "off" || exchange.request.reference !== null || call.threads.store.matches === undefined)
     return pass(exchange);
   const flightKey = flightOf(exchange);
   const flying = deps.flights.get(flightKey);
@@ -68,27 +50,13 @@ async function pass<M extends object>(exchange: Exchange<M>): Promise<void> {
 
 /** Null: a side call, or a thread that went while it was looked at. */
 async function engage<M extends object>(exchange: Exchange<M>): Promise<Engaged<M> | null> {
-  const { call, deps, vendor, target, mode } = exchange;
+  const { call, vendor } = exchange;
   const { shape } = vendor;
-  const store = watchedStore(call.threads.store, deps.silenceMs) as MatchingStore;
+  const { store, claim } = storeOf(exchange);
   const { asking, state } = await askingOf(exchange);
   const match = await findMatch(store, asking);
   if (match.kind === "passed") return null;
-  const threads = { ...call.threads, store };
-  const thread = await claimMatch(match, {
-    deps: threads,
-    asking,
-    shape,
-    claim: (id) =>
-      deps.open.claim(id, {
-        store,
-        shape,
-        label: JSON.stringify([target.entry.name, target.model, mode, shape.dialect]),
-        window: target.window,
-        model: target.model,
-        ...sessionSettings(deps.settings, { store, thread: id, mode }),
-      }),
-  });
+  const thread = await claimMatch<M>(match, { deps: { ...call.threads, store }, asking, claim });
   if (thread === null) return null;
   try {
     const rest = exchange.request.messages.slice(thread.known);

@@ -5,11 +5,10 @@
 import { counterFor } from "palimpsest/models";
 import { ProblemError } from "../http/problem.ts";
 import type { CompatibleCall, CompatibleDeps } from "./call.ts";
-import { askingOf, type Exchange, modeOf, objectIn, readCall } from "./exchange.ts";
+import { askingOf, type Exchange, readExchange, storeOf } from "./exchange.ts";
 import { askTarget, relay, requestBytes } from "./relay.ts";
-import { sessionSettings } from "./session-settings.ts";
-import { findMatch, type MatchingStore } from "./threads/find.ts";
-import { watchedStore } from "./threads/watched-store.ts";
+import { findMatch } from "./threads/find.ts";
+import type { Claimed } from "./threads/open-threads.ts";
 import type { Vendor } from "./vendor.ts";
 
 export async function count<M extends object>(
@@ -17,12 +16,10 @@ export async function count<M extends object>(
   deps: CompatibleDeps,
   vendor: Vendor<M>,
 ): Promise<void> {
-  const bytes = await call.body();
-  const body = objectIn(bytes);
-  const { target, read } = readCall(call, deps, { vendor, body });
+  const read = await readExchange(call, deps, vendor);
   if (read.kind === "problem") throw new ProblemError(400, "invalid", read.message);
-  const { request } = read;
-  const exchange: Exchange<M> = { call, deps, vendor, bytes, body, request, target, mode: modeOf(call, deps) };
+  const { exchange } = read;
+  const { bytes, request, target } = exchange;
   const messages = exchange.mode === "on" ? await viewOf(exchange).catch(() => null) : null;
   if (target.way === "raw") {
     const written = messages === null ? undefined : vendor.write({ request, messages });
@@ -37,20 +34,13 @@ export async function count<M extends object>(
 
 /** Null: it would be sent as it is. */
 async function viewOf<M extends object>(exchange: Exchange<M>): Promise<readonly M[] | null> {
-  const { call, deps, vendor, target, mode, request } = exchange;
-  const store = watchedStore(call.threads.store, deps.silenceMs) as MatchingStore;
+  const { request } = exchange;
+  const { store, claim } = storeOf(exchange);
   if (store.matches === undefined || request.reference !== null) return null;
   const { asking } = await askingOf(exchange);
   const match = await findMatch(store, asking);
   if (match.kind !== "extended") return null;
-  const held = await deps.open.claim(match.thread, {
-    store,
-    shape: vendor.shape,
-    label: JSON.stringify([target.entry.name, target.model, mode, vendor.shape.dialect]),
-    window: target.window,
-    model: target.model,
-    ...sessionSettings(deps.settings, { store, thread: match.thread, mode }),
-  });
+  const held = (await claim(match.thread)) as Claimed<M> | "busy" | "missing";
   if (typeof held === "string") return null;
   try {
     if ((await held.view()) === "verbatim") return null;

@@ -7,8 +7,11 @@ import { groupOf, isSideCall } from "./groups.ts";
 import { type ChainState, chainOf, keyed } from "./matching/chain.ts";
 import { type ProviderKey, type Target, targetOf } from "./models.ts";
 import { askTarget, requestBytes } from "./relay.ts";
+import { sessionSettings } from "./session-settings.ts";
 import type { ClaimedThread } from "./threads/claim.ts";
-import type { Asking } from "./threads/find.ts";
+import type { Asking, MatchingStore } from "./threads/find.ts";
+import type { OpenThreads } from "./threads/open-threads.ts";
+import { watchedStore } from "./threads/watched-store.ts";
 import type { Fields, Vendor, VendorRequest } from "./vendor.ts";
 import type { UpstreamAnswer } from "./wire/upstream.ts";
 
@@ -34,32 +37,75 @@ export interface Engaged<M extends object> {
 }
 
 /** What a request's headers may ask for, else the configuration. */
-export function modeOf({ headers }: CompatibleCall, { settings }: CompatibleDeps): Mode {
+function modeOf({ headers }: CompatibleCall, { settings }: CompatibleDeps): Mode {
   const asked = headers.get("x-palimpsest-mode");
   if (asked === null) return settings.gateway.mode;
   if (asked === "on" || asked === "observe" || asked === "off") return asked;
   throw new ProblemError(400, "invalid", "X-Palimpsest-Mode is on, observe or off");
 }
 
-export function readCall<M extends object>(
+type ReadExchange<M extends object> =
+  | { readonly kind: "exchange"; readonly exchange: Exchange<M> }
+  /** The vendor would not take it; `pass` sends it there all the same, to hear it in the vendor's words. */
+  | { readonly kind: "problem"; readonly message: string; readonly target: Target; readonly sent: Buffer };
+
+export async function readExchange<M extends object>(
   call: CompatibleCall,
-  { settings, env }: CompatibleDeps,
-  { vendor, body }: { readonly vendor: Vendor<M>; readonly body: Fields },
-) {
+  deps: CompatibleDeps,
+  vendor: Vendor<M>,
+): Promise<ReadExchange<M>> {
+  const bytes = await call.body();
+  const body = objectIn(bytes);
   const { model } = body;
   if (typeof model !== "string" || model === "") throw new ProblemError(400, "invalid", "the request names no model");
+  const target = targetFor(call, deps, { vendor, model });
+  const read = vendor.read(body);
+  if (read.kind === "problem") {
+    const sent = requestBytes(bytes, { model, target, field: vendor.field });
+    return { kind: "problem", message: read.message, target, sent };
+  }
+  const { request } = read;
+  const mode = modeOf(call, deps);
+  const exchange: Exchange<M> = {
+    call,
+    deps,
+    vendor,
+    bytes,
+    body,
+    request,
+    target,
+    mode,
+  };
+  return { kind: "exchange", exchange };
+}
+
+function targetFor<M extends object>(
+  call: CompatibleCall,
+  { settings, env }: CompatibleDeps,
+  { vendor, model }: { readonly vendor: Vendor<M>; readonly model: string },
+): Target {
   const { models, summarization } = settings;
   const table = { models, fallbackWindow: summarization.fallback_context_window, env };
   const target = targetOf(vendor, { model, providerKey: keyIn(call) }, table);
-  if (target === null) {
-    const names = models.map(({ name }) => name).join(", ");
-    throw new ProblemError(
-      404,
-      "no-model",
-      `the model ${JSON.stringify(model)} is not known here; there are: ${names}`,
-    );
-  }
-  return { target, read: vendor.read(body) };
+  if (target !== null) return target;
+  const names = models.map(({ name }) => name).join(", ");
+  throw new ProblemError(404, "no-model", `the model ${JSON.stringify(model)} is not known here; there are: ${names}`);
+}
+
+/** The store as far as it answers in time, and threads of it as this request would hold them. */
+export function storeOf<M extends object>({ call, deps, vendor, target, mode }: Exchange<M>) {
+  const store = watchedStore(call.threads.store, deps.silenceMs) as MatchingStore;
+  const { shape } = vendor;
+  const claim = (id: string): ReturnType<OpenThreads["claim"]> =>
+    deps.open.claim(id, {
+      store,
+      shape,
+      label: JSON.stringify([target.entry.name, target.model, mode, shape.dialect]),
+      window: target.window,
+      model: target.model,
+      ...sessionSettings(deps.settings, { store, thread: id, mode }),
+    });
+  return { store, claim };
 }
 
 export function keyIn({ providerKey, headers }: CompatibleCall): ProviderKey | null {
@@ -67,7 +113,7 @@ export function keyIn({ providerKey, headers }: CompatibleCall): ProviderKey | n
   return { key: providerKey, by: headers.has("x-provider-key") ? "named" : "forwarded" };
 }
 
-export function objectIn(bytes: Buffer): Fields {
+function objectIn(bytes: Buffer): Fields {
   try {
     const value: unknown = JSON.parse(bytes.toString());
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Fields;

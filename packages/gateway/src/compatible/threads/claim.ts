@@ -2,7 +2,6 @@
  * From a match to a thread that the request holds: made, forked or gone on with. Where another request got there first,
  * the conversation goes on in a fork of its own: nobody waits, and nothing is written between another's words.
  */
-import type { Shape } from "@palimpsest/core/message";
 import { createThread, fork, type ThreadDeps } from "palimpsest/threads";
 import { keyed, START } from "../matching/chain.ts";
 import type { Match } from "../matching/match.ts";
@@ -13,7 +12,6 @@ export interface Claiming<M extends object> {
   readonly deps: ThreadDeps;
   readonly asking: Asking<M>;
   readonly claim: (threadId: string) => ReturnType<OpenThreads["claim"]>;
-  readonly shape: Shape<M>;
 }
 
 export interface ClaimedThread<M> {
