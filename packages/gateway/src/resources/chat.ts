@@ -104,7 +104,7 @@ export function chatRoutes({ agents, runs, after }: RunDeps & { readonly after: 
       async handle(call) {
         const id = await ownThread(call);
         const { agent } = await agents.get(null);
-        const handle = (thread: string): ThreadHandle => agent.thread(thread, { userId: call.home.userId });
+        const handle = (threadId: string): ThreadHandle => agent.thread(threadId, { userId: call.home.userId });
         return { id, messages: await handle(await handle(id).current()).uiMessages() };
       },
     }),

@@ -1,0 +1,128 @@
+/** Made by `npm run client-routes` from the gateway's table of routes. */
+export interface CatalogRoutes {
+  /** Find what was ever said in any thread of the caller's. */
+  "GET /api/search": {
+    readonly query: {
+      readonly q: string | number;
+      readonly limit?: string | number;
+    };
+    readonly answer: {
+      readonly hits: readonly {
+        readonly thread?: string;
+        readonly seq: number;
+        readonly score: number;
+        readonly at: string;
+        readonly role: string;
+        readonly speaker: string;
+        readonly snippet: string;
+        readonly marks: readonly unknown[];
+      }[];
+      readonly reason?: string;
+    };
+  };
+  /** The models that are configured, with windows and prices. */
+  "GET /api/models": {
+    readonly answer: {
+      readonly configured: readonly {
+        readonly name: string;
+        readonly use: string;
+        readonly provider: string;
+        readonly model: string;
+        readonly window: {
+          readonly tokens: number;
+          readonly source: string;
+        };
+        readonly prices: unknown;
+      }[];
+      readonly possible: readonly unknown[];
+      readonly pricesAsOf: string;
+    };
+  };
+  /** The skills an agent here has. */
+  "GET /api/skills": {
+    readonly answer: {
+      readonly skills: readonly {
+        readonly name: string;
+        readonly description: string;
+      }[];
+      readonly skipped: readonly {
+        readonly folder: string;
+        readonly problem: string;
+      }[];
+    };
+  };
+  /** The sub-agents an agent here may start. */
+  "GET /api/subagents": {
+    readonly answer: {
+      readonly subagents: readonly {
+        readonly name: string;
+        readonly description: string;
+        readonly [name: string]: unknown;
+      }[];
+    };
+  };
+  /** Who the caller is. */
+  "GET /api/user": {
+    readonly answer: {
+      readonly user: string;
+      readonly role: string;
+    };
+  };
+  /** Delete everything of the user's for good: threads, files, memory; and end their keys. The name is asked for, to be sure.. */
+  "DELETE /api/user": {
+    readonly body: {
+      readonly user: string;
+    };
+    readonly answer: {
+      readonly user: string;
+      readonly deleted: number;
+      readonly kept: readonly string[];
+      readonly memories: number;
+      readonly keys: number;
+    };
+  };
+  /** Everything of the user's as JSON lines: threads with their records and files, memory with its history, what is known of their keys. */
+  "GET /api/user/export": {
+    readonly answer: string;
+  };
+  /** All keys, without the keys themselves. */
+  "GET /api/keys": {
+    readonly answer: {
+      readonly keys: readonly {
+        readonly id: string;
+        readonly prefix: string;
+        readonly user: string;
+        readonly role: "user" | "delegate" | "admin";
+        readonly createdAt: string;
+        readonly expiresAt: string | null;
+        readonly revokedAt: string | null;
+      }[];
+    };
+  };
+  /** Make a key. */
+  "POST /api/keys": {
+    readonly body: {
+      readonly user: string;
+      readonly role?: "user" | "delegate" | "admin";
+      readonly expires?: string;
+    };
+    readonly answer: {
+      readonly key: string;
+      readonly id: string;
+      readonly user: string;
+      readonly role: "user" | "delegate" | "admin";
+      readonly expiresAt: string | null;
+    };
+  };
+  /** End a key for good, by its id; it stays listed. */
+  "DELETE /api/keys/{key}": {
+    readonly params: {
+      readonly key: string;
+    };
+    readonly body?: Record<string, never>;
+    readonly answer: {
+      readonly id: string;
+      readonly revoked: true;
+    };
+  };
+}

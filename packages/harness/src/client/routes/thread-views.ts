@@ -1,0 +1,126 @@
+/** Made by `npm run client-routes` from the gateway's table of routes. */
+export interface ThreadViewsRoutes {
+  /** The records of the log, in order. */
+  "GET /api/threads/{id}/records": {
+    readonly params: {
+      readonly id: string;
+    };
+    readonly query?: {
+      readonly limit?: string | number;
+      readonly after?: string | number;
+    };
+    readonly answer: {
+      readonly thread: string;
+      readonly records: readonly {
+        readonly seq: number;
+        readonly kind: string;
+        readonly [name: string]: unknown;
+      }[];
+      readonly next: string | null;
+    };
+  };
+  /** What would be sent to the model now. */
+  "GET /api/threads/{id}/view": {
+    readonly params: {
+      readonly id: string;
+    };
+    readonly query?: {
+      readonly window?: string | number;
+    };
+    readonly answer: {
+      readonly thread: string;
+      readonly dialect: string;
+      readonly tokens: number;
+      readonly source: string;
+      readonly simulated: boolean;
+      readonly system: unknown;
+      readonly tools: readonly unknown[];
+      readonly repairs: readonly unknown[];
+      readonly messages: readonly unknown[];
+      readonly sources: readonly unknown[];
+      readonly damage?: unknown;
+    };
+  };
+  /** What fills the window, part by part. */
+  "GET /api/threads/{id}/context": {
+    readonly params: {
+      readonly id: string;
+    };
+    readonly query?: {
+      readonly window?: string | number;
+    };
+    readonly answer: {
+      readonly thread: string;
+      readonly window: number;
+      readonly total: number;
+      readonly source: string;
+      readonly parts: {
+        readonly [name: string]: number;
+      };
+      readonly groups: readonly unknown[];
+      readonly simulated: boolean;
+      readonly cost?: unknown;
+      readonly damage?: unknown;
+    };
+  };
+  /** The tokens of every request, and each act on the thread as a mark. */
+  "GET /api/threads/{id}/timeline": {
+    readonly params: {
+      readonly id: string;
+    };
+    readonly answer: {
+      readonly thread: string;
+      readonly requests: readonly {
+        readonly seq: number;
+        readonly at: string;
+        readonly model: string;
+        readonly input: number;
+        readonly [name: string]: unknown;
+      }[];
+      readonly marks: readonly {
+        readonly seq: number;
+        readonly at: string;
+        readonly kind: string;
+        readonly [name: string]: unknown;
+      }[];
+    };
+  };
+  /** The exact request that the answer at a record, or the next one, was given to. */
+  "GET /api/threads/{id}/requests/{seq}": {
+    readonly params: {
+      readonly id: string;
+      readonly seq: string;
+    };
+    readonly answer: {
+      readonly thread: string;
+      readonly answer: number;
+      readonly system: unknown;
+      readonly messages: readonly unknown[];
+      readonly tools: readonly unknown[];
+      readonly parameters: unknown;
+    };
+  };
+  /** Find what was ever said in a thread. */
+  "GET /api/threads/{id}/search": {
+    readonly params: {
+      readonly id: string;
+    };
+    readonly query: {
+      readonly q: string | number;
+      readonly limit?: string | number;
+    };
+    readonly answer: {
+      readonly hits: readonly {
+        readonly thread?: string;
+        readonly seq: number;
+        readonly score: number;
+        readonly at: string;
+        readonly role: string;
+        readonly speaker: string;
+        readonly snippet: string;
+        readonly marks: readonly unknown[];
+      }[];
+      readonly reason?: string;
+    };
+  };
+}
