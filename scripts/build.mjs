@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
 
-for (const name of ["core", "harness", "gateway", "adapters-openai-agents", "cli"]) {
+for (const name of ["core", "harness", "gateway", "adapters-langchain", "adapters-openai-agents", "cli"]) {
   const folder = join(root, "packages", name);
   if (!existsSync(folder)) continue;
   rmSync(join(folder, "dist"), { recursive: true, force: true });

@@ -8,9 +8,9 @@ import {
 import { readMessage } from "@palimpsest/core/internal/message";
 import type { MessageRecord } from "@palimpsest/core/log";
 import { type ResponsesMessage, responsesItems, responsesTurns, shapeOf } from "@palimpsest/core/message";
+import type { Continuation } from "palimpsest/internal/threads";
 import type { Store } from "palimpsest/stores";
 import type { RecordInput } from "palimpsest/threads";
-import type { Continuation } from "./continuation.ts";
 import { fromResponsesItem, toResponsesItem } from "./items.ts";
 
 export const turnsOf = (items: readonly AgentInputItem[]): readonly ResponsesMessage[] =>

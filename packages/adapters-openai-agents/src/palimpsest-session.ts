@@ -1,6 +1,6 @@
 /**
  * A session of the OpenAI Agents SDK on a thread: what was ever said is in its log, what the runner is given is the view that
- * fits the model's window. To pop, to rewind and to clear is to go on in another thread (`continuation.ts`): nothing is lost.
+ * fits the model's window. To pop, to rewind and to clear is to go on in another thread: nothing is lost.
  */
 import {
   type AgentInputItem,
@@ -13,12 +13,13 @@ import {
   UserError,
 } from "@openai/agents-core";
 import { type ResponsesMessage, type RuleSet, rulesOf, shapeOf } from "@palimpsest/core/message";
+import { continuations, type NamedConversation, writeWhereItStands } from "palimpsest/internal/threads";
 import type { SearchOutcome } from "palimpsest/recall";
 import { type OpenThread, type OpenThreadOptions, openThread } from "palimpsest/session";
 import { replay, threadDeps, type Writer } from "palimpsest/threads";
-import { goOn, type SessionDeps, say, sessionThreads, writing } from "./continuation.ts";
 import { cutEnd, itemsIn, itemsOf, messageInputs, replaceCalls } from "./history.ts";
 import { applyTransaction } from "./transaction.ts";
+import { goOn, say } from "./write.ts";
 
 /** The SDK speaks to any provider: whose thoughts these are, its model knows. */
 const RULES: RuleSet = {
@@ -39,7 +40,7 @@ export class PalimpsestSession
     OpenAIResponsesCompactionAwareSession
 {
   readonly #options: PalimpsestSessionOptions;
-  readonly #deps: SessionDeps;
+  readonly #deps: NamedConversation;
   #open: Promise<OpenThread<ResponsesMessage>> | null = null;
 
   constructor(options: PalimpsestSessionOptions) {
@@ -73,7 +74,7 @@ export class PalimpsestSession
   /** The session's threads in order: those it has left, whole, and the one where it stands. */
   async threads(): Promise<readonly string[]> {
     await this.#thread();
-    return sessionThreads(this.#deps);
+    return continuations(this.#deps);
   }
 
   /** In everything ever said in the thread where it stands. */
@@ -132,7 +133,7 @@ export class PalimpsestSession
 
   /** Where the session stands, also when somebody else has moved it on. */
   async #thread(): Promise<OpenThread<ResponsesMessage>> {
-    const id = (await sessionThreads(this.#deps)).at(-1)!;
+    const id = (await continuations(this.#deps)).at(-1)!;
     const open = await this.#open;
     if (open?.id === id) return open;
     await open?.close();
@@ -152,8 +153,12 @@ export class PalimpsestSession
   async #write<T>(work: (writer: Writer) => Promise<T>): Promise<T> {
     for (;;) {
       const { id } = await this.#thread();
-      const written = await writing(this.#deps, id, work);
+      const written = await writeWhereItStands(this.#deps, id, work);
       if (written.kind === "written") return written.value;
+      if (written.kind === "busy")
+        throw new UserError(
+          `session ${this.#deps.name} is held by somebody else, until ${written.expiresAt} at the latest: try again later`,
+        );
     }
   }
 }

@@ -9,13 +9,14 @@ import {
   type SessionHistoryTransactionArgs,
   UserError,
 } from "@openai/agents-core";
+import type { NamedConversation } from "palimpsest/internal/threads";
 import type { RecordInput, Writer } from "palimpsest/threads";
-import { goOn, type SessionDeps, say } from "./continuation.ts";
 import { cutEnd, messageInputs } from "./history.ts";
+import { goOn, say } from "./write.ts";
 
 /** Throws a `UserError`, and changes nothing, for a transaction that isn't what was applied under its name, or doesn't fit. */
 export async function applyTransaction(
-  deps: SessionDeps,
+  deps: NamedConversation,
   writer: Writer,
   { operationId, transaction: given }: SessionHistoryTransactionArgs,
 ): Promise<void> {

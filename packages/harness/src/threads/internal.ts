@@ -1,4 +1,10 @@
 /** What our own packages use of this folder beyond its public names. No promise is made about it. */
 export { withWriter } from "./acts.ts";
-export { continuedIn, continuedPatch } from "./current-thread.ts";
+export {
+  type Continuation,
+  continuations,
+  continueThread,
+  type NamedConversation,
+  writeWhereItStands,
+} from "./continue-thread.ts";
 export { commit } from "./writer.ts";

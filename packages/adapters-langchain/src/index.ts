@@ -1,0 +1,1 @@
+export { type PalimpsestMiddlewareOptions, palimpsestMiddleware } from "./palimpsest-middleware.ts";

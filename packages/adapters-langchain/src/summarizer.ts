@@ -1,0 +1,19 @@
+/** Who writes the summaries: a function, or a chat model of LangChain's. */
+type Summarize = (prompt: string, signal: AbortSignal) => Promise<string> | string;
+
+/** What a chat model has of it. */
+interface ChatModel {
+  invoke(
+    prompt: string,
+    options: { readonly signal: AbortSignal; readonly tags: string[] },
+  ): Promise<{ readonly text: string }>;
+}
+
+export type GivenSummarizer = Summarize | ChatModel;
+
+export function summarizerOf(given: GivenSummarizer | undefined): Summarize | undefined {
+  if (given === undefined || typeof given === "function") return given;
+  // A summary is no message of the agent's: whoever streams the run must not be shown it.
+  const tags = ["nostream", "langsmith:nostream"];
+  return async (prompt, signal) => (await given.invoke(prompt, { signal, tags })).text;
+}

@@ -1,0 +1,84 @@
+/** What the recall tools answer, as text for a model: what was found in a thread, and its messages word for word. */
+import { mediaName } from "@palimpsest/core/internal/summary";
+import { type Part, shapeOf } from "@palimpsest/core/message";
+import { renderHits } from "@palimpsest/core/recall";
+import { charsPerToken } from "@palimpsest/core/tokens";
+import type { ThreadDeps } from "../threads/writer.ts";
+import { searchAll, searchThread } from "./search.ts";
+
+interface FindOptions {
+  /** Most tokens of the answer, roughly. */
+  readonly tokens: number;
+  readonly scope?: "thread" | "user";
+  /** The question that is being answered: it is no memory of itself. */
+  readonly except?: number | null | undefined;
+}
+
+type Searched = Pick<ThreadDeps, "store" | "tools">;
+
+export async function findText(
+  { store, tools }: Searched,
+  threadId: string,
+  query: string,
+  { tokens, scope = "thread", except = null }: FindOptions,
+): Promise<string> {
+  const result =
+    scope === "user" ? await searchAll(store, query, { tools }) : await searchThread(store, threadId, query, { tools });
+  if (result.kind === "nothing") return `Nothing found (${result.reason}): try other words.`;
+  const hits = result.hits.filter((hit) => hit.threadId !== threadId || hit.seq !== except);
+  const { text } = renderHits(hits, { tokens, count: charsPerToken(4), question: query });
+  return text === "" ? "Nothing found: try other words." : text;
+}
+
+interface RecordPage {
+  readonly from: number;
+  readonly to: number;
+  readonly offset: number;
+  readonly characters: number;
+}
+
+/** Ends with where to go on, so that a long message or range can be read in as many calls as it takes. */
+export async function readText(
+  { store }: Searched,
+  threadId: string,
+  { from, to, offset, characters }: RecordPage,
+): Promise<string> {
+  let room = characters;
+  let skip = offset;
+  const lines: string[] = [];
+  for await (const { record } of store.records(threadId, {
+    range: [from, Math.max(from, to)],
+    kinds: ["message"],
+  })) {
+    if (record.kind !== "message") continue;
+    const shape = shapeOf(record.dialect);
+    const message = JSON.parse(record.body) as never;
+    const whole = shape.parts(message).map(words).filter(Boolean).join("\n");
+    const text = whole.slice(skip, skip + room);
+    lines.push(`${record.seq} ${shape.role(message)}: ${text}`);
+    const end = skip + text.length;
+    if (end < whole.length) return [...lines, `(goes on: recall_read from ${record.seq} offset ${end})`].join("\n");
+    room -= text.length;
+    skip = 0;
+    if (room <= 0 && record.seq < to) return [...lines, `(goes on: recall_read from ${record.seq + 1})`].join("\n");
+  }
+  return lines.length === 0 ? `There is no message from ${from} to ${to}.` : lines.join("\n");
+}
+
+function words(part: Part): string {
+  switch (part.kind) {
+    case "text":
+      return part.text;
+    case "result":
+      return [part.text, ...part.images.map((image) => `[${mediaName(image)}]`)].join("\n");
+    case "call":
+      return `[calls ${part.name} ${part.input}]`;
+    case "image":
+      return `[${mediaName(part)}]`;
+    case "file":
+      return `[${mediaName(part)}]${part.encoding === "text" ? `\n${part.data}` : ""}`;
+    case "reasoning":
+    case "other":
+      return "";
+  }
+}
