@@ -44,11 +44,26 @@ export interface CatalogRoutes {
       readonly skills: readonly {
         readonly name: string;
         readonly description: string;
+        readonly enabled: boolean;
       }[];
       readonly skipped: readonly {
         readonly folder: string;
         readonly problem: string;
       }[];
+    };
+  };
+  /** Switch a skill on or off, for every agent here from its next run on. */
+  "PUT /api/skills/{name}": {
+    readonly params: {
+      readonly name: string;
+    };
+    readonly body: {
+      readonly enabled: boolean;
+    };
+    readonly answer: {
+      readonly name: string;
+      readonly description: string;
+      readonly enabled: boolean;
     };
   };
   /** The sub-agents an agent here may start. */
@@ -59,6 +74,30 @@ export interface CatalogRoutes {
         readonly description: string;
         readonly [name: string]: unknown;
       }[];
+    };
+  };
+  /** Replay a file's text, or a thread with ?thread=, under several policies: cost, knowledge, validity. */
+  "POST /api/lab": {
+    readonly query?: {
+      readonly thread?: string | number;
+      readonly window?: string | number;
+      readonly limit?: string | number;
+    };
+    readonly body: string;
+    readonly answer: {
+      readonly window: number;
+      readonly hits: number;
+      readonly transcripts: readonly {
+        readonly name: string;
+        readonly messages: number;
+        readonly [name: string]: unknown;
+      }[];
+      readonly policies: readonly {
+        readonly name: string;
+        readonly cost: number;
+        readonly [name: string]: unknown;
+      }[];
+      readonly problems: readonly string[];
     };
   };
   /** Who the caller is. */

@@ -317,4 +317,85 @@ export interface ThreadsRoutes {
       readonly open: readonly string[];
     };
   };
+  /** Bring in files: a form, or one file as the body with ?name=. Web pages, office files and notebooks also become Markdown. */
+  "POST /api/threads/{id}/uploads": {
+    readonly params: {
+      readonly id: string;
+    };
+    readonly query?: {
+      readonly name?: string | number;
+    };
+    readonly body: string;
+    readonly answer: {
+      readonly thread: string;
+      readonly files: readonly {
+        readonly filename: string;
+        readonly size: number;
+        readonly path: string;
+        readonly url: string;
+        readonly markdown: {
+          readonly filename: string;
+          readonly size: number;
+          readonly path: string;
+          readonly url: string;
+        } | null;
+        readonly problem: string | null;
+      }[];
+    };
+  };
+  /** The files that were brought in. */
+  "GET /api/threads/{id}/uploads": {
+    readonly params: {
+      readonly id: string;
+    };
+    readonly answer: {
+      readonly thread: string;
+      readonly files: readonly {
+        readonly filename: string;
+        readonly size: number;
+        readonly path: string;
+        readonly url: string;
+      }[];
+    };
+  };
+  /** Delete a file that was brought in, with what was made of it. */
+  "DELETE /api/threads/{id}/uploads/{name}": {
+    readonly params: {
+      readonly id: string;
+      readonly name: string;
+    };
+    readonly body?: Record<string, never>;
+    readonly answer: {
+      readonly thread: string;
+      readonly filename: string;
+      readonly deleted: true;
+    };
+  };
+  /** All files of the thread: its workspace, what was brought in, what its agent made. */
+  "GET /api/threads/{id}/artifacts": {
+    readonly params: {
+      readonly id: string;
+    };
+    readonly query?: {
+      readonly limit?: string | number;
+    };
+    readonly answer: {
+      readonly thread: string;
+      readonly files: readonly {
+        readonly filename: string;
+        readonly size: number;
+        readonly path: string;
+        readonly url: string;
+      }[];
+      readonly complete: boolean;
+    };
+  };
+  /** One file, to be saved: outputs/report.md, or the path as the agent calls it. Slashes may stand as they are. */
+  "GET /api/threads/{id}/artifacts/{path}": {
+    readonly params: {
+      readonly id: string;
+      readonly path: string;
+    };
+    readonly answer: string;
+  };
 }
