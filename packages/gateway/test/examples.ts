@@ -116,6 +116,8 @@ export function nameOf({ method, path }: Pick<Route, "method" | "path">): string
 export interface World extends Running {
   /** By user; `ops` is an admin. */
   readonly keys: Readonly<Record<"ada" | "bob" | "ops", string>>;
+  /** The seq of the first message of ada's thread. */
+  readonly message: number;
   /** The path with a fresh thread, fact and key of ada's in it. */
   filled(path: string): Promise<string>;
   ask(name: string, path: string, as: keyof World["keys"], example?: Example): Promise<Answered>;
@@ -171,7 +173,7 @@ export async function world(t: TestContext): Promise<World> {
       .replace("{key}", id)
       .replace("{seq}", "1");
   };
-  return { ...at, keys, ask, filled };
+  return { ...at, keys, message, ask, filled };
 }
 
 async function firstMessage({ store }: Home): Promise<number> {

@@ -50,7 +50,7 @@ export function statusRoutes({ notReady, metrics }: Status): readonly Route[] {
       summary: "A page of status and links",
       access: "page",
       answer: z.string(),
-      gives: "text/html; charset=utf-8",
+      gives: "text/html",
       handle: async () => new Stream([page(await notReady())], "text/html; charset=utf-8"),
     }),
   ];
