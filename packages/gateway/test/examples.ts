@@ -5,7 +5,7 @@ import type { Home } from "palimpsest/assistant";
 import { createKey } from "../src/access/keys.ts";
 import type { Route } from "../src/http/route.ts";
 import { allRoutes } from "../src/routes.ts";
-import { type Answered, type Running, running, sent } from "./running.ts";
+import { type Answered, type Running, type RunningOptions, running, sent } from "./running.ts";
 
 /** Only to be looked at: what carries them out isn't there. */
 export const ROUTES = allRoutes({
@@ -124,8 +124,8 @@ export interface World extends Running {
 }
 
 /** Ada has a thread with some turns by an agent, and a fact; nobody else has anything. */
-export async function world(t: TestContext): Promise<World> {
-  const at = await running(t, { skill: "birds" });
+export async function world(t: TestContext, options: RunningOptions = {}): Promise<World> {
+  const at = await running(t, { skill: "birds", ...options });
   const rows = at.home.store.keys!;
   const key = async (userId: string, role: "user" | "admin") =>
     (await createKey(rows, { user: userId, role, expiresAt: null }, new Date())).key;

@@ -15,7 +15,10 @@ export type LabAnswer =
   | { readonly kind: "nothing"; readonly problems: readonly string[] };
 
 export async function playLab({ name, text, window, hits = RECALL_HITS }: LabRequest): Promise<LabAnswer> {
-  const { transcripts, problems } = await readTranscripts(name, Buffer.from(text));
+  const { transcripts, problems } = await readTranscripts(name, Buffer.from(text)).catch((error: unknown) => ({
+    transcripts: [],
+    problems: [`it can't be read: ${error instanceof Error ? error.message : String(error)}`],
+  }));
   if (transcripts.length === 0) return { kind: "nothing", problems };
   const report = await runLab({ transcripts, policies: builtInPolicies(window), window, hits });
   return { kind: "played", report, problems };
