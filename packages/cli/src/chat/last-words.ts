@@ -1,5 +1,6 @@
 /** The chat's commands on what was said last: show it, ask it again, change it; and what the thread has taken so far. */
 import { costLine } from "../home/money.ts";
+import { counted } from "../terminal/counted.ts";
 import { grouped } from "../terminal/grouped.ts";
 import { plain } from "../terminal/terminal-text.ts";
 import { goBefore } from "./actions.ts";
@@ -55,19 +56,19 @@ function firstLines(text: string, most: number): string {
 }
 
 export async function cost({ deps, screen, threadId }: ChatSession): Promise<void> {
-  const sum = { calls: 0, input: 0, cacheRead: 0, output: 0 };
-  for await (const { record } of deps.store.records(threadId, { kinds: ["usage"] })) {
-    if (record.kind !== "usage") continue;
-    sum.calls += 1;
-    sum.input += record.input;
-    sum.cacheRead += record.cacheRead ?? 0;
-    sum.output += record.output;
-  }
-  if (sum.calls === 0) return screen.aside("No model was asked in this thread yet.");
-  const cached = sum.cacheRead === 0 ? "" : ` (${grouped(sum.cacheRead)} of them from the cache)`;
+  const { answers, ...beside } = await deps.charges(threadId);
+  const totals = [answers, ...Object.values(beside)];
+  const calls = totals.reduce((sum, one) => sum + one.calls, 0);
+  if (calls === 0) return screen.aside("No model was asked in this thread yet.");
+  const sum = (of: keyof typeof answers.usage) => totals.reduce((all, { usage }) => all + usage[of], 0);
+  const others = Object.entries(beside).flatMap(([use, one]) =>
+    one.calls === 0 ? [] : [`${one.calls} for ${use === "subagents" ? "sub-agents" : use}`],
+  );
+  const which = others.length === 0 ? "" : ` (${others.join(", ")})`;
+  const cached = sum("cacheRead") === 0 ? "" : ` (${grouped(sum("cacheRead"))} of them from the cache)`;
   const money = await deps.cost(threadId);
   const spent = money === null ? "" : `; ${costLine(money)}`;
   await screen.aside(
-    `${grouped(sum.calls)} model ${sum.calls === 1 ? "call" : "calls"}: ${grouped(sum.input)} tokens in${cached}, ${grouped(sum.output)} out${spent}.`,
+    `${counted(calls, "model call")}${which}: ${grouped(sum("input"))} tokens in${cached}, ${grouped(sum("output"))} out${spent}.`,
   );
 }

@@ -1,5 +1,6 @@
 import type { RunResult } from "palimpsest/agent";
-import type { ConfiguredAgent } from "palimpsest/assistant";
+import type { ConfiguredAgent, ThreadCost } from "palimpsest/assistant";
+import type { Home } from "palimpsest/internal/home";
 import { addUsage } from "palimpsest/internal/models";
 import type { Context, Run } from "../command/command.ts";
 import { Failure, sentence, UsageError } from "../command/failure.ts";
@@ -32,6 +33,7 @@ export const run: Run<TalkOptions> = async ({ positionals, options }, context) =
       verbose,
     });
     try {
+      const before = chosen === undefined ? null : await costSoFar(home, chosen, context);
       const talk: Talk = { agent, approved, context };
       const fixed = { agentName: options.agent, signal: context.signal, waitMs };
       let result = await answer(talk, { ...fixed, prompt, threadId: chosen });
@@ -39,12 +41,20 @@ export const run: Run<TalkOptions> = async ({ positionals, options }, context) =
         await decide(talk, result.threadId);
         result = joined(result, await answer(talk, { ...fixed, threadId: result.threadId }));
       }
-      return await report(result, { context, asked: chosen, model });
+      // The figures hold what is learned from the turn as well.
+      if (context.format === "json" && result.end.kind !== "aborted") await learn(memory, context);
+      const after = await costSoFar(home, result.threadId, context);
+      return await report(result, { context, asked: chosen, model, before, after });
     } finally {
       if (!context.signal.aborted) await learn(memory, context);
     }
   });
 };
+
+/** Null where no figure is wanted or known. */
+async function costSoFar(home: Home, threadId: string, { format }: Context): Promise<ThreadCost | null> {
+  return format === "text" || (await home.configuration()) === null ? null : home.cost(threadId);
+}
 
 interface Talk {
   readonly agent: ConfiguredAgent["agent"];
@@ -120,9 +130,12 @@ interface Told {
   readonly context: Context;
   readonly asked: string | undefined;
   readonly model: string | null;
+  /** What the thread had cost. */
+  readonly before: ThreadCost | null;
+  readonly after: ThreadCost | null;
 }
 
-async function report(result: RunResult, { context, asked, model }: Told): Promise<number> {
+async function report(result: RunResult, { context, asked, model, before, after }: Told): Promise<number> {
   const { threadId, end } = result;
   if (end.kind === "busy") throw busy(threadId, end.expiresAt, "try again then, or wait longer with --wait SECONDS");
   if (end.kind === "failed") throw new Failure(end.code, sentence(end.message));
@@ -133,8 +146,9 @@ async function report(result: RunResult, { context, asked, model }: Told): Promi
     goOn: "run again on the thread to go on",
   });
   if (context.format === "json") {
-    const { runDocument } = await import("palimpsest/internal/documents");
-    await context.output.json(runDocument(result, { config: await context.located.settings(), model }));
+    const { costSince, runDocument } = await import("palimpsest/internal/documents");
+    const config = await context.located.settings();
+    await context.output.json(runDocument(result, { config, model, cost: costSince(before, after) }));
   } else {
     if (end.kind === "asked")
       await context.output.line([end.question, ...end.options.map((one) => `- ${one}`)].join("\n"));

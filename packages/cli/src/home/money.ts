@@ -8,13 +8,21 @@ export function money(amount: number, currency: "USD" | null): string {
   return `${amount < 0 ? "-" : ""}${currency === "USD" ? "$" : ""}${size.toFixed(digits)}`;
 }
 
-/** "spent $0.0123; saved $0.0041 by the cache, $0.0007 by pruning". */
-export function costLine({ spent, savedByCache, savedByPruning, currency, unpriced }: ThreadCost): string {
+/** "spent $0.0123 (of it $0.0021 for summaries); saved $0.0041 by the cache, $0.0007 by pruning". */
+export function costLine({ spent, spentOn, savedByCache, savedByPruning, currency, unpriced }: ThreadCost): string {
+  const uses = Object.entries(WORDS).flatMap(([use, word]) => {
+    const part = spentOn[use as keyof typeof WORDS];
+    return part === 0 ? [] : [`${money(part, currency)} for ${word}`];
+  });
+  const of = uses.length === 0 ? "" : ` (of it ${uses.join(", ")})`;
   const parts = [
     ...(savedByCache === 0 ? [] : [`${money(savedByCache, currency)} by the cache`]),
     ...(savedByPruning === 0 ? [] : [`${money(savedByPruning, currency)} by pruning`]),
   ];
   const saved = parts.length === 0 ? "" : `; saved ${parts.join(", ")}`;
   const without = unpriced.length === 0 ? "" : ` (without ${unpriced.join(", ")}, whose price is not known)`;
-  return `spent ${money(spent, currency)}${saved}${without}`;
+  return `spent ${money(spent, currency)}${of}${saved}${without}`;
 }
+
+/** Beside the answers themselves. */
+const WORDS = { subagents: "sub-agents", summaries: "summaries", memory: "memory" };

@@ -2,19 +2,24 @@
  * The memory that a home and its configuration describe, wired: storage, updater with its model, queue, and the
  * middleware that a run meets. The one place that names them all.
  */
+import { AsyncLocalStorage } from "node:async_hooks";
 import { randomUUID } from "node:crypto";
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { generateText } from "ai";
 import type { Middleware } from "../agent/middleware.ts";
 import type { ConfigFile } from "../config/schema.ts";
 import type { EmitMemory } from "../memory/events.ts";
+import type { MemoryJob } from "../memory/job.ts";
 import { memory } from "../memory/middleware.ts";
 import { openStorage } from "../memory/open-storage.ts";
 import { createMemoryQueue, type Drained, type MemoryQueue } from "../memory/queue.ts";
 import { openRepository, type Repository } from "../memory/repository.ts";
 import { createUpdater, type Extract } from "../memory/updater.ts";
+import { readUsage } from "../models/read-usage.ts";
 import { lightweightModel } from "../models/resolve-model.ts";
+import type { Usage } from "../models/usage.ts";
 import type { Store } from "../stores/store.ts";
+import { noteCharge } from "./charges.ts";
 
 export interface ConfiguredMemoryOptions {
   readonly home: string;
@@ -45,17 +50,23 @@ export async function configuredMemory(options: ConfiguredMemoryOptions): Promis
     onError: (reason) => emit({ type: "memory-failed", threadId: null, reason }),
   });
   const repository = openRepository(storage, clock);
+  const learning = new AsyncLocalStorage<MemoryJob>();
   const updater = createUpdater({
     store,
     repository,
     clock,
     ids: randomUUID,
     emit,
-    extract: extractWith(config),
+    extract: extractWith(config, (model, usage) => {
+      const job = learning.getStore();
+      if (job === undefined) return;
+      const charge = { use: "memory" as const, model, calls: 1, ...usage };
+      noteCharge(home, { user: job.userId, id: job.threadId }, charge);
+    }),
     settings: { maxFacts: settings.max_facts, factConfidenceThreshold: settings.fact_confidence_threshold },
   });
   const queue = createMemoryQueue(store, {
-    process: (job, signal) => updater.process(job, signal),
+    process: (job, signal) => learning.run(job, () => updater.process(job, signal)),
     emit,
     debounceSeconds: settings.debounce_seconds,
   });
@@ -81,11 +92,13 @@ export async function configuredMemory(options: ConfiguredMemoryOptions): Promis
 }
 
 /** One request, without tools or retries: the queue tries again. */
-function extractWith(config: ConfigFile): Extract {
+function extractWith(config: ConfigFile, onUsage: (modelId: string, usage: Usage) => void): Extract {
   return async (prompt, signal) => {
-    const { language, provider } = await lightweightModel(config, config.memory.model_name);
+    const { language, provider, modelId } = await lightweightModel(config, config.memory.model_name);
     if (provider === "offline") return askDirectly(language, prompt, signal);
-    const { text } = await generateText({ model: language, prompt, abortSignal: signal, maxRetries: 0 });
+    const { text, usage } = await generateText({ model: language, prompt, abortSignal: signal, maxRetries: 0 });
+    const report = readUsage(usage);
+    if (report !== null) onUsage(modelId, report);
     return text;
   };
 }

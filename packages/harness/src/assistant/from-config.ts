@@ -14,7 +14,7 @@ import { workspaceQuota } from "../config/workspace-quota.ts";
 import type { EmitMemory } from "../memory/events.ts";
 import { pricesOf } from "../models/cost.ts";
 import { limitsIn } from "../models/learned-limits.ts";
-import { givenModel, type ResolvedModel, resolveModel } from "../models/resolve-model.ts";
+import { givenModel, lightweightModelId, type ResolvedModel, resolveModel } from "../models/resolve-model.ts";
 import { switchesIn } from "../skills/switched-off.ts";
 import type { Store } from "../stores/store.ts";
 import { subagentsFromConfig } from "../subagents/from-config.ts";
@@ -22,6 +22,7 @@ import { workspaceFor } from "../subagents/shared-workspace.ts";
 import { usedBy } from "../workspace/quota.ts";
 import type { Root } from "../workspace/workspace.ts";
 import { approvalOf } from "./approval.ts";
+import { noteSummary } from "./charges.ts";
 import { type ConfiguredMemory, configuredMemory } from "./configured-memory.ts";
 import { createDeepAgent } from "./create-deep-agent.ts";
 import type { DeepFilesOptions } from "./deep-files.ts";
@@ -60,6 +61,8 @@ export async function createAgentFromConfig(options: ConfiguredAgentOptions): Pr
   const model = withWindow(resolved, options.window);
   const settings = summarizationForThreads(config.summarization);
   const memory = await configuredMemory({ home, config, store, emit: options.onMemory ?? (() => {}) });
+  const summarizer = summarizerOf(config, settings, isGiven);
+  const writer = summarizer === "agent" ? model.modelId : lightweightModelId(config, settings.modelName);
   const agent = createDeepAgent({
     model: model.language,
     store,
@@ -67,7 +70,11 @@ export async function createAgentFromConfig(options: ConfiguredAgentOptions): Pr
     bindsReasoning: model.bindsReasoning,
     ...(model.maxOutputTokens !== null && { maxOutputTokens: model.maxOutputTokens }),
     ...(model.baseUrl !== null && { baseUrl: model.baseUrl }),
-    ...(onEvent !== undefined && { onEvent }),
+    onEvent(event, threadId, userId) {
+      if (event.type === "summary-usage")
+        noteSummary(home, { user: userId, id: threadId }, { ...event, model: writer });
+      onEvent?.(event, threadId, userId);
+    },
     ...(tools !== undefined && { tools }),
     limits: limitsIn(join(home, "learned-limits.json")),
     ...limitsOf(config),
@@ -78,7 +85,7 @@ export async function createAgentFromConfig(options: ConfiguredAgentOptions): Pr
     title: config.title.enabled ? { maxWords: config.title.max_words } : null,
     ...approvalOf(config, options),
     summarization: settings,
-    summarizer: summarizerOf(config, settings, isGiven),
+    summarizer,
   });
   return { agent, model, memory };
 }

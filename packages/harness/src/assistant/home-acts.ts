@@ -10,6 +10,7 @@ import { requestWindow } from "../config/request-window.ts";
 import { summarizationForThreads } from "../config/summarization.ts";
 import { workspaceQuota } from "../config/workspace-quota.ts";
 import { forgetThread } from "../memory/source-turns.ts";
+import { lightweightModelId } from "../models/resolve-model.ts";
 import type { Leased } from "../stores/leases.ts";
 import { type Forked, type Undone, withWriter } from "../threads/acts.ts";
 import type { DeletedThread } from "../threads/delete.ts";
@@ -17,6 +18,7 @@ import { forkWithFiles } from "../threads/fork-files.ts";
 import { type Committed, commit, type Writer } from "../threads/writer.ts";
 import { fileCopier } from "../workspace/file-copier.ts";
 import { ToolFailure } from "../workspace/tool-failure.ts";
+import { noteSummary } from "./charges.ts";
 import type { Home } from "./open-home.ts";
 import { deleteThreadWithFiles } from "./thread-files.ts";
 
@@ -39,7 +41,12 @@ export async function compactInHome(home: Home, threadId: string, options: Compa
     policy: settings.policy,
     window: requestWindow(config, window),
     writer: configuredWriter(config, settings, { store: home.store, threadId }),
-    on,
+    on(event) {
+      const model = lightweightModelId(config, settings.modelName);
+      if (event.type === "summary-usage")
+        noteSummary(home.directory, { user: home.userId, id: threadId }, { ...event, model });
+      on(event);
+    },
   });
 }
 

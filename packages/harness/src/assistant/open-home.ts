@@ -21,6 +21,7 @@ import { type ChosenHome, chooseHome } from "../trust/choose-home.ts";
 import { makeHome } from "../trust/make-home.ts";
 import { type Person, personHere } from "../trust/person.ts";
 import { adoptOldFolders } from "../workspace/old-folders.ts";
+import type { Use, UseTotal } from "./charges.ts";
 import type { ConfiguredAgent, ConfiguredAgentOptions } from "./from-config.ts";
 import { HomeError } from "./home-error.ts";
 import type { ThreadCost } from "./thread-cost.ts";
@@ -76,6 +77,8 @@ export interface Home extends LocatedHome, ThreadDeps {
   agent(options?: HomeAgentOptions): Promise<ConfiguredAgent>;
   /** What a thread has cost so far; null where no call has a price. */
   cost(threadId: string): Promise<ThreadCost | null>;
+  /** How many calls a thread was charged for, for what, and what they took; whether or not they have a price. */
+  charges(threadId: string): Promise<Readonly<Record<Use, UseTotal>>>;
   /** What erasing needs: threads, what was learned from them, and their files. */
   eraseDeps(): Promise<EraseDeps>;
   /** The same home as another user sees it; closing one closes both. */
@@ -211,7 +214,11 @@ export function opened(located: LocatedHome, store: Store, made: ConfiguredAgent
     },
     async cost(threadId) {
       const { threadCost } = await import("./thread-cost.ts");
-      return threadCost(deps.store, threadId, await located.settings());
+      return threadCost(deps.store, threadId, { config: await located.settings(), home: directory });
+    },
+    async charges(threadId) {
+      const { chargesOf, totalsByUse } = await import("./charges.ts");
+      return totalsByUse(chargesOf(directory, deps.store, threadId));
     },
     async eraseDeps() {
       const { cleanThreadFiles } = await import("./thread-files.ts");

@@ -32,14 +32,14 @@ async function costOfRecords(records: readonly RecordInput[]) {
       { name: "main", provider: "openai-compatible", model: "m", pricing: { input: 4, output: 8, cache_read: 1 } },
     ],
   });
-  const cost = await threadCost(store, "t", config);
+  const cost = await threadCost(store, "t", { config, home: "/nowhere" });
   await store.close();
   return cost;
 }
 
 test("a thread's cost is the sum of its calls, and names models without a price instead of guessing", async () => {
   const cost = await costOfRecords([used("m"), used("m", { cacheRead: MILLION, output: MILLION }), used("other")]);
-  const { usage, ...figures } = cost!;
+  const { usage, spentOn, ...figures } = cost!;
   assert.deepEqual(figures, { spent: 13, savedByCache: 3, savedByPruning: 0, currency: null, unpriced: ["other"] });
   assert.equal(usage.input, 3 * MILLION);
   assert.equal(await costOfRecords([used("other")]), null);

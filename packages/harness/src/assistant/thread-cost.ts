@@ -1,15 +1,19 @@
 /**
- * What a thread has cost so far, from its log: every model call has a usage record, and each prune says what it freed. A
- * fork counts what it shares with its parent too. Calls whose model has no price are named instead of guessed.
+ * What a thread has cost so far, with its sub-agents, summaries and what was learned from it (`charges.ts`); each prune in
+ * its log says what it freed. A fork counts what it shares with its parent's log too. Calls whose model has no price are
+ * named instead of guessed.
  */
 import type { UsageRecord } from "@palimpsest/core/log";
 import { costOf, type ModelPrices, pricesOf, savingOf } from "../models/cost.ts";
 import type { ModelsConfig } from "../models/entry.ts";
 import { addUsage, NO_USAGE, type Usage } from "../models/usage.ts";
 import type { Store } from "../stores/store.ts";
+import { chargesOf, type Use } from "./charges.ts";
 
 export interface ThreadCost {
   readonly spent: number;
+  /** The same by what it was spent for. */
+  readonly spentOn: Readonly<Record<Use, number>>;
   readonly savedByCache: number;
   /** What prunes kept out of later prompts. */
   readonly savedByPruning: number;
@@ -20,15 +24,53 @@ export interface ThreadCost {
   readonly unpriced: readonly string[];
 }
 
+export interface CostOptions {
+  readonly config: ModelsConfig;
+  /** Where calls beside the log are noted. */
+  readonly home: string;
+}
+
 /** Null where no call has a price. */
-export async function threadCost(store: Store, threadId: string, config: ModelsConfig): Promise<ThreadCost | null> {
-  const total = { spent: 0, savedByCache: 0, savedByPruning: 0 };
+export async function threadCost(
+  store: Store,
+  threadId: string,
+  { config, home }: CostOptions,
+): Promise<ThreadCost | null> {
+  const spentOn: Record<Use, number> = { answers: 0, subagents: 0, summaries: 0, memory: 0 };
   const sources = new Set<ModelPrices["source"]>();
   const unpriced = new Set<string>();
+  let usage = NO_USAGE;
+  let saved = 0;
+  for await (const charge of chargesOf(home, store, threadId)) {
+    usage = addUsage(usage, charge);
+    const prices = pricesOfModel(config, charge.model);
+    if (prices === null) {
+      unpriced.add(charge.model);
+      continue;
+    }
+    sources.add(prices.source);
+    const { spent, savedByCache } = costOf(charge, prices);
+    spentOn[charge.use] += spent;
+    saved += savedByCache;
+  }
+  if (sources.size === 0) return null;
+  return {
+    spent: Object.values(spentOn).reduce((sum, part) => sum + part, 0),
+    spentOn,
+    savedByCache: saved,
+    savedByPruning: await savedByPruning(store, threadId, config),
+    currency: sources.size === 1 && sources.has("table") ? "USD" : null,
+    usage,
+    unpriced: [...unpriced],
+  };
+}
+
+/** By the calls of the thread's own log: each says which prunes the prompt stood on. */
+async function savedByPruning(store: Store, threadId: string, config: ModelsConfig): Promise<number> {
   const prunes = new Map<number, number>();
   const undone = new Set<number>();
   const undos = new Map<number, number>();
-  let usage = NO_USAGE;
+  let saved = 0;
   for await (const { record } of store.records(threadId, { kinds: ["usage", "prune", "undo"] })) {
     if (record.kind === "prune") prunes.set(record.seq, record.tokensBefore - record.tokensAfter);
     if (record.kind === "undo") {
@@ -37,22 +79,10 @@ export async function threadCost(store: Store, threadId: string, config: ModelsC
       // An undo of an undo brings back what that one took away.
       if (!undone.delete(act)) undone.add(act);
     }
-    if (record.kind !== "usage") continue;
-    usage = addUsage(usage, record);
-    const prices = pricesOfModel(config, record.model);
-    if (prices === null) {
-      unpriced.add(record.model);
-      continue;
-    }
-    sources.add(prices.source);
-    const { spent, savedByCache } = costOf(record, prices);
-    total.spent += spent;
-    total.savedByCache += savedByCache;
-    total.savedByPruning += savingOf(leftOut(record, prunes, undone), record, prices);
+    const prices = record.kind === "usage" ? pricesOfModel(config, record.model) : null;
+    if (record.kind === "usage" && prices !== null) saved += savingOf(leftOut(record, prunes, undone), record, prices);
   }
-  if (sources.size === 0) return null;
-  const currency = sources.size === 1 && sources.has("table") ? "USD" : null;
-  return { ...total, currency, usage, unpriced: [...unpriced] };
+  return saved;
 }
 
 /** By the provider's id for it, as the log names it. */

@@ -3,6 +3,6 @@ export { compactDocument, redactDocument, undoneDocument } from "./acts.ts";
 export { skillsDocument, subagentsDocument } from "./catalog.ts";
 export { modelsDocument } from "./models.ts";
 export { contextDocument, requestDocument, searchDocument, viewDocument } from "./prompts.ts";
-export { runDocument } from "./run.ts";
+export { costSince, runDocument } from "./run.ts";
 export { importDocument, replayDocument, threadDocument, verifyDocument } from "./threads.ts";
 export { timelineDocument } from "./timeline.ts";

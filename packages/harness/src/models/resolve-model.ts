@@ -56,16 +56,28 @@ export function lightweightModel(
   name: string | null = null,
   surroundings: Surroundings = here(),
 ): Promise<ResolvedModel> {
-  const named = config.models.find((entry) => entry.name === name);
+  const { named, light, standard } = lightweightEntries(config, name);
   if (named !== undefined) return load(config, named, { fallback: null, surroundings });
-  const standard = config.models[0] ?? OFFLINE;
-  const light = config.models.find((entry) => entry.lightweight);
   const fallback = name === null ? null : fallbackFrom(name, light ?? standard, config);
   if (light !== undefined) return load(config, light, { fallback, surroundings });
   const quiet = { ...standard, thinking: false };
   const variable = unsetVariable(standard);
   if (variable !== undefined) noteUnset(quiet, variable);
   return load(config, quiet, { fallback, surroundings, wasThinking: standard.thinking });
+}
+
+function lightweightEntries({ models }: ModelsConfig, name: string | null) {
+  return {
+    named: models.find((entry) => entry.name === name),
+    light: models.find((entry) => entry.lightweight),
+    standard: models[0] ?? OFFLINE,
+  };
+}
+
+/** The provider's id of the model that `lightweightModel` gives, without making it. */
+export function lightweightModelId(config: ModelsConfig, name: string | null): string {
+  const { named, light, standard } = lightweightEntries(config, name);
+  return (named ?? light ?? standard).model;
 }
 
 /** A model object that a program made itself; of its window only what is known of its name. */

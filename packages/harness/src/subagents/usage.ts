@@ -16,7 +16,7 @@ export interface TreeUsage {
 export async function treeUsage(store: Store, threadId: string): Promise<TreeUsage> {
   const byModel = new Map<string, StepUsage>();
   const byThread: { threadId: string; usage: StepUsage }[] = [];
-  for (const id of [threadId, ...(await children(store, threadId))]) {
+  for (const id of [threadId, ...(await childrenOf(store, threadId))]) {
     let usage = NO_USAGE;
     for await (const { record } of store.records(id, { kinds: ["usage"] })) {
       if (record.kind !== "usage") continue;
@@ -29,7 +29,8 @@ export async function treeUsage(store: Store, threadId: string): Promise<TreeUsa
   return { total, byThread, byModel: Object.fromEntries(byModel) };
 }
 
-async function children(store: Store, threadId: string): Promise<ReadonlySet<string>> {
+/** Ids of the threads that sub-agents of this one worked in, in the order they were started. */
+export async function childrenOf(store: Store, threadId: string): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
   for await (const { record } of store.records(threadId, { kinds: ["event"] })) {
     if (record.kind !== "event" || record.event.type !== "subagent-start") continue;
