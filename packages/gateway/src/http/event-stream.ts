@@ -59,7 +59,10 @@ export function eventStreamBody(
       async pull(controller) {
         stopWatching();
         next ??= pieces.next();
-        const piece = await unlessSilent(next, after);
+        const piece = await unlessSilent(next, after).catch((error: unknown) => {
+          release();
+          throw error;
+        });
         if (piece !== "silent") next = null;
         if (piece !== "silent" && piece.done === true) {
           release();

@@ -231,6 +231,30 @@ test("without a prompt a run goes on from where the thread stands, and there is 
   assert.equal((await at.post("/api/threads/..%2Fx/runs", { prompt: "a" })).status, 400);
 });
 
+test("what is redacted or deleted in a thread can't be had from its runs either", async (t) => {
+  const at = await place(t);
+  for (const erase of ["redact", "delete"]) {
+    const asked = at.post(`/api/threads/${erase}/runs`, { prompt: "Hello?" });
+    const request = await at.provider.next();
+    request.say("The code is 4711.");
+    request.end();
+    const { run } = await jsonOf(await asked);
+    assert.equal((await at.get(`/api/runs/${run}`)).status, 200);
+    const seq = (await at.home.store.head(erase))!.version;
+    let message = 0;
+    for await (const { record } of at.home.store.records(erase, { range: [1, seq], kinds: ["message"] }))
+      message = record.seq;
+    const path = `/api/threads/${erase}`;
+    const done =
+      erase === "redact"
+        ? await at.post(`${path}/redact`, { seq: message })
+        : await fetch(at.url + path, { method: "DELETE", headers: JSON_TYPE, body: "{}" });
+    assert.equal(done.status, 200);
+    for (const route of [`/api/runs/${run}`, `/api/runs/${run}/stream`])
+      assert.equal(await refusalOf(await at.get(route)), "404 missing", erase);
+  }
+});
+
 test("a provider that fails is a bad gateway without its words, which are in the log only", async (t) => {
   const lines: string[] = [];
   const provider = await upstream(t);

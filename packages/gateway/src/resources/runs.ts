@@ -1,6 +1,7 @@
 /** Runs: an agent at work on a thread, to be waited for or followed by any number of readers, and to be stopped. */
 import type { RunInput } from "palimpsest/agent";
 import { runDocument } from "palimpsest/internal/documents";
+import type { Home } from "palimpsest/internal/home";
 import { z } from "zod";
 import { EventStream } from "../http/event-stream.ts";
 import { notFound, ProblemError, problemOf } from "../http/problem.ts";
@@ -113,7 +114,7 @@ export function runRoutes({ runs }: RunDeps): readonly Route[] {
         error: z.strictObject({ code: z.string(), message: z.string() }).optional(),
       }),
       async handle(call) {
-        const own = ownRun(runs, call);
+        const own = await ownRun(runs, call);
         const { status, log, facts, endedAt } = own;
         return {
           run: facts.id,
@@ -137,7 +138,7 @@ export function runRoutes({ runs }: RunDeps): readonly Route[] {
       streams: "always",
       answer: z.string(),
       async handle(call) {
-        const own = ownRun(runs, call);
+        const own = await ownRun(runs, call);
         const after = lastSeen(call.lastEventId) ?? call.query.after ?? 0;
         const slice = own.log.after(after);
         if (slice.kind === "ahead") throw invalidId(`this run has had ${slice.last} events so far`);
@@ -156,7 +157,7 @@ export function runRoutes({ runs }: RunDeps): readonly Route[] {
       body: z.strictObject({}),
       answer: z.strictObject({ run, thread, status: z.enum(["waiting", "running", "ended"]) }),
       async handle(call) {
-        const own = ownRun(runs, call);
+        const own = await ownRun(runs, call);
         own.stop("caller");
         return { run: own.facts.id, thread: own.thread, status: own.status };
       },
@@ -210,11 +211,24 @@ function saidIn({
   return { prompt, messages: messages as unknown as NonNullable<RunInput["messages"]> };
 }
 
-function ownRun(runs: Runs, { params, home }: Pick<Call<unknown, unknown>, "params" | "home">): Run {
+async function ownRun(runs: Runs, { params, home }: Pick<Call<unknown, unknown>, "params" | "home">): Promise<Run> {
   const id = params["run"] ?? "";
   const own = runs.find(home.userId, id);
-  if (own === null) throw notFound(`run ${JSON.stringify(id.slice(0, 140))}`);
+  const isThere = own !== null && !(await isErased(own, home));
+  if (own !== null && !isThere) runs.forget(own);
+  if (!isThere) throw notFound(`run ${JSON.stringify(id.slice(0, 140))}`);
   return own;
+}
+
+/** The events of a run have the words of its thread: once those are deleted or redacted, they are not to be had here. */
+async function isErased({ status, wrote, base, thread: threadId }: Run, { store }: Home): Promise<boolean> {
+  if (status !== "ended" || !wrote) return false;
+  const head = await store.head(threadId);
+  if (head === undefined) return true;
+  const range = [(base ?? 0) + 1, head.version] as const;
+  for await (const { record } of store.records(threadId, { range, kinds: ["event"] }))
+    if (record.kind === "event" && record.event.type === "redacted") return true;
+  return false;
 }
 
 async function resultOf(own: Run, { home }: Pick<Call<unknown, unknown>, "home">) {

@@ -30,6 +30,8 @@ export interface Runs {
   start(order: RunOrder): Promise<Started>;
   /** Of this user; another's is not there. */
   find(userId: string, id: string): Run | null;
+  /** Its words were erased: nobody reads them here either. */
+  forget(run: Run): void;
   /** The one under way that was asked for on this thread. */
   on(userId: string, threadId: string): Run | null;
   /** Nothing new begins; what doesn't end within the time is stopped. */
@@ -98,6 +100,10 @@ class Registry implements Runs {
   find(userId: string, id: string): Run | null {
     const run = this.#kept.find(id);
     return run?.facts.user === userId ? run : null;
+  }
+
+  forget(run: Run): void {
+    this.#kept.remove(run);
   }
 
   on(userId: string, threadId: string): Run | null {

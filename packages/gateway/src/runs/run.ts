@@ -32,6 +32,8 @@ export class Run {
   /** Version of the thread before the run began: where a fork of it would share. */
   base: number | null = null;
   stoppedBy: StoppedBy | null = null;
+  /** Whether something of it is in the thread. */
+  wrote = false;
   endedAt: Date | null = null;
   result: RunResult | null = null;
   /** Whatever ended it before the agent took it. */
@@ -110,6 +112,7 @@ export class Run {
 
   #tell(event: AgentEvent): void {
     this.#meter.event(event);
+    if (event.type === "message-append") this.wrote = true;
     this.log.append(JSON.stringify(tellable(event)));
     this.#wake();
   }
