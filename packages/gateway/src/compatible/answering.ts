@@ -1,6 +1,6 @@
 /**
  * Asks for a thread that the request holds, hands the answer on as it comes, and writes it to the log. The end of the
- * answer is held back until the log has it: a client that goes on at once must find its own words.
+ * answer is held back until the log has it and the thread is free: a client that goes on at once must find its own words.
  */
 import { PalimpsestError } from "@palimpsest/core/errors";
 import { readUsage } from "palimpsest/internal/models";
@@ -24,6 +24,7 @@ export async function answerThrough<M extends object>(
   try {
     await askUntilItFits(exchange, engaged, flight);
   } catch (error) {
+    await engaged.thread.held.release();
     await fail(exchange, flight, error);
   } finally {
     deps.flights.delete(flightKey);
@@ -47,7 +48,10 @@ async function askUntilItFits<M extends object>(exchange: Exchange<M>, engaged: 
     if (refusal?.error != null && mayShrink && (await thread.recover(refusal.error).catch(() => false))) continue;
     const headers = { ...answer.headers, ...exchange.call.own, ...headersOf(exchange, engaged, prompt) };
     const begun = refusal?.bytes ?? [];
-    if (answer.status >= 400) return handOver(flight, { status: answer.status, headers, pieces: begun });
+    if (answer.status >= 400) {
+      await engaged.thread.held.release();
+      return handOver(flight, { status: answer.status, headers, pieces: begun });
+    }
     return isStream
       ? streamThrough(exchange, engaged, { ...passage, flight, headers, begun })
       : wholeThrough(exchange, engaged, { ...passage, flight, headers });
@@ -170,8 +174,17 @@ async function handOver(
   flight.end("ended");
 }
 
-/** In one append: the answer, its usage, and what the conversation is known by from here on. What fails is left out. */
 async function writeAnswer<M extends object>(
+  exchange: Exchange<M>,
+  engaged: Engaged<M>,
+  reader: AnswerReader<M>,
+): Promise<void> {
+  await appendAnswer(exchange, engaged, reader);
+  await engaged.thread.held.release();
+}
+
+/** In one append: the answer, its usage, and what the conversation is known by from here on. What fails is left out. */
+async function appendAnswer<M extends object>(
   { call, vendor }: Exchange<M>,
   { thread: { held }, asking, state }: Engaged<M>,
   reader: AnswerReader<M>,

@@ -25,6 +25,7 @@ function candidate(letters: string, depth: number, given: Partial<Candidate> = {
     hash: letters.slice(0, depth),
     group: null,
     fixed: "f",
+    version: 9,
     updatedAt: "2026-01-01T00:00:00.000Z",
     tail: answered === -1 ? later : later.slice(0, answered + 1),
     state: "free",
@@ -41,19 +42,19 @@ const ROWS: readonly (readonly [string, Request, Partial<Findings>, ReturnType<t
     "the next turn",
     request("aBc"),
     { candidates: [candidate("aB", 2)] },
-    { kind: "extended", thread: "aB", known: 2, instead: { at: 2, known: 2 } },
+    { kind: "extended", thread: "aB", known: 2, instead: { at: 2, known: 2, version: 9 } },
   ],
   [
     "the same question again after its run failed",
     request("aBc"),
     { candidates: [candidate("aBc", 2)] },
-    { kind: "extended", thread: "aBc", known: 3, instead: { at: 2, known: 2 } },
+    { kind: "extended", thread: "aBc", known: 3, instead: { at: 2, known: 2, version: 9 } },
   ],
   [
     "more was said after a run that failed",
     request("aBcd"),
     { candidates: [candidate("aBc", 2)] },
-    { kind: "extended", thread: "aBc", known: 3, instead: { at: 2, known: 2 } },
+    { kind: "extended", thread: "aBc", known: 3, instead: { at: 2, known: 2, version: 9 } },
   ],
   [
     "another question instead of one that failed",
@@ -101,7 +102,7 @@ const ROWS: readonly (readonly [string, Request, Partial<Findings>, ReturnType<t
     "the client cut its head off",
     request("cDe"),
     { run: { ...candidate("aBcD", 4), hash: "elsewhere", depth: 2 } },
-    { kind: "extended", thread: "aBcD", known: 2, instead: { at: 4, known: 2 } },
+    { kind: "extended", thread: "aBcD", known: 2, instead: { at: 4, known: 2, version: 9 } },
   ],
   [
     "only what is new, to a thread by name",
@@ -123,7 +124,7 @@ test("the deepest place wins, whatever else speaks for another", () => {
     kind: "extended",
     thread: "deep",
     known: 4,
-    instead: { at: 4, known: 4 },
+    instead: { at: 4, known: 4, version: 9 },
   });
 });
 

@@ -15,7 +15,7 @@ export interface Request {
 }
 
 /** A conversation in the store that the request begins with. */
-export interface Candidate extends Pick<MatchRow, "threadId" | "seq" | "hash" | "group" | "fixed" | "updatedAt"> {
+export interface Candidate extends Omit<MatchRow, "answer"> {
   /** What the thread holds after that answer, as it continues the request's chain: up to its next answer. */
   readonly tail: readonly Place[];
   /** Somebody writes to it at this moment. */
@@ -25,15 +25,18 @@ export interface Candidate extends Pick<MatchRow, "threadId" | "seq" | "hash" | 
 export type Match =
   | { readonly kind: "new"; readonly parent: string | null }
   /** The thread goes on; it has `known` of the messages. Where somebody else gets there first, it is forked instead. */
-  | { readonly kind: "extended"; readonly thread: string; readonly known: number; readonly instead: Forking | null }
+  | { readonly kind: "extended"; readonly thread: string; readonly known: number; readonly instead: Instead | null }
   /** A thread of its own that shares the records up to `at`, which hold `known` of the messages. */
   | { readonly kind: "forked"; readonly thread: string; readonly at: number; readonly known: number }
   | { readonly kind: "passed"; readonly reason: "side-call" };
 
-/** Up to where a fork shares the records, and how many of the messages they hold. */
-interface Forking {
+/** What was seen of the thread, and where it is forked if it has changed since or is held. */
+interface Instead {
+  /** Up to where a fork shares the records, and how many of the messages they hold. */
   readonly at: number;
   readonly known: number;
+  /** Where its log ended. */
+  readonly version: number;
 }
 
 export interface Findings {
@@ -73,7 +76,7 @@ function joining(request: Request, { candidate, depth, more }: Hit): Match {
   const { threadId: thread, seq, state } = candidate;
   if (more === null || state === "busy") return { kind: "forked", thread, at: seq, known: depth };
   const known = Math.min(depth + more, request.places.length);
-  return { kind: "extended", thread, known, instead: { at: seq, known: depth } };
+  return { kind: "extended", thread, known, instead: { at: seq, known: depth, version: candidate.version } };
 }
 
 function deepest(request: Request, candidates: readonly Candidate[]): Hit | null {

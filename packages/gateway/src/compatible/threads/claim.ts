@@ -35,12 +35,16 @@ export async function claimMatch<M extends object>(
     case "forked":
       return claimFork(match.thread, match, claiming);
     case "extended": {
-      const held = await claiming.claim(match.thread);
+      const { thread: id, known, instead } = match;
+      const held = await claiming.claim(id);
       if (held === "missing") return null;
-      if (held !== "busy")
-        return { outcome: "extended", id: match.thread, known: match.known, held: held as Claimed<M> };
-      const version = (await claiming.deps.store.head(match.thread))?.version ?? 0;
-      return claimFork(match.thread, match.instead ?? { at: version, known: 0 }, claiming);
+      const version = (await claiming.deps.store.head(id))?.version ?? 0;
+      if (held === "busy") return claimFork(id, instead ?? { at: version, known: 0 }, claiming);
+      if (instead === null || instead.version === version)
+        return { outcome: "extended", id, known, held: held as Claimed<M> };
+      // Somebody wrote to it after it was looked at.
+      await held.release();
+      return claimFork(id, instead, claiming);
     }
   }
 }
@@ -65,10 +69,13 @@ async function claimNew<M extends object>(
   const { named, group, places, secret } = asking;
   const id = named ?? `c-${keyed(secret, `thread\n${group}\n${places.at(-1)?.hash}`)}`;
   const made = await createThread(deps, { id, parent });
-  const known = made === "created" ? 0 : await unansweredIn(id, claiming);
-  const held = known === null ? "busy" : await claim(id);
-  const outcome = made === "created" ? "new" : "extended";
-  if (typeof held !== "string") return { outcome, id, known: known!, held: held as Claimed<M> };
+  const held = await claim(id);
+  if (typeof held !== "string") {
+    const known = made === "created" ? 0 : await unansweredIn(id, claiming);
+    const outcome = made === "created" ? "new" : "extended";
+    if (known !== null) return { outcome, id, known, held: held as Claimed<M> };
+    await held.release();
+  }
   if (named !== null) return null;
   const other = `c-${deps.ids()}`;
   await createThread(deps, { id: other, parent });

@@ -28,6 +28,7 @@ export interface Claimed<M> {
   mark(id: string, match: Omit<NewMatch, "seq">): void;
   /** Whether the log's messages are still shown as they were said. */
   view(): Promise<"verbatim" | "changed">;
+  /** The first time counts. */
   release(): Promise<void>;
 }
 
@@ -134,6 +135,7 @@ function claimed<M extends object>(
       return entry.erased ? "changed" : "verbatim";
     },
     async release() {
+      if (entry.lease !== lease) return;
       clearInterval(beat);
       entry.lease = null;
       entry.marks.clear();

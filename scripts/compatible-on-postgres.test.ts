@@ -1,0 +1,12 @@
+// The compatible endpoints on PostgreSQL: what clients do with their history, as on SQLite.
+import { after, before } from "node:test";
+import { matchedSuite } from "../packages/gateway/test/matched-suite.ts";
+import { type PostgresServer, startPostgres } from "../packages/harness/src/testing/postgres-server.ts";
+
+let postgres: PostgresServer;
+before(async () => {
+  postgres = await startPostgres();
+});
+after(() => postgres.stop());
+
+matchedSuite("PostgreSQL", (number) => `${postgres.url()}&schema=t${number}`);
