@@ -18,6 +18,7 @@ export const EXPECTED_EXAMPLES: Readonly<Record<string, RegExp>> = {
 
 /** Those of the adapters, which need their frameworks: packages, beside ours, and what is printed. */
 export const EXPECTED_ADAPTERS: Readonly<Record<string, RegExp>> = {
+  "adapters/ai-sdk.ts": /^160 messages in the log, \d\d shown to the model/,
   "adapters/langchain.ts": /^160 messages in the state, \d\d shown to the model/,
   "adapters/openai-agents.ts":
     /^160 items said, \d\d? shown to the model\npopped in voyage-1; found what was said first/,

@@ -1,0 +1,145 @@
+/**
+ * A thread under the AI SDK's own loop: what each step says goes into the log, what each step sends is the thread's prompt,
+ * and what the provider counts anchors the next one. The loop, the tools and the model stay the application's.
+ */
+import { randomUUID } from "node:crypto";
+import { shapeOf } from "@palimpsest/core/message";
+import type { LanguageModel, LanguageModelUsage, ModelMessage } from "ai";
+import { windowOf } from "../models/window.ts";
+import { type OpenThreadOptions, openThread } from "../session/open-thread.ts";
+import type { OpenThread } from "../session/thread-session.ts";
+import { asUser } from "../stores/users.ts";
+
+type Taken = "id" | "shape" | "hold" | "window" | "fixed";
+
+/** Beside these, those of a thread. */
+export interface PalimpsestOptions extends Omit<OpenThreadOptions<ModelMessage>, Taken> {
+  readonly threadId: string;
+  /** The model's input window in tokens; by default what is known of the model by its name. */
+  readonly window?: number | undefined;
+  /** The run's tools, so that their schemas are counted before the provider has counted them. */
+  readonly tools?: Readonly<Record<string, unknown>> | undefined;
+  /** The request's own name: what it says is passed over when it comes again, such as after a crash. */
+  readonly requestId?: string | undefined;
+}
+
+/** For `generateText`, `streamText` or a `ToolLoopAgent`: all three, or the run's last answer isn't in the log. */
+export interface StepSettings {
+  readonly prepareStep: (step: StepToPrepare) => Promise<{ messages: ModelMessage[] }>;
+  readonly onLanguageModelCallEnd: (call: { readonly usage: LanguageModelUsage }) => Promise<void>;
+  readonly onStepEnd: (step: EndedStep) => Promise<void>;
+}
+
+/** What is needed of the SDK's own. */
+interface StepToPrepare {
+  readonly stepNumber: number;
+  readonly model: LanguageModel;
+  readonly instructions: unknown;
+  /** What is new in this run; the thread has the rest. */
+  readonly initialMessages: readonly ModelMessage[];
+  readonly responseMessages: readonly ModelMessage[];
+}
+
+interface EndedStep {
+  readonly response: { readonly messages: readonly ModelMessage[] };
+}
+
+export interface PalimpsestSteps extends StepSettings {
+  /** The same three, to be spread. */
+  readonly settings: StepSettings;
+  /** The name that the log gives the run's first answer. */
+  readonly answerId: () => string;
+  /** Opened by the first step, or now. */
+  thread(): Promise<OpenThread<ModelMessage>>;
+  /** Writes what could not be written when its step ended. Throws if it still can't. */
+  close(): Promise<void>;
+}
+
+/** `prepareStep: palimpsest({ ... })` is one step of it; spread its `settings` to have all. */
+export function palimpsest(options: PalimpsestOptions): PalimpsestSteps & StepSettings["prepareStep"] {
+  const steps = threadSteps(options, "said");
+  return Object.assign((step: StepToPrepare) => steps.prepareStep(step), steps);
+}
+
+/** Of a model that nothing is known of. */
+const FALLBACK_WINDOW = 32_768;
+
+/** `heard`: what the run begins with is in the log already. */
+export function threadSteps(options: PalimpsestOptions, initial: "said" | "heard"): PalimpsestSteps {
+  const { threadId, window, tools = {}, requestId: named, ...thread } = options;
+  let model: string | undefined = options.model;
+  let open: Promise<OpenThread<ModelMessage>> | null = null;
+  /** Names what the run answers; another run of the same request answers anew. */
+  let run: string = randomUUID();
+  let isUsed = false;
+  let unwritten: { readonly id: string; readonly message: ModelMessage }[] = [];
+  let answered = 0;
+
+  const opened = (): Promise<OpenThread<ModelMessage>> => {
+    open ??= openNow({ ...thread, id: threadId, model, window: () => window ?? knownWindow(model) });
+    return open;
+  };
+  const write = async (messages: readonly ModelMessage[], from: number): Promise<void> => {
+    const named = messages.map((message, at) => ({ id: `${run}:${from + at}`, message }));
+    unwritten = [...unwritten.filter(({ id }) => !named.some((one) => one.id === id)), ...named];
+    await (await opened()).append(unwritten);
+    unwritten = [];
+  };
+
+  /** A whole history given each time would be said each time: nobody could tell it from somebody repeating himself. */
+  const sayNew = async (session: OpenThread<ModelMessage>, messages: readonly ModelMessage[]): Promise<void> => {
+    const head = await asUser(options.store, session.userId).head(threadId);
+    const isWhole = named === undefined && messages.some(({ role }) => role === "assistant");
+    if (isWhole && head !== undefined && head.messages > 0)
+      throw new TypeError(`thread ${threadId} has what was said before: give only what is new as messages`);
+    await session.append(messages.map((message, at) => ({ id: `${named ?? `${run}:said`}:${at}`, message })));
+  };
+
+  const settings: StepSettings = {
+    async prepareStep({ stepNumber, model: asked, instructions, initialMessages, responseMessages }) {
+      model ??= typeof asked === "string" ? asked : asked.modelId;
+      const session = await opened();
+      if (stepNumber === 0) {
+        if (isUsed) run = randomUUID();
+        isUsed = true;
+        if (initial === "said") await sayNew(session, initialMessages);
+      }
+      await write(responseMessages, 0);
+      answered = responseMessages.length;
+      const fixed = { system: textOf(instructions), tools: Object.values(tools) };
+      const { messages } = await session.prompt({ fixed });
+      return { messages: [...messages] };
+    },
+    async onLanguageModelCallEnd({ usage }) {
+      await (await opened()).report(usage);
+    },
+    onStepEnd: ({ response }) => write(response.messages, answered),
+  };
+  return {
+    ...settings,
+    settings,
+    answerId: () => `${run}:0`,
+    thread: opened,
+    async close() {
+      const session = await open;
+      if (unwritten.length > 0) await session?.append(unwritten);
+      await session?.close();
+    },
+  };
+}
+
+async function openNow(options: Omit<OpenThreadOptions<ModelMessage>, "shape">): Promise<OpenThread<ModelMessage>> {
+  const opened = await openThread({ ...options, shape: shapeOf<ModelMessage>("ai-sdk") });
+  if (opened.kind === "open") return opened.thread;
+  throw new TypeError(`thread ${options.id} can't be opened: ${"problem" in opened ? opened.problem : opened.kind}`);
+}
+
+const knownWindow = (model: string | undefined): number =>
+  windowOf({ provider: "ai-sdk", model: model ?? "" }, FALLBACK_WINDOW).tokens;
+
+/** Instructions are a text, a message, or several. */
+function textOf(instructions: unknown): string {
+  if (typeof instructions === "string") return instructions;
+  const list: readonly unknown[] = Array.isArray(instructions) ? instructions : [instructions];
+  return list.map((one) => String((one as { readonly content?: unknown } | undefined)?.content ?? "")).join("\n");
+}
