@@ -43,16 +43,22 @@ export function clientRoutes(): ReadonlyMap<string, string> {
   return new Map([...files, ["index.ts", indexText([...parts.keys()])]]);
 }
 
-/** `looking` at a thread would make one file too long. */
+/** All that there is about a thread would make one file too long. */
 function partOf(path: string): string {
   const [, first = "", second = "", , fourth] = path.split("/");
   if (first !== "api") return "server";
-  if (second === "threads" && fourth !== undefined && LOOKING.has(fourth)) return "thread-views";
+  if (second === "threads" && fourth !== undefined) return OF_A_THREAD[fourth] ?? "threads";
   return PARTS.has(second) ? second : "catalog";
 }
 
 const PARTS: ReadonlySet<string> = new Set(["threads", "runs", "chat", "memory"]);
-const LOOKING: ReadonlySet<string> = new Set(["view", "context", "timeline", "requests", "records", "search"]);
+
+const LOOKING = ["view", "context", "timeline", "requests", "records", "search"];
+const ACTS = ["compact", "undo", "redo", "fork", "pin", "redact", "verify", "approvals", "approve", "runs"];
+const OF_A_THREAD: Readonly<Record<string, string>> = Object.fromEntries([
+  ...LOOKING.map((name) => [name, "thread-views"]),
+  ...ACTS.map((name) => [name, "thread-acts"]),
+]);
 
 function entryText({ parameters, requestBody, responses }: Operation): string {
   const [answer] = Object.values(responses);

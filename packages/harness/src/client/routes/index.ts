@@ -4,6 +4,7 @@ import type { ChatRoutes } from "./chat.ts";
 import type { MemoryRoutes } from "./memory.ts";
 import type { RunsRoutes } from "./runs.ts";
 import type { ServerRoutes } from "./server.ts";
+import type { ThreadActsRoutes } from "./thread-acts.ts";
 import type { ThreadViewsRoutes } from "./thread-views.ts";
 import type { ThreadsRoutes } from "./threads.ts";
 
@@ -12,6 +13,7 @@ export interface Routes
     ThreadsRoutes,
     ThreadViewsRoutes,
     CatalogRoutes,
+    ThreadActsRoutes,
     RunsRoutes,
     ChatRoutes,
     MemoryRoutes {}
