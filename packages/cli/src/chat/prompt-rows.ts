@@ -1,7 +1,7 @@
 /** The rows at the bottom of a chat: what goes on, what waits to be said, the line being typed. Pure. */
 import type { LiveRows } from "../terminal/display.ts";
 import { printable } from "../terminal/terminal-text.ts";
-import { clip, columns, rowsOf } from "../terminal/text-width.ts";
+import { clipColumns, columns, rowsOf } from "../terminal/text-width.ts";
 import type { Activity } from "./activity.ts";
 import { type InputState, isWaiting } from "./input.ts";
 import { shownText } from "./line-editor.ts";
@@ -25,7 +25,7 @@ const MORE = ". ";
 export function promptRows(state: InputState, status: Status | null, options: RowsOptions): LiveRows {
   const { width, height, color } = options;
   const dim = (text: string): string => {
-    const row = clip(printable(text), width - 1);
+    const row = clipColumns(printable(text), width - 1);
     return color ? `\u001b[2m${row}\u001b[22m` : row;
   };
   const typed = typedRows(state, width - 1);

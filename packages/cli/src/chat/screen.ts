@@ -7,7 +7,7 @@ import { budgetText } from "../terminal/budget-bar.ts";
 import { duration } from "../terminal/duration.ts";
 import type { Output } from "../terminal/output.ts";
 import { plain } from "../terminal/terminal-text.ts";
-import { clip } from "../terminal/text-width.ts";
+import { clipColumns } from "../terminal/text-width.ts";
 import type { Activity } from "./activity.ts";
 import { createMarkdown, type Markdown } from "./markdown.ts";
 import { brief, bytes, compactionMark, wrapped } from "./wording.ts";
@@ -131,7 +131,7 @@ export class Screen {
       case "subagent-step":
         return this.#do({ doing: childText(event, `turn ${event.turn} of ${event.maxTurns}`, event.total) });
       case "subagent-end":
-        return this.aside(`  > ${clip(childText(event, event.status, event.usage), this.width - 5)}`);
+        return this.aside(`  > ${clipColumns(childText(event, event.status, event.usage), this.width - 5)}`);
       case "model-retry":
         return this.aside(`  ! ${event.reason}; trying again in ${duration(event.delayMs)}`);
       case "overflow-recover":
@@ -143,7 +143,7 @@ export class Screen {
 
   async #toolEnd({ callId, name, output, isError, ms }: Extract<AgentEvent, { type: "tool-end" }>): Promise<void> {
     const facts = ` · ${duration(ms)} · ${bytes(output)}${isError ? " · failed" : ""}`;
-    const call = clip(`${name} ${brief(this.#inputs.get(callId))}`, this.width - facts.length - 5);
+    const call = clipColumns(`${name} ${brief(this.#inputs.get(callId))}`, this.width - facts.length - 5);
     this.#inputs.delete(callId);
     await this.aside(`  > ${call}${facts}`);
   }

@@ -2,9 +2,11 @@
  * A chat's terminal: keys into the input's state machine, its state onto the rows at the bottom, and what it wants done.
  * The only place that reads the terminal, and the only one that writes to it.
  */
+
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { emitKeypressEvents } from "node:readline";
+import { errorText } from "@palimpsest/core/internal/text";
 import { Display } from "../terminal/display.ts";
 import type { Output } from "../terminal/output.ts";
 import { plain } from "../terminal/terminal-text.ts";
@@ -164,7 +166,7 @@ export class TerminalInput implements Keyboard {
     this.#release();
     const problem = await work().then(
       () => null,
-      (error: unknown) => plain(`! ${error instanceof Error ? error.message : String(error)}`),
+      (error: unknown) => plain(`! ${errorText(error)}`),
     );
     this.#take();
     await this.#display.resume();

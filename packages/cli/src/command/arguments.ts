@@ -1,5 +1,7 @@
 /** Reads a command line against the table: finds the command, checks its options and positionals, names the nearest. */
+
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
+import { errorText } from "@palimpsest/core/internal/text";
 import type { Command, Input } from "./command.ts";
 import { UsageError } from "./failure.ts";
 import { type CommandOption, flag, type OptionTable, text } from "./options.ts";
@@ -123,7 +125,7 @@ function scan(args: readonly string[], options: Readonly<Record<string, CommandO
     const config = parserOptions(options);
     return parseArgs({ args: [...args], options: config, strict: true, allowPositionals: true, tokens: true });
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = errorText(error);
     const unknown = /^Unknown option '(-[^']+)'/.exec(message)?.[1];
     const dashed = /^Option '(-[^']+)' argument is ambiguous/.exec(message)?.[1];
     const problem =

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { basename, extname, isAbsolute } from "node:path";
+import { errorText } from "@palimpsest/core/internal/text";
 import { parseConfig } from "palimpsest/config";
 import { summarizationFromFile } from "palimpsest/internal/config";
 import { ours, RECALL_HITS } from "palimpsest/internal/lab";
@@ -61,7 +62,7 @@ async function readFile(path: string, problems: string[]): Promise<readonly Tran
     problems.push(...bad.map((problem) => `${path}: ${problem}`));
     return transcripts;
   } catch (error) {
-    problems.push(`${path} can't be read: ${error instanceof Error ? error.message : String(error)}`);
+    problems.push(`${path} can't be read: ${errorText(error)}`);
     return [];
   }
 }
@@ -76,7 +77,7 @@ function readPolicy(path: string, window: number, problems: string[]): Policy[] 
     if (settings.policy.trigger.length === 0) throw new Error("it has no trigger, so it would never compact");
     return [ours(window, settings, basename(path, extname(path)))];
   } catch (error) {
-    problems.push(`policy ${path} can't be played: ${error instanceof Error ? error.message : String(error)}`);
+    problems.push(`policy ${path} can't be played: ${errorText(error)}`);
     return [];
   }
 }

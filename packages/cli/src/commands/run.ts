@@ -1,3 +1,4 @@
+import { errorText } from "@palimpsest/core/internal/text";
 import type { RunResult } from "palimpsest/agent";
 import type { ConfiguredAgent, ThreadCost } from "palimpsest/assistant";
 import type { Home } from "palimpsest/internal/home";
@@ -108,7 +109,7 @@ async function learn(memory: ConfiguredAgent["memory"], { output }: Context): Pr
   try {
     await memory?.close(LEARNING_MS);
   } catch (error) {
-    const why = sentence(error instanceof Error ? error.message : String(error));
+    const why = sentence(errorText(error));
     output.note(`warning: nothing could be learned from this now; it is kept for later: ${why}`);
   }
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { clip, columns, graphemes, padded, rowsOf } from "./text-width.ts";
+import { clipColumns, columns, graphemes, padded, rowsOf } from "./text-width.ts";
 
 test("wide letters and emoji take two columns, marks and colors none", () => {
   const cases: readonly (readonly [string, number])[] = [
@@ -31,8 +31,8 @@ test("rows hold all of a line, each fits, and a style is no text", () => {
 });
 
 test("what is too long is clipped at a whole character, what is short is filled up", () => {
-  assert.equal(clip("日本語です", 6), "日本…");
-  assert.equal(clip("short", 6), "short");
+  assert.equal(clipColumns("日本語です", 6), "日本…");
+  assert.equal(clipColumns("short", 6), "short");
   assert.equal(padded("日", 4), "日  ");
   assert.deepEqual(graphemes("a👨‍👩‍👧é").length, 3);
 });

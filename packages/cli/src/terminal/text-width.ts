@@ -38,7 +38,7 @@ export function rowsOf(text: string, room: number): string[] {
 }
 
 /** At most so many columns, the last of them an ellipsis if something was left out. For text without colors. */
-export function clip(text: string, room: number): string {
+export function clipColumns(text: string, room: number): string {
   if (columns(text) <= room) return text;
   return `${rowsOf(text, Math.max(1, room - 1))[0]}…`;
 }

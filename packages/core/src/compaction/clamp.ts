@@ -11,6 +11,7 @@ import type { SizedEntry } from "../prompt/prompt.ts";
 import type { PromptSizes } from "../prompt/sizes.ts";
 import { mediaName } from "../summary/render/media-name.ts";
 import { type Originals, whereMedia, whereMessage } from "../summary/render/originals.ts";
+import { isLowSurrogate } from "../text/clip.ts";
 
 export interface Clamped {
   readonly tokens: number;
@@ -141,8 +142,4 @@ function sliceWhole(text: string, from: number, to: number): string {
   const start = isLowSurrogate(text.charCodeAt(from)) ? from + 1 : from;
   const end = isLowSurrogate(text.charCodeAt(to)) ? to - 1 : to;
   return text.slice(start, end);
-}
-
-function isLowSurrogate(code: number): boolean {
-  return code >= 0xdc00 && code <= 0xdfff;
 }

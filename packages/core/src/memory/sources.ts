@@ -4,6 +4,7 @@
  * what a page or tool said can't become a fact by being repeated [F36].
  */
 import { fold } from "../text/analyze.ts";
+import { properNames } from "../text/names.ts";
 import { isSpaceless } from "../text/scripts.ts";
 import type { SourceTurn } from "./extract-input.ts";
 import { meaning, normal } from "./likeness.ts";
@@ -85,21 +86,6 @@ function overlap(content: string, turns: readonly SourceTurn[]): number {
   const meanings = meaning(turns.map(({ text }) => text).join("\n"));
   return [...wanted].filter((term) => meanings.has(term)).length / wanted.size;
 }
-
-/** Addresses, identifiers, numbers but for years, and names inside the sentence. */
-function properNames(content: string): string[] {
-  const addresses =
-    content.match(/[\w.+-]{1,64}@[\w-]+\.[\w.]+|https?:\/\/\S+|\b[\w-]{1,100}\.[a-z]{2,12}\b(?:\/\S*)?/gi) ?? [];
-  const numbers = (content.match(/(?<![\w.])\d+(?:[.,]\d+)*/g) ?? []).filter((one) => !/^(?:19|20)\d\d$/.test(one));
-  const names = [...content.matchAll(/(?<=[\p{L}\p{N},;:)"'] )\p{Lu}[\p{L}\p{N}]{2,}/gu)].map(([name]) => name);
-  return [...addresses, ...numbers, ...names.filter((name) => !COMMON.has(name))];
-}
-
-const COMMON: ReadonlySet<string> = new Set(
-  "User January February March April May June July August September October November December Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split(
-    " ",
-  ),
-);
 
 /** Endings differ between languages and cases: the beginning of a name is enough. */
 function mentions(words: string, name: string): boolean {

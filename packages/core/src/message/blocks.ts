@@ -148,6 +148,12 @@ export const imageUrl = ({ source, mediaType }: ImagePart): string =>
 /** A call's input as JSON text. */
 export const inputText = (input: unknown): string => JSON.stringify(input) ?? "{}";
 
+/** For an API that takes objects only: anything else is wrapped so that nothing of it is lost. */
+export function inputObject(input: string): unknown {
+  const value = inputValue(input);
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : { input: value };
+}
+
 /** The value behind a call's JSON text; text that isn't JSON, or is nested beyond use, is kept as it is. */
 export function inputValue(input: string): unknown {
   if (input.trim() === "") return {};

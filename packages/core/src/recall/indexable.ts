@@ -6,6 +6,7 @@
 import type { Origin } from "../log/record.ts";
 import type { Part, Shape } from "../message/shape.ts";
 import type { ToolFacts } from "../message/tool-facts.ts";
+import { mentionsFailure } from "../text/failing-lines.ts";
 
 /** Longest text of one message that is indexed whole, in characters. */
 export const INDEXED_CHARACTERS = 16_000;
@@ -84,12 +85,11 @@ function condense(text: string, limit: number): string {
     samples.add(text);
   };
   const lines = middle.split("\n");
-  for (const line of lines) if (FAILURE.test(line.slice(0, 300))) keep(line.slice(0, 300));
+  for (const line of lines) if (mentionsFailure(line.slice(0, 300))) keep(line.slice(0, 300));
   for (const [word] of middle.matchAll(RUN)) if (room > 0 && !samples.has(word) && PROGRAM_WORD.test(word)) keep(word);
   return [text.slice(0, side), ...samples, text.slice(text.length - side)].join("\n");
 }
 
-const FAILURE = /\b(?:error|exception|failed|failure|fatal|panic|traceback|cannot|denied|not found)\b/i;
 const RUN = /[\w./\\-]{3,200}/g;
 /** Words that only a program writes: paths, snake and camel case, error codes. */
 const PROGRAM_WORD = /\w[/\\_]\w|[a-z][A-Z]|^[A-Z]{1,6}\d{2,8}$|\w\.[a-z]{1,4}$/;

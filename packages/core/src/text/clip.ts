@@ -9,6 +9,11 @@ export function clip(text: string, maxChars: number): string {
   return `${text.slice(0, end)}…`;
 }
 
+/** Text is never cut before one: it would part a pair. */
+export function isLowSurrogate(code: number): boolean {
+  return code >= 0xdc00 && code <= 0xdfff;
+}
+
 /** One line, no control characters, capped without splitting a character. */
 export function oneLine(text: string, maxChars: number): string {
   // A long text is cut first, so that a 5 MB item costs no more than a short one.

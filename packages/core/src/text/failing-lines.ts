@@ -34,6 +34,13 @@ export function isFailingLine(line: string): boolean {
   return FAILING.test(line) && !HARMLESS.test(line);
 }
 
+const FAILURE_WORD = /\b(?:error|exception|failed|failure|fatal|panic|traceback|cannot|denied|not found)\b/i;
+
+/** Whether a line speaks of a failure at all, in prose and source code too: what a search should find. */
+export function mentionsFailure(line: string): boolean {
+  return FAILURE_WORD.test(line);
+}
+
 const EXIT_IN_JSON = /"(?:exit_?code|return_?code|status_?code)"\s*:\s*(-?\d{1,3})\b/gi;
 const EXIT_LINE =
   /^[[({<]*(?:(?:the )?(?:command|process|shell|program|script) )?(?:(?:failed|finished|completed) )?(?:with )?(?:exited with(?: code| status)?|exit[ _-]?(?:code|status)|return ?code)\s*(?:[:=>]\s*)?(-?\d{1,3})\b|^[[(<]exit(?:ed)?\s*(?:[:=>]\s*)?(-?\d{1,3})[\])>]/gim;

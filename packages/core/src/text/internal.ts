@@ -1,6 +1,7 @@
 /** What our own packages use of this folder; it has no public names. No promise is made about it. */
 export { analyze } from "./analyze.ts";
-export { clip } from "./clip.ts";
+export { clip, isLowSurrogate, oneLine } from "./clip.ts";
+export { errorText } from "./error-text.ts";
 export { isFailingLine } from "./failing-lines.ts";
 export { isRecord } from "./is-record.ts";
 export { maskSecrets } from "./secrets.ts";

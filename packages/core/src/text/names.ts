@@ -41,6 +41,21 @@ export function countNames(text: string): Map<string, number> {
   return counts;
 }
 
+/** What a sentence of prose names: addresses, numbers but for years, and words with a capital inside the sentence. */
+export function properNames(text: string): string[] {
+  const addresses =
+    text.match(/[\w.+-]{1,64}@[\w-]+\.[\w.]+|https?:\/\/\S+|\b[\w-]{1,100}\.[a-z]{2,12}\b(?:\/\S*)?/gi) ?? [];
+  const numbers = (text.match(/(?<![\w.])\d+(?:[.,]\d+)*/g) ?? []).filter((one) => !/^(?:19|20)\d\d$/.test(one));
+  const names = [...text.matchAll(/(?<=[\p{L}\p{N},;:)"'] )\p{Lu}[\p{L}\p{N}]{2,}/gu)].map(([name]) => name);
+  return [...addresses, ...numbers, ...names.filter((name) => !NO_NAMES.has(name))];
+}
+
+const NO_NAMES: ReadonlySet<string> = new Set(
+  "User January February March April May June July August September October November December Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split(
+    " ",
+  ),
+);
+
 export function lastStep(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }

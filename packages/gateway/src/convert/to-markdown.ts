@@ -2,6 +2,7 @@
  * Documents that a model can't read as they are, as Markdown: web pages, office files, notebooks. Pure: bytes in, text
  * out, in bounded time and space, whatever the bytes are. What can't be read is said, never thrown.
  */
+import { errorText } from "@palimpsest/core/internal/text";
 import { htmlMarkdown } from "./html.ts";
 import { notebookMarkdown } from "./notebook.ts";
 import { docxMarkdown, pptxMarkdown, xlsxMarkdown } from "./office.ts";
@@ -32,7 +33,7 @@ export function toMarkdown(name: string, bytes: Buffer): Conversion {
     if (text === "") return { kind: "failed", problem: "there is no text in it" };
     return { kind: "converted", text: text.length > MOST ? `${text.slice(0, MOST)}\n\n(cut off here)\n` : text };
   } catch (error) {
-    return { kind: "failed", problem: error instanceof Error ? error.message : String(error) };
+    return { kind: "failed", problem: errorText(error) };
   }
 }
 

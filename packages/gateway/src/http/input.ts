@@ -1,4 +1,5 @@
 /** Reads what came with a request: the body up to its limit, as JSON or text, and checks it and the query. */
+import { errorText } from "@palimpsest/core/internal/text";
 import type { z } from "zod";
 import { ProblemError } from "./problem.ts";
 import type { Route } from "./route.ts";
@@ -40,7 +41,7 @@ async function readBody(route: Route, request: Request, { bodyBytes }: { readonl
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorText(error);
     throw new ProblemError(400, "bad-json", `the body is not JSON: ${reason.slice(0, 200)}`);
   }
 }

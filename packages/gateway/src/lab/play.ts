@@ -1,4 +1,5 @@
 /** Plays a transcript under the built-in policies. It computes for long, so it runs in a thread of its own (`play-apart.ts`). */
+import { errorText } from "@palimpsest/core/internal/text";
 import { RECALL_HITS } from "palimpsest/internal/lab";
 import { builtInPolicies, type LabReport, readTranscripts, runLab } from "palimpsest/lab";
 
@@ -17,7 +18,7 @@ export type LabAnswer =
 export async function playLab({ name, text, window, hits = RECALL_HITS }: LabRequest): Promise<LabAnswer> {
   const { transcripts, problems } = await readTranscripts(name, Buffer.from(text)).catch((error: unknown) => ({
     transcripts: [],
-    problems: [`it can't be read: ${error instanceof Error ? error.message : String(error)}`],
+    problems: [`it can't be read: ${errorText(error)}`],
   }));
   if (transcripts.length === 0) return { kind: "nothing", problems };
   const report = await runLab({ transcripts, policies: builtInPolicies(window), window, hits });

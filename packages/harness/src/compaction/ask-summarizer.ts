@@ -3,6 +3,7 @@
  * after a failure, with more room after an answer that was cut. Finished answers are kept by what was asked, so that a
  * crash repeats none of them. What an answer is worth is the caller's to read.
  */
+import { errorText } from "@palimpsest/core/internal/text";
 import { within } from "../abort.ts";
 import { addUsage, NO_USAGE } from "../models/usage.ts";
 import type { DraftTable } from "./draft-table.ts";
@@ -126,7 +127,7 @@ async function attemptOnce<T>(
     const answer = await call();
     return { kind: "answer", answer, reading: question.read(answer) };
   } catch (error) {
-    const detail = error instanceof Error ? error.message : String(error);
+    const detail = errorText(error);
     if (signal.aborted) return { kind: "threw", failure: failed("aborted", detail), retry: "never", afterMs: 0 };
     // One that was too slow will hardly be faster at once, and the conversation has waited long enough.
     if (error instanceof TooSlow)

@@ -3,9 +3,11 @@
  * at a time; it is kept beside the log and committed only if it still holds. It never touches the thread, and whatever
  * goes wrong is an event, since the trigger can always do without.
  */
+
 import type { Cut, Window, WrittenSummary } from "@palimpsest/core/compaction";
 import { usableWindow } from "@palimpsest/core/internal/compaction";
 import { applyDelta, deltaOf } from "@palimpsest/core/internal/log";
+import { errorText } from "@palimpsest/core/internal/text";
 import type { Delta, Json } from "@palimpsest/core/log";
 import type { Prompt } from "@palimpsest/core/prompt";
 import { readState } from "@palimpsest/core/summary";
@@ -97,7 +99,7 @@ class Drafting<M> implements Background<M> {
     if (cut === null) return;
     this.#restUntil = Math.floor(tokens * (1 + policy.minGain));
     this.#work = this.#draft(cut, prompt, this.#stop.signal)
-      .catch((error: unknown) => this.#dropped(cut, error instanceof Error ? error.message : String(error)))
+      .catch((error: unknown) => this.#dropped(cut, errorText(error)))
       .finally(() => {
         this.#work = null;
         this.#covering = null;

@@ -2,8 +2,10 @@
  * Gets one summary written: by the writer while it is trusted, else by the extract. A failing writer is left alone for a
  * while; each failure is an event, never an exception, and never the end of the compaction.
  */
+
 import type { Cut, WrittenSummary } from "@palimpsest/core/compaction";
 import { extractState } from "@palimpsest/core/internal/compaction";
+import { errorText } from "@palimpsest/core/internal/text";
 import { afterFailure, type Breaker, FRESH_BREAKER, mayCall } from "./breaker.ts";
 import type { OnCompactionEvent } from "./events.ts";
 import type { SummaryJob, SummaryResult, SummaryWriter } from "./summary-writer.ts";
@@ -88,7 +90,7 @@ async function call<M>(writer: SummaryWriter, job: SummaryJob<M>, signal: AbortS
   try {
     return await writer(job, signal);
   } catch (error) {
-    const detail = error instanceof Error ? error.message : String(error);
+    const detail = errorText(error);
     return { kind: "failed", reason: signal.aborted ? "aborted" : "error", detail, calls: 1 };
   }
 }

@@ -3,8 +3,10 @@
  * fails. With `rebuild` it also verifies each log and makes anew what is derived from it (head, search index, part files)
  * and reports what differed. The logs themselves are never touched, nor is the head of a broken one: it is the witness.
  */
+
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { errorText } from "@palimpsest/core/internal/text";
 import { DEFAULT_USER } from "@palimpsest/core/log";
 import { repairParts } from "../compaction/part-files.ts";
 import { historyFolder } from "../compaction/thread-compactor.ts";
@@ -74,7 +76,7 @@ export async function examineHome(options: DoctorOptions): Promise<Check[]> {
       await store.close();
     }
   } catch (error) {
-    checks.push({ name: "database", ok: false, detail: error instanceof Error ? error.message : String(error) });
+    checks.push({ name: "database", ok: false, detail: errorText(error) });
   }
   return checks;
 }
@@ -161,7 +163,7 @@ async function headCheck(store: Store, threadId: string): Promise<Check | null> 
       return { name, ok: false, detail: "the thread was written to meanwhile: run doctor again when no run is active" };
     return null;
   } catch (error) {
-    return { name, ok: false, detail: error instanceof Error ? error.message : String(error) };
+    return { name, ok: false, detail: errorText(error) };
   }
 }
 

@@ -35,7 +35,7 @@ export function elementSlices(array: string): string[] {
  * The value on one line: text without a line break stays as it is, other text loses the white space outside its strings
  * (a line break can't stand inside a JSON string).
  */
-export function oneLine(value: string): string {
+export function withoutBreaks(value: string): string {
   if (!/[\n\r]/.test(value)) return value;
   const slices: string[] = [];
   let at = skipSpace(value, 0);

@@ -5,11 +5,11 @@
  */
 
 import { DIALECTS, definitionOf } from "@palimpsest/core/internal/message";
-import { isRecord } from "@palimpsest/core/internal/text";
+import { errorText, isRecord } from "@palimpsest/core/internal/text";
 import { readUsage } from "../models/read-usage.ts";
 import type { ImportedConversation, ImportedMessage, Problem } from "./conversation.ts";
 import { formatOf, notRecognized } from "./formats/index.ts";
-import { elementSlices, memberSlices, oneLine } from "./json-slices.ts";
+import { elementSlices, memberSlices, withoutBreaks } from "./json-slices.ts";
 import { decode, layoutOf, type TextLine, textLines, withoutByteOrderMark } from "./text-lines.ts";
 import { timeOf } from "./time.ts";
 
@@ -187,7 +187,7 @@ function message(
   const model = around["model"] ?? value["model"];
   return {
     place,
-    body: oneLine(text),
+    body: withoutBreaks(text),
     value,
     at: timeOf(around["at"] ?? around["timestamp"]),
     model: typeof model === "string" ? model : null,
@@ -223,7 +223,7 @@ function parse(line: TextLine, layout: "document" | "lines"): Parsed {
 }
 
 function jsonProblem(error: unknown): string {
-  const detail = (error instanceof Error ? error.message : String(error)).replaceAll(/\s+/g, " ").slice(0, 160);
+  const detail = errorText(error).replaceAll(/\s+/g, " ").slice(0, 160);
   const truncated = /end of JSON input|Unterminated/.test(detail)
     ? "; it ends in the middle: is the file truncated?"
     : "";

@@ -1,4 +1,5 @@
 /** The plots of the lab's page: plain SVG, drawn for 360 pixels, so that a telephone shows them at their own size. Pure. */
+import { sum } from "./evidence.ts";
 import type { LabRow } from "./lab.ts";
 import type { Moment, MomentPart } from "./simulate.ts";
 
@@ -156,10 +157,6 @@ function svg(height: number, shapes: readonly string[]): string {
 
 function classOf(name: string): string {
   return name === "ours" ? "ours" : "dot";
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }
 
 function px(value: number): string {

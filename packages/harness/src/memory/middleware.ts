@@ -3,7 +3,9 @@
  * and after the run a job for the updater. It never stops a run: trouble with memory is an event, and the run goes on
  * without it.
  */
+
 import { extractInput } from "@palimpsest/core/internal/memory";
+import { errorText } from "@palimpsest/core/internal/text";
 import type { MemoryDocument } from "@palimpsest/core/memory";
 import { aiSdkShape } from "@palimpsest/core/message";
 import { charsPerToken } from "@palimpsest/core/tokens";
@@ -167,7 +169,7 @@ async function attempt<T>(run: Run, work: () => Promise<T>, otherwise: T): Promi
     return await work();
   } catch (error) {
     if (error instanceof LeaseLostError) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorText(error);
     run.emit({ type: "memory-failed", threadId: run.threadId, reason });
     return otherwise;
   }

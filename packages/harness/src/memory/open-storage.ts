@@ -1,6 +1,8 @@
 /** From `storage_class` to a storage. What can't be loaded gives the file storage, and an error in the log. */
+
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { errorText } from "@palimpsest/core/internal/text";
 import type { Store } from "../stores/store.ts";
 import { asUser } from "../stores/users.ts";
 import { customStorage, isCustomStorage } from "./custom-storage.ts";
@@ -30,7 +32,7 @@ export async function openStorage(options: OpenStorageOptions): Promise<MemorySt
     }
     return await loadModule(storageClass, options.base);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorText(error);
     onError(
       `storage_class ${JSON.stringify(storageClass)} can't be loaded (${reason}): memory is kept in files instead.`,
     );

@@ -3,7 +3,9 @@
  * drains before the process ends. The store keeps the jobs; nothing here is lost with the process. What a job does is the
  * caller's `process`, which reads the log from its own watermark.
  */
+
 import { setTimeout as pause } from "node:timers/promises";
+import { errorText } from "@palimpsest/core/internal/text";
 import { LEASE_TTL_MS } from "../stores/leases.ts";
 import {
   type JobEvent,
@@ -175,7 +177,7 @@ function tellFailure(event: JobEvent, emit: EmitMemory = () => {}): void {
 }
 
 function tellTrouble(error: unknown, emit: EmitMemory = () => {}): void {
-  emit({ type: "memory-failed", threadId: null, reason: error instanceof Error ? error.message : String(error) });
+  emit({ type: "memory-failed", threadId: null, reason: errorText(error) });
 }
 
 function workOptions(options: MemoryQueueOptions, now: () => number): WorkOptions {

@@ -12,6 +12,7 @@ import {
   validWatermark,
   withWatermark,
 } from "@palimpsest/core/internal/memory";
+import { errorText } from "@palimpsest/core/internal/text";
 import type { MessageRecord } from "@palimpsest/core/log";
 import {
   extractionPrompt,
@@ -26,6 +27,7 @@ import { within } from "../abort.ts";
 import { readTurns, refOf } from "../recall/search.ts";
 import type { Store } from "../stores/store.ts";
 import { asUser } from "../stores/users.ts";
+import { hashAt } from "../threads/acts.ts";
 import type { EmitMemory } from "./events.ts";
 import type { MemoryJob } from "./job.ts";
 import type { Repository } from "./repository.ts";
@@ -173,7 +175,7 @@ async function ask(
   try {
     return { kind: "answered", text: await within({ ms: timeoutMs, signal, tooLong }, (own) => extract(prompt, own)) };
   } catch (error) {
-    const detail = error instanceof Error ? error.message : String(error);
+    const detail = errorText(error);
     if (error instanceof TooSlow) return { kind: "failed", reason: "model-timeout", detail };
     return { kind: "failed", reason: "model-failed", detail: `the extraction model failed: ${detail}` };
   }
@@ -231,11 +233,6 @@ function isMarked({ watermarks, marks }: MemoryDocument, threadId: string): bool
 
 function sameWatermark(a: MemoryDocument, b: MemoryDocument, threadId: string): boolean {
   return a.watermarks?.[threadId] === b.watermarks?.[threadId] && a.marks?.[threadId] === b.marks?.[threadId];
-}
-
-async function hashAt(store: Store, threadId: string, seq: number): Promise<string | undefined> {
-  for await (const { chained } of store.records(threadId, { range: [seq, seq] })) return chained.hash;
-  return undefined;
 }
 
 /** A turn that was erased while the model read it: who erased it can't have found yet what was learned from it. */

@@ -3,6 +3,7 @@
  * encoding is imported at its first use only. `prior` is what a model family reports per counted token before a thread
  * has learned its own factor; see docs/tokens.md.
  */
+import { isLowSurrogate } from "@palimpsest/core/internal/text";
 import { type CountText, charsPerToken, type Frame, type ImageRule } from "@palimpsest/core/tokens";
 
 export type Encoding = "o200k_base" | "cl100k_base";
@@ -147,8 +148,4 @@ function classOf(code: number): number {
   if (code >= 48 && code <= 57) return 1;
   if ((code >= 65 && code <= 90) || (code >= 97 && code <= 122) || code >= 128) return 2;
   return 3;
-}
-
-function isLowSurrogate(code: number): boolean {
-  return code >= 0xdc00 && code <= 0xdfff;
 }

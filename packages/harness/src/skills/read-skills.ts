@@ -2,7 +2,9 @@
  * Reads a folder of skills: one folder each, with a `SKILL.md`. A bad one is reported and skipped; it never keeps the
  * others from being read. Links are not followed, so a skill can't bring in files from elsewhere.
  */
+
 import { readdir } from "node:fs/promises";
+import { errorText } from "@palimpsest/core/internal/text";
 import { withFileIn } from "../workspace/inside.ts";
 import { codeOf, ToolFailure } from "../workspace/tool-failure.ts";
 import { parseSkill, type Skill } from "./skill.ts";
@@ -37,7 +39,7 @@ export async function readSkills(directory: string): Promise<SkillsRead> {
         skipped.push({ folder, problem: `its name ${parsed.skill.name} is taken by the folder ${other}` });
       } else skills.set(parsed.skill.name, { ...parsed.skill, folder });
     } catch (error) {
-      skipped.push({ folder, problem: error instanceof Error ? error.message : String(error) });
+      skipped.push({ folder, problem: errorText(error) });
     }
   }
   return { skills: [...skills.values()], skipped };

@@ -1,5 +1,6 @@
 /** A skill's file: front matter with a name and a description, then what to do. Pure. */
 
+import { errorText } from "@palimpsest/core/internal/text";
 import { z } from "zod/v4";
 import { yaml } from "../config/yaml.ts";
 
@@ -41,5 +42,5 @@ function bad(problem: string): ParsedSkill {
 }
 
 function firstLine(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).split("\n", 1)[0]!;
+  return errorText(error).split("\n", 1)[0]!;
 }

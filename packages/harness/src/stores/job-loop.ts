@@ -3,7 +3,9 @@
  * ended. Trouble with the store is told and tried again at the next poll. The loop ends with `stop`, or with its store;
  * nothing that it leaves behind needs it again, because a lease that nobody renews runs out.
  */
+
 import { randomUUID } from "node:crypto";
+import { errorText } from "@palimpsest/core/internal/text";
 import { untilAborted } from "../abort.ts";
 import { backOffMs, type Job, type JobWorker, type WorkOptions } from "./outbox.ts";
 import { StoreError } from "./store-error.ts";
@@ -57,7 +59,7 @@ export function startJobLoop(table: JobTable, options: WorkOptions): JobWorker {
   };
   const trouble = (error: unknown): void => {
     if (error instanceof StoreError && error.code === "closed") stopping.abort();
-    else options.onEvent({ type: "worker-trouble", error: wordsOf(error) });
+    else options.onEvent({ type: "worker-trouble", error: errorText(error) });
   };
   const loop = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
@@ -103,7 +105,7 @@ async function carryOut(table: JobTable, claimed: ClaimedJob, options: WorkOptio
   try {
     const error = await untilAborted(signal, () => options.process(job, signal)).then(
       () => null,
-      (reason: unknown) => wordsOf(reason),
+      (reason: unknown) => errorText(reason),
     );
     if (error !== null && stop.aborted) return await table.giveBack(owner);
     if (error === null) await table.finish(claimed);
@@ -111,12 +113,8 @@ async function carryOut(table: JobTable, claimed: ClaimedJob, options: WorkOptio
     onEvent(error === null ? { type: "job-end", job } : { type: "job-fail", job, attempt, error });
   } catch (error) {
     // How it ended could not be written: its lease runs out and it comes again, which does no harm.
-    onEvent({ type: "worker-trouble", error: wordsOf(error) });
+    onEvent({ type: "worker-trouble", error: errorText(error) });
   } finally {
     clearInterval(beat);
   }
-}
-
-function wordsOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

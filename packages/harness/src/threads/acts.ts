@@ -197,3 +197,9 @@ function checked(json: string, index: number): string {
     throw new TypeError(`message ${index + 1} of the batch is not JSON: pass JSON text or an object`, { cause });
   }
 }
+
+/** The chain's hash at a record: two logs that have the same there are the same up to it. */
+export async function hashAt(store: ThreadDeps["store"], threadId: string, seq: number): Promise<string | undefined> {
+  for await (const { chained } of store.records(threadId, { range: [seq, seq] })) return chained.hash;
+  return undefined;
+}

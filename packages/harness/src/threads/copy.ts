@@ -10,7 +10,7 @@ import { scrub } from "../stores/capabilities.ts";
 import { type JobStatus, MAX_ATTEMPTS, type NewJob } from "../stores/outbox.ts";
 import type { AppendBatch, AppendResult, Lease, Store, StoredRecord } from "../stores/store.ts";
 import { asUser, everyThread, everyUser } from "../stores/users.ts";
-import { headAt } from "./acts.ts";
+import { hashAt, headAt } from "./acts.ts";
 import { verify } from "./audit.ts";
 import { copyMemories, type MemoryCopyReport } from "./copy-memories.ts";
 import { namedPrompts, readPrompts } from "./kept-prompts.ts";
@@ -139,11 +139,6 @@ async function createCopy({ from, to, header }: Job): Promise<Head> {
 async function sameHistory(from: Store, header: ThreadHeader, head: Head, start: Head) {
   if (start.version > head.version) return false;
   return start.version === 0 || (await hashAt(from, header.id, start.version)) === start.hash;
-}
-
-async function hashAt(store: Store, threadId: string, seq: number): Promise<string | undefined> {
-  for await (const { chained } of store.records(threadId, { range: [seq, seq] })) return chained.hash;
-  return undefined;
 }
 
 async function copyRecords(

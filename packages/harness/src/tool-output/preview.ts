@@ -51,14 +51,14 @@ function table(lines: readonly string[], delimiter: string, room: number): strin
   const [header = "", ...rows] = lines;
   const columns = columnsOf(header, delimiter).length;
   const last = rows.at(-1) ?? "";
-  const fit = fitting(rows.slice(0, -1), room - header.length - clip(last).length - 120);
+  const fit = fitting(rows.slice(0, -1), room - header.length - shortLine(last).length - 120);
   const left = rows.length - fit.length - 1;
   return [
     `A table of ${rows.length} rows and ${columns} columns. Header and rows:`,
-    clip(header),
+    shortLine(header),
     ...fit,
     ...(left > 0 ? [`... ${left} rows ...`] : []),
-    clip(last),
+    shortLine(last),
   ].join("\n");
 }
 
@@ -95,7 +95,7 @@ function failures({ kind, value }: Recognized, lines: readonly string[], room: n
   const failingLines = kind === "json" ? failingLeaves(value) : numbered(lines, kind);
   const distinct = [...new Map(failingLines.map((one) => [one.text, one])).values()];
   if (distinct.length === 0) return "";
-  const all = distinct.map(({ where, text }) => `${where}: ${clip(text)}`);
+  const all = distinct.map(({ where, text }) => `${where}: ${shortLine(text)}`);
   const last = all.at(-1)!;
   const fit = fitting(all.slice(0, -1), room - last.length - 80);
   const left = all.length - fit.length - 1;
@@ -136,7 +136,7 @@ function failingLeaves(value: unknown): Failing[] {
 
 const MAX_LINE = 300;
 
-function clip(line: string): string {
+function shortLine(line: string): string {
   const content = line.endsWith("\r") ? line.slice(0, -1) : line;
   return content.length <= MAX_LINE ? content : `${content.slice(0, MAX_LINE)}… [${content.length} characters]`;
 }
@@ -146,7 +146,7 @@ function fitting(lines: readonly string[], room: number): string[] {
   const rows: string[] = [];
   let left = room;
   for (const line of lines) {
-    const clipped = clip(line);
+    const clipped = shortLine(line);
     left -= clipped.length + 1;
     if (left < 0) break;
     rows.push(clipped);

@@ -3,6 +3,7 @@
  * the pattern is: both run on RE2's algorithm, which has no backtracking. Its tables are read at the first search: most
  * runs never make one.
  */
+import { errorText } from "@palimpsest/core/internal/text";
 import type { RE2JS } from "re2js";
 import { ToolFailure } from "./tool-failure.ts";
 
@@ -30,7 +31,7 @@ function compiled(source: string, what: string, compile: (source: string) => RE2
     const expression = compile(source);
     return (text) => expression.test(text);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorText(error);
     throw new ToolFailure(
       `${what} can't be used: ${reason}. The syntax is RE2's: no look-around and no back-references; escape literal ( ) [ ] { } . * + ? with a backslash.`,
     );

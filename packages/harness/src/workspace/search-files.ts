@@ -87,7 +87,7 @@ async function searchFile(file: FileHandle, path: string, search: Search, hits: 
   let rest = "";
   const look = (text: string): void => {
     if (hits.length <= search.maxResults && search.matches(text))
-      hits.push({ path, line, text: clip(text, search.matches) });
+      hits.push({ path, line, text: aroundMatch(text, search.matches) });
   };
   for (let position = 0; hits.length <= search.maxResults && !search.signal.aborted; ) {
     const { bytesRead } = await file.read(buffer, 0, CHUNK, position);
@@ -112,7 +112,7 @@ async function searchFile(file: FileHandle, path: string, search: Search, hits: 
 }
 
 /** A long line is shown where it matches. */
-function clip(text: string, matches: Matches): string {
+function aroundMatch(text: string, matches: Matches): string {
   if (text.length <= SHOWN) return text;
   for (let start = 0; start < text.length; start += SHOWN / 2) {
     const window = text.slice(start, start + SHOWN);

@@ -8,8 +8,8 @@ import {
   file,
   image,
   imagesIn,
+  inputObject,
   inputText,
-  inputValue,
   joinContent,
   other,
   result,
@@ -161,7 +161,7 @@ function write(part: Part): AnthropicBlock {
       if (part.redacted && part.signature !== null) return { type: "redacted_thinking", data: part.signature };
       return { type: "thinking", thinking: part.text, signature: part.signature ?? "" };
     case "call":
-      return { type: "tool_use", id: part.id, name: part.name, input: writeInput(part.input) };
+      return { type: "tool_use", id: part.id, name: part.name, input: inputObject(part.input) };
     case "result":
       return writeResult(part);
     case "image":
@@ -171,12 +171,6 @@ function write(part: Part): AnthropicBlock {
     case "other":
       return textBlock(part.json);
   }
-}
-
-/** The API takes objects only; anything else is wrapped so that nothing of it is lost. */
-function writeInput(input: string): unknown {
-  const value = inputValue(input);
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : { input: value };
 }
 
 const writeResult = (part: ResultPart): AnthropicBlock => ({

@@ -6,7 +6,7 @@
  * Calls may come without ids and are then answered by name. Such a call is known by its name and, where a message calls a
  * tool twice, its number; an id is written only where that would no longer be true.
  */
-import { editingSlots, imagesIn, inputText, inputValue, result, sameContent, text, textIn } from "../blocks.ts";
+import { editingSlots, imagesIn, inputObject, inputText, result, sameContent, text, textIn } from "../blocks.ts";
 import type { CallPart, Part, ReasoningPart, ResultPart, Role, Shape } from "../shape.ts";
 import { functionId } from "./ids.ts";
 import { type Fields, field, fieldOf, viewMedia, writeMedia } from "./media.ts";
@@ -126,7 +126,7 @@ function edit(block: GeminiPart, part: Part): GeminiPart {
       return typeof block["text"] === "string" ? { ...block, text: part.text } : { text: part.text };
     case "call": {
       const name = field(block, "functionCall");
-      return { ...block, [name]: { ...(block[name] as Fields), name: part.name, args: writeInput(part.input) } };
+      return { ...block, [name]: { ...(block[name] as Fields), name: part.name, args: inputObject(part.input) } };
     }
     case "result":
       return editResult(block, part);
@@ -167,7 +167,7 @@ function write(part: Part): GeminiPart {
     case "reasoning":
       return { text: part.text, thought: true, ...(isOwn(part) && { thoughtSignature: part.signature }) };
     case "call":
-      return { functionCall: { ...ownId(part), name: part.name, args: writeInput(part.input) } };
+      return { functionCall: { ...ownId(part), name: part.name, args: inputObject(part.input) } };
     case "result":
       return { functionResponse: writeResult(part) };
     case "image":
@@ -185,12 +185,6 @@ const isOwn = ({ signature, signedBy }: ReasoningPart): boolean =>
 /** An id that was made of the name alone is not written. */
 const ownId = ({ id, name }: CallPart | ResultPart): { readonly id?: string } =>
   id === functionId(name ?? "", 1) ? {} : { id };
-
-/** The API takes objects only; anything else is wrapped so that nothing of it is lost. */
-function writeInput(input: string): unknown {
-  const value = inputValue(input);
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : { input: value };
-}
 
 const writeResult = (part: ResultPart): Fields => ({
   ...ownId(part),

@@ -7,6 +7,7 @@ import {
   blocksOf,
   editingSlots,
   imagesIn,
+  inputObject,
   inputText,
   inputValue,
   joinContent,
@@ -162,7 +163,7 @@ function edit(slot: Slot, part: Part): Slot {
 }
 
 function editCall(call: Fields, part: CallPart): Fields {
-  const args = call["type"] === "invalid_tool_call" ? part.input : writeInput(part.input);
+  const args = call["type"] === "invalid_tool_call" ? part.input : inputObject(part.input);
   return { ...call, ...(part.id !== viewCall(call).id && { id: part.id }), name: part.name, args };
 }
 
@@ -255,12 +256,6 @@ function resultContent({ text: words, images }: ResultPart): Content {
   return images.length === 0 ? words : [...blocksOf(words, textBlock), ...images.map(writeBlock)];
 }
 
-/** LangChain's arguments are objects; anything else is wrapped so that nothing of it is lost. */
-function writeInput(input: string): unknown {
-  const value = inputValue(input);
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : { input: value };
-}
-
 const resultMessage = (part: ResultPart): LangChainMessage => ({
   type: "tool",
   content: resultContent(part),
@@ -290,4 +285,9 @@ function writeContent(parts: readonly Part[]): Content {
   return only?.kind === "text" ? only.text : parts.map(writeBlock);
 }
 
-const writeCall = ({ id, name, input }: CallPart): Fields => ({ name, args: writeInput(input), id, type: "tool_call" });
+const writeCall = ({ id, name, input }: CallPart): Fields => ({
+  name,
+  args: inputObject(input),
+  id,
+  type: "tool_call",
+});

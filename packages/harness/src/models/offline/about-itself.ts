@@ -1,4 +1,5 @@
 /** The two things people ask a model that can't think: what it can do, and what was said so far. */
+import { oneLine } from "@palimpsest/core/internal/text";
 import type { Situation } from "./situation.ts";
 import { spokenBefore } from "./transcript.ts";
 
@@ -10,7 +11,7 @@ export function aboutItself({ question, earlier }: Situation): string | null {
   const userTurns = spokenBefore(earlier).filter(({ role }) => role === "user");
   if (userTurns.length === 0) return "Nothing was said yet.";
   const left = userTurns.length - SHOWN;
-  const lines = userTurns.slice(-SHOWN).map(({ text }) => `- ${clip(text)}`);
+  const lines = userTurns.slice(-SHOWN).map(({ text }) => `- ${oneLine(text, 120)}`);
   const before = left <= 0 ? [] : [`- (${left} before these; ask about any of them)`];
   return [`I can't judge what matters, but this is what you said (${userTurns.length}):`, ...before, ...lines].join(
     "\n",
@@ -32,8 +33,3 @@ const ABILITIES = [
   "- list what you said: `summarize our conversation`",
   "Name a model in config.yaml for real answers; in a chat, /help lists the commands.",
 ].join("\n");
-
-function clip(text: string): string {
-  const flat = text.trim().replaceAll(/\s+/g, " ");
-  return flat.length <= 120 ? flat : `${flat.slice(0, 117)}...`;
-}

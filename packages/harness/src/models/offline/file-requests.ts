@@ -1,4 +1,5 @@
 /** Plain requests about files ("read notes.txt", "list files", "write X to Y") as calls of the tools that can do them. */
+import { clip } from "@palimpsest/core/internal/text";
 import type { PlayedAnswer } from "../played-answer.ts";
 import type { OfferedTool, Situation, ToolAnswer } from "./situation.ts";
 
@@ -11,8 +12,8 @@ export function askFileTool({ question, tools }: Situation): PlayedAnswer | null
 }
 
 export function tellResult({ name, text, isError }: ToolAnswer): string {
-  if (isError) return `The tool ${name} failed: ${clip(text)}`;
-  return text.trim() === "" ? `The tool ${name} is done.` : `The tool ${name} answered:\n${clip(text)}`;
+  if (isError) return `The tool ${name} failed: ${clip(text, 2_000)}`;
+  return text.trim() === "" ? `The tool ${name} is done.` : `The tool ${name} answered:\n${clip(text, 2_000)}`;
 }
 
 type FileRequest =
@@ -65,5 +66,3 @@ function inputFor(tool: OfferedTool, request: FileRequest): Record<string, strin
   const content = TEXT_ARGUMENTS.find((name) => tool.arguments.includes(name)) ?? "content";
   return { [path]: request.path, [content]: request.content };
 }
-
-const clip = (text: string): string => (text.length <= 2_000 ? text : `${text.slice(0, 1_997)}...`);

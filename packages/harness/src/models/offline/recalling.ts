@@ -1,5 +1,5 @@
 /** Questions, in any language: asked of `recall`, and answered by quoting what it found, with its number. */
-import { analyze } from "@palimpsest/core/internal/text";
+import { analyze, oneLine } from "@palimpsest/core/internal/text";
 import type { PlayedAnswer } from "../played-answer.ts";
 import type { Situation, ToolAnswer } from "./situation.ts";
 import { spokenBefore } from "./transcript.ts";
@@ -19,7 +19,7 @@ export function quoteEarlier({ question, earlier }: Situation): string | null {
   const hits = spokenBefore(earlier).map(({ seq, role, text }) => ({ seq, speaker: role, text }));
   const [best] = matching(hits, question);
   if (best === undefined) return null;
-  return `Earlier the ${best.speaker} said: "${clip(best.text)}"`;
+  return `Earlier the ${best.speaker} said: "${oneLine(best.text, 400)}"`;
 }
 
 const ABOUT_THE_PAST =
@@ -69,13 +69,13 @@ export function quoteHits(answer: ToolAnswer, { question, remembered }: Situatio
   if (best === undefined) return quoteMemory(remembered, question) ?? nothingFound(question);
   const more = others.slice(0, 2).map(({ seq }) => `#${seq}`);
   const also = more.length === 0 ? "" : ` See also ${more.join(" and ")}.`;
-  return `Message #${best.seq}${best.speaker === "" ? "" : ` (${best.speaker})`} says: "${clip(best.text)}"${also}`;
+  return `Message #${best.seq}${best.speaker === "" ? "" : ` (${best.speaker})`} says: "${oneLine(best.text, 400)}"${also}`;
 }
 
 /** The first words of a person in what was read; null when there are none. */
 export function quoteBeginning(answer: ToolAnswer): string | null {
   const first = answer.isError ? undefined : hitsIn(answer.text).find(({ speaker }) => speaker === "user");
-  return first === undefined ? null : `Message #${first.seq} (user) says: "${clip(first.text)}"`;
+  return first === undefined ? null : `Message #${first.seq} (user) says: "${oneLine(first.text, 400)}"`;
 }
 
 function nothingFound(question: string): string | null {
@@ -86,7 +86,7 @@ function nothingFound(question: string): string | null {
 function quoteMemory(remembered: readonly string[], question: string): string | null {
   const lines = remembered.map((text) => ({ seq: 0, speaker: "", text }));
   const [best] = matching(lines, question);
-  return best === undefined ? null : `I remember: "${clip(best.text)}"`;
+  return best === undefined ? null : `I remember: "${oneLine(best.text, 400)}"`;
 }
 
 interface Hit {
@@ -149,9 +149,4 @@ const ECHO = /^\[offline\] (?:You said|Message #)/;
 /** As the index has them, so that "live" finds "lives", in any script. */
 function termsOf(text: string): Set<string> {
   return new Set(analyze(text).map(({ term }) => term));
-}
-
-function clip(text: string): string {
-  const flat = text.trim().replaceAll(/\s+/g, " ");
-  return flat.length <= 400 ? flat : `${flat.slice(0, 397)}...`;
 }
