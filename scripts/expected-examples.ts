@@ -14,6 +14,7 @@ export const EXPECTED_EXAMPLES: Readonly<Record<string, RegExp>> = {
   "12-approval.ts": /may read_file have .*private\.txt[\s\S]*nothing special/,
   "13-structured-output.ts": /^asked once more\nOslo: 3\.1 meters/,
   "14-any-loop.ts": /^compacted, found: everything/,
+  "15-memory-in-one-call.ts": /^User prefers short answers\./,
 };
 
 /** Those of the adapters, which need their frameworks: packages, beside ours, and what is printed. */

@@ -2,3 +2,5 @@ export type { Agent, AgentEvent, AgentOptions, AgentStream, RunEnd, RunResult } 
 export { AgentError, createAgent } from "./agent/index.ts";
 export { createDeepAgent } from "./assistant/create-deep-agent.ts";
 export type { DeepAgentOptions } from "./assistant/index.ts";
+export type { Memory, MemoryOptions } from "./memory/create-memory.ts";
+export { createMemory } from "./memory/create-memory.ts";

@@ -7,6 +7,7 @@ import { compactTool } from "../compaction/compact-tool.ts";
 import { summarizationWith } from "../compaction/middleware.ts";
 import { type Summarization, type SummarizationOptions, summarizationFromOptions } from "../config/summarization.ts";
 import { loopGuard } from "../loop-guard/middleware.ts";
+import type { Memory } from "../memory/create-memory.ts";
 import { clarification } from "../middleware/clarification.ts";
 import { danglingCalls } from "../middleware/dangling-calls.ts";
 import { threadData } from "../middleware/thread-data.ts";
@@ -32,8 +33,8 @@ export interface DeepAgentOptions extends AgentOptions {
   readonly clarification?: boolean;
   readonly compactTool?: boolean;
   readonly loopGuard?: boolean;
-  /** What it remembers of its user, made by `memory(...)`; without it nothing is learned or recalled across threads. */
-  readonly memory?: Middleware;
+  /** What it remembers of its users, made by `createMemory(...)`; without it nothing is learned or recalled across threads. */
+  readonly memory?: Middleware | Pick<Memory, "middleware">;
   /** Folders, a shell, stored tool outputs and skills; without it the agent has no files. */
   readonly files?: DeepFilesOptions;
 }
@@ -55,7 +56,7 @@ export function createDeepAgent(all: DeepAgentOptions): Agent {
     threadData(),
     ...(own?.workspace ?? []),
     danglingCalls(),
-    ...(memory === undefined ? [] : [memory]),
+    ...(memory === undefined ? [] : ["middleware" in memory ? memory.middleware : memory]),
     ...(own?.skills ?? []),
     ...(delegating === null ? [] : [subagents({ ...childrenOf(options, compacting, own, all), ...delegating })]),
     compacting,

@@ -11,6 +11,7 @@ import { configuredWriter } from "../compaction/configured-writer.ts";
 import type { ConfigFile } from "../config/schema.ts";
 import { type Summarization, summarizationForThreads } from "../config/summarization.ts";
 import { workspaceQuota } from "../config/workspace-quota.ts";
+import type { Memory } from "../memory/create-memory.ts";
 import type { EmitMemory } from "../memory/events.ts";
 import { pricesOf } from "../models/cost.ts";
 import { limitsIn } from "../models/learned-limits.ts";
@@ -23,7 +24,7 @@ import { usedBy } from "../workspace/quota.ts";
 import type { Root } from "../workspace/workspace.ts";
 import { approvalOf } from "./approval.ts";
 import { noteSummary } from "./charges.ts";
-import { type ConfiguredMemory, configuredMemory } from "./configured-memory.ts";
+import { configuredMemory } from "./configured-memory.ts";
 import { createDeepAgent } from "./create-deep-agent.ts";
 import type { DeepFilesOptions } from "./deep-files.ts";
 
@@ -50,7 +51,7 @@ export interface ConfiguredAgent {
   readonly agent: Agent;
   readonly model: ResolvedModel;
   /** Null where it is turned off. To be closed with the agent, so that the last turns are learned. */
-  readonly memory: ConfiguredMemory | null;
+  readonly memory: Memory | null;
 }
 
 export async function createAgentFromConfig(options: ConfiguredAgentOptions): Promise<ConfiguredAgent> {

@@ -7,7 +7,7 @@ export type { MemoryJob, MemoryPayload, MemoryTurn } from "./job.ts";
 export { type OpenStorageOptions, openStorage } from "./open-storage.ts";
 export { createMemoryQueue, type Drained, type MemoryQueue, type MemoryQueueOptions } from "./queue.ts";
 export { type Changed, type Edit, openRepository, type Repository } from "./repository.ts";
-export type { MemoryPlace, MemoryScope, ScopeCheck } from "./scope.ts";
+export type { MemoryPlace, MemoryScope, ScopeCheck, ScopeName } from "./scope.ts";
 export {
   type Added,
   type Edited,

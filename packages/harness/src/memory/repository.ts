@@ -6,7 +6,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { applyChanges } from "@palimpsest/core/internal/memory";
 import { emptyDocument, type MemoryDocument, type NewChange, type Stamp } from "@palimpsest/core/memory";
-import { checkScope, type MemoryScope } from "./scope.ts";
+import { checkScope, type MemoryScope, type ScopeName } from "./scope.ts";
 import { type MemoryStorage, MemoryStorageError } from "./storage.ts";
 
 /** What to do with a document; null: nothing after all. */
@@ -23,8 +23,8 @@ export interface Changed {
 
 export interface Repository {
   readonly storage: MemoryStorage;
-  read(scope: MemoryScope): Promise<MemoryDocument>;
-  change(scope: MemoryScope, edit: (document: MemoryDocument) => Edit | null, by: Stamp["by"]): Promise<Changed>;
+  read(scope: ScopeName): Promise<MemoryDocument>;
+  change(scope: ScopeName, edit: (document: MemoryDocument) => Edit | null, by: Stamp["by"]): Promise<Changed>;
 }
 
 export function openRepository(storage: MemoryStorage, clock: () => Date): Repository {
@@ -59,7 +59,7 @@ export function openRepository(storage: MemoryStorage, clock: () => Date): Repos
 }
 
 /** A scope is always spelled the same way. */
-function checked({ userId, agentName }: MemoryScope): MemoryScope {
+function checked({ userId, agentName }: ScopeName): MemoryScope {
   const check = checkScope(userId, agentName);
   if (check.kind === "invalid") throw new TypeError(check.problem);
   return check.scope;

@@ -12,6 +12,12 @@ export interface MemoryScope {
   readonly agentName: string | null;
 }
 
+/** A scope as people name it: without an agent it is the user's own memory. */
+export interface ScopeName {
+  readonly userId: string;
+  readonly agentName?: string | null;
+}
+
 const DEFAULT_AGENT = "default";
 
 export type ScopeCheck =

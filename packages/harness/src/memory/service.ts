@@ -26,7 +26,7 @@ import {
 } from "@palimpsest/core/memory";
 import { searchFacts } from "./fact-index.ts";
 import type { Repository } from "./repository.ts";
-import type { MemoryScope } from "./scope.ts";
+import type { ScopeName } from "./scope.ts";
 
 export interface MemoryServiceOptions {
   readonly repository: Repository;
@@ -56,25 +56,25 @@ export interface Forgotten {
 }
 
 export interface MemoryService {
-  show(scope: MemoryScope): Promise<MemoryDocument>;
-  search(scope: MemoryScope, query: string, limit?: number): Promise<readonly { fact: Fact; score: number }[]>;
-  add(scope: MemoryScope, fact: NewFact): Promise<Added>;
-  edit(scope: MemoryScope, id: string, change: Partial<NewFact>): Promise<Edited>;
-  rewrite(scope: MemoryScope, path: SectionPath, text: string): Promise<void>;
+  show(scope: ScopeName): Promise<MemoryDocument>;
+  search(scope: ScopeName, query: string, limit?: number): Promise<readonly { fact: Fact; score: number }[]>;
+  add(scope: ScopeName, fact: NewFact): Promise<Added>;
+  edit(scope: ScopeName, id: string, change: Partial<NewFact>): Promise<Edited>;
+  rewrite(scope: ScopeName, path: SectionPath, text: string): Promise<void>;
   /** `erase` also takes the words out of the audit, so that it can't be undone, of facts too that were forgotten before. */
   forget(
-    scope: MemoryScope,
+    scope: ScopeName,
     ids: readonly string[],
     how?: "keep-history" | "erase",
   ): Promise<Forgotten | { readonly kind: "unknown-fact"; readonly id: string }>;
-  history(scope: MemoryScope): Promise<readonly Change[]>;
+  history(scope: ScopeName): Promise<readonly Change[]>;
   undo(
-    scope: MemoryScope,
+    scope: ScopeName,
     change?: string,
   ): Promise<{ readonly kind: "undone"; readonly undone: readonly string[] } | Exclude<Undo, { kind: "changes" }>>;
   /** The document as other tools read it, without the audit. */
-  export(scope: MemoryScope): Promise<MemoryDocument>;
-  import(scope: MemoryScope, value: unknown): Promise<Imported>;
+  export(scope: ScopeName): Promise<MemoryDocument>;
+  import(scope: ScopeName, value: unknown): Promise<Imported>;
 }
 
 export type Imported =
@@ -125,11 +125,7 @@ export function memoryService(options: MemoryServiceOptions): MemoryService {
   };
 }
 
-async function add(
-  { repository, clock, ids }: MemoryServiceOptions,
-  scope: MemoryScope,
-  input: NewFact,
-): Promise<Added> {
+async function add({ repository, clock, ids }: MemoryServiceOptions, scope: ScopeName, input: NewFact): Promise<Added> {
   const content = storable(input.content);
   if (content.kind === "refused") return content;
   const fact = newFact(ids(), content.text, input, clock().toISOString());
@@ -147,7 +143,7 @@ async function add(
 
 async function edit(
   { repository, clock }: MemoryServiceOptions,
-  scope: MemoryScope,
+  scope: ScopeName,
   id: string,
   { content: words, category, confidence }: Partial<NewFact>,
 ): Promise<Edited> {
@@ -200,7 +196,7 @@ function added(fact: Fact): NewChange {
 /** With a fact go those it superseded: they are its history. */
 async function forget(
   repository: Repository,
-  scope: MemoryScope,
+  scope: ScopeName,
   wanted: readonly string[],
   how: "keep-history" | "erase",
 ): Promise<Forgotten | { readonly kind: "unknown-fact"; readonly id: string }> {
@@ -261,7 +257,7 @@ function withAncestors({ facts }: MemoryDocument, wanted: readonly string[]): Fa
 /** Adds what isn't known and fills empty sections; nothing that is here is lost. */
 async function importInto(
   { repository, ids, clock }: MemoryServiceOptions,
-  scope: MemoryScope,
+  scope: ScopeName,
   value: unknown,
 ): Promise<Imported> {
   const read = readDocument(value);

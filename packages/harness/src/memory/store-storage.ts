@@ -7,7 +7,7 @@ import type { FullStore } from "../stores/store.ts";
 import type { MemoryScope } from "./scope.ts";
 import { type MemoryStorage, MemoryStorageError, scopeKey } from "./storage.ts";
 
-export function storeStorage({ memories }: Pick<FullStore, "memories">, name: "sqlite" | "postgres"): MemoryStorage {
+export function storeStorage({ memories }: Pick<FullStore, "memories">, name = "store"): MemoryStorage {
   const cache = new Map<string, MemoryDocument>();
   const keep = (scope: MemoryScope, document: MemoryDocument): void => {
     cache.delete(scopeKey(scope));

@@ -333,7 +333,7 @@ async function open(memory: "on" | "off" = "on", userId = "default") {
         clock: own.clock,
         ids: own.ids,
         timeoutMs: 200,
-        extract: (prompt, signal) => kit.answer(prompt, signal),
+        extract: (...given) => kit.answer(...given),
         settings: { maxFacts: 100, factConfidenceThreshold: 0.7 },
         emit: (event) => events.push(event),
       });

@@ -35,7 +35,13 @@ import { checkScope, type MemoryScope } from "./scope.ts";
 import { dropStaleTurns } from "./source-turns.ts";
 
 /** Asks the extraction model. It should stop at the signal, and is not waited for beyond it. */
-export type Extract = (prompt: string, signal: AbortSignal) => Promise<string>;
+export type Extract = (prompt: string, signal: AbortSignal, of: LearnedThread) => Promise<string>;
+
+/** What is learned from. */
+export interface LearnedThread {
+  readonly userId: string;
+  readonly threadId: string;
+}
 
 export type UpdateOutcome =
   | { readonly kind: "updated"; readonly added: number; readonly changed: number; readonly refused: readonly Refusal[] }
@@ -152,7 +158,7 @@ async function learn(options: UpdaterOptions, request: LearnRequest): Promise<Up
     return { kind: "skipped", reason: "trivial" };
   if (request.content === "trivial") return save(options, request, NOTHING);
   const { text, ids } = extractionPrompt(request.document, request.turns);
-  const answered = await ask(options, text, request.signal);
+  const answered = await ask(options, text, request);
   if (answered.kind === "failed") return answered;
   const parsed = parseUpdate(answered.text, ids);
   if (parsed.kind === "unreadable") {
@@ -169,11 +175,12 @@ const NOTHING: MemoryUpdate = { additions: [], updates: [], removals: [], sectio
 async function ask(
   { extract, timeoutMs = TIMEOUT_MS }: UpdaterOptions,
   prompt: string,
-  signal: AbortSignal,
+  { scope: { userId }, threadId, signal }: LearnRequest,
 ): Promise<{ kind: "answered"; text: string } | Failed> {
   const tooLong = (): TooSlow => new TooSlow(`the extraction model took longer than ${timeoutMs} ms`);
   try {
-    return { kind: "answered", text: await within({ ms: timeoutMs, signal, tooLong }, (own) => extract(prompt, own)) };
+    const text = await within({ ms: timeoutMs, signal, tooLong }, (own) => extract(prompt, own, { userId, threadId }));
+    return { kind: "answered", text };
   } catch (error) {
     const detail = errorText(error);
     if (error instanceof TooSlow) return { kind: "failed", reason: "model-timeout", detail };
