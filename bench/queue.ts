@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createMemoryQueue } from "palimpsest/memory";
+import { createMemoryQueue } from "palimpsest/internal/memory";
 import { openSqlite, openStore, type Store } from "palimpsest/stores";
 import { createThread, threadDeps, type Writer } from "palimpsest/threads";
 import { startPostgres } from "../packages/harness/src/testing/postgres-server.ts";

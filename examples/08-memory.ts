@@ -1,11 +1,9 @@
 // What one thread learns, another knows: facts with their sources, learned behind the turn, corrected by the user's own words.
-import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createAgentFromConfig } from "palimpsest/assistant";
 import { loadConfig } from "palimpsest/config";
-import { memoryService } from "palimpsest/memory";
 import { openStore } from "palimpsest/stores";
 
 const home = await mkdtemp(join(tmpdir(), "palimpsest-example-"));
@@ -20,9 +18,7 @@ await agent.close();
 await memory?.close(10_000);
 
 const next = await createAgentFromConfig({ home, config: loaded.config, store });
-const { repository } = next.memory!;
-const service = memoryService({ repository, clock: () => new Date(), ids: randomUUID });
-for (const { content, confidence } of (await service.show({ userId: "default", agentName: "default" })).facts)
+for (const { content, confidence } of (await next.memory!.service.show({ userId: "default" })).facts)
   console.log(`${content} (${confidence})`);
 await next.agent.close();
 await next.memory?.close(0);

@@ -1,6 +1,5 @@
 /** What the chat shows of memory; changing it is `palimpsest memory`. */
-import { checkScope } from "palimpsest/internal/memory";
-import { memoryService } from "palimpsest/memory";
+import { checkScope, memoryService } from "palimpsest/internal/memory";
 import { printable } from "../terminal/terminal-text.ts";
 import type { ChatSession } from "./session.ts";
 

@@ -1,8 +1,8 @@
 /** The memory that belongs to a home, as the configuration keeps it, opened for one command and one scope. */
 import { randomUUID } from "node:crypto";
 import type { Home } from "palimpsest/internal/home";
-import { checkScope } from "palimpsest/internal/memory";
-import { type MemoryScope, type MemoryService, memoryService, type Repository } from "palimpsest/memory";
+import { checkScope, memoryService } from "palimpsest/internal/memory";
+import type { MemoryScope, MemoryService, Repository } from "palimpsest/memory";
 import type { Context, Input } from "../command/command.ts";
 import { sentence, UsageError } from "../command/failure.ts";
 import { withHome } from "./home.ts";

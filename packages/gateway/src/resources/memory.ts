@@ -2,8 +2,8 @@
 import { randomUUID } from "node:crypto";
 import { type Fact, type MemoryDocument, SECTION_PATHS, type SectionPath } from "@palimpsest/core/memory";
 import type { Home } from "palimpsest/internal/home";
-import { checkScope, forgetEverywhere } from "palimpsest/internal/memory";
-import { type MemoryScope, type MemoryService, memoryService, type Repository } from "palimpsest/memory";
+import { checkScope, forgetEverywhere, memoryService } from "palimpsest/internal/memory";
+import type { MemoryScope, MemoryService, Repository } from "palimpsest/memory";
 import { z } from "zod";
 import { notFound, ProblemError } from "../http/problem.ts";
 import { type Route, route } from "../http/route.ts";

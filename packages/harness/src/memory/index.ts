@@ -4,19 +4,18 @@ export type { Evidence, EvidenceRequest } from "./evidence.ts";
 export { type FileStorageOptions, fileStorage } from "./file-storage.ts";
 export type { ForgetRequest, ForgottenEverywhere } from "./forget-everywhere.ts";
 export type { MemoryJob, MemoryPayload, MemoryTurn } from "./job.ts";
-export { type OpenStorageOptions, openStorage } from "./open-storage.ts";
-export { createMemoryQueue, type Drained, type MemoryQueue, type MemoryQueueOptions } from "./queue.ts";
-export { type Changed, type Edit, openRepository, type Repository } from "./repository.ts";
+export type { OpenStorageOptions } from "./open-storage.ts";
+export type { Drained, MemoryQueue, MemoryQueueOptions } from "./queue.ts";
+export type { Changed, Edit, Repository } from "./repository.ts";
 export type { MemoryPlace, MemoryScope, ScopeCheck, ScopeName } from "./scope.ts";
-export {
-  type Added,
-  type Edited,
-  type Forgotten,
-  type Imported,
-  type MemoryService,
-  type MemoryServiceOptions,
-  memoryService,
-  type NewFact,
+export type {
+  Added,
+  Edited,
+  Forgotten,
+  Imported,
+  MemoryService,
+  MemoryServiceOptions,
+  NewFact,
 } from "./service.ts";
 export {
   type MemoryStorage,
@@ -26,4 +25,4 @@ export {
   type SaveResult,
 } from "./storage.ts";
 export { storeStorage } from "./store-storage.ts";
-export { createUpdater, type Extract, type UpdateOutcome, type Updater, type UpdaterOptions } from "./updater.ts";
+export type { Extract, UpdateOutcome, Updater, UpdaterOptions } from "./updater.ts";
