@@ -18,11 +18,16 @@ export interface Running {
 export interface RunningOptions extends Partial<Pick<GatewayOptions, "log" | "agent" | "clock">> {
   /** The text of `config.yaml`. */
   readonly config?: string;
+  /** A URL; without it a SQLite file. */
+  readonly store?: string;
   /** The name of a skill it has. */
   readonly skill?: string;
 }
 
-export async function running(t: TestContext, { config, skill, ...options }: RunningOptions = {}): Promise<Running> {
+export async function running(
+  t: TestContext,
+  { config, skill, store, ...options }: RunningOptions = {},
+): Promise<Running> {
   const directory = mkdtempSync(join(tmpdir(), "palimpsest-gateway-"));
   if (config !== undefined) writeFileSync(join(directory, "config.yaml"), config);
   if (skill !== undefined) {
@@ -32,7 +37,12 @@ export async function running(t: TestContext, { config, skill, ...options }: Run
       `---\nname: ${skill}\ndescription: About ${skill}\n---\nLook.\n`,
     );
   }
-  const home = await openHome({ home: directory, cwd: directory, env: { HOME: directory } });
+  const home = await openHome({
+    home: directory,
+    cwd: directory,
+    env: { HOME: directory },
+    ...(store !== undefined && { store }),
+  });
   const lines: RequestLine[] = [];
   const log = (line: LogLine) => void ("request" in line && lines.push(line));
   const gateway = createGateway({ home, log, ...options });
