@@ -4,6 +4,8 @@
  *   violations   broken rules of the provider, orphaned tool results among them
  *   overWindow   requests longer than the window allows;  failed  requests that never reached the provider
  *   unread       messages replaced by a summary though the summarizer was never shown them (ours: the bench `summarize`)
+ *   agents       ours once more, inside LangChain's own agent, as `@palimpsest/langchain`; `lost`: messages that the agent's state
+ *                or the log doesn't have at the end
  *   hollow       messages replaced by a summary that says nothing of them: an error, nothing, a refusal, noise; ours counts
  *                the summaries of such a summarizer that were accepted at all
  */
@@ -14,8 +16,9 @@ import { openaiRules } from "@palimpsest/core/internal/message";
 import { forRequest, type OpenAiMessage, openaiShape, repair, violations } from "@palimpsest/core/message";
 import { answerReserve, createMeter, type Meter } from "@palimpsest/core/tokens";
 import type { SummarizerName } from "palimpsest/testing";
+import { type AgentTally, playTranscript } from "../packages/adapters-langchain/test/play-transcript.ts";
 import { exactCounterFor } from "../packages/harness/src/models/tokenizers.ts";
-import { SUMMARIZERS } from "../packages/harness/src/testing/summarizers.ts";
+import { misbehavingWriter, SUMMARIZERS } from "../packages/harness/src/testing/summarizers.ts";
 import { type Bench, BenchInputError } from "./bench.ts";
 import { type FakeSummarizer, fakeSummarizer } from "./playback/fake-summarizer.ts";
 import {
@@ -40,13 +43,15 @@ const bench: Bench = async (files, options) => {
   if (unknown !== undefined) throw new BenchInputError(`--summarizer ${unknown}: one of ${Object.keys(SUMMARIZERS)}.`);
   const peer = await loadMiddleware();
   const rows: object[] = [];
+  const agents: object[] = [];
   for (const summarizer of names) {
+    agents.push({ summarizer, ...(await agentRow(files, window, summarizer)) });
     rows.push(await ourRow(files, window, summarizer));
     if (peer.kind === "missing") continue;
     for (const [who, build] of PLAYERS)
       rows.push({ who, summarizer, ...(await play(files, { peer: peer.module, build, window, summarizer })) });
   }
-  return { window, rows, ...(peer.kind === "missing" ? { missing: [peer.what] } : {}) };
+  return { window, rows, agents, ...(peer.kind === "missing" ? { missing: [peer.what] } : {}) };
 };
 
 export default bench;
@@ -71,6 +76,14 @@ async function ourRow(files: readonly string[], window: number, summarizer: Summ
   const hollow = HOLLOW.has(summarizer) ? (rungs["summarize"] ?? 0) : 0;
   const judged = { requests, violations: broken, overWindow, failed: impossible, hollow };
   return { who: "Palimpsest", summarizer, ...judged };
+}
+
+async function agentRow(files: readonly string[], window: number, summarizer: SummarizerName): Promise<AgentTally> {
+  const tally: AgentTally = { requests: 0, violations: 0, overWindow: 0, failed: 0, hollow: 0, lost: 0 };
+  const play = { window, writer: misbehavingWriter(summarizer, window), isHollow: HOLLOW.has(summarizer) };
+  for (const transcript of (await Promise.all(files.map((file) => transcripts(file, "openai")))).flat())
+    await playTranscript(transcript as OpenAiMessage[], play, tally);
+  return tally;
 }
 
 interface Played {

@@ -156,6 +156,9 @@ test("the adapters' examples compile and run beside their frameworks, which brin
     installed(project).filter(({ license }) => /GPL/i.test(license)),
     [],
   );
+  for (const { name } of manifests)
+    for (const wanted of ["README.md", "LICENSE", "CHANGELOG.md"])
+      assert.ok(readdirSync(join(project, "node_modules", name)).includes(wanted), `${name}/${wanted}`);
 });
 
 const STRICT = {
