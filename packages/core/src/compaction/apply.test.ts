@@ -5,9 +5,9 @@ import { liveAfter, NOTHING_LIVE } from "../log/live.ts";
 import type { LogRecord, MessageRecord } from "../log/record.ts";
 import { type LiveRecords, view } from "../log/view.ts";
 import { type Dialect, rulesOf, type Shape, shapeOf } from "../message/index.ts";
+import { sizesOf } from "../prompt/parts.ts";
 import { buildPrompt, type Prompt } from "../prompt/prompt.ts";
 import { createSizer, fixedSize } from "../prompt/sizer.ts";
-import { sizesOf } from "../prompt/sizes.ts";
 import { NOWHERE } from "../summary/render/originals.ts";
 import { randomConversation, render } from "../testing/index.ts";
 import { createAccount } from "../tokens/account.ts";
@@ -66,7 +66,10 @@ test("a plan that is applied until it fits is never over the window, whatever re
         apply: async (planned) => apply(prompt, planned, { thread, given, longer: tries++ === 0 ? longer : 0 }),
       });
       const most = options.window.size - options.window.reserve;
-      assert.ok(applied.prompt.count.tokens <= Math.max(most, last.most), `${applied.prompt.count.tokens} of ${most}`);
+      assert.ok(
+        applied.prompt.count.tokens <= Math.max(most, last.maxTokens),
+        `${applied.prompt.count.tokens} of ${most}`,
+      );
     }),
     { numRuns: 200, examples: [[LONG_SUMMARY_IN_A_SMALL_WINDOW, 300]] },
   );

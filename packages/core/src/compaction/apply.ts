@@ -6,8 +6,9 @@
 import { liveAfter } from "../log/live.ts";
 import { FORMAT_VERSION, type LogRecord } from "../log/record.ts";
 import type { LiveRecords, ViewEntry } from "../log/view.ts";
+import { sizesOf } from "../prompt/parts.ts";
 import { considerPrompt, type Prompt } from "../prompt/prompt.ts";
-import { sizesOf } from "../prompt/sizes.ts";
+import type { Floor } from "./collapse.ts";
 import type { CompactPlan, Plan } from "./plan.ts";
 import type { Policy, Window } from "./policy.ts";
 import { plannedRecords, renderState, type SummaryInput, type WrittenSummary } from "./records.ts";
@@ -69,48 +70,56 @@ export function applyPlan<M>(
 }
 
 /** What only a result can tell: the tokens no entry accounts for, and what the summary came to. */
-export interface Known {
-  readonly unforeseen: number;
+export interface PlanFeedback {
+  readonly overshoot: number;
   readonly summaryTokens: number;
 }
 
-export const NOTHING_KNOWN: Known = { unforeseen: 0, summaryTokens: 0 };
+export const NO_FEEDBACK: PlanFeedback = { overshoot: 0, summaryTokens: 0 };
 
 export interface Fitting<M, A extends Applied<M>> {
   readonly window: Window;
   /** Carries the plan out; `before` is the result that did not fit. */
   apply(plan: CompactPlan, before: A | null): Promise<A>;
-  /** The plan with what is known now. */
-  replan(known: Known): Plan;
+  /** The plan once more, with what its result came to. */
+  replan(feedback: PlanFeedback): Plan;
 }
 
 const TRIES = 6;
+
+export interface Fitted<M, A extends Applied<M>> {
+  readonly plan: CompactPlan;
+  readonly applied: A;
+  /** Set when the result is over the window and no plan comes to less. */
+  readonly floor: Floor | null;
+}
 
 /** The first result that is within what its plan may come to; after so many tries the last one. */
 export async function applyUntilFits<M, A extends Applied<M>>(
   first: CompactPlan,
   { window, apply, replan }: Fitting<M, A>,
-): Promise<{ readonly plan: CompactPlan; readonly applied: A }> {
+): Promise<Fitted<M, A>> {
   let plan = first;
-  let feedback = NOTHING_KNOWN;
+  let feedback = NO_FEEDBACK;
   let applied = await apply(first, null);
-  for (let tries = 1; tries < TRIES && tokensIn(applied) > plan.most; tries += 1) {
+  for (let tries = 1; tries < TRIES && tokensIn(applied) > plan.maxTokens; tries += 1) {
     const miss = tokensIn(applied) - plan.tokensAfter;
     const over = tokensIn(applied) > window.size - window.reserve;
     // A summary that came out too long is no surprise of the view: charged twice, a thread that fits would be refused.
     const excess = plan.cut === null ? 0 : Math.max(0, applied.summaryTokens - plan.cut.summaryTokens);
     feedback = {
-      unforeseen: feedback.unforeseen + (over ? Math.max(1, miss - excess) : 0),
+      overshoot: feedback.overshoot + (over ? Math.max(1, miss - excess) : 0),
       summaryTokens: plan.cut === null ? feedback.summaryTokens : plan.cut.summaryTokens + miss,
     };
     const same = replan(feedback);
     // With a summary as long as this one nothing fits; a shorter one may.
     const next = same.kind !== "compact" && excess > 0 ? replan({ ...feedback, summaryTokens: 0 }) : same;
-    if (next.kind !== "compact") break;
+    if (next.kind !== "compact")
+      return { plan, applied, floor: over && next.kind === "impossible" ? next.floor : null };
     plan = next;
     applied = await apply(next, applied);
   }
-  return { plan, applied };
+  return { plan, applied, floor: null };
 }
 
 function tokensIn<M>({ prompt }: Applied<M>): number {

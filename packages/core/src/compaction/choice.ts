@@ -4,24 +4,23 @@
  * only where that is too little for any summary does keep give way. Sizes, never builds.
  */
 import type { PruneEntry } from "../log/record.ts";
-import type { Boundary } from "./boundaries.ts";
+import type { Boundary } from "./cut.ts";
 import type { CutSizes, Level } from "./cut-sizes.ts";
-import { keepFrom } from "./keep.ts";
-import { isCeilings, type Limits, type Policy, type Window } from "./policy.ts";
+import { isCeilings, keepFrom, type Limits, type Policy, type Window } from "./policy.ts";
 
 /**
- * How far a plan gets: to the low-water mark; below the trigger with all that keep promises; below it with less than
- * that; or only into the window.
+ * The best goal that a plan meets: the low-water mark; below the trigger with all that keep promises; below it with less
+ * than that; or only the window.
  */
-export type Reach = "low-water" | "keep" | "less" | "window";
+export type PlanGoal = "low-water" | "keep" | "less" | "window";
 
 export interface Choice {
   readonly cut: Boundary;
   readonly entries: readonly PruneEntry[];
   readonly tokens: number;
   readonly summary: number;
-  readonly most: number;
-  readonly reaches: Reach;
+  readonly maxTokens: number;
+  readonly goal: PlanGoal;
 }
 
 export interface Choices {
@@ -56,8 +55,8 @@ export function gentlestCut(choices: Choices): Choice | null {
   const round = { least: STUB_TOKENS, target: { tokens: limits.fits, messages: Number.POSITIVE_INFINITY } };
   const sized = sizeCut(cut, WHOLE[0]!, round, choices);
   if (sized === null) return null;
-  const reaches = sized.tokens <= limits.goal ? "low-water" : "keep";
-  return { cut, entries: [], ...sized, most: limits.fits, reaches };
+  const goal = sized.tokens <= limits.lowWater ? "low-water" : "keep";
+  return { cut, entries: [], ...sized, maxTokens: limits.fits, goal };
 }
 
 /** The first choice that is good enough, from the least to the most invasive. */
@@ -79,7 +78,7 @@ interface Round {
   readonly target: Target;
   /** How short a summary may be to reach the target. */
   readonly least: number;
-  readonly reaches: Reach;
+  readonly goal: PlanGoal;
 }
 
 interface Target {
@@ -100,21 +99,21 @@ function rounds(choices: Choices): readonly Round[] {
   const roomy = Math.min(limits.trigger, limits.fits) - limits.minGain;
   const promise = !isCeilings(policy.keep);
   // What gives way does so by a little more than it must, or the next turn would ask again.
-  const aim = promise ? Math.max(limits.goal, roomy - limits.minGain) : limits.goal;
-  const broken: Reach = promise ? "less" : "low-water";
+  const aim = promise ? Math.max(limits.lowWater, roomy - limits.minGain) : limits.lowWater;
+  const broken: PlanGoal = promise ? "less" : "low-water";
   const ample = Math.max(USEFUL_TOKENS, Math.floor(AMPLE_SHARE * (limits.trigger - sizes.outside)));
   const kept: readonly Round[] = [
-    { cuts: nearest, levels: WHOLE, target: under(roomy, 1), least: USEFUL_TOKENS, reaches: "keep" },
-    { cuts: nearest, levels: WHOLE, target: under(promisedMost(limits), 0), least: STUB_TOKENS, reaches: "keep" },
+    { cuts: nearest, levels: WHOLE, target: under(roomy, 1), least: USEFUL_TOKENS, goal: "keep" },
+    { cuts: nearest, levels: WHOLE, target: under(promisedMost(limits), 0), least: STUB_TOKENS, goal: "keep" },
   ];
   return [
-    { cuts: preferred, levels: WHOLE, target: under(limits.goal, 1), least: ample, reaches: "low-water" },
-    { cuts: nearest, levels: WHOLE, target: under(roomy, 1), least: ample, reaches: "keep" },
+    { cuts: preferred, levels: WHOLE, target: under(limits.lowWater, 1), least: ample, goal: "low-water" },
+    { cuts: nearest, levels: WHOLE, target: under(roomy, 1), least: ample, goal: "keep" },
     ...(promise ? kept : []),
-    { cuts: preferred, levels: mild, target: under(aim, 1), least: ample, reaches: broken },
-    { cuts: onward, levels: LEVELS, target: under(aim, 1), least: ample, reaches: broken },
-    { cuts: onward, levels: LEVELS, target: under(roomy, 1), least: ample, reaches: promise ? "less" : "window" },
-    { cuts: onward, levels: LEVELS, target: under(limits.fits, 0), least: ample, reaches: "window" },
+    { cuts: preferred, levels: mild, target: under(aim, 1), least: ample, goal: broken },
+    { cuts: onward, levels: LEVELS, target: under(aim, 1), least: ample, goal: broken },
+    { cuts: onward, levels: LEVELS, target: under(roomy, 1), least: ample, goal: promise ? "less" : "window" },
+    { cuts: onward, levels: LEVELS, target: under(limits.fits, 0), least: ample, goal: "window" },
   ];
 }
 
@@ -134,9 +133,9 @@ function choiceOf(cut: Boundary, level: Level, round: Round, choices: Choices): 
   const { entries, excess } = sizes.clamps(cut, level);
   const tokens = sized.tokens + excess;
   if (excess > 0 && tokens > round.target.tokens) return null;
-  const promised = !isCeilings(policy.keep) && round.reaches === "keep";
-  const most = promised ? promisedMost(limits) : limits.fits;
-  return { cut, entries, tokens, summary: sized.summary, most, reaches: round.reaches };
+  const promised = !isCeilings(policy.keep) && round.goal === "keep";
+  const maxTokens = promised ? promisedMost(limits) : limits.fits;
+  return { cut, entries, tokens, summary: sized.summary, maxTokens, goal: round.goal };
 }
 
 /** Null: not within the target. The summary is given what the target leaves, where it may be short, but what is useful. */

@@ -1,6 +1,7 @@
 /** The last rung, and the floor below it: the smallest prompt that can be. */
-import type { Boundary } from "./boundaries.ts";
+
 import { STUB_TOKENS } from "./choice.ts";
+import type { Boundary } from "./cut.ts";
 import { makeCut } from "./cut.ts";
 import type { CutSizes } from "./cut-sizes.ts";
 import type { Plan, PlanInput, PlanOptions } from "./plan.ts";
@@ -28,7 +29,7 @@ export function collapse<M>(input: PlanInput<M>, sizes: CutSizes, limits: Limits
   const request = requestIndex < 0 ? 0 : sizes.after(end, REQUEST_TOKENS, 0).tokens + excess - sizes.base;
   const room = limits.fits - sizes.base - request;
   if (room < STUB_TOKENS) return { kind: "impossible", floor: floorOf(input, sizes, request) };
-  const ample = Math.min(room, Math.max(STUB_TOKENS * 2, limits.goal - sizes.base - request));
+  const ample = Math.min(room, Math.max(STUB_TOKENS * 2, limits.lowWater - sizes.base - request));
   const summary = Math.max(STUB_TOKENS, Math.min(limits.maxSummary, Math.floor(ample / 2)));
   const digest = Math.max(0, ample - summary);
   return {
@@ -39,8 +40,8 @@ export function collapse<M>(input: PlanInput<M>, sizes: CutSizes, limits: Limits
     reason: input.cause === "automatic" ? "window" : input.cause,
     tokensBefore: sizes.total,
     tokensAfter: sizes.base + request + summary + digest,
-    most: limits.fits,
-    reaches: "window",
+    maxTokens: limits.fits,
+    goal: "window",
   };
 }
 

@@ -5,17 +5,17 @@
 import type { PruneEntry } from "../log/record.ts";
 import { ACKNOWLEDGEMENT, SUMMARY_END } from "../log/view.ts";
 import type { Shape } from "../message/shape.ts";
+import { entryTokens, fixedTokens, type PromptSizes, sizesOf } from "../prompt/parts.ts";
 import type { Prompt, SizedEntry } from "../prompt/prompt.ts";
-import { entryTokens, fixedTokens, type PromptSizes, sizesOf } from "../prompt/sizes.ts";
 import { NOWHERE, type Originals } from "../summary/render/originals.ts";
-import { type Boundary, requestBefore } from "./boundaries.ts";
 import { type Clamped, clampableTokens, clampEntry } from "./clamp.ts";
+import { type Boundary, requestBefore } from "./cut.ts";
 import type { Policy } from "./policy.ts";
 
 export interface CutOptions {
   readonly format: Policy["summaryFormat"];
-  /** Tokens of the result that no entry foretells; only a result can tell. */
-  readonly unforeseen?: number;
+  /** Tokens of the result that no entry accounts for; only a result can tell. */
+  readonly overshoot?: number;
   readonly originals?: Originals;
 }
 
@@ -43,12 +43,12 @@ export interface CutSizes {
   request(cut: Boundary): number;
 }
 
-export function cutSizes<M>(prompt: Prompt<M>, { format, unforeseen = 0, originals = NOWHERE }: CutOptions): CutSizes {
+export function cutSizes<M>(prompt: Prompt<M>, { format, overshoot = 0, originals = NOWHERE }: CutOptions): CutSizes {
   const view = prompt.entries;
   const { shape } = prompt.sizer;
   const promptSizes = sizesOf(prompt);
   const sizes = view.map((entry) => entryTokens(entry, prompt.factor));
-  const fixed = fixedTokens(prompt) + unforeseen;
+  const fixed = fixedTokens(prompt) + overshoot;
   const { first, total, systems, messages } = sums(view, sizes);
   const outside = fixed + systems;
   const base = outside + behindSummary(format, shape, promptSizes);

@@ -1,7 +1,6 @@
-export type { Boundary } from "./boundaries.ts";
-export type { Reach } from "./choice.ts";
+export type { PlanGoal } from "./choice.ts";
 export type { Floor } from "./collapse.ts";
-export type { Cut } from "./cut.ts";
+export type { Boundary, Cut } from "./cut.ts";
 export type { CompactionOutcome } from "./outcome.ts";
 export {
   type CompactPlan,

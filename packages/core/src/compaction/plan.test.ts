@@ -172,9 +172,9 @@ test("where the summary that was written leaves no room, keep gives way by no mo
   const thread = open(alternating(40, 60));
   const policy = { trigger: [tokens(4000)], keep: tokens(3700), window: 200_000 };
   const first = compacts(planned(thread, policy));
-  assert.deepEqual([first.reaches, first.most], ["keep", 3999]);
+  assert.deepEqual([first.goal, first.maxTokens], ["keep", 3999]);
   const second = compacts(planned(thread, { ...policy, summaryTokens: 400 }));
-  assert.equal(second.reaches, "less");
+  assert.equal(second.goal, "less");
   assert.ok(second.cut!.kept >= 30 && second.tokensAfter <= 3600, `${second.cut!.kept} ${second.tokensAfter}`);
 });
 

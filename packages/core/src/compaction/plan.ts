@@ -6,10 +6,9 @@
 import type { PruneEntry } from "../log/record.ts";
 import type { Prompt } from "../prompt/prompt.ts";
 import type { Originals } from "../summary/index.ts";
-import { boundaries } from "./boundaries.ts";
-import { type Choice, chooseCut, gentlestCut, type Reach } from "./choice.ts";
+import { type Choice, chooseCut, gentlestCut, type PlanGoal } from "./choice.ts";
 import { collapse, type Floor } from "./collapse.ts";
-import { type Cut, makeCut } from "./cut.ts";
+import { boundaries, type Cut, makeCut } from "./cut.ts";
 import { type CutSizes, cutSizes } from "./cut-sizes.ts";
 import { type Limits, limitsOf, type Policy, type Threshold, type Window } from "./policy.ts";
 import { type PruneRung, planPruning } from "./prune/rung.ts";
@@ -24,8 +23,8 @@ export interface PlanOptions {
   readonly grown: Growth | null;
   /** What the summary came to, when one was written for this view and keep left it no room; keep then gives way. */
   readonly summaryTokens?: number;
-  /** By how much a result was over what its plan had foretold. */
-  readonly unforeseen?: number;
+  /** By how much a result was over what its plan expected. */
+  readonly overshoot?: number;
   /** Null: nothing is pruned. */
   readonly prune: PruneRung | null;
   /** How the model can read what is shortened; when absent, nothing is said about it. */
@@ -50,9 +49,9 @@ export interface CompactPlan {
   readonly tokensBefore: number;
   /** Upper bound: the summary may be shorter than its budget. */
   readonly tokensAfter: number;
-  /** Over this the result is no good: the plan is made again, with what is known then. */
-  readonly most: number;
-  readonly reaches: Reach;
+  /** A result over this is planned again, with what it came to. */
+  readonly maxTokens: number;
+  readonly goal: PlanGoal;
 }
 
 export function planCompaction<M>(prompt: Prompt<M>, options: PlanOptions): Plan {
@@ -98,7 +97,7 @@ function compactPlan<M>(input: PlanInput<M>, sizes: CutSizes, choice: Choice, re
     reason,
     tokensBefore: sizes.total,
     tokensAfter: tokens,
-    most: choice.most,
-    reaches: choice.reaches,
+    maxTokens: choice.maxTokens,
+    goal: choice.goal,
   };
 }

@@ -47,7 +47,7 @@ export interface Limits {
   readonly fits: number;
   /** The lowest token trigger; a request that doesn't fit always asks for a compaction. */
   readonly trigger: number;
-  readonly goal: number;
+  readonly lowWater: number;
   readonly minGain: number;
   readonly maxSummary: number;
   /** The lowest message trigger, if any. */
@@ -66,7 +66,7 @@ export function limitsOf(policy: Policy, window: Window, outside: number): Limit
   return {
     fits,
     trigger,
-    goal: Math.min(fits, Math.floor(outside + policy.lowWater * Math.max(0, trigger - outside))),
+    lowWater: Math.min(fits, Math.floor(outside + policy.lowWater * Math.max(0, trigger - outside))),
     minGain: Math.min(...[WHOLE_WINDOW, ...tokenTriggers].map((each) => gainOf(each, policy, window))),
     maxSummary: policy.maxSummaryTokens ?? Math.floor(Math.min(window.size * 0.1, 4000)),
     messages: fewest === undefined ? null : { trigger: fewest.value, minGain: gainOf(fewest, policy, window) },
@@ -148,4 +148,30 @@ function thresholdProblems(where: string, threshold: Threshold): string[] {
   }
   if (type !== "fraction" && !Number.isInteger(value)) return [`${where} ${type} ${value} must be a whole number`];
   return [];
+}
+
+/** `sizes` are the tokens of the messages that may be kept or hidden, in order. */
+export function keepFrom(sizes: readonly number[], keep: Keep, window: Window): number {
+  if (!isCeilings(keep)) return promised(sizes, keep, window);
+  return Math.max(0, ...keep.map((ceiling) => allowed(sizes, ceiling, window)));
+}
+
+/** The shortest tail that holds at least the promised amount. */
+function promised(sizes: readonly number[], keep: Threshold, window: Window): number {
+  const tokens = tokensOf(keep, window);
+  if (tokens === null) return Math.max(0, sizes.length - Math.max(0, Math.floor(keep.value)));
+  let sum = 0;
+  let index = sizes.length;
+  while (index > 0 && sum < tokens) sum += sizes[--index]!;
+  return index;
+}
+
+/** The longest tail that stays within the ceiling. */
+function allowed(sizes: readonly number[], ceiling: Threshold, window: Window): number {
+  const tokens = tokensOf(ceiling, window);
+  if (tokens === null) return Math.max(0, sizes.length - Math.max(0, Math.floor(ceiling.value)));
+  let sum = 0;
+  let index = sizes.length;
+  while (index > 0 && sum + sizes[index - 1]! <= tokens) sum += sizes[--index]!;
+  return index;
 }

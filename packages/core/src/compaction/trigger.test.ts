@@ -45,7 +45,7 @@ test("the limits of a plan speak of the whole request, and the low-water mark is
   const window = { size: 8000, reserve: 1000 };
   const given = (trigger: Threshold[], outside: number) => {
     const limits = limitsOf(policyWith(trigger), window, outside);
-    return [limits.trigger, limits.goal, limits.minGain];
+    return [limits.trigger, limits.lowWater, limits.minGain];
   };
   assert.deepEqual(given([tokens(4000)], 0), [4000, 2400, 400]);
   assert.deepEqual(given([tokens(4000)], 1000), [5000, 3400, 400]);

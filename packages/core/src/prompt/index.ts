@@ -1,4 +1,4 @@
-export type { AsSent } from "./as-sent.ts";
+export type { AsSent } from "./parts.ts";
 export { buildPrompt, type Prompt, type PromptOptions, type SizedEntry } from "./prompt.ts";
 export {
   type AccountOf,

@@ -1,12 +1,16 @@
-/** The parts of a prompt that its view decides, taken over from the prompt before it as far as that began alike. */
+/**
+ * The parts of a prompt that its view decides: entries with their sizes, the messages as their provider gets them, and
+ * both summed up. Taken over from the prompt before it as far as that began alike, so that the result never depends on
+ * how the view came about.
+ */
 import { sent, type ViewEntry } from "../log/view.ts";
+import { type Repaired, type RuleSet, repair, type Shape, violations } from "../message/index.ts";
 import type { MessageSize } from "../tokens/index.ts";
-import { asSent, grownAsSent } from "./as-sent.ts";
 import type { Prompt, SizedEntry } from "./prompt.ts";
-import type { Sizer } from "./sizer.ts";
+import type { PartSize, Sizer } from "./sizer.ts";
 
 /** What joining two texts may cost beyond the texts. */
-export const JOIN_TOKENS = 4;
+const JOIN_TOKENS = 4;
 
 type Parts<M> = Pick<
   Prompt<M>,
@@ -98,4 +102,115 @@ function sameEntries<M>(view: readonly ViewEntry<M>[], entries: readonly SizedEn
 
 function total({ text, images }: MessageSize): number {
   return text + images;
+}
+
+export interface AsSent<M> extends Repaired<M> {
+  readonly given: readonly M[];
+  /** From here to their ends the list that was given and the one that is sent are the same objects. */
+  readonly same: { readonly given: number; readonly sent: number };
+}
+
+function asSent<M>(given: readonly M[], shape: Shape<M>, rules: RuleSet): AsSent<M> {
+  const repaired = repair(given, shape, rules);
+  return { ...repaired, given, same: sameEnd(given, repaired) };
+}
+
+/**
+ * The same as `asSent(given)`, for a list that mostly grows at its end; `kept` says how many messages at the beginning are
+ * those of `before`. Only what came after the last place that nothing crosses is looked at again: where that is in order it
+ * is taken as it is, else the whole list is repaired anew.
+ */
+function grownAsSent<M>(
+  before: AsSent<M>,
+  { given, kept, shape, rules }: { given: readonly M[]; kept: number; shape: Shape<M>; rules: RuleSet },
+): AsSent<M> {
+  const from = lastTurn(before, kept, shape);
+  if (from === null) return asSent(given, shape, rules);
+  const added = given.slice(from);
+  if (violations(added, shape, withoutBeginning(rules)).length > 0) return asSent(given, shape, rules);
+  const cut = before.same.sent + from - before.same.given;
+  const messages = before.messages.slice(0, cut);
+  const origins = before.origins.slice(0, cut);
+  for (const [index, message] of added.entries()) {
+    messages.push(message);
+    origins.push(from + index);
+  }
+  return { messages, origins, repairs: before.repairs, given, same: before.same };
+}
+
+/**
+ * Where the last user or assistant message stands that was kept and sent as it is. Whatever comes before it was settled
+ * with it in its place; a result behind it that is in order answers a call behind it.
+ */
+function lastTurn<M>({ given, same }: AsSent<M>, kept: number, shape: Shape<M>): number | null {
+  for (let index = kept - 1; index >= same.given; index -= 1) {
+    const role = shape.role(given[index]!);
+    if (role === "user" || role === "assistant") return index;
+  }
+  return null;
+}
+
+const growing = new WeakMap<RuleSet, RuleSet>();
+
+/** The rules that speak of a list's beginning say nothing about what is added to it. */
+function withoutBeginning(set: RuleSet): RuleSet {
+  const cached = growing.get(set);
+  if (cached !== undefined) return cached;
+  const rules = set.rules.filter((rule) => rule !== "has-messages" && rule !== "user-first");
+  const ruleSet = { name: set.name, rules };
+  growing.set(set, ruleSet);
+  return ruleSet;
+}
+
+function sameEnd<M>(given: readonly M[], { messages, origins }: Repaired<M>): AsSent<M>["same"] {
+  if (messages === given) return { given: 0, sent: 0 };
+  let at = given.length;
+  let sent = messages.length;
+  while (at > 0 && sent > 0 && messages[sent - 1] === given[at - 1] && origins[sent - 1] === at - 1) {
+    at -= 1;
+    sent -= 1;
+  }
+  return { given: at, sent };
+}
+
+/** For what stands in a prompt and for what might. */
+export interface PromptSizes<M> {
+  message(message: M): number;
+  text(text: string): number;
+  parts(message: M): readonly PartSize[];
+  /** An entry as it is sent, with this message in the place of its own. */
+  entry(entry: SizedEntry<M>, message?: M): number;
+}
+
+export function sizesOf<M>({ sizer, factor }: Pick<Prompt<M>, "sizer" | "factor">): PromptSizes<M> {
+  const scaled = (tokens: number): number => Math.ceil(tokens * factor);
+  const message = (one: M): number => {
+    const { text, images } = sizer.message(one);
+    return scaled(text + images);
+  };
+  return {
+    message,
+    text: (words) => scaled(sizer.text(words)),
+    parts: (one) => sizer.parts(one).map(({ text, whole }) => ({ text: scaled(text), whole: scaled(whole) })),
+    entry(entry, instead = entry.message) {
+      if (instead === entry.message) return entryTokens(entry, factor);
+      return message(instead) + (entry.addition === null ? 0 : scaled(entry.additionTokens) + JOIN_TOKENS);
+    },
+  };
+}
+
+/** Of an entry as it is sent. */
+export function entryTokens<M>({ size, addition, additionTokens }: SizedEntry<M>, factor: number): number {
+  const own = Math.ceil((size.text + size.images) * factor);
+  return addition === null ? own : own + Math.ceil(additionTokens * factor) + JOIN_TOKENS;
+}
+
+/** What making the entries acceptable to their provider adds to them, in the meter's tokens. */
+export function repairTokens<M>({ sentTokens, shownTokens }: Pick<Prompt<M>, "sentTokens" | "shownTokens">): number {
+  return Math.max(0, sentTokens - shownTokens);
+}
+
+/** What no entry accounts for: system prompt, tool schemas, what repairs add. */
+export function fixedTokens<M>(prompt: Pick<Prompt<M>, "fixed" | "factor" | "sentTokens" | "shownTokens">): number {
+  return Math.ceil((prompt.fixed.tokens + repairTokens(prompt)) * prompt.factor);
 }

@@ -6,7 +6,7 @@
 import type { MessageSource, ViewEntry } from "../log/view.ts";
 import type { Repair, Role } from "../message/index.ts";
 import type { Count, MessageSize, PromptSize } from "../tokens/index.ts";
-import type { AsSent } from "./as-sent.ts";
+import type { AsSent } from "./parts.ts";
 import { partsOf } from "./parts.ts";
 import type { FixedSize, Sizer } from "./sizer.ts";
 

@@ -3,8 +3,7 @@
 import { type Agent, type AgentOptions, createAgent } from "../agent/create-agent.ts";
 import type { Middleware } from "../agent/middleware.ts";
 import type { Summarizer } from "../agent/summarizer.ts";
-import { compactTool } from "../compaction/compact-tool.ts";
-import { summarizationWith } from "../compaction/middleware.ts";
+import { compactTool, summarizationWith } from "../compaction/middleware.ts";
 import { type Summarization, type SummarizationOptions, summarizationFromOptions } from "../config/summarization.ts";
 import { loopGuard } from "../loop-guard/middleware.ts";
 import type { Memory } from "../memory/create-memory.ts";

@@ -15,13 +15,13 @@ import { untilAborted } from "../abort.ts";
 import { covers, fingerprint, planDraft } from "./draft-plan.ts";
 import type { DraftTable } from "./draft-table.ts";
 import { type SummaryJobOptions, summaryJob } from "./summary-job.ts";
-import type { Begun, SummaryStep } from "./write-summary.ts";
+import type { EarlierSummary, SummaryStep } from "./write-summary.ts";
 
 export interface BackgroundOptions {
   readonly table: DraftTable;
   /** What a draft depends on beside the conversation: the summarizer and its prompt. */
   readonly label?: string;
-  /** `no`: finished parts of a summary are kept in the table, but none is begun before it is needed. */
+  /** `no`: finished parts of a summary are kept in the table, but none is earlier before it is needed. */
   readonly ahead?: "yes" | "no";
 }
 
@@ -29,7 +29,7 @@ export interface Background<M> {
   /** Starts a draft if the view is near enough to its trigger. Returns at once. */
   consider(prompt: Prompt<M>): void;
   /** The draft that covers most of the wanted range from its beginning on, if it holds. */
-  ready(wanted: Cut, prompt: Prompt<M>, request: ReadyRequest): Promise<Begun | null>;
+  ready(wanted: Cut, prompt: Prompt<M>, request: ReadyRequest): Promise<EarlierSummary | null>;
   /** Nothing prepared holds any more. */
   clear(): Promise<void>;
   /** Resolves when no draft is being written. */
@@ -44,7 +44,7 @@ interface ReadyRequest {
   readonly signal: AbortSignal;
 }
 
-interface Draft extends Begun {
+interface Draft extends EarlierSummary {
   readonly print: string;
 }
 
@@ -106,7 +106,7 @@ class Drafting<M> implements Background<M> {
       });
   }
 
-  async ready(wanted: Cut, prompt: Prompt<M>, { wait, signal }: ReadyRequest): Promise<Begun | null> {
+  async ready(wanted: Cut, prompt: Prompt<M>, { wait, signal }: ReadyRequest): Promise<EarlierSummary | null> {
     const serves = (cut: Cut): boolean => covers(cut, wanted, prompt);
     // What will be of no use is stopped: its finished parts serve the summary that is written now.
     if (wait === "yes") {

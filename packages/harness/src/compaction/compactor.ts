@@ -4,7 +4,6 @@
  */
 import {
   type CompactionOutcome,
-  type CompactPlan,
   keepProblems,
   type Plan,
   type PlanOptions,
@@ -14,21 +13,27 @@ import {
   reasonText,
   type Window,
 } from "@palimpsest/core/compaction";
-import { grownSince, type Known, lastAct, NOTHING_KNOWN, usableWindow } from "@palimpsest/core/internal/compaction";
+import {
+  grownSince,
+  lastAct,
+  NO_FEEDBACK,
+  type PlanFeedback,
+  usableWindow,
+} from "@palimpsest/core/internal/compaction";
 import { NOWHERE } from "@palimpsest/core/internal/summary";
 import type { Prompt, SizedEntry } from "@palimpsest/core/prompt";
 import type { Originals } from "@palimpsest/core/summary";
 import { nextTask } from "../abort.ts";
 import { SettingsError } from "../config/summarization.ts";
 import type { Conversation } from "../threads/conversation.ts";
-import type { Background, OpenBackground } from "./background.ts";
+import type { OpenBackground } from "./background.ts";
 import { type CarryOutContext, carryOutFitting } from "./carry-out.ts";
 import type { OnCompactionEvent } from "./events.ts";
 import { FloorError } from "./floor-error.ts";
 import { shortfallOf, unchanged } from "./outcome-words.ts";
-import type { QuoteSource } from "./pins.ts";
+import type { QuoteSource } from "./summary-job.ts";
 import type { SummaryWriter } from "./summary-writer.ts";
-import { type Begun, createSummaryStep } from "./write-summary.ts";
+import { createSummaryStep } from "./write-summary.ts";
 
 export interface CompactorOptions<M> {
   readonly conversation: Conversation<M>;
@@ -80,9 +85,9 @@ export function createCompactor<M>(options: CompactorOptions<M>): Compactor<M> {
     options.background == null || options.writer === null ? null : options.background.open(options, summaryStep);
   /** Where the log stood when an attempt changed nothing: the next one waits for growth. */
   let attempted = 0;
-  const plan = (request: CompactRequest, prompt: Prompt<M>, known: Known = NOTHING_KNOWN): Plan =>
+  const plan = (request: CompactRequest, prompt: Prompt<M>, feedback: PlanFeedback = NO_FEEDBACK): Plan =>
     planCompaction(prompt, {
-      ...known,
+      ...feedback,
       window: request.window ?? usableWindow(options.window(), prompt.count),
       policy: request.keep === undefined ? options.policy : { ...options.policy, keep: request.keep },
       cause: request.cause,
@@ -98,7 +103,7 @@ export function createCompactor<M>(options: CompactorOptions<M>): Compactor<M> {
       const prompt = options.prompt();
       on({ type: "compaction-check", ...prompt.count, window: options.window().size });
       const planned = plan(request, prompt);
-      const replan = (known: Known): Plan => plan(request, prompt, known);
+      const replan = (feedback: PlanFeedback): Plan => plan(request, prompt, feedback);
       const outcome = await carryOut(planned, request, { options, prompt, summaryStep, background, replan });
       // Waiting is not an attempt: the wait must not start again with every check.
       const checked = planned.kind === "none" && planned.reason !== "nothing-to-cut";
@@ -113,12 +118,11 @@ export function createCompactor<M>(options: CompactorOptions<M>): Compactor<M> {
   };
 }
 
-interface Context<M> extends CarryOutContext<M> {
-  readonly options: CompactorOptions<M>;
-  readonly background: Background<M> | null;
-}
-
-async function carryOut<M>(plan: Plan, request: CompactRequest, context: Context<M>): Promise<CompactionOutcome<M>> {
+async function carryOut<M>(
+  plan: Plan,
+  request: CompactRequest,
+  context: CarryOutContext<M>,
+): Promise<CompactionOutcome<M>> {
   const { options, prompt } = context;
   const { conversation, clock, on } = options;
   const { tokens } = prompt.count;
@@ -127,8 +131,8 @@ async function carryOut<M>(plan: Plan, request: CompactRequest, context: Context
   if (plan.kind === "none") return unchanged(plan.reason, tokens);
   on({ type: "compaction-trigger", reason: plan.reason });
 
-  const draft = await fromDraft(plan, request, context);
-  const { plan: planned, applied } = await carryOutFitting(plan, request, context, draft);
+  const { plan: planned, applied, floor } = await carryOutFitting(plan, request, context);
+  if (floor !== null) throw new FloorError(floor);
   if (request.signal?.aborted) return unchanged("aborted", tokens);
   const { entries, messages, sources, count } = applied.prompt;
   const tokensAfter = count.tokens;
@@ -160,22 +164,10 @@ async function carryOut<M>(plan: Plan, request: CompactRequest, context: Context
     calls: applied.calls,
     digested: applied.digested,
     ms: clock().getTime() - started,
-    shortfall: shortfallOf(planned.reaches),
+    shortfall: shortfallOf(planned.goal),
   };
 }
 
 function standing<M>(entries: readonly SizedEntry<M>[], last: number): number[] {
   return entries.flatMap(({ source, seq }) => (source !== "message" && seq !== null && seq <= last ? [seq] : []));
-}
-
-/** With a draft that covers most of it no model is asked and nobody waits: the rest is added by rules. */
-async function fromDraft<M>(plan: CompactPlan, request: CompactRequest, context: Context<M>): Promise<Begun | null> {
-  const { background, options, prompt } = context;
-  if (background === null || plan.cut === null || request.cause === "manual" || request.dryRun) return null;
-  const draft = await background.ready(plan.cut, prompt, {
-    wait: request.model === "none" || request.cause === "overflow" ? "no" : "yes",
-    signal: request.signal ?? new AbortController().signal,
-  });
-  if (draft !== null) options.on({ type: "draft-used", covers: draft.cut.covers });
-  return draft;
 }

@@ -14,15 +14,16 @@ import {
 } from "@palimpsest/core/internal/summary";
 import { type Chunk, emptyState, type Locate, type PatchPrompt, type SummaryState } from "@palimpsest/core/summary";
 import { pause } from "../abort.ts";
-import { createAsker, type Question } from "./ask-summarizer.ts";
 import { writeProse } from "./prose-writer.ts";
 import { isEmpty, type ReadPatch, readPatchAnswer } from "./summary-answer.ts";
 import {
   askAll,
   budgetOf,
+  createAsker,
   failedResult,
   type ModelWriterOptions,
   outputAfterCut,
+  type Question,
   roomFor,
   type SummaryCall,
   tooSmall,

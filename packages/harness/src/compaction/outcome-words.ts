@@ -1,5 +1,5 @@
 /** What a person is told of how a compaction ended. */
-import type { CompactionOutcome, Reach } from "@palimpsest/core/compaction";
+import type { CompactionOutcome, PlanGoal } from "@palimpsest/core/compaction";
 
 type Unchanged = Extract<CompactionOutcome, { kind: "unchanged" }>;
 
@@ -18,8 +18,8 @@ const WHY: Readonly<Record<Unchanged["reason"], string>> = {
   "no-history": "there is no stored history to compact",
 };
 
-export function shortfallOf(reaches: Reach): string | null {
-  return reaches === "low-water" ? null : SHORTFALL[reaches];
+export function shortfallOf(goal: PlanGoal): string | null {
+  return goal === "low-water" ? null : SHORTFALL[goal];
 }
 
 const SHORTFALL = {

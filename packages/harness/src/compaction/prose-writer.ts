@@ -4,8 +4,8 @@
  */
 import { chunkMessages, extendLedger, neutralizeProse, prosePrompt } from "@palimpsest/core/internal/summary";
 import { emptyState, type NeutralProse } from "@palimpsest/core/summary";
-import type { Question } from "./ask-summarizer.ts";
 import { readProseAnswer } from "./summary-answer.ts";
+import type { Question } from "./summary-call.ts";
 import { askAll, failedResult, outputAfterCut, roomFor, type SummaryCall, tooSmall } from "./summary-call.ts";
 import type { SummaryResult } from "./summary-writer.ts";
 

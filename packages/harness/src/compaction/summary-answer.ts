@@ -4,8 +4,8 @@
  */
 import { parsePatch, validateSummary } from "@palimpsest/core/internal/summary";
 import type { InvalidReason, ParsedPatch, SummaryPatch } from "@palimpsest/core/summary";
-import type { Reading } from "./ask-summarizer.ts";
 import type { SummaryAnswer } from "./summarize.ts";
+import type { Reading } from "./summary-call.ts";
 import type { SummaryFailure } from "./summary-writer.ts";
 
 export interface ReadPatch {

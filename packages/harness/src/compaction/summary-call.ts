@@ -1,12 +1,23 @@
 /**
- * One summary being written: what the summarizer may be shown per call and what its answer may take, and the calls
- * themselves, a few at a time, until all are answered or one has failed for good.
+ * One summary being written: what the summarizer may be shown per call, what its answer may take, and the calls, a few
+ * at a time, until all are answered or one has failed for good. Each call is asked within a time limit, once more after a
+ * failure, with more room after an answer that was cut. Finished answers are kept by what was asked, so that a crash
+ * repeats none of them. What an answer is worth is the caller's to read.
  */
 
-import type { Asked, Asker, Question } from "./ask-summarizer.ts";
+import { errorText } from "@palimpsest/core/internal/text";
+import { within } from "../abort.ts";
+import { addUsage, NO_USAGE } from "../models/usage.ts";
 import type { DraftTable } from "./draft-table.ts";
-import type { CachedPrefix, Summarize } from "./summarize.ts";
-import type { SummaryJob, SummaryResult } from "./summary-writer.ts";
+import {
+  type CachedPrefix,
+  type Summarize,
+  SummarizeError,
+  type SummaryAnswer,
+  type SummaryRequest,
+  type SummaryUsage,
+} from "./summarize.ts";
+import type { SummaryFailure, SummaryJob, SummaryResult } from "./summary-writer.ts";
 
 export interface ModelWriterOptions {
   readonly summarize: Summarize;
@@ -111,3 +122,143 @@ export function failedResult<M>(call: SummaryCall<M>, reason: Failure["reason"],
 }
 
 type Failure = Extract<SummaryResult, { kind: "failed" }>;
+
+export interface AskerOptions {
+  readonly summarize: Summarize;
+  readonly drafts: DraftTable | null;
+  readonly timeoutMs: number;
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+export type Reading<T> =
+  | { readonly kind: "usable"; readonly value: T }
+  /** It was cut at the output limit; `value` is what could be saved of it. */
+  | { readonly kind: "cut"; readonly value: T | null }
+  | { readonly kind: "unusable"; readonly reason: SummaryFailure; readonly detail: string };
+
+export interface Question<T> {
+  readonly request: SummaryRequest;
+  /** The most the answer may take when the first room was not enough. */
+  readonly maxOutputTokens: number;
+  readonly read: (answer: SummaryAnswer) => Reading<T>;
+}
+
+export type Asked<T> = { readonly kind: "answered"; readonly value: T } | Failed;
+
+interface Failed {
+  readonly kind: "failed";
+  readonly reason: SummaryFailure;
+  readonly detail: string;
+}
+
+export interface Asker {
+  ask<T>(question: Question<T>, signal: AbortSignal): Promise<Asked<T>>;
+  /** What was spent so far. */
+  spent(): { readonly calls: number; readonly usage: SummaryUsage };
+}
+
+const ATTEMPTS = 2;
+const LONGEST_PAUSE_MS = 20_000;
+
+export function createAsker({ summarize, drafts, timeoutMs, sleep }: AskerOptions): Asker {
+  let calls = 0;
+  let usage = NO_USAGE;
+
+  const call = async (request: SummaryRequest, signal: AbortSignal): Promise<SummaryAnswer> => {
+    calls++;
+    const tooLong = (): TooSlow => new TooSlow(`no answer within ${Math.round(timeoutMs / 1000)} s`);
+    const answer = await within({ ms: timeoutMs, signal, tooLong }, (limited) => summarize(request, limited));
+    usage = addUsage(usage, answer.usage);
+    return answer;
+  };
+
+  const askAnew = async <T>(question: Question<T>, signal: AbortSignal, keep: Keep): Promise<Asked<T>> => {
+    let { request } = question;
+    let saved: { readonly value: T; readonly answer: SummaryAnswer } | null = null;
+    let failure: Failed = failed("aborted", "it was stopped before the summarizer was asked");
+    for (let attempt = 0; attempt < ATTEMPTS && !signal.aborted; attempt++) {
+      const tried = await attemptOnce(() => call(request, signal), question, signal);
+      if (tried.kind === "threw") {
+        failure = tried.failure;
+        if (tried.retry === "never") break;
+        if (attempt + 1 < ATTEMPTS)
+          await sleep(Math.min(LONGEST_PAUSE_MS, tried.afterMs), signal).catch(() => undefined);
+        continue;
+      }
+      const { reading, answer } = tried;
+      if (reading.kind === "usable") {
+        await keep(answer);
+        return { kind: "answered", value: reading.value };
+      }
+      if (reading.kind === "unusable") {
+        failure = failed(reading.reason, reading.detail);
+        continue;
+      }
+      if (reading.value !== null) saved = { value: reading.value, answer };
+      failure = failed("invalid", `the answer was cut at ${request.maxOutputTokens} tokens`);
+      if (question.maxOutputTokens <= request.maxOutputTokens) break;
+      request = { ...request, maxOutputTokens: question.maxOutputTokens };
+    }
+    if (saved === null || signal.aborted) return signal.aborted ? failed("aborted", failure.detail) : failure;
+    await keep(saved.answer);
+    return { kind: "answered", value: saved.value };
+  };
+
+  return {
+    spent: () => ({ calls, usage }),
+    async ask(question, signal) {
+      // A cached prefix is one call; there is nothing to resume.
+      if (drafts === null || question.request.prefix !== null) return askAnew(question, signal, async () => undefined);
+      const key = keyOf(question.request);
+      const kept = readKept(await drafts.get(key));
+      const reading = kept === null ? null : question.read(kept);
+      if (reading !== null && reading.kind !== "unusable" && reading.value !== null)
+        return { kind: "answered", value: reading.value };
+      return askAnew(question, signal, ({ text, finish }) => drafts.put(key, JSON.stringify({ text, finish })));
+    },
+  };
+}
+
+type Keep = (answer: SummaryAnswer) => Promise<void>;
+
+type Tried<T> =
+  | { readonly kind: "answer"; readonly answer: SummaryAnswer; readonly reading: Reading<T> }
+  | { readonly kind: "threw"; readonly failure: Failed; readonly retry: "now" | "never"; readonly afterMs: number };
+
+async function attemptOnce<T>(
+  call: () => Promise<SummaryAnswer>,
+  question: Question<T>,
+  signal: AbortSignal,
+): Promise<Tried<T>> {
+  try {
+    const answer = await call();
+    return { kind: "answer", answer, reading: question.read(answer) };
+  } catch (error) {
+    const detail = errorText(error);
+    if (signal.aborted) return { kind: "threw", failure: failed("aborted", detail), retry: "never", afterMs: 0 };
+    // One that was too slow will hardly be faster at once, and the conversation has waited long enough.
+    if (error instanceof TooSlow)
+      return { kind: "threw", failure: failed("timeout", detail), retry: "never", afterMs: 0 };
+    const { retry, afterMs } = error instanceof SummarizeError ? error : { retry: "now" as const, afterMs: 0 };
+    return { kind: "threw", failure: failed("error", detail), retry, afterMs };
+  }
+}
+
+class TooSlow extends Error {}
+
+function keyOf({ kind, system, prompt }: SummaryRequest): string {
+  return `chunk ${JSON.stringify([kind, system, prompt])}`;
+}
+
+function readKept(stored: string | null): SummaryAnswer | null {
+  try {
+    const { text, finish } = JSON.parse(stored ?? "null") as Partial<SummaryAnswer>;
+    return typeof text === "string" ? { text, finish: finish === "length" ? "length" : "stop" } : null;
+  } catch {
+    return null;
+  }
+}
+
+function failed(reason: SummaryFailure, detail: string): Failed {
+  return { kind: "failed", reason, detail };
+}

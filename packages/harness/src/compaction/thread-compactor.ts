@@ -17,7 +17,7 @@ import type { ThreadDeps } from "../threads/writer.ts";
 import { type CompactRequest, createCompactor } from "./compactor.ts";
 import type { OnCompactionEvent } from "./events.ts";
 import { ensureParts, homeOriginals } from "./part-files.ts";
-import { readQuotes } from "./pins.ts";
+import { readQuotes } from "./summary-job.ts";
 import type { SummaryWriter } from "./summary-writer.ts";
 
 export interface ThreadCompaction {

@@ -6,7 +6,6 @@
 import type { Cut, WrittenSummary } from "@palimpsest/core/compaction";
 import { extractState } from "@palimpsest/core/internal/compaction";
 import { errorText } from "@palimpsest/core/internal/text";
-import { afterFailure, type Breaker, FRESH_BREAKER, mayCall } from "./breaker.ts";
 import type { OnCompactionEvent } from "./events.ts";
 import type { SummaryJob, SummaryResult, SummaryWriter } from "./summary-writer.ts";
 
@@ -17,7 +16,7 @@ export interface SummaryStepOptions {
 }
 
 /** A summary that was written for a cut, and may be the beginning of one for a further cut. */
-export interface Begun {
+export interface EarlierSummary {
   readonly cut: Cut;
   readonly written: WrittenSummary;
 }
@@ -73,7 +72,7 @@ export function createSummaryStep({ writer, clock, on }: SummaryStepOptions): Su
 }
 
 /** Extended to all that the job covers by rules: no model is asked again. */
-export function completed<M>({ cut, written }: Begun, job: SummaryJob<M>): WrittenSummary {
+export function completed<M>({ cut, written }: EarlierSummary, job: SummaryJob<M>): WrittenSummary {
   const rest = job.input.entries.filter(({ seq }) => seq > cut.covers[1]);
   if (rest.length === 0) return written;
   const share = Math.min(1, Math.max(0.1, 1 - cut.hiddenTokens / Math.max(1, job.hiddenTokens)));
@@ -93,4 +92,28 @@ async function call<M>(writer: SummaryWriter, job: SummaryJob<M>, signal: AbortS
     const detail = errorText(error);
     return { kind: "failed", reason: signal.aborted ? "aborted" : "error", detail, calls: 1 };
   }
+}
+
+/** Stops calling a writer that keeps failing: after a few failures in a row it is left alone for a while, each time longer. */
+interface Breaker {
+  readonly failures: number;
+  /** Milliseconds since the epoch before which the summarizer is left alone. */
+  readonly closedAt: number;
+}
+
+const FRESH_BREAKER: Breaker = { failures: 0, closedAt: 0 };
+
+const TOLERATED = 2;
+const FIRST_PAUSE_MS = 30_000;
+const LONGEST_PAUSE_MS = 3_600_000;
+
+function mayCall(breaker: Breaker, now: number): boolean {
+  return now >= breaker.closedAt;
+}
+
+function afterFailure(breaker: Breaker, now: number): Breaker {
+  const failures = breaker.failures + 1;
+  if (failures < TOLERATED) return { failures, closedAt: 0 };
+  const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(20, failures - TOLERATED));
+  return { failures, closedAt: now + pause };
 }

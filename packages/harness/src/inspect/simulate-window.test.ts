@@ -13,6 +13,25 @@ import { threadPrompt } from "./thread-prompt.ts";
 
 const { policy } = summarizationFromOptions();
 
+test("where the shortest result is over the window by a few tokens, the floor is named instead", async (t) => {
+  const messages = render(randomConversation(2078010022, { messages: 12, longest: 6000 }), shapeOf("anthropic"));
+  const store = openSqlite({ path: ":memory:" });
+  t.after(() => store.close());
+  const deps = threadDeps(store);
+  await createThread(deps, { id: "a" });
+  const inputs = messages.map((body) => ({ dialect: "anthropic" as const, origin: "import" as const, body }));
+  await withWriter(deps, "a", (writer) => appendMessages(writer, inputs));
+  for (let window = 190; window < 240; window++) {
+    const prompt = await threadPrompt(store, "a", { window, simulate: policy }).catch((error: unknown) => error);
+    if (prompt instanceof FloorError) assert.ok(prompt.floor.total > window);
+    else assert.ok(tokensOf(prompt) <= window - answerReserve(window, null), `${tokensOf(prompt)} of ${window}`);
+  }
+});
+
+function tokensOf(prompt: unknown): number {
+  return (prompt as { readonly count: { readonly tokens: number } }).count.tokens;
+}
+
 test("a simulated prompt fits its window, is valid for its provider and leaves the log alone, or the floor is named", async () => {
   let [simulated, whole, floors] = [0, 0, 0];
   await fc.assert(

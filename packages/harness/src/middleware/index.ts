@@ -1,6 +1,5 @@
-export { compactTool } from "../compaction/compact-tool.ts";
 export type { SummarizationMiddlewareOptions } from "../compaction/middleware.ts";
-export { summarization } from "../compaction/middleware.ts";
+export { compactTool, summarization } from "../compaction/middleware.ts";
 export { loopGuard } from "../loop-guard/middleware.ts";
 export { type MemoryMiddlewareOptions, memory } from "../memory/middleware.ts";
 export { type RecallOptions, recall } from "../recall/middleware.ts";

@@ -79,8 +79,12 @@ export async function openPrompting<M extends object>(
 ): Promise<Prompting<M>> {
   const { conversation } = thread;
   const { shape } = conversation;
-  const bindTo = thoughtBinder(conversation, options.hash);
-  const bind = (opening: Opening<M> | null) => (opening === null ? null : bindTo(opening));
+  let binder: ReturnType<typeof thoughtBinder<M>> | undefined;
+  const bind = (opening: Opening<M> | null) => {
+    if (opening === null) return null;
+    binder ??= thoughtBinder(conversation, options.hash);
+    return binder(opening);
+  };
   const counted = { ...options, bind: bind(options.opening), window: (): number => book.window().size };
   const { sizer, ...known } = await openSizer(thread, counted);
   const prompt = livePrompt(conversation, sizer, known.prompt);

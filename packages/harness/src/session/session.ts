@@ -15,7 +15,7 @@ import {
 } from "../compaction/compactor.ts";
 import { type DraftTable, draftTable } from "../compaction/draft-table.ts";
 import type { CompactionEvent } from "../compaction/events.ts";
-import { readQuotes } from "../compaction/pins.ts";
+import { readQuotes } from "../compaction/summary-job.ts";
 import type { SummaryWriter } from "../compaction/summary-writer.ts";
 import type { Summarization } from "../config/summarization.ts";
 import type { ModelCounter } from "../models/tokenizers.ts";

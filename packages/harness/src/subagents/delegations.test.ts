@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { stateLines } from "../compaction/state-lines.ts";
+import { stateLines } from "../compaction/summary-job.ts";
 import { subagentKit, taskCall } from "../testing/subagent-kit.ts";
 import { type Delegation, withDelegation } from "./delegations.ts";
 

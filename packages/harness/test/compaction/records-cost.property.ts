@@ -14,7 +14,7 @@ import { createSizer } from "@palimpsest/core/prompt";
 import { charsPerToken, createMeter } from "@palimpsest/core/tokens";
 import { createCompactor } from "../../src/compaction/compactor.ts";
 import { createModelWriter } from "../../src/compaction/model-writer.ts";
-import { readQuotes } from "../../src/compaction/pins.ts";
+import { readQuotes } from "../../src/compaction/summary-job.ts";
 import { summarizationFromOptions } from "../../src/config/summarization.ts";
 import type { RecordQuery } from "../../src/stores/store.ts";
 import { SUMMARIZERS } from "../../src/testing/summarizers.ts";

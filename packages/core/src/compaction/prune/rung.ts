@@ -3,9 +3,9 @@
  * it pays, and at the trigger when it alone reaches the low-water mark. What keep promises is not touched.
  */
 import type { CutSizes } from "../cut-sizes.ts";
-import { keepFrom } from "../keep.ts";
 import type { Plan, PlanInput } from "../plan.ts";
 import type { Limits } from "../policy.ts";
+import { keepFrom } from "../policy.ts";
 import { decidePrune, PRUNE_DEFAULTS, type PruneOptions } from "./prune.ts";
 
 export type PruneRung = Pick<PruneOptions, "policy" | "prices" | "cache">;
@@ -24,11 +24,11 @@ export function planPruning<M>(input: PlanInput<M>, sizes: CutSizes, limits: Lim
     policy: { ...prune.policy, protectTokens: must ? kept : Math.max(protect, kept) },
     originals,
     when: must ? "must" : "pays",
-    atLeast: sizes.total - limits.goal,
+    atLeast: sizes.total - limits.lowWater,
   });
   if (decision.kind === "none") return null;
   const tokensAfter = sizes.total - (decision.tokensBefore - decision.tokensAfter);
-  if (must && tokensAfter > limits.goal) return null;
+  if (must && tokensAfter > limits.lowWater) return null;
   return {
     kind: "compact",
     rung: "prune",
@@ -37,8 +37,8 @@ export function planPruning<M>(input: PlanInput<M>, sizes: CutSizes, limits: Lim
     reason: must ? instead.reason : "price",
     tokensBefore: sizes.total,
     tokensAfter,
-    most: limits.fits,
-    reaches: "low-water",
+    maxTokens: limits.fits,
+    goal: "low-water",
   };
 }
 

@@ -5,7 +5,7 @@ import { quote } from "../../compaction/records.ts";
 import { type AiSdkMessage, aiSdkShape } from "../../message/ai-sdk/shape.ts";
 import { file, image } from "../../message/blocks.ts";
 import type { FilePart, ImagePart } from "../../message/shape.ts";
-import { sizesOf } from "../../prompt/sizes.ts";
+import { sizesOf } from "../../prompt/parts.ts";
 import { plainPrompt } from "../../testing/prompt.ts";
 import { charsPerToken } from "../../tokens/counter.ts";
 import { extractSummary } from "../extract/extract.ts";

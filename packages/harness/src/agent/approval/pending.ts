@@ -4,7 +4,7 @@
  */
 import type { Head } from "@palimpsest/core/log";
 import { type AiSdkMessage, aiSdkShape } from "@palimpsest/core/message";
-import { readQuotes } from "../../compaction/pins.ts";
+import { readQuotes } from "../../compaction/summary-job.ts";
 import type { Store } from "../../stores/store.ts";
 import type { RecordInput } from "../../threads/writer.ts";
 import type { ClientCall } from "../events.ts";
