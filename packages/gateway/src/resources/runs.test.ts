@@ -1,6 +1,7 @@
 // Runs on a real server, with a provider that says what the test tells it to, when it tells it.
 import assert from "node:assert/strict";
-import { connect } from "node:net";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import { allEvents, eventsOf, jsonOf, type ReadEvent, refusalOf, until } from "../../test/events.ts";
 import { type Running, running } from "../../test/running.ts";
@@ -187,6 +188,47 @@ test("so many may wait for one thread, and the next is told to come back", async
   await first;
 });
 
+test("a run that its caller has left counts until it ends: no more of them than the limit allows at once", async (t) => {
+  const at = await place(t, "gateway: { limits: { running: 2 } }\n");
+  const gone = new AbortController();
+  const requests = [];
+  for (const thread of ["a", "b"]) {
+    const body = { prompt: "Tell me.", stream: true };
+    const asked = at.post(`/api/threads/${thread}/runs`, body, { signal: gone.signal });
+    requests.push(await at.provider.next());
+    await asked;
+  }
+  gone.abort();
+  const over = () => at.post("/api/threads/c/runs", { prompt: "Me too.", stream: true });
+  const refused = await over();
+  assert.deepEqual([refused.status, await refusalOf(refused)], [429, "429 limited"]);
+  requests[0]!.end();
+  await settled(at, "a");
+  const asked = over();
+  (await at.provider.next()).end();
+  assert.equal((await allEvents(await asked)).at(-1)!.data.type, "run-end");
+  requests[1]!.end();
+  await settled(at, "b");
+});
+
+test("a thousand readers that wait for one run cost nobody else anything, and all get its end", async (t) => {
+  const at = await place(t);
+  const asking = at.post("/api/threads/t/runs", { prompt: "Tell me.", stream: true });
+  const request = await at.provider.next();
+  request.say("Once");
+  const run = (await asking).headers.get("x-palimpsest-run");
+  const text = `GET /api/runs/${run}/stream HTTP/1.1\r\nhost: 127.0.0.1:${at.port}\r\nconnection: close\r\n\r\n`;
+  const readers = Array.from({ length: 1000 }, () => {
+    const socket = connect(at.port, "127.0.0.1", () => socket.write(text)).setEncoding("utf8");
+    t.after(() => socket.destroy());
+    return { begun: once(socket, "data"), ended: wholeOf(socket) };
+  });
+  await Promise.all(readers.map(({ begun }) => begun));
+  assert.equal((await at.get("/healthz")).status, 200);
+  request.end();
+  for (const { ended } of readers) assert.match(await ended, /"type":"run-end"/);
+});
+
 for (const stream of [true, false])
   test(`when its caller goes away a run ${stream ? "that is streamed " : ""}goes on or is cancelled, as the caller said`, async (t) => {
     const at = await place(t);
@@ -293,6 +335,12 @@ test("shutting down: no new runs, those under way may finish, and then end as an
     records.push(JSON.stringify(record));
   assert.match(records.at(-1)!, /"origin":"aborted".*Once upon/);
 });
+
+async function wholeOf(socket: Socket): Promise<string> {
+  let text = "";
+  for await (const piece of socket) text += piece;
+  return text;
+}
 
 function image(data: unknown): object {
   return { role: "user", content: [{ type: "file", mediaType: "image/png", data }] };

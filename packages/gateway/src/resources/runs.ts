@@ -7,6 +7,7 @@ import { EventStream } from "../http/event-stream.ts";
 import { notFound, ProblemError, problemOf } from "../http/problem.ts";
 import { type Call, type Route, route } from "../http/route.ts";
 import { thread, whole } from "../http/schemas.ts";
+import type { Refusal } from "../runs/admission.ts";
 import type { Agents } from "../runs/agents.ts";
 import { followed } from "../runs/followed.ts";
 import type { RunOrder, Runs } from "../runs/registry.ts";
@@ -177,12 +178,14 @@ export async function startedRun(runs: Runs, order: RunOrder): Promise<Run> {
   return run;
 }
 
-function refusal(reason: "busy" | "queue-full" | "closing", id: string): ProblemError {
+function refusal(reason: Refusal, id: string): ProblemError {
   switch (reason) {
     case "busy":
       return busy(id);
     case "queue-full":
       return new ProblemError(429, "limited", `too many runs wait for thread ${JSON.stringify(id)} already`, SOON);
+    case "limited":
+      return new ProblemError(429, "limited", "so many runs of this user are under way already", SOON);
     case "closing":
       return new ProblemError(503, "closing", "this server is shutting down: ask again, of another one", SOON);
   }

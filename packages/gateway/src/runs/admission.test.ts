@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { type Admission, admitRun, type LaneFacts, MOST_WAITING, type Multitask } from "./admission.ts";
 
 test("a run that is asked for while its thread has one is refused, waits, forks or takes its place, as its caller says", () => {
-  const free: LaneFacts = { server: "open", running: false, waiting: 0 };
+  const free: LaneFacts = { server: "open", running: false, waiting: 0, runs: 0, most: null };
   const busy = { ...free, running: true };
   const full = { ...busy, waiting: MOST_WAITING };
   const rows: readonly (readonly [LaneFacts, Multitask, string])[] = [
@@ -19,6 +19,11 @@ test("a run that is asked for while its thread has one is refused, waits, forks 
     [{ ...free, waiting: 1 }, "wait", "wait"],
     [full, "wait", "refused queue-full"],
     [full, "fork", "fork"],
+    [{ ...free, runs: 1, most: 2 }, "reject", "start"],
+    [{ ...free, runs: 2, most: 2 }, "reject", "refused limited"],
+    [{ ...busy, runs: 2, most: 2 }, "wait", "refused limited"],
+    [{ ...busy, runs: 2, most: 2 }, "fork", "refused limited"],
+    [{ ...busy, runs: 2, most: 2 }, "interrupt", "interrupt"],
     [{ ...free, server: "closing" }, "reject", "refused closing"],
     [{ ...busy, server: "closing" }, "wait", "refused closing"],
   ];

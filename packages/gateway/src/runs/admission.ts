@@ -12,17 +12,26 @@ export interface LaneFacts {
   readonly running: boolean;
   /** Runs that wait for this thread. */
   readonly waiting: number;
+  /** Runs of the user that are under way or wait, on all threads. */
+  readonly runs: number;
+  /** How many of those there may be; null: any number. */
+  readonly most: number | null;
 }
 
 export type Admission =
   | { readonly kind: "start" | "wait" | "fork" | "interrupt" }
-  | { readonly kind: "refused"; readonly reason: "busy" | "queue-full" | "closing" };
+  | { readonly kind: "refused"; readonly reason: Refusal };
+
+export type Refusal = "busy" | "queue-full" | "limited" | "closing";
 
 /** Who would wait behind so many is better told. */
 export const MOST_WAITING = 16;
 
-export function admitRun({ server, running, waiting }: LaneFacts, multitask: Multitask): Admission {
+export function admitRun(facts: LaneFacts, multitask: Multitask): Admission {
+  const { server, running, waiting, runs, most } = facts;
   if (server === "closing") return { kind: "refused", reason: "closing" };
+  const replaced = multitask === "interrupt" && running ? 1 : 0;
+  if (most !== null && runs - replaced >= most) return { kind: "refused", reason: "limited" };
   if (!running && waiting === 0) return { kind: "start" };
   if (multitask === "reject") return { kind: "refused", reason: "busy" };
   if (multitask === "wait" && waiting >= MOST_WAITING) return { kind: "refused", reason: "queue-full" };

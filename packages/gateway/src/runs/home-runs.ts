@@ -22,7 +22,8 @@ export function homeRuns({ home, log, ...deps }: HomeRunsOptions): Runs {
       throw new ProblemError(409, forked.kind, why);
     },
   };
-  return createRuns({ ...deps, threads, onEnd: (run) => log(lineOf(run)) });
+  const most = async () => (await home.settings()).gateway.limits.running;
+  return createRuns({ ...deps, threads, most, onEnd: (run) => log(lineOf(run)) });
 }
 
 function lineOf({ facts, thread, result, error: unstarted, endedAt }: Run): Parameters<Log>[0] {

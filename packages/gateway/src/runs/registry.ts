@@ -5,7 +5,7 @@
 import type { Agent, AgentEvent, AgentStream, RunInput } from "palimpsest/agent";
 import type { After } from "../http/event-stream.ts";
 import { problemOf } from "../http/problem.ts";
-import { type Admission, admitRun, type Multitask } from "./admission.ts";
+import { type Admission, admitRun, type LaneFacts, type Multitask } from "./admission.ts";
 import type { Agents } from "./agents.ts";
 import { KeptRuns } from "./kept-runs.ts";
 import { Run } from "./run.ts";
@@ -44,6 +44,8 @@ export interface RunsDeps {
   readonly clock: () => Date;
   readonly ids: () => string;
   readonly after: After;
+  /** How many runs one user may have at once; null: any number. */
+  readonly most: () => Promise<number | null>;
   readonly onEnd: (run: Run) => void;
 }
 
@@ -67,6 +69,8 @@ class Registry implements Runs {
   readonly #deps: RunsDeps;
   readonly #lanes = new Map<string, Lane>();
   readonly #kept: KeptRuns;
+  /** How many, by user. */
+  readonly #underWay = new Map<string, number>();
   #server: "open" | "closing" = "open";
 
   constructor(deps: RunsDeps) {
@@ -76,16 +80,17 @@ class Registry implements Runs {
 
   async start(order: RunOrder): Promise<Started> {
     const { user, thread, model, multitask, meter } = order;
+    const most = await this.#deps.most();
     const key = keyOf(user, thread);
     const lane = this.#lanes.get(key) ?? { active: null, waiting: [] };
-    const waiting = lane.waiting.filter(({ run }) => run.status === "waiting").length;
-    const admission = admitRun({ server: this.#server, running: lane.active !== null, waiting }, multitask);
+    const admission = admitRun(this.#facts(lane, user, most), multitask);
     if (admission.kind === "refused") return admission;
     if (admission.kind === "fork") return this.#startOnFork(order, lane.active);
     this.#lanes.set(key, lane);
     const { ids, clock } = this.#deps;
     const run = new Run({ id: ids(), user, thread, model, askedAt: clock() }, { clock, meter });
     this.#kept.add(run);
+    this.#count(run);
     if (admission.kind === "interrupt") lane.active?.stop("caller");
     lane.waiting[admission.kind === "interrupt" ? "unshift" : "push"]({ run, order });
     this.#advance(key, lane);
@@ -120,6 +125,28 @@ class Registry implements Runs {
     for (const run of active) run.stop("shutdown");
     await agents.close(STOPPING_MS);
     await endedWithin(active, STOPPING_MS, after);
+  }
+
+  #facts({ active, waiting }: Lane, userId: string, most: number | null): LaneFacts {
+    return {
+      server: this.#server,
+      running: active !== null,
+      waiting: waiting.filter(({ run }) => run.status === "waiting").length,
+      runs: this.#underWay.get(userId) ?? 0,
+      most,
+    };
+  }
+
+  /** A run that nobody reads any more counts like any other. */
+  #count(run: Run): void {
+    const { user } = run.facts;
+    const add = (more: number) => {
+      const count = (this.#underWay.get(user) ?? 0) + more;
+      if (count === 0) this.#underWay.delete(user);
+      else this.#underWay.set(user, count);
+    };
+    add(1);
+    void run.ended.then(() => add(-1));
   }
 
   async #startOnFork(order: RunOrder, active: Run | null): Promise<Started> {
