@@ -2,6 +2,7 @@
 import { checkUser, DEFAULT_USER } from "@palimpsest/core/log";
 import { type GlobalOptions, readCommandLine } from "./command/arguments.ts";
 import { endingOf, UsageError } from "./command/failure.ts";
+import { connectServer, isUnprotected } from "./command/server.ts";
 import { commands } from "./commands.ts";
 import { commandHelp, generalHelp, groupHelp } from "./help.ts";
 import { locate } from "./home/locate.ts";
@@ -27,11 +28,14 @@ export async function main(args: readonly string[]): Promise<number> {
     }
     const { globals, command, input } = line;
     if (format === "json" && command.withoutJson !== undefined) throw new UsageError(command.withoutJson);
-    const { run } = await command.load();
+    const { run, remote } = await command.load();
     // While the thread computes no handler would be called; without one the system ends the process.
     if (command.interrupt === "at-once") process.removeListener("SIGINT", onInterrupt);
     const { signal } = interrupt;
     const userId = userOf(globals);
+    const server = serverOf(globals, { output, signal });
+    if (server !== null && remote !== undefined) return await remote(input, { format, output, signal, server, userId });
+    if (server !== null) notRemote(command.name, globals, output);
     const located = locate(globals, userId, command, { format, output, signal });
     return await run(input, {
       home: located.directory,
@@ -54,6 +58,30 @@ function userOf({ user = DEFAULT_USER }: GlobalOptions): string {
   const checked = checkUser(user);
   if (checked.kind === "invalid") throw new UsageError(`--user: ${checked.problem}.`);
   return checked.userId;
+}
+
+/** Null: a home of this machine is meant. What is named on the command line wins over the environment. */
+function serverOf(
+  globals: GlobalOptions,
+  { output, signal }: { readonly output: Output; readonly signal: AbortSignal },
+) {
+  const { home, config, store, server, user } = globals;
+  const isHome = home !== undefined || config !== undefined || store !== undefined;
+  if (isHome && server !== undefined)
+    throw new UsageError("--server can't be combined with --home, --config or --store: it has its own.");
+  const url = server ?? (isHome ? undefined : process.env["PALIMPSEST_SERVER"]);
+  if (url === undefined || url === "") return null;
+  const key = globals.key ?? process.env["PALIMPSEST_KEY"] ?? null;
+  const connected = connectServer({ url, key, userId: user ?? null, signal });
+  if (key !== null && isUnprotected(connected.url))
+    output.note(`warning: the key goes to ${connected.url} in the open; https would protect it.`);
+  return connected;
+}
+
+function notRemote(name: string, { server }: GlobalOptions, output: Output): void {
+  if (server !== undefined)
+    throw new UsageError(`"palimpsest ${name}" works on a home of this machine: leave --server out.`);
+  output.note(`note: "palimpsest ${name}" works on a home of this machine, not on PALIMPSEST_SERVER.`);
 }
 
 const GRACE_MS = 1000;

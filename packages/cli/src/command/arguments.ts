@@ -12,6 +12,8 @@ export interface GlobalOptions {
   readonly config?: string;
   readonly store?: string;
   readonly user?: string;
+  readonly server?: string;
+  readonly key?: string;
   readonly verbose?: boolean;
   readonly json?: boolean;
   readonly help?: boolean;
@@ -26,6 +28,8 @@ export const GLOBAL_OPTIONS = {
   config: text("FILE", "the configuration (or PALIMPSEST_CONFIG; default: config.yaml of the home, else near)"),
   store: text("URL", "postgres://... or a SQLite file (default: store.url of the configuration, else in the home)"),
   user: text("U", "whose threads and memory; another's are not there (default: default)"),
+  server: text("URL", "work against a gateway instead of a home (or PALIMPSEST_SERVER)"),
+  key: text("K", "the key to it (or PALIMPSEST_KEY, which others can't read)"),
   verbose: flag("say on stderr what happens and why"),
   json: flag("one JSON document on stdout, everything else on stderr"),
   help: { ...flag("show this help"), short: "h" },

@@ -2,10 +2,17 @@
 import type { LocatedHome } from "palimpsest/internal/home";
 import type { Output } from "../terminal/output.ts";
 import type { CommandOption, OptionTable } from "./options.ts";
+import type { Server } from "./server.ts";
 
 export interface Command extends CommandTexts {
   readonly options: Readonly<Record<string, CommandOption>>;
-  readonly load: () => Promise<{ readonly run: Run<never> }>;
+  readonly load: () => Promise<CommandModule<never>>;
+}
+
+export interface CommandModule<O extends object> {
+  readonly run: Run<O>;
+  /** The same against a gateway; without it the command works on this machine's home only. */
+  readonly remote?: Remote<O>;
 }
 
 interface CommandTexts {
@@ -29,7 +36,7 @@ interface CommandTexts {
 export function command<O extends object>(
   entry: CommandTexts & {
     readonly options: OptionTable<NoInfer<O>>;
-    readonly load: () => Promise<{ readonly run: Run<O> }>;
+    readonly load: () => Promise<CommandModule<O>>;
   },
 ): Command {
   return entry;
@@ -37,6 +44,19 @@ export function command<O extends object>(
 
 /** Returns the exit code: 0 done, 1 the thing asked for failed. Bad usage is a `UsageError`, expected failures a `Failure`. */
 export type Run<O extends object = NoOptions> = (input: Input<O>, context: Context) => Promise<number>;
+
+/** As `Run`, with `--server`. Nothing of the home is touched. */
+export type Remote<O extends object = NoOptions> = (input: Input<O>, context: RemoteContext) => Promise<number>;
+
+export interface RemoteContext extends Printing {
+  readonly server: Server;
+  /** `--user`, else the default one. */
+  readonly userId: string;
+  readonly signal: AbortSignal;
+}
+
+/** What printing a document takes, wherever it came from. */
+export type Printing = Pick<Context, "format" | "output">;
 
 // biome-ignore lint/complexity/noBannedTypes: an object without any option
 type NoOptions = {};

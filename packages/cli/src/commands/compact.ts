@@ -1,7 +1,8 @@
 import type { ThreadOutcome } from "palimpsest/compaction";
 import { compactInHome, eventLog } from "palimpsest/internal/assistant";
 import { compactDocument } from "palimpsest/internal/documents";
-import type { Context, Run } from "../command/command.ts";
+import type { Context, Printing, Remote, Run } from "../command/command.ts";
+import { threadPath } from "../command/server.ts";
 import { compactionProgress } from "../home/compaction-progress.ts";
 import { missingThread, withThread } from "../home/home.ts";
 import { duration } from "../terminal/duration.ts";
@@ -37,9 +38,19 @@ export const run: Run<Options> = async ({ positionals, options }, context) => {
 async function report(threadId: string, outcome: ThreadOutcome, context: Context, dryRun: boolean): Promise<number> {
   if (outcome.kind === "missing") throw missingThread(context, threadId);
   if (outcome.kind === "unchanged" && outcome.reason === "aborted") context.signal.throwIfAborted();
-  if (context.format === "json") await context.output.json(compactDocument(threadId, outcome, { dryRun }));
-  else await context.output.line(described(threadId, outcome, dryRun));
-  return outcome.kind === "unchanged" && FAILED.has(outcome.reason) ? 1 : 0;
+  return show(compactDocument(threadId, outcome, { dryRun }), context);
+}
+
+export const remote: Remote<Options> = async ({ positionals, options }, context) => {
+  const { focus, window } = options;
+  const body = { dryRun: options["dry-run"] === true, focus, window };
+  return show(await context.server.send("POST", threadPath(positionals[0]!, "/compact"), body), context);
+};
+
+async function show(document: ReturnType<typeof compactDocument>, { format, output }: Printing): Promise<number> {
+  if (format === "json") await output.json(document);
+  else await output.line(described(document.thread, document, document.dryRun === true));
+  return document.kind === "unchanged" && FAILED.has(document.reason) ? 1 : 0;
 }
 
 const FAILED: ReadonlySet<string> = new Set(["busy", "no-history"]);

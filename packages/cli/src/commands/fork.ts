@@ -1,19 +1,22 @@
 import { forkInHome } from "palimpsest/internal/assistant";
-import type { Run } from "../command/command.ts";
+import { forkDocument } from "palimpsest/internal/documents";
+import type { Printing, Remote, Run } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
+import { threadPath } from "../command/server.ts";
 import { missingThread, requireThreadId, withThread } from "../home/home.ts";
 
-export const run: Run<{ readonly at?: number; readonly as?: string }> = async ({ positionals, options }, context) => {
+interface Options {
+  readonly at?: number;
+  readonly as?: string;
+}
+
+export const run: Run<Options> = async ({ positionals, options }, context) => {
   const parent = positionals[0]!;
-  const { at, as: given } = options;
-  if (at === undefined) throw new UsageError("--at is missing. Usage: palimpsest fork T --at SEQ [--as T2]");
-  if (given !== undefined) requireThreadId(given);
+  const { at, as: given } = checked(options);
   const result = await withThread(context, parent, (home) => forkInHome(home, parent, { as: given, at }));
   switch (result.kind) {
     case "forked":
-      if (context.format === "json") await context.output.json({ thread: result.threadId, parent, at: result.at });
-      else await context.output.line(`Forked ${parent} at record ${at} as ${result.threadId}.`);
-      return 0;
+      return show(forkDocument(parent, result), context);
     case "workspace-full":
       throw new Failure("workspace-full", `Not forked: ${result.message}`);
     case "exists":
@@ -24,3 +27,21 @@ export const run: Run<{ readonly at?: number; readonly as?: string }> = async ({
       throw missingThread(context, parent);
   }
 };
+
+export const remote: Remote<Options> = async ({ positionals, options }, context) => {
+  const document = await context.server.send("POST", threadPath(positionals[0]!, "/fork"), checked(options));
+  return show(document as ReturnType<typeof forkDocument>, context);
+};
+
+function checked({ at, as }: Options): Options & { readonly at: number } {
+  if (at === undefined) throw new UsageError("--at is missing. Usage: palimpsest fork T --at SEQ [--as T2]");
+  if (as !== undefined) requireThreadId(as);
+  return { at, ...(as !== undefined && { as }) };
+}
+
+async function show(document: ReturnType<typeof forkDocument>, { format, output }: Printing): Promise<number> {
+  const { thread, parent, at } = document;
+  if (format === "json") await output.json(document);
+  else await output.line(`Forked ${parent} at record ${at} as ${thread}.`);
+  return 0;
+}

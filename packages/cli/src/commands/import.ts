@@ -1,4 +1,4 @@
-import { stat } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import {
   type FileOutcome,
   type FolderOutcome,
@@ -9,8 +9,9 @@ import {
   type Problem,
 } from "palimpsest/import";
 import { importDocument } from "palimpsest/internal/documents";
-import type { Context, Run } from "../command/command.ts";
+import type { Context, Printing, Remote, Run } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
+import { threadPath } from "../command/server.ts";
 import { busy, requireThreadId, withHome } from "../home/home.ts";
 import { readStdin } from "../home/stdin.ts";
 import { counted } from "../terminal/counted.ts";
@@ -48,6 +49,28 @@ export const run: Run<Options> = async ({ positionals, options }, context) => {
   );
   if (outcome.kind === "folder") return reportFolder(path, thread, outcome, context);
   return report(path, thread, outcome, context);
+};
+
+export const remote: Remote<Options> = async ({ positionals, options }, context) => {
+  const path = positionals[0]!;
+  const { thread, agent } = options;
+  if (thread === undefined) throw new UsageError("--thread is missing. Usage: palimpsest import FILE --thread T");
+  requireThreadId(thread);
+  if ((await stat(path).catch(() => null))?.isDirectory() === true)
+    throw new UsageError("With --server one file is imported at a time.");
+  const bytes = path === "-" ? await readStdin(context.signal) : await readFile(path);
+  const query = {
+    agent,
+    learn: options.learn === true ? "true" : undefined,
+    skipInvalid: options["skip-invalid"] === true ? "true" : undefined,
+  };
+  const response = await context.server.open(threadPath(thread, "/import"), {
+    method: "POST",
+    query,
+    body: new Uint8Array(bytes),
+    contentType: "application/jsonl",
+  });
+  return showImported(path, (await response.json()) as ReturnType<typeof importDocument>, context);
 };
 
 /** A file that wasn't imported is a note; only a folder without any that was, or was before, is a failure. */
@@ -102,22 +125,8 @@ function summaryOf({ outcome }: FileOutcome) {
 async function report(path: string, threadId: string, outcome: ImportOutcome, context: Context): Promise<number> {
   const { output } = context;
   switch (outcome.kind) {
-    case "imported": {
-      const { threads, imported, skipped, dialect, format, invalid, warnings } = outcome;
-      for (const problem of invalid) output.note(`skipped: ${located(path, problem)}`);
-      for (const warning of warnings) output.note(`warning: ${located(path, warning)}`);
-      if (context.format === "json") await output.json(importDocument(threadId, outcome));
-      else {
-        const into =
-          threads.length === 1
-            ? threadId
-            : `${threads.length} threads, ${threads[0]!.thread} to ${threads.at(-1)!.thread}`;
-        const from = format === null ? "" : ` from a file of the kind "${format}"`;
-        const messages = counted(imported, `${dialect} message`);
-        await output.line(`Imported ${messages}${from} into ${into}; ${counted(skipped, "line")} skipped.`);
-      }
-      return 0;
-    }
+    case "imported":
+      return showImported(path, importDocument(threadId, outcome), context);
     case "invalid": {
       for (const problem of outcome.problems.slice(1, SHOWN)) output.note(located(path, problem));
       if (outcome.problems.length > SHOWN) output.note(`... and ${outcome.problems.length - SHOWN} more`);
@@ -144,6 +153,26 @@ async function report(path: string, threadId: string, outcome: ImportOutcome, co
     case "busy":
       throw busy(outcome.threadId);
   }
+}
+
+async function showImported(
+  path: string,
+  document: ReturnType<typeof importDocument>,
+  context: Printing,
+): Promise<number> {
+  const { output } = context;
+  const { thread, threads, imported, skipped, dialect, format, invalid, warnings } = document;
+  for (const problem of invalid) output.note(`skipped: ${located(path, problem)}`);
+  for (const warning of warnings) output.note(`warning: ${located(path, warning)}`);
+  if (context.format === "json") await output.json(document);
+  else {
+    const into =
+      threads.length === 1 ? thread : `${threads.length} threads, ${threads[0]!.thread} to ${threads.at(-1)!.thread}`;
+    const from = format === null ? "" : ` from a file of the kind "${format}"`;
+    const messages = counted(imported, `${dialect} message`);
+    await output.line(`Imported ${messages}${from} into ${into}; ${counted(skipped, "line")} skipped.`);
+  }
+  return 0;
 }
 
 /** How many problems are listed on stderr. */

@@ -1,10 +1,15 @@
-import { createKey, expiryOf, KEY_ROLES } from "@palimpsest/gateway/internal/keys";
-import type { Run } from "../command/command.ts";
+import { type CreatedKey, createKey, expiryOf, KEY_ROLES } from "@palimpsest/gateway/internal/keys";
+import type { Printing, Remote, Run } from "../command/command.ts";
 import { UsageError } from "../command/failure.ts";
 import { withHome } from "../home/home.ts";
 import { keysOf } from "../home/keys.ts";
 
-export const run: Run<{ readonly role?: string; readonly expires?: string }> = ({ options }, context) => {
+interface Options {
+  readonly role?: string;
+  readonly expires?: string;
+}
+
+export const run: Run<Options> = ({ options }, context) => {
   const { userId, output, format } = context;
   const now = new Date();
   const role = KEY_ROLES.find((one) => one === (options.role ?? "user"));
@@ -14,12 +19,28 @@ export const run: Run<{ readonly role?: string; readonly expires?: string }> = (
     throw new UsageError(`--expires is a time from now such as 90d, 12h or 30m, not "${options.expires}".`);
   return withHome(context, async ({ store }) => {
     const key = await createKey(keysOf(store), { user: userId, role, expiresAt }, now);
-    if (format === "json") await output.json(key);
-    else {
-      await output.line(key.key);
-      const until = key.expiresAt === null ? "" : ` until ${key.expiresAt}`;
-      output.note(`The key ${key.id} of ${JSON.stringify(userId)} (${role})${until}. It is shown only now: keep it.`);
-    }
-    return 0;
+    return show(key, { format, output });
   });
 };
+
+export const remote: Remote<Options> = async ({ options }, context) =>
+  show(
+    await context.server.send("POST", "/api/keys", {
+      user: context.userId,
+      role: options.role,
+      expires: options.expires,
+    }),
+    context,
+  );
+
+async function show(key: CreatedKey, { format, output }: Printing): Promise<number> {
+  if (format === "json") await output.json(key);
+  else {
+    await output.line(key.key);
+    const until = key.expiresAt === null ? "" : ` until ${key.expiresAt}`;
+    output.note(
+      `The key ${key.id} of ${JSON.stringify(key.user)} (${key.role})${until}. It is shown only now: keep it.`,
+    );
+  }
+  return 0;
+}

@@ -1,12 +1,17 @@
+import type { Fact } from "@palimpsest/core/memory";
 import { forgetEverywhere } from "palimpsest/internal/memory";
-import type { Run } from "../command/command.ts";
+import type { Printing, Remote, Run } from "../command/command.ts";
 import { Failure } from "../command/failure.ts";
 import { noteScrubbed } from "../home/home.ts";
-import { factId } from "../home/memory-fact.ts";
+import { factId, remoteFactId } from "../home/memory-fact.ts";
 import { type MemoryOptions, withMemory } from "../home/memory-home.ts";
 import { printable } from "../terminal/terminal-text.ts";
 
-export const run: Run<MemoryOptions & { readonly redact?: boolean }> = (input, context) =>
+interface Options extends MemoryOptions {
+  readonly redact?: boolean;
+}
+
+export const run: Run<Options> = (input, context) =>
   withMemory(input, context, async (memory) => {
     const { service, scope, home } = memory;
     const ids: string[] = [];
@@ -22,17 +27,55 @@ export const run: Run<MemoryOptions & { readonly redact?: boolean }> = (input, c
       throw new Failure("unknown-fact", `There is no fact "${done.id}": "palimpsest memory show" lists them.`);
     const { facts, fenced, evidence, redacted, busy, scrubbed } = done;
     noteScrubbed(context, scrubbed);
-    if (context.format === "json") {
-      await context.output.json({ forgotten: facts.map(({ id }) => id), fenced, evidence, redacted, busy });
-      return busy.length === 0 ? 0 : 1;
-    }
-    const before = ids.filter((id) => !facts.some((fact) => fact.id === id));
-    for (const id of before) await context.output.line(`Forgotten before, and erased now: ${id}.`);
-    for (const { id, content } of facts) await context.output.line(`Forgot ${id}: ${printable(content)}`);
-    if (fenced.length > 0) await context.output.line(`Nothing is learned again from ${fenced.join(", ")}.`);
-    if (evidence.length > 0) await context.output.line(`No longer in the prompt of ${evidence.join(", ")}.`);
-    if (redacted.length > 0) await context.output.line(`Erased ${redacted.join(", ")}.`);
-    for (const threadId of busy)
-      context.output.note(`Thread "${threadId}" is in use and still shows it: forget again when it has ended.`);
-    return busy.length === 0 ? 0 : 1;
+    const document = { forgotten: facts.map(({ id }) => id), fenced, evidence, redacted, busy };
+    return show(document, context, { ids, contents: new Map(facts.map(({ id, content }) => [id, content])) });
   });
+
+export const remote: Remote<Options> = async ({ positionals, options: { agent, redact } }, context) => {
+  const { server } = context;
+  const { facts } = await server.get<{ facts: readonly Fact[] }>("/api/memory/facts", { agent });
+  const ids: string[] = [];
+  for (const target of positionals) ids.push(await remoteFactId(context, target, agent));
+  const query = { agent, redact: redact === true ? "true" : undefined };
+  const parts: Forgotten[] = [];
+  for (const id of ids) parts.push(await server.send("DELETE", `/api/memory/facts/${id}`, {}, query));
+  const all = (part: keyof Forgotten) => [...new Set(parts.flatMap((one) => one[part]))];
+  const document = {
+    forgotten: all("forgotten"),
+    fenced: all("fenced"),
+    evidence: all("evidence"),
+    redacted: all("redacted"),
+    busy: all("busy"),
+  };
+  return show(document, context, { ids, contents: new Map(facts.map(({ id, content }) => [id, content])) });
+};
+
+interface Forgotten {
+  readonly forgotten: readonly string[];
+  readonly fenced: readonly string[];
+  readonly evidence: readonly string[];
+  readonly redacted: readonly string[];
+  readonly busy: readonly string[];
+}
+
+interface Asked {
+  readonly ids: readonly string[];
+  readonly contents: ReadonlyMap<string, string>;
+}
+
+async function show(document: Forgotten, { format, output }: Printing, { ids, contents }: Asked): Promise<number> {
+  const { forgotten, fenced, evidence, redacted, busy } = document;
+  if (format === "json") {
+    await output.json(document);
+    return busy.length === 0 ? 0 : 1;
+  }
+  for (const id of ids.filter((one) => !forgotten.includes(one)))
+    await output.line(`Forgotten before, and erased now: ${id}.`);
+  for (const id of forgotten) await output.line(`Forgot ${id}: ${printable(contents.get(id) ?? "")}`);
+  if (fenced.length > 0) await output.line(`Nothing is learned again from ${fenced.join(", ")}.`);
+  if (evidence.length > 0) await output.line(`No longer in the prompt of ${evidence.join(", ")}.`);
+  if (redacted.length > 0) await output.line(`Erased ${redacted.join(", ")}.`);
+  for (const threadId of busy)
+    output.note(`Thread "${threadId}" is in use and still shows it: forget again when it has ended.`);
+  return busy.length === 0 ? 0 : 1;
+}

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { Run } from "../command/command.ts";
+import type { Printing, Remote, Run } from "../command/command.ts";
 import { Failure } from "../command/failure.ts";
 import { type MemoryOptions, withMemory } from "../home/memory-home.ts";
 
@@ -11,10 +11,24 @@ export const run: Run<MemoryOptions> = (input, context) =>
       throw new Failure("unreadable", `${path} is no memory.json: ${imported.reason}. Nothing was imported.`);
     const { facts, known, sections, notes } = imported;
     for (const note of notes) context.output.note(note);
-    if (context.format === "json") await context.output.json({ imported: facts, known, sections });
-    else await context.output.line(`Imported ${facts} facts and ${sections} sections; ${known} were known.`);
-    return 0;
+    return show({ imported: facts, known, sections }, context);
   });
+
+export const remote: Remote<MemoryOptions> = async ({ positionals, options: { agent } }, context) =>
+  show(await context.server.send("POST", "/api/memory/import", read(positionals[0]!) as object, { agent }), context);
+
+interface Imported {
+  readonly imported: number;
+  readonly known: number;
+  readonly sections: number;
+}
+
+async function show(document: Imported, { format, output }: Printing): Promise<number> {
+  const { imported, known, sections } = document;
+  if (format === "json") await output.json(document);
+  else await output.line(`Imported ${imported} facts and ${sections} sections; ${known} were known.`);
+  return 0;
+}
 
 function read(path: string): unknown {
   let text: string;

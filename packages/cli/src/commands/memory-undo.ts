@@ -1,4 +1,4 @@
-import type { Run } from "../command/command.ts";
+import type { Printing, Remote, Run } from "../command/command.ts";
 import { Failure } from "../command/failure.ts";
 import { type MemoryOptions, withMemory } from "../home/memory-home.ts";
 
@@ -10,10 +10,17 @@ export const run: Run<MemoryOptions> = (input, context) =>
       const later = result.reason === "changed-since" ? ` by ${result.later}: take that back first` : "";
       throw new Failure(result.reason, `${WHY[result.reason]}${later}.`);
     }
-    if (context.format === "json") await context.output.json({ undone: result.undone });
-    else await context.output.line(`Took back ${result.undone.join(", ")}.`);
-    return 0;
+    return show({ undone: result.undone }, context);
   });
+
+export const remote: Remote<MemoryOptions> = async ({ positionals: [change], options: { agent } }, context) =>
+  show(await context.server.send("POST", "/api/memory/undo", { change }, { agent }), context);
+
+async function show(document: { readonly undone: readonly string[] }, { format, output }: Printing): Promise<number> {
+  if (format === "json") await output.json(document);
+  else await output.line(`Took back ${document.undone.join(", ")}.`);
+  return 0;
+}
 
 const WHY = {
   nothing: "There is nothing to take back",

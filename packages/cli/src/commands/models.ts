@@ -1,12 +1,15 @@
 import { modelsDocument } from "palimpsest/internal/documents";
 import type { ModelPrices } from "palimpsest/models";
-import type { Run } from "../command/command.ts";
+import type { Printing, Remote, Run } from "../command/command.ts";
 import { grouped } from "../terminal/grouped.ts";
 import { table } from "../terminal/table.ts";
 
-export const run: Run = async (_input, context) => {
-  const { output, format, located } = context;
-  const document = modelsDocument(await located.settings(), process.env);
+export const run: Run = async (_input, context) =>
+  show(modelsDocument(await context.located.settings(), process.env), context);
+
+export const remote: Remote = async (_input, context) => show(await context.server.get("/api/models"), context);
+
+async function show(document: ReturnType<typeof modelsDocument>, { output, format }: Printing): Promise<number> {
   const { configured, possible } = document;
   if (format === "json") {
     await output.json(document);
@@ -29,7 +32,7 @@ export const run: Run = async (_input, context) => {
     await output.line(`Could be used: ${from} ($${variable} is set), for example ${model}.`);
   if (configured.length === 0) output.note('"palimpsest config init" writes a configuration.');
   return 0;
-};
+}
 
 const WINDOW_SOURCES = { config: "max_input_tokens", table: "known", fallback: "assumed" } as const;
 const PRICE_SOURCES: Readonly<Record<ModelPrices["source"], string>> = { config: "pricing", table: "list" };

@@ -1,8 +1,10 @@
+import { pinDocument } from "palimpsest/internal/documents";
 import { withWriter } from "palimpsest/internal/threads";
 import { pin } from "palimpsest/threads";
 import { wholeNumber } from "../command/arguments.ts";
-import type { Run } from "../command/command.ts";
+import type { Printing, Remote, Run } from "../command/command.ts";
 import { Failure } from "../command/failure.ts";
+import { threadPath } from "../command/server.ts";
 import { busy, missingThread, withThread } from "../home/home.ts";
 
 export const run: Run<{ readonly off?: boolean }> = async ({ positionals, options }, context) => {
@@ -21,7 +23,18 @@ export const run: Run<{ readonly off?: boolean }> = async ({ positionals, option
       `Record ${target} of "${threadId}" is not a message: "palimpsest replay ${threadId}" shows their numbers.`,
     );
   if (result.kind !== "committed") throw busy(threadId);
-  if (context.format === "json") await context.output.json({ thread: threadId, pinned: target, on: on === "on" });
-  else await context.output.line(`${on === "on" ? "Pinned" : "Unpinned"} message ${target} of ${threadId}.`);
-  return 0;
+  return show(pinDocument(threadId, target, on === "on"), context);
 };
+
+export const remote: Remote<{ readonly off?: boolean }> = async ({ positionals, options }, context) => {
+  const seq = wholeNumber(positionals[1]!, "SEQ", 1);
+  const body = { seq, on: options.off !== true };
+  return show(await context.server.send("POST", threadPath(positionals[0]!, "/pin"), body), context);
+};
+
+async function show(document: ReturnType<typeof pinDocument>, { format, output }: Printing): Promise<number> {
+  const { thread, pinned, on } = document;
+  if (format === "json") await output.json(document);
+  else await output.line(`${on ? "Pinned" : "Unpinned"} message ${pinned} of ${thread}.`);
+  return 0;
+}

@@ -1,5 +1,7 @@
 import { redo } from "palimpsest/threads";
-import type { Run } from "../command/command.ts";
-import { takeBack } from "./undo.ts";
+import type { Remote, Run } from "../command/command.ts";
+import { remoteRedo, takeBack } from "./undo.ts";
 
 export const run: Run = ({ positionals }, context) => takeBack(context, positionals[0]!, redo);
+
+export const remote: Remote = ({ positionals }, context) => remoteRedo(positionals[0]!, context);

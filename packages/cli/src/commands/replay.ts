@@ -1,8 +1,9 @@
 import type { MessageRecord } from "@palimpsest/core/log";
-import { shapeOf } from "@palimpsest/core/message";
+import { type Dialect, type Shape, shapeOf } from "@palimpsest/core/message";
 import { replayDocument } from "palimpsest/internal/documents";
 import { replay, type ThreadDeps } from "palimpsest/threads";
-import type { Run } from "../command/command.ts";
+import type { Remote, Run } from "../command/command.ts";
+import { textPieces, threadPath } from "../command/server.ts";
 import { withThread } from "../home/home.ts";
 import { writeMessage } from "../terminal/message-text.ts";
 
@@ -14,6 +15,30 @@ export const run: Run<{ readonly raw?: boolean }> = async ({ positionals, option
   await withThread(context, threadId, (deps) => output.stream(write(deps, threadId), { signal, as }));
   return 0;
 };
+
+/** Where the prompt shows a summary isn't marked: a route gives what was said. */
+export const remote: Remote<{ readonly raw?: boolean }> = async ({ positionals, options }, context) => {
+  const { format, output, signal, server } = context;
+  const path = threadPath(positionals[0]!, "/messages");
+  if (format === "json" || options.raw) {
+    const response = await server.open(path, { query: options.raw ? { as: "jsonl" } : {} });
+    await output.stream(textPieces(response), { signal, as: options.raw ? "exact" : "json" });
+    return 0;
+  }
+  const { dialect, messages, seqs } = await server.get<Said>(path);
+  const shape = shapeOf(dialect ?? "ai-sdk") as unknown as Shape<object>;
+  for (const [index, message] of messages.entries()) {
+    signal.throwIfAborted();
+    await output.write(`${writeMessage(message, shape, `#${seqs[index]}`)}\n`);
+  }
+  return 0;
+};
+
+interface Said {
+  readonly dialect: Dialect | null;
+  readonly messages: readonly object[];
+  readonly seqs: readonly number[];
+}
 
 async function* raw(deps: ThreadDeps, threadId: string): AsyncGenerator<string> {
   for await (const { body } of replay(deps, threadId)) yield `${body}\n`;

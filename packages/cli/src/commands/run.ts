@@ -4,15 +4,17 @@ import type { ConfiguredAgent, ThreadCost } from "palimpsest/assistant";
 import type { Home } from "palimpsest/internal/home";
 import { addUsage } from "palimpsest/internal/models";
 import type { Context, Run } from "../command/command.ts";
-import { Failure, sentence, UsageError } from "../command/failure.ts";
+import { Failure, sentence } from "../command/failure.ts";
 import { programName } from "../command/program-name.ts";
 import { askedText, unfinishedNote, verdictOf } from "../home/approvals.ts";
 import { ask, canAsk } from "../home/ask.ts";
 import { compactionProgress } from "../home/compaction-progress.ts";
 import { busy, patience, waitingNote, whose, withHome } from "../home/home.ts";
-import { readStdin } from "../home/stdin.ts";
 import { checkTalk, chosenThread, chosenWorkspace, requireModel, type TalkOptions } from "../home/talk.ts";
 import { duration } from "../terminal/duration.ts";
+import { promptOf } from "./prompt.ts";
+
+export { remote } from "./run-remote.ts";
 
 export const run: Run<TalkOptions> = async ({ positionals, options }, context) => {
   const waitMs = patience(options.wait);
@@ -112,19 +114,6 @@ async function learn(memory: ConfiguredAgent["memory"], { output }: Context): Pr
     const why = sentence(errorText(error));
     output.note(`warning: nothing could be learned from this now; it is kept for later: ${why}`);
   }
-}
-
-/** PROMPT, what comes through a pipe, or with "-" behind it both. */
-async function promptOf([given, rest]: readonly string[], { signal }: Context): Promise<string> {
-  if (rest !== undefined && rest !== "-")
-    throw new UsageError(`"${rest}" is one argument too many; put words that belong together in quotes.`);
-  const isPiped = given === "-" || rest === "-" || (given === undefined && process.stdin.isTTY !== true);
-  const argument = given === "-" ? "" : (given ?? "");
-  const prompt = [argument, ...(isPiped ? [(await readStdin(signal)).toString("utf8")] : [])]
-    .filter((text) => text.trim() !== "")
-    .join("\n\n");
-  if (prompt === "") throw new UsageError("PROMPT is empty: say what the agent should do, or pipe it in.");
-  return prompt;
 }
 
 interface Told {

@@ -1,13 +1,18 @@
-import { createSnippets } from "@palimpsest/core/recall";
 import { searchDocument } from "palimpsest/internal/documents";
 import { type SearchOutcome, searchAll, searchThread } from "palimpsest/recall";
-import type { Context, Input, Run } from "../command/command.ts";
+import type { Context, Input, Printing, Remote, Run } from "../command/command.ts";
 import { UsageError } from "../command/failure.ts";
+import { threadPath } from "../command/server.ts";
 import { missingThread, withHome, withThread } from "../home/home.ts";
 import { inBold, NOTHING_FOUND } from "../terminal/found-words.ts";
 import { plain } from "../terminal/terminal-text.ts";
 
-export const run: Run<{ readonly limit?: number; readonly all?: boolean }> = async (input, context) => {
+interface Options {
+  readonly limit?: number;
+  readonly all?: boolean;
+}
+
+export const run: Run<Options> = async (input, context) => {
   const { limit: k = 10, all = false } = input.options;
   const [threadId, question] = words(input, all);
   const outcome =
@@ -15,25 +20,33 @@ export const run: Run<{ readonly limit?: number; readonly all?: boolean }> = asy
   if (outcome.kind === "nothing" && outcome.reason === "missing") throw missingThread(context, threadId ?? "");
   if (outcome.unindexed !== undefined)
     context.output.note(`${outcome.unindexed} records could not be searched: the index can't be written here.`);
-  if (context.format === "json") {
-    await context.output.json(searchDocument(question, outcome, { all }));
+  return show(searchDocument(question, outcome, { all }), context);
+};
+
+export const remote: Remote<Options> = async (input, context) => {
+  const { limit, all = false } = input.options;
+  const [threadId, q] = words(input, all);
+  const path = threadId === null ? "/api/search" : threadPath(threadId, "/search");
+  return show(await context.server.get(path, { q, limit }), context);
+};
+
+async function show(document: ReturnType<typeof searchDocument>, { format, output }: Printing): Promise<number> {
+  if (format === "json") {
+    await output.json(document);
     return 0;
   }
-  const hits = outcome.kind === "found" ? outcome.hits : [];
-  const snippetOf = createSnippets(question);
   // A neighbor of what matches counts for an agent; a person asked for the words.
-  const shown = hits
-    .map((hit) => ({ ...hit, snippet: snippetOf(hit.text) }))
-    .filter((hit) => hit.snippet.marks.length > 0);
-  for (const { threadId: of, seq, at, role, snippet } of shown) {
-    await context.output.line(`${all ? `${of} ` : ""}#${seq} ${role} ${at}`);
-    const words = context.output.color ? inBold(snippet) : plain(snippet.text);
-    await context.output.styled(`${words.replaceAll(/^/gm, "  ")}\n\n`);
+  const shown = document.hits.filter(({ marks }) => marks.length > 0);
+  for (const { thread, seq, at, role, snippet: text, marks } of shown) {
+    await output.line(`${thread === undefined ? "" : `${thread} `}#${seq} ${role} ${at}`);
+    const words = output.color ? inBold({ text, marks }) : plain(text);
+    await output.styled(`${words.replaceAll(/^/gm, "  ")}\n\n`);
   }
-  if (outcome.kind === "nothing") context.output.note(NOTHING_FOUND[outcome.reason]);
-  else if (shown.length === 0) context.output.note(NOTHING_FOUND["no-match"]);
+  const { reason } = document;
+  if (reason !== undefined) output.note(NOTHING_FOUND[reason]);
+  else if (shown.length === 0) output.note(NOTHING_FOUND["no-match"]);
   return 0;
-};
+}
 
 /** The thread (null: all of them) and what is asked. */
 function words({ positionals }: Input, all: boolean): [string | null, string] {

@@ -1,8 +1,10 @@
 import { deleteInHome } from "palimpsest/internal/assistant";
+import { deleteDocument } from "palimpsest/internal/documents";
 import type { Home } from "palimpsest/internal/home";
 import type { Scrubbed } from "palimpsest/stores";
-import type { Context, Run } from "../command/command.ts";
+import type { Context, Printing, Remote, Run } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
+import { threadPath } from "../command/server.ts";
 import { ask, canAsk, isYes } from "../home/ask.ts";
 import { busy, missingThread, noteScrubbed, requireThreadId, withHome } from "../home/home.ts";
 import { listThreads, matcherOf } from "../home/list-threads.ts";
@@ -31,6 +33,20 @@ export const run: Run<Options> = async ({ positionals, options }, context) => {
     return single ? deleteOne(home, threads[0]!, context) : deleteAll(home, threads, context);
   });
 };
+
+export const remote: Remote<Options> = async ({ positionals }, context) => {
+  const { server, format, output } = context;
+  const [threadId, another] = positionals;
+  if (threadId === undefined || another !== undefined || threadId.includes("*"))
+    throw new UsageError("With --server one thread is deleted, by its name: palimpsest threads delete T");
+  return show(await server.send("DELETE", threadPath(threadId)), { format, output });
+};
+
+async function show(document: ReturnType<typeof deleteDocument>, { format, output }: Printing): Promise<number> {
+  if (format === "json") await output.json(document);
+  else await output.line(`Deleted ${document.thread}.`);
+  return 0;
+}
 
 /** A name must be there; of a pattern there may be none. */
 async function chosen(
@@ -79,9 +95,7 @@ async function deleteOne(home: Home, threadId: string, context: Context): Promis
   if (result.kind === "busy") throw busy(result.threadId, result.expiresAt);
   if (result.kind === "missing") throw missingThread(context, threadId);
   noteScrubbed(context, result.scrubbed);
-  if (context.format === "json") await context.output.json({ thread: threadId, deleted: true });
-  else await context.output.line(`Deleted ${threadId}.`);
-  return 0;
+  return show(deleteDocument(threadId), context);
 }
 
 async function deleteAll(home: Home, threads: readonly string[], context: Context): Promise<number> {

@@ -1,6 +1,8 @@
 import { MOST_TITLE, renameThread, titleFrom } from "palimpsest/internal/assistant";
-import type { Run } from "../command/command.ts";
+import { renameDocument } from "palimpsest/internal/documents";
+import type { Printing, Remote, Run } from "../command/command.ts";
 import { UsageError } from "../command/failure.ts";
+import { threadPath } from "../command/server.ts";
 import { busy, missingThread, withThread } from "../home/home.ts";
 
 export const run: Run = async ({ positionals }, context) => {
@@ -11,7 +13,16 @@ export const run: Run = async ({ positionals }, context) => {
   if (held.kind === "missing") throw missingThread(context, threadId);
   if (held.kind === "busy") throw busy(threadId, held.expiresAt);
   if (held.value.kind !== "committed") throw busy(threadId);
-  if (context.format === "json") await context.output.json({ thread: threadId, title });
-  else await context.output.line(`${threadId} is called ${JSON.stringify(title)} now.`);
-  return 0;
+  return show(renameDocument(threadId, title), context);
 };
+
+export const remote: Remote = async ({ positionals }, context) => {
+  const [threadId, title] = positionals as [string, string];
+  return show(await context.server.send("PATCH", threadPath(threadId), { title }), context);
+};
+
+async function show(document: ReturnType<typeof renameDocument>, { format, output }: Printing): Promise<number> {
+  if (format === "json") await output.json(document);
+  else await output.line(`${document.thread} is called ${JSON.stringify(document.title)} now.`);
+  return 0;
+}

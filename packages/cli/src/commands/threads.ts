@@ -5,9 +5,11 @@ import { threadFolder } from "palimpsest/internal/compaction";
 import { threadDocument } from "palimpsest/internal/documents";
 import type { Home } from "palimpsest/internal/home";
 import type { ThreadSummary } from "palimpsest/stores";
-import type { Context, Run } from "../command/command.ts";
+import type { Context, Printing, Remote, Run } from "../command/command.ts";
+import { UsageError } from "../command/failure.ts";
 import { withHome } from "../home/home.ts";
 import { listThreads } from "../home/list-threads.ts";
+import { remoteThreads } from "../home/remote-threads.ts";
 import { localTime } from "../terminal/local-time.ts";
 import { megabytes } from "../terminal/megabytes.ts";
 import { table } from "../terminal/table.ts";
@@ -22,15 +24,35 @@ interface Options {
 }
 
 export const run: Run<Options> = async ({ options }, context) => {
-  const { all = false, tree = false, sizes = false } = options;
   const threads = (await context.located.hasStore()) ? await listed(options, context) : [];
   const flat = threads.map(({ bytes, ...summary }) => ({
     ...threadDocument(summary),
     ...(bytes !== null && { bytes }),
   }));
+  return show(flat, options, context, () => nothing(options, context));
+};
+
+export const remote: Remote<Options> = async ({ options }, context) => {
+  const { limit = Number.POSITIVE_INFINITY, all, sizes, "older-than": days } = options;
+  if (all === true || sizes === true) throw new UsageError("--all and --sizes look into a home: leave --server out.");
+  const before = days === undefined ? null : new Date(Date.now() - days * 86_400_000).toISOString();
+  const threads = (await remoteThreads(context, before === null ? limit : Number.POSITIVE_INFINITY))
+    .filter(({ updatedAt }) => before === null || updatedAt < before)
+    .slice(0, limit);
+  return show(threads, options, context, () => `No threads at ${context.server.url}.`);
+};
+
+type Row = ReturnType<typeof threadDocument> & { readonly bytes?: number };
+
+async function show(
+  flat: readonly Row[],
+  { all = false, tree = false, sizes = false }: Options,
+  context: Printing,
+  empty: () => string,
+): Promise<number> {
   const rows = tree ? treeOfEach(flat) : flat.map((row) => ({ ...row, depth: 0 }));
   if (context.format === "json") await context.output.json({ threads: tree ? rows : flat });
-  else if (rows.length === 0) context.output.note(nothing(options, context));
+  else if (rows.length === 0) context.output.note(empty());
   else
     await context.output.line(
       table(
@@ -47,7 +69,7 @@ export const run: Run<Options> = async ({ options }, context) => {
       ),
     );
   return 0;
-};
+}
 
 type Listed = ThreadSummary & { readonly bytes: number | null };
 

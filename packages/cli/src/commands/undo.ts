@@ -2,8 +2,9 @@ import { takeBackInHome } from "palimpsest/internal/assistant";
 import { undoneDocument } from "palimpsest/internal/documents";
 import { redo, type Undone, undo } from "palimpsest/threads";
 import { wholeNumber } from "../command/arguments.ts";
-import type { Context, Run } from "../command/command.ts";
+import type { Context, Printing, Remote, RemoteContext, Run } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
+import { threadPath } from "../command/server.ts";
 import { busy, missingThread, withThread } from "../home/home.ts";
 
 export const run: Run<{ readonly redo?: boolean }> = async ({ positionals, options }, context) => {
@@ -13,6 +14,33 @@ export const run: Run<{ readonly redo?: boolean }> = async ({ positionals, optio
   if (target !== undefined) throw new UsageError("--redo takes back the newest undo and needs no SEQ.");
   return takeBack(context, threadId, redo);
 };
+
+export const remote: Remote<{ readonly redo?: boolean }> = async ({ positionals, options }, context) => {
+  const [threadId, seq] = positionals as [string, string?];
+  if (options.redo === true) return remoteRedo(threadId, context);
+  const body = seq === undefined ? {} : { seq: wholeNumber(seq, "SEQ", 1) };
+  return show(await context.server.send("POST", threadPath(threadId, "/undo"), body), context);
+};
+
+export async function remoteRedo(threadId: string, context: RemoteContext): Promise<number> {
+  return show(await context.server.send("POST", threadPath(threadId, "/redo")), context);
+}
+
+async function show(document: UndoneDocument, { format, output }: Printing): Promise<number> {
+  const { thread, undone, redone } = document;
+  if (format === "json") await output.json(document);
+  else if (undone !== undefined)
+    await output.line(`Took back record ${undone} of ${thread}. "palimpsest redo ${thread}" brings it back.`);
+  else await output.line(`Took back the undo (record ${redone}) of ${thread}.`);
+  return 0;
+}
+
+interface UndoneDocument {
+  readonly thread: string;
+  readonly undone?: number;
+  readonly redone?: number;
+  readonly seq: number;
+}
 
 /** Undo and redo: the record, the part files, the report. */
 export async function takeBack(context: Context, threadId: string, act: typeof redo): Promise<number> {
@@ -29,16 +57,8 @@ export async function takeBack(context: Context, threadId: string, act: typeof r
 async function report(context: Context, threadId: string, undone: Undone): Promise<number> {
   switch (undone.kind) {
     case "undone":
-      if (context.format === "json") await context.output.json(undoneDocument(threadId, undone));
-      else
-        await context.output.line(
-          `Took back record ${undone.of} of ${threadId}. "palimpsest redo ${threadId}" brings it back.`,
-        );
-      return 0;
     case "redone":
-      if (context.format === "json") await context.output.json(undoneDocument(threadId, undone));
-      else await context.output.line(`Took back the undo (record ${undone.of}) of ${threadId}.`);
-      return 0;
+      return show(undoneDocument(threadId, undone), context);
     case "refused":
       throw new Failure(undone.reason, refusal(threadId, undone));
     case "missing":

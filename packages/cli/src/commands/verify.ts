@@ -1,8 +1,9 @@
 import { verifyDocument } from "palimpsest/internal/documents";
 import { everyThread, everyUser } from "palimpsest/stores";
 import { verify } from "palimpsest/threads";
-import type { Context, Run } from "../command/command.ts";
+import type { Context, Printing, Remote, Run } from "../command/command.ts";
 import { UsageError } from "../command/failure.ts";
+import { threadPath } from "../command/server.ts";
 import { missingThread, withHome, withThread } from "../home/home.ts";
 import { counted } from "../terminal/counted.ts";
 import { throttled } from "../terminal/throttled.ts";
@@ -16,15 +17,29 @@ export const run: Run<{ readonly all?: boolean }> = async ({ positionals, option
   if (threadId === undefined) throw new UsageError("T is missing. Usage: palimpsest verify T, or verify --all");
   const verdict = await withThread(context, threadId, (deps) => verify(deps, threadId));
   if (verdict.kind === "missing") throw missingThread(context, threadId);
-  const document = verifyDocument(verdict);
-  const { records, redacted, firstBad } = document;
-  if (context.format === "json") await context.output.json(document);
-  else if (firstBad === undefined) {
-    await context.output.line(`${threadId}: ${counted(records, "record")}, the chain is whole.`);
-  } else context.output.note(`palimpsest: ${threadId} is not as it was written. ${firstBad.detail}.`);
-  if (redacted.length > 0 && context.format === "text") context.output.note(`redacted: ${redacted.join(", ")}`);
-  return firstBad === undefined ? 0 : 1;
+  return show(threadId, verifyDocument(verdict), context);
 };
+
+export const remote: Remote<{ readonly all?: boolean }> = async ({ positionals, options }, context) => {
+  const threadId = positionals[0];
+  if (options.all === true || threadId === undefined)
+    throw new UsageError("With --server one thread is verified: palimpsest verify T");
+  return show(threadId, await context.server.send("POST", threadPath(threadId, "/verify")), context);
+};
+
+async function show(
+  threadId: string,
+  document: ReturnType<typeof verifyDocument>,
+  { format, output }: Printing,
+): Promise<number> {
+  const { records, redacted, firstBad } = document;
+  if (format === "json") await output.json(document);
+  else if (firstBad === undefined) {
+    await output.line(`${threadId}: ${counted(records, "record")}, the chain is whole.`);
+  } else output.note(`palimpsest: ${threadId} is not as it was written. ${firstBad.detail}.`);
+  if (redacted.length > 0 && format === "text") output.note(`redacted: ${redacted.join(", ")}`);
+  return firstBad === undefined ? 0 : 1;
+}
 
 /** Every thread of every user; only reads. */
 async function verifyAll(context: Context): Promise<number> {

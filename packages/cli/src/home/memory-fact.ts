@@ -1,6 +1,7 @@
 /** What the commands on facts share: which one is meant, its options, and what to say when it is refused. */
+import type { Fact } from "@palimpsest/core/memory";
 import type { NewFact } from "palimpsest/memory";
-import type { Input } from "../command/command.ts";
+import type { Input, RemoteContext } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
 import type { MemoryOptions, OpenMemory } from "./memory-home.ts";
 
@@ -32,7 +33,24 @@ export async function factId(
 ): Promise<string> {
   const { facts } = await service.show(scope);
   const forgotten = (which === "known" ? [] : await service.history(scope)).filter(({ kind }) => kind === "forget");
-  const ids = [...new Set([...facts.map(({ id }) => id), ...forgotten.map(({ target }) => target)])];
+  return meantId([...facts.map(({ id }) => id), ...forgotten.map(({ target }) => target)], name);
+}
+
+/** The same of a gateway's. */
+export async function remoteFactId(
+  { server }: RemoteContext,
+  name: string,
+  agent: string | undefined,
+): Promise<string> {
+  const { facts } = await server.get<{ facts: readonly Fact[] }>("/api/memory/facts", { agent });
+  return meantId(
+    facts.map(({ id }) => id),
+    name,
+  );
+}
+
+function meantId(known: readonly string[], name: string): string {
+  const ids = [...new Set(known)];
   if (ids.includes(name)) return name;
   const meant = name.length < 4 ? [] : ids.filter((id) => id.startsWith(name));
   if (meant.length === 1) return meant[0]!;

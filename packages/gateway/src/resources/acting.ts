@@ -1,7 +1,14 @@
 /** Acts on a thread, each one a record that can be looked at later, and most of them taken back. */
 import type { OnCompactionEvent } from "palimpsest/compaction";
 import { compactInHome, forkInHome, takeBackInHome } from "palimpsest/internal/assistant";
-import { compactDocument, redactDocument, undoneDocument, verifyDocument } from "palimpsest/internal/documents";
+import {
+  compactDocument,
+  forkDocument,
+  pinDocument,
+  redactDocument,
+  undoneDocument,
+  verifyDocument,
+} from "palimpsest/internal/documents";
 import type { Home } from "palimpsest/internal/home";
 import { eraseMessage } from "palimpsest/internal/memory";
 import { withWriter } from "palimpsest/internal/threads";
@@ -77,7 +84,7 @@ export const actingRoutes: readonly Route[] = [
       const forked = await forkInHome(call.home, id, { as, at });
       switch (forked.kind) {
         case "forked":
-          return { thread: forked.threadId, parent: id, at: forked.at };
+          return forkDocument(id, forked);
         case "exists":
           throw new ProblemError(409, "exists", `there is a thread ${JSON.stringify(forked.threadId)} already`);
         case "beyond-end":
@@ -104,7 +111,7 @@ export const actingRoutes: readonly Route[] = [
       if (held.kind === "busy") throw busy(id, held.expiresAt);
       if (held.value.kind === "no-message") throw noMessage(target);
       if (held.value.kind !== "committed") throw busy(id);
-      return { thread: id, pinned: target, on };
+      return pinDocument(id, target, on);
     },
   }),
   route({

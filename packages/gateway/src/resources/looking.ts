@@ -94,8 +94,8 @@ export const lookingRoutes: readonly Route[] = [
       const prompt = await threadPrompt(home.store, id, options);
       if (prompt.kind === "missing") throw missing(id);
       const cost = (await home.configuration()) === null ? null : await home.cost(id);
-      const { groups, parts, ...document } = contextDocument(id, prompt, cost);
-      return { ...document, groups, parts: { ...parts } };
+      const document = contextDocument(id, prompt, cost);
+      return { ...document, parts: { ...document.parts } };
     },
   }),
   route({

@@ -261,8 +261,8 @@ async function settingsOf(home: Home) {
   return shownSettings;
 }
 
-function shown({ facts, ...rest }: MemoryDocument) {
-  return { ...rest, facts: facts.map(open) };
+function shown(one: MemoryDocument) {
+  return { ...one, facts: one.facts.map(open) };
 }
 
 /** As a document that may have more fields than its schema names. */

@@ -1,7 +1,13 @@
 /** Threads: listed, made, renamed, deleted, filled from a file, and read as they are in the log. */
 import { importFile } from "palimpsest/import";
 import { deleteInHome, MOST_TITLE, renameThread, titleFrom } from "palimpsest/internal/assistant";
-import { importDocument, replayDocument, threadDocument } from "palimpsest/internal/documents";
+import {
+  deleteDocument,
+  importDocument,
+  renameDocument,
+  replayDocument,
+  threadDocument,
+} from "palimpsest/internal/documents";
 import { createThread, replay, type ThreadDeps } from "palimpsest/threads";
 import { z } from "zod";
 import { mayAct } from "../access/admit.ts";
@@ -90,7 +96,7 @@ export const threadRoutes: readonly Route[] = [
       if (held.kind === "missing") throw missing(id);
       if (held.kind === "busy") throw busy(id, held.expiresAt);
       if (held.value.kind !== "committed") throw busy(id);
-      return { thread: id, title: name };
+      return renameDocument(id, name);
     },
   }),
   route({
@@ -105,7 +111,7 @@ export const threadRoutes: readonly Route[] = [
       const result = await deleteInHome(call.home, id);
       if (result.kind === "missing") throw missing(id);
       if (result.kind === "busy") throw busy(result.threadId, result.expiresAt);
-      return { thread: id, deleted: true as const };
+      return deleteDocument(id);
     },
   }),
   route({

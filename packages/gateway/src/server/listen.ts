@@ -8,6 +8,17 @@ import { GatewayError } from "./gateway-error.ts";
 export interface ListenOptions {
   readonly host: string;
   readonly port: number;
+  /** How long a client may take; ours unless told. */
+  readonly limits?: ClientLimits;
+}
+
+interface ClientLimits {
+  readonly headersTimeout: number;
+  readonly requestTimeout: number;
+  readonly keepAliveTimeout: number;
+  readonly maxHeaderSize: number;
+  /** How often somebody looks whether one took too long. */
+  readonly connectionsCheckingInterval: number;
 }
 
 export interface Listening {
@@ -20,14 +31,20 @@ export interface Listening {
 type Fetch = Parameters<typeof getRequestListener>[0];
 
 /** A client gets this long for its headers, a whole request, and to say something on a kept connection. */
-const LIMITS = { headersTimeout: 15_000, requestTimeout: 300_000, keepAliveTimeout: 65_000, maxHeaderSize: 16_384 };
+export const LIMITS: ClientLimits = {
+  headersTimeout: 15_000,
+  requestTimeout: 300_000,
+  keepAliveTimeout: 65_000,
+  maxHeaderSize: 16_384,
+  connectionsCheckingInterval: 5_000,
+};
 
-export async function listen(fetch: Fetch, { host, port }: ListenOptions): Promise<Listening> {
+export async function listen(fetch: Fetch, { host, port, limits = LIMITS }: ListenOptions): Promise<Listening> {
   const answer = getRequestListener(fetch, {
     overrideGlobalObjects: false,
     errorHandler: () => problemResponse({ status: 400, code: "bad-request", message: "this is no valid request" }),
   });
-  const server = createServer(LIMITS, (incoming, outgoing) => void answer(incoming, outgoing));
+  const server = createServer(limits, (incoming, outgoing) => void answer(incoming, outgoing));
   server.on("clientError", refuse);
   await started(server, { host, port });
   const { port: actual } = server.address() as AddressInfo;

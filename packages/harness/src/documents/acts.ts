@@ -18,6 +18,22 @@ export function undoneDocument(
   return kind === "undone" ? { thread: threadId, undone: of, seq } : { thread: threadId, redone: of, seq };
 }
 
+export function forkDocument(parent: string, { threadId, at }: { readonly threadId: string; readonly at: number }) {
+  return { thread: threadId, parent, at };
+}
+
+export function pinDocument(threadId: string, seq: number, on: boolean) {
+  return { thread: threadId, pinned: seq, on };
+}
+
+export function renameDocument(threadId: string, title: string) {
+  return { thread: threadId, title };
+}
+
+export function deleteDocument(threadId: string) {
+  return { thread: threadId, deleted: true as const };
+}
+
 export function redactDocument(
   threadId: string,
   result: Extract<ErasedMessage, { readonly threads: readonly string[] }>,

@@ -1,5 +1,13 @@
 /** What a command prints with `--json` and the gateway answers to the route of the same name: the same document, made here. */
-export { compactDocument, redactDocument, undoneDocument } from "./acts.ts";
+export {
+  compactDocument,
+  deleteDocument,
+  forkDocument,
+  pinDocument,
+  redactDocument,
+  renameDocument,
+  undoneDocument,
+} from "./acts.ts";
 export { skillsDocument, subagentsDocument } from "./catalog.ts";
 export { modelsDocument } from "./models.ts";
 export { contextDocument, requestDocument, searchDocument, viewDocument } from "./prompts.ts";
