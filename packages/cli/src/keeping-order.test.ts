@@ -180,3 +180,27 @@ test("Ctrl-C during upkeep ends it, or it had finished and says so; either way n
   assert.equal((await at.json("verify", "--all")).document["threads"], 150);
   assert.equal((await at.run("doctor")).code, 0);
 });
+
+test("Ctrl-C before the first answer on a long imported thread stops the run, and the thread is free at once", async (t) => {
+  const at = desk(t);
+  const message = (n: number) => ({
+    role: n % 2 ? "assistant" : "user",
+    content: `${n}: ${"nested groups fail ".repeat(12)}`,
+  });
+  const lines = Array.from({ length: 6000 }, (_, n) => JSON.stringify(message(n)));
+  assert.equal((await at.run("import", at.file("long.jsonl", lines.join("\n")), "--thread", "long")).code, 0);
+  const env = { ...CLEAN, PALIMPSEST_HOME: at.home };
+  const args = ["--conditions=palimpsest-source", "--import", AS_TERMINAL, BINARY, "run", "hello", "--thread", "long"];
+  const child = spawn(process.execPath, args, { env });
+  const ended = once(child, "exit");
+  let told = "";
+  // It says that it reads before it does.
+  child.stderr.on("data", (chunk) => {
+    if (told === "") child.kill("SIGINT");
+    told += chunk;
+  });
+  const [code] = await ended;
+  assert.match(told, /reading 6,000 messages/);
+  assert.equal(code, 130, told);
+  assert.equal((await at.run("run", "hello again", "--thread", "long", "--wait", "0")).code, 0);
+});

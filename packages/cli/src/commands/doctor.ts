@@ -44,7 +44,7 @@ async function checksOf(context: Context, derived: "skip" | "rebuild"): Promise<
     folders: context.store === null ? "own" : "shared",
     onProgress: throttled(
       context.output,
-      (done, threadId) => `${threadId}: ${counted(done, "thread")} made anew before it`,
+      (done, threadId) => `reading ${threadId} (${counted(done, "thread")} done) ...`,
     ),
     reasons: { home: HOME_REASONS[place.reason], config: chosen === null ? "" : CONFIG_REASONS[chosen.reason] },
     open: isStoreThere(target) ? () => openStore(target, { access: derived === "skip" ? "read" : "write" }) : null,

@@ -12,6 +12,7 @@ import { compactionProgress } from "../home/compaction-progress.ts";
 import { busy, patience, waitingNote, whose, withHome } from "../home/home.ts";
 import { checkTalk, chosenThread, chosenWorkspace, requireModel, type TalkOptions } from "../home/talk.ts";
 import { duration } from "../terminal/duration.ts";
+import { grouped } from "../terminal/grouped.ts";
 import { promptOf } from "./prompt.ts";
 
 export { remote } from "./run-remote.ts";
@@ -37,6 +38,7 @@ export const run: Run<TalkOptions> = async ({ positionals, options }, context) =
     });
     try {
       const before = chosen === undefined ? null : await costSoFar(home, chosen, context);
+      if (chosen !== undefined) await noteLong(home, chosen, context);
       const talk: Talk = { agent, approved, context };
       const fixed = { agentName: options.agent, signal: context.signal, waitMs };
       let result = await answer(talk, { ...fixed, prompt, threadId: chosen });
@@ -53,6 +55,15 @@ export const run: Run<TalkOptions> = async ({ positionals, options }, context) =
     }
   });
 };
+
+/** A long thread that was never compacted, such as an imported one, is read whole before anything else can be told. */
+async function noteLong({ store }: Home, threadId: string, { output }: Context): Promise<void> {
+  const head = process.stderr.isTTY === true ? await store.head(threadId) : undefined;
+  if (head !== undefined && head.compaction === null && head.messages > LONG)
+    output.progress(`reading ${grouped(head.messages)} messages ...`);
+}
+
+const LONG = 2000;
 
 /** Null where no figure is wanted or known. */
 async function costSoFar(home: Home, threadId: string, { format }: Context): Promise<ThreadCost | null> {

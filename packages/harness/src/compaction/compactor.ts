@@ -131,6 +131,9 @@ async function carryOut<M>(
   if (plan.kind === "none") return unchanged(plan.reason, tokens);
   on({ type: "compaction-trigger", reason: plan.reason });
 
+  // Reading a long thread kept the process busy, and so will writing its extract.
+  if (request.signal !== undefined) await nextTask();
+  if (request.signal?.aborted) return unchanged("aborted", tokens);
   const { plan: planned, applied, floor } = await carryOutFitting(plan, request, context);
   if (floor !== null) throw new FloorError(floor);
   if (request.signal?.aborted) return unchanged("aborted", tokens);

@@ -120,9 +120,9 @@ async function threadChecks(store: Store, { home, derived, onProgress }: DoctorO
       checks.push(...failed);
     }
   }
-  const unread = `${count} threads; their logs were not read: --rebuild verifies all, "palimpsest verify T" one`;
+  const unread = `${count} ${count === 1 ? "thread" : "threads"}; their logs were not read: --rebuild verifies all, "palimpsest verify T" one`;
   if (derived === "skip") return [{ name: "threads", ok: true, detail: unread }];
-  const detail = `${count} threads, ${count - bad} with whole logs, and heads and part files equal to them; search index made anew`;
+  const detail = `${count} ${count === 1 ? "thread" : "threads"}, ${count - bad} with whole logs, and heads and part files equal to them; search index made anew`;
   return [{ name: "threads", ok: bad === 0, detail }, ...checks];
 }
 
