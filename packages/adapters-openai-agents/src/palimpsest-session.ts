@@ -12,20 +12,15 @@ import {
   type SessionHistoryTransactionAwareSession,
   UserError,
 } from "@openai/agents-core";
-import { type ResponsesMessage, type RuleSet, rulesOf, shapeOf } from "@palimpsest/core/message";
+import { type ResponsesMessage, shapeOf } from "@palimpsest/core/message";
 import { continuations, type NamedConversation, writeWhereItStands } from "palimpsest/internal/threads";
 import type { SearchOutcome } from "palimpsest/recall";
 import { type OpenThread, type OpenThreadOptions, openThread } from "palimpsest/session";
 import { replay, threadDeps, type Writer } from "palimpsest/threads";
 import { cutEnd, itemsIn, itemsOf, messageInputs, replaceCalls } from "./history.ts";
+import { RULES } from "./rules.ts";
 import { applyTransaction } from "./transaction.ts";
 import { goOn, say } from "./write.ts";
-
-/** The SDK speaks to any provider: whose thoughts these are, its model knows. */
-const RULES: RuleSet = {
-  name: "openai agents",
-  rules: rulesOf("openai-responses").rules.filter((rule) => rule !== "reasoning-signed"),
-};
 
 /** Those of a thread; `sessionId` names it. */
 export interface PalimpsestSessionOptions extends Omit<OpenThreadOptions<ResponsesMessage>, "id" | "shape" | "hold"> {

@@ -1,0 +1,7 @@
+import { type RuleSet, rulesOf } from "@palimpsest/core/message";
+
+/** The SDK speaks to any provider: whose thoughts these are, its model knows. */
+export const RULES: RuleSet = {
+  name: "openai agents",
+  rules: rulesOf("openai-responses").rules.filter((rule) => rule !== "reasoning-signed"),
+};
