@@ -3,9 +3,8 @@
  * carries the fact, and names, numbers and addresses in the fact must have been said by the user. An assistant's answer is context only, so
  * what a page or tool said can't become a fact by being repeated [F36].
  */
-import { fold } from "../text/analyze.ts";
+import { fold, isSpaceless } from "../text/analyze.ts";
 import { properNames } from "../text/names.ts";
-import { isSpaceless } from "../text/scripts.ts";
 import type { SourceTurn } from "./extract-input.ts";
 import { meaning, normal } from "./likeness.ts";
 import type { Addition } from "./update.ts";

@@ -3,7 +3,6 @@
  * without spaces, identifiers kept whole and split. Total: every string gives a list, none throws. A term has no white space,
  * no quote, no control character and at most MAX_TERM characters, so every engine can hold it as an opaque word.
  */
-import { SPACELESS } from "./scripts.ts";
 import { stem } from "./stem.ts";
 import { STOP_WORDS } from "./stop-words.ts";
 
@@ -62,6 +61,19 @@ function holdable(term: string): string {
 }
 
 type Emit = (term: string, kind: Term["kind"], weight: number) => void;
+
+// Which scripts write without spaces between words: there a word is found by pairs of neighbouring letters.
+
+/** For a character class. The last two are the long vowel marks of Katakana, which belong to no script. */
+const SPACELESS =
+  "\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Hangul}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}\\u30fc\\uff70";
+
+const ANY = new RegExp(`[${SPACELESS}]`, "u");
+
+/** Whether any of it is written without spaces. */
+export function isSpaceless(text: string): boolean {
+  return ANY.test(text);
+}
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the ASCII range begins at 0
 const ASCII = /^[\x00-\x7f]*$/;

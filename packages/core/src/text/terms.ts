@@ -2,8 +2,9 @@
  * The words by which a passage can be terms again: paths, identifiers, numbers, rare words, pairs of letters in scripts without spaces. Everything that
  * scores, cites or checks a summary speaks of these. Linear in the text, any language.
  */
+
+import { isSpaceless } from "./analyze.ts";
 import { lastStep, namesIn } from "./names.ts";
-import { isSpaceless } from "./scripts.ts";
 
 const MAX_WORD = 200;
 

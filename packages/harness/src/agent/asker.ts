@@ -10,7 +10,7 @@ import { openLog } from "../session/open-log.ts";
 import type { ThreadLoad } from "../stores/store.ts";
 import { livePrompt } from "../threads/live-prompt.ts";
 import type { Asker } from "../threads/sized-thread.ts";
-import { storedConversation } from "../threads/stored-conversation.ts";
+import { storedConversation } from "../threads/sized-thread.ts";
 import { fixedSizes, renderFixed } from "./fixed-part.ts";
 import { startRun } from "./run.ts";
 import { type AgentSetup, depsOf } from "./session.ts";

@@ -9,7 +9,7 @@ import type { Dialect, Repair } from "@palimpsest/core/message";
 import type { Prompt } from "@palimpsest/core/prompt";
 import { answerReserve, type Breakdown, breakdown, type Count, type PartName } from "@palimpsest/core/tokens";
 import type { Store } from "../stores/store.ts";
-import { type Damage, damageOf } from "../threads/damage.ts";
+import { type Damage, damageOf } from "../threads/conversation.ts";
 import { type Asker, sizedThread } from "../threads/sized-thread.ts";
 import { simulateWindow } from "./simulate-window.ts";
 

@@ -1,6 +1,6 @@
 /** A search over the turns of a transcript, indexed as a store would index them, that sees only the turns it was given so far. */
 import { indexableText, indexEntry, MemoryIndex, search } from "@palimpsest/core/recall";
-import { recallShape } from "../recall/tool-facts.ts";
+import { recallShape } from "../recall/catch-up.ts";
 import type { Turn } from "./transcript.ts";
 
 export interface TurnSearch {

@@ -4,7 +4,7 @@
  */
 import { isEcho } from "@palimpsest/core/internal/recall";
 import type { CallPart } from "@palimpsest/core/message";
-import { recallShape } from "../recall/tool-facts.ts";
+import { recallShape } from "../recall/catch-up.ts";
 import { messageTexts } from "../threads/redact.ts";
 import type { ThreadDeps } from "../threads/writer.ts";
 import type { ChildCopy } from "./child-copies.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { evidenceBudget } from "./evidence-budget.ts";
+import { evidenceBudget } from "./evidence.ts";
 
 test("a large window gives every question what is configured; a small one a sixteenth of it, then less and less", () => {
   assert.equal(evidenceBudget({ limit: 1000, window: 200_000, current: 0 }), 1000);

@@ -15,8 +15,7 @@ import type { Run } from "../agent/run.ts";
 import type { Section } from "../agent/system-prompt.ts";
 import { readTurns, refOf } from "../recall/search.ts";
 import type { MemoryEvent } from "./events.ts";
-import { gatherEvidence } from "./evidence.ts";
-import { evidenceBudget } from "./evidence-budget.ts";
+import { evidenceBudget, gatherEvidence } from "./evidence.ts";
 import type { MemoryQueue } from "./queue.ts";
 import type { Repository } from "./repository.ts";
 import { checkScope } from "./scope.ts";
@@ -33,7 +32,7 @@ export interface MemoryMiddlewareOptions {
   /** Off: what is remembered stays out of the prompt, and learning goes on. */
   readonly injection?: "on" | "off";
   readonly maxInjectionTokens?: number;
-  /** The most for one question (1,000); a small window allows less (evidence-budget.ts). */
+  /** The most for one question (1,000); a small window allows less. */
   readonly evidenceTokens?: number;
   readonly count?: (text: string) => number;
   /** Takes turns for learning; without it nothing is learned. */

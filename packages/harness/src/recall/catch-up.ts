@@ -4,14 +4,20 @@
  * which text becomes an entry; everything else is the driver's or core's.
  */
 
+import { withToolFacts } from "@palimpsest/core/internal/message";
 import { place } from "@palimpsest/core/internal/recall";
 import type { MessageRecord } from "@palimpsest/core/log";
-import type { CallPart, FindToolFacts, Shape } from "@palimpsest/core/message";
+import {
+  type CallPart,
+  type Dialect,
+  type FindToolFacts,
+  type Shape,
+  shapeOf,
+  type ToolFacts,
+} from "@palimpsest/core/message";
 import { type IndexEntry, indexableText, indexEntry, type Placement } from "@palimpsest/core/recall";
-import { postingWriter } from "../stores/postings.ts";
-import type { IndexedSegment, SearchableStore } from "../stores/search-tables.ts";
+import { type IndexedSegment, postingWriter, type SearchableStore } from "../stores/search-tables.ts";
 import type { Store, StoredRecord } from "../stores/store.ts";
-import { recallShape } from "./tool-facts.ts";
 
 /** After this many new messages the index is brought up to date without waiting for a search. */
 export const EAGER_MESSAGES = 128;
@@ -172,4 +178,20 @@ function parse(body: string): object | undefined {
   } catch {
     return undefined;
   }
+}
+
+// What recall's own tools say of themselves, and the shapes that know it: what they repeat is never indexed again.
+
+/** They read the log, not files, and bound what they return. */
+const REPEATS: ToolFacts = { act: "none", answers: "history", output: "bounded" };
+
+export const RECALL_FACTS = { recall: REPEATS, recall_read: REPEATS } as const;
+
+/** A log may have been written by an agent that isn't here to ask: recall's tools are known by name then. */
+export function recallShape(dialect: Dialect, find: FindToolFacts = () => undefined): Shape<unknown> {
+  return withToolFacts(shapeOf(dialect) as Shape<unknown>, (name) => find(name) ?? own(name));
+}
+
+function own(name: string): ToolFacts | undefined {
+  return Object.hasOwn(RECALL_FACTS, name) ? RECALL_FACTS[name as keyof typeof RECALL_FACTS] : undefined;
 }

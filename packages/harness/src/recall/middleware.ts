@@ -8,7 +8,7 @@ import { z } from "zod/v4";
 import type { Middleware } from "../agent/middleware.ts";
 import { toolFacts } from "../tool-facts.ts";
 import { findText, readText } from "./answers.ts";
-import { RECALL_FACTS } from "./tool-facts.ts";
+import { RECALL_FACTS } from "./catch-up.ts";
 
 export interface RecallOptions {
   /** Most tokens of one answer, roughly. */

@@ -1,7 +1,7 @@
 /** The posting rows of one search, decoded when they are needed. Knows where a scope's segments end. */
 
-import { readPostings } from "../stores/postings.ts";
 import type { IndexedSegment, Posting, SearchEntry } from "../stores/search-tables.ts";
+import { readPostings } from "../stores/search-tables.ts";
 
 export interface BlockPlace {
   readonly threadId: string;

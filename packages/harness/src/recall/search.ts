@@ -8,10 +8,9 @@ import { indexableText, type RecallIndex, type Scope, search } from "@palimpsest
 import type { IndexedSegment, SearchableStore } from "../stores/search-tables.ts";
 import type { Store } from "../stores/store.ts";
 import { StoreError } from "../stores/store-error.ts";
-import { catchUp, isSearchable } from "./catch-up.ts";
+import { catchUp, isSearchable, recallShape } from "./catch-up.ts";
 import { scanLog } from "./scan.ts";
 import { storedIndex } from "./stored-index.ts";
-import { recallShape } from "./tool-facts.ts";
 
 export interface SearchHit {
   readonly threadId: string;

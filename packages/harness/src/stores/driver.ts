@@ -2,12 +2,10 @@
  * What every driver does alike, whatever its engine, so that a new one need only keep rows: who may be named, the order of a
  * batch, what a load brings beside the tail, page marks, and what becomes of a fork whose parent goes.
  */
-import type { Head, ThreadHeader } from "@palimpsest/core/log";
+import { type ChainedRecord, type Head, type LogRecord, parseRecord, type ThreadHeader } from "@palimpsest/core/log";
 import type { AppendBatch, StoredRecord, ThreadSummary } from "./store.ts";
-import { storedRecord } from "./stored-record.ts";
 
 export { assertUser, ownHeader } from "./users.ts";
-export { storedRecord };
 
 /** Throws for a batch whose records don't follow the version it expects, one by one. */
 export function assertInOrder({ expect, records }: Pick<AppendBatch, "expect" | "records">): void {
@@ -72,4 +70,34 @@ export function readMark(text: string): PageMark {
   const match = /^(\d+)~(.*)$/s.exec(text);
   if (!match) throw new TypeError(`${JSON.stringify(text)} is no page mark: pass the "next" of the page before`);
   return { num: Number(match[1]), updated: match[2]! };
+}
+
+/** A stored row as a `StoredRecord`. It is parsed when it is first asked for, so that `verify` can read a damaged log to its end. */
+export function storedRecord(row: Omit<ChainedRecord, "at"> & { readonly redacted: boolean }): StoredRecord {
+  const { redacted, ...rest } = row;
+  let at: string | undefined;
+  const chained: ChainedRecord = {
+    ...rest,
+    get at() {
+      at ??= timeOf(row.header);
+      return at;
+    },
+  };
+  let record: LogRecord | undefined;
+  return {
+    chained,
+    redacted,
+    get record() {
+      record ??= parseRecord(chained);
+      return record;
+    },
+  };
+}
+
+function timeOf(header: string): string {
+  try {
+    return (JSON.parse(header) as { at: string }).at;
+  } catch {
+    return "";
+  }
 }

@@ -4,7 +4,6 @@
  */
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { isPostgresUrl } from "./postgres/url.ts";
 import type { SqliteOptions } from "./sqlite/connection.ts";
 import type { FullStore } from "./store.ts";
 import { StoreError } from "./store-error.ts";
@@ -37,6 +36,10 @@ function sqlitePath(target: string): string {
     "bad-url",
     `No store speaks ${JSON.stringify(scheme)}: give a path for SQLite, or postgres://user@host/database for PostgreSQL.`,
   );
+}
+
+function isPostgresUrl(text: string): boolean {
+  return /^postgres(ql)?:/i.test(text);
 }
 
 /** A scheme has two letters or more: `C:\data.db` is a path. */

@@ -63,14 +63,31 @@ function seenBy(userId: string, database: Connection): FullStore {
     renewLease: (lease, ttlMs) => renewLease(connection, lease, ttlMs),
     releaseLease: (lease) => releaseLease(connection, lease),
     writeHead: (threadId, head) => writeHead(connection, threadId, head),
-    drafts: drafts(connection),
-    search: searchTables(connection),
-    memories: memoryRows(connection),
-    outbox: outbox(connection),
-    prompts: promptTexts(connection),
-    keys: keyRows(connection),
-    matches: matchRows(connection),
-    upkeep: upkeep(connection),
     close: () => connection.close(),
+    // Made when they are asked for: most programs use few of them.
+    get drafts() {
+      return drafts(connection);
+    },
+    get search() {
+      return searchTables(connection);
+    },
+    get memories() {
+      return memoryRows(connection);
+    },
+    get outbox() {
+      return outbox(connection);
+    },
+    get prompts() {
+      return promptTexts(connection);
+    },
+    get keys() {
+      return keyRows(connection);
+    },
+    get matches() {
+      return matchRows(connection);
+    },
+    get upkeep() {
+      return upkeep(connection);
+    },
   };
 }

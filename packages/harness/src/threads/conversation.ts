@@ -3,7 +3,6 @@
  * message shape. Message objects are kept while they are visible, so that counts stay cached. It appends by
  * compare-and-set on the head it knows; what is not appended has not happened.
  */
-
 import { link, liveAfter, liveRecords, view } from "@palimpsest/core/internal/log";
 import {
   type Head,
@@ -20,8 +19,7 @@ import { keepIndexed } from "../recall/catch-up.ts";
 import { scrub } from "../stores/capabilities.ts";
 import type { AppendBatch, ThreadLoad } from "../stores/store.ts";
 import { StoreError } from "../stores/store-error.ts";
-import { damageOf } from "./damage.ts";
-import { foldingView } from "./folding-view.ts";
+import { foldingView } from "./in-memory.ts";
 import { receipts } from "./receipts.ts";
 import { rememberStateChain, stateChainOf, withChanges } from "./state-chain.ts";
 import { type Committed, prepare, type RecordInput, type Writer } from "./writer.ts";
@@ -205,4 +203,34 @@ export function readBody<M>(record: MessageRecord, shape: Shape<M>): M {
   const converted = convert([value as never], record.dialect, shape.dialect as Dialect) as unknown as readonly M[];
   const [first, ...rest] = converted;
   return rest.reduce<M>((joined, next) => shape.join(joined, next), first ?? shape.turn("user", ""));
+}
+
+// Whether what a load brought is all that the head says there is. Hashes are `verify`'s business; a gap shows at once.
+
+export interface Damage {
+  /** The first record that is missing. */
+  readonly seq: number;
+  readonly message: string;
+}
+
+/** Only of what the view is made from: records hidden behind a summary aren't loaded. */
+export function damageOf({ header, head, records }: ThreadLoad): Damage | null {
+  const tail = records.filter(({ chained }) => chained.seq > head.hiddenThrough);
+  let seq = head.hiddenThrough + 1;
+  for (const { chained } of tail) {
+    if (chained.seq !== seq) return missing(header.id, seq);
+    seq += 1;
+  }
+  if (seq <= head.version) return missing(header.id, seq);
+  const last = tail.at(-1)?.chained;
+  return last !== undefined && last.hash !== head.hash ? missing(header.id, head.version) : null;
+}
+
+function missing(threadId: string, seq: number): Damage {
+  return {
+    seq,
+    message:
+      `thread ${threadId} is damaged: record ${seq} is missing or not what it was. \`palimpsest verify ${threadId}\` names the damage; ` +
+      `restore a backup, or fork the thread at ${seq - 1}.`,
+  };
 }

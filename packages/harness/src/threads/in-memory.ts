@@ -2,20 +2,21 @@
  * A conversation that goes on in memory only: what is committed is folded into its view and written nowhere. For dry runs,
  * for looking at a thread through another window, for callers that keep the messages themselves, and for simulations.
  */
-
-import { liveAfter, view } from "@palimpsest/core/internal/log";
+import { liveAfter, view, viewAfter } from "@palimpsest/core/internal/log";
 import {
   FORMAT_VERSION,
+  type Folded,
   type Head,
   type Json,
   type LiveRecords,
   type LogRecord,
   type MessageRecord,
   type ThreadHeader,
+  type ViewEntry,
+  type ViewOptions,
 } from "@palimpsest/core/log";
 import type { Shape } from "@palimpsest/core/message";
 import type { Conversation } from "./conversation.ts";
-import { foldingView } from "./folding-view.ts";
 
 export interface InMemoryOptions<M> {
   readonly header: ThreadHeader;
@@ -89,3 +90,20 @@ export const NO_THREAD: ThreadHeader = {
   createdAt: "1970-01-01T00:00:00.000Z",
   memory: "off",
 };
+
+// The view of a conversation's live records: folded forward from the one before it, and kept until they change.
+
+/** `before`: a view to go on from. */
+export function foldingView<M>(
+  options: ViewOptions<M>,
+  before: Folded<M> | null = null,
+): (live: LiveRecords) => readonly ViewEntry<M>[] {
+  let folded = before;
+  return (live) => {
+    if (folded?.live !== live) {
+      const entries = folded === null ? view(live, options) : viewAfter(folded, live, options);
+      folded = { live, entries };
+    }
+    return folded.entries;
+  };
+}

@@ -2,18 +2,21 @@
  * One stored thread and its sizer: its dialect, the best counter for the model that was asked last, and the account that
  * the newest reports anchor. Everything that shows, plans or compacts a stored thread counts with it, so there is one count.
  */
+
+import { liveRecords } from "@palimpsest/core/internal/log";
 import { definitionOf } from "@palimpsest/core/internal/message";
 import { fixedSize, sizeOf } from "@palimpsest/core/internal/prompt";
 import { resumeAccount } from "@palimpsest/core/internal/tokens";
-import type { LogRecord, UsageRecord } from "@palimpsest/core/log";
+import type { LogRecord, MessageRecord, UsageRecord } from "@palimpsest/core/log";
 import { type Dialect, rulesOf, type Shape, shapeOf } from "@palimpsest/core/message";
 import { createSizer, type FixedSize, type Prompt, type Sizer } from "@palimpsest/core/prompt";
 import { createMeter, type Meter } from "@palimpsest/core/tokens";
 import { exactCounterFor, type ModelCounter } from "../models/tokenizers.ts";
 import type { Store, ThreadLoad } from "../stores/store.ts";
-import type { Conversation } from "./conversation.ts";
+import { type Conversation, readBody } from "./conversation.ts";
+import { inMemoryConversation } from "./in-memory.ts";
 import { livePrompt } from "./live-prompt.ts";
-import { storedConversation } from "./stored-conversation.ts";
+import { stateChainOf } from "./state-chain.ts";
 
 export interface SizedThread {
   /** The thread as it stands; what is committed to it is written nowhere. */
@@ -98,4 +101,24 @@ function requestOf({ head }: ThreadLoad): SizedThread["request"] {
 function dialectOf(records: readonly LogRecord[]): Dialect {
   const newest = records.findLast((record) => record.kind === "message");
   return newest?.kind === "message" ? newest.dialect : "openai";
+}
+
+/** A conversation that starts as a stored thread stands and goes on in memory only. */
+export function storedConversation<M>(
+  store: Store,
+  { header, head, records }: ThreadLoad,
+  shape: Shape<M>,
+): Conversation<M> {
+  const messages = new Map<number, M>();
+  const original = (record: MessageRecord): M => {
+    const message = messages.get(record.seq) ?? readBody(record, shape);
+    messages.set(record.seq, message);
+    return message;
+  };
+  const live = liveRecords(
+    head,
+    records.map(({ record }) => record),
+  );
+  const state = async () => (await stateChainOf(store, header.id, live.compaction))?.state ?? null;
+  return inMemoryConversation({ header, shape, head, live, original, state });
 }

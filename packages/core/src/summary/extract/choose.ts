@@ -3,8 +3,8 @@
  * Greedy over a bounded number of candidates, ties by position, so the choice is the same every time.
  */
 
+import { isSpaceless } from "../../text/analyze.ts";
 import { namesIn } from "../../text/names.ts";
-import { isSpaceless } from "../../text/scripts.ts";
 import type { NewItem } from "../state/state.ts";
 
 export interface Candidate {

@@ -4,8 +4,8 @@
  * `now` and `next` are replaced, and the ledger grows. Same input, same bytes; linear in the messages; any language.
  */
 import type { Shape } from "../../message/shape.ts";
+import { isSpaceless } from "../../text/analyze.ts";
 import { clip } from "../../text/clip.ts";
-import { isSpaceless } from "../../text/scripts.ts";
 import { sentences } from "../../text/sentences.ts";
 import { extendLedger, type NumberedMessage } from "../ledger/ledger.ts";
 import { isChanged } from "../ledger/ledger-state.ts";

@@ -5,7 +5,7 @@
 
 import { clip } from "../../text/clip.ts";
 import { lastStep } from "../../text/names.ts";
-import { formatSeqs } from "../state/seqs.ts";
+import { formatSeqs } from "../state/state.ts";
 import { type CommandEntry, type Dropped, type FileEntry, isChanged, type Ledger } from "./ledger-state.ts";
 
 export interface LedgerLines {

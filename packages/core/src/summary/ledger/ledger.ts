@@ -7,7 +7,6 @@ import type { CallPart, ResultPart, Shape } from "../../message/shape.ts";
 import { clip } from "../../text/clip.ts";
 import { exitCode, failingLines } from "../../text/failing-lines.ts";
 import { type CommandEntry, type CommitEntry, type FileEntry, isChanged, type Ledger } from "./ledger-state.ts";
-import { mergeFailures } from "./merge-failures.ts";
 import type { FileAct } from "./shell-effects.ts";
 import { commandEffects, readCall } from "./tool-calls.ts";
 
@@ -255,4 +254,37 @@ function lastLines(text: string, count: number): string[] {
     .filter((line) => line !== "")
     .slice(-count)
     .map((line) => clip(line, 300));
+}
+
+/** In their order, in which entries that stand for many come first. */
+function mergeFailures(commands: readonly CommandEntry[], limit: number): readonly CommandEntry[] {
+  const failing = commands.filter(({ fails, alike }) => fails > 0 && alike === undefined);
+  if (failing.length <= limit) return commands;
+  const older = new Set(failing.slice(0, failing.length - limit));
+  const groups = new Map<string, CommandEntry>();
+  for (const command of commands) {
+    if (command.alike === undefined && !older.has(command)) continue;
+    const key = likeness(command);
+    const group = groups.get(key);
+    groups.delete(key);
+    groups.set(key, group === undefined ? command : joined(group, command));
+  }
+  return [...groups.values(), ...commands.filter((command) => command.alike === undefined && !older.has(command))];
+}
+
+/** The newest stands for all. */
+function joined(older: CommandEntry, newer: CommandEntry): CommandEntry {
+  return {
+    ...newer,
+    times: older.times + newer.times,
+    fails: older.fails + newer.fails,
+    seqs: [Math.min(older.seqs[0]!, newer.seqs[0]!), Math.max(older.seqs.at(-1)!, newer.seqs.at(-1)!)],
+    alike: (older.alike ?? 0) + (newer.alike ?? 0) + 1,
+  };
+}
+
+function likeness({ kind, what, lines }: CommandEntry): string {
+  const program = what.replace(/^cd [^&;\n]+(?:&&|;)\s*/, "").split(/\s/, 1)[0];
+  const words = (lines?.[0] ?? "").replaceAll(/"[^"]*"|'[^']*'|`[^`]*`/g, "#").split(/\s+/);
+  return [kind, program, ...words.map((word) => (/\d/.test(word) ? "#" : word))].join(" ");
 }

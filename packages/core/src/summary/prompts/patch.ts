@@ -4,8 +4,7 @@
  * to do, as a patch to the items already known.
  */
 import { isResolved, SECTIONS, type SummaryState } from "../state/state.ts";
-import { focusLine } from "./focus.ts";
-import { envelope } from "./transcript.ts";
+import { envelope, focusLine } from "./transcript.ts";
 
 export const PATCH_PROMPT_VERSION = 1;
 

@@ -2,9 +2,7 @@
  * The prompts of prose summaries, version 1: the built-in one, and a caller's own `summary_prompt`. Texts are put together
  * by joining, never by replacement patterns, so `$&` in a conversation stays `$&` [F7].
  */
-
-import { focusLine } from "./focus.ts";
-import { envelope } from "./transcript.ts";
+import { envelope, focusLine } from "./transcript.ts";
 
 export const PROSE_PROMPT_VERSION = 1;
 

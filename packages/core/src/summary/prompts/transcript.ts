@@ -73,3 +73,8 @@ function blockOf(part: Part, role: string, names: ReadonlyMap<string, string>): 
 function plain(name: string): string {
   return name.replaceAll(/[^\p{L}\p{N}_.:/ -]/gu, "").slice(0, 80);
 }
+
+export function focusLine(focus: string | null | undefined): string {
+  const wanted = (focus ?? "").trim();
+  return wanted === "" ? "" : `\n\nPay special attention to: ${wanted}`;
+}

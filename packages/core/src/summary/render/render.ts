@@ -6,10 +6,9 @@
  * next, now, goals, prose. A shed line is counted where it would have stood, with the way to read it.
  */
 import type { SummaryFormat } from "../../log/record.ts";
+import { newsOf } from "../extract/choose.ts";
 import { LEDGER_FILE, ledgerLines } from "../ledger/ledger-lines.ts";
-import { formatSeqs } from "../state/seqs.ts";
-import { isResolved, type SummaryItem, type SummarySection, type SummaryState } from "../state/state.ts";
-import { byNews } from "./by-news.ts";
+import { formatSeqs, isResolved, type SummaryItem, type SummarySection, type SummaryState } from "../state/state.ts";
 import { NOWHERE, type Originals, whereMore } from "./originals.ts";
 import { choosePins, type Pin } from "./pins.ts";
 import { type ShortOptions, shortSummary } from "./short.ts";
@@ -267,4 +266,34 @@ function shedCounts(blocks: readonly Filled[]): Partial<Record<BlockName, number
     if (missing > 0) counts[block.name] = missing;
   }
   return counts;
+}
+
+/**
+ * Most new names per character first: when facts must go, those that repeat what others say go first. Scores only fall
+ * as names get shown, so a score that still leads after being taken anew is the best one.
+ */
+function byNews(items: readonly SummaryItem[]): number[] {
+  const news = items.map(({ text }) => newsOf(text));
+  const shownIds = new Set<string>();
+  const score = (index: number) => {
+    const fresh = news[index]!.reduce((sum, name) => sum + (shownIds.has(name) ? 0 : 1), 0);
+    return (fresh + 0.5) / (items[index]!.text.length + 20);
+  };
+  // Best last; of equals the newer one is better.
+  const queue = items
+    .map((_, index) => ({ index, score: score(index) }))
+    .sort((a, b) => a.score - b.score || a.index - b.index);
+  const order: number[] = [];
+  for (let best = queue.pop(); best !== undefined; best = queue.pop()) {
+    const fresh = score(best.index);
+    if (fresh < best.score && queue.length > 0 && fresh < queue.at(-1)!.score) {
+      let at = queue.length;
+      while (at > 0 && queue[at - 1]!.score > fresh) at--;
+      queue.splice(at, 0, { index: best.index, score: fresh });
+      continue;
+    }
+    order.push(best.index);
+    for (const name of news[best.index]!) shownIds.add(name);
+  }
+  return order;
 }

@@ -3,7 +3,6 @@
  * with the few messages it came from. This file owns the shape, the caps and the reading of stored states; it decides
  * nothing about what is worth keeping in a prompt (render.ts) or worth learning from a conversation (extract.ts, patch.ts).
  */
-
 import { oneLine } from "../../text/clip.ts";
 import { isRecord } from "../../text/is-record.ts";
 import { emptyLedger, type Ledger, readLedger } from "../ledger/ledger-state.ts";
@@ -187,4 +186,18 @@ function readItem(value: unknown): SummaryItem[] {
 
 function wholeNumber(value: unknown): number {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : 0;
+}
+
+/** Message numbers as a person reads them: `[12, 40-44]`. */
+export function formatSeqs(seqs: readonly number[]): string {
+  if (seqs.length === 0) return "[no source]";
+  const sorted = [...new Set(seqs)].sort((a, b) => a - b);
+  const runs: string[] = [];
+  for (let at = 0; at < sorted.length; ) {
+    let end = at;
+    while (sorted[end + 1] === sorted[end]! + 1) end++;
+    runs.push(end === at ? `${sorted[at]}` : `${sorted[at]}-${sorted[end]}`);
+    at = end + 1;
+  }
+  return `[${runs.join(", ")}]`;
 }

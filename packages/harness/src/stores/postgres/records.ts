@@ -4,9 +4,8 @@
  * and nobody else.
  */
 import type { ChainedRecord } from "@palimpsest/core/log";
-import { assertInOrder } from "../driver.ts";
+import { assertInOrder, storedRecord } from "../driver.ts";
 import type { AppendBatch, AppendResult, RecordQuery, RedactRequest, StoredRecord } from "../store.ts";
-import { storedRecord } from "../stored-record.ts";
 import type { Query } from "./connection.ts";
 import { headValues, stateValues } from "./head.ts";
 import { HOLDS } from "./leases.ts";

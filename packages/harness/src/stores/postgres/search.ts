@@ -3,7 +3,6 @@
  * threads: lists travel as arrays.
  */
 import type { QueryResultRow } from "pg";
-import { withoutEntry } from "../postings.ts";
 import {
   type IndexBatch,
   type IndexedSegment,
@@ -13,6 +12,7 @@ import {
   type SearchTables,
   type Span,
   unpackEntries,
+  withoutEntry,
 } from "../search-tables.ts";
 import type { Query } from "./connection.ts";
 import { lineage, NAMED, numOf, type ThreadName, type UserConnection } from "./lineage.ts";

@@ -14,10 +14,6 @@ export interface PostgresTarget {
   readonly place: string;
 }
 
-export function isPostgresUrl(text: string): boolean {
-  return /^postgres(ql)?:/i.test(text);
-}
-
 export function readPostgresUrl(text: string): PostgresTarget {
   // The parser's own error quotes its input, password included: it must not become a cause.
   if (!URL.canParse(text)) throw new StoreError("bad-url", `The store's URL can't be read. ${FORM}`);

@@ -3,8 +3,8 @@
  * up to where it left them. Pure reading; writing is next door.
  */
 import type { ChainedRecord, Head, ThreadHeader } from "@palimpsest/core/log";
+import { storedRecord } from "../driver.ts";
 import type { StoredRecord } from "../store.ts";
-import { storedRecord } from "../stored-record.ts";
 import type { Connection, Row } from "./connection.ts";
 
 /** A connection as one user sees it. */

@@ -1,6 +1,5 @@
 /** The search index's rows in SQLite. Terms travel as JSON, so that a question of any length is one bound value. */
 
-import { withoutEntry } from "../postings.ts";
 import type {
   IndexBatch,
   IndexedSegment,
@@ -11,7 +10,7 @@ import type {
   SearchTables,
   Span,
 } from "../search-tables.ts";
-import { packEntry, unpackEntries } from "../search-tables.ts";
+import { packEntry, unpackEntries, withoutEntry } from "../search-tables.ts";
 import type { Connection, Row } from "./connection.ts";
 import { findThread, NUM, type UserConnection } from "./rows.ts";
 
