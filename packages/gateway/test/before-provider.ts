@@ -25,7 +25,8 @@ export async function beforeProvider(t: TestContext, options: BeforeProviderOpti
 
 /** One entry for each protocol. */
 export function modelsFor({ url }: ProviderServer, window: number): string {
-  const entry = (name: string, provider: string) =>
-    `  - {name: ${name}, provider: ${provider}, model: m-${name}, base_url: "${url}", api_key: k, max_input_tokens: ${window}}\n`;
-  return `config_version: 1\nmodels:\n${entry("gpt", "openai")}${entry("claude", "anthropic")}${entry("local", "openai-compatible")}`;
+  const entry = (name: string, provider: string, more = "") =>
+    `  - {name: ${name}, provider: ${provider}, model: m-${name}, base_url: "${url}", api_key: k, max_input_tokens: ${window}${more}}\n`;
+  const bound = entry("bound", "anthropic", ", binds_reasoning: true");
+  return `config_version: 1\nmodels:\n${entry("gpt", "openai")}${entry("claude", "anthropic")}${entry("local", "openai-compatible")}${bound}`;
 }

@@ -3,6 +3,7 @@
  * answer is held back until the log has it and the thread is free: a client that goes on at once must find its own words.
  */
 import { PalimpsestError } from "@palimpsest/core/errors";
+import { signaturesOf } from "@palimpsest/core/internal/message";
 import { readUsage } from "palimpsest/internal/models";
 import type { ThreadPrompt } from "palimpsest/session";
 import { problemOf } from "../http/problem.ts";
@@ -63,21 +64,33 @@ interface Sent<M> {
   readonly messages: readonly M[] | null;
   /** Null: nothing of it could be counted. */
   readonly counted: ThreadPrompt<M> | null;
+  readonly view: "verbatim" | "changed";
+}
+
+/** Whether the client left out thoughts that are still valid: then ours are sent, with them. */
+function hasDropped<M extends object>({ vendor, body, request }: Exchange<M>, ours: readonly M[]): boolean {
+  if (!vendor.thinks(body)) return false;
+  const thoughts = (messages: readonly M[]) => messages.flatMap((one) => signaturesOf(vendor.shape.parts(one)));
+  const kept = new Set(thoughts(request.messages));
+  return thoughts(ours).some((signature) => !kept.has(signature));
 }
 
 async function promptNow<M extends object>(
-  { request, mode }: Exchange<M>,
+  exchange: Exchange<M>,
   { thread: { held } }: Engaged<M>,
   signal: AbortSignal,
 ): Promise<Sent<M>> {
+  const { request, mode } = exchange;
   const { system, tools } = request;
   try {
     const counted = await held.thread.prompt({ fixed: { system, tools }, signal });
-    const isChanged = mode === "on" && (await held.view()) === "changed";
-    return { messages: isChanged ? counted.messages : null, counted };
+    if (mode !== "on") return { messages: null, counted, view: "verbatim" };
+    const view = await held.view();
+    const isOurs = view === "changed" || hasDropped(exchange, counted.messages);
+    return { messages: isOurs ? counted.messages : null, counted, view };
   } catch (error) {
     // Nothing smaller fits: the provider says so in its own words.
-    if (PalimpsestError.isInstance(error)) return { messages: null, counted: null };
+    if (PalimpsestError.isInstance(error)) return { messages: null, counted: null, view: "verbatim" };
     throw error;
   }
 }
@@ -210,14 +223,14 @@ async function appendAnswer<M extends object>(
 function headersOf<M extends object>(
   { target, bytes, request, call }: Exchange<M>,
   { thread: { id, outcome } }: Engaged<M>,
-  { messages, counted }: Sent<M>,
+  { messages, counted, view }: Sent<M>,
 ): Record<string, string> {
   const done = counted?.outcome?.kind === "compacted" ? counted.outcome : null;
   if (done !== null) call.meter.compaction(done);
   return {
     "x-palimpsest-thread": id,
     "x-palimpsest-match": outcome,
-    "x-palimpsest-view": messages === null ? "verbatim" : "compacted",
+    "x-palimpsest-view": view === "verbatim" ? view : "compacted",
     ...(counted !== null && {
       "x-palimpsest-seq": String(counted.version),
       "x-palimpsest-tokens": tokensOf(counted, { messages, whole: bytes.length, window: target.window, request }),

@@ -85,7 +85,7 @@ test("both vendors' clients list the models of the configuration", async (t) => 
   const { url } = await beforeProvider(t);
   const openai = new OpenAI({ apiKey: "any", baseURL: `${url}/v1` });
   const anthropic = new Anthropic({ apiKey: "any", baseURL: url });
-  const names = ["gpt", "claude", "local"];
+  const names = ["gpt", "claude", "local", "bound"];
   const [theirs, others]: string[][] = [[], []];
   for await (const { id } of await openai.models.list()) theirs!.push(id);
   for await (const { id } of await anthropic.models.list()) others!.push(id);

@@ -103,6 +103,7 @@ export function storeOf<M extends object>({ call, deps, vendor, target, mode }: 
       label: JSON.stringify([target.entry.name, target.model, mode, shape.dialect]),
       window: target.window,
       model: target.model,
+      bindsReasoning: target.entry.binds_reasoning,
       ...sessionSettings(deps.settings, { store, thread: id, mode }),
     });
   return { store, claim };

@@ -26,6 +26,8 @@ export interface Vendor<M extends object> {
   /** The value of the field for a prompt of ours. */
   write(prompt: WrittenPrompt<M>): unknown;
   reader(form: "stream" | "whole"): AnswerReader<M>;
+  /** Whether the request takes thoughts of earlier answers back. */
+  thinks(body: Fields): boolean;
   /** For an answer of another vendor's model. */
   writer(options: WriterOptions): AnswerWriter;
   /** The body of an error. */

@@ -21,6 +21,7 @@ export const anthropicMessages: Vendor<AnthropicMessage> = {
     ...withMarks(messages, { asked: request.messages, beside: [request.tools, request.system] }),
   ],
   reader: messagesReader,
+  thinks: ({ thinking }) => thinking != null && (thinking as Fields)["type"] !== "disabled",
   writer: messagesWriter,
   failure,
   streamFailure: (given) => `event: error\ndata: ${JSON.stringify(failure(given))}\n\n`,

@@ -18,6 +18,7 @@ export const openaiChat: Vendor<OpenAiMessage> = {
   read,
   write: ({ request, messages }) => [...request.leading, ...messages],
   reader: chatReader,
+  thinks: () => false,
   writer: chatWriter,
   failure: openaiFailure,
   streamFailure: (failure) => `data: ${JSON.stringify(openaiFailure(failure))}\n\n`,

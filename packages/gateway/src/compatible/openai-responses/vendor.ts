@@ -27,6 +27,7 @@ export const openaiResponses: Vendor<ResponsesMessage> = {
   read,
   write: ({ request, messages }) => [...request.leading, ...responsesItems(messages)],
   reader: responsesReader,
+  thinks: () => false,
   writer: responsesWriter,
   failure: openaiFailure,
   streamFailure: ({ code, message, param = null }) =>
