@@ -11,6 +11,8 @@ export interface Detection {
   readonly dialect: Dialect;
   /** What decided, for the person who imports the file. */
   readonly reason: string;
+  /** How many messages have a mark of this dialect. */
+  readonly marked: number;
 }
 
 /** The dialect with the most marked messages; values that aren't messages are passed over. */
@@ -30,8 +32,10 @@ export function detectDialect(messages: Iterable<unknown>): Detection {
     index++;
   }
   const [winner] = [...votes].sort(([, a], [, b]) => b.count - a.count);
-  if (winner === undefined) return { dialect: "openai", reason: "plain text only, which OpenAI's format covers" };
-  return { dialect: winner[0], reason: winner[1].reason };
+  if (winner === undefined)
+    return { dialect: "openai", reason: "plain text only, which OpenAI's format covers", marked: 0 };
+  const [dialect, { reason, count: marked }] = winner;
+  return { dialect, reason, marked };
 }
 
 /**

@@ -7,7 +7,7 @@ import { FORMAT_VERSION, type LiveRecords, type MessageRecord } from "@palimpses
 import type { Shape } from "@palimpsest/core/message";
 import type { Conversation } from "../threads/conversation.ts";
 import { inMemoryConversation, NO_THREAD } from "../threads/in-memory.ts";
-import { type Mark, markOf, NO_MESSAGES } from "./mark.ts";
+import { type Mark, markOf, marksOf, NO_MESSAGES } from "./mark.ts";
 import { type MessagesState, standingPrunes, standingReport, type UsageMark } from "./state.ts";
 
 export interface ArrayConversation<M> extends Conversation<M> {
@@ -31,10 +31,11 @@ export function arrayConversation<M extends object>(
   state: MessagesState,
   { begins, pins }: { readonly begins: "whole" | "compacted"; readonly pins: readonly number[] },
 ): ArrayConversation<M> {
-  const seats = begins === "compacted" ? compactedSeats(turns, state) : wholeSeats(turns);
-  const prunes = begins === "compacted" ? [] : standingPrunes(state, turns, shape);
+  const seats = begins === "compacted" ? compactedSeats(turns, state) : wholeSeats(turns, state);
+  const marks = begins === "compacted" ? null : marksOf(turns, shape);
+  const prunes = marks === null ? [] : standingPrunes(state, marks);
   const { compaction } = state;
-  const all = seats.seqs.map(messageRecord);
+  const all = seats.shown.map(messageRecord);
   const whole: LiveRecords = { ...NOTHING_LIVE, tail: all, prunes };
   const live = compaction === null ? whole : liveAfter(whole, compaction);
   const head = {
@@ -55,22 +56,27 @@ export function arrayConversation<M extends object>(
     original,
     nextSeq: () => seats.last,
   });
-  const after = (from: Mark, to: number): readonly M[] =>
-    Array.from({ length: Math.max(0, to - from.count) }, (_, index) => seats.at(from.count + 1 + index)!);
-  const start = begins === "compacted" ? state.hidden : NO_MESSAGES;
+  /** An array that begins with what was given back goes on from the hidden messages' own mark. */
+  const markTo = (seq: number): Mark | null => {
+    if (marks !== null) return marks.to(seq);
+    const { count } = state.hidden;
+    if (seq > seats.last) return null;
+    const said = Array.from({ length: Math.max(0, seq - count) }, (_, index) => seats.at(count + 1 + index)!);
+    return markOf(said, shape, state.hidden);
+  };
   return {
     ...conversation,
     given: live,
     at: seats.at,
     seqOf: (place) => place + seats.shift,
-    last: (is) => seats.seqs.findLast((seq) => is(seats.at(seq)!)) ?? null,
+    last: (is) => seats.shown.findLast((seq) => is(seats.at(seq)!)) ?? null,
     isVisible(seq) {
       const { compaction } = conversation.live();
       if (compaction === null || seq > compaction.covers[1]) return true;
       return seq === compaction.request || compaction.systems.includes(seq);
     },
-    markTo: (seq) => markOf(after(start, seq), shape, start),
-    report: () => standingReport(state, after(state.hidden, seats.last), shape),
+    markTo: (seq) => markTo(seq) ?? NO_MESSAGES,
+    report: () => standingReport(state, markTo),
   };
 }
 
@@ -82,31 +88,37 @@ export function messageRecord(seq: number): MessageRecord {
 
 /** Which message has which place. */
 interface Seats<M> {
-  readonly seqs: readonly number[];
+  /** Those that aren't hidden for good. */
+  readonly shown: readonly number[];
   readonly last: number;
   /** What a place in the array is moved by. */
   readonly shift: number;
   at(seq: number): M | undefined;
 }
 
-function wholeSeats<M>(turns: readonly M[]): Seats<M> {
-  const seqs = turns.map((_, index) => index + 1);
-  return { seqs, last: turns.length, shift: 0, at: (seq) => turns[seq - 1] };
+function wholeSeats<M>(turns: readonly M[], { compaction }: MessagesState): Seats<M> {
+  const hidden = compaction?.covers[1] ?? 0;
+  const standing =
+    compaction === null ? [] : [...compaction.systems, ...(compaction.request === null ? [] : [compaction.request])];
+  const before = [...new Set(standing)].filter((seq) => seq <= hidden).sort((one, other) => one - other);
+  const tail = Array.from({ length: turns.length - hidden }, (_, index) => hidden + 1 + index);
+  return { shown: [...before, ...tail], last: turns.length, shift: 0, at: (seq) => turns[seq - 1] };
 }
 
 /**
  * The array begins with what was given back: system messages that stand, the summary, its acknowledgement, the request,
  * then what was said after the hidden messages. Those go on with the numbers they had.
  */
-function compactedSeats<M>(turns: readonly M[], { compaction, hidden, sent }: MessagesState): Seats<M> {
-  if (compaction === null || sent.before === null) return wholeSeats(turns);
+function compactedSeats<M>(turns: readonly M[], state: MessagesState): Seats<M> {
+  const { compaction, hidden, sent } = state;
+  if (compaction === null || sent.before === null) return wholeSeats(turns, state);
   const { before } = sent;
   const shift = hidden.count - before;
   const systems = new Map(compaction.systems.map((seq, index) => [seq, index]));
   if (compaction.request !== null) systems.set(compaction.request, before - 1);
   const tail = Array.from({ length: turns.length - before }, (_, index) => hidden.count + 1 + index);
   return {
-    seqs: [...[...systems.keys()].sort((one, other) => one - other), ...tail],
+    shown: [...[...systems.keys()].sort((one, other) => one - other), ...tail],
     last: turns.length + shift,
     shift,
     at: (seq) => turns[seq > hidden.count ? seq - shift - 1 : (systems.get(seq) ?? -1)],

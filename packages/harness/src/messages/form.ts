@@ -5,6 +5,7 @@
 import { DIALECTS, openaiRules, unreadable } from "@palimpsest/core/internal/message";
 import type { MessageSource } from "@palimpsest/core/log";
 import {
+  type Detection,
   type Dialect,
   detectDialect,
   type ResponsesItem,
@@ -16,6 +17,7 @@ import {
   shapeOf,
 } from "@palimpsest/core/message";
 import { SettingsError } from "../config/summarization.ts";
+import { grownArrays } from "./grown-array.ts";
 
 export interface FormOptions<M extends object> {
   readonly shape?: Shape<M>;
@@ -41,13 +43,25 @@ interface Sent<M> {
 
 export function formOf<M extends object>(messages: readonly M[], options: FormOptions<M>): Form<M> {
   if (options.shape !== undefined) return plainForm(options.shape, options.rules ?? rulesFor(options.shape.dialect));
-  const unread = options.dialect === undefined ? unreadable(messages) : null;
-  if (unread !== null) throw new SettingsError([unread]);
-  const dialect = options.dialect ?? detectDialect(messages).dialect;
+  const dialect = options.dialect ?? dialectOf(messages);
   // The message types are known only to their shapes; which one it is was just found out.
   const form = plainForm(shapeOf(dialect) as unknown as Shape<M>, options.rules ?? rulesOf(dialect));
   const flat = dialect === "openai-responses" && !messages.some(Array.isArray);
   return flat ? flatForm(form) : form;
+}
+
+const detections = grownArrays<Detection>();
+
+/** Of an array that has grown, only what is new is looked at, unless it speaks for another dialect. Throws for what no dialect has. */
+function dialectOf(messages: readonly object[]): Dialect {
+  const { same, value: before, keep } = detections(messages);
+  const fresh = before === undefined ? messages : messages.slice(same);
+  if (unreadable(fresh) !== null) throw new SettingsError([unreadable(messages)!]);
+  const now = detectDialect(fresh);
+  const stands = before !== undefined && (now.marked === 0 || now.dialect === before.dialect);
+  const detection = stands ? before : before === undefined ? now : detectDialect(messages);
+  keep(detection);
+  return detection.dialect;
 }
 
 function rulesFor(dialect: string): RuleSet {

@@ -4,6 +4,7 @@
  * anyone who means to deceive.
  */
 import type { Shape } from "@palimpsest/core/message";
+import { type Grown, grownArrays } from "./grown-array.ts";
 
 export interface Mark {
   readonly count: number;
@@ -26,6 +27,35 @@ export function markOf<M extends object>(messages: Iterable<M>, shape: Shape<M>,
   }
   return { count, hash };
 }
+
+/** Marks of every beginning of one array. */
+export interface Marks {
+  /** Null where the array is shorter. */
+  to(count: number): Mark | null;
+}
+
+/** An array that has grown since the last time costs what is new. */
+export function marksOf<M extends object>(messages: readonly M[], shape: Shape<M>): Marks {
+  const arrays = hashLists.get(shape) ?? grownArrays<string[]>();
+  hashLists.set(shape, arrays);
+  const { same, value: before = [], keep } = arrays(messages);
+  // A call that is still under way may read the longer list.
+  const hashes = before.length === same ? before : before.slice(0, same);
+  let mark: Mark = { count: same, hash: hashes.at(-1) ?? NO_MESSAGES.hash };
+  for (let index = same; index < messages.length; index += 1) {
+    mark = markOf([messages[index]!], shape, mark);
+    hashes.push(mark.hash);
+  }
+  keep(hashes);
+  return {
+    to(count) {
+      if (count === 0) return NO_MESSAGES;
+      return count > messages.length ? null : { count, hash: hashes[count - 1]! };
+    },
+  };
+}
+
+const hashLists = new WeakMap<object, (messages: readonly object[]) => Grown<string[]>>();
 
 /** A message, and the hash with it behind what stood before it last. */
 interface Link {

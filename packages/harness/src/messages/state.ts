@@ -5,7 +5,7 @@
 import { PalimpsestError } from "@palimpsest/core/errors";
 import type { CompactionRecord, PruneRecord } from "@palimpsest/core/log";
 import type { Shape } from "@palimpsest/core/message";
-import { type Mark, markOf, NO_MESSAGES } from "./mark.ts";
+import { type Mark, type Marks, markOf, marksOf, NO_MESSAGES } from "./mark.ts";
 
 export const STATE_VERSION = 1;
 
@@ -72,8 +72,10 @@ export function recognize<M extends object>(
   shape: Shape<M>,
 ): Recognized {
   if (state === null) return "new";
-  if (begins(turns, state.hidden, shape)) return asksVisibly(state, turns, shape) ? "grown" : "foreign";
-  return begins(messages, state.sent, shape) ? "compacted" : "foreign";
+  if (begins(marksOf(turns, shape), state.hidden)) return asksVisibly(state, turns, shape) ? "grown" : "foreign";
+  const { count, hash } = state.sent;
+  const goesOn = messages.length >= count && markOf(messages.slice(0, count), shape).hash === hash;
+  return goesOn ? "compacted" : "foreign";
 }
 
 export function foreignMessages({ hidden }: MessagesState): StateMismatchError {
@@ -84,8 +86,8 @@ export function foreignMessages({ hidden }: MessagesState): StateMismatchError {
   );
 }
 
-function begins<M extends object>(turns: readonly M[], { count, hash }: Mark, shape: Shape<M>): boolean {
-  return count === 0 || (turns.length >= count && markOf(turns.slice(0, count), shape).hash === hash);
+function begins(marks: Marks, { count, hash }: Mark): boolean {
+  return marks.to(count)?.hash === hash;
 }
 
 /** An array that was cut back may end inside what is hidden: then its last question would be. */
@@ -96,24 +98,17 @@ function asksVisibly<M extends object>({ compaction, hidden }: MessagesState, tu
 }
 
 /** Prunes that the array no longer bears out are left out: it then shows more, and nothing is wrong. */
-export function standingPrunes<M extends object>(
-  { pruned, prunes }: MessagesState,
-  turns: readonly M[],
-  shape: Shape<M>,
-): readonly PruneRecord[] {
-  return pruned !== null && begins(turns, pruned, shape) ? prunes : [];
+export function standingPrunes({ pruned, prunes }: MessagesState, marks: Marks): readonly PruneRecord[] {
+  return pruned !== null && begins(marks, pruned) ? prunes : [];
 }
 
 /** So is a report on messages that were edited since. */
-export function standingReport<M extends object>(
+export function standingReport(
   { report, hidden }: MessagesState,
-  said: readonly M[],
-  shape: Shape<M>,
+  markTo: (count: number) => Mark | null,
 ): UsageMark | null {
   if (report === null || report.of <= hidden.count) return null;
-  const before = said.slice(0, report.of - 1 - hidden.count);
-  const mark = markOf(before, shape, hidden);
-  return mark.count === report.of - 1 && mark.hash === report.hash ? report : null;
+  return markTo(report.of - 1)?.hash === report.hash ? report : null;
 }
 
 export const EMPTY_STATE: MessagesState = {
