@@ -65,6 +65,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const metrics = createMetrics();
   const agents = createAgents(home, agent);
   const runs = homeRuns({ home, agents, clock, ids, log, after: afterTime });
+  metrics.queue("runs", () => runs.waiting());
   const { outbox } = home.store;
   if (outbox !== undefined) metrics.queue("memory", async () => (await outbox.list("memory")).length);
   const notReady = async (): Promise<string | null> => {

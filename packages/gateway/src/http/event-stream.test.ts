@@ -30,10 +30,16 @@ function opened() {
   const { pieces, ...from } = source();
   const happened: string[] = [];
   const stream = new EventStream(pieces, { onLeave: () => happened.push("left") });
-  const body = eventStreamBody(stream, { after: time.after, release: () => happened.push("released") });
+  const connection = new AbortController();
+  const body = eventStreamBody(stream, {
+    after: time.after,
+    release: () => happened.push("released"),
+    signal: connection.signal,
+    cut: () => happened.push("cut"),
+  });
   const reader = body.getReader();
   const read = async () => new TextDecoder().decode((await reader.read()).value);
-  return { ...from, time, happened, reader, read };
+  return { ...from, time, happened, reader, read, connection };
 }
 
 const soon = () => new Promise((resolve) => setImmediate(resolve));
@@ -73,8 +79,8 @@ test("nothing is made before it is read, and who doesn't read for a minute is cu
   await time.pass(59_999);
   assert.deepEqual(happened, []);
   await time.pass(1);
-  assert.deepEqual([happened, state.asked, state.returned], [["left", "released"], 1, true]);
-  await assert.rejects(reader.read(), /stopped reading/);
+  assert.deepEqual([happened, state.asked, state.returned], [["cut", "released", "left"], 1, true]);
+  assert.equal((await reader.read()).done, true);
 });
 
 test("a reader that leaves is told of once, and gives its place back", async () => {
@@ -84,5 +90,13 @@ test("a reader that leaves is told of once, and gives its place back", async () 
   give("data: a\n\n");
   await first;
   await reader.cancel();
-  assert.deepEqual([happened, time.waiting], [["left", "released"], 0]);
+  assert.deepEqual([happened, time.waiting], [["released", "left"], 0]);
+});
+
+test("a reader that is gone before anything was written gives its place back, too", async () => {
+  const { happened, connection, reader, state } = opened();
+  connection.abort();
+  connection.abort();
+  assert.deepEqual([happened, state.returned], [["released", "left"], true]);
+  assert.equal((await reader.read()).done, true);
 });

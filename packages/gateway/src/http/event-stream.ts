@@ -39,38 +39,57 @@ export const EVENT_STREAM_HEADERS = {
   "x-accel-buffering": "no",
 };
 
-/** `release` is called once: at the end, or when the reader is gone. */
+export interface BodyOptions {
+  readonly after: After;
+  /** Called once: at the end, or when the reader is gone. */
+  readonly release: () => void;
+  /** Aborted when the connection closes, also before anything was written. */
+  readonly signal: AbortSignal;
+  /** Ends the connection of who doesn't read. */
+  readonly cut: () => void;
+}
+
 export function eventStreamBody(
   { pieces, onLeave }: EventStream,
-  { after, release }: { readonly after: After; readonly release: () => void },
+  { after, release, signal, cut }: BodyOptions,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   let next: Promise<IteratorResult<string>> | null = null;
   let stopWatching = (): void => {};
-  const leave = (): void => {
+  let isOver = false;
+  const finish = (): void => {
+    isOver = true;
     stopWatching();
+    signal.removeEventListener("abort", leave);
+    release();
+  };
+  const leave = (): void => {
+    if (isOver) return;
+    finish();
     // It may wait for its next event, so nobody waits for it.
     void pieces.return?.();
     onLeave();
-    release();
   };
+  signal.addEventListener("abort", leave);
+  if (signal.aborted) leave();
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         stopWatching();
+        if (isOver) return controller.close();
         next ??= pieces.next();
         const piece = await unlessSilent(next, after).catch((error: unknown) => {
-          release();
+          leave();
           throw error;
         });
         if (piece !== "silent") next = null;
         if (piece !== "silent" && piece.done === true) {
-          release();
+          if (!isOver) finish();
           return controller.close();
         }
         controller.enqueue(encoder.encode(piece === "silent" ? ":\n\n" : piece.value));
         stopWatching = after(UNREAD_MS, () => {
-          controller.error(new Error("the reader of a stream has stopped reading"));
+          cut();
           leave();
         });
       },

@@ -195,9 +195,12 @@ const SOON = { headers: { "retry-after": "1" } };
 
 /** As it was thrown, so that the log has its words. */
 export function failureOf({ result, error }: Run): unknown {
-  const end = result?.end;
-  return (
-    result?.error ?? error ?? new ProblemError(500, end?.kind === "failed" ? end.code : "failed", "the run failed")
+  const thrown = result?.error ?? error;
+  if (thrown !== null) return thrown;
+  return new ProblemError(
+    409,
+    "interrupted",
+    "it was stopped before it began: another message came, or the server ends",
   );
 }
 

@@ -34,6 +34,8 @@ export interface Runs {
   forget(run: Run): void;
   /** The one under way that was asked for on this thread. */
   on(userId: string, threadId: string): Run | null;
+  /** How many wait for others. */
+  waiting(): number;
   /** Nothing new begins; what doesn't end within the time is stopped. */
   close(graceMs: number): Promise<void>;
 }
@@ -113,6 +115,11 @@ class Registry implements Runs {
 
   on(userId: string, threadId: string): Run | null {
     return this.#lanes.get(keyOf(userId, threadId))?.active ?? null;
+  }
+
+  waiting(): number {
+    const lanes = [...this.#lanes.values()];
+    return lanes.flatMap(({ waiting }) => waiting).filter(({ run }) => run.status === "waiting").length;
   }
 
   async close(graceMs: number): Promise<void> {

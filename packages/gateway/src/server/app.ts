@@ -11,7 +11,13 @@ import type { ThreadDeps } from "palimpsest/threads";
 import { type Access, admit, type Caller, isLoopback, type KeyFacts, type RequestFacts } from "../access/admit.ts";
 import type { LimitKind, Limits, Taken } from "../access/limits.ts";
 import { Download } from "../http/download.ts";
-import { type After, EVENT_STREAM_HEADERS, EventStream, eventStreamBody } from "../http/event-stream.ts";
+import {
+  type After,
+  type BodyOptions,
+  EVENT_STREAM_HEADERS,
+  EventStream,
+  eventStreamBody,
+} from "../http/event-stream.ts";
 import { readBytes, readInput } from "../http/input.ts";
 import { type Problem, ProblemError, problemOf, problemResponse } from "../http/problem.ts";
 import { type Call, NOTHING, pathNames, type Route, Stream } from "../http/route.ts";
@@ -70,7 +76,7 @@ export function createApp(deps: AppDeps): App {
   for (const route of deps.routes)
     app.on(route.method, patternOf(route.path), (c) => {
       const params = Object.fromEntries(pathNames(route.path).map((name) => [name, c.req.param(name) ?? ""]));
-      return answered(c, deps, route, (caller) => limited(route, caller, () => work(route, params, c, caller)));
+      return answered(c, deps, route, (caller) => limited(route, c, caller, () => work(route, params, c, caller)));
     });
   app.all("/v1/*", (c) =>
     answered(c, deps, COMPATIBLE, async (caller, request) => {
@@ -99,10 +105,12 @@ export function createApp(deps: AppDeps): App {
   );
   return app;
 
-  async function limited(route: Route, caller: Caller | null, answer: () => Promise<unknown>): Promise<Response> {
+  async function limited(route: Route, c: Ctx, caller: Caller | null, answer: () => Promise<unknown>) {
     const release = enter(caller);
+    const { signal } = c.req.raw;
+    const cut = () => void c.env.outgoing?.destroy();
     try {
-      return responseOf(route, await answer(), { release, after: deps.after });
+      return responseOf(route, await answer(), { release, signal, cut, after: deps.after });
     } catch (error) {
       release();
       throw error;
@@ -279,14 +287,11 @@ const LIMITED: Readonly<Record<LimitKind, string>> = {
 };
 
 /** A stream holds its place until its last piece, or until nobody reads it any more. */
-function responseOf(
-  route: Route,
-  answer: unknown,
-  { release, after }: { readonly release: () => void; readonly after: After },
-): Response {
+function responseOf(route: Route, answer: unknown, connection: BodyOptions): Response {
+  const { release } = connection;
   const status = route.status ?? 200;
   if (answer instanceof EventStream)
-    return new Response(eventStreamBody(answer, { release, after }), {
+    return new Response(eventStreamBody(answer, connection), {
       headers: { ...EVENT_STREAM_HEADERS, ...answer.headers },
     });
   if (answer === NOTHING) {
@@ -299,6 +304,8 @@ function responseOf(
     release();
     return Response.json(answer, { status });
   }
+  // Of a connection that closes before anything is written, nothing is ever read.
+  connection.signal.addEventListener("abort", release);
   return new Response(ReadableStream.from(encoded(answer.pieces, release)), {
     status,
     headers: { "content-type": answer.type },
