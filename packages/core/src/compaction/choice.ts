@@ -102,14 +102,14 @@ function rounds(choices: Choices): readonly Round[] {
   const aim = promise ? Math.max(limits.lowWater, roomy - limits.minGain) : limits.lowWater;
   const broken: PlanGoal = promise ? "less" : "low-water";
   const ample = Math.max(USEFUL_TOKENS, Math.floor(AMPLE_SHARE * (limits.trigger - sizes.outside)));
-  const kept: readonly Round[] = [
+  const promiseRounds: readonly Round[] = [
     { cuts: nearest, levels: WHOLE, target: under(roomy, 1), least: USEFUL_TOKENS, goal: "keep" },
     { cuts: nearest, levels: WHOLE, target: under(promisedMost(limits), 0), least: STUB_TOKENS, goal: "keep" },
   ];
   return [
     { cuts: preferred, levels: WHOLE, target: under(limits.lowWater, 1), least: ample, goal: "low-water" },
     { cuts: nearest, levels: WHOLE, target: under(roomy, 1), least: ample, goal: "keep" },
-    ...(promise ? kept : []),
+    ...(promise ? promiseRounds : []),
     { cuts: preferred, levels: mild, target: under(aim, 1), least: ample, goal: broken },
     { cuts: onward, levels: LEVELS, target: under(aim, 1), least: ample, goal: broken },
     { cuts: onward, levels: LEVELS, target: under(roomy, 1), least: ample, goal: promise ? "less" : "window" },

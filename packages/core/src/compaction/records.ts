@@ -73,8 +73,8 @@ export function coveredBy<M>(
     .filter(({ seq }) => seq <= cut.covers[1])
     .map((record) => ({ seq: record.seq, message: original(record) }))
     .filter(({ message }) => shape.role(message) !== "system");
-  const asked = entries.filter(({ message }) => shape.role(message) === "user").map(({ seq }) => seq);
-  return { prior: storedSummary(state), entries, userTurns: [...userTurns, ...asked].slice(-REMEMBERED_TURNS) };
+  const requests = entries.filter(({ message }) => shape.role(message) === "user").map(({ seq }) => seq);
+  return { prior: storedSummary(state), entries, userTurns: [...userTurns, ...requests].slice(-REMEMBERED_TURNS) };
 }
 
 /** The user's words of a message, for quoting, and what was given with them. */

@@ -53,8 +53,8 @@ export function checkTrigger(policy: Policy, fill: Fill, grown: Growth | null, w
   if (reached.length === 0) return { kind: "below" };
   const due = reached.find((threshold) => {
     if (grown === null) return true;
-    const said = threshold.type === "messages" ? grown.messages : grown.tokens;
-    return said >= gainOf(threshold, policy, window);
+    const growth = threshold.type === "messages" ? grown.messages : grown.tokens;
+    return growth >= gainOf(threshold, policy, window);
   });
   return due === undefined ? { kind: "waiting" } : { kind: "met", threshold: due };
 }

@@ -25,14 +25,14 @@ export function bindRequest(request: ModelRequest, part: KnownPart, run: Binding
   if (!run.bindsReasoning) return { request, prefix: null };
   const { hash } = run.deps;
   // The schemas of tools that a middleware put in the place of ours are not known here.
-  const known = request.tools === part.tools;
+  const ownTools = request.tools === part.tools;
   const { messages, prefix } = boundReasoning(request.messages, {
     shape: aiSdkShape,
     hash,
     fixed: fixedHash(request.instructions, part.schemas, hash),
-    madeUnder: known ? madeUnder(run.conversation) : () => undefined,
+    madeUnder: ownTools ? madeUnder(run.conversation) : () => undefined,
   });
-  return { request: { ...request, messages }, prefix: known ? prefix : null };
+  return { request: { ...request, messages }, prefix: ownTools ? prefix : null };
 }
 
 /** What stands before the messages of this part's requests. It outlives the run, so it holds nothing else of it. */

@@ -162,8 +162,7 @@ async function runIn(session: RunSession, plan: RunPlan): Promise<RunEnd> {
   const { answers } = heard;
   const said = withoutKnownResults(heard.said, run.conversation);
   if (said.length === 0 && run.conversation.view().length === 0) throw nothingToAnswer(run.threadId);
-  const { inputs, prompts } = requests.changes();
-  if (inputs.length > 0) await run.commit(inputs, { prompts });
+  await requests.record();
   await takeAnswers(run, answers);
   if (said.some(({ message }) => message.role === "user")) await refuseOpen(run);
   run.question = openQuestion(run.conversation);

@@ -112,8 +112,7 @@ async function refreshAfterCompaction(
   const { compaction } = run.conversation.head();
   if (compaction === shownAt) return shownAt;
   await requests.refresh();
-  const { inputs, prompts } = requests.changes();
-  if (inputs.length > 0) await run.commit(inputs, { prompts });
+  await requests.record();
   return compaction;
 }
 

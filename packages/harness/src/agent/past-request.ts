@@ -51,12 +51,12 @@ export async function pastRequest(
   if (header === undefined) return { kind: "missing" };
   const answer = await answerFrom(store, threadId, seq);
   if (answer === null) return { kind: "no-request", reason: "no-answer" };
-  const kept = await keptBefore(store, threadId, answer);
-  if (kept === null) return { kind: "no-request", reason: "not-recorded" };
-  const texts = await textsOf(store, kept);
+  const event = await keptBefore(store, threadId, answer);
+  if (event === null) return { kind: "no-request", reason: "not-recorded" };
+  const texts = await textsOf(store, event);
   if ("what" in texts) return { kind: "erased", answer, what: texts.what };
   const head = await headAt(deps, threadId, answer - 1);
-  const system = withMemory(texts.system, kept, memoryBlock(head), hash);
+  const system = withMemory(texts.system, event, memoryBlock(head), hash);
   if (system === null) return { kind: "erased", answer, what: "memory" };
   const { tools, parameters } = texts;
   const dialect = parameters?.loop?.dialect ?? "ai-sdk";
@@ -134,8 +134,8 @@ async function keptBefore(store: Store, threadId: string, answer: number): Promi
   const query = { range: [1, answer], kinds: ["event"], order: "descending" } as const;
   for await (const { record } of store.records(threadId, query))
     if (record.kind === "event" && record.event.type === "request") {
-      const kept = record.event as KeptRequest;
-      return kept.stored === undefined && kept.system === undefined ? null : kept;
+      const event = record.event as KeptRequest;
+      return event.stored === undefined && event.system === undefined ? null : event;
     }
   return null;
 }

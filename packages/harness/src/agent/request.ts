@@ -6,20 +6,15 @@ import { fixedSize } from "@palimpsest/core/internal/prompt";
 import { RECALL } from "@palimpsest/core/internal/summary";
 import { type AiSdkMessage, rulesOf } from "@palimpsest/core/message";
 import type { Originals } from "@palimpsest/core/summary";
-import type { Meter } from "@palimpsest/core/tokens";
 import type { ToolSet } from "ai";
 import { ensureParts, homeOriginals } from "../compaction/part-files.ts";
 import type { CachedPrefix } from "../compaction/summarize.ts";
-import type { ModelCounter } from "../models/tokenizers.ts";
-import type { RequestParameters } from "../session/kept-request.ts";
 import type { OpenLog } from "../session/open-log.ts";
 import type { OpenSizer } from "../session/prompting.ts";
 import { openSession, type Session } from "../session/session.ts";
-import type { WindowBook } from "../session/window-book.ts";
 import { type BoundRequest, bindRequest, openingOf } from "./bound-request.ts";
 import { markedMessages } from "./cache-marks.ts";
 import {
-  type FixedChange,
   type FixedPart,
   type FixedSource,
   fixedChange,
@@ -29,20 +24,16 @@ import {
   requestWith,
 } from "./fixed-part.ts";
 import type { CompactionSetup } from "./middleware.ts";
-import type { ModelObject, ModelSettings } from "./model.ts";
+import { parametersOf } from "./model.ts";
+import type { ModelSetup } from "./model-setup.ts";
 import type { Run } from "./run.ts";
 import { summarizerLabel, writerFor } from "./summarizer.ts";
 
 export type { ModelRequest } from "./fixed-part.ts";
 
-export interface RequestOptions extends FixedSource {
-  readonly parameters: RequestParameters;
-  readonly model: ModelObject;
-  readonly providerOptions: ModelSettings["providerOptions"];
-  readonly counter: ModelCounter;
-  readonly meter: Meter<AiSdkMessage>;
-  readonly book: WindowBook;
-  readonly compaction: CompactionSetup;
+export interface RequestOptions {
+  readonly setup: FixedSource & { readonly compaction: CompactionSetup };
+  readonly model: ModelSetup;
   /** Folder of the thread's part files; null without a workspace. */
   readonly history: string | null;
   /** `no`: a draft of this thread is under way already. */
@@ -59,8 +50,8 @@ export interface RequestBuilder {
   fixed(): FixedPart;
   /** Renders system prompt and tools anew. */
   refresh(): Promise<void>;
-  /** What to write when system prompt or tools differ from what the thread last sent. */
-  changes(): FixedChange;
+  /** Writes system prompt and tools where they differ from what the thread last sent. */
+  record(): Promise<void>;
   request(): ModelRequest;
   /** The last thing that happens to a request before it is sent. */
   bind(request: ModelRequest): BoundRequest;
@@ -73,17 +64,24 @@ export async function openRequests(
   log: OpenLog<AiSdkMessage>,
   options: RequestOptions,
 ): Promise<RequestBuilder> {
-  const { model, providerOptions, meter, history, compaction } = options;
-  const { settings, summarizer } = compaction;
+  const { setup, history, before, ahead } = options;
+  const { book, model: agentModel } = options.model;
+  const { languageModel: model, providerOptions } = agentModel.settings;
+  const { settings, summarizer } = setup.compaction;
+  const { counter, meter } = await options.model.counting();
   const { deps, conversation, threadId } = run;
-  let part = await renderFixed(run, options);
+  let part = await renderFixed(run, setup);
   const fixed = () => fixedSize(fixedSizes(part, meter), part.hash);
   const opening = () => (run.bindsReasoning ? openingOf(part, deps.hash) : null);
   let last: BoundRequest | null = null;
   const session = await openSession(log, {
-    ...options,
     deps,
     rules: RULES,
+    counter,
+    meter,
+    book,
+    before,
+    ahead,
     fixed: fixed(),
     opening: opening(),
     model: model.modelId,
@@ -109,10 +107,14 @@ export async function openRequests(
       return part.tools;
     },
     async refresh() {
-      part = await renderFixed(run, options);
+      part = await renderFixed(run, setup);
       session.fix(fixed(), opening());
     },
-    changes: () => fixedChange(run, part, { parts: session.fixed().parts, parameters: options.parameters }),
+    async record() {
+      const change = { parts: session.fixed().parts, parameters: parametersOf(agentModel) };
+      const { inputs, prompts } = fixedChange(run, part, change);
+      if (inputs.length > 0) await run.commit(inputs, { prompts });
+    },
     request() {
       const { messages, prefix } = session.ask();
       last = { request: requestWith(part, messages), prefix };
@@ -123,9 +125,9 @@ export async function openRequests(
 
 /** What the run's own tools can reach of the hidden messages: a middleware or a child's list may have left some out. */
 function originalsFor(tools: ToolSet, history: string | null): Originals {
-  const given = (name: string | null): string | null => (name !== null && name in tools ? name : null);
+  const ifThere = (name: string | null): string | null => (name !== null && name in tools ? name : null);
   const folder = history === null ? null : homeOriginals.folder;
-  return { folder, finder: given(RECALL.finder), reader: given(RECALL.reader) };
+  return { folder, finder: ifThere(RECALL.finder), reader: ifThere(RECALL.reader) };
 }
 
 /** What the provider has in its cache: the request up to the last answer, so that a question of ours may follow. */

@@ -6,7 +6,7 @@ import { withToolFacts } from "@palimpsest/core/internal/message";
 import { type AiSdkMessage, shapeOf } from "@palimpsest/core/message";
 import type { ToolSet } from "ai";
 import { withHold } from "../session/hold.ts";
-import { openLog } from "../session/open-log.ts";
+import { type OpenLog, openLog } from "../session/open-log.ts";
 import type { OpenSizer } from "../session/prompting.ts";
 import type { Session } from "../session/session.ts";
 import type { Leased } from "../stores/leases.ts";
@@ -22,7 +22,6 @@ import { LeaseLostError } from "./errors.ts";
 import type { Emit } from "./events.ts";
 import type { Lifetime } from "./lifetime.ts";
 import type { Chain, CompactionSetup, Middleware } from "./middleware.ts";
-import { parametersOf } from "./model.ts";
 import type { ModelSetup } from "./model-setup.ts";
 import { openRequests, type RequestBuilder } from "./request.ts";
 import { type ActiveRun, startRun } from "./run.ts";
@@ -56,7 +55,9 @@ export interface LeftOpen {
 
 export interface RunSession {
   readonly run: ActiveRun;
+  /** Of the model that is asked now. */
   readonly requests: RequestBuilder;
+  readonly model: ModelSetup;
   /** The same run on the same thread for another model: its own window, count and requests. */
   turnTo(other: ModelSetup): Promise<RequestBuilder>;
   /** Throws once the thread has been taken over. */
@@ -74,74 +75,88 @@ export interface SessionOptions {
 
 export function withSession<T>(
   setup: AgentSetup,
-  { threadId, userId, runId, signal: stop, emit, context = {} }: SessionOptions,
+  options: SessionOptions,
   work: (session: RunSession) => Promise<T>,
 ): Promise<Leased<T>> {
+  const { threadId, userId, runId } = options;
   const deps = depsOf(setup, userId);
-  const key = JSON.stringify([userId, threadId]);
+  const key = keyOf(options);
   return withHold(deps, threadId, { runId, abandon: setup.lifetime.over }, async (hold, lost) => {
     const before = setup.open.get(key);
     setup.open.delete(key);
-    const { middleware, compaction, base, tools, registry } = setup;
-    let asked: ModelSetup = setup;
     // The same table as before, so that what was read through it still counts. The conversation outlives the run: no
     // function of this scope may go into it.
-    const shape = before?.conversation.shape ?? withToolFacts(shapeOf("ai-sdk"), deps.tools ?? registry.find);
+    const shape = before?.conversation.shape ?? withToolFacts(shapeOf("ai-sdk"), deps.tools ?? setup.registry.find);
     const conversation = await openConversation(hold.writer, shape, before?.conversation);
     if (conversation === null) throw new LeaseLostError(threadId);
-    const signal = stop === undefined ? lost : AbortSignal.any([stop, lost]);
-    const log = openLog(hold, conversation);
-    const run: ActiveRun = startRun({
-      runId,
-      deps,
-      log,
-      signal,
-      emit,
-      ...context,
-      window: () => asked.book.window().size,
-      get bindsReasoning() {
-        return asked.model.bindsReasoning;
-      },
-      prompt: () => requests.session.prompt(),
-      compact: (request) => requests.session.compact(request),
-    });
-    const requestsOf = async ({ model, book, counting }: ModelSetup, sized: OpenSizer<AiSdkMessage> | null) =>
-      openRequests(run, log, {
-        middleware,
-        compaction,
-        base,
-        tools,
-        registry,
-        book,
-        model: model.settings.languageModel,
-        providerOptions: model.settings.providerOptions,
-        parameters: parametersOf(model),
-        ahead: setup.drafting.has(key) ? "no" : "yes",
-        ...(await counting()),
-        before: sized,
-        history: setup.history?.(threadId, userId) ?? null,
-      });
-    let requests = await requestsOf(setup, before?.conversation.live() === conversation.live() ? before.sized : null);
-    const turnTo = async (other: ModelSetup): Promise<RequestBuilder> => {
-      await requests.session.close();
-      asked = other;
-      requests = await requestsOf(other, null);
-      const { inputs, prompts } = requests.changes();
-      if (inputs.length > 0) await run.commit(inputs, { prompts });
-      return requests;
-    };
-    const assertHeld = (): void => {
-      if (lost.aborted) throw new LeaseLostError(threadId);
-    };
+    const sized = before?.conversation.live() === conversation.live() ? before.sized : null;
+    const session = await openRunSession(setup, options, { log: openLog(hold, conversation), deps, lost, sized });
     try {
-      const result = await work({ run, requests, turnTo, assertHeld });
-      keepOpen(asked, key, { conversation, sized: requests.session.opened() });
+      const result = await work(session);
+      keepOpen(session.model, key, { conversation, sized: session.requests.session.opened() });
       return result;
     } finally {
-      if (setup.lifetime.closing.aborted) await requests.session.close();
-      else letDraft(setup, key, requests.session);
+      if (setup.lifetime.closing.aborted) await session.requests.session.close();
+      else letDraft(setup, key, session.requests.session);
     }
   });
+}
+
+interface HeldThread {
+  readonly log: OpenLog<AiSdkMessage>;
+  readonly deps: ThreadDeps;
+  readonly lost: AbortSignal;
+  /** What the run before has counted with, if nothing was written since. */
+  readonly sized: OpenSizer<AiSdkMessage> | null;
+}
+
+async function openRunSession(
+  setup: AgentSetup,
+  options: SessionOptions,
+  { log, deps, lost, sized }: HeldThread,
+): Promise<RunSession> {
+  const { threadId, userId, runId, signal: stop, emit, context = {} } = options;
+  let model: ModelSetup = setup;
+  const run: ActiveRun = startRun({
+    runId,
+    deps,
+    log,
+    signal: stop === undefined ? lost : AbortSignal.any([stop, lost]),
+    emit,
+    ...context,
+    window: () => model.book.window().size,
+    get bindsReasoning() {
+      return model.model.bindsReasoning;
+    },
+    prompt: () => requests.session.prompt(),
+    compact: (request) => requests.session.compact(request),
+  });
+  const history = setup.history?.(threadId, userId) ?? null;
+  const ahead = setup.drafting.has(keyOf(options)) ? "no" : "yes";
+  let requests = await openRequests(run, log, { setup, model, history, ahead, before: sized });
+  return {
+    run,
+    get requests() {
+      return requests;
+    },
+    get model() {
+      return model;
+    },
+    async turnTo(other) {
+      await requests.session.close();
+      model = other;
+      requests = await openRequests(run, log, { setup, model, history, ahead, before: null });
+      await requests.record();
+      return requests;
+    },
+    assertHeld() {
+      if (lost.aborted) throw new LeaseLostError(threadId);
+    },
+  };
+}
+
+function keyOf({ userId, threadId }: SessionOptions): string {
+  return JSON.stringify([userId, threadId]);
 }
 
 /** The agent's deps, on the threads of one user. */

@@ -155,9 +155,9 @@ class Drafting<M> implements Background<M> {
   async #current(): Promise<Draft | null> {
     const { table } = this.#options.background;
     if (this.#held === undefined) this.#held = readDraft(await table.get(KEY), await this.#folded());
-    const held = this.#held;
-    if (held === null || this.#holds(held)) return held;
-    this.#dropped(held.cut, "outdated");
+    const draft = this.#held;
+    if (draft === null || this.#holds(draft)) return draft;
+    this.#dropped(draft.cut, "outdated");
     this.#held = null;
     await table.drop(KEY);
     return null;

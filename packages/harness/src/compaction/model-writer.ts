@@ -61,25 +61,25 @@ async function writeOnPrefix<M>(call: SummaryCall<M>): Promise<SummaryResult | n
   const prefix = options.prefix?.() ?? null;
   const [first, last] = [job.input.entries[0]?.seq, job.input.entries.at(-1)?.seq];
   if (prefix === null || first === undefined || last === undefined) return null;
-  const asked = promptFor(call, null);
-  if (prefix.tokens + count(asked.prompt) > budget.input) return null;
+  const question = promptFor(call, null);
+  if (prefix.tokens + count(question.prompt) > budget.input) return null;
   const answer = await asker.ask<ReadPatch>(
     {
       request: {
         kind: "patch",
         system: "",
-        prompt: asked.prompt,
+        prompt: question.prompt,
         maxOutputTokens: budget.output,
         schema: null,
         prefix,
       },
-      maxOutputTokens: outputAfterCut(call, asked.prompt) - prefix.tokens,
-      read: (given) => readPatchAnswer(given, asked.prompt),
+      maxOutputTokens: outputAfterCut(call, question.prompt) - prefix.tokens,
+      read: (given) => readPatchAnswer(given, question.prompt),
     },
     signal,
   );
   if (answer.kind === "failed") return signal.aborted ? failedResult(call, "aborted", answer.detail) : null;
-  const section = { first, last, knownIds: asked.knownIds, read: answer.value };
+  const section = { first, last, knownIds: question.knownIds, read: answer.value };
   const written = settle(call, [section], 0);
   return written.kind === "written" ? written : null;
 }
@@ -131,9 +131,9 @@ function promptFor<M>({ job, count, budget }: SummaryCall<M>, transcript: string
 function settle<M>(call: SummaryCall<M>, sections: readonly Section[], digested: number): SummaryResult {
   const { job, asker } = call;
   if (sections.every(({ read }) => isEmpty(read))) return failedResult(call, "empty", "nothing in any part of it");
-  const said = sections.flatMap(({ read }) => wordsOf(read)).reduce((sum, text) => sum + job.count(text), 0);
-  if (said >= job.hiddenTokens) {
-    return failedResult(call, "no-shrink", `${said} tokens would stand for ${job.hiddenTokens}`);
+  const tokens = sections.flatMap(({ read }) => wordsOf(read)).reduce((sum, text) => sum + job.count(text), 0);
+  if (tokens >= job.hiddenTokens) {
+    return failedResult(call, "no-shrink", `${tokens} tokens would stand for ${job.hiddenTokens}`);
   }
   const merged = mergeAll(call, sections);
   if (merged.stands === "nothing") {
@@ -179,13 +179,13 @@ function mergeAll<M>({ job }: SummaryCall<M>, sections: readonly Section[]): Mer
 
 /** Finds sources among a part's own messages. A message that spans many parts is indexed once. */
 function locatorsFor<M>({ input, shape }: SummaryCall<M>["job"]): (first: number, last: number) => Locate {
-  let known: { first: number; last: number; locate: Locate } | null = null;
+  let cached: { first: number; last: number; locate: Locate } | null = null;
   return (first, last) => {
-    if (known?.first !== first || known.last !== last) {
+    if (cached?.first !== first || cached.last !== last) {
       const within = input.entries.filter(({ seq }) => seq >= first && seq <= last);
-      known = { first, last, locate: createLocator(within, shape) };
+      cached = { first, last, locate: createLocator(within, shape) };
     }
-    return known.locate;
+    return cached.locate;
   };
 }
 

@@ -79,10 +79,10 @@ async function holds(path: string, lines: AsyncIterable<string>): Promise<boolea
   const file = await open(path, "r");
   try {
     for await (const line of lines) {
-      const wanted = Buffer.from(`${line}\n`);
-      const found = Buffer.alloc(wanted.length);
-      const { bytesRead } = await file.read(found, 0, wanted.length);
-      if (bytesRead < wanted.length || !found.equals(wanted)) return false;
+      const expected = Buffer.from(`${line}\n`);
+      const bytes = Buffer.alloc(expected.length);
+      const { bytesRead } = await file.read(bytes, 0, expected.length);
+      if (bytesRead < expected.length || !bytes.equals(expected)) return false;
     }
     return (await file.read(Buffer.alloc(1), 0, 1)).bytesRead === 0;
   } finally {

@@ -102,12 +102,12 @@ export async function askAll<M, T>(
   const work = async (): Promise<void> => {
     while (next < count && failure === null) {
       const index = next++;
-      const asked = await asker.ask(question(index), until);
-      if (asked.kind === "answered") {
-        values[index] = asked.value;
+      const reply = await asker.ask(question(index), until);
+      if (reply.kind === "answered") {
+        values[index] = reply.value;
         job.onProgress(++done, count);
       } else if (failure === null) {
-        failure = asked;
+        failure = reply;
         stop.abort();
       }
     }
@@ -210,8 +210,8 @@ export function createAsker({ summarize, drafts, timeoutMs, sleep }: AskerOption
       // A cached prefix is one call; there is nothing to resume.
       if (drafts === null || question.request.prefix !== null) return askAnew(question, signal, async () => undefined);
       const key = keyOf(question.request);
-      const kept = readKept(await drafts.get(key));
-      const reading = kept === null ? null : question.read(kept);
+      const answer = readKept(await drafts.get(key));
+      const reading = answer === null ? null : question.read(answer);
       if (reading !== null && reading.kind !== "unusable" && reading.value !== null)
         return { kind: "answered", value: reading.value };
       return askAnew(question, signal, ({ text, finish }) => drafts.put(key, JSON.stringify({ text, finish })));

@@ -85,11 +85,11 @@ async function gatherPins<M>(
 /** Reads them from a store. */
 export function readQuotes(store: Store, threadId: string): QuoteSource {
   return async (seqs) => {
-    const found: MessageRecord[] = [];
+    const messages: MessageRecord[] = [];
     for (const seq of seqs)
       for await (const { record } of store.records(threadId, { range: [seq, seq], kinds: ["message"] }))
-        if (record.kind === "message") found.push(record);
-    return found;
+        if (record.kind === "message") messages.push(record);
+    return messages;
   };
 }
 

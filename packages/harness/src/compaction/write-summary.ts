@@ -42,36 +42,37 @@ export function createSummaryStep({ writer, clock, on }: SummaryStepOptions): Su
   const ask = async <M>(job: SummaryJob<M>, signal: AbortSignal): Promise<SummaryResult | null> => {
     const short = job.wordTokens !== undefined && job.wordTokens < LEAST_WORDS;
     if (writer === null || short || !mayCall(breaker, clock().getTime())) return null;
-    const asked = await call(writer, job, signal);
-    if (asked.usage !== undefined) on({ type: "summary-usage", calls: asked.calls, ...asked.usage });
-    if (asked.kind === "written") {
+    const result = await call(writer, job, signal);
+    if (result.usage !== undefined) on({ type: "summary-usage", calls: result.calls, ...result.usage });
+    if (result.kind === "written") {
       breaker = FRESH_BREAKER;
-      const corrected = asked.corrected ?? [];
+      const corrected = result.corrected ?? [];
       if (corrected.length > 0) on({ type: "summary-corrected", corrected });
-    } else if (asked.reason !== "aborted") {
-      on({ type: "summary-failed", reason: asked.reason, detail: asked.detail });
+    } else if (result.reason !== "aborted") {
+      on({ type: "summary-failed", reason: result.reason, detail: result.detail });
       breaker = afterFailure(breaker, clock().getTime());
       if (breaker.closedAt > 0) {
         on({ type: "breaker-open", failures: breaker.failures, until: new Date(breaker.closedAt).toISOString() });
       }
     }
-    return asked;
+    return result;
   };
   return {
     async draft(job, signal) {
-      const asked = await ask(job, signal);
-      return asked?.kind === "written" ? byWriter(asked) : null;
+      const result = await ask(job, signal);
+      return result?.kind === "written" ? byWriter(result) : null;
     },
     async write(job, { model, signal }) {
-      const asked = model === "none" || writer === null ? null : await ask(job, signal ?? new AbortController().signal);
-      if (asked?.kind === "written") return byWriter(asked);
+      const result =
+        model === "none" || writer === null ? null : await ask(job, signal ?? new AbortController().signal);
+      if (result?.kind === "written") return byWriter(result);
       const state = extractState(job.input, job.shape, job);
-      return { rung: "extract", state, calls: asked?.calls ?? 0, digested: 0 };
+      return { rung: "extract", state, calls: result?.calls ?? 0, digested: 0 };
     },
   };
 }
 
-/** Extended to all that the job covers by rules: no model is asked again. */
+/** Extended to all that the job covers by rules: no model is result again. */
 export function completed<M>({ cut, written }: EarlierSummary, job: SummaryJob<M>): WrittenSummary {
   const rest = job.input.entries.filter(({ seq }) => seq > cut.covers[1]);
   if (rest.length === 0) return written;

@@ -40,11 +40,11 @@ export function fixedChange(
   deps: Pick<ThreadDeps, "hash" | "store">,
 ): Batch {
   const before = state["request"] as { readonly hash?: string; readonly parameters?: string } | undefined;
-  const asked = deps.hash(JSON.stringify(parameters));
-  const same = before?.hash === hash && before?.parameters === asked;
+  const parametersHash = deps.hash(JSON.stringify(parameters));
+  const same = before?.hash === hash && before?.parameters === parametersHash;
   if (same || (before === undefined && tokens === 0)) return { inputs: [] };
   const { kept, prompts } = "tokens" in given ? { kept: {}, prompts: [] } : keepFixed(textsOf(given, parameters), deps);
-  const request = { hash, parts, parameters: asked };
+  const request = { hash, parts, parameters: parametersHash };
   return {
     inputs: [
       { kind: "event", event: { type: "request", hash, ...kept } },

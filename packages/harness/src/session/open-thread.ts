@@ -162,9 +162,9 @@ function writerOf<M extends object>(
   if (writer !== undefined) return writer;
   if (summarizer === undefined) return null;
   const { reservedOutputTokens, trimTokensToSummarize, maxSummarizerCalls, summaryPrompt } = settings;
-  const given = { reservedOutputTokens, trimTokensToSummarize, maxSummarizerCalls, summaryPrompt, count };
+  const limits = { reservedOutputTokens, trimTokensToSummarize, maxSummarizerCalls, summaryPrompt, count };
   const summarize = summarizeBy(summarizer);
-  return (job, signal) => createModelWriter({ ...given, summarize, window: window() })(job, signal);
+  return (job, signal) => createModelWriter({ ...limits, summarize, window: window() })(job, signal);
 }
 
 function refusalOf<M extends object>(

@@ -15,11 +15,11 @@ export interface Overflow {
 /** Null: the call failed for another reason. */
 export function overflowOf(thrown: unknown): Overflow | null {
   const error = unwrapped(thrown);
-  const said = wordsOf(error);
+  const words = wordsOf(error);
   const status = statusOf(error);
   if (status !== null && (status === 401 || status === 403 || status === 429)) return null;
-  if (TOO_LONG.some((words) => words.test(said))) return { kind: "tokens", ...numbersIn(said) };
-  if (status === 413 || /request_too_large|payload too large|request entity too large/i.test(said)) {
+  if (TOO_LONG.some((wording) => wording.test(words))) return { kind: "tokens", ...numbersIn(words) };
+  if (status === 413 || /request_too_large|payload too large|request entity too large/i.test(words)) {
     return { kind: "bytes", limit: null, requested: null };
   }
   return null;
@@ -88,14 +88,14 @@ const REQUESTED: readonly RegExp[] = [
   /(?:prompt|request) \(?(\d[\d,_]{2,}) tokens/i,
 ];
 
-function numbersIn(said: string): Pick<Overflow, "limit" | "requested"> {
-  return { limit: firstNumber(said, LIMIT), requested: firstNumber(said, REQUESTED) };
+function numbersIn(words: string): Pick<Overflow, "limit" | "requested"> {
+  return { limit: firstNumber(words, LIMIT), requested: firstNumber(words, REQUESTED) };
 }
 
-function firstNumber(said: string, patterns: readonly RegExp[]): number | null {
+function firstNumber(words: string, patterns: readonly RegExp[]): number | null {
   for (const pattern of patterns) {
-    const found = pattern.exec(said)?.[1];
-    if (found !== undefined) return Number(found.replace(/[,_]/g, ""));
+    const digits = pattern.exec(words)?.[1];
+    if (digits !== undefined) return Number(digits.replace(/[,_]/g, ""));
   }
   return null;
 }

@@ -106,8 +106,8 @@ export function threadSession<M extends object>(parts: ThreadParts<M>): OpenThre
     id,
     userId,
     append: async (messages) => {
-      const given = readGiven(messages, shape);
-      return calls.next(() => appendGiven(given, parts, state));
+      const inputs = readGiven(messages, shape);
+      return calls.next(() => appendGiven(inputs, parts, state));
     },
     prompt: ({ fixed, signal } = {}) =>
       calls.next(async () => {
@@ -169,11 +169,11 @@ async function appendGiven<M extends object>(
   await log.write(async (moved) => {
     await session.counted(moved);
     const head = log.conversation.head();
-    const known = given.some(({ id }) => id !== null) ? await log.ids() : new Map<string, number>();
+    const seqById = given.some(({ id }) => id !== null) ? await log.ids() : new Map<string, number>();
     const first = new Map<string, ReadGiven>();
     const fresh = given.filter((one) => {
       if (one.id === null) return true;
-      if (known.has(one.id) || first.has(one.id)) return false;
+      if (seqById.has(one.id) || first.has(one.id)) return false;
       first.set(one.id, one);
       return true;
     });
@@ -187,7 +187,7 @@ async function appendGiven<M extends object>(
       const record: RecordInput = { ...one.record, id: one.id ?? deps.ids(), ...bound };
       places.set(one, head.version + inputs.push(record));
     }
-    seqs = given.map((one) => places.get(one) ?? known.get(one.id!) ?? places.get(first.get(one.id!)!)!);
+    seqs = given.map((one) => places.get(one) ?? seqById.get(one.id!) ?? places.get(first.get(one.id!)!)!);
     if (pending !== null && answer !== undefined)
       inputs.push(session.report(pending.usage, places.get(answer)!, pending.asked));
     return { ...request, inputs };
@@ -249,13 +249,13 @@ function askNow<M extends object>(
 ): ThreadPrompt<M> {
   const { ask, log } = session;
   const { version } = log.conversation.head();
-  const asked = ask();
-  state.asked = { ...asked, version, stated: stated() };
-  state.unanswered = state.asked;
+  const request: LastAsked<M> = { ...ask(), version, stated: stated() };
+  state.asked = request;
+  state.unanswered = request;
   state.pending = null;
-  const { sources, count } = asked.prompt;
+  const { sources, count } = request.prompt;
   if (log.conversation.view().length === 0) return { messages: [], sources: [], count, outcome, version };
-  const { messages } = asked;
+  const { messages } = request;
   const added = Array.from({ length: messages.length - sources.length }, () => "added" as const);
   return { messages, sources: added.length === 0 ? sources : [...sources, ...added], count, outcome, version };
 }

@@ -150,8 +150,8 @@ const named = new WeakMap<Part, readonly string[]>();
 
 /** Read once per part: the same view is looked at again with every message that follows. */
 function namesOf(part: Part): readonly string[] {
-  const known = named.get(part);
-  if (known !== undefined) return known;
+  const cached = named.get(part);
+  if (cached !== undefined) return cached;
   const names = [...countNames(partText(part)).keys()];
   named.set(part, names);
   return names;

@@ -105,17 +105,17 @@ function survivesParsing(value: unknown): boolean {
 /** The most used names first, as many as their share of the part allows. */
 function rareNames(text: string, tokens: number, options: ReplacementOptions): readonly string[] {
   const budget = tokens * options.nameShare;
-  const kept: string[] = [];
+  const names: string[] = [];
   let spent = 0;
   const byUse = [...countNames(text)].sort(([, a], [, b]) => b - a);
   for (const [name] of byUse) {
     if (options.held.has(name)) continue;
     spent += options.count(` ${name}`);
     if (spent > budget) break;
-    kept.push(name);
+    names.push(name);
     options.held.add(name);
   }
-  return kept;
+  return names;
 }
 
 function hold(text: string, held: Set<string>): void {

@@ -17,11 +17,11 @@ export function planPruning<M>(input: PlanInput<M>, sizes: CutSizes, limits: Lim
   const must = instead.kind === "compact";
   // Shortening leaves as many messages as there were.
   if (must && limits.messages !== null && sizes.messages >= limits.messages.trigger) return null;
-  const kept = keptTokens(input, sizes);
+  const tailTokens = keptTokens(input, sizes);
   const protect = prune.policy?.protectTokens ?? PRUNE_DEFAULTS.protectTokens;
   const decision = decidePrune(prompt, {
     ...prune,
-    policy: { ...prune.policy, protectTokens: must ? kept : Math.max(protect, kept) },
+    policy: { ...prune.policy, protectTokens: must ? tailTokens : Math.max(protect, tailTokens) },
     originals,
     when: must ? "must" : "pays",
     atLeast: sizes.total - limits.lowWater,
