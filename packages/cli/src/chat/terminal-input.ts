@@ -202,13 +202,19 @@ export class TerminalInput implements Keyboard {
   }
 }
 
-/** As Ctrl-Z does, until the person comes back. */
+/**
+ * As Ctrl-Z does, until the person comes back: all programs of the job stop, npm too where it has started this one, or the
+ * shell would not return. Where there is no shell to go to the system stops nothing, and the chat goes on.
+ */
 function toShell(): Promise<void> {
   return new Promise((resolve) => {
-    process.once("SIGCONT", () => resolve());
-    process.kill(process.pid, "SIGTSTP");
+    process.kill(0, "SIGTSTP");
+    setTimeout(resolve, BACK_MS);
   });
 }
+
+/** The clock stands still as long as the process does. */
+const BACK_MS = 50;
 
 const PASTE_ON = "\u001b[?2004h";
 const PASTE_OFF = "\u001b[?2004l";
