@@ -133,3 +133,18 @@ test("a file that only adds a model leaves compaction on: the window is never fi
   assert.match(stdout, /-- compacted · /);
   assert.ok(!stdout.includes("finds the prompt too long"), stdout);
 });
+
+test("a chat says that a file named by @ isn't there, and of what memory couldn't learn one sentence without its log", async (t) => {
+  const at = desk(t);
+  const server = await startProviderServer({ respond: ({ stream }) => (stream ? "I see." : "no update at all") });
+  t.after(() => server.close());
+  mkdirSync(at.home, { recursive: true });
+  const model = `{name: m, provider: openai-compatible, model: m, base_url: "${server.url}", api_key: none, max_input_tokens: 16000}`;
+  writeFileSync(`${at.home}/config.yaml`, `models:\n  - ${model}\ntitle: {enabled: false}\n`);
+  const { code, stdout, stderr } = await at.piped(["What is in @nowhere.txt asks @anna?"], "chat", "--thread", "t");
+  assert.equal(code, 0);
+  assert.match(stdout, /There is no file nowhere\.txt here/);
+  assert.ok(!stdout.includes("no file anna"));
+  assert.equal(stderr.split("could not be learned for memory").length, 2, stderr);
+  assert.ok(!`${stdout}${stderr}`.includes("[Memory"), stderr);
+});

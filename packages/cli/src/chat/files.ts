@@ -45,10 +45,14 @@ export async function attachMentioned(session: ChatSession, text: string): Promi
   for (const [, path] of text.matchAll(MENTION)) {
     const stats = await stat(resolve(path!)).catch(() => null);
     if (stats?.isFile() === true) await upload(session, path!);
+    else if (stats === null && LIKE_A_PATH.test(path!))
+      await session.screen.aside(`There is no file ${printable(path!)} here: the message is said without one.`);
   }
 }
 
 const MENTION = /(?<!\S)@(\S+)/g;
+/** A name of a person or a package isn't. */
+const LIKE_A_PATH = /^\.{0,2}\/|\.[a-z0-9]{1,5}$/i;
 
 /** Never over a file that is there already. */
 async function copyIn(source: string, directory: string): Promise<string> {

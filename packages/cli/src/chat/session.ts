@@ -5,6 +5,7 @@
 import type { AgentEvent, RunEnd, WaitingCall } from "palimpsest/agent";
 import type { ConfiguredAgent } from "palimpsest/assistant";
 import type { Home } from "palimpsest/internal/home";
+import type { MemoryEvent } from "palimpsest/memory";
 import type { Context } from "../command/command.ts";
 import type { Verdict } from "../home/approvals.ts";
 import { budgetText, drawBudgetLine, windowText } from "../terminal/budget-bar.ts";
@@ -55,6 +56,7 @@ export class ChatSession {
   #choices: readonly string[] = [];
   #stop: AbortController | null = null;
   #streaming = false;
+  #memoryFailed = false;
   /** How full the window was when it was looked at last. */
   #fill = "";
   /** What was told outside of a stream is shown in order, before the next line is read. */
@@ -83,12 +85,20 @@ export class ChatSession {
       window: this.#window,
       workspace: this.#workspace,
       approved: this.#approved,
+      ...(!verbose && { onMemory: (event) => this.#noteMemory(event) }),
       onEvent,
       log: output.note,
       verbose,
     });
     await this.#assistant.memory?.queue.start();
     this.#fill = windowText(this.#assistant.model.window.tokens);
+  }
+
+  /** What is learned in the background is not the conversation: of its failures one sentence, once. */
+  #noteMemory({ type }: MemoryEvent): void {
+    if (type !== "memory-failed" || this.#memoryFailed) return;
+    this.#memoryFailed = true;
+    this.context.output.note('(something could not be learned for memory; "palimpsest doctor" says what and why)');
   }
 
   /** Learns what is still to be learned from the chat, for so long at most. */

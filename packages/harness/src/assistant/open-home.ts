@@ -87,8 +87,7 @@ export interface Home extends LocatedHome, ThreadDeps {
   close(): Promise<void>;
 }
 
-export interface HomeAgentOptions
-  extends Omit<ConfiguredAgentOptions, "home" | "config" | "store" | "onMemory" | "onWarning"> {
+export interface HomeAgentOptions extends Omit<ConfiguredAgentOptions, "home" | "config" | "store" | "onWarning"> {
   /** Gets a line of what happens, as far as `log_level` asks for it. */
   readonly log?: (line: string) => void;
   /** Everything that is worth a line, whatever `log_level` says. */
@@ -202,7 +201,7 @@ export function opened(located: LocatedHome, store: Store, made: ConfiguredAgent
         home: directory,
         config,
         store: deps.store,
-        onMemory: logged,
+        onMemory: options.onMemory ?? logged,
         onWarning: (text) => log?.(`warning: ${text}`),
         onEvent(event, ...where) {
           logged(event);
