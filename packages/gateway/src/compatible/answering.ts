@@ -28,7 +28,7 @@ export async function answerThrough<M extends object>(
     await engaged.thread.held.release();
     await fail(exchange, flight, error);
   } finally {
-    deps.flights.delete(flightKey);
+    if (deps.flights.get(flightKey) === flight) deps.flights.delete(flightKey);
     await engaged.thread.held.release();
   }
 }

@@ -3,6 +3,7 @@ import type { ConfigFile } from "palimpsest/config";
 import { ProblemError } from "../http/problem.ts";
 import type { Compatible } from "../server/app.ts";
 import type { CompatibleDeps } from "./call.ts";
+import { chainMemory } from "./matching/chain-memory.ts";
 import { serve, vendorFailure } from "./serve.ts";
 import { openThreads } from "./threads/open-threads.ts";
 import { type Client, nodeClient, webClient } from "./wire/client.ts";
@@ -19,7 +20,13 @@ const SILENCE_MS = 250;
 
 export function compatibleEndpoints({ ids, ...options }: EndpointOptions): Compatible & { close(): Promise<void> } {
   const open = openThreads(ids);
-  const deps: CompatibleDeps = { ...options, open, flights: new Map(), silenceMs: SILENCE_MS };
+  const deps: CompatibleDeps = {
+    ...options,
+    open,
+    chains: chainMemory(),
+    flights: new Map(),
+    silenceMs: SILENCE_MS,
+  };
   return {
     async serve(request, outgoing) {
       if (outgoing === undefined) {

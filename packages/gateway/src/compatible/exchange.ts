@@ -4,7 +4,7 @@ import { ProblemError } from "../http/problem.ts";
 import type { CompatibleCall, CompatibleDeps } from "./call.ts";
 import { convertedAnswer } from "./converted/answer.ts";
 import { groupOf, isSideCall } from "./groups.ts";
-import { type ChainState, chainOf, keyed } from "./matching/chain.ts";
+import { type ChainState, keyed } from "./matching/chain.ts";
 import { type ProviderKey, type Target, targetOf } from "./models.ts";
 import { askTarget, requestBytes } from "./relay.ts";
 import { sessionSettings } from "./session-settings.ts";
@@ -13,6 +13,7 @@ import type { Asking, MatchingStore } from "./threads/find.ts";
 import type { OpenThreads } from "./threads/open-threads.ts";
 import { watchedStore } from "./threads/watched-store.ts";
 import type { Fields, Vendor, VendorRequest } from "./vendor.ts";
+import { fieldSpans } from "./wire/raw-json.ts";
 import type { UpstreamAnswer } from "./wire/upstream.ts";
 
 type Mode = "on" | "observe" | "off";
@@ -138,11 +139,13 @@ export function askFor<M extends object>(
 }
 
 /** What the request is known by. */
-export async function askingOf<M extends object>({ call, deps, vendor, body, request }: Exchange<M>) {
+export async function askingOf<M extends object>({ call, deps, vendor, bytes, body, request }: Exchange<M>) {
   const { shape } = vendor;
   const { messages, system, tools } = request;
   const secret = Buffer.from(await deps.secret());
-  const { places, state } = chainOf(messages, { shape, secret });
+  const span = Array.isArray(body[vendor.field]) ? fieldSpans(bytes).get(vendor.field) : undefined;
+  const list = span === undefined ? Buffer.alloc(0) : bytes.subarray(span.start, span.end);
+  const { places, state } = deps.chains.chain(messages, { shape, secret, list, user: call.caller.userId });
   const group = groupOf(call.headers, body);
   const answers = places.filter(({ answer }) => answer !== null).length;
   const asking: Asking<M> = {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
 import { test } from "node:test";
 import { DIALECTS } from "@palimpsest/core/internal/message";
 import { randomConversation, render } from "@palimpsest/core/internal/testing";
@@ -180,6 +181,9 @@ for (const [title, dialect, one, other] of DIFFERENT)
 
 test("a hash can't be made without the secret", () => {
   assert.notEqual(keyed("one", "hi"), keyed("another", "hi"));
+  for (const secret of ["short", Buffer.from("s".repeat(64)), "ü".repeat(80)])
+    for (const text of ["", "hi", "ü".repeat(500)])
+      assert.equal(keyed(secret, text), createHmac("sha256", secret).update(text).digest("base64url").slice(0, 22));
 });
 
 test("in random conversations of every dialect each message has a place of its own, also when the chain goes on from a state", () => {
