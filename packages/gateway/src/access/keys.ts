@@ -70,14 +70,16 @@ export async function keyFacts(
   headers: Headers,
   { now, providerUser = null }: { readonly now: Date; readonly providerUser?: string | null },
 ): Promise<KeyFacts> {
-  if (keys === undefined || !(await keys.any()))
-    return { exist: false, presented: anyKey(headers), providerUser: null };
+  const nobodys = { presented: anyKey(headers), providerUser: null };
+  if (keys === undefined) return { exist: false, ...nobodys };
   const [key, another] = presentedKeys(headers);
+  const row = key === undefined || another !== undefined ? undefined : await keys.find(hashOf(key));
+  // One that is known says by itself that there are some.
+  if (row !== undefined) return { exist: true, presented: presented(row, now), providerUser: null };
+  if (!(await keys.any())) return { exist: false, ...nobodys };
   // Only who sent no key of ours at all is known by another's: a wrong one stays wrong.
   if (key === undefined) return { exist: true, presented: anyKey(headers), providerUser };
-  if (another !== undefined) return { exist: true, presented: "several", providerUser: null };
-  const row = await keys.find(hashOf(key));
-  return { exist: true, presented: row === undefined ? "unknown" : presented(row, now), providerUser: null };
+  return { exist: true, presented: another === undefined ? "unknown" : "several", providerUser: null };
 }
 
 function presented({ id, user, role, expiresAt, revokedAt }: KeyRow, now: Date): PresentedKey {

@@ -17,7 +17,7 @@ export async function ownThread(about: About): Promise<string> {
 export async function ownSummary({ params, home }: About): Promise<ThreadSummary> {
   const id = params["id"] ?? "";
   if (checkThreadId(id).kind === "invalid") throw missing(id);
-  const [header, head] = [await home.store.header(id), await home.store.head(id)];
+  const [header, head] = await Promise.all([home.store.header(id), home.store.head(id)]);
   if (header === undefined || head === undefined) throw missing(id);
   const { title } = head.state;
   const { messages, updatedAt } = head;
