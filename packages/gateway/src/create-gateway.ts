@@ -11,10 +11,11 @@ import { createLimits } from "./access/limits.ts";
 import { gatewaySecret, providerKeyOf, providerUser } from "./access/provider-key.ts";
 import { compatibleEndpoints } from "./compatible/endpoints.ts";
 import { afterTime } from "./http/event-stream.ts";
-import { createMetrics } from "./metrics/metrics.ts";
+import { createMetrics, type Metrics } from "./metrics/metrics.ts";
 import { allRoutes } from "./routes.ts";
 import { type AgentOptions, createAgents } from "./runs/agents.ts";
 import { homeRuns } from "./runs/home-runs.ts";
+import type { Runs } from "./runs/registry.ts";
 import { createApp } from "./server/app.ts";
 import { GatewayError } from "./server/gateway-error.ts";
 import { type Listening, listen } from "./server/listen.ts";
@@ -65,9 +66,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const metrics = createMetrics();
   const agents = createAgents(home, agent);
   const runs = homeRuns({ home, agents, clock, ids, log, after: afterTime });
-  metrics.queue("runs", () => runs.waiting());
-  const { outbox } = home.store;
-  if (outbox !== undefined) metrics.queue("memory", async () => (await outbox.list("memory")).length);
+  countQueues(metrics, home, runs);
   const notReady = async (): Promise<string | null> => {
     if (state === "closing") return "it is shutting down";
     return home.store.users().then(
@@ -145,6 +144,11 @@ export function createGateway(options: GatewayOptions): Gateway {
       await release();
     },
   };
+}
+
+function countQueues(metrics: Metrics, { store: { outbox } }: Home, runs: Runs): void {
+  metrics.queue("runs", () => runs.waiting());
+  if (outbox !== undefined) metrics.queue("memory", async () => (await outbox.list("memory")).length);
 }
 
 const DAY_MS = 86_400_000;
