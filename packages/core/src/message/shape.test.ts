@@ -1,10 +1,11 @@
 // The same conversation, written by hand as each provider writes it, must look the same through the port.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { changed } from "../testing/shape-suite.ts";
 import { file, image, text } from "./blocks.ts";
 import { DIALECTS, type MessageOf, rulesOf, shapeOf } from "./dialects.ts";
 import { openaiRules, violations } from "./rules.ts";
-import type { Part, ReasoningPart, Shape } from "./shape.ts";
+import type { ReasoningPart, Shape } from "./shape.ts";
 
 const PIXEL = "iVBORw0KGgo=";
 
@@ -251,7 +252,7 @@ function suite(shape: Shape<unknown>, written: readonly unknown[]): void {
         : { ...(message as object), ...later };
       for (const [index, part] of shape.parts(given).entries()) {
         assert.equal(shape.withPart(given, index, part), given);
-        const back = shape.withPart(shape.withPart(given, index, change(part)), index, part);
+        const back = shape.withPart(shape.withPart(given, index, changed(part)), index, part);
         if (part.kind !== "result") assert.equal(JSON.stringify(back), JSON.stringify(given));
         assert.deepEqual(shape.parts(back), shape.parts(given));
       }
@@ -303,16 +304,4 @@ function suite(shape: Shape<unknown>, written: readonly unknown[]): void {
 function blocksIn(message: unknown): readonly unknown[] {
   const { content, parts, data } = message as { content?: unknown[]; parts?: unknown[]; data?: { content: unknown[] } };
   return content ?? parts ?? data!.content;
-}
-
-function change(part: Part): Part {
-  switch (part.kind) {
-    case "text":
-    case "result":
-      return { ...part, text: `${part.text}!` };
-    case "call":
-      return { ...part, input: '{"changed":true}' };
-    default:
-      return part;
-  }
 }

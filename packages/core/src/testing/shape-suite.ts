@@ -202,7 +202,8 @@ function repaired<M>(messages: readonly M[], shape: Shape<M>, set: RuleSet): voi
   for (const picture of before!) ok(after!.includes(picture), "lost an image");
 }
 
-function changed(part: Part): Part {
+/** Another text or input in its place, as an edit of one part makes it. */
+export function changed(part: Part): Part {
   switch (part.kind) {
     case "text":
     case "result":
@@ -215,7 +216,7 @@ function changed(part: Part): Part {
 }
 
 const words = (parts: readonly Part[]): string[] =>
-  parts.flatMap((part) => (part.kind === "text" ? part.text.split("\n\n") : []));
+  parts.flatMap((part) => (part.kind === "text" ? part.text.split(/\n+/) : []));
 
 const idsOf = (parts: readonly Part[], kind: "call" | "result"): string[] =>
   parts.flatMap((part) => (part.kind === kind ? [(part as { id: string }).id] : []));

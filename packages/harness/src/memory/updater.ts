@@ -38,7 +38,7 @@ import { dropStaleTurns } from "./source-turns.ts";
 export type Extract = (prompt: string, signal: AbortSignal, of: LearnedThread) => Promise<string>;
 
 /** What is learned from. */
-export interface LearnedThread {
+interface LearnedThread {
   readonly userId: string;
   readonly threadId: string;
 }
