@@ -18,6 +18,8 @@ export type MemoryEvent =
       readonly ids: readonly string[];
       readonly tokens: number;
       readonly hash: string;
+      /** How long it was looked for. */
+      readonly ms: number;
     }
   | { readonly type: "memory-failed"; readonly threadId: string | null; readonly reason: string };
 

@@ -88,6 +88,7 @@ function remembers({ conversation }: Run): boolean {
 async function stableSection(run: Run, options: MemoryMiddlewareOptions): Promise<Section[]> {
   const { conversation, deps, threadId } = run;
   const { maxInjectionTokens: tokens = 2000, count = charsPerToken(4) } = options;
+  const started = deps.clock().getTime();
   const document = await readDocument(run, options);
   const stable = stableLane(conversation.head(), document, {
     now: deps.clock(),
@@ -105,7 +106,9 @@ async function stableSection(run: Run, options: MemoryMiddlewareOptions): Promis
       return stableSection(run, options);
     }
     const hash = deps.hash(text);
-    if (text !== "") run.emit({ type: "memory-injected", threadId, lane: "stable", ids: factIds, tokens: spent, hash });
+    const ms = deps.clock().getTime() - started;
+    const found = { lane: "stable", ids: factIds, tokens: spent, hash, ms } as const;
+    if (text !== "") run.emit({ type: "memory-injected", threadId, ...found });
   }
   return text === "" ? [] : [{ slot: "memory", text }];
 }
@@ -119,6 +122,7 @@ function frozenSection(run: Run): Section[] {
 /** Once per question: a run that goes on after a crash finds the record already there. */
 async function addEvidence(run: Run, options: MemoryMiddlewareOptions): Promise<void> {
   const { conversation, deps, question, threadId } = run;
+  const started = deps.clock().getTime();
   const live = conversation.live();
   const record = live.tail.find(({ seq }) => seq === question);
   if (record === undefined || live.evidence.some(({ of }) => of === question)) return;
@@ -145,7 +149,9 @@ async function addEvidence(run: Run, options: MemoryMiddlewareOptions): Promise<
     await run.erase([{ seq: seq!, body: JSON.stringify("[redacted]") }]);
     return;
   }
-  run.emit({ type: "memory-injected", threadId, lane: "evidence", ids, tokens, hash });
+  const ms = deps.clock().getTime() - started;
+  const found = { lane: "evidence", ids, tokens, hash, ms } as const;
+  run.emit({ type: "memory-injected", threadId, ...found });
 }
 
 /** Whether all evidence still exists: if it was erased meanwhile, the eraser couldn't find it in this thread yet. */

@@ -117,17 +117,18 @@ test("a failing call and a failing run say so by kind, not by words", async () =
   assert.doesNotMatch(spans.text(), new RegExp(SECRET));
 });
 
-test("what memory lends to a question is a span, without the words", async () => {
+test("what memory lends to a question is a span as long as it was looked for, without the words", async () => {
   const { tracer, spans } = recording();
   const lends: Middleware = {
     name: "lends",
     beforeAgent: ({ emit, threadId }) =>
-      emit({ type: "memory-injected", threadId, lane: "evidence", ids: ["f1", "f2"], tokens: 40, hash: "h" }),
+      emit({ type: "memory-injected", threadId, lane: "evidence", ids: ["f1", "f2"], tokens: 40, hash: "h", ms: 2500 }),
   };
   const kit = agentKit(["done"], { middleware: [telemetry({ tracer }), lends] });
   await kit.agent.generate({ threadId: "t", prompt: "x" });
   const span = spans.named("search_memory")!;
   assert.equal(span.parentSpanContext?.spanId, spans.named("invoke_agent default")?.spanContext().spanId);
+  assert.deepEqual(span.duration, [2, 500_000_000]);
   assert.deepEqual([span.attributes["palimpsest.memory.items"], span.attributes["palimpsest.memory.tokens"]], [2, 40]);
 });
 

@@ -162,7 +162,6 @@ function hear(event: AgentEvent, spans: RunSpans, tracer: Tracer): void {
       spans.compaction = null;
       return;
     case "memory-injected": {
-      // How long it took is not told: the span says that it happened, and what came of it.
       const attributes: Attributes = {
         "gen_ai.operation.name": "search_memory",
         "gen_ai.conversation.id": spans.facts.threadId,
@@ -170,7 +169,9 @@ function hear(event: AgentEvent, spans: RunSpans, tracer: Tracer): void {
         "palimpsest.memory.items": event.ids.length,
         "palimpsest.memory.tokens": event.tokens,
       };
-      tracer.startSpan("search_memory", { attributes }, spans.within).end();
+      // Told when it is over.
+      const now = Date.now();
+      tracer.startSpan("search_memory", { attributes, startTime: now - event.ms }, spans.within).end(now);
       return;
     }
     case "run-end":
