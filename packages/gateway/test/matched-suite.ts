@@ -21,7 +21,7 @@ const user = (content: unknown): Message => ({ role: "user", content });
 
 interface Talk {
   ask(messages: readonly Message[], more?: AskOptions): Promise<Heard>;
-  said(thread: string | null): Promise<readonly unknown[]>;
+  said(threadId: string | null): Promise<readonly unknown[]>;
   readonly served: BeforeProvider;
 }
 

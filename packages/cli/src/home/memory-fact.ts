@@ -40,9 +40,9 @@ export async function factId(
 export async function remoteFactId(
   { server }: RemoteContext,
   name: string,
-  agent: string | undefined,
+  agentName: string | undefined,
 ): Promise<string> {
-  const { facts } = await server.get<{ facts: readonly Fact[] }>("/api/memory/facts", { agent });
+  const { facts } = await server.get<{ facts: readonly Fact[] }>("/api/memory/facts", { agent: agentName });
   return meantId(
     facts.map(({ id }) => id),
     name,

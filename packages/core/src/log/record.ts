@@ -134,12 +134,15 @@ export interface EvidenceRecord extends Common {
   readonly kind: "evidence";
   readonly of: number;
   readonly text: string;
+  /** What it rests on, by which it is found when that is erased: facts by id, messages as `thread#seq`. */
   readonly ids: readonly string[];
+  /** Of the text; it stays when the text is erased. */
   readonly hash: string;
 }
 
 export interface StateRecord extends Common {
   readonly kind: "state";
+  /** The keys of the thread's state that change, with their new values; null takes a key out. */
   readonly patch: Readonly<Record<string, unknown>>;
 }
 

@@ -45,9 +45,9 @@ export const labRoutes: readonly Route[] = [
   }),
 ];
 
-async function textOf({ home, body }: Pick<Call<never, string>, "home" | "body">, thread: string): Promise<string> {
+async function textOf({ home, body }: Pick<Call<never, string>, "home" | "body">, threadId: string): Promise<string> {
   if (body !== "") throw new ProblemError(400, "invalid", "query.thread: a body came as well: send one of the two");
-  const id = await ownThread({ params: { id: thread }, home });
+  const id = await ownThread({ params: { id: threadId }, home });
   let text = "";
   for await (const { body: message } of replay(home, id)) text += `${message}\n`;
   return text;

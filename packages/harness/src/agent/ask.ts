@@ -2,8 +2,9 @@
  * One step's question to the model, with as many attempts as it takes: a refused prompt is made to fit and sent once
  * more, a rate limit or a lost connection is waited out. Only while nothing was shown: what a person has read stands.
  */
+
+import type { ModelWindow } from "../session/model-window.ts";
 import { overflowOf } from "../session/overflow.ts";
-import type { WindowBook } from "../session/window-book.ts";
 import type { CallLimits } from "./call-limits.ts";
 import { modelError } from "./errors.ts";
 import type { Chain } from "./middleware.ts";
@@ -18,7 +19,7 @@ export interface Asking {
   readonly requests: RequestBuilder;
   readonly chain: Chain;
   readonly model: AgentModel;
-  readonly book: WindowBook;
+  readonly modelWindow: ModelWindow;
   readonly retry: RetryPolicy;
   readonly callLimits: CallLimits;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;

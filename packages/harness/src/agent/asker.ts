@@ -34,7 +34,7 @@ async function besideMessages(setup: AgentSetup, load: ThreadLoad, meter: Meter<
     log: openLog(holdNothing(deps, load.header.id), conversation),
     signal: setup.lifetime.closing,
     emit: () => {},
-    window: () => setup.book.window().size,
+    window: () => setup.modelWindow.window().size,
     bindsReasoning: setup.model.bindsReasoning,
     prompt: livePrompt(conversation, createSizer({ shape, rules: rulesOf("ai-sdk"), meter })),
     compact: () => Promise.reject(new Error("a context is only shown: nothing is compacted for it")),

@@ -7,7 +7,7 @@ import type { CompactionOutcome, Keep } from "@palimpsest/core/compaction";
 import type { AiSdkMessage } from "@palimpsest/core/message";
 import type { ToolSet } from "ai";
 import { summarizationFromOptions } from "../config/summarization.ts";
-import type { LimitsShelf } from "../models/learned-limits.ts";
+import type { LimitsStore } from "../models/learned-limits.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { Store, ThreadPage, ThreadQuery } from "../stores/store.ts";
 import { asUser } from "../stores/users.ts";
@@ -52,7 +52,7 @@ export interface AgentOptions extends ModelOptions {
   /** Replaces the base of the system prompt. */
   readonly instructions?: string;
   /** Keeps limits that the provider states for the next process; without it they are known as long as the agent. */
-  readonly limits?: LimitsShelf;
+  readonly limits?: LimitsStore;
   /** Model calls of one run. */
   readonly maxSteps?: number;
   /** A tool that takes longer is left alone and the model is told; null: no limit. */
@@ -174,7 +174,7 @@ export function createAgent(options: AgentOptions): Agent {
       return leased.kind === "done" ? leased.value : unchanged(leased.kind);
     },
     thread: (id, { userId = store.userId } = {}) => {
-      const window = () => setup.book.window();
+      const window = () => setup.modelWindow.window();
       return threadHandle(id, { deps: depsOf(setup, userId), window, asker: () => askerOf(setup), files });
     },
     async close({ withinMs = CLOSING_MS } = {}) {
@@ -228,7 +228,7 @@ function resolve(options: AgentOptions): AgentSetup {
 
 function placeOf({ deps, compaction }: Pick<AgentSetup, "deps" | "compaction">, options: AgentOptions): ModelPlace {
   const { fallbackContextWindow: fallbackWindow } = compaction.settings;
-  return { clock: deps.clock, shelf: options.limits ?? null, fallbackWindow };
+  return { clock: deps.clock, limitsStore: options.limits ?? null, fallbackWindow };
 }
 
 const CLOSING_MS = 5_000;

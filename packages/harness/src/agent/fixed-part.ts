@@ -13,7 +13,7 @@ import type { ToolRegistry } from "../tool-facts.ts";
 import type { Middleware } from "./middleware.ts";
 import type { CallSettings, ModelObject } from "./model.ts";
 import type { Run } from "./run.ts";
-import { type Section, type SystemPrompt, systemPrompt } from "./system-prompt.ts";
+import { type PromptSection, type SystemPrompt, systemPrompt } from "./system-prompt.ts";
 import { gatherTools, schemasOf, type ToolSchema } from "./tool-schemas.ts";
 
 export interface FixedPart {
@@ -46,7 +46,7 @@ export async function renderFixed(
   run: Run,
   { base, tools: own, middleware, registry }: FixedSource,
 ): Promise<FixedPart> {
-  const sections: Section[] = [];
+  const sections: PromptSection[] = [];
   for (const { prompt } of middleware) sections.push(...((await prompt?.(run)) ?? []));
   const date = dateFor(run);
   const prompt = systemPrompt(base, sections, date);

@@ -26,7 +26,7 @@ export type { RetryPolicy } from "./retry.ts";
 export type { Run } from "./run.ts";
 export type { Answered, StepOutcome } from "./step.ts";
 export type { Summarizer } from "./summarizer.ts";
-export type { Section } from "./system-prompt.ts";
+export type { PromptSection } from "./system-prompt.ts";
 export type { ThreadHandle, WaitingCall } from "./thread-handle.ts";
 export type { CallOutcome, ToolCall } from "./tools.ts";
 export type { UIStreamOptions } from "./ui/ui-stream.ts";

@@ -10,7 +10,7 @@ import type { ModelRequest } from "./request.ts";
 import type { Run } from "./run.ts";
 import type { Answered, StepOutcome } from "./step.ts";
 import type { Summarizer } from "./summarizer.ts";
-import type { Section } from "./system-prompt.ts";
+import type { PromptSection } from "./system-prompt.ts";
 import type { CallOutcome, ToolCall } from "./tools.ts";
 
 export interface Middleware {
@@ -20,7 +20,7 @@ export interface Middleware {
   /** Names of the tools that a function makes, so that a clash shows when the agent is made and not in its first run. */
   readonly brings?: readonly string[];
   /** Its sections of the system prompt, asked for when a run starts and after each compaction. */
-  readonly prompt?: (run: Run) => readonly Section[] | Promise<readonly Section[]>;
+  readonly prompt?: (run: Run) => readonly PromptSection[] | Promise<readonly PromptSection[]>;
   /**
    * How every compaction of this agent is done; the last one in the list holds. It is data, not a hook, since it also holds
    * where no hook runs: for a manual compaction, and for a draft that outlives its run.

@@ -6,17 +6,17 @@ import { type AiSdkMessage, shapeOf } from "@palimpsest/core/message";
 import { answerReserve, createMeter, type Meter } from "@palimpsest/core/tokens";
 import { bindsReasoning } from "../models/binds-reasoning.ts";
 import { knownWindow } from "../models/known-windows.ts";
-import type { LimitsShelf } from "../models/learned-limits.ts";
+import type { LimitsStore } from "../models/learned-limits.ts";
 import { type GivenCounter, type ModelCounter, modelCounter } from "../models/tokenizers.ts";
-import type { WindowBook } from "../session/window-book.ts";
+import type { ModelWindow } from "../session/model-window.ts";
 import {
   type AgentModel,
   assertModel,
   assertWindow,
-  bookOf,
   type CallSettings,
   callSettingsIn,
   type ModelObject,
+  modelWindowOf,
   settingsFor,
 } from "./model.ts";
 import { rememberCounts } from "./remember-counts.ts";
@@ -36,7 +36,7 @@ export interface ModelOptions extends CallSettings {
 
 export interface ModelSetup {
   readonly model: AgentModel;
-  readonly book: WindowBook;
+  readonly modelWindow: ModelWindow;
   readonly counting: () => Promise<{ readonly counter: ModelCounter; readonly meter: Meter<AiSdkMessage> }>;
   /** By user and thread: what the last runs left open, so that the next one reads only what is new. */
   readonly open: Map<string, LeftOpen>;
@@ -44,11 +44,11 @@ export interface ModelSetup {
 
 export interface ModelPlace {
   readonly clock: () => Date;
-  readonly shelf: LimitsShelf | null;
+  readonly limitsStore: LimitsStore | null;
   readonly fallbackWindow: number;
 }
 
-export function modelSetup(options: ModelOptions, { clock, shelf, fallbackWindow }: ModelPlace): ModelSetup {
+export function modelSetup(options: ModelOptions, { clock, limitsStore, fallbackWindow }: ModelPlace): ModelSetup {
   const { model: languageModel, contextWindow, baseUrl = null, counter } = options;
   const { provider, modelId } = languageModel;
   const model: AgentModel = {
@@ -60,7 +60,7 @@ export function modelSetup(options: ModelOptions, { clock, shelf, fallbackWindow
   let counting: ReturnType<ModelSetup["counting"]> | undefined;
   return {
     model,
-    book: bookOf(model, { clock, shelf }),
+    modelWindow: modelWindowOf(model, { clock, limitsStore }),
     counting: () => {
       counting ??= countingWith(modelCounter(counter, { provider, model: modelId }));
       return counting;
@@ -96,7 +96,7 @@ export function modelFor(own: ModelSetup, given: RunModel, place: ModelPlace, kn
   if (Object.keys(settings).length === 0) return base;
   const { languageModel, ...before } = base.model.settings;
   const changed = { ...base.model, settings: settingsFor(languageModel, { ...before, ...settings }) };
-  return { ...base, model: changed, book: withReserve(base.book, settings.maxOutputTokens) };
+  return { ...base, model: changed, modelWindow: withReserve(base.modelWindow, settings.maxOutputTokens) };
 }
 
 export type KnownModels = WeakMap<ModelObject, ModelSetup>;
@@ -112,12 +112,12 @@ function another(own: ModelSetup, given: RunModel, place: ModelPlace, known: Kno
 }
 
 /** Longer answers need more of the window. */
-function withReserve(book: WindowBook, maxOutputTokens: number | undefined): WindowBook {
-  if (maxOutputTokens === undefined) return book;
+function withReserve(modelWindow: ModelWindow, maxOutputTokens: number | undefined): ModelWindow {
+  if (maxOutputTokens === undefined) return modelWindow;
   return {
-    ...book,
+    ...modelWindow,
     window() {
-      const { size } = book.window();
+      const { size } = modelWindow.window();
       return { size, reserve: Math.min(answerReserve(size, maxOutputTokens), Math.floor(size / 2)) };
     },
   };

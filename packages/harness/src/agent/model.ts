@@ -4,7 +4,7 @@
 import { answerReserve } from "@palimpsest/core/tokens";
 import type { LanguageModel, streamText, ToolChoice, ToolSet } from "ai";
 import type { RequestParameters } from "../session/kept-request.ts";
-import { type WindowBook, type WindowBookOptions, windowBook } from "../session/window-book.ts";
+import { createModelWindow, type ModelWindow, type ModelWindowOptions } from "../session/model-window.ts";
 import { AgentError } from "./errors.ts";
 
 /** A model object. A bare name would send the conversation to a hosted router. */
@@ -102,17 +102,17 @@ export function parametersOf({ settings, bindsReasoning }: AgentModel): RequestP
   return { provider: languageModel.provider, model: languageModel.modelId, bindsReasoning, settings: given };
 }
 
-/** The book of its window. */
-export function bookOf(
+/** Its window. */
+export function modelWindowOf(
   { settings, contextWindow, baseUrl }: AgentModel,
-  { clock, shelf }: Pick<WindowBookOptions, "clock" | "shelf">,
-): WindowBook {
+  { clock, limitsStore }: Pick<ModelWindowOptions, "clock" | "limitsStore">,
+): ModelWindow {
   const { provider, modelId } = settings.languageModel;
-  return windowBook({
+  return createModelWindow({
     endpoint: { provider, baseUrl, model: modelId },
     window: () => contextWindow,
     reserve: (size) => answerReserve(size, settings.maxOutputTokens ?? null),
     clock,
-    shelf,
+    limitsStore,
   });
 }

@@ -65,7 +65,7 @@ export async function openRequests(
   options: RequestOptions,
 ): Promise<RequestBuilder> {
   const { setup, history, before, ahead } = options;
-  const { book, model: agentModel } = options.model;
+  const { modelWindow, model: agentModel } = options.model;
   const { languageModel: model, providerOptions } = agentModel.settings;
   const { settings, summarizer } = setup.compaction;
   const { counter, meter } = await options.model.counting();
@@ -79,7 +79,7 @@ export async function openRequests(
     rules: RULES,
     counter,
     meter,
-    book,
+    modelWindow,
     before,
     ahead,
     fixed: fixed(),

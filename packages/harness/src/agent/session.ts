@@ -124,7 +124,7 @@ async function openRunSession(
     signal: stop === undefined ? lost : AbortSignal.any([stop, lost]),
     emit,
     ...context,
-    window: () => model.book.window().size,
+    window: () => model.modelWindow.window().size,
     get bindsReasoning() {
       return model.model.bindsReasoning;
     },

@@ -20,7 +20,7 @@ export function assertSummarizer(given: unknown): asserts given is Summarizer {
   if (given !== null && given !== "agent" && typeof given !== "function") assertModel(given, "summarizer");
 }
 
-export interface WriterPlace {
+export interface WriterDeps {
   readonly settings: Summarization;
   /** The agent's own model, its window, and what it was sent last while its cache may still hold it. */
   readonly model: ModelObject;
@@ -33,28 +33,28 @@ export interface WriterPlace {
   readonly count: (text: string) => number;
 }
 
-export function writerFor(summarizer: Summarizer, place: WriterPlace): SummaryWriter | null {
+export function writerFor(summarizer: Summarizer, deps: WriterDeps): SummaryWriter | null {
   if (summarizer === null || typeof summarizer === "function") return summarizer;
-  const { settings, drafts, count } = place;
-  const own = summarizer === "agent" || summarizer === place.model;
-  const model = summarizer === "agent" ? place.model : summarizer;
-  const { providerOptions } = own ? place : settingsFor(model, {});
+  const { settings, drafts, count } = deps;
+  const own = summarizer === "agent" || summarizer === deps.model;
+  const model = summarizer === "agent" ? deps.model : summarizer;
+  const { providerOptions } = own ? deps : settingsFor(model, {});
   return createModelWriter({
     // The SDK adapts models of older versions itself.
     summarize: modelSummarize(model as LanguageModelV4, providerOptions === undefined ? {} : { providerOptions }),
-    window: own ? place.window() : (knownWindow(model.modelId) ?? settings.fallbackContextWindow),
+    window: own ? deps.window() : (knownWindow(model.modelId) ?? settings.fallbackContextWindow),
     reservedOutputTokens: settings.reservedOutputTokens,
     trimTokensToSummarize: settings.trimTokensToSummarize,
     maxSummarizerCalls: settings.maxSummarizerCalls,
     summaryPrompt: settings.summaryPrompt,
     drafts,
     count,
-    ...(own && keepsCache(place) ? { prefix: place.prefix } : {}),
+    ...(own && keepsCache(deps) ? { prefix: deps.prefix } : {}),
   });
 }
 
 /** Anthropic reads the messages anew when thinking is turned off, so that a call on the whole prefix would cost it whole. */
-function keepsCache({ model, providerOptions }: WriterPlace): boolean {
+function keepsCache({ model, providerOptions }: WriterDeps): boolean {
   const { reasoning } = withoutThinking(model, providerOptions);
   return reasoning === undefined || !/anthropic|claude/i.test(`${model.provider} ${model.modelId}`);
 }
@@ -62,7 +62,7 @@ function keepsCache({ model, providerOptions }: WriterPlace): boolean {
 /** What a draft depends on beside the conversation. */
 export function summarizerLabel(
   summarizer: Summarizer,
-  { settings, model }: Pick<WriterPlace, "settings" | "model">,
+  { settings, model }: Pick<WriterDeps, "settings" | "model">,
 ): string {
   const name =
     summarizer === null || typeof summarizer === "function"

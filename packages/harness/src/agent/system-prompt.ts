@@ -4,7 +4,7 @@
  * byte, for as long as the provider's cache may hold it.
  */
 
-export interface Section {
+export interface PromptSection {
   readonly slot: "instructions" | "memory" | "skills";
   readonly text: string;
 }
@@ -20,8 +20,8 @@ export interface SystemPrompt {
   readonly parts: Readonly<Record<"base" | "instructions" | "memory" | "skills", string>>;
 }
 
-export function systemPrompt(base: string, sections: readonly Section[], date: string): SystemPrompt {
-  const of = (slot: Section["slot"]): string =>
+export function systemPrompt(base: string, sections: readonly PromptSection[], date: string): SystemPrompt {
+  const of = (slot: PromptSection["slot"]): string =>
     sections
       .filter((section) => section.slot === slot && section.text.trim() !== "")
       .map((section) => section.text.trim())

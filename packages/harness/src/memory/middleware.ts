@@ -12,7 +12,7 @@ import { charsPerToken } from "@palimpsest/core/tokens";
 import { LeaseLostError } from "../agent/errors.ts";
 import type { Middleware } from "../agent/middleware.ts";
 import type { Run } from "../agent/run.ts";
-import type { Section } from "../agent/system-prompt.ts";
+import type { PromptSection } from "../agent/system-prompt.ts";
 import { readTurns, refOf } from "../recall/search.ts";
 import type { MemoryEvent } from "./events.ts";
 import { evidenceBudget, gatherEvidence } from "./evidence.ts";
@@ -85,7 +85,7 @@ function remembers({ conversation }: Run): boolean {
   return conversation.header.memory === "on" && conversation.header.kind === "main";
 }
 
-async function stableSection(run: Run, options: MemoryMiddlewareOptions): Promise<Section[]> {
+async function stableSection(run: Run, options: MemoryMiddlewareOptions): Promise<PromptSection[]> {
   const { conversation, deps, threadId } = run;
   const { maxInjectionTokens: tokens = 2000, count = charsPerToken(4) } = options;
   const started = deps.clock().getTime();
@@ -114,7 +114,7 @@ async function stableSection(run: Run, options: MemoryMiddlewareOptions): Promis
 }
 
 /** What the thread last showed, for when memory can't be read. */
-function frozenSection(run: Run): Section[] {
+function frozenSection(run: Run): PromptSection[] {
   const text = frozenIn(run.conversation.head())?.text ?? "";
   return text === "" ? [] : [{ slot: "memory", text }];
 }

@@ -8,12 +8,12 @@ import { dirname } from "node:path";
 import type { LearnedLimits } from "@palimpsest/core/tokens";
 import { PRIVATE_FILE, PRIVATE_FOLDER } from "../trust/private-files.ts";
 
-export interface LimitsShelf {
+export interface LimitsStore {
   read(): LearnedLimits;
   keep(limits: LearnedLimits): void;
 }
 
-export function limitsIn(path: string): LimitsShelf {
+export function limitsIn(path: string): LimitsStore {
   return {
     read() {
       try {

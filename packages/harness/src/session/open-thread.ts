@@ -19,10 +19,10 @@ import { openConversation } from "../threads/conversation.ts";
 import { createThread, type ThreadDeps, threadDeps } from "../threads/writer.ts";
 import { type FixedRequest, sizeFixed } from "./fixed-request.ts";
 import { holdPerWrite, holdThread } from "./hold.ts";
+import { createModelWindow } from "./model-window.ts";
 import { type OpenLog, openLog } from "./open-log.ts";
-import { openSession, type ThreadEvent, type WriterPlace } from "./session.ts";
+import { openSession, type ThreadEvent, type WriterContext } from "./session.ts";
 import { type OpenThread, type ThreadParts, threadSession } from "./thread-session.ts";
-import { windowBook } from "./window-book.ts";
 
 export interface OpenThreadOptions<M extends object> {
   readonly store: Store;
@@ -112,19 +112,19 @@ async function threadParts<M extends object>(
   const state = (given: FixedRequest) => ({ given, size: sizeFixed(given, meter, deps.hash), parameters });
   const openingOf = ({ size }: ReturnType<typeof state>) => (binds ? () => ({ hash: size.hash, messages: 0 }) : null);
   let stated = state(options.fixed ?? {});
-  const book = windowBook({
+  const modelWindow = createModelWindow({
     endpoint: { provider: shape.dialect, baseUrl: null, model },
     window: typeof window === "number" ? () => window : window,
     reserve: (size) => reserve ?? answerReserve(size, null),
     clock: deps.clock,
-    shelf: null,
+    limitsStore: null,
   });
   const session = await openSession(log, {
     deps,
     rules,
     meter,
     counter,
-    book,
+    modelWindow,
     model,
     settings,
     fixed: stated.size,
@@ -157,7 +157,7 @@ async function threadParts<M extends object>(
 function writerOf<M extends object>(
   { writer, summarizer }: OpenThreadOptions<M>,
   settings: Summarization,
-  { window, count }: WriterPlace<M>,
+  { window, count }: WriterContext<M>,
 ): SummaryWriter | null {
   if (writer !== undefined) return writer;
   if (summarizer === undefined) return null;

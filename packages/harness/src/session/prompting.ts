@@ -14,7 +14,7 @@ import type { Conversation } from "../threads/conversation.ts";
 import { livePrompt, shownAt } from "../threads/live-prompt.ts";
 import type { RecordInput } from "../threads/writer.ts";
 import { type Opening, thoughtBinder } from "./bound-thoughts.ts";
-import type { WindowBook } from "./window-book.ts";
+import type { ModelWindow } from "./model-window.ts";
 
 /** What a thread is counted with, and what was counted last: whoever opens it next goes on from it. */
 export interface OpenSizer<M> {
@@ -32,7 +32,7 @@ export interface PromptingOptions<M extends object> extends Pick<SizerOptions<M>
   /** Who is asked: whose reports count, and what they start from. */
   readonly model: string;
   readonly prior: number;
-  readonly book: WindowBook;
+  readonly modelWindow: ModelWindow;
   readonly clock: () => Date;
   readonly before: OpenSizer<M> | null;
 }
@@ -75,7 +75,7 @@ interface StoredConversation<M> {
 
 export async function openPrompting<M extends object>(
   thread: StoredConversation<M>,
-  { book, clock, ...options }: PromptingOptions<M>,
+  { modelWindow, clock, ...options }: PromptingOptions<M>,
 ): Promise<Prompting<M>> {
   const { conversation } = thread;
   const { shape } = conversation;
@@ -85,7 +85,7 @@ export async function openPrompting<M extends object>(
     binder ??= thoughtBinder(conversation, options.hash);
     return binder(opening);
   };
-  const counted = { ...options, bind: bind(options.opening), window: (): number => book.window().size };
+  const counted = { ...options, bind: bind(options.opening), window: (): number => modelWindow.window().size };
   const { sizer, ...known } = await openSizer(thread, counted);
   const prompt = livePrompt(conversation, sizer, known.prompt);
   let { lastAt } = known;
@@ -111,7 +111,7 @@ export async function openPrompting<M extends object>(
       const { prompt: sent, measured } = asked ?? now();
       const settled = sizer.settle({ of, ...usage }, sizeOf(sent), counted.window());
       lastAt = clock().getTime();
-      if (settled.kind === "accepted") book.accept(usage.input);
+      if (settled.kind === "accepted") modelWindow.accept(usage.input);
       return {
         kind: "usage",
         of,

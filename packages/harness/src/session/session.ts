@@ -21,10 +21,10 @@ import type { Summarization } from "../config/summarization.ts";
 import type { ModelCounter } from "../models/tokenizers.ts";
 import type { ThreadDeps } from "../threads/writer.ts";
 import { inTurn } from "./hold.ts";
+import type { ModelWindow } from "./model-window.ts";
 import type { Moved, OpenLog } from "./open-log.ts";
 import { type Overflow, overflowOf } from "./overflow.ts";
 import { openPrompting, type Prompting, type PromptingOptions } from "./prompting.ts";
-import type { WindowBook } from "./window-book.ts";
 
 export interface OverflowEvent {
   readonly type: "overflow-recover";
@@ -44,7 +44,7 @@ export interface SessionOptions<M extends object>
   readonly counter: ModelCounter;
   readonly settings: Summarization;
   /** Who writes the summaries; null: they are extracted. */
-  readonly writer: (place: WriterPlace<M>) => SummaryWriter | null;
+  readonly writer: (place: WriterContext<M>) => SummaryWriter | null;
   /** Names what a draft depends on beside the conversation. */
   readonly label: string;
   /** `no`: nothing is drafted ahead, whatever the settings say. */
@@ -54,7 +54,7 @@ export interface SessionOptions<M extends object>
 }
 
 /** What a summary writer may need of the session it writes for. */
-export interface WriterPlace<M> {
+export interface WriterContext<M> {
   readonly prompting: Prompting<M>;
   /** Where what is prepared for the thread is kept. */
   readonly drafts: DraftTable;
@@ -67,7 +67,7 @@ export interface WriterPlace<M> {
 
 export interface Session<M> extends Omit<Prompting<M>, "recount" | "lastAt"> {
   readonly log: OpenLog<M>;
-  readonly book: WindowBook;
+  readonly modelWindow: ModelWindow;
   /** What others have written is counted from here on; for whoever has caught up with the log. */
   counted(moved: Moved): Promise<void>;
   /** One after the other. */
@@ -84,7 +84,7 @@ export interface Session<M> extends Omit<Prompting<M>, "recount" | "lastAt"> {
 }
 
 export async function openSession<M extends object>(log: OpenLog<M>, options: SessionOptions<M>): Promise<Session<M>> {
-  const { deps, counter, book, on } = options;
+  const { deps, counter, modelWindow, on } = options;
   const { clock, hash, store } = deps;
   const { conversation } = log;
   const { prior } = counter;
@@ -99,14 +99,14 @@ export async function openSession<M extends object>(log: OpenLog<M>, options: Se
   return {
     ...prompting,
     log,
-    book,
+    modelWindow,
     counted,
     compact,
     async recover(error, signal) {
       const overflow = overflowOf(error);
       if (overflow === null) return false;
       const { tokens } = prompting.prompt().count;
-      const window = windowAfter(overflow, book, tokens);
+      const window = windowAfter(overflow, modelWindow, tokens);
       const reason = maskSecrets(error instanceof Error ? error.message || error.name : String(error));
       on({ type: "overflow-recover", reason, stated: overflow.limit, window: window.size });
       const outcome = await compact({ cause: "overflow", model: "none", signal, window });
@@ -119,7 +119,7 @@ export async function openSession<M extends object>(log: OpenLog<M>, options: Se
 
 function openCompactor<M extends object>(
   conversation: OpenLog<M>["conversation"],
-  { deps, counter, settings, book, archive, originals, ahead, label, on, writer }: SessionOptions<M>,
+  { deps, counter, settings, modelWindow, archive, originals, ahead, label, on, writer }: SessionOptions<M>,
   prompting: Prompting<M>,
 ): Compactor<M> {
   const { store, clock } = deps;
@@ -132,10 +132,10 @@ function openCompactor<M extends object>(
   return createCompactor({
     conversation,
     prompt: prompting.prompt,
-    window: () => book.window(),
+    window: () => modelWindow.window(),
     policy: settings.policy,
     prune: enabled ? () => ({ policy, cache: cache() }) : null,
-    writer: writer({ prompting, drafts: table, cache, count, window: () => book.window().size }),
+    writer: writer({ prompting, drafts: table, cache, count, window: () => modelWindow.window().size }),
     quotes: readQuotes(store, id),
     archive,
     originals,
@@ -145,11 +145,11 @@ function openCompactor<M extends object>(
   });
 }
 
-/** After a refusal: what the provider said it takes, in our own count. The book learns it, so that the next prompt is planned for it. */
-function windowAfter(overflow: Overflow, book: WindowBook, counted: number) {
+/** After a refusal: what the provider said it takes, in our own count. The modelWindow learns it, so that the next prompt is planned for it. */
+function windowAfter(overflow: Overflow, modelWindow: ModelWindow, counted: number) {
   const { kind, limit } = overflow;
-  if (kind === "tokens") book.learn(limit ?? counted, limit === null ? "guessed" : "stated");
-  const { size: most, reserve } = book.window();
+  if (kind === "tokens") modelWindow.learn(limit ?? counted, limit === null ? "guessed" : "stated");
+  const { size: most, reserve } = modelWindow.window();
   const size = Math.min(fittingSize(overflow, { counted, size: most }), Math.floor(counted * SHRINK) + reserve);
   return { size, reserve: Math.min(reserve, size / 2) };
 }

@@ -264,11 +264,11 @@ function askNow<M extends object>(
 const ROUNDS = 3;
 
 async function compactDue<M>(
-  { compact, prompt, book }: Session<M>,
+  { compact, prompt, modelWindow }: Session<M>,
   signal: AbortSignal,
   catchUp: () => Promise<void>,
 ): Promise<CompactionOutcome<M>> {
-  const { size, reserve } = book.window();
+  const { size, reserve } = modelWindow.window();
   const overfull = (): boolean => prompt().count.tokens > size - reserve;
   let done: CompactionOutcome<M> | null = null;
   for (let round = 1; ; round += 1) {

@@ -1,13 +1,13 @@
 /**
  * The window of the model that is asked: as configured, less what its provider has stated or shown while refusing.
- * Limits are remembered for a day, and for the next process where there is a shelf for them.
+ * Limits are remembered for a day, and for the next process where there is a store for them.
  */
 import type { Window } from "@palimpsest/core/compaction";
 import { learnLimit } from "@palimpsest/core/internal/tokens";
 import { effectiveWindow, type LearnedLimits } from "@palimpsest/core/tokens";
-import type { LimitsShelf } from "../models/learned-limits.ts";
+import type { LimitsStore } from "../models/learned-limits.ts";
 
-export interface WindowBook {
+export interface ModelWindow {
   window(): Window;
   /**
    * The provider refused: it takes no more than this. Not believed when it has taken more before. What it stated is kept
@@ -18,7 +18,7 @@ export interface WindowBook {
   accept(tokens: number): void;
 }
 
-export interface WindowBookOptions {
+export interface ModelWindowOptions {
   /** Whose limits these are. */
   readonly endpoint: Parameters<typeof learnLimit>[1];
   /** As configured. */
@@ -26,11 +26,11 @@ export interface WindowBookOptions {
   /** What is kept free for the answer in a window of this size; at most half of it. */
   readonly reserve: (size: number) => number;
   readonly clock: () => Date;
-  readonly shelf: LimitsShelf | null;
+  readonly limitsStore: LimitsStore | null;
 }
 
-export function windowBook({ endpoint, window, reserve, clock, shelf }: WindowBookOptions): WindowBook {
-  let limits: LearnedLimits = shelf?.read() ?? {};
+export function createModelWindow({ endpoint, window, reserve, clock, limitsStore }: ModelWindowOptions): ModelWindow {
+  let limits: LearnedLimits = limitsStore?.read() ?? {};
   let accepted = 0;
   return {
     window() {
@@ -45,7 +45,7 @@ export function windowBook({ endpoint, window, reserve, clock, shelf }: WindowBo
       const limit = { tokens, learnedAt: clock().getTime() };
       limits = learnLimit(limits, endpoint, limit);
       // Others may have learned since.
-      if (from === "stated") shelf?.keep(learnLimit(shelf.read(), endpoint, limit));
+      if (from === "stated") limitsStore?.keep(learnLimit(limitsStore.read(), endpoint, limit));
     },
   };
 }
