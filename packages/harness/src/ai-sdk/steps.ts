@@ -66,7 +66,7 @@ const FALLBACK_WINDOW = 32_768;
 
 /** `heard`: what the run begins with is in the log already. */
 export function threadSteps(options: PalimpsestOptions, initial: "said" | "heard"): PalimpsestSteps {
-  const { threadId, window, tools = {}, requestId: named, ...thread } = options;
+  const { threadId, window, tools = {}, requestId, ...thread } = options;
   let model: string | undefined = options.model;
   let open: Promise<OpenThread<ModelMessage>> | null = null;
   /** Names what the run answers; another run of the same request answers anew. */
@@ -77,11 +77,15 @@ export function threadSteps(options: PalimpsestOptions, initial: "said" | "heard
 
   const opened = (): Promise<OpenThread<ModelMessage>> => {
     open ??= openNow({ ...thread, id: threadId, model, window: () => window ?? knownWindow(model) });
+    // What failed once may work the next time.
+    open.catch(() => {
+      open = null;
+    });
     return open;
   };
   const write = async (messages: readonly ModelMessage[], from: number): Promise<void> => {
-    const named = messages.map((message, at) => ({ id: `${run}:${from + at}`, message }));
-    unwritten = [...unwritten.filter(({ id }) => !named.some((one) => one.id === id)), ...named];
+    const answers = messages.map((message, at) => ({ id: `${run}:${from + at}`, message }));
+    unwritten = [...unwritten.filter(({ id }) => !answers.some((one) => one.id === id)), ...answers];
     await (await opened()).append(unwritten);
     unwritten = [];
   };
@@ -89,10 +93,10 @@ export function threadSteps(options: PalimpsestOptions, initial: "said" | "heard
   /** A whole history given each time would be said each time: nobody could tell it from somebody repeating himself. */
   const sayNew = async (session: OpenThread<ModelMessage>, messages: readonly ModelMessage[]): Promise<void> => {
     const head = await asUser(options.store, session.userId).head(threadId);
-    const isWhole = named === undefined && messages.some(({ role }) => role === "assistant");
+    const isWhole = requestId === undefined && messages.some(({ role }) => role === "assistant");
     if (isWhole && head !== undefined && head.messages > 0)
       throw new TypeError(`thread ${threadId} has what was said before: give only what is new as messages`);
-    await session.append(messages.map((message, at) => ({ id: `${named ?? `${run}:said`}:${at}`, message })));
+    await session.append(messages.map((message, at) => ({ id: `${requestId ?? `${run}:said`}:${at}`, message })));
   };
 
   const settings: StepSettings = {
