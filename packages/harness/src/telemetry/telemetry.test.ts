@@ -122,7 +122,15 @@ test("what memory lends to a question is a span as long as it was looked for, wi
   const lends: Middleware = {
     name: "lends",
     beforeAgent: ({ emit, threadId }) =>
-      emit({ type: "memory-injected", threadId, lane: "evidence", ids: ["f1", "f2"], tokens: 40, hash: "h", ms: 2500 }),
+      emit({
+        type: "memory-injected",
+        threadId,
+        lane: "evidence",
+        ids: ["f1", "f2"],
+        tokens: 40,
+        hash: "h",
+        ms: 2500,
+      }),
   };
   const kit = agentKit(["done"], { middleware: [telemetry({ tracer }), lends] });
   await kit.agent.generate({ threadId: "t", prompt: "x" });
