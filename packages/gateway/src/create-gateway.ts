@@ -112,14 +112,6 @@ export function createGateway(options: GatewayOptions): Gateway {
       after: afterTime,
     });
   });
-  const startSweeping = (days: number | null) => {
-    if (days === null) return;
-    const sweep = async () => {
-      const { deleted } = await deleteOldThreads(home, new Date(clock().getTime() - days * DAY_MS));
-      metrics.swept(deleted);
-    };
-    sweeping.push(keepSweeping(sweep, () => metrics.swept("failed")));
-  };
   return {
     fetch: async (request) => (await app()).fetch(request, {}),
     async listen(given = {}) {
@@ -130,7 +122,8 @@ export function createGateway(options: GatewayOptions): Gateway {
       const { fetch } = await app();
       const server = await listen((request, env) => fetch(request, env as never), { host, port });
       servers.push(server);
-      startSweeping(gateway.retention_days);
+      const days = gateway.retention_days;
+      if (days !== null) sweeping.push(sweepingOf(home, days, { clock, metrics }));
       return { host, port: server.port, url: server.url };
     },
     async close() {
@@ -149,6 +142,18 @@ export function createGateway(options: GatewayOptions): Gateway {
 function countQueues(metrics: Metrics, { store: { outbox } }: Home, runs: Runs): void {
   metrics.queue("runs", () => runs.waiting());
   if (outbox !== undefined) metrics.queue("memory", async () => (await outbox.list("memory")).length);
+}
+
+function sweepingOf(
+  home: Home,
+  days: number,
+  { clock, metrics }: { readonly clock: () => Date; readonly metrics: Metrics },
+): Sweeping {
+  const sweep = async () => {
+    const { deleted } = await deleteOldThreads(home, new Date(clock().getTime() - days * DAY_MS));
+    metrics.swept(deleted);
+  };
+  return keepSweeping(sweep, () => metrics.swept("failed"));
 }
 
 const DAY_MS = 86_400_000;
