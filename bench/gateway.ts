@@ -53,14 +53,14 @@ async function measure(store: FullStore, { rounds, atOnce, bare }: Measured) {
   const model = scriptedModel(Array.from({ length: answers }, (_, index) => `The answer ${index}.`));
   const config = { memory: { enabled: false }, title: { enabled: false } };
   const served = createGateway({ store, model, config });
-  const key = async (user: string) =>
-    (await createKey(store.keys, { user, role: "user", expiresAt: null }, new Date())).key;
+  const key = async (userId: string) =>
+    (await createKey(store.keys, { user: userId, role: "user", expiresAt: null }, new Date())).key;
   const [ada, bob] = [await key("ada"), await key("bob")];
   const { port } = await served.listen({ port: 0 });
   const agent = new Agent({ keepAlive: true });
   try {
-    const run = (thread: string) =>
-      ask({ port, agent, key: ada }, `/api/threads/${thread}/runs`, { prompt: "And then?" });
+    const run = (threadId: string) =>
+      ask({ port, agent, key: ada }, `/api/threads/${threadId}/runs`, { prompt: "And then?" });
     for (let turn = 0; turn < 10; turn += 1) await run("t");
     let made = 0;
     const acts: Readonly<Record<string, () => Promise<number>>> = {

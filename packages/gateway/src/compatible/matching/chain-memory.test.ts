@@ -16,10 +16,10 @@ test("a conversation that grows, is edited or is cut off is known by the same as
   const memory = chainMemory();
   const call = { id: "c", type: "function", function: { name: "f", arguments: "{}" } } as const;
   const messages: OpenAiMessage[] = [{ role: "system", content: "x".repeat(40_000) }];
-  const check = (list: readonly OpenAiMessage[], user?: string) => {
+  const check = (list: readonly OpenAiMessage[], userId?: string) => {
     const spoken = list.slice(1);
     const expected = chainOf(spoken, { shape: openaiShape, secret: SECRET });
-    assert.deepEqual(memory.chain(spoken, given(list, user)), expected);
+    assert.deepEqual(memory.chain(spoken, given(list, userId)), expected);
   };
   for (let turn = 0; turn < 30; turn += 1) {
     messages.push({ role: "user", content: `turn ${turn} ]},"` });
