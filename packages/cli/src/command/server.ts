@@ -80,7 +80,7 @@ function checkedUrl(given: string): string {
     throw new UsageError(`--server must be an address such as http://127.0.0.1:8790, not ${JSON.stringify(given)}.`);
   if (url.username !== "" || url.password !== "")
     throw new UsageError("--server takes no password: give the key with --key or PALIMPSEST_KEY.");
-  return url.href.replace(/\/+$/, "");
+  return url.href.replace(/(?<!\/)\/+$/, "");
 }
 
 async function read<T>(response: Response): Promise<T> {

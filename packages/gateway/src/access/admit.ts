@@ -117,6 +117,11 @@ function named(caller: Caller, { namedUser }: RequestFacts): Verdict {
     : refused(403, "not-your-user", "this key may not act for another user: that takes the role delegate or admin");
 }
 
+/** Known by a provider's key alone. */
+export function isProviderUser({ userId, key }: Caller): boolean {
+  return key === userId;
+}
+
 /** Where there are no keys, everything is the person's own: nobody else is there to be named. */
 export function mayAct({ userId, role, key }: Caller, other: string): boolean {
   return other === userId || (key !== null && role !== "user");

@@ -1,5 +1,6 @@
 /** A request as it was read: what it says, where it goes, what it is known by. */
 import { checkThreadId } from "@palimpsest/core/log";
+import { isProviderUser } from "../access/admit.ts";
 import { ProblemError } from "../http/problem.ts";
 import type { CompatibleCall, CompatibleDeps } from "./call.ts";
 import { convertedAnswer } from "./converted/answer.ts";
@@ -90,7 +91,8 @@ function targetFor<M extends object>(
   const target = targetOf(vendor, { model, providerKey: keyIn(call) }, table);
   if (target !== null) return target;
   const names = models.map(({ name }) => name).join(", ");
-  throw new ProblemError(404, "no-model", `the model ${JSON.stringify(model)} is not known here; there are: ${names}`);
+  const hint = isProviderUser(call.caller) ? "or your key is another vendor's" : `there are: ${names}`;
+  throw new ProblemError(404, "no-model", `the model ${JSON.stringify(model)} is not known here; ${hint}`);
 }
 
 /** The store as far as it answers in time, and threads of it as this request would hold them. */
@@ -105,14 +107,14 @@ export function storeOf<M extends object>({ call, deps, vendor, target, mode }: 
       window: target.window,
       model: target.model,
       bindsReasoning: target.entry.binds_reasoning,
-      ...sessionSettings(deps.settings, { store, thread: id, mode }),
+      ...sessionSettings(deps.settings, { store, thread: id, mode, caller: call.caller }),
     });
   return { store, claim };
 }
 
-export function keyIn({ providerKey, headers }: CompatibleCall): ProviderKey | null {
+export function keyIn({ providerKey, headers, caller }: CompatibleCall): ProviderKey | null {
   if (providerKey === null) return null;
-  return { key: providerKey, by: headers.has("x-provider-key") ? "named" : "forwarded" };
+  return { key: providerKey, by: headers.has("x-provider-key") ? "named" : "forwarded", only: isProviderUser(caller) };
 }
 
 function objectIn(bytes: Buffer): Fields {

@@ -20,6 +20,8 @@ export interface ProviderKey {
   readonly key: string;
   /** `forwarded`: the client's own credential, which is meant for the vendor itself and nobody else. */
   readonly by: "named" | "forwarded";
+  /** It is all that its caller has shown: nobody else's money may be spent for them. */
+  readonly only: boolean;
 }
 
 export interface ModelTable {
@@ -28,17 +30,24 @@ export interface ModelTable {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Null: no entry has this name. `providerKey`: the client's own, for a model that isn't listed at a vendor that is. */
+/**
+ * Null: no entry has this name. `providerKey`: the client's own, for a model that isn't listed at a vendor that is. For who
+ * has nothing but a key that is meant for one vendor, the entries of all others are not there.
+ */
 export function targetOf(
   vendor: Pick<Vendor<never>, "providers" | "address">,
   { model, providerKey }: { readonly model: string; readonly providerKey: ProviderKey | null },
   { models, fallbackWindow, env }: ModelTable,
 ): Target | null {
+  const mayUse = (entry: ModelEntry): boolean =>
+    entry === OFFLINE || providerKey?.only !== true || isFor(providerKey, vendor, entry);
   const listed = models.find(({ name }) => name === model) ?? models.find((entry) => entry.model === model);
   const speaking =
-    providerKey === null ? undefined : models.find(({ provider }) => vendor.providers.includes(provider));
+    providerKey === null
+      ? undefined
+      : models.find((entry) => vendor.providers.includes(entry.provider) && mayUse(entry));
   const entry = listed ?? speaking ?? (models.length === 0 ? OFFLINE : null);
-  if (entry === null) return null;
+  if (entry === null || !mayUse(entry)) return null;
   const isRaw = vendor.providers.includes(entry.provider);
   const named = listed === undefined && entry.provider !== "offline" ? model : entry.model;
   return {
@@ -46,11 +55,16 @@ export function targetOf(
     model: named,
     window: windowOf({ ...entry, model: named }, fallbackWindow).tokens,
     way: isRaw ? "raw" : "converted",
-    base: isRaw ? (entry.base_url ?? vendor.address).replace(/\/+$/, "") : null,
-    key: keyFor(entry, providerKey) ?? keyOf(entry, env) ?? null,
+    base: isRaw ? (entry.base_url ?? vendor.address).replace(/(?<!\/)\/+$/, "") : null,
+    key: providerKey !== null && isFor(providerKey, vendor, entry) ? providerKey.key : (keyOf(entry, env) ?? null),
   };
 }
 
-function keyFor({ provider }: ModelEntry, given: ProviderKey | null): string | null {
-  return given === null || (given.by === "forwarded" && provider === "openai-compatible") ? null : given.key;
+/** A forwarded key is its vendor's; `openai-compatible` is whoever the operator says, not OpenAI. */
+function isFor(
+  { by }: ProviderKey,
+  { providers }: Pick<Vendor<never>, "providers">,
+  { provider }: ModelEntry,
+): boolean {
+  return by === "named" || (providers.includes(provider) && provider !== "openai-compatible");
 }

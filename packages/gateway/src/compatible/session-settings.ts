@@ -4,13 +4,18 @@ import { configuredWriter } from "palimpsest/internal/compaction";
 import { summarizationForThreads } from "palimpsest/internal/config";
 import type { OpenThreadOptions } from "palimpsest/session";
 import type { Store } from "palimpsest/stores";
+import { type Caller, isProviderUser } from "../access/admit.ts";
+
+interface Use {
+  readonly store: Store;
+  readonly thread: string;
+  readonly mode: "on" | "observe" | "off";
+  readonly caller: Caller;
+}
 
 type Settings = Pick<OpenThreadOptions<object>, "summarization" | "writer">;
 
-export function sessionSettings(
-  settings: ConfigFile,
-  { store, thread, mode }: { readonly store: Store; readonly thread: string; readonly mode: "on" | "observe" | "off" },
-): Settings {
+export function sessionSettings(settings: ConfigFile, { store, thread, mode, caller }: Use): Settings {
   if (mode === "observe") return { summarization: null };
   const chosen = summarizationForThreads(settings.summarization);
   const { policy, prune, drafts, reservedOutputTokens, summaryPrompt, maxSummarizerCalls } = chosen;
@@ -28,9 +33,11 @@ export function sessionSettings(
     summaryPrompt,
     maxSummarizerCalls,
   };
-  // Nobody asked for a call to the model of the conversation: it costs, and the client would wait for it.
+  // Nobody asked for a call to the model of the conversation: it costs, and the client would wait for it. Who brings a
+  // provider's key alone pays with that key; the operator's writes no summary for them.
   const hasWriter =
-    settings.summarization.model_name !== null || settings.models.some(({ lightweight }) => lightweight);
+    !isProviderUser(caller) &&
+    (settings.summarization.model_name !== null || settings.models.some(({ lightweight }) => lightweight));
   const writer = hasWriter ? configuredWriter(settings, chosen, { store, threadId: thread }) : null;
   return { summarization, ...(writer !== null && { writer }) };
 }

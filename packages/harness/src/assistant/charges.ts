@@ -13,7 +13,7 @@ import type { Store } from "../stores/store.ts";
 import { childrenOf } from "../subagents/usage.ts";
 import { makeFolder, PRIVATE_FILE } from "../trust/private-files.ts";
 
-export const USES = ["answers", "subagents", "summaries", "memory"] as const;
+const USES = ["answers", "subagents", "summaries", "memory"] as const;
 export type Use = (typeof USES)[number];
 
 export interface Charge extends Usage {

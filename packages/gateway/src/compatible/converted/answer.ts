@@ -29,10 +29,10 @@ export async function convertedAnswer<M extends object>(
   }
 }
 
-/** With the key that came with the request, where one did: nobody spends the operator's. */
-function modelOf<M extends object>({ call: { providerKey }, deps: { settings, env }, target: { entry } }: Exchange<M>) {
+/** With the key that was chosen for it: that of the request, where one came that is for it. */
+function modelOf<M extends object>({ deps: { settings, env }, target: { entry, key } }: Exchange<M>) {
   if (settings.models.length === 0) return resolveModel(settings, null, { env });
-  const own = providerKey === null ? entry : { ...entry, api_key: providerKey };
+  const own = key === null ? entry : { ...entry, api_key: key };
   return resolveModel({ ...settings, models: [own] }, entry.name, { env });
 }
 
