@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
+import { type ApiDocument, clientOf, operationsOf } from "../../test/api-client.ts";
 import { allEvents, eventsOf, jsonOf, type ReadEvent, refusalOf, until } from "../../test/events.ts";
 import { type Running, running } from "../../test/running.ts";
 import { type Upstream, upstream } from "../../test/upstream.ts";
@@ -49,6 +50,17 @@ test("a run is answered as run --json does, with its id, and makes the thread", 
   const found = await jsonOf(await at.get(`/api/runs/${answer.run}`));
   assert.deepEqual([found.status, found.text, found.run], ["ended", "Hello!", answer.run]);
   assert.equal((await at.get("/api/threads/t")).status, 200);
+});
+
+test("a run that its budget ended says what was spent, as the description has it", async (t) => {
+  const at = await place(t, "limits: { run_tokens: 1 }\n");
+  const document = (await (await at.get("/openapi.json")).json()) as ApiDocument;
+  const client = clientOf(document, { url: at.url, key: "none" });
+  const operation = operationsOf(document).find(({ path }) => path === "/api/threads/{id}/runs")!;
+  const answer = await client[operation.operationId]!({ params: { id: "t" }, body: { prompt: "Hello?" } });
+  const { end, spent } = answer.value as Record<string, unknown>;
+  assert.deepEqual([end, spent], ["budget", { tokens: 0, cost: null }]);
+  assert.equal(answer.problem, null);
 });
 
 test("one run, three readers: one late, one that comes back with Last-Event-ID, one that doesn't read at first: the same events once each", async (t) => {

@@ -36,6 +36,11 @@ const outcome = {
   options: z.array(z.string()).readonly().optional(),
   calls: z.array(call).readonly().optional().describe("Calls that wait for approval, or that the client has to run."),
   clientCalls: z.array(call).readonly().optional(),
+  spent: z
+    .strictObject({ tokens: z.int(), cost: z.number().nullable() })
+    .optional()
+    .describe("By a run that its budget ended; cost is null where no price is known."),
+  limit: z.int().optional().describe("Of steps, where that ended the run."),
   cost: z.looseObject({ spent: z.number() }).optional(),
 };
 

@@ -149,6 +149,11 @@ export interface ThreadActsRoutes {
         readonly name: string;
         readonly input: unknown;
       }[];
+      readonly spent?: {
+        readonly tokens: number;
+        readonly cost: number | null;
+      };
+      readonly limit?: number;
       readonly cost?: {
         readonly spent: number;
         readonly [name: string]: unknown;
