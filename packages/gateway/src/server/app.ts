@@ -10,6 +10,7 @@ import type { Home } from "palimpsest/internal/home";
 import type { ThreadDeps } from "palimpsest/threads";
 import { type Access, admit, type Caller, isLoopback, type KeyFacts, type RequestFacts } from "../access/admit.ts";
 import type { LimitKind, Limits, Taken } from "../access/limits.ts";
+import { providerKeyOf } from "../access/provider-key.ts";
 import { Download } from "../http/download.ts";
 import {
   type After,
@@ -139,7 +140,8 @@ export function createApp(deps: AppDeps): App {
     const home = { ...own, store: measuredStore(own.store, deps.metrics.store) };
     const { headers, signal } = c.req.raw;
     const meter = meterOf(caller);
-    const providerKey = deps.providerKeyOf(headers);
+    // A forwarded credential is a vendor's client's; the API's own callers name the key they mean.
+    const providerKey = providerKeyOf(headers, { forward: false });
     const call = {
       params,
       ...input,
