@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "node:test";
-import { type ToolSet, tool } from "ai";
+import { type TestContext, test } from "node:test";
+import { asSchema, type ToolSet, tool } from "ai";
 import { z } from "zod";
 import type { Middleware } from "../agent/middleware.ts";
 import { recall } from "../recall/middleware.ts";
@@ -11,6 +11,22 @@ import { agentKit, deepAgentKit } from "../testing/agent-kit.ts";
 import { factsOfTool, toolFacts } from "../tool-facts.ts";
 
 test("every tool of the whole assistant says what it is", async (t) => {
+  const tools = await toolsOfAll(t);
+  const silent = Object.keys(tools).filter((name) => factsOfTool(tools[name]) === undefined);
+  assert.deepEqual(silent, [], "give these tools `metadata: toolFacts({ act: ... })` where they are defined");
+});
+
+test("no tool refuses a call for a key that it doesn't know: models add some, such as a description", async (t) => {
+  const tools = await toolsOfAll(t);
+  const input = { command: "ls", todos: [{ content: "x", status: "pending", why: "extra" }], description: "extra" };
+  for (const [name, { inputSchema }] of Object.entries(tools)) {
+    const read = await asSchema(inputSchema).validate!({ ...input, unheard_of: "extra" });
+    const refusal = read.success ? "" : String(read.error);
+    assert.doesNotMatch(refusal, /unrecognized/i, name);
+  }
+});
+
+async function toolsOfAll(t: TestContext): Promise<ToolSet> {
   const base = await mkdtemp(join(tmpdir(), "tool-facts-"));
   t.after(() => rm(base, { recursive: true, force: true }));
   await mkdir(join(base, "skills", "reports"), { recursive: true });
@@ -34,9 +50,8 @@ test("every tool of the whole assistant says what it is", async (t) => {
   await kit.agent.generate({ threadId: "t", prompt: "x" });
   const names = Object.keys(tools);
   assert.ok(names.includes("load_skill") && names.includes("task") && names.includes("view_image"), names.join(" "));
-  const silent = names.filter((name) => factsOfTool(tools[name]) === undefined);
-  assert.deepEqual(silent, [], "give these tools `metadata: toolFacts({ act: ... })` where they are defined");
-});
+  return tools;
+}
 
 const WORDS = "the quarterly figures of the harbour office ".repeat(40);
 

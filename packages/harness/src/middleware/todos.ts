@@ -4,12 +4,12 @@ import { z } from "zod/v4";
 import type { Middleware } from "../agent/middleware.ts";
 import { toolFacts } from "../tool-facts.ts";
 
-const todo = z.strictObject({
+const todo = z.object({
   content: z.string().min(1).max(500),
   status: z.enum(["pending", "in_progress", "completed"]).default("pending"),
 });
 
-const INPUT = z.strictObject({ todos: z.array(todo).max(100) });
+const INPUT = z.object({ todos: z.array(todo).max(100) });
 
 export function todos(): Middleware {
   return {

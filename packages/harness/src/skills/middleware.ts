@@ -66,7 +66,7 @@ async function readWanted({ directory, only = null, switches = null }: SkillsOpt
   return { skills: all.filter(({ name }) => (only === null || only.includes(name)) && !off.has(name)), skipped };
 }
 
-const INPUT = z.strictObject({
+const INPUT = z.object({
   name: z.string().describe("As listed in <skills>."),
   file: z.string().optional().describe("A file the instructions name, relative to the skill's folder."),
 });

@@ -8,7 +8,7 @@ const MAX_OUTPUT = 4 << 20;
 const DEFAULT_SECONDS = 30;
 const MAX_SECONDS = 300;
 
-const INPUT = z.strictObject({
+const INPUT = z.object({
   command: z.string().min(1),
   timeout_seconds: z.number().positive().max(MAX_SECONDS).default(DEFAULT_SECONDS),
 });

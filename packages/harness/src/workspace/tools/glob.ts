@@ -11,7 +11,7 @@ const MAX_SHOWN = 500;
 const WALK = { maxEntries: 100_000, maxDepth: 64 };
 const MAX_MS = 10_000;
 
-const INPUT = z.strictObject({
+const INPUT = z.object({
   pattern: z.string().min(1),
   path: z.string().default(`${VIRTUAL_ROOT}/workspace`).describe("The folder to search."),
 });

@@ -9,7 +9,7 @@ import type { Workspace } from "../workspace.ts";
 
 const MAX_MS = 10_000;
 
-const INPUT = z.strictObject({
+const INPUT = z.object({
   pattern: z.string().min(1),
   path: z.string().default(`${VIRTUAL_ROOT}/workspace`).describe("A file or a folder."),
   glob: z.string().min(1).optional().describe("Only files whose path matches, for example *.ts."),

@@ -11,7 +11,7 @@ import type { Workspace } from "../workspace.ts";
 
 const MAX_SHOWN = 500;
 
-const INPUT = z.strictObject({
+const INPUT = z.object({
   path: z.string().default(`${VIRTUAL_ROOT}/workspace`).describe("The folder; relative paths start in the workspace."),
 });
 

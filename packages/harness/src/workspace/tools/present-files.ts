@@ -10,7 +10,7 @@ import type { Workspace } from "../workspace.ts";
 /** Writes to the thread's state; `artifacts` there only grow, each path once. */
 export type Remember = (patch: Readonly<Record<string, unknown>>) => Promise<void>;
 
-const INPUT = z.strictObject({ paths: z.array(z.string()).min(1).max(100) });
+const INPUT = z.object({ paths: z.array(z.string()).min(1).max(100) });
 
 export function presentFilesTool(workspace: Workspace, remember: Remember): Tool {
   return tool({

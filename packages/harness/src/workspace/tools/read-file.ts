@@ -11,7 +11,7 @@ import type { Workspace } from "../workspace.ts";
 
 const DEFAULT_LIMIT = 2000;
 
-const INPUT = z.strictObject({
+const INPUT = z.object({
   path: z.string().describe("The file; relative paths start in /mnt/user-data/workspace."),
   offset: z.int().min(1).default(1).describe("First line to read, from 1."),
   limit: z.int().min(1).max(DEFAULT_LIMIT).default(DEFAULT_LIMIT).describe("How many lines."),

@@ -11,7 +11,7 @@ import { virtualPath } from "../virtual-path.ts";
 import type { Workspace } from "../workspace.ts";
 import { writeWhole } from "../write-whole.ts";
 
-const INPUT = z.strictObject({
+const INPUT = z.object({
   path: z.string().describe("The file; relative paths start in /mnt/user-data/workspace."),
   old_str: z.string().describe("The exact text, white space included."),
   new_str: z.string(),

@@ -19,7 +19,7 @@ export interface SeenImage {
 /** Providers refuse more than 5 MB of base64. */
 const MAX_BYTES = 3_700_000;
 
-const INPUT = z.strictObject({ path: z.string() });
+const INPUT = z.object({ path: z.string() });
 
 export function viewImageTool(workspace: Workspace, seen: (image: SeenImage) => Promise<void>): Tool {
   return tool({

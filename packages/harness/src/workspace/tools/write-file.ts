@@ -9,7 +9,7 @@ import { virtualPath } from "../virtual-path.ts";
 import type { Workspace } from "../workspace.ts";
 import { writeWhole } from "../write-whole.ts";
 
-const INPUT = z.strictObject({
+const INPUT = z.object({
   path: z.string().describe("The file; relative paths start in /mnt/user-data/workspace."),
   content: z.string(),
   append: z.boolean().default(false).describe("Add to the end instead of replacing."),
