@@ -59,6 +59,7 @@ export async function runChild(
   const { spec, model, threadId, prompt, signal } = order;
   const meter = newMeter();
   const limits = childLimits(order, meter, (answer) => order.onStep(answer, meter));
+  const own = [...setup.middleware(spec), ...(spec.middleware ?? [])];
   const agent = createAgent({
     ...setup.options,
     ...model,
@@ -66,7 +67,7 @@ export async function runChild(
     deps,
     instructions: instructionsOf(spec),
     tools: allowedTools(setup.tools, spec),
-    middleware: [limits, ...setup.middleware(spec).map((one) => withAllowedTools(one, spec))],
+    middleware: [limits, ...own.map((one) => withAllowedTools(one, spec))],
     maxSteps: stepLimit(order),
     onEvent(event) {
       if (event.type === "summary-usage") meter.spent += event.input + event.output;
@@ -78,7 +79,7 @@ export async function runChild(
   try {
     const both = AbortSignal.any([signal, timeout.signal]);
     const result = await runWhenFree(
-      () => agent.stream({ ...order.context, threadId, prompt, signal: both }).result,
+      () => agent.stream({ ...order.context, threadId, prompt, output: spec.output, signal: both }).result,
       both,
     );
     const { artifacts } = (await store.head(threadId).catch(() => undefined))?.state ?? {};
@@ -116,7 +117,7 @@ interface Circumstances {
 
 type Judged = Pick<ChildEnd, "status" | "reason" | "text">;
 
-function endOf({ end, text }: RunResult, { meter, stopped, order }: Circumstances): Judged {
+function endOf({ end, text, output }: RunResult, { meter, stopped, order }: Circumstances): Judged {
   const soFar = text.trim() === "" ? meter.lastText : text;
   const because = (status: SubagentStatus, reason: string): Judged => ({
     status,
@@ -126,7 +127,7 @@ function endOf({ end, text }: RunResult, { meter, stopped, order }: Circumstance
   // An answer that came in time stands, also when the stop came right after it.
   if (end.kind === "answered" && meter.capped === null) {
     if (text.trim() === "") return { status: "failed", reason: "it answered without any text", text: NO_RESPONSE };
-    return { status: "completed", reason: null, text };
+    return { status: "completed", reason: null, text: output === null ? text : JSON.stringify(output) };
   }
   if (stopped === "cancelled") return because("cancelled", "the run that asked for it was stopped");
   if (stopped === "timed-out") return because("timed-out", `it did not end within ${order.timeoutSeconds} seconds`);

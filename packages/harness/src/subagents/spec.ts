@@ -1,8 +1,10 @@
 /**
- * What a sub-agent is: what it is for, what it is told, what it may use and how far it may go. A spec is data; running
- * one is the executor's. The built-ins are here, whole.
+ * What a sub-agent is: what it is for, what it is told, what it may use and how far it may go. A spec runs nothing; that
+ * is the executor's. The built-ins are here, whole.
  */
 import type { AgentOptions } from "../agent/create-agent.ts";
+import type { Middleware } from "../agent/middleware.ts";
+import type { OutputSpec } from "../agent/output/output.ts";
 
 /** A model with what is known about it: a child never uses its parent's window for a model of its own. */
 export type SubagentModel = Pick<
@@ -23,6 +25,10 @@ export interface SubagentSpec {
   readonly skills?: readonly string[] | null | undefined;
   /** Null: the parent's. As a function it is asked for when the first child needs it. */
   readonly model?: SubagentModel | (() => Promise<SubagentModel>) | null | undefined;
+  /** Behind what every child has; the tools it brings, also those for one user, are held to `tools` like all others. */
+  readonly middleware?: readonly Middleware[] | undefined;
+  /** It answers with data of this schema, and its parent gets that as JSON. */
+  readonly output?: OutputSpec<unknown> | undefined;
   readonly maxTurns?: number | undefined;
   readonly timeoutSeconds?: number | undefined;
   readonly tokenBudget?: number | undefined;

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { tool } from "ai";
 import { z } from "zod";
 import { runOf } from "../agent/context/tool-options.ts";
+import type { Middleware } from "../agent/middleware.ts";
 import { subagentKit, taskCall } from "../testing/subagent-kit.ts";
 import { toolFacts } from "../tool-facts.ts";
 
@@ -41,6 +42,43 @@ test("a child's tools have the context of the run that asked for it", async () =
   const context = { runtimeContext: "request 7", toolsContext: { whose: { key: "k-1" } } };
   await kit.agent.generate({ threadId: "t", prompt: "look", ...context });
   assert.match((await kit.results())[0]!.output, /k-1 of request 7/);
+});
+
+test("a sub-agent has middleware of its own, with tools for each user, and its spec holds for them", async () => {
+  const own: Middleware = {
+    name: "crm",
+    tools: ({ userId }) => ({
+      orders: tool({ inputSchema: z.object({}), execute: () => `the orders of ${userId}` }),
+      erase: look,
+    }),
+  };
+  const kit = subagentKit(
+    {
+      parent: [{ calls: [taskCall("look", { subagent_type: "clerk" })] }, "done"],
+      child: (_, turn, { prompt }) =>
+        turn === 1 ? { calls: [{ name: "orders", input: {} }] } : JSON.stringify(prompt.at(-1)),
+    },
+    { agents: [{ name: "clerk", description: "Reads orders.", middleware: [own], disallowedTools: ["erase"] }] },
+  );
+  await kit.agent.generate({ threadId: "t", userId: "ann", prompt: "look" });
+  const offered = kit.model.calls.map(({ options }) => options.tools?.map(({ name }) => name).join());
+  assert.deepEqual(offered, ["task", "orders", "orders", "task"]);
+  assert.match(kit.of("subagent-end")[0]!.output, /the orders of ann/);
+});
+
+test("a sub-agent with a schema answers with its data, and one that can't has failed and says why", async () => {
+  const counted = async (said: string) => {
+    const parent = [{ calls: [taskCall("count", { subagent_type: "clerk" })] }, "done"];
+    const clerk = { name: "clerk", description: "Counts.", output: z.object({ total: z.number() }) };
+    const kit = subagentKit({ parent, child: () => said }, { agents: [clerk] });
+    await kit.agent.generate({ threadId: "t", prompt: "count" });
+    return (await kit.results())[0]!;
+  };
+  const { status, output } = await counted('```json\n{ "total": 3 }\n```');
+  assert.deepEqual([status, output], ["completed", '{"total":3}']);
+  const failed = await counted("three");
+  assert.deepEqual([failed.status, failed.output], ["failed", "three"]);
+  assert.match(failed.reason ?? "", /does not fit the schema/);
 });
 
 test("a task runs on a thread of its own and the parent gets only its answer [F74]", async () => {
