@@ -10,7 +10,6 @@ import { summarizationFromOptions } from "../config/summarization.ts";
 import type { LimitsStore } from "../models/learned-limits.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { Store, ThreadPage, ThreadQuery } from "../stores/store.ts";
-import { asUser } from "../stores/users.ts";
 import type { FileCopier } from "../threads/fork-files.ts";
 import { type ThreadDeps, threadDeps } from "../threads/writer.ts";
 import { toolRegistry } from "../tool-facts.ts";
@@ -155,7 +154,7 @@ export function createAgent(options: AgentOptions): Agent {
     edit: ({ as, messageId, threadId: from, ...input }) =>
       stream({ ...input, threadId: as }, { act: "edit", from, messageId }),
     running: (threadId, { userId = store.userId } = {}) => running.get(JSON.stringify([userId, threadId])) ?? null,
-    threads: ({ userId = store.userId, ...query } = {}) => asUser(store, userId).threads(query),
+    threads: async ({ userId = store.userId, ...query } = {}) => depsOf(setup, userId).store.threads(query),
     async generate(input) {
       const result = await stream(input).result;
       const { end, error } = result;

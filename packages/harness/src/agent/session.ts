@@ -3,6 +3,7 @@
  * manual compactions both work inside one, so that they can never meet on the same thread.
  */
 import { withToolFacts } from "@palimpsest/core/internal/message";
+import { checkUser } from "@palimpsest/core/log";
 import { type AiSdkMessage, shapeOf } from "@palimpsest/core/message";
 import type { ToolSet } from "ai";
 import { withHold } from "../session/hold.ts";
@@ -18,7 +19,7 @@ import type { ToolApproval } from "./approval/sort-calls.ts";
 import type { Asking } from "./ask.ts";
 import type { RunBudget } from "./budget/budget.ts";
 import type { RunContext } from "./context/tool-options.ts";
-import { LeaseLostError } from "./errors.ts";
+import { AgentError, LeaseLostError } from "./errors.ts";
 import type { Emit } from "./events.ts";
 import type { Lifetime } from "./lifetime.ts";
 import type { Chain, CompactionSetup, Middleware } from "./middleware.ts";
@@ -161,6 +162,8 @@ function keyOf({ userId, threadId }: SessionOptions): string {
 
 /** The agent's deps, on the threads of one user. */
 export function depsOf({ deps }: Pick<AgentSetup, "deps">, userId: string): ThreadDeps {
+  const user = checkUser(userId);
+  if (user.kind === "invalid") throw new AgentError("bad-user-id", user.problem);
   return { ...deps, store: asUser(deps.store, userId) };
 }
 

@@ -46,7 +46,9 @@ test("an empty user is refused, an agent on a user's store is that user's", asyn
   await assert.rejects(kit.agent.generate({ threadId: "t", userId: "", prompt: "hi" }), { code: "bad-user-id" });
   const odd = { threadId: "t", userId: 7 as never, prompt: "hi" };
   await assert.rejects(kit.agent.generate(odd), { code: "bad-user-id" });
-  assert.throws(() => kit.agent.thread("t", { userId: "" }), /user can't be empty/);
+  assert.throws(() => kit.agent.thread("t", { userId: "" }), { code: "bad-user-id", message: /user can't be empty/ });
+  await assert.rejects(kit.agent.threads({ userId: "" }), { code: "bad-user-id" });
+  await assert.rejects(kit.agent.compact("t", { userId: "" }), { code: "bad-user-id" });
   const ann = deepAgentKit(() => "noted", { store: kit.store.forUser("ann@example.org") });
   await ann.agent.generate({ threadId: "t", prompt: "hi" });
   assert.equal((await kit.agent.thread("t", { userId: "ann@example.org" }).view()).length, 2);
