@@ -12,9 +12,6 @@ const summarizer = createModelWriter({
   }),
   summaryPrompt: "Summarize the fishing:\n{messages}",
   window: 32_000,
-  reservedOutputTokens: 1_000,
-  trimTokensToSummarize: null,
-  maxSummarizerCalls: 8,
 });
 
 const agent = createDeepAgent({ model: offlineModel(), contextWindow: 6_000, summarizer });

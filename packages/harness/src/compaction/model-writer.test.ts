@@ -5,6 +5,7 @@ import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
 import { emptyState, SECTIONS, type SummaryState } from "@palimpsest/core/summary";
 import { charsPerToken } from "@palimpsest/core/tokens";
 import fc from "fast-check";
+import { SUMMARIZER_BOUNDS } from "../config/summarization.ts";
 import { SUMMARIZERS, type SummarizerName } from "../testing/summarizers.ts";
 import type { DraftTable } from "./draft-table.ts";
 import { createModelWriter, type ModelWriterOptions } from "./model-writer.ts";
@@ -334,6 +335,22 @@ test("stopping ends it at once, also when the summarizer doesn't listen", async 
   assert.equal(failed(await write(deaf, { signal: stop.signal })).reason, "aborted");
 });
 
+test("a writer that is told only its window is bounded as one that is configured", async () => {
+  const requests: SummaryRequest[] = [];
+  const writer = createModelWriter({
+    window: 100_000,
+    summarize: async (request) => {
+      requests.push(request);
+      return { text: '{"add": {"facts": [{"text": "The berth is 7", "seqs": [1]}]}}', finish: "stop" };
+    },
+  });
+  assert.equal((await writer(jobOf({}), new AbortController().signal)).kind, "written");
+  assert.deepEqual(
+    requests.map(({ kind, maxOutputTokens }) => [kind, maxOutputTokens]),
+    [["patch", SUMMARIZER_BOUNDS.reservedOutputTokens]],
+  );
+});
+
 interface Settings extends Partial<ModelWriterOptions> {
   readonly talk?: readonly OpenAiMessage[];
   readonly prior?: SummaryState;
@@ -352,8 +369,12 @@ function write(summarize: Summarize, settings: Settings = {}): Promise<SummaryRe
     ...settings,
     summarize,
   });
+  return writer(jobOf(settings), settings.signal ?? new AbortController().signal);
+}
+
+function jobOf(settings: Settings): SummaryJob<OpenAiMessage> {
   const entries = (settings.talk ?? conversation(20)).map((message, index) => ({ seq: index + 1, message }));
-  const job: SummaryJob<OpenAiMessage> = {
+  return {
     input: {
       prior: settings.prior ?? null,
       entries,
@@ -369,7 +390,6 @@ function write(summarize: Summarize, settings: Settings = {}): Promise<SummaryRe
     hiddenTokens: entries.reduce((sum, { message }) => sum + count(String(message.content)), 0),
     onProgress: () => undefined,
   };
-  return writer(job, settings.signal ?? new AbortController().signal);
 }
 
 function conversation(turns: number): OpenAiMessage[] {

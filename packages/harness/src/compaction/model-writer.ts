@@ -14,6 +14,7 @@ import {
 } from "@palimpsest/core/internal/summary";
 import { type Chunk, emptyState, type Locate, type PatchPrompt, type SummaryState } from "@palimpsest/core/summary";
 import { pause } from "../abort.ts";
+import { SUMMARIZER_BOUNDS } from "../config/summarization.ts";
 import { writeProse } from "./prose-writer.ts";
 import { isEmpty, type ReadPatch, readPatchAnswer } from "./summary-answer.ts";
 import {
@@ -27,6 +28,7 @@ import {
   roomFor,
   type SummaryCall,
   tooSmall,
+  type WriterSettings,
 } from "./summary-call.ts";
 import type { Correction, SummaryResult, SummaryWriter } from "./summary-writer.ts";
 
@@ -37,7 +39,8 @@ const TIMEOUT_MS = 120_000;
 const KNOWN_SHARE = 0.2;
 const MOST_KNOWN = 4000;
 
-export function createModelWriter(options: ModelWriterOptions): SummaryWriter {
+export function createModelWriter(given: ModelWriterOptions): SummaryWriter {
+  const options: WriterSettings = { ...SUMMARIZER_BOUNDS, ...given };
   return async (job, signal) => {
     const { summarize, drafts = job.drafts ?? null, timeoutMs = TIMEOUT_MS, sleep = pause } = options;
     const asker = createAsker({ summarize, drafts, timeoutMs, sleep });

@@ -7,6 +7,7 @@
 
 import { errorText } from "@palimpsest/core/internal/text";
 import { within } from "../abort.ts";
+import type { SUMMARIZER_BOUNDS } from "../config/summarization.ts";
 import { addUsage, NO_USAGE } from "../models/usage.ts";
 import type { DraftTable } from "./draft-table.ts";
 import {
@@ -23,14 +24,14 @@ export interface ModelWriterOptions {
   readonly summarize: Summarize;
   /** Tokens of the summarizer's own window. */
   readonly window: number;
-  /** Set aside in it for the answer, at most a quarter of the window. */
-  readonly reservedOutputTokens: number;
-  /** The most messages of one call may count; null: what the window leaves. */
-  readonly trimTokensToSummarize: number | null;
-  /** From how many calls on tool outputs are digested. */
-  readonly maxSummarizerCalls: number;
-  /** A prompt of one's own gives prose; null: the built-in patch. */
-  readonly summaryPrompt: string | null;
+  /** Set aside in it for the answer (4096), at most a quarter of the window. */
+  readonly reservedOutputTokens?: number;
+  /** The most messages of one call may count; null, as unless told: what the window leaves. */
+  readonly trimTokensToSummarize?: number | null;
+  /** From how many calls on (8) tool outputs are digested. */
+  readonly maxSummarizerCalls?: number;
+  /** A prompt of one's own gives prose; null, as unless told: the built-in patch. */
+  readonly summaryPrompt?: string | null;
   /** `prose` asks for prose with the built-in prompt when there is none of one's own. */
   readonly style?: "patch" | "prose";
   /** Where finished calls are kept, so that a crash repeats none of them; the thread's own table when not given. */
@@ -46,10 +47,13 @@ export interface ModelWriterOptions {
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
+/** With what was left out. */
+export type WriterSettings = ModelWriterOptions & typeof SUMMARIZER_BOUNDS;
+
 /** A job, and what its calls share. */
 export interface SummaryCall<M> {
   readonly job: SummaryJob<M>;
-  readonly options: ModelWriterOptions;
+  readonly options: WriterSettings;
   readonly count: (text: string) => number;
   readonly budget: Budget;
   readonly asker: Asker;
@@ -63,7 +67,7 @@ export interface Budget {
   readonly output: number;
 }
 
-export function budgetOf({ window, reservedOutputTokens }: ModelWriterOptions): Budget {
+export function budgetOf({ window, reservedOutputTokens }: WriterSettings): Budget {
   const output = Math.max(1, Math.floor(Math.min(reservedOutputTokens, window / 4)));
   return { input: window - output, output };
 }

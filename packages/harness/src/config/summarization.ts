@@ -104,6 +104,12 @@ export function summarizationForThreads(file: SummarizationFile): Summarization 
   return checked({ ...settings, policy: { ...settings.policy, trigger: policy.trigger, keep } });
 }
 
+/** How far a summarizer goes that was told nothing. */
+export const SUMMARIZER_BOUNDS: Pick<
+  Summarization,
+  "trimTokensToSummarize" | "summaryPrompt" | "reservedOutputTokens" | "maxSummarizerCalls"
+> = { trimTokensToSummarize: null, summaryPrompt: null, reservedOutputTokens: 4096, maxSummarizerCalls: 8 };
+
 export function summarizationFromOptions(options: SummarizationOptions = {}): Summarization {
   const fractions = ["triggerFraction", "keepRecentMessages", "keepRecentFraction"] as const;
   const both = (options.trigger ?? options.keep) !== undefined && fractions.some((key) => options[key] !== undefined);
@@ -123,11 +129,11 @@ export function summarizationFromOptions(options: SummarizationOptions = {}): Su
       summaryFormat: options.summaryFormat ?? "pair",
     },
     modelName: options.modelName ?? null,
-    trimTokensToSummarize: options.trimTokensToSummarize ?? null,
-    summaryPrompt: options.summaryPrompt ?? null,
-    reservedOutputTokens: options.reservedOutputTokens ?? 4096,
+    trimTokensToSummarize: options.trimTokensToSummarize ?? SUMMARIZER_BOUNDS.trimTokensToSummarize,
+    summaryPrompt: options.summaryPrompt ?? SUMMARIZER_BOUNDS.summaryPrompt,
+    reservedOutputTokens: options.reservedOutputTokens ?? SUMMARIZER_BOUNDS.reservedOutputTokens,
     fallbackContextWindow: options.fallbackContextWindow ?? 32_768,
-    maxSummarizerCalls: options.maxSummarizerCalls ?? 8,
+    maxSummarizerCalls: options.maxSummarizerCalls ?? SUMMARIZER_BOUNDS.maxSummarizerCalls,
     drafts: options.drafts ?? true,
     prune: { enabled: true, from: null, protectTokens: 8_000, minGainTokens: 5_000, ...options.prune },
   });
