@@ -11,12 +11,17 @@ import { StoreError } from "./store-error.ts";
 export interface OpenOptions {
   /** `read`: what can't be written, such as a file on a read-only disk, is opened for reading only. */
   readonly access?: SqliteOptions["access"];
+  /** Most connections to a PostgreSQL server at once (10); a SQLite file has one. */
+  readonly connections?: number;
 }
 
-export async function openStore(target: string, { access = "write" }: OpenOptions = {}): Promise<FullStore> {
+export async function openStore(target: string, options: OpenOptions = {}): Promise<FullStore> {
+  const { access = "write", connections } = options;
+  if (connections !== undefined && !(Number.isInteger(connections) && connections > 0))
+    throw new RangeError(`connections ${connections} must be a whole number above 0`);
   if (isPostgresUrl(target)) {
     const { openPostgres } = await import("./postgres.ts");
-    return openPostgres(target);
+    return openPostgres(target, connections === undefined ? {} : { connections });
   }
   const { openSqlite } = await import("./sqlite.ts");
   return openSqlite({ path: sqlitePath(target), access });

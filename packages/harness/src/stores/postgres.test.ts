@@ -6,6 +6,7 @@ import { Client } from "pg";
 import { type PostgresServer, startPostgres } from "../testing/postgres-server.ts";
 import { say, writeThread } from "../testing/thread-writer.ts";
 import { prepare } from "../threads/writer.ts";
+import { openStore } from "./open.ts";
 import { connectPostgres } from "./postgres/connection.ts";
 import { migrate, STEPS } from "./postgres/schema.ts";
 import { openPostgres } from "./postgres.ts";
@@ -26,6 +27,16 @@ test("several processes may open an empty database at once: the schema is made o
   );
   assert.equal((await sql("SELECT version FROM palimpsest.schema_version", "together")).length, 1);
   await Promise.all(stores.map((store) => store.close()));
+});
+
+test("a store takes no more connections than it was given, however much is asked of it at once", async (t) => {
+  await sql("CREATE DATABASE narrow");
+  await assert.rejects(openStore(server.url("narrow"), { connections: 0 }), /connections 0 must be a whole number/);
+  const store = await openStore(server.url("narrow"), { connections: 2 });
+  t.after(() => store.close());
+  await Promise.all(Array.from({ length: 20 }, (_, index) => store.header(`t${index}`)));
+  const held = await sql("SELECT 1 FROM pg_stat_activity WHERE datname = 'narrow' AND application_name = 'palimpsest'");
+  assert.equal(held.length, 2);
 });
 
 test("a schema of its own is named in the URL, and two of them share nothing", async () => {
