@@ -25,7 +25,7 @@ after(async () => {
 });
 
 const CLAIM = "FOR UPDATE OF j SKIP LOCKED";
-const COMPLETION = "WITH done AS (DELETE";
+const COMPLETION = "outbox WHERE holder = $1 AND revision";
 
 for (const fault of ["cut", "lose-answer", "fall-silent"] as const) {
   test(`a worker whose first look for a job fails (${fault}) learns on`, async (t) => {
@@ -76,6 +76,33 @@ test("a worker that is stopped while it waits for an answer gives back what the 
   await until(async () => (await direct.outbox.list())[0]!.state === "waiting", "it was given back");
   assert.deepEqual(await states(), [["waiting", 0]]);
   assert.deepEqual(started, []);
+});
+
+test("a turn that ends just while its job is marked as done leaves a job that waits, and that nobody holds", async (t) => {
+  const ended = Promise.withResolvers<void>();
+  const turn = new pg.Client(server.url());
+  await turn.connect();
+  t.after(() => turn.end());
+  const options: Partial<MemoryQueueOptions> = {
+    // As the append of a turn leaves the row, but not committed yet.
+    async process() {
+      await turn.query(`BEGIN; UPDATE meeting.outbox SET revision = revision + 1, attempts = 0, error = NULL,
+        run = clock_timestamp() + interval '1 hour'`);
+      return { kind: "skipped", reason: "trivial" };
+    },
+    onEvent: (event) => event.type === "job-end" && ended.resolve(),
+  };
+  const first = await setUp(t, "meeting", options, { answerMs: 60_000 });
+  await first.turn("I live in Oslo.");
+  await first.queue.start();
+  const waiting = "SELECT 1 FROM pg_locks WHERE NOT granted";
+  await until(async () => (await turn.query(waiting)).rows.length > 0, "the job is being marked");
+  await turn.query("COMMIT");
+  await ended.promise;
+  assert.deepEqual(
+    (await first.direct.outbox.list()).map(({ state }) => state),
+    ["waiting"],
+  );
 });
 
 test("a worker whose store is closed ends by itself, without a word", async (t) => {

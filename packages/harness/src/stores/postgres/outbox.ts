@@ -84,9 +84,10 @@ function jobTable({ schema, run }: Connection): JobTable {
       return (await run((query) => query(sql, [owner, leaseMs]))).length === 1 ? "renewed" : "lost";
     },
     async finish({ owner, revision }) {
-      const sql = `WITH done AS (DELETE FROM ${jobs} WHERE holder = $1 AND revision = $2)
-        UPDATE ${jobs} SET holder = NULL WHERE holder = $1 AND revision <> $2`;
-      await run((query) => query(sql, [owner, revision]));
+      // Two statements: one would judge both by the same snapshot, and an append that commits meanwhile would escape both.
+      const done = `DELETE FROM ${jobs} WHERE holder = $1 AND revision = $2`;
+      await run((query) => query(done, [owner, revision]));
+      await run((query) => query(`UPDATE ${jobs} SET holder = NULL WHERE holder = $1`, [owner]));
     },
     async fail({ owner, revision }, error, pauseMs) {
       const sql = `UPDATE ${jobs} SET holder = NULL, error = $3,
