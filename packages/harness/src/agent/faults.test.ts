@@ -71,10 +71,21 @@ test("a tool that throws gets its error as the result, and its parallel neighbou
   await isWhole(kit);
 });
 
-test("a tool that hangs is left alone after its time and the model is told", async () => {
-  const hang = tool({ inputSchema: z.object({}), execute: () => new Promise<string>(() => {}) });
+test("a tool that hangs is left alone after its time, its signal aborted, and the model is told", async () => {
+  let signal: AbortSignal | undefined;
+  const hang = tool({
+    inputSchema: z.object({}),
+    execute: (_, { abortSignal }) => {
+      signal = abortSignal;
+      return new Promise<string>(() => {});
+    },
+  });
   const kit = agentKit([call("hang"), "moving on"], { tools: { hang }, toolTimeoutMs: 20 });
-  assert.equal((await kit.agent.generate({ threadId: "t", prompt: "go" })).text, "moving on");
+  const { text, end } = await kit.agent.generate({ threadId: "t", prompt: "go" });
+  assert.deepEqual([text, end.kind, signal?.aborted], ["moving on", "answered", true]);
+  const [ended] = kit.of("tool-end");
+  assert.deepEqual([ended?.name, ended?.isError], ["hang", true]);
+  assert.match(String(ended?.output), /^hang did not finish within .* and was left alone/);
   assert.match(await resultIn(kit), /did not finish/);
   await isWhole(kit);
 });

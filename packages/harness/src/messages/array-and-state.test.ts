@@ -123,6 +123,17 @@ test("a failing summarizer is told with its reason, and events are heard", async
   assert.ok(events.includes("summary-failed") && events.includes("compaction-end"), events.join());
 });
 
+test("a writer that throws, and a summarizer whose answer is no summary, are told as well", async () => {
+  const throwing = async () => {
+    throw new Error("401 bad key");
+  };
+  const thrown = await compactMessages(talk(120), { window: 4000, writer: throwing });
+  assert.deepEqual(thrown.outcome.writer, { reason: "error", detail: "401 bad key" });
+  const prose = await compactMessages(talk(120), { window: 4000, summarizer: () => "Sure, I can do that for you." });
+  assert.ok(prose.outcome.kind === "compacted" && prose.outcome.rung === "extract");
+  assert.equal(prose.outcome.writer?.reason, "invalid", JSON.stringify(prose.outcome.writer));
+});
+
 test("a summarizer is a function of a prompt, a counter one of a text", async () => {
   const prompts: string[] = [];
   const { outcome, messages, tokens } = await compactMessages(talk(120), {
