@@ -7,6 +7,7 @@ import { tool } from "ai";
 import { z } from "zod";
 import type { Middleware } from "../agent/middleware.ts";
 import { agentKit, deepAgentKit } from "../testing/agent-kit.ts";
+import { scriptedModel } from "../testing/scripted-model.ts";
 import { telemetry } from "./telemetry.ts";
 
 context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
@@ -99,6 +100,28 @@ test("each compaction is a span with its rung and the tokens before and after", 
   assert.ok(
     Number(attributes["palimpsest.compaction.tokens_before"]) >
       Number(attributes["palimpsest.compaction.tokens_after"]),
+  );
+  assert.doesNotMatch(spans.text(), /tide/);
+});
+
+test("what a summary took of its summarizer is a span under the compaction that it was written for", async () => {
+  const { tracer, spans } = recording();
+  const words = "the tide comes in and goes out again ".repeat(30);
+  const kit = deepAgentKit(({ index }) => `Answer ${index}: ${words}`, {
+    contextWindow: 100_000,
+    summarizer: scriptedModel(() => '{"add": {"facts": [{"text": "The tide was spoken of", "seqs": [1]}]}}'),
+    summarization: { trigger: { type: "messages", value: 12 }, keep: { type: "messages", value: 4 }, drafts: false },
+    middleware: [telemetry({ tracer })],
+  });
+  for (let turn = 0; turn < 8; turn++)
+    await kit.agent.generate({ threadId: "t", prompt: `Question ${turn}: ${words}` });
+  const [usage] = kit.of("summary-usage");
+  const { attributes, parentSpanContext } = spans.named("palimpsest.summary")!;
+  const compactions = spans.all().filter(({ name }) => name === "palimpsest.compaction");
+  assert.ok(compactions.some((span) => span.spanContext().spanId === parentSpanContext?.spanId));
+  assert.deepEqual(
+    [attributes["palimpsest.summary.calls"], attributes["gen_ai.usage.input_tokens"]],
+    [usage!.calls, usage!.input],
   );
   assert.doesNotMatch(spans.text(), /tide/);
 });

@@ -16,6 +16,7 @@ import type { AgentEvent, RunEnd } from "../agent/events.ts";
 import type { ModelRequest } from "../agent/fixed-part.ts";
 import type { Middleware, RunFacts } from "../agent/middleware.ts";
 import type { StepOutcome } from "../agent/step.ts";
+import type { Usage } from "../models/usage.ts";
 
 export interface TelemetryOptions {
   /** Also what was asked, answered and given to tools. */
@@ -33,6 +34,8 @@ interface RunSpans {
   /** The model that is asked; after a fallback only its id is told. */
   model: { readonly modelId: string; readonly provider: string | null };
   compaction: Span | null;
+  /** When the summary that is being written was begun. */
+  summaryFrom: number;
   chat: { readonly span: Span; readonly startedAt: number; heard: boolean } | null;
 }
 
@@ -112,7 +115,15 @@ function startRunSpan(tracer: Tracer, facts: RunFacts): RunSpans {
   };
   const run = tracer.startSpan("invoke_agent", { attributes });
   const within = trace.setSpan(context.active(), run);
-  return { facts, run, within, model: facts, compaction: null, chat: null };
+  return {
+    facts,
+    run,
+    within,
+    model: facts,
+    compaction: null,
+    summaryFrom: 0,
+    chat: null,
+  };
 }
 
 function startChatSpan(
@@ -150,6 +161,13 @@ function hear(event: AgentEvent, spans: RunSpans, tracer: Tracer): void {
     case "compaction-trigger":
       spans.compaction = tracer.startSpan("palimpsest.compaction", {}, spans.within);
       return;
+    case "compaction-start":
+    case "draft-start":
+      spans.summaryFrom = Date.now();
+      return;
+    case "summary-usage":
+      addSummarySpan(event, spans, tracer);
+      return;
     case "summary-failed":
       spans.compaction?.addEvent("palimpsest.summary.failed", { "error.type": event.reason });
       return;
@@ -177,6 +195,21 @@ function hear(event: AgentEvent, spans: RunSpans, tracer: Tracer): void {
     case "run-end":
       endRun(spans, event.end);
   }
+}
+
+/** Told when it is over: all calls of one summary, under the compaction that waits for it; a draft's stand under the run. */
+function addSummarySpan(
+  { calls, ...usage }: Extract<AgentEvent, { type: "summary-usage" }>,
+  { facts, within, compaction, summaryFrom }: RunSpans,
+  tracer: Tracer,
+): void {
+  const attributes: Attributes = {
+    "gen_ai.conversation.id": facts.threadId,
+    "palimpsest.summary.calls": calls,
+    ...usageAttributes(usage),
+  };
+  const parent = compaction === null ? within : trace.setSpan(within, compaction);
+  tracer.startSpan("palimpsest.summary", { attributes, startTime: summaryFrom }, parent).end();
 }
 
 function compactionAttributes(outcome: Extract<AgentEvent, { type: "compaction-end" }>["outcome"]): Attributes {
@@ -209,12 +242,16 @@ function outcomeAttributes(outcome: StepOutcome): Attributes {
   const { usage, finish } = outcome;
   return {
     "gen_ai.response.finish_reasons": [finish],
-    ...(usage !== null && {
-      "gen_ai.usage.input_tokens": usage.input,
-      "gen_ai.usage.output_tokens": usage.output,
-      "gen_ai.usage.cache_read.input_tokens": usage.cacheRead,
-      "gen_ai.usage.cache_creation.input_tokens": usage.cacheWrite,
-    }),
+    ...(usage !== null && usageAttributes(usage)),
+  };
+}
+
+function usageAttributes(usage: Usage): Attributes {
+  return {
+    "gen_ai.usage.input_tokens": usage.input,
+    "gen_ai.usage.output_tokens": usage.output,
+    "gen_ai.usage.cache_read.input_tokens": usage.cacheRead,
+    "gen_ai.usage.cache_creation.input_tokens": usage.cacheWrite,
   };
 }
 
