@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { AbstractChat, type ChatState, jsonSchema, stepCountIs, streamText, tool, type UIMessage } from "ai";
+import { AbstractChat, jsonSchema, stepCountIs, streamText, tool, type UIMessage } from "ai";
+import { plainState } from "../../test/agent/chat.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { Store } from "../stores/store.ts";
 import { type Script, scriptedModel } from "../testing/scripted-model.ts";
@@ -10,20 +11,11 @@ import { lastMessageTransport } from "./transport.ts";
 /** What `useChat` is made of, with its state in plain fields. */
 class Chat extends AbstractChat<UIMessage> {
   constructor(handler: (request: Request) => Promise<Response>, messages: UIMessage[] = []) {
-    const state: ChatState<UIMessage> = {
-      status: "ready",
-      error: undefined,
-      messages,
-      pushMessage: (message) => void state.messages.push(message),
-      popMessage: () => void state.messages.pop(),
-      replaceMessage: (index, message) => void state.messages.splice(index, 1, message),
-      snapshot: (value) => structuredClone(value),
-    };
     const transport = lastMessageTransport({
       api: "http://server/api/chat",
       fetch: async (url, init) => handler(new Request(url as string, init as RequestInit)),
     });
-    super({ id: "chat", state, transport });
+    super({ id: "chat", state: plainState(messages), transport });
   }
 
   texts(): string[] {

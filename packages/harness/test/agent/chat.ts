@@ -10,20 +10,25 @@ import {
 } from "ai";
 import type { Agent } from "../../src/agent/create-agent.ts";
 
+/** What a framework's own state would hold. */
+export function plainState(messages: UIMessage[]): ChatState<UIMessage> {
+  const state: ChatState<UIMessage> = {
+    status: "ready",
+    error: undefined,
+    messages,
+    pushMessage: (message) => void state.messages.push(message),
+    popMessage: () => void state.messages.pop(),
+    replaceMessage: (index, message) => void state.messages.splice(index, 1, message),
+    snapshot: (value) => structuredClone(value),
+  };
+  return state;
+}
+
 export class Chat extends AbstractChat<UIMessage> {
   constructor(agent: Agent, messages: UIMessage[] = []) {
-    const state: ChatState<UIMessage> = {
-      status: "ready",
-      error: undefined,
-      messages,
-      pushMessage: (message) => void state.messages.push(message),
-      popMessage: () => void state.messages.pop(),
-      replaceMessage: (index, message) => void state.messages.splice(index, 1, message),
-      snapshot: (value) => structuredClone(value),
-    };
     super({
       id: "t",
-      state,
+      state: plainState(messages),
       sendAutomaticallyWhen: (options) =>
         lastAssistantMessageIsCompleteWithApprovalResponses(options) ||
         lastAssistantMessageIsCompleteWithToolCalls(options),

@@ -2,23 +2,17 @@
 import type { AnthropicBlock, AnthropicMessage } from "@palimpsest/core/message";
 import type { AnswerReader, Fields, ReadAnswer } from "../vendor.ts";
 import { dataOf, eventParser } from "../wire/server-events.ts";
+import { wholeReader } from "../wire/whole-answer.ts";
 
 export function messagesReader(form: "stream" | "whole"): AnswerReader<AnthropicMessage> {
-  return form === "stream" ? streamReader() : wholeReader();
+  return form === "stream" ? streamReader() : wholeReader(wholeAnswer);
 }
 
-function wholeReader(): AnswerReader<AnthropicMessage> {
-  const pieces: Uint8Array[] = [];
-  return {
-    read: (bytes) => void pieces.push(bytes),
-    answer() {
-      const body = dataOf({ name: null, data: Buffer.concat(pieces).toString() });
-      const content = body?.["content"];
-      if (!Array.isArray(content)) return { message: null, usage: null, state: "open", error: null };
-      const message: AnthropicMessage = { role: "assistant", content: content as AnthropicBlock[] };
-      return { message: content.length === 0 ? null : message, usage: usageIn(body), state: "ended", error: null };
-    },
-  };
+function wholeAnswer(body: Fields | null): ReadAnswer<AnthropicMessage> {
+  const content = body?.["content"];
+  if (!Array.isArray(content)) return { message: null, usage: null, state: "open", error: null };
+  const message: AnthropicMessage = { role: "assistant", content: content as AnthropicBlock[] };
+  return { message: content.length === 0 ? null : message, usage: usageIn(body), state: "ended", error: null };
 }
 
 function usageIn(fields: Fields | null | undefined): object | null {

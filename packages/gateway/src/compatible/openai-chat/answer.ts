@@ -2,23 +2,17 @@
 import type { OpenAiCall, OpenAiMessage } from "@palimpsest/core/message";
 import type { AnswerReader, Fields, ReadAnswer } from "../vendor.ts";
 import { dataOf, eventParser } from "../wire/server-events.ts";
+import { wholeReader } from "../wire/whole-answer.ts";
 
 export function chatReader(form: "stream" | "whole"): AnswerReader<OpenAiMessage> {
-  return form === "stream" ? streamReader() : wholeReader();
+  return form === "stream" ? streamReader() : wholeReader(wholeAnswer);
 }
 
-function wholeReader(): AnswerReader<OpenAiMessage> {
-  const pieces: Uint8Array[] = [];
-  return {
-    read: (bytes) => void pieces.push(bytes),
-    answer() {
-      const body = dataOf({ name: null, data: Buffer.concat(pieces).toString() });
-      const choice = firstChoice(body);
-      const message = (choice?.["message"] ?? null) as OpenAiMessage | null;
-      const usage = (body?.["usage"] ?? null) as object | null;
-      return { message, usage, state: message === null ? "open" : "ended", error: null };
-    },
-  };
+function wholeAnswer(body: Fields | null): ReadAnswer<OpenAiMessage> {
+  const choice = firstChoice(body);
+  const message = (choice?.["message"] ?? null) as OpenAiMessage | null;
+  const usage = (body?.["usage"] ?? null) as object | null;
+  return { message, usage, state: message === null ? "open" : "ended", error: null };
 }
 
 interface Draft {

@@ -2,22 +2,16 @@
 import { type ResponsesItem, type ResponsesMessage, responsesTurns } from "@palimpsest/core/message";
 import type { AnswerReader, Fields, ReadAnswer } from "../vendor.ts";
 import { dataOf, eventParser } from "../wire/server-events.ts";
+import { wholeReader } from "../wire/whole-answer.ts";
 
 export function responsesReader(form: "stream" | "whole"): AnswerReader<ResponsesMessage> {
-  return form === "stream" ? streamReader() : wholeReader();
+  return form === "stream" ? streamReader() : wholeReader(wholeAnswer);
 }
 
-function wholeReader(): AnswerReader<ResponsesMessage> {
-  const pieces: Uint8Array[] = [];
-  return {
-    read: (bytes) => void pieces.push(bytes),
-    answer() {
-      const body = dataOf({ name: null, data: Buffer.concat(pieces).toString() });
-      const message = turnOf(itemsIn(body));
-      const usage = (body?.["usage"] ?? null) as object | null;
-      return { message, usage, state: message === null ? "open" : "ended", error: null };
-    },
-  };
+function wholeAnswer(body: Fields | null): ReadAnswer<ResponsesMessage> {
+  const message = turnOf(itemsIn(body));
+  const usage = (body?.["usage"] ?? null) as object | null;
+  return { message, usage, state: message === null ? "open" : "ended", error: null };
 }
 
 function itemsIn(response: Fields | null | undefined): readonly ResponsesItem[] {

@@ -1,0 +1,11 @@
+/** Reads an answer that comes whole: its bytes are kept, and read once they are all there. */
+import type { AnswerReader, Fields, ReadAnswer } from "../vendor.ts";
+import { dataOf } from "./server-events.ts";
+
+export function wholeReader<M>(answerIn: (body: Fields | null) => ReadAnswer<M>): AnswerReader<M> {
+  const pieces: Uint8Array[] = [];
+  return {
+    read: (bytes) => void pieces.push(bytes),
+    answer: () => answerIn(dataOf({ name: null, data: Buffer.concat(pieces).toString() })),
+  };
+}
