@@ -15,6 +15,7 @@ export const EXPECTED_EXAMPLES: Readonly<Record<string, RegExp>> = {
   "13-structured-output.ts": /^asked once more\nOslo: 3\.1 meters/,
   "14-any-loop.ts": /^compacted, found: everything/,
   "15-memory-in-one-call.ts": /^User prefers short answers\./,
+  "16-memory-tool.ts": /2\tTide: seven[\s\S]*would escape \/memories/,
 };
 
 /** Those of the adapters, which need their frameworks: packages, beside ours, and what is printed. */

@@ -63,6 +63,7 @@ export function createDeepAgent(all: DeepAgentOptions): Agent {
     ...(recalls === false ? [] : [recall()]),
     ...(plans === false ? [] : [todos()]),
     ...(own?.viewImage ?? []),
+    ...(own?.memories ?? []),
     ...(naming === null ? [] : [title(naming)]),
     ...(asks === false ? [] : [clarification()]),
     ...(guards === false ? [] : [loopGuard()]),

@@ -7,6 +7,7 @@ import type { ThreadName } from "@palimpsest/core/log";
 import type { Middleware } from "../agent/middleware.ts";
 import type { Run } from "../agent/run.ts";
 import { threadFolder } from "../home-folders.ts";
+import { memoryFiles } from "../memory-tool/middleware.ts";
 import { type SkillsOptions, skills } from "../skills/middleware.ts";
 import { answerFiles, type KeepAnswer } from "../subagents/answer-files.ts";
 import { workspaceFor } from "../subagents/shared-workspace.ts";
@@ -34,6 +35,8 @@ export interface DeepFilesOptions {
   readonly toolOutput?: Omit<ToolOutputOptions, "workspace">;
   /** Without it there are no skills. */
   readonly skills?: SkillsOptions;
+  /** Gives the agent the `memory` tool: files under `/memories` that all threads of a user share. */
+  readonly memories?: boolean;
 }
 
 /** In the places they have in the order of an agent's middleware. */
@@ -41,6 +44,7 @@ export interface DeepFiles {
   readonly workspace: readonly Middleware[];
   readonly skills: readonly Middleware[];
   readonly viewImage: readonly Middleware[];
+  readonly memories: readonly Middleware[];
   readonly history: (threadId: string, userId: string) => string;
   /** What a fork starts with. */
   readonly copyFiles: FileCopier;
@@ -78,6 +82,7 @@ export function deepFiles(options: DeepFilesOptions): DeepFiles {
     skills: skillsFor(null),
     skillsFor,
     viewImage: vision ? [viewImage({ workspace })] : [],
+    memories: options.memories === true ? [memoryFiles(base)] : [],
     copyFiles: copier,
     history: (id, userId) => threadWorkspace(base, { user: userId, id }).roots.history.directory,
     keepAnswer: answerFiles((parent) => ({

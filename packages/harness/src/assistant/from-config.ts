@@ -137,6 +137,7 @@ function filesOf(home: string, config: ConfigFile, model: ResolvedModel): DeepFi
     vision: model.supportsVision,
     toolOutput: { maxTokens, perTool, exempt },
     skills: { directory: resolve(home, config.skills.path), switches: switchesIn(home) },
+    memories: config.memory.tool,
   };
 }
 

@@ -119,6 +119,7 @@ const memorySchema = z.strictObject({
   fact_confidence_threshold: z.number().min(0).max(1).default(0.7).describe("Facts at or above it are stored."),
   max_injection_tokens: z.int().min(0).default(2000).describe("Most tokens of the <memory> block."),
   evidence_tokens: z.int().min(0).default(1000).describe("Most tokens of facts and past turns added to one question."),
+  tool: z.boolean().default(false).describe("Give the agent the memory tool: files of its own under /memories."),
 });
 
 const agentSchema = z.strictObject({

@@ -56,7 +56,12 @@ interface FolderUse<T> {
   readonly missing: "fail" | "create";
 }
 
-async function withFolderIn<T>(root: Root, segments: readonly string[], { use, missing }: FolderUse<T>): Promise<T> {
+/** The same below any folder. */
+export async function withFolderIn<T>(
+  root: Root,
+  segments: readonly string[],
+  { use, missing }: FolderUse<T>,
+): Promise<T> {
   const folder = await descend(root, segments, missing);
   try {
     return await use(folder);

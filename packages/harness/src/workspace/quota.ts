@@ -42,8 +42,8 @@ function megabytes(bytes: number): number {
   return Math.round((bytes / (1 << 20)) * 10) / 10;
 }
 
-/** Whatever vanishes on the way takes no room. */
-async function add(directory: string, used: { bytes: number; entries: number }): Promise<void> {
+/** Adds what a folder holds. Whatever vanishes on the way takes no room. */
+export async function add(directory: string, used: { bytes: number; entries: number }): Promise<void> {
   const entries: readonly Dirent[] = await readdir(directory, { withFileTypes: true }).catch(() => []);
   used.entries += entries.length;
   for (const entry of entries) {

@@ -10,7 +10,7 @@ import { type Folder, withFolder } from "./inside.ts";
 import { assertRoom } from "./quota.ts";
 import { codeOf, failureFor, ToolFailure } from "./tool-failure.ts";
 import { type Place, virtualPath } from "./virtual-path.ts";
-import type { Workspace } from "./workspace.ts";
+import type { Quota, Workspace } from "./workspace.ts";
 
 export async function writeWhole(workspace: Workspace, place: Place, content: string | Uint8Array): Promise<void> {
   const path = virtualPath(place);
@@ -18,7 +18,8 @@ export async function writeWhole(workspace: Workspace, place: Place, content: st
   if (name === undefined) throw new ToolFailure(`${path} is a folder: name a file inside of it.`);
   const parent = { ...place, segments: place.segments.slice(0, -1) };
   try {
-    await withFolder(workspace, parent, (folder) => writeEntry(workspace, folder, { name, content }), "create");
+    const room = (more: Quota) => assertRoom(workspace, more);
+    await withFolder(workspace, parent, (folder) => writeIn(folder, { name, content }, room), "create");
   } catch (error) {
     throw failureFor(path, error);
   }
@@ -29,11 +30,16 @@ interface NewFile {
   readonly content: string | Uint8Array;
 }
 
-async function writeEntry(workspace: Workspace, folder: Folder, { name, content }: NewFile): Promise<void> {
+/** In an open folder; `room` refuses what would be too much. */
+export async function writeIn(
+  folder: Folder,
+  { name, content }: NewFile,
+  room: (more: Quota) => Promise<void>,
+): Promise<void> {
   const target = folder.at(name);
   const before = await statsOf(target);
   const mode = before === null ? PRIVATE_FILE : before.mode & 0o777;
-  await assertRoom(workspace, {
+  await room({
     bytes: Buffer.byteLength(content) - (before?.size ?? 0),
     entries: before === null ? 1 : 0,
   });
