@@ -1,0 +1,39 @@
+/** The page's subject about what stands between a client and a provider. */
+import { ms, type Row, type Subject, times, whole } from "./write.ts";
+
+interface Through {
+  readonly messages: number;
+  readonly through: string;
+  readonly addedP50Ms?: number;
+  readonly addedP99Ms?: number;
+  readonly addedFirstTokenMs?: number;
+  readonly timesBare?: number | null;
+  readonly cpuMs?: number | null;
+}
+
+const PEER = "Portkey";
+const LIMIT = "bare node:http";
+
+export const gatewayProxy: Subject = {
+  id: "gateway-proxy",
+  title: "A gateway between client and provider",
+  about:
+    "What it adds to a request straight to the provider, which streams 64 deltas at once: half of the time and in the worst of a hundred, to the first token, and CPU of its process. The history is sent whole each time, one turn longer; all are asked in turn within a round. `off`, `observe` and `on` are our modes; beside them Portkey's gateway, which keeps nothing (its package as published, with the two versions pinned under which it streams). The ratio is that of the time to the first token; the bare proxy of 20 lines is the limit.",
+  rows({ rows }: { rows: readonly Through[] }) {
+    return rows
+      .filter(({ through }) => through !== "direct" && through !== PEER)
+      .map((row): Row => {
+        const peer = rows.find(({ messages, through }) => messages === row.messages && through === PEER);
+        const what = `${whole(row.messages)} messages, ${row.through}`;
+        if (peer === undefined || row.through === LIMIT) return { what, ours: figures(row) };
+        const ratio = `${times(peer.addedFirstTokenMs! / row.addedFirstTokenMs!)} first token`;
+        return { what: `${what}; ${PEER}`, ours: figures(row), theirs: figures(peer), ratio };
+      });
+  },
+};
+
+function figures({ addedP50Ms, addedP99Ms, addedFirstTokenMs, timesBare, cpuMs }: Through): string {
+  const added = `+${ms(addedP50Ms!)}, p99 +${ms(addedP99Ms!)}, first token +${ms(addedFirstTokenMs!)}`;
+  const bare = timesBare == null ? "" : `, ${times(timesBare)} the bare proxy's time`;
+  return `${added}${bare}${cpuMs == null ? "" : `, CPU ${ms(cpuMs)}`}`;
+}
