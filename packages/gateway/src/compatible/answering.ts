@@ -9,6 +9,7 @@ import type { ThreadPrompt } from "palimpsest/session";
 import { problemOf } from "../http/problem.ts";
 import { askFor, type Engaged, type Exchange } from "./exchange.ts";
 import { chainOf } from "./matching/chain.ts";
+import { isViewSent, lengthRule, type ViewChanges } from "./policy.ts";
 import type { AnswerReader, VendorFailure } from "./vendor.ts";
 import { createFlight, type Flight } from "./wire/flight.ts";
 import { type UpstreamAnswer, UpstreamError } from "./wire/upstream.ts";
@@ -37,7 +38,7 @@ export async function answerThrough<M extends object>(
 const MOST_ATTEMPTS = 4;
 
 async function askUntilItFits<M extends object>(exchange: Exchange<M>, engaged: Engaged<M>, flight: Flight) {
-  const { vendor, mode } = exchange;
+  const { vendor, policy } = exchange;
   const { thread } = engaged.thread.held;
   for (let attempt = 1; ; attempt += 1) {
     const prompt = await promptNow(exchange, engaged, flight.abandoned);
@@ -45,7 +46,7 @@ async function askUntilItFits<M extends object>(exchange: Exchange<M>, engaged: 
     const isStream = /text\/event-stream/i.test(String(answer.headers["content-type"] ?? ""));
     const passage: Passage<M> = { reader: vendor.reader(isStream ? "stream" : "whole"), answer, prompt };
     const refusal = answer.status >= 400 ? await refusalIn(answer) : isStream ? await firstWords(passage) : null;
-    const mayShrink = mode === "on" && attempt < MOST_ATTEMPTS && prompt.counted !== null;
+    const mayShrink = lengthRule(policy).ours === "fit" && attempt < MOST_ATTEMPTS && prompt.counted !== null;
     if (refusal?.error != null && mayShrink && (await thread.recover(refusal.error).catch(() => false))) continue;
     const headers = { ...answer.headers, ...exchange.call.own, ...headersOf(exchange, engaged, prompt) };
     const begun = refusal?.bytes ?? [];
@@ -64,8 +65,12 @@ interface Sent<M> {
   readonly messages: readonly M[] | null;
   /** Null: nothing of it could be counted. */
   readonly counted: ThreadPrompt<M> | null;
-  readonly view: "verbatim" | "changed";
+  /** `whole`: all of it went out though the thread hides some, so that what comes back says nothing about the view. */
+  readonly as: "view" | "whole";
+  readonly view: ViewChanges;
 }
+
+const VERBATIM: ViewChanges = { hidden: false, edited: false };
 
 /** Whether the client left out thoughts that are still valid: then ours are sent, with them. */
 function hasDropped<M extends object>({ vendor, body, request }: Exchange<M>, ours: readonly M[]): boolean {
@@ -80,19 +85,24 @@ async function promptNow<M extends object>(
   { thread: { held } }: Engaged<M>,
   signal: AbortSignal,
 ): Promise<Sent<M>> {
-  const { request, mode } = exchange;
+  const { request, policy } = exchange;
   const { system, tools } = request;
   try {
     const counted = await held.thread.prompt({ fixed: { system, tools }, signal });
-    if (mode !== "on") return { messages: null, counted, view: "verbatim" };
+    const passed = { messages: null, counted, as: hidesSome(counted) ? "whole" : "view", view: VERBATIM } as const;
+    if (policy.mode !== "on") return passed;
     const view = await held.view();
-    const isOurs = view === "changed" || hasDropped(exchange, counted.messages);
-    return { messages: isOurs ? counted.messages : null, counted, view };
+    const isOurs = isViewSent(policy, view) || (!view.hidden && hasDropped(exchange, counted.messages));
+    return isOurs ? { messages: counted.messages, counted, as: "view", view } : passed;
   } catch (error) {
     // Nothing smaller fits: the provider says so in its own words.
-    if (PalimpsestError.isInstance(error)) return { messages: null, counted: null, view: "verbatim" };
+    if (PalimpsestError.isInstance(error)) return { messages: null, counted: null, as: "whole", view: VERBATIM };
     throw error;
   }
+}
+
+function hidesSome<M>({ sources }: ThreadPrompt<M>): boolean {
+  return sources.includes("summary");
 }
 
 interface Passage<M> {
@@ -135,7 +145,7 @@ interface Through<M> extends Passage<M> {
 async function streamThrough<M extends object>(
   exchange: Exchange<M>,
   engaged: Engaged<M>,
-  { reader, answer, flight, headers, begun }: Through<M> & { readonly begun: readonly Uint8Array[] },
+  { reader, answer, prompt, flight, headers, begun }: Through<M> & { readonly begun: readonly Uint8Array[] },
 ): Promise<void> {
   flight.head(answer.status, headers);
   const heldBack: Uint8Array[] = [];
@@ -153,7 +163,7 @@ async function streamThrough<M extends object>(
   } catch {
     how = "broken";
   }
-  await writeAnswer(exchange, engaged, reader);
+  await writeAnswer(exchange, engaged, { reader, prompt });
   for (const bytes of heldBack) await flight.write(bytes);
   flight.end(how);
 }
@@ -161,7 +171,7 @@ async function streamThrough<M extends object>(
 async function wholeThrough<M extends object>(
   exchange: Exchange<M>,
   engaged: Engaged<M>,
-  { reader, answer, flight, headers }: Through<M>,
+  { reader, answer, prompt, flight, headers }: Through<M>,
 ): Promise<void> {
   const pieces: Uint8Array[] = [];
   try {
@@ -174,7 +184,7 @@ async function wholeThrough<M extends object>(
       cause: error,
     });
   }
-  await writeAnswer(exchange, engaged, reader);
+  await writeAnswer(exchange, engaged, { reader, prompt });
   await handOver(flight, { status: answer.status, headers, pieces });
 }
 
@@ -187,12 +197,14 @@ async function handOver(
   flight.end("ended");
 }
 
+type Heard<M> = Pick<Passage<M>, "reader" | "prompt">;
+
 async function writeAnswer<M extends object>(
   exchange: Exchange<M>,
   engaged: Engaged<M>,
-  reader: AnswerReader<M>,
+  heard: Heard<M>,
 ): Promise<void> {
-  await appendAnswer(exchange, engaged, reader);
+  await appendAnswer(exchange, engaged, heard);
   await engaged.thread.held.release();
 }
 
@@ -200,7 +212,7 @@ async function writeAnswer<M extends object>(
 async function appendAnswer<M extends object>(
   { call, vendor }: Exchange<M>,
   { thread: { held }, asking, state }: Engaged<M>,
-  reader: AnswerReader<M>,
+  { reader, prompt }: Heard<M>,
 ): Promise<void> {
   const answer = reader.answer();
   const usage = answer.usage === null ? null : readUsage(answer.usage);
@@ -209,12 +221,13 @@ async function appendAnswer<M extends object>(
   const { shape } = vendor;
   const { secret, group, fixed } = asking;
   const isWhole = answer.state === "ending" || answer.state === "ended";
+  const origin = isWhole ? (prompt.as === "view" ? {} : { origin: "import" as const }) : { origin: "aborted" as const };
   try {
     const [place] = chainOf([answer.message], { shape, secret, from: state }).places;
     const id = call.threads.ids();
     held.mark(id, { hash: place!.hash, answer: place!.answer ?? "", group, fixed });
-    if (usage !== null) await held.thread.report(usage);
-    await held.thread.append([{ id, message: answer.message, ...(!isWhole && { origin: "aborted" as const }) }]);
+    if (usage !== null && prompt.as === "view") await held.thread.report(usage);
+    await held.thread.append([{ id, message: answer.message, ...origin }]);
   } catch {
     // The client has its answer; it is written when the conversation comes again.
   }
@@ -230,7 +243,7 @@ function headersOf<M extends object>(
   return {
     "x-palimpsest-thread": id,
     "x-palimpsest-match": outcome,
-    "x-palimpsest-view": view === "verbatim" ? view : "compacted",
+    "x-palimpsest-view": view.hidden || view.edited ? "compacted" : "verbatim",
     ...(counted !== null && {
       "x-palimpsest-seq": String(counted.version),
       "x-palimpsest-tokens": tokensOf(counted, { messages, whole: bytes.length, window: target.window, request }),

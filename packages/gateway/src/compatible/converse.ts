@@ -10,6 +10,7 @@ import { answerThrough } from "./answering.ts";
 import type { CompatibleCall, CompatibleDeps } from "./call.ts";
 import { askFor, askingOf, type Engaged, type Exchange, readExchange, storeOf } from "./exchange.ts";
 import { fittingMessages } from "./fitting.ts";
+import { lengthRule } from "./policy.ts";
 import { askTarget, relay } from "./relay.ts";
 import { claimMatch } from "./threads/claim.ts";
 import { findMatch } from "./threads/find.ts";
@@ -28,7 +29,7 @@ export async function converse<M extends object>(
     return relay(call, await askTarget(call, place, { body: sent, signal: call.client.left }), PASSED);
   }
   const { exchange } = read;
-  if (exchange.mode === "off" || exchange.request.reference !== null || call.threads.store.matches === undefined)
+  if (exchange.policy.mode === "off" || exchange.request.reference !== null || call.threads.store.matches === undefined)
     return pass(exchange);
   const flightKey = flightOf(exchange);
   const flying = deps.flights.get(flightKey);
@@ -42,8 +43,8 @@ const PASSED = { "x-palimpsest-match": "passed", "x-palimpsest-view": "verbatim"
 
 /** Unchanged, unless it can't fit: then what can be shortened without a store is. */
 async function pass<M extends object>(exchange: Exchange<M>): Promise<void> {
-  const { call, mode } = exchange;
-  const messages = mode === "on" ? await fittingMessages(exchange) : null;
+  const { call, policy } = exchange;
+  const messages = lengthRule(policy).ours === "fit" ? await fittingMessages(exchange) : null;
   const answer = await askFor(exchange, messages, call.client.left);
   await relay(call, answer, messages === null ? PASSED : { ...PASSED, "x-palimpsest-view": "compacted" });
 }

@@ -6,6 +6,7 @@ import { counterFor } from "palimpsest/models";
 import { ProblemError } from "../http/problem.ts";
 import type { CompatibleCall, CompatibleDeps } from "./call.ts";
 import { askingOf, type Exchange, readExchange, storeOf } from "./exchange.ts";
+import { isViewSent } from "./policy.ts";
 import { askTarget, relay, requestBytes } from "./relay.ts";
 import { findMatch } from "./threads/find.ts";
 import type { Claimed } from "./threads/open-threads.ts";
@@ -20,7 +21,7 @@ export async function count<M extends object>(
   if (read.kind === "problem") throw new ProblemError(400, "invalid", read.message);
   const { exchange } = read;
   const { bytes, request, target } = exchange;
-  const messages = exchange.mode === "on" ? await viewOf(exchange).catch(() => null) : null;
+  const messages = exchange.policy.mode === "on" ? await viewOf(exchange).catch(() => null) : null;
   if (target.way === "raw") {
     const written = messages === null ? undefined : vendor.write({ request, messages });
     const asked = requestBytes(bytes, { model: request.model, target, field: vendor.field, messages: written });
@@ -34,7 +35,7 @@ export async function count<M extends object>(
 
 /** Null: it would be sent as it is. */
 async function viewOf<M extends object>(exchange: Exchange<M>): Promise<readonly M[] | null> {
-  const { request } = exchange;
+  const { request, policy } = exchange;
   const { store, claim } = storeOf(exchange);
   if (store.matches === undefined || request.reference !== null) return null;
   const { asking } = await askingOf(exchange);
@@ -43,7 +44,7 @@ async function viewOf<M extends object>(exchange: Exchange<M>): Promise<readonly
   const held = (await claim(match.thread)) as Claimed<M> | "busy" | "missing";
   if (typeof held === "string") return null;
   try {
-    if ((await held.view()) === "verbatim") return null;
+    if (!isViewSent(policy, await held.view())) return null;
     const { messages, sources } = await held.thread.prompt();
     const shown = messages.filter((_, index) => index < messages.length - 1 || sources[index] !== "added");
     return [...shown, ...request.messages.slice(match.known)];

@@ -7,6 +7,7 @@ import { convertedAnswer } from "./converted/answer.ts";
 import { groupOf, isSideCall } from "./groups.ts";
 import { type ChainState, keyed } from "./matching/chain.ts";
 import { type ProviderKey, type Target, targetOf } from "./models.ts";
+import { lengthRule, type Policy, policyOf } from "./policy.ts";
 import { askTarget, requestBytes } from "./relay.ts";
 import { sessionSettings } from "./session-settings.ts";
 import type { ClaimedThread } from "./threads/claim.ts";
@@ -17,8 +18,6 @@ import type { Fields, Vendor, VendorRequest } from "./vendor.ts";
 import { fieldSpans } from "./wire/raw-json.ts";
 import type { UpstreamAnswer } from "./wire/upstream.ts";
 
-type Mode = "on" | "observe" | "off";
-
 /** A request that was read, and where it goes. */
 export interface Exchange<M extends object> {
   readonly call: CompatibleCall;
@@ -28,7 +27,7 @@ export interface Exchange<M extends object> {
   readonly body: Fields;
   readonly request: VendorRequest<M>;
   readonly target: Target;
-  readonly mode: Mode;
+  readonly policy: Policy;
 }
 
 export interface Engaged<M extends object> {
@@ -36,14 +35,6 @@ export interface Engaged<M extends object> {
   readonly asking: Asking<M>;
   /** Where the chain stands after the request. */
   readonly state: ChainState;
-}
-
-/** What a request's headers may ask for, else the configuration. */
-function modeOf({ headers }: CompatibleCall, { settings }: CompatibleDeps): Mode {
-  const asked = headers.get("x-palimpsest-mode");
-  if (asked === null) return settings.gateway.mode;
-  if (asked === "on" || asked === "observe" || asked === "off") return asked;
-  throw new ProblemError(400, "invalid", "X-Palimpsest-Mode is on, observe or off");
 }
 
 type ReadExchange<M extends object> =
@@ -67,7 +58,7 @@ export async function readExchange<M extends object>(
     return { kind: "problem", message: read.message, target, sent };
   }
   const { request } = read;
-  const mode = modeOf(call, deps);
+  const policy = policyOf(call.headers, deps.settings, call.caller.userId);
   const exchange: Exchange<M> = {
     call,
     deps,
@@ -76,7 +67,7 @@ export async function readExchange<M extends object>(
     body,
     request,
     target,
-    mode,
+    policy,
   };
   return { kind: "exchange", exchange };
 }
@@ -96,18 +87,19 @@ function targetFor<M extends object>(
 }
 
 /** The store as far as it answers in time, and threads of it as this request would hold them. */
-export function storeOf<M extends object>({ call, deps, vendor, target, mode }: Exchange<M>) {
+export function storeOf<M extends object>({ call, deps, vendor, target, policy }: Exchange<M>) {
   const store = watchedStore(call.threads.store, deps.silenceMs) as MatchingStore;
   const { shape } = vendor;
+  const length = lengthRule(policy).ours;
   const claim = (id: string): ReturnType<OpenThreads["claim"]> =>
     deps.open.claim(id, {
       store,
       shape,
-      label: JSON.stringify([target.entry.name, target.model, mode, shape.dialect]),
+      label: JSON.stringify([target.entry.name, target.model, length, shape.dialect]),
       window: target.window,
       model: target.model,
       bindsReasoning: target.entry.binds_reasoning,
-      ...sessionSettings(deps.settings, { store, thread: id, mode, caller: call.caller }),
+      ...sessionSettings(deps.settings, { store, thread: id, length, caller: call.caller }),
     });
   return { store, claim };
 }

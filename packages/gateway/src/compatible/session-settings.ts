@@ -5,18 +5,19 @@ import { summarizationForThreads } from "palimpsest/internal/config";
 import type { OpenThreadOptions } from "palimpsest/session";
 import type { Store } from "palimpsest/stores";
 import { type Caller, isProviderUser } from "../access/admit.ts";
+import type { LengthRule } from "./policy.ts";
 
 interface Use {
   readonly store: Store;
   readonly thread: string;
-  readonly mode: "on" | "observe" | "off";
+  readonly length: LengthRule["ours"];
   readonly caller: Caller;
 }
 
 type Settings = Pick<OpenThreadOptions<object>, "summarization" | "writer">;
 
-export function sessionSettings(settings: ConfigFile, { store, thread, mode, caller }: Use): Settings {
-  if (mode === "observe") return { summarization: null };
+export function sessionSettings(settings: ConfigFile, { store, thread, length, caller }: Use): Settings {
+  if (length === "pass") return { summarization: null };
   const chosen = summarizationForThreads(settings.summarization);
   const { policy, prune, drafts, reservedOutputTokens, summaryPrompt, maxSummarizerCalls } = chosen;
   const { trigger, keep, lowWater, minGain, maxSummaryTokens, summaryFormat } = policy;

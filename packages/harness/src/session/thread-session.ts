@@ -183,7 +183,9 @@ async function appendGiven<M extends object>(
     const inputs: RecordInput[] = [...request.inputs];
     const places = new Map<ReadGiven, number>();
     for (const one of fresh) {
-      const bound = one === answer && unanswered?.prefix != null ? { prefix: unanswered.prefix } : {};
+      // What was answered elsewhere was answered to something else.
+      const isOwn = one === answer && one.record.origin !== "import";
+      const bound = isOwn && unanswered?.prefix != null ? { prefix: unanswered.prefix } : {};
       const record: RecordInput = { ...one.record, id: one.id ?? deps.ids(), ...bound };
       places.set(one, head.version + inputs.push(record));
     }

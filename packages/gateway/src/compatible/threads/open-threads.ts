@@ -7,6 +7,7 @@ import { parseHeader } from "@palimpsest/core/log";
 import type { Shape } from "@palimpsest/core/message";
 import { type OpenThread, type OpenThreadOptions, openThread } from "palimpsest/session";
 import type { Lease, NewMatch, Store } from "palimpsest/stores";
+import type { ViewChanges } from "../policy.ts";
 
 export interface OpenThreads {
   /** `busy`: another request works on it. */
@@ -27,7 +28,7 @@ export interface Claimed<M> {
   /** What the conversation is known by once the message of this id is in the log; written with it. */
   mark(id: string, match: Omit<NewMatch, "seq">): void;
   /** Whether the log's messages are still shown as they were said. */
-  view(): Promise<"verbatim" | "changed">;
+  view(): Promise<ViewChanges>;
   /** The first time counts. */
   release(): Promise<void>;
 }
@@ -129,10 +130,11 @@ function claimed<M extends object>(
     mark: (id, match) => void entry.marks.set(id, match),
     async view() {
       const head = await store.head(thread);
-      if (head === undefined || head.compaction !== null || head.prunes.length > 0) return "changed";
+      if (head === undefined) return { hidden: true, edited: true };
       if (!entry.erased) entry.erased = await hasErased(store, thread, [entry.searched + 1, head.version]);
       entry.searched = head.version;
-      return entry.erased ? "changed" : "verbatim";
+      const hidden = head.compaction !== null || head.prunes.length > 0;
+      return { hidden, edited: entry.erased || head.evidence.length > 0 };
     },
     async release() {
       if (entry.lease !== lease) return;

@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { configSchema } from "palimpsest/config";
+import { ProblemError } from "../http/problem.ts";
+import { isViewSent, lengthRule, type Policy, policyOf } from "./policy.ts";
+
+const settings = (gateway: object = {}) => configSchema.parse({ gateway });
+const DEFAULTS: Policy = { mode: "on", compaction: "ours", evidence: "off", memory: "off", agentName: "default" };
+
+const READ: readonly [string, Record<string, string>, object, Partial<Policy>][] = [
+  ["nothing asked for", {}, {}, {}],
+  [
+    "the configuration",
+    {},
+    { mode: "observe", evidence: true, memory: true },
+    { mode: "observe", evidence: "on", memory: "on" },
+  ],
+  ["a header before the configuration", { memory: "off", mode: "on" }, { mode: "off", memory: true }, {}],
+  ["memory by header alone", { memory: "on", agent: "Coder" }, {}, { memory: "on", agentName: "coder" }],
+  ["the vendor's own compaction", { compaction: "native" }, {}, { compaction: "native" }],
+];
+
+for (const [name, headers, gateway, expected] of READ)
+  test(`what a request asks for: ${name}`, () => {
+    const given = new Headers(
+      Object.entries(headers).map(([key, value]): [string, string] => [`x-palimpsest-${key}`, value]),
+    );
+    assert.deepEqual(policyOf(given, settings(gateway), "default"), { ...DEFAULTS, ...expected });
+  });
+
+test("a header that can't be meant is refused with what it may be", () => {
+  for (const [name, value] of [
+    ["mode", "On"],
+    ["memory", "yes"],
+    ["compaction", "none"],
+    ["agent", "../x"],
+  ])
+    assert.throws(
+      () => policyOf(new Headers({ [`x-palimpsest-${name}`]: value! }), settings(), "default"),
+      (error) =>
+        ProblemError.isInstance(error) && error.problem.status === 400 && error.message.toLowerCase().includes(name!),
+    );
+});
+
+test("one shortens a prompt, or none does", () => {
+  const rows = (["on", "observe", "off"] as const).flatMap((mode) =>
+    (["ours", "native", "off"] as const).map(
+      (compaction) => [mode, compaction, lengthRule({ mode, compaction })] as const,
+    ),
+  );
+  for (const [mode, compaction, { ours, vendors }] of rows) {
+    const isOurs = mode === "on" && compaction === "ours";
+    assert.deepEqual([ours, vendors], isOurs ? ["fit", "serve"] : ["pass", "leave"], `${mode}, ${compaction}`);
+  }
+});
+
+test("erased words stay erased and added ones stay added, whoever compacts; what is hidden is only where it is ours", () => {
+  const on = { mode: "on", compaction: "ours" } as const;
+  const native = { mode: "on", compaction: "native" } as const;
+  const rows = [
+    [on, { hidden: false, edited: false }, false],
+    [on, { hidden: true, edited: false }, true],
+    [on, { hidden: false, edited: true }, true],
+    [native, { hidden: true, edited: false }, false],
+    [native, { hidden: true, edited: true }, true],
+    [{ mode: "observe", compaction: "ours" } as const, { hidden: true, edited: true }, false],
+  ] as const;
+  for (const [policy, view, expected] of rows) assert.equal(isViewSent(policy, view), expected);
+});
