@@ -164,3 +164,18 @@ test("the lab plays a thread of the caller's, and nobody else's", async (t) => {
   const nothing = await at.ask("POST", "/api/lab", "ada", { text: "" });
   assert.deepEqual([nothing.status, codeOf(nothing)], [422, "no-transcript"]);
 });
+
+test("the lab tells how far it is, then the report with a timeline for each policy; what can't be played is an error event", async (t) => {
+  const at = await world(t);
+  const play = async (query: string) => {
+    const { text } = await at.ask("POST", "/api/lab", "ada", { query: `?stream=true${query}`, text: "" });
+    return [...text.matchAll(/^data: (.+)$/gm)].map(([, data]) => JSON.parse(data!));
+  };
+  const events = await play("&thread=t&window=4000");
+  const report = events.at(-1);
+  const progress = events.slice(0, -1);
+  assert.deepEqual([report.type, report.plots.length], ["lab-report", report.policies.length]);
+  assert.ok(report.plots.every((timeline: readonly unknown[]) => timeline.length > 0));
+  assert.ok(progress.every(({ type, done }) => type === "lab-progress" && done > 0 && done <= 1));
+  assert.deepEqual((await play("")).at(-1).error.code, "no-transcript");
+});

@@ -1,4 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { type LabRequest, playLab } from "./play.ts";
 
-parentPort!.postMessage(await playLab(workerData as LabRequest));
+const port = parentPort!;
+port.postMessage(await playLab(workerData as LabRequest, (progress) => port.postMessage(progress)));

@@ -1,16 +1,21 @@
 /** The lab in a thread of its own, so that nobody else waits for it. One at a time: the next waits for its turn. */
 import { Worker } from "node:worker_threads";
-import type { LabAnswer, LabRequest } from "./play.ts";
+import type { LabAnswer, LabProgress, LabRequest } from "./play.ts";
 
 let turn: Promise<unknown> = Promise.resolve();
 
-export function playApart(request: LabRequest, signal: AbortSignal): Promise<LabAnswer> {
-  const answer = turn.then(() => play(request, signal));
+export interface PlayOptions {
+  readonly signal: AbortSignal;
+  readonly onProgress?: (progress: LabProgress) => void;
+}
+
+export function playApart(request: LabRequest, options: PlayOptions): Promise<LabAnswer> {
+  const answer = turn.then(() => play(request, options));
   turn = answer.catch(() => {});
   return answer;
 }
 
-async function play(request: LabRequest, signal: AbortSignal): Promise<LabAnswer> {
+async function play(request: LabRequest, { signal, onProgress = () => {} }: PlayOptions): Promise<LabAnswer> {
   signal.throwIfAborted();
   const options = { workerData: request, resourceLimits: { maxOldGenerationSizeMb: 1024 } };
   // The ending is said in a variable, so that a bundler takes the built file along.
@@ -22,7 +27,10 @@ async function play(request: LabRequest, signal: AbortSignal): Promise<LabAnswer
   signal.addEventListener("abort", stop);
   try {
     return await new Promise<LabAnswer>((resolve, reject) => {
-      worker.once("message", resolve);
+      worker.on("message", (message: LabAnswer | LabProgress) => {
+        if ("kind" in message) resolve(message);
+        else onProgress(message);
+      });
       worker.once("error", reject);
       worker.once("exit", () => reject(signal.aborted ? signal.reason : new Error("the lab ended without an answer")));
     });

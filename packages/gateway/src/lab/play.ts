@@ -15,12 +15,27 @@ export type LabAnswer =
   | { readonly kind: "played"; readonly report: LabReport; readonly problems: readonly string[] }
   | { readonly kind: "nothing"; readonly problems: readonly string[] };
 
-export async function playLab({ name, text, window, hits = RECALL_HITS }: LabRequest): Promise<LabAnswer> {
+/** How far it is, from 0 to 1, and which policy was played last. */
+export interface LabProgress {
+  readonly done: number;
+  readonly policy: string;
+}
+
+export async function playLab(
+  { name, text, window, hits = RECALL_HITS }: LabRequest,
+  onProgress: (progress: LabProgress) => void,
+): Promise<LabAnswer> {
   const { transcripts, problems } = await readTranscripts(name, Buffer.from(text)).catch((error: unknown) => ({
     transcripts: [],
     problems: [`it can't be read: ${errorText(error)}`],
   }));
   if (transcripts.length === 0) return { kind: "nothing", problems };
-  const report = await runLab({ transcripts, policies: builtInPolicies(window), window, hits });
+  const report = await runLab({
+    transcripts,
+    policies: builtInPolicies(window),
+    window,
+    hits,
+    onProgress: (done, policy) => onProgress({ done, policy }),
+  });
   return { kind: "played", report, problems };
 }

@@ -1,9 +1,12 @@
 /** The lab over HTTP: what several policies would have done with a transcript, or with a thread of the caller's. */
+import type { LabRow, Moment } from "palimpsest/lab";
 import { replay } from "palimpsest/threads";
 import { z } from "zod";
-import { ProblemError } from "../http/problem.ts";
+import { EventStream, eventText } from "../http/event-stream.ts";
+import { ProblemError, problemOf } from "../http/problem.ts";
 import { type Call, type Route, route } from "../http/route.ts";
-import { list, whole } from "../http/schemas.ts";
+import { flag, list, whole } from "../http/schemas.ts";
+import type { LabAnswer, LabProgress, LabRequest } from "../lab/play.ts";
 import { playApart } from "../lab/play-apart.ts";
 import { ownThread } from "./own-thread.ts";
 
@@ -18,8 +21,12 @@ export const labRoutes: readonly Route[] = [
       thread: z.string().max(200).optional().describe("A thread of the caller's instead of a body."),
       window: whole(1000).optional().describe("The model's window in tokens; 200000 unless told."),
       limit: whole(1, 100).optional().describe("Hits of a search that count as found."),
+      stream: flag
+        .optional()
+        .describe("As server-sent events: how far it is, then the report with the size of each request for the plots."),
     }),
     body: z.string().describe("A file that `import` reads; empty with ?thread=."),
+    streams: "also",
     answer: z.strictObject({
       window: z.int(),
       hits: z.int(),
@@ -28,22 +35,71 @@ export const labRoutes: readonly Route[] = [
       problems: list(z.string()),
     }),
     async handle(call) {
-      const { thread, window = 200_000, limit: hits } = call.query;
+      const { thread, window = 200_000, limit: hits, stream = false } = call.query;
       const text = thread === undefined ? call.body : await textOf(call, thread);
-      const name = thread ?? "transcript";
-      const answer = await playApart({ name, text, window, ...(hits !== undefined && { hits }) }, call.signal);
-      if (answer.kind === "nothing")
-        throw new ProblemError(422, "no-transcript", `there is nothing to play: ${answer.problems.join("; ")}`);
-      const { policies, transcripts, ...rest } = answer.report;
-      return {
-        ...rest,
-        transcripts: transcripts.map((one) => ({ ...one })),
-        policies: policies.map(({ timelines: _, ...row }) => row),
-        problems: answer.problems,
-      };
+      const request = { name: thread ?? "transcript", text, window, ...(hits !== undefined && { hits }) };
+      if (stream) return streamed(request);
+      return documentOf(await playApart(request, { signal: call.signal }));
     },
   }),
 ];
+
+/** Who leaves stops it. */
+function streamed(request: LabRequest): EventStream {
+  const leaving = new AbortController();
+  return new EventStream(eventsOf(request, leaving.signal), { onLeave: () => leaving.abort() });
+}
+
+async function* eventsOf(request: LabRequest, signal: AbortSignal): AsyncGenerator<string> {
+  const queue: LabProgress[] = [];
+  let wake = (): void => {};
+  const playing = playApart(request, {
+    signal,
+    onProgress(progress) {
+      queue.push(progress);
+      wake();
+    },
+  });
+  const settled = playing.then(
+    () => "settled" as const,
+    () => "settled" as const,
+  );
+  for (let isOver = false; !isOver; ) {
+    const { promise: woken, resolve } = Promise.withResolvers<"woken">();
+    wake = () => resolve("woken");
+    for (const progress of queue.splice(0)) yield eventText(JSON.stringify({ type: "lab-progress", ...progress }));
+    isOver = (await Promise.race([woken, settled])) === "settled";
+  }
+  try {
+    const answer = await playing;
+    const plots = answer.kind === "played" ? answer.report.policies.map(plotOf) : [];
+    yield eventText(JSON.stringify({ type: "lab-report", ...documentOf(answer), plots }));
+  } catch (error) {
+    const { code, message } = problemOf(error);
+    yield eventText(JSON.stringify({ error: { code, message } }), { name: "error" });
+  }
+}
+
+function documentOf(answer: LabAnswer) {
+  if (answer.kind === "nothing")
+    throw new ProblemError(422, "no-transcript", `there is nothing to play: ${answer.problems.join("; ")}`);
+  const { policies, transcripts, ...rest } = answer.report;
+  return {
+    ...rest,
+    transcripts: transcripts.map((one) => ({ ...one })),
+    policies: policies.map(({ timelines: _, ...row }) => row),
+    problems: answer.problems,
+  };
+}
+
+/** Of the longest transcript, which is the one that is drawn; a plot shows no more points than these. */
+function plotOf({ timelines }: LabRow): Moment[] {
+  const timeline = timelines.reduce((best, one) => (one.length > best.length ? one : best), []);
+  const step = Math.max(1, Math.floor(timeline.length / MOST_POINTS));
+  return timeline.filter((_, index) => index % step === 0);
+}
+
+const MOST_POINTS = 300;
 
 async function textOf({ home, body }: Pick<Call<never, string>, "home" | "body">, threadId: string): Promise<string> {
   if (body !== "") throw new ProblemError(400, "invalid", "query.thread: a body came as well: send one of the two");

@@ -2,8 +2,11 @@
  * The lab's report as one self-contained page: a table, knowledge against tokens, cost, the context's size over time, and
  * what the words mean. No script, no network; light and dark by the reader's preference; readable on a telephone.
  */
+
+import { escaped, markup } from "./drawn.ts";
 import type { LabReport, LabRow } from "./lab.ts";
-import { areas, bars, escaped, letterOf, PARTS, percent, scatter, short } from "./report-plots.ts";
+import { areas, bars, letterOf, PARTS, scatter } from "./report-plots.ts";
+import { count, number, reportTable, wordsOf } from "./report-table.ts";
 
 /** How the page was made, for later readers. */
 export interface PageAbout {
@@ -28,18 +31,18 @@ export function labPage(report: LabReport, about?: PageAbout): string {
 ${table(policies)}
 <div class="plots">
 ${knowledge(policies)}
-<figure><figcaption>Cost, as a share of never pruning</figcaption>${bars(policies)}</figure>
+<figure><figcaption>Cost, as a share of never pruning</figcaption>${markup(bars(policies))}</figure>
 </div>
 <p class="key">${policies.map(({ name }, index) => `<span><b>${letterOf(index)}</b> ${escaped(name)}</span>`).join(" ")}</p>
 <h2>Size of the context over time</h2>
 <p class="key">${PARTS.map((part) => `<span class="${part}">${part}</span>`).join(" ")}</p>
 <p>The longest transcript: tokens of each request, message by message. The dashed line is the window.</p>
 <div class="plots">
-${policies.map((row, index) => `<figure><figcaption><b>${letterOf(index)}</b> ${escaped(row.name)}</figcaption>${areas(row, policies, window)}</figure>`).join("\n")}
+${policies.map((row, index) => `<figure><figcaption><b>${letterOf(index)}</b> ${escaped(row.name)}</figcaption>${markup(areas(row, policies, window))}</figure>`).join("\n")}
 </div>
 <h2>What the words mean</h2>
-<dl>${words(report)
-    .map(([word, meaning]) => `<dt>${word}</dt><dd>${meaning}</dd>`)
+<dl>${wordsOf(report)
+    .map(([word, meaning]) => `<dt>${word}</dt><dd>${escaped(meaning)}</dd>`)
     .join("\n")}</dl>
 <h2>How it was made</h2>
 <dl>${made(report, about)
@@ -52,77 +55,19 @@ ${policies.map((row, index) => `<figure><figcaption><b>${letterOf(index)}</b> ${
 function knowledge(rows: readonly LabRow[]): string {
   if (rows.every(({ known }) => known === null))
     return "<p>Nothing from long before was used again in these transcripts: what each policy still knows can't be compared.</p>";
-  return `<figure><figcaption>Knowledge against tokens: up and to the left is better</figcaption>${scatter(rows)}</figure>`;
+  return `<figure><figcaption>Knowledge against tokens: up and to the left is better</figcaption>${markup(scatter(rows))}</figure>`;
 }
 
-interface Column {
-  readonly title: string;
-  readonly value: (row: LabRow) => number | null;
-  readonly shown: (value: number) => string;
-  readonly best: "least" | "most" | "none";
-}
-
-const COLUMNS: readonly Column[] = [
-  { title: "cost", value: ({ cost }) => cost, shown: percent, best: "least" },
-  { title: "known", value: ({ known }) => known, shown: percent, best: "most" },
-  { title: "with recall", value: ({ knownWithRecall }) => knownWithRecall, shown: percent, best: "most" },
-  { title: "evidence", value: ({ evidence }) => evidence, shown: percent, best: "most" },
-  { title: "evidence with recall", value: (row) => row.evidenceWithRecall, shown: percent, best: "most" },
-  { title: "tokens sent", value: ({ tokens }) => tokens, shown: short, best: "least" },
-  { title: "cache reuse", value: ({ reuse }) => reuse, shown: percent, best: "most" },
-  { title: "compactions", value: ({ compactions }) => compactions, shown: number, best: "none" },
-  { title: "waits", value: ({ waits }) => waits, shown: number, best: "least" },
-  { title: "rereads", value: ({ rereads }) => rereads, shown: number, best: "least" },
-  { title: "violations", value: ({ violations }) => violations, shown: number, best: "least" },
-  { title: "over window", value: ({ overWindow }) => overWindow, shown: number, best: "least" },
-];
-
-/** The best of a column is marked, unless most are. */
 function table(rows: readonly LabRow[]): string {
-  const columns = COLUMNS.filter(({ value }) => rows.some((row) => value(row) !== null));
-  const best = columns.map(({ value, best: wanted }) => {
-    const values = rows.flatMap((row) => value(row) ?? []);
-    const extreme = wanted === "least" ? Math.min(...values) : Math.max(...values);
-    const alike = values.filter((value) => value === extreme).length;
-    return wanted === "none" || alike * 2 > values.length ? null : extreme;
-  });
-  const head = ["policy", ...columns.map(({ title }) => title)].map((title) => `<th>${title}</th>`).join("");
-  const body = rows.map((row, index) => {
-    const cells = columns.map(({ title, value, shown }, column) => {
-      const figure = value(row);
-      const mark = figure !== null && figure === best[column] ? ' class="best"' : "";
-      return `<td data-title="${title}"${mark}>${figure === null ? "-" : shown(figure)}</td>`;
-    });
-    return `<tr><td><b>${letterOf(index)}</b> ${escaped(row.name)}</td>${cells.join("")}</tr>`;
+  const { titles, lines } = reportTable(rows);
+  const head = ["policy", ...titles].map((title) => `<th>${title}</th>`).join("");
+  const body = lines.map(({ letter, name, cells }) => {
+    const shown = cells.map(
+      ({ title, text, isBest }) => `<td data-title="${title}"${isBest ? ' class="best"' : ""}>${text}</td>`,
+    );
+    return `<tr><td><b>${letter}</b> ${escaped(name)}</td>${shown.join("")}</tr>`;
   });
   return `<table><thead><tr>${head}</tr></thead><tbody>${body.join("")}</tbody></table>`;
-}
-
-function words({ transcripts, hits }: LabReport): (readonly [string, string])[] {
-  const questions = transcripts.reduce((sum, one) => sum + one.questions, 0);
-  const questionColumns = [
-    "evidence",
-    `the share of what ${count(questions, "question")} of the files ask for that the last prompt holds word for word; with recall, or that a search for the question finds among its first ${count(hits, "hit")}`,
-  ] as const;
-  return [
-    ["cost", "what all requests cost, with the provider's prompt cache priced in, as a share of never pruning"],
-    [
-      "known",
-      `the share of distant uses still in the prompt: a name from long before that the agent used again. With recall, or that a search finds among its first ${count(hits, "hit")}`,
-    ],
-    ...(questions === 0 ? [] : [questionColumns]),
-    ["tokens sent", "the sizes of all requests, added up"],
-    ["cache reuse", "the share of them that the provider's cache held"],
-    ["compactions", "how often the prompt was made smaller"],
-    ["waits", "calls of a summarizer that the agent had to wait for"],
-    ["rereads", "files or outputs that had to be read again, since the prompt no longer held them"],
-    ["violations", "requests that break a provider's rules, such as a result without its call"],
-    ["over window", "requests larger than the window"],
-    [
-      "fixed",
-      "system prompt and tool schemas; <b>summary</b> is what stands for hidden messages; the others are who spoke",
-    ],
-  ];
 }
 
 function made({ transcripts, window }: LabReport, about: PageAbout | undefined): (readonly [string, string])[] {
@@ -142,14 +87,6 @@ function made({ transcripts, window }: LabReport, about: PageAbout | undefined):
 }
 
 const MOST_NAMES = 12;
-
-function number(value: number): string {
-  return Math.round(value).toLocaleString("en-US");
-}
-
-function count(n: number, noun: string): string {
-  return `${number(n)} ${noun}${n === 1 ? "" : "s"}`;
-}
 
 const STYLE = `
 :root { color-scheme: light dark; --ink: #1d1f24; --paper: #fcfcfa; --faint: #d9d9d4; --ours: #c2410c; --dot: #64748b;

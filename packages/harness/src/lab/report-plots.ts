@@ -1,5 +1,8 @@
-/** The plots of the lab's page: plain SVG, drawn for 360 pixels, so that a telephone shows them at their own size. Pure. */
-import { sum } from "./evidence.ts";
+/**
+ * The plots of the lab's report: plain SVG, drawn for 360 pixels, so that a telephone shows them at their own size. Shown by
+ * the report's page and by the inspector. Pure.
+ */
+import { type Drawn, drawn } from "./drawn.ts";
 import type { LabRow } from "./lab.ts";
 import type { Moment, MomentPart } from "./simulate.ts";
 
@@ -14,7 +17,10 @@ export function letterOf(index: number): string {
   return index < 26 ? String.fromCharCode(65 + index) : String(index + 1);
 }
 
-export function scatter(rows: readonly LabRow[]): string {
+/** What the plots show of a row. */
+export type PlottedRow = Pick<LabRow, "name" | "cost" | "tokens" | "known" | "peak" | "timelines">;
+
+export function scatter(rows: readonly PlottedRow[]): Drawn {
   const height = 260;
   const floor = height - 34;
   const across = ticks(0, Math.max(1, ...rows.map(({ tokens }) => tokens)), 4);
@@ -23,38 +29,46 @@ export function scatter(rows: readonly LabRow[]): string {
   const x = scale([0, across.at(-1)!], [LEFT, RIGHT - 16]);
   const y = scale([up[0]!, up.at(-1)!], [floor, 14]);
   const labels = apart(rows.map(({ tokens }, index) => ({ x: x(tokens), y: y(heights[index]!) })));
-  const dots = rows.map(({ name, tokens }, index) => {
+  const dots = rows.flatMap(({ name, tokens }, index) => {
     const known = heights[index]!;
     const [cx, cy] = [x(tokens), y(known)];
     const at = labels[index]!;
-    const hint = `${letterOf(index)} ${escaped(name)}: ${percent(known)} known, ${short(tokens)} tokens`;
-    const line = `<line class="lead" x1="${px(cx)}" y1="${px(cy)}" x2="${px(at.x)}" y2="${px(at.y)}"/>`;
-    const dot = `<circle cx="${px(cx)}" cy="${px(cy)}" r="4.5" class="${classOf(name)}"><title>${hint}</title></circle>`;
-    return `${line}${dot}<text class="letter" x="${px(at.x)}" y="${px(at.y + 4)}">${letterOf(index)}</text>`;
+    const hint = `${letterOf(index)} ${name}: ${percent(known)} known, ${short(tokens)} tokens`;
+    return [
+      drawn("line", { class: "lead", x1: px(cx), y1: px(cy), x2: px(at.x), y2: px(at.y) }),
+      drawn("circle", { cx: px(cx), cy: px(cy), r: "4.5", class: classOf(name) }, drawn("title", {}, hint)),
+      drawn("text", { class: "letter", x: px(at.x), y: px(at.y + 4) }, letterOf(index)),
+    ];
   });
   return svg(height, [
-    ...up.map((at) => `${grid(y(at))}<text x="2" y="${px(y(at) + 4)}">${percent(at)}</text>`),
-    ...across.map((at) => `<text text-anchor="middle" x="${px(x(at))}" y="${floor + 16}">${short(at)}</text>`),
-    `<text text-anchor="end" x="${RIGHT}" y="${height - 4}">tokens sent</text><text x="2" y="${height - 4}">known</text>`,
+    ...up.flatMap((at) => [grid(y(at)), drawn("text", { x: "2", y: px(y(at) + 4) }, percent(at))]),
+    ...across.map((at) => drawn("text", { "text-anchor": "middle", x: px(x(at)), y: px(floor + 16) }, short(at))),
+    drawn("text", { "text-anchor": "end", x: px(RIGHT), y: px(height - 4) }, "tokens sent"),
+    drawn("text", { x: "2", y: px(height - 4) }, "known"),
     ...dots,
   ]);
 }
 
-export function bars(rows: readonly LabRow[]): string {
+export function bars(rows: readonly PlottedRow[]): Drawn {
   const up = ticks(0, Math.max(0.1, ...rows.map(({ cost }) => cost)), 4);
   const x = scale([0, up.at(-1)!], [28, RIGHT - 60]);
   const height = rows.length * 22 + 24;
-  const shown = rows.map(({ name, cost }, index) => {
+  const shown = rows.flatMap(({ name, cost }, index) => {
     const y = index * 22 + 4;
-    const bar = `<rect x="28" y="${y}" width="${px(x(cost) - 28)}" height="15" class="${classOf(name)}"><title>${escaped(name)}: ${percent(cost)}</title></rect>`;
-    return `<text class="letter" x="10" y="${y + 12}">${letterOf(index)}</text>${bar}<text x="${px(x(cost) + 5)}" y="${y + 12}">${percent(cost)}</text>`;
+    const size = { width: px(x(cost) - 28), height: "15" };
+    const hint = drawn("title", {}, `${name}: ${percent(cost)}`);
+    return [
+      drawn("text", { class: "letter", x: "10", y: px(y + 12) }, letterOf(index)),
+      drawn("rect", { x: "28", y: px(y), ...size, class: classOf(name) }, hint),
+      drawn("text", { x: px(x(cost) + 5), y: px(y + 12) }, percent(cost)),
+    ];
   });
-  const axis = up.map((at) => `<text text-anchor="middle" x="${px(x(at))}" y="${height - 4}">${percent(at)}</text>`);
+  const axis = up.map((at) => drawn("text", { "text-anchor": "middle", x: px(x(at)), y: px(height - 4) }, percent(at)));
   return svg(height, [...shown, ...axis]);
 }
 
 /** The longest transcript's requests, stacked by part, on one scale for all policies, with a line at the window. */
-export function areas(row: LabRow, all: readonly LabRow[], window: number): string {
+export function areas(row: PlottedRow, all: readonly PlottedRow[], window: number): Drawn {
   const height = 170;
   const floor = height - 22;
   const timeline = longest(row);
@@ -71,19 +85,24 @@ export function areas(row: LabRow, all: readonly LabRow[], window: number): stri
     const below = ({ parts }: Moment): number => sum(PARTS.slice(0, index).map((name) => parts[name]));
     const upper = timeline.map((moment) => `${px(x(moment.turn))},${px(y(below(moment) + moment.parts[part]))}`);
     const lower = timeline.toReversed().map((moment) => `${px(x(moment.turn))},${px(y(below(moment)))}`);
-    return `<polygon class="${part}" points="${[...upper, ...lower].join(" ")}"><title>${part}</title></polygon>`;
+    return drawn("polygon", { class: part, points: [...upper, ...lower].join(" ") }, drawn("title", {}, part));
   });
+  const ends = { x1: px(LEFT), x2: px(RIGHT), y1: px(y(window)), y2: px(y(window)) };
+  const right = { "text-anchor": "end", x: px(RIGHT) };
   const line = isNear
-    ? `<line class="window" x1="${LEFT}" x2="${RIGHT}" y1="${px(y(window))}" y2="${px(y(window))}"/><text text-anchor="end" x="${RIGHT}" y="${px(y(window) - 3)}">window ${short(window)}</text>`
-    : `<text text-anchor="end" x="${RIGHT}" y="10">window ${short(window)}, far above</text>`;
+    ? [
+        drawn("line", { class: "window", ...ends }),
+        drawn("text", { ...right, y: px(y(window) - 3) }, `window ${short(window)}`),
+      ]
+    : [drawn("text", { ...right, y: "10" }, `window ${short(window)}, far above`)];
   return svg(height, [
-    ...up.map((at) => `${grid(y(at))}<text x="2" y="${px(y(at) + 4)}">${short(at)}</text>`),
+    ...up.flatMap((at) => [grid(y(at)), drawn("text", { x: "2", y: px(y(at) + 4) }, short(at))]),
     ...layers,
     ...ticks(0, last, 4)
       .filter((at) => at <= last)
-      .map((at) => `<text text-anchor="middle" x="${px(x(at))}" y="${height - 6}">${short(at)}</text>`),
-    line,
-    ...(row.peak > top ? [`<text x="${LEFT + 4}" y="10">up to ${short(row.peak)}</text>`] : []),
+      .map((at) => drawn("text", { "text-anchor": "middle", x: px(x(at)), y: px(height - 6) }, short(at))),
+    ...line,
+    ...(row.peak > top ? [drawn("text", { x: px(LEFT + 4), y: "10" }, `up to ${short(row.peak)}`)] : []),
   ]);
 }
 
@@ -112,10 +131,6 @@ export function percent(share: number): string {
   return `${Number((share * 100).toFixed(1))} %`;
 }
 
-export function escaped(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
-}
-
 type Point = { readonly x: number; readonly y: number };
 
 /** Where letters stand so that none covers another: beside their dot, or the next free place further away. */
@@ -137,7 +152,7 @@ function apart(points: readonly Point[]): Point[] {
   return placed;
 }
 
-function longest({ timelines }: LabRow): readonly Moment[] {
+function longest({ timelines }: PlottedRow): readonly Moment[] {
   const found = timelines.reduce((best, one) => (one.length > best.length ? one : best), timelines[0] ?? []);
   const step = Math.max(1, Math.floor(found.length / 300));
   return found.filter((_, index) => index % step === 0);
@@ -147,12 +162,16 @@ function scale([from, to]: readonly [number, number], [start, end]: readonly [nu
   return (value: number): number => start + ((end - start) * (value - from)) / (to - from || 1);
 }
 
-function grid(y: number): string {
-  return `<line x1="${LEFT}" x2="${RIGHT}" y1="${px(y)}" y2="${px(y)}"/>`;
+function grid(y: number): Drawn {
+  return drawn("line", { x1: px(LEFT), x2: px(RIGHT), y1: px(y), y2: px(y) });
 }
 
-function svg(height: number, shapes: readonly string[]): string {
-  return `<svg viewBox="0 0 ${WIDTH} ${height}" role="img">${shapes.join("")}</svg>`;
+function svg(height: number, shapes: readonly Drawn[]): Drawn {
+  return drawn("svg", { viewBox: `0 0 ${WIDTH} ${height}`, role: "img" }, ...shapes);
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
 }
 
 function classOf(name: string): string {

@@ -82,6 +82,7 @@ export interface CatalogRoutes {
       readonly thread?: string | number;
       readonly window?: string | number;
       readonly limit?: string | number;
+      readonly stream?: "true" | "false";
     };
     readonly body: string;
     readonly answer: {
