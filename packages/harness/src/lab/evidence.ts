@@ -55,6 +55,6 @@ async function searchAll({ turns, questions }: Transcript, hits: number): Promis
   return results;
 }
 
-export function sum(values: readonly number[]): number {
+function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
