@@ -1,12 +1,15 @@
+import assert from "node:assert/strict";
 import pg from "pg";
+import { listenToPostgres } from "../../test/stores/heard-statements.ts";
 import { storeConformance } from "../testing/conformance.ts";
 import { startPostgres } from "../testing/postgres-server.ts";
 import { openPostgres } from "./postgres.ts";
 
 storeConformance("PostgreSQL", async () => {
   const server = await startPostgres();
+  const ear = await listenToPostgres(server);
   return {
-    connect: () => openPostgres(server.url()),
+    connect: () => openPostgres(ear.url),
     setClockBack: async (ms) => {
       const client = new pg.Client(server.url());
       await client.connect();
@@ -14,6 +17,10 @@ storeConformance("PostgreSQL", async () => {
       await client.query(`UPDATE palimpsest.threads SET ${later("lease_taken")}, ${later("lease_until")}`, [ms]);
       await client.end();
     },
-    dispose: () => server.stop(),
+    dispose: async () => {
+      await ear.stop();
+      await server.stop();
+      assert.deepEqual(ear.sessionState(), [], "a connection may be another client's after each transaction");
+    },
   };
 });

@@ -63,6 +63,8 @@ function overhear<T extends object, K extends keyof T>(
 export interface PostgresEar {
   readonly url: string;
   heard(work: () => Promise<unknown>): Promise<Heard>;
+  /** What would stay behind on a connection, and meet whoever a pooler gives it to next. */
+  sessionState(): readonly string[];
   stop(): Promise<void>;
 }
 
@@ -70,6 +72,7 @@ export interface PostgresEar {
 export async function listenToPostgres(server: PostgresServer): Promise<PostgresEar> {
   const sockets = new Set<Socket>();
   let messages: ClientMessage[] = [];
+  const left: string[] = [];
   const relay = createServer((client) => {
     const upstream = createConnection(join(server.folder, ".s.PGSQL.5432"));
     for (const socket of [client, upstream]) {
@@ -81,8 +84,13 @@ export async function listenToPostgres(server: PostgresServer): Promise<Postgres
         upstream.destroy();
       });
     }
+    client.setNoDelay(true);
     const read = clientMessages();
-    client.on("data", (chunk) => messages.push(...read(chunk)));
+    client.on("data", (chunk) => {
+      const said = read(chunk);
+      messages.push(...said);
+      left.push(...said.flatMap(({ statement }) => (statement !== null && STAYS.test(statement) ? [statement] : [])));
+    });
     client.pipe(upstream);
     upstream.pipe(client);
   });
@@ -96,6 +104,7 @@ export async function listenToPostgres(server: PostgresServer): Promise<Postgres
       const statements = messages.flatMap(({ statement }) => (statement === null ? [] : [onOneLine(statement)]));
       return { statements, roundTrips: messages.filter(({ type }) => type === "Q" || type === "S").length };
     },
+    sessionState: () => left,
     async stop() {
       for (const socket of sockets) socket.destroy();
       const closed = once(relay, "close");
@@ -104,6 +113,22 @@ export async function listenToPostgres(server: PostgresServer): Promise<Postgres
     },
   };
 }
+
+/**
+ * Statements that outlive their transaction on a connection: settings, locks of the session, listening, temporary tables,
+ * cursors that are held, and statements that are prepared under a name.
+ */
+const STAYS = new RegExp(
+  [
+    "^\\s*SET (?!LOCAL|CONSTRAINTS)",
+    "^\\s*(LISTEN|UNLISTEN|LOAD|DISCARD|RESET|PREPARE|named )",
+    "set_config\\(([^()]|\\(([^()]|\\([^()]*\\))*\\))*, *false\\)",
+    "pg_(try_)?advisory_lock",
+    "CREATE (GLOBAL |LOCAL )?TEMP",
+    "WITH HOLD",
+  ].join("|"),
+  "i",
+);
 
 interface ClientMessage {
   readonly type: string;
@@ -114,16 +139,25 @@ interface ClientMessage {
 /** Reads a connection's messages out of its pieces: a type, a length that counts itself, the content. */
 function clientMessages(): (chunk: Buffer) => ClientMessage[] {
   let rest = Buffer.alloc(0);
+  let pieces: Buffer[] = [];
+  /** So many bytes are there, and so many are needed before it is worth a look. */
+  let [size, needed] = [0, 0];
   /** The first message has no type. */
   let started = false;
   return (chunk) => {
-    rest = Buffer.concat([rest, chunk]);
+    pieces.push(chunk);
+    size += chunk.length;
+    if (size < needed) return [];
+    rest = Buffer.concat([rest, ...pieces]);
+    pieces = [];
     const messages: ClientMessage[] = [];
     for (;;) {
       const head = started ? 1 : 0;
-      if (rest.length < head + 4) return messages;
-      const end = head + rest.readInt32BE(head);
-      if (rest.length < end) return messages;
+      const end = rest.length < head + 4 ? head + 4 : head + rest.readInt32BE(head);
+      if (rest.length < Math.max(end, head + 4)) {
+        [size, needed] = [rest.length, end];
+        return messages;
+      }
       if (started) messages.push(messageOf(String.fromCharCode(rest[0]!), rest.subarray(5, end)));
       started = true;
       rest = rest.subarray(end);
@@ -134,7 +168,8 @@ function clientMessages(): (chunk: Buffer) => ClientMessage[] {
 function messageOf(type: string, content: Buffer): ClientMessage {
   const texts = content.toString().split("\0");
   if (type === "Q") return { type, statement: texts[0]! };
-  return { type, statement: type === "P" ? texts[1]! : null };
+  if (type !== "P") return { type, statement: null };
+  return { type, statement: texts[0] === "" ? texts[1]! : `named ${texts[0]}: ${texts[1]}` };
 }
 
 function onOneLine(sql: string): string {

@@ -123,7 +123,7 @@ function rowsOf(ask: Ask): Query {
 }
 
 async function inTransaction<T>(ask: Ask, work: (query: Query) => Promise<T>): Promise<T> {
-  await ask("BEGIN");
+  await ask(BEGIN);
   try {
     const result = await work(rowsOf(ask));
     await ask("COMMIT");
@@ -134,3 +134,17 @@ async function inTransaction<T>(ask: Ask, work: (query: Query) => Promise<T>): P
     throw error;
   }
 }
+
+/**
+ * A commit waits for the disk, whatever the server's default says. An expression that is never null: it holds until the
+ * transaction ends, which for a single statement is its own.
+ */
+export const DURABLE = `set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on'
+  ELSE current_setting('synchronous_commit') END, true)`;
+
+/**
+ * In one message: a waiting update re-reads its row; a transaction whose client has vanished ends, and its locks with it.
+ * Nothing is set for longer than the transaction, because behind a pooler the connection is somebody else's afterwards.
+ */
+const BEGIN = `BEGIN ISOLATION LEVEL READ COMMITTED;
+  SELECT set_config('idle_in_transaction_session_timeout', '60s', true), ${DURABLE}`;

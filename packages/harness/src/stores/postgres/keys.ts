@@ -1,6 +1,6 @@
 /** Keys to a gateway in PostgreSQL. */
 import type { KeyRow, KeyRows } from "../store.ts";
-import type { Connection } from "./connection.ts";
+import { type Connection, DURABLE } from "./connection.ts";
 
 export function keyRows(connection: Connection): KeyRows {
   const table = `${connection.schema}.keys`;
@@ -10,7 +10,7 @@ export function keyRows(connection: Connection): KeyRows {
         const { id, hash, prefix, user, role, createdAt, expiresAt, revokedAt } = key;
         const made = await query(
           `INSERT INTO ${table} (id, hash, prefix, owner, role, created, expires, revoked)
-          VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING RETURNING 1`,
+          SELECT $1, $2, $3, $4, $5, $6, $7, $8 WHERE ${DURABLE} IS NOT NULL ON CONFLICT DO NOTHING RETURNING 1`,
           [id, hash, prefix, user, role, createdAt, expiresAt, revokedAt],
         );
         if (made.length === 1) return "put";
@@ -32,7 +32,7 @@ export function keyRows(connection: Connection): KeyRows {
         query<KeyRow>(`SELECT ${COLUMNS} FROM ${table} WHERE id > $1 ORDER BY id LIMIT 500`, [after]),
       ),
     async revoke(id, at) {
-      const sql = `UPDATE ${table} SET revoked = coalesce(revoked, $2) WHERE id = $1 RETURNING 1`;
+      const sql = `UPDATE ${table} SET revoked = coalesce(revoked, $2) WHERE id = $1 AND ${DURABLE} IS NOT NULL RETURNING 1`;
       return (await connection.run((query) => query(sql, [id, at]))).length === 1 ? "revoked" : "missing";
     },
   };

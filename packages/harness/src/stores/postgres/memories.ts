@@ -1,6 +1,6 @@
 /** Memory documents in PostgreSQL: one row each, written by compare-and-set on the revision. */
 import type { MemoryKey, MemoryRow, MemoryRows } from "../store.ts";
-import type { Connection } from "./connection.ts";
+import { type Connection, DURABLE } from "./connection.ts";
 
 export function memoryRows(connection: Connection): MemoryRows {
   const table = `${connection.schema}.memories`;
@@ -25,13 +25,14 @@ export function memoryRows(connection: Connection): MemoryRows {
         const changed =
           expect === 0
             ? await query(
-                `INSERT INTO ${table} (owner, agent, revision, document) VALUES ($1, $2, $3, $4)
+                `INSERT INTO ${table} (owner, agent, revision, document)
+                SELECT $1, $2, $3::bigint, $4 WHERE ${DURABLE} IS NOT NULL
                 ON CONFLICT DO NOTHING RETURNING 1`,
                 values,
               )
             : await query(
                 `UPDATE ${table} SET revision = $3, document = $4
-                WHERE owner = $1 AND agent = $2 AND revision = $5 RETURNING 1`,
+                WHERE owner = $1 AND agent = $2 AND revision = $5 AND ${DURABLE} IS NOT NULL RETURNING 1`,
                 [...values, expect],
               );
         if (changed.length === 1) return "saved";

@@ -27,11 +27,8 @@ export async function openPool(connectionString: string, { connections, answerMs
       getTypeParser: (oid: number, format?: "text" | "binary") =>
         oid === INT8 ? Number : pg.types.getTypeParser(oid, format as "text"),
     },
-    onConnect: async (client) => {
-      // A connection that breaks fails the query it runs, or is replaced at its next use; its event would end the process.
-      client.on("error", () => {});
-      await client.query(SESSION);
-    },
+    // A connection that breaks fails the query it runs, or is replaced at its next use; its event would end the process.
+    onConnect: (client) => void client.on("error", () => {}),
   });
   pool.on("error", () => {});
   return pool;
@@ -46,15 +43,6 @@ async function loadDriver(): Promise<typeof import("pg")> {
 }
 
 const INT8 = 20;
-
-/**
- * What our guarantees rest on, whatever the server's defaults: an acknowledged append is on disk; a waiting update re-reads its
- * row; a transaction whose client has vanished ends, and its locks with it.
- */
-const SESSION = `SELECT
-  set_config('default_transaction_isolation', 'read committed', false),
-  set_config('idle_in_transaction_session_timeout', '60s', false),
-  set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, false)`;
 
 /** The pool's own limit is for a connection that is being made; this one is for a caller that waits. */
 export async function connectWithin(pool: Pool, ms: number): Promise<PoolClient> {

@@ -6,7 +6,7 @@
 import type { ChainedRecord } from "@palimpsest/core/log";
 import { assertInOrder, storedRecord } from "../driver.ts";
 import type { AppendBatch, AppendResult, RecordQuery, RedactRequest, StoredRecord } from "../store.ts";
-import type { Query } from "./connection.ts";
+import { DURABLE, type Query } from "./connection.ts";
 import { headValues, stateValues } from "./head.ts";
 import { HOLDS } from "./leases.ts";
 import { lineage, NAMED, type ThreadName, type UserConnection } from "./lineage.ts";
@@ -42,7 +42,7 @@ async function write(query: Query, schema: string, request: Append): Promise<App
     `WITH moved AS (
       UPDATE ${schema}.threads SET version = $3, messages = $4, updated_at = $5, head = $6,
         state = coalesce($7, state), title = CASE WHEN $7 IS NULL THEN title ELSE $8 END
-      WHERE ${NAMED} AND version = $2 AND ${HOLDS("$9", "$10")}
+      WHERE ${NAMED} AND version = $2 AND ${HOLDS("$9", "$10")} AND ${DURABLE} IS NOT NULL
       RETURNING num
     ), written AS (
       INSERT INTO ${schema}.records (thread, seq, kind, header, body, body_hash, hash)

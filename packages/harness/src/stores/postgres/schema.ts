@@ -1,6 +1,8 @@
 /**
  * Our tables in PostgreSQL and the steps that led there. Steps are only ever added: an older schema is brought up one
- * step at a time, in one transaction, by one process at a time (advisory lock); a newer one is refused untouched.
+ * step at a time, in one transaction, by one process at a time (advisory lock). From the step that counts `least` on, a
+ * step only adds, so that programs of before and after it may work on one database while they are being exchanged; one
+ * that can't must raise `least`. What a program can't read it refuses, untouched.
  */
 
 import { StoreError } from "../store-error.ts";
@@ -11,13 +13,15 @@ export async function migrate(connection: Connection, steps = STEPS): Promise<vo
   const { schema } = connection;
   const current = await connection.run((query) => schemaVersion(query, schema));
   refuseNewer(current, steps.length, schema);
-  if (current === steps.length) return;
+  if (current.version >= steps.length) return;
   await connection.transaction(async (query) => {
     await query("SELECT pg_advisory_xact_lock(hashtext('palimpsest'), hashtext($1))", [schema]);
     await refuseEncoding(query);
     // Another process may have done the work while this one waited for the lock.
-    const version = await schemaVersion(query, schema);
-    refuseNewer(version, steps.length, schema);
+    const there = await schemaVersion(query, schema);
+    refuseNewer(there, steps.length, schema);
+    const { version } = there;
+    if (version >= steps.length) return;
     if (version === 0) {
       await query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
       await query(`CREATE TABLE ${schema}.schema_version (version int NOT NULL)`);
@@ -302,25 +306,34 @@ export const STEPS: readonly Step[] = [
     `CREATE INDEX matches_hash ON ${schema}.matches (owner, hash)`,
     `CREATE INDEX matches_group ON ${schema}.matches (owner, grp, num, seq) WHERE grp IS NOT NULL`,
   ],
+  // Who may work with these tables: a step that only adds leaves it as it is.
+  (schema) => [`ALTER TABLE ${schema}.schema_version ADD COLUMN least int NOT NULL DEFAULT 14`],
 ];
 
-async function schemaVersion(query: Query, schema: string): Promise<number> {
+interface SchemaVersion {
+  readonly version: number;
+  /** How many of the steps a program must know to work with these tables. */
+  readonly least: number;
+}
+
+async function schemaVersion(query: Query, schema: string): Promise<SchemaVersion> {
   // Asks the catalogue's tables: `to_regclass` may answer from a cache that is older than the lock we waited for.
   const tables = await query(
     `SELECT 1 AS found FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
     WHERE n.nspname = $1 AND c.relname = 'schema_version'`,
     [schema.slice(1, -1)],
   );
-  if (tables.length === 0) return 0;
-  const [row] = await query<{ version: number }>(`SELECT version FROM ${schema}.schema_version`);
-  return row?.version ?? 0;
+  if (tables.length === 0) return { version: 0, least: 0 };
+  const [row] = await query<{ version: number; least?: number }>(`SELECT * FROM ${schema}.schema_version`);
+  const version = row?.version ?? 0;
+  return { version, least: row?.least ?? version };
 }
 
-function refuseNewer(stored: number, newest: number, schema: string): void {
-  if (stored <= newest) return;
+function refuseNewer({ version, least }: SchemaVersion, newest: number, schema: string): void {
+  if (least <= newest) return;
   throw new StoreError(
     "newer-version",
-    `The schema ${schema} was written by a newer palimpsest (schema version ${stored}, this one knows ${newest}): update palimpsest. Nothing was changed.`,
+    `The schema ${schema} was written by a newer palimpsest (schema version ${version}, for programs that know ${least}; this one knows ${newest}): update palimpsest. Nothing was changed.`,
   );
 }
 

@@ -53,8 +53,11 @@ interface NewThread {
 /** The new thread's number; null: there is one of this name. */
 async function insert(query: Query, schema: string, thread: NewThread): Promise<number | null> {
   const { header, head, base, baseAt, again } = thread;
-  // One creation at a time: places are handed out in the order they become visible, so a listing by place misses none.
-  await query("SELECT pg_advisory_xact_lock(hashtext('palimpsest threads'), hashtext($1))", [schema]);
+  // One creation of a user at a time: places are handed out in the order they become visible, so that a listing of the
+  // user's threads by place misses none.
+  await query("SELECT pg_advisory_xact_lock(hashtext('palimpsest threads'), hashtext($1))", [
+    JSON.stringify([schema, header.user]),
+  ]);
   const text = JSON.stringify(header);
   const [created] = await query<{ num: number }>(
     `INSERT INTO ${schema}.threads (owner, id, kind, header, base, base_at, ${HEAD_COLUMNS}, title)
