@@ -16,6 +16,15 @@ export const gatewayCommands: readonly Command[] = [
     load: () => import("./commands/serve.ts"),
   }),
   command({
+    name: "mcp",
+    summary: "Answer the Model Context Protocol on stdin and stdout: recall, memory and threads for another assistant",
+    examples: ["mcp", "mcp --user ada"],
+    positionals: [],
+    withoutJson: "mcp speaks a protocol of its own on stdout: leave --json out.",
+    options: {},
+    load: () => import("./commands/mcp.ts"),
+  }),
+  command({
     name: "keys create",
     summary: "Make a key to the gateway for the user of --user, and show it once",
     examples: ["keys create --user ada", "keys create --user ops --role admin --expires 90d"],

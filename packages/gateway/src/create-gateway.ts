@@ -11,6 +11,7 @@ import { createLimits } from "./access/limits.ts";
 import { gatewaySecret, providerKeyOf, providerUser } from "./access/provider-key.ts";
 import { compatibleEndpoints } from "./compatible/endpoints.ts";
 import { afterTime } from "./http/event-stream.ts";
+import { createMcpEndpoint } from "./mcp/endpoint.ts";
 import { createMetrics, type Metrics } from "./metrics/metrics.ts";
 import { allRoutes } from "./routes.ts";
 import { type AgentOptions, createAgents } from "./runs/agents.ts";
@@ -86,6 +87,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       ids,
     });
     sweeping.push({ stop: compatible.close });
+    const bodyBytes = Math.floor(gateway.body_limit_mb * 1024 * 1024);
     return createApp({
       routes: allRoutes({
         status: { notReady, metrics: metrics.text },
@@ -103,9 +105,10 @@ export function createGateway(options: GatewayOptions): Gateway {
       providerKeyOf: (headers) => providerKeyOf(headers, { forward }),
       userHeader: gateway.user_header,
       compatible,
+      mcp: createMcpEndpoint({ version: ownVersion(), bodyBytes }),
       metrics,
       limits: createLimits({ requestsPerMinute, tokensPerMinute, running }, () => clock().getTime()),
-      bodyBytes: Math.floor(gateway.body_limit_mb * 1024 * 1024),
+      bodyBytes,
       log,
       clock,
       ids,

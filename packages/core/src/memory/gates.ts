@@ -63,22 +63,31 @@ export interface Storable {
 }
 
 export function checkFact(fact: Addition, gates: Gates): Checked<Storable> {
-  if (fact.content.length > MAX_FACT_CHARACTERS) return refused("too-long");
-  const words = visible(fact.content).replace(/\s+/g, " ");
-  if (meaning(words).size === 0) return refused("empty");
+  const said = checkWords(fact.content);
+  if (said.kind === "refused") return said;
   if (!(fact.confidence >= gates.threshold)) return refused("below-threshold");
   if (!fact.aboutUser) return refused("not-about-user");
-  if (!fact.durable || isTask(words) || isUpload(words)) return refused("not-durable");
-  if (isInstruction(words) || isInstruction(fact.content)) return refused("instruction");
-  if (isApproval(words)) return refused("approval");
+  if (!fact.durable) return refused("not-durable");
+  const words = visible(fact.content).replace(/\s+/g, " ");
   const source = findSource({ ...fact, content: words }, gates.turns, gates.known);
   if (source.kind === "unsourced") return refused(source.reason);
+  const { confidence } = fact;
+  const category = visible(fact.category).slice(0, 40) || "context";
+  return { kind: "passed", value: { content: said.value, category, confidence, refs: source.refs } };
+}
+
+/** The gates that look at the words alone: what a program states without a conversation to quote passes these. */
+export function checkWords(content: string): Checked<string> {
+  if (content.length > MAX_FACT_CHARACTERS) return refused("too-long");
+  const words = visible(content).replace(/\s+/g, " ");
+  if (meaning(words).size === 0) return refused("empty");
+  if (isTask(words) || isUpload(words)) return refused("not-durable");
+  if (isInstruction(words) || isInstruction(content)) return refused("instruction");
+  if (isApproval(words)) return refused("approval");
   const clean = redactSecrets(words);
   if (clean.found.length > 0 && meaning(clean.text.replace(/\[redacted [\w-]+\]/g, "")).size < 2)
     return refused("only-a-secret");
-  const { confidence } = fact;
-  const category = visible(fact.category).slice(0, 40) || "context";
-  return { kind: "passed", value: { content: describeWish(clean.text), category, confidence, refs: source.refs } };
+  return { kind: "passed", value: describeWish(clean.text) };
 }
 
 export interface StorableSection {

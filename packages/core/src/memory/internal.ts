@@ -15,5 +15,5 @@ export { clampConfidence, sectionText } from "./document.ts";
 export { erasedFacts, planMemoryErasure } from "./erase.ts";
 export { escapeLine, visible } from "./escape.ts";
 export { extractInput } from "./extract-input.ts";
-export { MAX_FACT_CHARACTERS } from "./gates.ts";
+export { checkWords, MAX_FACT_CHARACTERS } from "./gates.ts";
 export { meaning, saysTheSame } from "./likeness.ts";

@@ -35,6 +35,8 @@ export interface AppDeps {
   readonly userHeader: string | null;
   readonly metrics: Metrics;
   readonly compatible: Compatible;
+  /** The Model Context Protocol, for the user that a home is of. */
+  readonly mcp: (request: Request, home: Home) => Promise<Response>;
   readonly limits: Limits;
   readonly bodyBytes: number;
   readonly log: Log;
@@ -99,6 +101,18 @@ export function createApp(deps: AppDeps): App {
       return deps.compatible.serve(call, c.env.outgoing as ServerResponse | undefined).finally(release);
     }),
   );
+  app.all("/mcp", (c) =>
+    answered(c, deps, MCP, async (caller) => {
+      const release = enter(caller);
+      const response = await deps.mcp(c.req.raw, deps.home.forUser(caller!.userId)).catch((error: unknown) => {
+        release();
+        throw error;
+      });
+      const { body } = response;
+      if (body === null) release();
+      return new Response(body && released(body, release), response);
+    }),
+  );
   app.notFound((c) =>
     answered(c, deps, NOWHERE, async () => {
       throw new ProblemError(404, "no-route", "there is nothing here: /openapi.json lists what there is");
@@ -159,6 +173,9 @@ export function createApp(deps: AppDeps): App {
 
 /** The vendors' own paths, which no table of ours lists. */
 const COMPATIBLE = { access: "provider", path: "/v1/*" } as const;
+
+/** Its answers are its protocol's own. */
+const MCP = { access: "user", path: "/mcp" } as const;
 
 /** As the router writes it. */
 function patternOf(path: string): string {

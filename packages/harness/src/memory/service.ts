@@ -1,9 +1,11 @@
 /**
  * Memory as people control it: look, search, write, correct, forget, take back, carry elsewhere. Every act is one save with
- * its preimage in the audit. What a person writes is redacted like everything else and needs no other gate.
+ * its preimage in the audit. What a person writes is redacted like everything else and needs no other gate; what a program
+ * states for them passes the gates on words.
  */
 
 import {
+  checkWords,
   clampConfidence,
   MAX_FACT_CHARACTERS,
   planMemoryErasure,
@@ -18,6 +20,7 @@ import {
   liveFacts,
   type MemoryDocument,
   type NewChange,
+  type RefusalReason,
   readDocument,
   redactSecrets,
   SECTION_PATHS,
@@ -44,6 +47,11 @@ export type Added =
   | { readonly kind: "added" | "known"; readonly fact: Fact }
   | { readonly kind: "refused"; readonly reason: "empty" | "too-long" };
 
+/** `refused`: by a gate that a model's proposals pass too. */
+type Stated =
+  | Exclude<Added, { readonly kind: "refused" }>
+  | { readonly kind: "refused"; readonly reason: RefusalReason };
+
 export type Edited =
   | { readonly kind: "edited"; readonly fact: Fact }
   | { readonly kind: "refused"; readonly reason: "unknown-fact" | "empty" | "too-long" };
@@ -59,6 +67,8 @@ export interface MemoryService {
   show(scope: ScopeName): Promise<MemoryDocument>;
   search(scope: ScopeName, query: string, limit?: number): Promise<readonly { fact: Fact; score: number }[]>;
   add(scope: ScopeName, fact: NewFact): Promise<Added>;
+  /** What a program says about the person: `source` names the program, and the fact carries it. */
+  state(scope: ScopeName, fact: NewFact, source: string): Promise<Stated>;
   edit(scope: ScopeName, id: string, change: Partial<NewFact>): Promise<Edited>;
   rewrite(scope: ScopeName, path: SectionPath, text: string): Promise<void>;
   /** `erase` also takes the words out of the audit, so that it can't be undone, of facts too that were forgotten before. */
@@ -94,7 +104,18 @@ export function memoryService(options: MemoryServiceOptions): MemoryService {
     export: async (scope) => withoutAudit(await repository.read(scope)),
     history: async (scope) => (await repository.read(scope)).changes ?? [],
     search: async (scope, query, limit = 20) => searchFacts(await repository.read(scope), query, limit),
-    add: (scope, fact) => add(options, scope, fact),
+    add(scope, fact) {
+      const content = storable(fact.content);
+      return content.kind === "refused"
+        ? Promise.resolve(content)
+        : add(options, scope, { ...fact, content: content.text }, "manual");
+    },
+    state(scope, fact, source) {
+      const words = checkWords(fact.content);
+      return words.kind === "refused"
+        ? Promise.resolve(words)
+        : add(options, scope, { ...fact, content: words.value }, source);
+    },
     edit: (scope, id, input) => edit(options, scope, id, input),
     async rewrite(scope, path, text) {
       const after = clean(text);
@@ -125,10 +146,13 @@ export function memoryService(options: MemoryServiceOptions): MemoryService {
   };
 }
 
-async function add({ repository, clock, ids }: MemoryServiceOptions, scope: ScopeName, input: NewFact): Promise<Added> {
-  const content = storable(input.content);
-  if (content.kind === "refused") return content;
-  const fact = newFact(ids(), content.text, input, clock().toISOString());
+async function add(
+  { repository, clock, ids }: MemoryServiceOptions,
+  scope: ScopeName,
+  input: NewFact,
+  source: string,
+): Promise<Exclude<Added, { readonly kind: "refused" }>> {
+  const fact = newFact(ids(), input, { at: clock().toISOString(), source });
   let twin: Fact | undefined;
   await repository.change(
     scope,
@@ -183,10 +207,10 @@ function storable(content: string): { kind: "text"; text: string } | { kind: "re
   return text.length > MAX_FACT_CHARACTERS ? { kind: "refused", reason: "too-long" } : { kind: "text", text };
 }
 
-function newFact(id: string, content: string, input: NewFact, at: string): Fact {
-  const { category = "context", confidence = 1 } = input;
+function newFact(id: string, input: NewFact, { at, source }: { readonly at: string; readonly source: string }): Fact {
+  const { content, category = "context", confidence = 1 } = input;
   const fact = { id, content, category, confidence: clampConfidence(confidence) };
-  return { ...fact, createdAt: at, source: "manual", validFrom: at };
+  return { ...fact, createdAt: at, source, validFrom: at };
 }
 
 function added(fact: Fact): NewChange {

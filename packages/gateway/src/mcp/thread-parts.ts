@@ -1,0 +1,64 @@
+/** Threads as resources, in parts of a fixed size: a part that is full never changes again, so a client may keep it. */
+import { type McpServer, ProtocolError, ProtocolErrorCode, ResourceTemplate } from "@modelcontextprotocol/server";
+import type { Home } from "palimpsest/internal/home";
+import { readText } from "palimpsest/internal/recall";
+import { hasThread } from "./history-tools.ts";
+
+/** Records of one part. */
+const PART = 100;
+const LISTED = 50;
+/** What one part says at most; a longer one ends with how to read on. */
+const CHARACTERS = 400_000;
+
+export function partOf(seq: number): number {
+  return Math.max(1, Math.ceil(seq / PART));
+}
+
+export function addThreadParts(server: McpServer, home: Home): void {
+  const { store } = home;
+  const template = new ResourceTemplate("palimpsest://thread/{id}/part/{n}", {
+    async list() {
+      const { threads } = await store.threads({ limit: LISTED });
+      const heads = await Promise.all(threads.map(({ header }) => store.head(header.id)));
+      return {
+        resources: threads.map(({ header: { id }, title, updatedAt }, at) => ({
+          uri: uriOf(id, partOf(heads[at]?.version ?? 1)),
+          name: title ?? id,
+          description: `The newest part of the thread ${id}; earlier ones end in /part/1 and so on`,
+          mimeType: "text/plain",
+          annotations: { lastModified: updatedAt },
+        })),
+      };
+    },
+    complete: {
+      async id(begun) {
+        const { threads } = await store.threads({ limit: 200 });
+        return threads.map(({ header }) => header.id).filter((id) => id.startsWith(begun));
+      },
+    },
+  });
+  server.registerResource(
+    "thread part",
+    template,
+    { description: "What was said in a thread, a hundred records at a time, word for word", mimeType: "text/plain" },
+    async (uri, { id, n }) => {
+      const threadId = decodeURIComponent(String(id));
+      const part = Number(n);
+      if (!(await hasThread(home, threadId))) throw notFound(`there is no thread ${JSON.stringify(threadId)}`);
+      const last = partOf((await store.head(threadId))?.version ?? 1);
+      if (!Number.isInteger(part) || part < 1 || part > last)
+        throw notFound(`the thread has the parts 1 to ${last}, not ${String(n).slice(0, 20)}`);
+      const [from, to] = [(part - 1) * PART + 1, part * PART];
+      const text = await readText(home, threadId, { from, to, offset: 0, characters: CHARACTERS });
+      return { contents: [{ uri: uri.href, mimeType: "text/plain", text }] };
+    },
+  );
+}
+
+function uriOf(threadId: string, part: number): string {
+  return `palimpsest://thread/${encodeURIComponent(threadId)}/part/${part}`;
+}
+
+function notFound(message: string): ProtocolError {
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
+}
