@@ -4,6 +4,7 @@ import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { buildPage } from "../packages/inspector/build.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
@@ -15,6 +16,8 @@ for (const name of ["core", "harness", "gateway", "adapters-langchain", "adapter
   execFileSync(process.execPath, [tsc, "-p", join(folder, "tsconfig.build.json")], { stdio: "inherit" });
 }
 shipTokenizers();
+// The page goes with the gateway, which serves it.
+await buildPage(join(root, "packages", "gateway", "dist", "page"));
 
 /** Two encodings of gpt-tokenizer are used: shipping them is a tenth of depending on the whole package. */
 function shipTokenizers() {

@@ -16,7 +16,9 @@ const parsed = new Map<string, Parsed>();
 export function parse(text: string): Parsed {
   const known = parsed.get(text);
   if (known !== undefined) return known;
-  const made = parseSync("file.tsx", text, { lang: "ts" });
+  const plain = parseSync("file.ts", text, { lang: "ts" });
+  // What isn't TypeScript by itself has markup in it.
+  const made = plain.errors.length === 0 ? plain : parseSync("file.tsx", text, { lang: "tsx" });
   const [first] = made.errors;
   if (first !== undefined) throw new Error(`can't parse: ${first.message}`);
   parsed.set(text, made);

@@ -4,7 +4,7 @@ import { join, relative } from "node:path";
 
 /**
  * Dependencies point from right to left; what stands side by side doesn't know of each other. The inspector speaks HTTP
- * only: it imports none of them.
+ * only: it imports none of them but the client.
  */
 const ARROWS = [["core"], ["harness"], ["gateway", "adapters-langchain", "adapters-openai-agents"], ["cli"]];
 

@@ -24,6 +24,7 @@ export function clientRoutes(): ReadonlyMap<string, string> {
     agents: null as never,
     runs: null as never,
     after: () => () => {},
+    session: null as never,
     version: "0",
   });
   const { paths } = openApi(routes, { version: "0" }) as {

@@ -14,16 +14,6 @@ test("it is alive and ready, and says so without a key", async (t) => {
   }
 });
 
-test("the page at / has links, no script, and no right to load any", async (t) => {
-  const at = await running(t);
-  const response = await fetch(at.url);
-  const text = await response.text();
-  assert.match(response.headers.get("content-type") ?? "", /^text\/html/);
-  assert.match(response.headers.get("content-security-policy") ?? "", /default-src 'none'/);
-  assert.match(text, /href="\/openapi.json"/);
-  assert.doesNotMatch(text, /<script|style=/);
-});
-
 test("every request has an id, in the answer and in the log, and the log has no query and no key", async (t) => {
   const at = await running(t);
   const secret = "pal_not-for-the-log";

@@ -6,9 +6,10 @@ import { join } from "node:path";
 import { type HomeParts, homeOfParts } from "palimpsest/internal/assistant";
 import type { Home } from "palimpsest/internal/home";
 import { isLoopback } from "./access/admit.ts";
-import { keyFacts } from "./access/keys.ts";
+import { credentials, keyFacts } from "./access/keys.ts";
 import { createLimits } from "./access/limits.ts";
 import { gatewaySecret, providerKeyOf, providerUser } from "./access/provider-key.ts";
+import { sessionKey } from "./access/sessions.ts";
 import { compatibleEndpoints } from "./compatible/endpoints.ts";
 import { afterTime } from "./http/event-stream.ts";
 import { createMcpEndpoint } from "./mcp/endpoint.ts";
@@ -21,6 +22,7 @@ import { createApp } from "./server/app.ts";
 import { GatewayError } from "./server/gateway-error.ts";
 import { type Listening, listen } from "./server/listen.ts";
 import type { Log } from "./server/log.ts";
+import { PAGE, pageFiles } from "./server/page-files.ts";
 import { deleteOldThreads, keepSweeping, type Sweeping } from "./server/retention.ts";
 
 export type GatewayOptions = GatewaySettings & (GatewayOfHome | GatewayOfParts);
@@ -79,11 +81,12 @@ export function createGateway(options: GatewayOptions): Gateway {
     const { gateway } = await home.settings();
     const { requests_per_minute: requestsPerMinute, tokens_per_minute: tokensPerMinute, running } = gateway.limits;
     const forward = gateway.forward_keys;
-    const secret = forward ? await gatewaySecret(home.directory, process.env) : null;
+    const ownSecret = once(() => gatewaySecret(home.directory, process.env));
+    const secret = forward ? await ownSecret() : null;
     const compatible = compatibleEndpoints({
       settings: await home.settings(),
       env: process.env,
-      secret: once(() => gatewaySecret(home.directory, process.env)),
+      secret: ownSecret,
       ids,
     });
     sweeping.push({ stop: compatible.close });
@@ -94,18 +97,26 @@ export function createGateway(options: GatewayOptions): Gateway {
         agents,
         runs,
         after: afterTime,
+        session: { keys: home.store.keys, secret: ownSecret, clock },
         version: ownVersion(),
       }),
       home,
-      keysOf(headers) {
+      async keysOf(headers) {
+        const now = clock();
+        const session = headers.has("cookie") && credentials(headers).length === 0;
         const key = secret === null ? null : providerKeyOf(headers, { forward });
         const user = secret === null || key === null ? null : providerUser(secret, key);
-        return keyFacts(home.store.keys, headers, { now: clock(), providerUser: user });
+        return keyFacts(home.store.keys, headers, {
+          now,
+          providerUser: user,
+          session: session ? sessionKey(await ownSecret(), headers, now) : null,
+        });
       },
       providerKeyOf: (headers) => providerKeyOf(headers, { forward }),
       userHeader: gateway.user_header,
       compatible,
       mcp: createMcpEndpoint({ version: ownVersion(), bodyBytes }),
+      page: pageFiles(PAGE),
       metrics,
       limits: createLimits({ requestsPerMinute, tokensPerMinute, running }, () => clock().getTime()),
       bodyBytes,

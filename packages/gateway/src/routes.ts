@@ -13,6 +13,7 @@ import { labRoutes } from "./resources/lab.ts";
 import { lookingRoutes } from "./resources/looking.ts";
 import { memoryRoutes } from "./resources/memory.ts";
 import { runRoutes } from "./resources/runs.ts";
+import { type SessionDeps, sessionRoutes } from "./resources/session.ts";
 import { type Status, statusRoutes } from "./resources/status.ts";
 import { threadRoutes } from "./resources/threads.ts";
 import { userRoutes } from "./resources/user.ts";
@@ -24,10 +25,11 @@ export interface RouteDeps {
   readonly agents: Agents;
   readonly runs: Runs;
   readonly after: After;
+  readonly session: SessionDeps;
   readonly version: string;
 }
 
-export function allRoutes({ status, agents, runs, after, version }: RouteDeps): readonly Route[] {
+export function allRoutes({ status, agents, runs, after, session, version }: RouteDeps): readonly Route[] {
   const routes = [
     ...statusRoutes(status),
     ...threadRoutes,
@@ -41,6 +43,7 @@ export function allRoutes({ status, agents, runs, after, version }: RouteDeps): 
     ...catalogRoutes,
     ...labRoutes,
     ...userRoutes,
+    ...sessionRoutes(session),
     ...keyRoutes,
     route({
       method: "GET",

@@ -13,6 +13,7 @@ export const ROUTES = allRoutes({
   agents: null as never,
   runs: null as never,
   after: () => () => {},
+  session: null as never,
   version: "0",
 });
 
@@ -39,7 +40,6 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   "GET /healthz": {},
   "GET /readyz": {},
   "GET /metrics": {},
-  "GET /": {},
   "GET /openapi.json": {},
   "GET /api/threads": { query: "?limit=5&kind=main" },
   "POST /api/threads": { body: { title: "A new one" } },
@@ -104,6 +104,8 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   "GET /api/user": {},
   "GET /api/user/export": {},
   "DELETE /api/user": {},
+  "POST /api/session": { body: { key: "pal_nobodys" }, status: 401 },
+  "DELETE /api/session": { body: {} },
   "GET /api/keys": {},
   "POST /api/keys": { body: { user: "carol", role: "delegate", expires: "1d" } },
   "DELETE /api/keys/{key}": { body: {} },

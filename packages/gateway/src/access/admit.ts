@@ -35,6 +35,8 @@ export interface KeyFacts {
   readonly presented: "none" | "several" | "unknown" | PresentedKey;
   /** The user that a forwarded provider's key stands for; null where none came with it, or none are forwarded. */
   readonly providerUser: string | null;
+  /** A browser sends a cookie whoever made the page: it proves nothing about who asks. Without this a header brought it. */
+  readonly carriedBy?: "cookie";
 }
 
 export interface PresentedKey {
@@ -79,9 +81,10 @@ function foreignSite(facts: RequestFacts, { exist }: KeyFacts): Refusal | null {
 }
 
 /** What a form on another site could send: forms know three content types and no headers of their own. */
-function unguardedWrite({ method, contentType, marked }: RequestFacts, { presented }: KeyFacts): Refusal | null {
+function unguardedWrite({ method, contentType, marked }: RequestFacts, keys: KeyFacts): Refusal | null {
   if (method === "GET" || method === "HEAD" || marked) return null;
-  if (contentType === null ? presented !== "none" : isJson(contentType)) return null;
+  const isOwnKey = keys.presented !== "none" && keys.carriedBy !== "cookie";
+  if (contentType === null ? isOwnKey : isJson(contentType)) return null;
   return refused(
     415,
     "not-json",

@@ -64,14 +64,28 @@ export function expiryOf(text: string, now: Date): Date | null {
 const UNIT_MS = { d: 86_400_000, h: 3_600_000, m: 60_000 } as const;
 const PREFIX = "pal_";
 
-/** Of the key in `Authorization: Bearer` or `x-api-key`. A client may send a provider's own beside ours. */
+/** One that holds now; null: there is no such key. */
+export async function findKey(keys: KeyRows, key: string, now: Date): Promise<KeyRow | null> {
+  const row = isOurs(key) ? await keys.find(hashOf(key)) : undefined;
+  return row !== undefined && presented(row, now).state === "valid" ? row : null;
+}
+
+/**
+ * Of the key in `Authorization: Bearer` or `x-api-key`, else of the one that a page's session stands for. A client may send
+ * a provider's own beside ours.
+ */
 export async function keyFacts(
   keys: KeyRows | undefined,
   headers: Headers,
-  { now, providerUser = null }: { readonly now: Date; readonly providerUser?: string | null },
+  { now, providerUser = null, session = null }: KeyOptions,
 ): Promise<KeyFacts> {
   const nobodys = { presented: anyKey(headers), providerUser: null };
   if (keys === undefined) return { exist: false, ...nobodys };
+  if (session !== null && credentials(headers).length === 0) {
+    const row = await keys.find(session);
+    if (row !== undefined)
+      return { exist: true, presented: presented(row, now), providerUser: null, carriedBy: "cookie" };
+  }
   const [key, another] = presentedKeys(headers);
   const row = key === undefined || another !== undefined ? undefined : await keys.find(hashOf(key));
   // One that is known says by itself that there are some.
@@ -80,6 +94,13 @@ export async function keyFacts(
   // Only who sent no key of ours at all is known by another's: a wrong one stays wrong.
   if (key === undefined) return { exist: true, presented: anyKey(headers), providerUser };
   return { exist: true, presented: another === undefined ? "unknown" : "several", providerUser: null };
+}
+
+interface KeyOptions {
+  readonly now: Date;
+  readonly providerUser?: string | null;
+  /** The hash of the key that a session stands for. */
+  readonly session?: string | null;
 }
 
 function presented({ id, user, role, expiresAt, revokedAt }: KeyRow, now: Date): PresentedKey {

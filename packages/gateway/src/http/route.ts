@@ -44,9 +44,22 @@ export interface Call<Query, Body> {
   readonly providerKey: string | null;
   /** To be told what models and compactions took. */
   readonly meter: Meter;
+  /** What `Origin` says, as it came. */
+  readonly origin: string | null;
   /** What `Last-Event-ID` says, as it came. */
   readonly lastEventId: string | null;
   readonly signal: AbortSignal;
+}
+
+/** A JSON document with headers of its own. */
+export class Headed<T> {
+  readonly body: T;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(body: T, headers: Headed<T>["headers"]) {
+    this.body = body;
+    this.headers = headers;
+  }
 }
 
 /** There is nothing to answer with: 204. */
@@ -72,7 +85,7 @@ type Entry<Query extends z.ZodObject, Body extends z.ZodType, Answer extends z.Z
   readonly answer: Answer;
   handle(
     call: Call<z.output<Query>, z.output<Body>>,
-  ): Promise<z.input<Answer> | Stream | Download | EventStream | typeof NOTHING>;
+  ): Promise<z.input<Answer> | Headed<z.input<Answer>> | Stream | Download | EventStream | typeof NOTHING>;
 };
 
 /** An entry of the table; the compiler holds its work to its schemas. */

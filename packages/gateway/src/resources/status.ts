@@ -1,4 +1,4 @@
-/** Whether the server is alive and ready, and the page at its root until there is more to see. */
+/** Whether the server is alive and ready. */
 import { z } from "zod";
 import { ProblemError } from "../http/problem.ts";
 import { type Route, route, Stream } from "../http/route.ts";
@@ -44,32 +44,5 @@ export function statusRoutes({ notReady, metrics }: Status): readonly Route[] {
       gives: "text/plain",
       handle: async () => new Stream([await metrics()], TEXT_TYPE),
     }),
-    route({
-      method: "GET",
-      path: "/",
-      summary: "A page of status and links",
-      access: "page",
-      answer: z.string(),
-      gives: "text/html",
-      handle: async () => new Stream([page(await notReady())], "text/html; charset=utf-8"),
-    }),
   ];
-}
-
-function page(problem: string | null): string {
-  const links = ["/healthz", "/readyz", "/metrics", "/openapi.json", "/api/threads", "/api/memory", "/api/models"];
-  const items = links.map((path) => `<li><a href="${path}">${path}</a></li>`).join("\n");
-  return `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>Palimpsest</title>
-<h1>Palimpsest</h1>
-<p>The gateway is running and ${problem === null ? "takes requests" : `takes none: ${problem}`}.
-Where keys exist, everything under /api needs one.</p>
-<ul>
-${items}
-</ul>
-</html>
-`;
 }

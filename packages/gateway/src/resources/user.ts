@@ -18,8 +18,12 @@ export const userRoutes: readonly Route[] = [
     path: "/api/user",
     summary: "Who the caller is",
     access: "user",
-    answer: z.strictObject({ user: z.string(), role: z.string() }),
-    handle: async ({ caller: { userId, role } }) => ({ user: userId, role }),
+    answer: z.strictObject({
+      user: z.string(),
+      role: z.string(),
+      key: z.string().nullable().describe("The id of the key that came with it; null where none is needed."),
+    }),
+    handle: async ({ caller: { userId, role, key } }) => ({ user: userId, role, key }),
   }),
   route({
     method: "GET",

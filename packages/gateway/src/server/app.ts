@@ -21,10 +21,11 @@ import {
 } from "../http/event-stream.ts";
 import { readBytes, readInput } from "../http/input.ts";
 import { type Problem, ProblemError, problemOf, problemResponse } from "../http/problem.ts";
-import { type Call, NOTHING, pathNames, type Route, Stream } from "../http/route.ts";
+import { type Call, Headed, NOTHING, pathNames, type Route, Stream } from "../http/route.ts";
 import type { Meter, Metrics } from "../metrics/metrics.ts";
 import { type Log, loggedPath } from "./log.ts";
 import { measuredStore } from "./measured-store.ts";
+import type { PageFiles } from "./page-files.ts";
 
 export interface AppDeps {
   readonly routes: readonly Route[];
@@ -37,6 +38,7 @@ export interface AppDeps {
   readonly compatible: Compatible;
   /** The Model Context Protocol, for the user that a home is of. */
   readonly mcp: (request: Request, home: Home) => Promise<Response>;
+  readonly page: PageFiles;
   readonly limits: Limits;
   readonly bodyBytes: number;
   readonly log: Log;
@@ -113,6 +115,10 @@ export function createApp(deps: AppDeps): App {
       return new Response(body && released(body, release), response);
     }),
   );
+  for (const path of deps.page.paths)
+    app.get(path, (c) =>
+      answered(c, deps, { access: "page", path: "(page)" }, async () => deps.page.answer(c.req.raw)),
+    );
   app.notFound((c) =>
     answered(c, deps, NOWHERE, async () => {
       throw new ProblemError(404, "no-route", "there is nothing here: /openapi.json lists what there is");
@@ -164,6 +170,7 @@ export function createApp(deps: AppDeps): App {
       home,
       providerKey,
       meter,
+      origin: headers.get("origin"),
       lastEventId: headers.get("last-event-id"),
       signal,
     };
@@ -321,7 +328,8 @@ function responseOf(route: Route, answer: unknown, connection: BodyOptions): Res
     return new Response(released(answer.body, release), { status, headers: answer.headers() });
   if (!(answer instanceof Stream)) {
     release();
-    return Response.json(answer, { status });
+    const { body, headers } = answer instanceof Headed ? answer : { body: answer, headers: {} };
+    return Response.json(body, { status, headers });
   }
   // Of a connection that closes before anything is written, nothing is ever read.
   connection.signal.addEventListener("abort", release);

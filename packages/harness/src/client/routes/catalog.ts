@@ -106,6 +106,7 @@ export interface CatalogRoutes {
     readonly answer: {
       readonly user: string;
       readonly role: string;
+      readonly key: string | null;
     };
   };
   /** Delete everything of the user's for good: threads, files, memory; and end their keys. The name is asked for, to be sure.. */
@@ -124,6 +125,24 @@ export interface CatalogRoutes {
   /** Everything of the user's as JSON lines: threads with their records and files, memory with its history, what is known of their keys. */
   "GET /api/user/export": {
     readonly answer: string;
+  };
+  /** Give a key once and get a cookie for it, for a page in a browser. */
+  "POST /api/session": {
+    readonly body: {
+      readonly key: string;
+    };
+    readonly answer: {
+      readonly user: string;
+      readonly role: string;
+      readonly until: string;
+    };
+  };
+  /** Take the cookie back. */
+  "DELETE /api/session": {
+    readonly body?: Record<string, never>;
+    readonly answer: {
+      readonly ended: true;
+    };
   };
   /** All keys, without the keys themselves. */
   "GET /api/keys": {

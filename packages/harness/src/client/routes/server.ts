@@ -16,10 +16,6 @@ export interface ServerRoutes {
   "GET /metrics": {
     readonly answer: string;
   };
-  /** A page of status and links. */
-  "GET /": {
-    readonly answer: string;
-  };
   /** This description of all routes. */
   "GET /openapi.json": {
     readonly answer: {

@@ -1,0 +1,54 @@
+/** A browser's session: the key comes once, a cookie goes back. The page needs it; programs send their key with every request. */
+import type { KeyRows } from "palimpsest/stores";
+import { z } from "zod";
+import { findKey } from "../access/keys.ts";
+import { endSession, openSession } from "../access/sessions.ts";
+import { ProblemError } from "../http/problem.ts";
+import { Headed, type Route, route } from "../http/route.ts";
+import { noBody } from "../http/schemas.ts";
+
+export interface SessionDeps {
+  readonly keys: KeyRows | undefined;
+  readonly secret: () => Promise<Uint8Array>;
+  readonly clock: () => Date;
+}
+
+export function sessionRoutes(deps: SessionDeps): readonly Route[] {
+  return [
+    route({
+      method: "POST",
+      path: "/api/session",
+      summary: "Give a key once and get a cookie for it, for a page in a browser",
+      access: "open",
+      body: z.strictObject({ key: z.string().min(1).max(200) }),
+      answer: z.strictObject({ user: z.string(), role: z.string(), until: z.string() }),
+      async handle({ body, origin }) {
+        const { keys, secret, clock } = deps;
+        if ((await keys?.any()) !== true)
+          throw new ProblemError(409, "no-keys", "this gateway has no keys: whoever is at this machine is in already");
+        const row = await findKey(keys!, body.key, clock());
+        if (row === null) throw new ProblemError(401, "bad-key", "this key is not known, or no longer valid");
+        const { hash, user, role, expiresAt } = row;
+        const session = openSession(await secret(), { hash, expiresAt, secure: isSecure(origin) }, clock());
+        return new Headed({ user, role, until: session.until.toISOString() }, { "set-cookie": session.cookie });
+      },
+    }),
+    route({
+      method: "DELETE",
+      path: "/api/session",
+      summary: "Take the cookie back",
+      access: "open",
+      body: noBody,
+      answer: z.strictObject({ ended: z.literal(true) }),
+      async handle({ origin }) {
+        const cookie = endSession(await deps.secret(), { secure: isSecure(origin) });
+        return new Headed({ ended: true as const }, { "set-cookie": cookie });
+      },
+    }),
+  ];
+}
+
+/** A browser says with every change where its page came from. */
+function isSecure(origin: string | null): boolean {
+  return origin?.startsWith("https://") === true;
+}

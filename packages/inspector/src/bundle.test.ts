@@ -1,0 +1,25 @@
+// The page as it is served: how much of it there is, and that nothing in it needs what its policy forbids.
+import assert from "node:assert/strict";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { gzipSync } from "node:zlib";
+import { buildPage } from "../build.mjs";
+
+const MOST_BYTES = 60_000;
+
+test(`the page has at most ${MOST_BYTES / 1000} kB in all, and loads nothing but its own files`, async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "palimpsest-bundle-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  await buildPage(folder);
+  const names = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const files = names.map(({ parentPath, name }) => ({ name, bytes: readFileSync(join(parentPath, name)) }));
+  const size = files.reduce((sum, { bytes }) => sum + gzipSync(bytes).length, 0);
+  t.diagnostic(`${size} bytes: ${files.map(({ name, bytes }) => `${name} ${gzipSync(bytes).length}`).join(", ")}`);
+  assert.ok(size <= MOST_BYTES, `${size} bytes`);
+  const html = files.find(({ name }) => name === "index.html")!.bytes.toString();
+  const loaded = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => address!);
+  assert.ok(loaded.every((address) => /^\/(?:assets\/[\w-]+-\w+\.(?:js|css|svg)|openapi\.json)$/.test(address)));
+  assert.doesNotMatch(html, /<style|style=|<script(?! type="module" src=)|\son\w+=/);
+});

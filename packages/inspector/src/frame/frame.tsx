@@ -1,0 +1,127 @@
+/** What stands around every view: where one can go, whether the page is live, who one is, and the keyboard. */
+import { useEffect, useRef } from "preact/hooks";
+import { useAnswer } from "../api/answer.ts";
+import { access, ask } from "../api/ask.ts";
+import { isTyping, offered } from "../keyboard/actions.ts";
+import { Empty } from "../parts/empty.tsx";
+import { go, place } from "../router/navigate.ts";
+import { addressOf, VIEWS, type View } from "../router/place.ts";
+import { views } from "../views/views.tsx";
+import { isPaletteOpen, moves, Palette } from "./palette.tsx";
+import { SignIn } from "./sign-in.tsx";
+import { nextTheme } from "./theme.ts";
+
+export function Frame() {
+  const user = useAnswer("user", () => ask("GET /api/user"));
+  const main = useRef<HTMLElement>(null);
+  useKeys();
+  const { view, id } = place.value;
+  useEffect(() => {
+    document.title = view === "nowhere" ? "Palimpsest" : `${id ?? views[view].title} · Palimpsest`;
+  }, [view, id]);
+  return (
+    <div class="frame">
+      <button type="button" class="button skip" onClick={() => main.current?.focus()}>
+        To the view
+      </button>
+      <Top user={user.value} onLeave={user.reload} />
+      <main id="view" class="view" ref={main} tabIndex={-1}>
+        {access.value === "key-needed" ? <SignIn onDone={user.reload} /> : <Current />}
+      </main>
+      {isPaletteOpen.value && <Palette />}
+    </div>
+  );
+}
+
+interface Person {
+  readonly user: string;
+  readonly key: string | null;
+}
+
+function Top({ user, onLeave }: { readonly user: Person | null; readonly onLeave: () => void }) {
+  return (
+    <header class="top">
+      <a class="brand" href="/">
+        palimpsest
+      </a>
+      <nav aria-label="Views">
+        {VIEWS.map((name) => (
+          <NavLink key={name} view={name} />
+        ))}
+      </nav>
+      <button type="button" class="button find push" onClick={openPalette} aria-keyshortcuts="Control+K">
+        <span class="cut">Do or go</span> <kbd>Ctrl K</kbd>
+      </button>
+      <button type="button" class="button plain" onClick={nextTheme} title="Light, dark or as the system">
+        ◐<span class="hidden">Change the theme</span>
+      </button>
+      <span class={`live ${access.value === "away" ? "away" : ""}`} role="status">
+        {access.value === "away" ? "out of reach" : (user?.user ?? "")}
+      </span>
+      {user !== null && user.key !== null && <Leave onLeave={onLeave} />}
+    </header>
+  );
+}
+
+function Leave({ onLeave }: { readonly onLeave: () => void }) {
+  const leave = () => void ask("DELETE /api/session").then(onLeave);
+  return (
+    <button type="button" class="button plain" onClick={leave}>
+      Sign out
+    </button>
+  );
+}
+
+function NavLink({ view }: { readonly view: View }) {
+  const current = place.value;
+  const isOfThread = view === "window" || view === "timeline" || view === "chat";
+  const id = isOfThread && current.view !== "requests" ? current.id : null;
+  return (
+    <a href={addressOf(view, id)} aria-current={current.view === view ? "page" : undefined}>
+      {views[view].title}
+    </a>
+  );
+}
+
+function Current() {
+  const { view } = place.value;
+  if (view === "nowhere")
+    return (
+      <Empty title="Nothing is at this address">
+        <p>
+          The <a href="/threads">threads</a> are a good place to start.
+        </p>
+      </Empty>
+    );
+  const { component: Component } = views[view];
+  return <Component />;
+}
+
+function openPalette(): void {
+  isPaletteOpen.value = true;
+}
+
+/** Ctrl-K everywhere; one letter or digit where nobody types. */
+function useKeys(): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
+        event.preventDefault();
+        return openPalette();
+      }
+      if (isTyping(event)) return;
+      if (event.key === "?") return openPalette();
+      if (event.key === "/") {
+        event.preventDefault();
+        go("threads", null, { find: "" });
+        return;
+      }
+      const action = [...offered.value, ...moves()].find(({ key }) => key === event.key);
+      if (action === undefined) return;
+      event.preventDefault();
+      action.run();
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, []);
+}

@@ -1,0 +1,83 @@
+/** Everything that can be done from here, found by typing: views, actions of the view, and what others offer. */
+import { signal } from "@preact/signals";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { type Action, offered } from "../keyboard/actions.ts";
+import { go, place } from "../router/navigate.ts";
+import { VIEWS } from "../router/place.ts";
+import { views } from "../views/views.tsx";
+
+export const isPaletteOpen = signal(false);
+
+export function Palette() {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [text, setText] = useState("");
+  const [chosen, setChosen] = useState(0);
+  useEffect(() => dialog.current?.showModal(), []);
+  const actions = matching([...offered.value, ...moves()], text);
+  const index = Math.min(chosen, actions.length - 1);
+  const close = () => {
+    isPaletteOpen.value = false;
+  };
+  const act = (action: Action | undefined) => {
+    close();
+    action?.run();
+  };
+  return (
+    <dialog ref={dialog} class="palette" aria-label="Do or go" onClose={close}>
+      <input
+        role="combobox"
+        aria-expanded="true"
+        aria-controls="palette-list"
+        aria-activedescendant={actions.length > 0 ? `palette-${index}` : undefined}
+        aria-label="Do or go"
+        placeholder="Do or go…"
+        value={text}
+        onInput={(event) => {
+          setText(event.currentTarget.value);
+          setChosen(0);
+        }}
+        onKeyDown={(event) => {
+          if (event.key === "ArrowDown") setChosen(Math.min(index + 1, actions.length - 1));
+          else if (event.key === "ArrowUp") setChosen(Math.max(index - 1, 0));
+          else if (event.key === "Enter") act(actions[index]);
+          else return;
+          event.preventDefault();
+        }}
+      />
+      <div id="palette-list" role="listbox" aria-label="Actions">
+        {actions.map((action, at) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are the input's
+          <div
+            key={action.name}
+            id={`palette-${at}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={at === index}
+            onClick={() => act(action)}
+            onPointerMove={() => setChosen(at)}
+          >
+            <span>{action.name}</span>
+            {action.key !== undefined && <kbd>{action.key}</kbd>}
+          </div>
+        ))}
+      </div>
+      {actions.length === 0 && <p class="empty">Nothing here is called that.</p>}
+    </dialog>
+  );
+}
+
+/** The views by their numbers; those of a thread lead to the one that is open. */
+export function moves(): readonly Action[] {
+  const { view, id } = place.value;
+  const threadId = view === "requests" ? null : id;
+  return VIEWS.map((name, index) => ({
+    name: `Go to ${views[name].title.toLowerCase()}`,
+    key: String(index + 1),
+    run: () => go(name, name === "window" || name === "timeline" || name === "chat" ? threadId : null),
+  }));
+}
+
+function matching(actions: readonly Action[], text: string): readonly Action[] {
+  const words = text.toLowerCase().split(" ");
+  return actions.filter(({ name }) => words.every((word) => name.toLowerCase().includes(word)));
+}

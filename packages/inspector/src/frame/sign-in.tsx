@@ -1,0 +1,46 @@
+/** Asks for a key where the gateway has some. It goes once to the gateway, which gives a cookie for it, and is kept nowhere. */
+import { useState } from "preact/hooks";
+import { access, ask, type Problem } from "../api/ask.ts";
+import { ProblemNote } from "../parts/problem.tsx";
+
+export function SignIn({ onDone }: { readonly onDone: () => void }) {
+  const [key, setKey] = useState("");
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const submit = async () => {
+    const outcome = await ask("POST /api/session", { body: { key: key.trim() } });
+    setKey("");
+    if (outcome.kind === "failed") return setProblem(outcome.problem);
+    access.value = "open";
+    onDone();
+  };
+  return (
+    <form
+      class="empty sign-in"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void submit();
+      }}
+    >
+      <strong>This gateway has keys</strong>
+      <label for="key">
+        Yours opens it for twelve hours in this browser. It is made by <code>palimpsest keys create --user NAME</code>.
+      </label>
+      <div class="row">
+        <input
+          id="key"
+          class="field mono"
+          type="password"
+          autocomplete="off"
+          placeholder="pal_…"
+          required
+          value={key}
+          onInput={(event) => setKey(event.currentTarget.value)}
+        />
+        <button type="submit" class="button hot">
+          Open
+        </button>
+      </div>
+      {problem !== null && <ProblemNote problem={problem} />}
+    </form>
+  );
+}
