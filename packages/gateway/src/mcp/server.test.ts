@@ -37,6 +37,7 @@ for (const era of ["modern", "legacy"] as const) {
     const tools = (await client.listTools()).tools.map(({ name }) => name);
     assert.deepEqual(tools.toSorted(), [
       "context",
+      "memory",
       "memory_add",
       "memory_forget",
       "memory_search",
@@ -82,6 +83,25 @@ test("what a client adds to memory carries its name, passes the gates, is found,
   assert.deepEqual((await repository.read({ userId: "default" })).facts, []);
   const unknown = await client.callTool({ name: "memory_forget", arguments: { id: "nothing" } });
   assert.equal(unknown.isError, true);
+});
+
+test("the files under /memories are read and written by the memory tool's own commands, and never beyond them", async (t) => {
+  const { client } = await connected(t);
+  const path = "/memories/plan.md";
+  assert.match(await textOf(client, "memory", { command: "create", path, file_text: "one\ntwo" }), /plan\.md/);
+  assert.match(await textOf(client, "memory", { command: "view", path }), /two/);
+  await textOf(client, "memory", { command: "str_replace", path, old_str: "two", new_str: "three" });
+  assert.match(await textOf(client, "memory", { command: "view", path: "/memories" }), /plan\.md/);
+  for (const bad of [
+    { command: "view", path: "/memories/../../etc/passwd" },
+    { command: "view", path: "/memories/none.md" },
+    { command: "create", path: "/elsewhere", file_text: "" },
+    { command: "view" },
+  ]) {
+    const answer = await client.callTool({ name: "memory", arguments: bad });
+    assert.equal(answer.isError, true, JSON.stringify(bad));
+    assert.match(JSON.stringify(answer.content), /Error/);
+  }
 });
 
 test("a thread's parts are resources: listed, completed and read, and one that isn't there says which there are", async (t) => {

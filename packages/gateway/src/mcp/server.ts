@@ -6,6 +6,7 @@ import { McpServer } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Home } from "palimpsest/internal/home";
 import { addHistoryTools } from "./history-tools.ts";
+import { addMemoryFiles } from "./memory-files.ts";
 import { addMemoryTools } from "./memory-tools.ts";
 import { addThreadParts } from "./thread-parts.ts";
 
@@ -16,6 +17,7 @@ export function createMcpServer(home: Home, version: string): McpServer {
   const server = new McpServer({ name: "palimpsest", version }, { instructions: INSTRUCTIONS });
   addHistoryTools(server, home);
   addMemoryTools(server, home);
+  addMemoryFiles(server, home);
   addThreadParts(server, home);
   return server;
 }
