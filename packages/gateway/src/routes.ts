@@ -16,6 +16,7 @@ import { runRoutes } from "./resources/runs.ts";
 import { type SessionDeps, sessionRoutes } from "./resources/session.ts";
 import { type Status, statusRoutes } from "./resources/status.ts";
 import { threadRoutes } from "./resources/threads.ts";
+import { transcriptRoutes } from "./resources/transcript.ts";
 import { userRoutes } from "./resources/user.ts";
 import type { Agents } from "./runs/agents.ts";
 import type { Runs } from "./runs/registry.ts";
@@ -34,6 +35,7 @@ export function allRoutes({ status, agents, runs, after, session, version }: Rou
     ...statusRoutes(status),
     ...threadRoutes,
     ...lookingRoutes,
+    ...transcriptRoutes(runs),
     ...actingRoutes,
     ...runRoutes({ agents, runs }),
     ...approvalRoutes(agents),

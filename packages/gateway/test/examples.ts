@@ -53,6 +53,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   "GET /api/threads/{id}/context": {},
   "GET /api/threads/{id}/timeline": {},
   "GET /api/threads/{id}/requests/{seq}": {},
+  "GET /api/threads/{id}/transcript": { query: "?limit=3&whole=true" },
   "GET /api/threads/{id}/search": { query: "?q=heron&limit=3" },
   "GET /api/search": { query: "?q=heron" },
   "POST /api/threads/{id}/compact": { body: { ...COMPACT, dryRun: true, focus: "birds" } },

@@ -14,3 +14,4 @@ export { contextDocument, requestDocument, searchDocument, viewDocument } from "
 export { costSince, runDocument } from "./run.ts";
 export { importDocument, replayDocument, threadDocument, verifyDocument } from "./threads.ts";
 export { timelineDocument } from "./timeline.ts";
+export { transcriptDocument } from "./transcript.ts";

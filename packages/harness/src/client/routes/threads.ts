@@ -129,6 +129,34 @@ export interface ThreadsRoutes {
       readonly seqs: readonly number[];
     };
   };
+  /** What was said and done in a thread, in any dialect, the newest page first; long texts are cut. */
+  "GET /api/threads/{id}/transcript": {
+    readonly params: {
+      readonly id: string;
+    };
+    readonly query?: {
+      readonly before?: string | number;
+      readonly limit?: string | number;
+      readonly whole?: "true" | "false";
+    };
+    readonly answer: {
+      readonly thread: string;
+      readonly entries: readonly {
+        readonly seq: number;
+        readonly at: string;
+        readonly kind: string;
+        readonly [name: string]: unknown;
+      }[];
+      readonly before: number | null;
+      readonly children: readonly {
+        readonly call: string;
+        readonly agent: string;
+        readonly thread: string;
+        readonly status: string;
+      }[];
+      readonly run: string | null;
+    };
+  };
   /** Bring in files: a form, or one file as the body with ?name=. Web pages, office files and notebooks also become Markdown. */
   "POST /api/threads/{id}/uploads": {
     readonly params: {
