@@ -20,8 +20,20 @@ export function groupOf(headers: Headers, body: Fields): string | null {
   }
   const { metadata } = body;
   const user = typeof metadata === "object" && metadata !== null ? (metadata as Fields)["user_id"] : null;
-  const session = typeof user === "string" ? /_session_(.+)$/s.exec(user)?.[1] : undefined;
-  return session === undefined ? null : `session\n${session}`;
+  const session = typeof user === "string" ? sessionIn(user) : null;
+  return session === null ? null : `session\n${session}`;
+}
+
+/** As Claude Code writes it: today as JSON, earlier at the end of a name. */
+function sessionIn(user: string): string | null {
+  const named = /_session_(.+)$/s.exec(user)?.[1];
+  if (named !== undefined || !user.startsWith("{")) return named ?? null;
+  try {
+    const { session_id: session } = JSON.parse(user) as Fields;
+    return typeof session === "string" && session !== "" ? session : null;
+  } catch {
+    return null;
+  }
 }
 
 /** A short question without tools, for a few words: a title, a topic, a probe. */

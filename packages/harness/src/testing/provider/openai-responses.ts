@@ -36,7 +36,8 @@ function read(body: Record<string, unknown>): ReadRequest {
   }
   const items = messagesOfItems(common.list);
   if (items.kind === "malformed") return items;
-  const names = toolNames(common.tools, (tool) => tool["name"]);
+  // A tool that the vendor runs itself goes by its type: web_search.
+  const names = toolNames(common.tools, ({ name, type }) => name ?? (type === "function" ? undefined : type));
   if (names.kind === "malformed") return names;
   const leading = typeof instructions === "string" ? [openaiShape.turn("system", instructions)] : [];
   return {
