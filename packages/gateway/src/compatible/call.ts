@@ -1,7 +1,7 @@
 /** A request to a compatible endpoint with its client, and what serving it takes. */
 import type { ConfigFile } from "palimpsest/config";
 import type { CompatibleRequest } from "../server/app.ts";
-import type { ChainMemory } from "./matching/chain-memory.ts";
+import type { FrontMemory } from "./matching/front-memory.ts";
 import type { OpenThreads } from "./threads/open-threads.ts";
 import type { Client } from "./wire/client.ts";
 import type { Flight } from "./wire/flight.ts";
@@ -15,7 +15,7 @@ export interface CompatibleDeps {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly secret: () => Promise<Uint8Array>;
   readonly open: OpenThreads;
-  readonly chains: ChainMemory;
+  readonly fronts: FrontMemory;
   /** Answers under way, by what was asked. */
   readonly flights: Map<string, Flight>;
   /** After so long without a word from it, the store is left out. */

@@ -3,7 +3,6 @@
  * bytes or, once something is hidden, with the view, and its answer passes through while it is read for the log. Whatever
  * fails on our side, the client gets its answer.
  */
-import { createHash } from "node:crypto";
 import { PalimpsestError } from "@palimpsest/core/errors";
 import { ProblemError } from "../http/problem.ts";
 import { answerThrough } from "./answering.ts";
@@ -81,12 +80,9 @@ function orUnstored(error: unknown): null {
 }
 
 /** The same bytes of the same user to the same place. */
-function flightOf<M extends object>({ call, bytes }: Exchange<M>): string {
+function flightOf<M extends object>({ call, reading }: Exchange<M>): string {
   const { caller, path } = call;
-  return createHash("sha256")
-    .update(JSON.stringify([caller.userId, caller.key, path]))
-    .update(bytes)
-    .digest("base64");
+  return JSON.stringify([caller.userId, caller.key, path, reading.digest()]);
 }
 
 function isRetry(headers: Headers): boolean {

@@ -3,7 +3,7 @@ import type { ConfigFile } from "palimpsest/config";
 import { ProblemError } from "../http/problem.ts";
 import type { Compatible } from "../server/app.ts";
 import type { CompatibleDeps } from "./call.ts";
-import { chainMemory } from "./matching/chain-memory.ts";
+import { frontMemory } from "./matching/front-memory.ts";
 import { serve, vendorFailure } from "./serve.ts";
 import { openThreads } from "./threads/open-threads.ts";
 import { type Client, nodeClient, webClient } from "./wire/client.ts";
@@ -23,7 +23,7 @@ export function compatibleEndpoints({ ids, ...options }: EndpointOptions): Compa
   const deps: CompatibleDeps = {
     ...options,
     open,
-    chains: chainMemory(),
+    fronts: frontMemory(),
     flights: new Map(),
     silenceMs: SILENCE_MS,
   };

@@ -6,6 +6,7 @@ import type { CompatibleCall, CompatibleDeps } from "./call.ts";
 import { convertedAnswer } from "./converted/answer.ts";
 import { groupOf, isSideCall } from "./groups.ts";
 import { type ChainState, keyed } from "./matching/chain.ts";
+import type { Reading } from "./matching/front-memory.ts";
 import { type ProviderKey, type Target, targetOf } from "./models.ts";
 import { lengthRule, type Policy, policyOf } from "./policy.ts";
 import { askTarget, requestBytes } from "./relay.ts";
@@ -15,7 +16,6 @@ import type { Asking, MatchingStore } from "./threads/find.ts";
 import type { OpenThreads } from "./threads/open-threads.ts";
 import { watchedStore } from "./threads/watched-store.ts";
 import type { Fields, Vendor, VendorRequest } from "./vendor.ts";
-import { fieldSpans } from "./wire/raw-json.ts";
 import type { UpstreamAnswer } from "./wire/upstream.ts";
 
 /** A request that was read, and where it goes. */
@@ -25,6 +25,8 @@ export interface Exchange<M extends object> {
   readonly vendor: Vendor<M>;
   readonly bytes: Buffer;
   readonly body: Fields;
+  /** How the bytes were read. */
+  readonly reading: Reading<M>;
   readonly request: VendorRequest<M>;
   readonly target: Target;
   readonly policy: Policy;
@@ -48,11 +50,14 @@ export async function readExchange<M extends object>(
   vendor: Vendor<M>,
 ): Promise<ReadExchange<M>> {
   const bytes = await call.body();
-  const body = objectIn(bytes);
+  const { field, shape } = vendor;
+  const reading = deps.fronts.read(bytes, { user: call.caller.userId, field, shape });
+  if (reading === null) throw new ProblemError(400, "bad-json", "the body is no JSON object");
+  const { body } = reading;
   const { model } = body;
   if (typeof model !== "string" || model === "") throw new ProblemError(400, "invalid", "the request names no model");
   const target = targetFor(call, deps, { vendor, model });
-  const read = vendor.read(body);
+  const read = vendor.read(body, reading.checked);
   if (read.kind === "problem") {
     const sent = requestBytes(bytes, { model, target, field: vendor.field });
     return { kind: "problem", message: read.message, target, sent };
@@ -65,6 +70,7 @@ export async function readExchange<M extends object>(
     vendor,
     bytes,
     body,
+    reading,
     request,
     target,
     policy,
@@ -109,16 +115,6 @@ export function keyIn({ providerKey, headers, caller }: CompatibleCall): Provide
   return { key: providerKey, by: headers.has("x-provider-key") ? "named" : "forwarded", only: isProviderUser(caller) };
 }
 
-function objectIn(bytes: Buffer): Fields {
-  try {
-    const value: unknown = JSON.parse(bytes.toString());
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Fields;
-  } catch {
-    // Said below.
-  }
-  throw new ProblemError(400, "bad-json", "the body is no JSON object");
-}
-
 /** Asks the provider; null for the messages: as the client wrote them. */
 export function askFor<M extends object>(
   exchange: Exchange<M>,
@@ -133,13 +129,11 @@ export function askFor<M extends object>(
 }
 
 /** What the request is known by. */
-export async function askingOf<M extends object>({ call, deps, vendor, bytes, body, request }: Exchange<M>) {
+export async function askingOf<M extends object>({ call, deps, vendor, body, reading, request }: Exchange<M>) {
   const { shape } = vendor;
   const { messages, system, tools } = request;
   const secret = Buffer.from(await deps.secret());
-  const span = Array.isArray(body[vendor.field]) ? fieldSpans(bytes).get(vendor.field) : undefined;
-  const list = span === undefined ? Buffer.alloc(0) : bytes.subarray(span.start, span.end);
-  const { places, state } = deps.chains.chain(messages, { shape, secret, list, user: call.caller.userId });
+  const { places, state } = reading.chain(request, secret);
   const group = groupOf(call.headers, body);
   const answers = places.filter(({ answer }) => answer !== null).length;
   const asking: Asking<M> = {

@@ -4,6 +4,7 @@
  */
 import type { Shape } from "@palimpsest/core/message";
 import type { AnswerWriter } from "./converted/pieces.ts";
+import type { Checked } from "./wire/read-items.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -22,7 +23,8 @@ export interface Vendor<M extends object> {
   readonly address: string;
   /** How the vendor takes a key. */
   key(key: string): Readonly<Record<string, string>>;
-  read(body: Fields): ReadRequest<M>;
+  /** `checked`: messages of the list that were read before and found good. */
+  read(body: Fields, checked: Checked | null): ReadRequest<M>;
   /** The value of the field for a prompt of ours. */
   write(prompt: WrittenPrompt<M>): unknown;
   reader(form: "stream" | "whole"): AnswerReader<M>;

@@ -1,7 +1,7 @@
 /** Anthropic's Messages API: its requests, its errors, its cache marks. How its answers are read is in `answer.ts`. */
-import { readMessage } from "@palimpsest/core/internal/message";
 import { type AnthropicBlock, type AnthropicMessage, anthropicShape } from "@palimpsest/core/message";
 import { common, type Fields, listIn, numberIn, type ReadRequest, type Vendor, type VendorFailure } from "../vendor.ts";
+import { type Checked, readItems } from "../wire/read-items.ts";
 import { messagesReader } from "./answer.ts";
 import { withMarks } from "./cache-marks.ts";
 import { messagesWriter } from "./writer.ts";
@@ -15,7 +15,7 @@ export const anthropicMessages: Vendor<AnthropicMessage> = {
   providers: ["anthropic"],
   address: "https://api.anthropic.com/v1",
   key: (key) => ({ "x-api-key": key }),
-  read,
+  read: readBody,
   write: ({ request, messages }) => [
     ...request.leading,
     ...withMarks(messages, { asked: request.messages, beside: [request.tools, request.system] }),
@@ -28,19 +28,16 @@ export const anthropicMessages: Vendor<AnthropicMessage> = {
   counted: (tokens) => ({ input_tokens: tokens }),
 };
 
-function read(body: Fields): ReadRequest<AnthropicMessage> {
+function readBody(body: Fields, checked: Checked | null): ReadRequest<AnthropicMessage> {
   const known = common(body);
   if (known === null) return { kind: "problem", message: "model: Field required", param: "model" };
   const given = body["messages"];
   if (!Array.isArray(given) || given.length === 0)
     return { kind: "problem", message: "messages: at least one message is required", param: "messages" };
-  const all: AnthropicMessage[] = [];
-  for (const [index, value] of given.entries()) {
-    const message = readMessage("anthropic", value);
-    if (message.kind === "problem")
-      return { kind: "problem", message: `messages.${index}: ${message.detail}`, param: null };
-    all.push(message.message);
-  }
+  const read = readItems("anthropic", given, checked);
+  if (read.kind === "problem")
+    return { kind: "problem", message: `messages.${read.index}: ${read.detail}`, param: null };
+  const all = read.items;
   const first = all.findIndex((message) => anthropicShape.role(message) !== "system");
   const leading = all.slice(0, first === -1 ? all.length : first);
   return {

@@ -1,8 +1,8 @@
 /** OpenAI chat completions: its requests, its errors. How its answers are read is in `answer.ts`. */
-import { readMessage } from "@palimpsest/core/internal/message";
 import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
 import { openaiFailure } from "../openai-failure.ts";
 import { common, type Fields, listIn, numberIn, type ReadRequest, type Vendor } from "../vendor.ts";
+import { type Checked, readItems } from "../wire/read-items.ts";
 import { chatReader } from "./answer.ts";
 import { chatWriter } from "./writer.ts";
 
@@ -15,7 +15,7 @@ export const openaiChat: Vendor<OpenAiMessage> = {
   providers: ["openai", "openai-compatible"],
   address: "https://api.openai.com/v1",
   key: (key) => ({ authorization: `Bearer ${key}` }),
-  read,
+  read: readBody,
   write: ({ request, messages }) => [...request.leading, ...messages],
   reader: chatReader,
   thinks: () => false,
@@ -25,18 +25,15 @@ export const openaiChat: Vendor<OpenAiMessage> = {
   counted: (tokens) => ({ input_tokens: tokens }),
 };
 
-function read(body: Fields): ReadRequest<OpenAiMessage> {
+function readBody(body: Fields, checked: Checked | null): ReadRequest<OpenAiMessage> {
   const known = common(body);
   if (known === null) return { kind: "problem", message: "you must provide a model parameter", param: "model" };
   const given = body["messages"];
   if (!Array.isArray(given) || given.length === 0)
     return { kind: "problem", message: "'messages' must be a list of at least one message", param: "messages" };
-  const all: OpenAiMessage[] = [];
-  for (const [index, value] of given.entries()) {
-    const message = readMessage("openai", value);
-    if (message.kind === "problem") return { kind: "problem", message: message.detail, param: `messages.[${index}]` };
-    all.push(message.message);
-  }
+  const read = readItems("openai", given, checked);
+  if (read.kind === "problem") return { kind: "problem", message: read.detail, param: `messages.[${read.index}]` };
+  const all = read.items;
   const first = all.findIndex((message) => openaiShape.role(message) !== "system");
   const leading = all.slice(0, first === -1 ? all.length : first);
   return {

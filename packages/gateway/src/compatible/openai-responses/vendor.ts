@@ -1,5 +1,4 @@
 /** OpenAI's Responses API: its requests, its errors. How its answers are read is in `answer.ts`. */
-import { readMessage } from "@palimpsest/core/internal/message";
 import {
   type ResponsesItem,
   type ResponsesMessage,
@@ -10,6 +9,7 @@ import {
 } from "@palimpsest/core/message";
 import { openaiFailure } from "../openai-failure.ts";
 import { common, type Fields, listIn, numberIn, type ReadRequest, type Vendor } from "../vendor.ts";
+import { type Checked, readItems } from "../wire/read-items.ts";
 import { responsesReader } from "./answer.ts";
 import { responsesWriter } from "./writer.ts";
 
@@ -24,7 +24,7 @@ export const openaiResponses: Vendor<ResponsesMessage> = {
   providers: ["openai"],
   address: "https://api.openai.com/v1",
   key: (key) => ({ authorization: `Bearer ${key}` }),
-  read,
+  read: readBody,
   write: ({ request, messages }) => [...request.leading, ...responsesItems(messages)],
   reader: responsesReader,
   thinks: () => false,
@@ -35,15 +35,13 @@ export const openaiResponses: Vendor<ResponsesMessage> = {
   counted: (tokens) => ({ object: "response.input_tokens", input_tokens: tokens }),
 };
 
-function read(body: Fields): ReadRequest<ResponsesMessage> {
+function readBody(body: Fields, checked: Checked | null): ReadRequest<ResponsesMessage> {
   const known = common(body);
   if (known === null) return { kind: "problem", message: "you must provide a model parameter", param: "model" };
   const { input } = body;
   const items: readonly unknown[] = typeof input === "string" ? [{ role: "user", content: input }] : listIn(input);
-  for (const [index, value] of items.entries()) {
-    const item = readMessage("openai-responses", value);
-    if (item.kind === "problem") return { kind: "problem", message: item.detail, param: `input[${index}]` };
-  }
+  const read = readItems("openai-responses", items, checked);
+  if (read.kind === "problem") return { kind: "problem", message: read.detail, param: `input[${read.index}]` };
   const all = items as readonly ResponsesItem[];
   const first = all.findIndex((item) => shape.role(item) !== "system");
   const leading = all.slice(0, first === -1 ? all.length : first);

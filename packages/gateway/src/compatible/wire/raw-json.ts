@@ -44,14 +44,14 @@ const QUOTE = 0x22;
 const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
 
-function pastSpace(bytes: Buffer, from: number): number {
+export function pastSpace(bytes: Buffer, from: number): number {
   let at = from;
   while (bytes[at] === 0x20 || bytes[at] === 0x0a || bytes[at] === 0x0d || bytes[at] === 0x09) at += 1;
   return at;
 }
 
 /** `at`: its first quote. */
-function stringEnd(bytes: Buffer, at: number): number {
+export function stringEnd(bytes: Buffer, at: number): number {
   for (let quote = bytes.indexOf(QUOTE, at + 1); quote !== -1; quote = bytes.indexOf(QUOTE, quote + 1)) {
     let slashes = 0;
     while (bytes[quote - 1 - slashes] === BACKSLASH) slashes += 1;
@@ -60,7 +60,7 @@ function stringEnd(bytes: Buffer, at: number): number {
   return bytes.length;
 }
 
-function valueEnd(bytes: Buffer, start: number): number {
+export function valueEnd(bytes: Buffer, start: number): number {
   const first = bytes[start];
   if (first === QUOTE) return stringEnd(bytes, start);
   if (first !== 0x7b && first !== 0x5b) return scalarEnd(bytes, start);
