@@ -127,6 +127,7 @@ export function locateHome(options: HomeOptions): LocatedHome {
     if ((await configuration()) === null) return storeTarget(null, directory);
     return storeTarget((await settings()).store.url, directory);
   });
+  const listenAddress = async () => ((await configuration()) === null ? null : (await settings()).store.listen_url);
   const located: LocatedHome = {
     directory,
     userId,
@@ -164,7 +165,8 @@ export function locateHome(options: HomeOptions): LocatedHome {
       const path = await target();
       const isNew = !isStoreThere(path);
       if (dirname(path) === directory) makeHome(place, person);
-      const store = await openStore(path, { access });
+      const listenUrl = options.store == null ? await listenAddress() : null;
+      const store = await openStore(path, { access, listenUrl });
       try {
         // The database is part of what was trusted, and this one is ours.
         if (isNew && (await admittedHome()).state === "trusted") admitHome(place, person).trust();

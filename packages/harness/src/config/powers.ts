@@ -22,6 +22,7 @@ export function powersOf(written: unknown): Power[] {
     ...elsewhere(memory["storage_path"], "memory.storage_path", "keep memory in"),
     ...elsewhere(fields(root["skills"])["path"], "skills.path", "read instructions from"),
     ...elsewhere(fields(root["store"])["url"], "store.url", "keep threads in"),
+    ...elsewhere(fields(root["store"])["listen_url"], "store.listen_url", "listen at"),
     ...environmentPowers(written, models),
     ...listening(fields(root["gateway"])["host"]),
     ...deletions(memory, fields(root["subagents"])),

@@ -275,6 +275,14 @@ export const configSchema = z.strictObject({
         .nullable()
         .default(null)
         .describe("postgres://... or a path; null: palimpsest.db in the home."),
+      listen_url: z
+        .string()
+        .min(1)
+        .nullable()
+        .default(null)
+        .describe(
+          "PostgreSQL's own address, past any pooler, for wake-ups between gateways; null: they look again and again.",
+        ),
     })
     .prefault({}),
   gateway: gatewaySchema.prefault({}).describe("What `palimpsest serve` does."),

@@ -12,6 +12,7 @@ export type {
   SearchTables,
   Span,
 } from "./search-tables.ts";
+export type * from "./shared.ts";
 export type { SqliteOptions } from "./sqlite/connection.ts";
 export { openSqlite } from "./sqlite.ts";
 export type * from "./store.ts";

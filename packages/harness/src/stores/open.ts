@@ -13,15 +13,17 @@ export interface OpenOptions {
   readonly access?: SqliteOptions["access"];
   /** Most connections to a PostgreSQL server at once (10); a SQLite file has one. */
   readonly connections?: number;
+  /** A PostgreSQL server's own address, past any pooler, on which a gateway is woken for what happens on another one. */
+  readonly listenUrl?: string | null;
 }
 
 export async function openStore(target: string, options: OpenOptions = {}): Promise<FullStore> {
-  const { access = "write", connections } = options;
+  const { access = "write", connections, listenUrl = null } = options;
   if (connections !== undefined && !(Number.isInteger(connections) && connections > 0))
     throw new RangeError(`connections ${connections} must be a whole number above 0`);
   if (isPostgresUrl(target)) {
     const { openPostgres } = await import("./postgres.ts");
-    return openPostgres(target, connections === undefined ? {} : { connections });
+    return openPostgres(target, { listenUrl, ...(connections !== undefined && { connections }) });
   }
   const { openSqlite } = await import("./sqlite.ts");
   return openSqlite({ path: sqlitePath(target), access });

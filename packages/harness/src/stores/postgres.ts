@@ -15,6 +15,8 @@ import { promptTexts } from "./postgres/prompts.ts";
 import { append, records, redact } from "./postgres/records.ts";
 import { migrate } from "./postgres/schema.ts";
 import { searchTables } from "./postgres/search.ts";
+import { sharedLimits } from "./postgres/shared-limits.ts";
+import { sharedRuns } from "./postgres/shared-runs.ts";
 import {
   createThread,
   deleteThread,
@@ -27,26 +29,33 @@ import {
   writeHead,
 } from "./postgres/threads.ts";
 import { upkeep } from "./postgres/upkeep.ts";
+import { wakes } from "./postgres/wakes.ts";
 import type { FullStore } from "./store.ts";
 import { assertUser, ownHeader } from "./users.ts";
 
 /** Throws a `StoreError` when the database can't be used; one that is newer is left as it is. */
-export async function openPostgres(url: string, options: ConnectionOptions = {}): Promise<FullStore> {
-  const connection = await connectPostgres(url, options);
+export async function openPostgres(url: string, options: PostgresOptions = {}): Promise<FullStore> {
+  const { listenUrl = null, ...limits } = options;
+  const connection = await connectPostgres(url, limits);
   try {
     await migrate(connection);
   } catch (error) {
     await connection.close();
     throw error;
   }
-  return seenBy(DEFAULT_USER, connection);
+  return seenBy(DEFAULT_USER, connection, listenUrl);
 }
 
-function seenBy(userId: string, database: Connection): FullStore {
+export interface PostgresOptions extends ConnectionOptions {
+  /** Where wake-ups are listened for, past any pooler; without it whoever waits looks again and again. */
+  readonly listenUrl?: string | null;
+}
+
+function seenBy(userId: string, database: Connection, listenUrl: string | null): FullStore {
   const connection = { ...database, userId };
   return {
     userId,
-    forUser: (other) => seenBy(assertUser(other), database),
+    forUser: (other) => seenBy(assertUser(other), database, listenUrl),
     users: (after) => users(connection, after),
     createThread: async (header, head, records) => createThread(connection, ownHeader(userId, header), head, records),
     header: (threadId) => header(connection, threadId),
@@ -85,6 +94,13 @@ function seenBy(userId: string, database: Connection): FullStore {
     },
     get matches() {
       return matchRows(connection);
+    },
+    get shared() {
+      return {
+        runs: sharedRuns(connection),
+        limits: sharedLimits(connection),
+        wakes: wakes(connection, listenUrl),
+      };
     },
     get upkeep() {
       return upkeep(connection);

@@ -8,6 +8,7 @@
 import type { ChainedRecord, Head, LogRecord, Range, ThreadHeader } from "@palimpsest/core/log";
 import type { NewJob, Outbox } from "./outbox.ts";
 import type { SearchTables } from "./search-tables.ts";
+import type { Shared } from "./shared.ts";
 
 /** What every store has: the log. What else it may have is in `Capabilities`. */
 export interface Store extends Partial<Capabilities> {
@@ -42,6 +43,8 @@ export interface Store extends Partial<Capabilities> {
   releaseLease(lease: Lease): Promise<void>;
   /** For `doctor --rebuild`: overwrites the derived head row, unless the log has moved on since. */
   writeHead(threadId: string, head: Head): Promise<"written" | "conflict" | "missing">;
+  /** What several processes on this store tell each other. Without it each takes itself for the only one. */
+  readonly shared?: Shared;
   close(): Promise<void>;
 }
 

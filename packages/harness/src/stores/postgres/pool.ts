@@ -34,7 +34,7 @@ export async function openPool(connectionString: string, { connections, answerMs
   return pool;
 }
 
-async function loadDriver(): Promise<typeof import("pg")> {
+export async function loadDriver(): Promise<typeof import("pg")> {
   try {
     return await import("pg");
   } catch (error) {

@@ -14,6 +14,7 @@ import { MATCHED, matchColumns } from "./matches.ts";
 import { jobColumns, QUEUED } from "./outbox.ts";
 import { KEPT, promptColumns } from "./prompts.ts";
 import { forgetEntry } from "./search.ts";
+import { FORGET_RUNS } from "./shared-runs.ts";
 
 interface Append {
   readonly name: ThreadName;
@@ -125,6 +126,7 @@ export async function redact(connection: UserConnection, request: RedactRequest)
           [[userId, threadId], body, seq],
         );
         await forgetEntry(query, schema, [userId, threadId], seq);
+        await query(FORGET_RUNS(schema), [userId, threadId]);
       }
       for (const { threadId, seq, header } of headers) {
         await query(

@@ -308,6 +308,57 @@ export const STEPS: readonly Step[] = [
   ],
   // Who may work with these tables: a step that only adds leaves it as it is.
   (schema) => [`ALTER TABLE ${schema}.schema_version ADD COLUMN least int NOT NULL DEFAULT 14`],
+  // What instances tell each other (stores/shared.ts). Unlogged: nothing of it has to outlive the server.
+  (schema) => [
+    `CREATE UNLOGGED TABLE ${schema}.runs (
+      owner text COLLATE "C" NOT NULL,
+      id text COLLATE "C" NOT NULL,
+      thread text COLLATE "C" NOT NULL,
+      model text,
+      request text COLLATE "C",
+      holder text COLLATE "C" NOT NULL,
+      asked timestamptz NOT NULL,
+      leased timestamptz NOT NULL,
+      until timestamptz NOT NULL,
+      cancel_at timestamptz,
+      follow_at timestamptz,
+      ended timestamptz,
+      outcome text,
+      PRIMARY KEY (owner, id)
+    ) WITH (fillfactor = 70)`,
+    `CREATE UNIQUE INDEX runs_request ON ${schema}.runs (owner, request) WHERE request IS NOT NULL AND ended IS NULL`,
+    `CREATE INDEX runs_held ON ${schema}.runs (holder) WHERE ended IS NULL`,
+    `CREATE UNLOGGED TABLE ${schema}.run_events (
+      owner text COLLATE "C" NOT NULL,
+      run text COLLATE "C" NOT NULL,
+      n bigint NOT NULL,
+      first bigint NOT NULL,
+      chunk text NOT NULL,
+      PRIMARY KEY (owner, run, n)
+    )`,
+    `CREATE UNLOGGED TABLE ${schema}.instances (
+      id text COLLATE "C" PRIMARY KEY,
+      kind text NOT NULL,
+      seen timestamptz NOT NULL
+    ) WITH (fillfactor = 50)`,
+    `CREATE UNLOGGED TABLE ${schema}.accounts (
+      account text COLLATE "C" PRIMARY KEY,
+      until timestamptz NOT NULL,
+      tokens_until timestamptz NOT NULL
+    ) WITH (fillfactor = 50)`,
+    `CREATE UNLOGGED TABLE ${schema}.account_running (
+      account text COLLATE "C" NOT NULL,
+      instance text COLLATE "C" NOT NULL,
+      running int NOT NULL,
+      seen timestamptz NOT NULL,
+      PRIMARY KEY (account, instance)
+    ) WITH (fillfactor = 50)`,
+    `CREATE TABLE ${schema}.stated_windows (
+      endpoint text COLLATE "C" PRIMARY KEY,
+      tokens bigint NOT NULL,
+      learned bigint NOT NULL
+    )`,
+  ],
 ];
 
 interface SchemaVersion {

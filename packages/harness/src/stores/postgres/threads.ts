@@ -12,6 +12,7 @@ import { lineage, NAMED, type UserConnection } from "./lineage.ts";
 import { inheritMatches } from "./matches.ts";
 import { forgetPrompts, inheritPrompts } from "./prompts.ts";
 import { forgetIndex } from "./search.ts";
+import { FORGET_RUNS } from "./shared-runs.ts";
 
 export async function header(
   { schema, run, userId }: UserConnection,
@@ -136,6 +137,7 @@ export function deleteThread(
     for (const fork of forks) await inherit(query, schema, row, fork);
     await forgetIndex(query, schema, row.num);
     await forgetPrompts(query, schema, userId, row.num);
+    await query(FORGET_RUNS(schema), [userId, threadId]);
     for (const table of ["records", "drafts"])
       await query(`DELETE FROM ${schema}.${table} WHERE thread = $1`, [row.num]);
     for (const table of ["outbox", "matches", "threads"])
