@@ -23,7 +23,8 @@ after(async () => {
 const of = (userId: string): Shared => store.forUser(userId).shared!;
 
 function newRun(id: string, more: Partial<NewSharedRun> = {}): NewSharedRun {
-  return { id, threadId: "t", model: null, request: null, holder: "one", ttlMs: 30_000, ...more };
+  const nobodys = { model: null, request: null, holder: "one" };
+  return { id, threadId: "t", ttlMs: 30_000, ...nobodys, ...more };
 }
 
 test("what a run says on one instance is read on another, batch by batch, behind any event", async () => {
