@@ -18,6 +18,8 @@ const READ: readonly [string, Record<string, string>, object, Partial<Policy>][]
   ["a header before the configuration", { memory: "off", mode: "on" }, { mode: "off", memory: true }, {}],
   ["memory by header alone", { memory: "on", agent: "Coder" }, {}, { memory: "on", agentName: "coder" }],
   ["the vendor's own compaction", { compaction: "native" }, {}, { compaction: "native" }],
+  ["no compaction, by configuration", {}, { compaction: "off" }, { compaction: "off" }],
+  ["ours for one request", { compaction: "ours" }, { compaction: "native" }, {}],
 ];
 
 for (const [name, headers, gateway, expected] of READ)

@@ -26,7 +26,7 @@ export function policyOf(headers: Headers, { gateway }: Pick<ConfigFile, "gatewa
   if (scope.kind === "invalid") throw new ProblemError(400, "invalid", `X-Palimpsest-Agent: ${scope.problem}`);
   return {
     mode: chosen(headers, "Mode", MODES) ?? gateway.mode,
-    compaction: chosen(headers, "Compaction", COMPACTIONS) ?? "ours",
+    compaction: chosen(headers, "Compaction", COMPACTIONS) ?? gateway.compaction,
     evidence: gateway.evidence ? "on" : "off",
     memory: chosen(headers, "Memory", SWITCH) ?? (gateway.memory ? "on" : "off"),
     agentName: scope.scope.agentName ?? "default",

@@ -219,6 +219,10 @@ const gatewaySchema = z.strictObject({
     .enum(["on", "observe", "off"])
     .default("on")
     .describe("What the /v1 endpoints do: compact; pass through, store and say what would be saved; pass through."),
+  compaction: z
+    .enum(["ours", "native", "off"])
+    .default("ours")
+    .describe("Who shortens a prompt on the /v1 endpoints: this gateway, the vendor's own parameters, nobody."),
   evidence: z.boolean().default(false).describe("Lend what was hidden to the last question on the /v1 endpoints."),
   memory: z.boolean().default(false).describe("Lend what is remembered on the /v1 endpoints, and learn there."),
   forward_keys: z
