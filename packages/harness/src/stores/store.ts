@@ -110,6 +110,11 @@ export interface AppendBatch {
   readonly prompts?: readonly PromptText[];
   /** What the conversation is known by after answers among these records; a store without `matches` leaves it out. */
   readonly matches?: readonly NewMatch[];
+  /**
+   * `later`: it is in the log at once, for everybody, but a power cut may take it until the next append that waits for the
+   * disk. For what comes again by itself.
+   */
+  readonly flush?: "now" | "later";
 }
 
 /** A system prompt, a tool set or a set of parameters. */

@@ -80,12 +80,17 @@ function joining(request: Request, { candidate, depth, more }: Hit): Match {
 }
 
 function deepest(request: Request, candidates: readonly Candidate[]): Hit | null {
-  const depths = new Map(request.places.map(({ hash }, index) => [hash, index + 1]));
   const hits = candidates.flatMap((candidate): Hit[] => {
-    const depth = depths.get(candidate.hash);
-    return depth === undefined ? [] : [{ candidate, depth, more: unanswered(request, candidate, depth) }];
+    const depth = depthOf(request, candidate.hash);
+    return depth === null ? [] : [{ candidate, depth, more: unanswered(request, candidate, depth) }];
   });
   return hits.toSorted((a, b) => compare(request, a, b))[0] ?? null;
+}
+
+/** How many messages stand up to a place. Looked for from the end: that is where a conversation goes on. */
+export function depthOf({ places }: Pick<Request, "places">, hash: string): number | null {
+  for (let at = places.length - 1; at >= 0; at -= 1) if (places[at]!.hash === hash) return at + 1;
+  return null;
 }
 
 /** The deepest; of several the same group, then one that ends there, then the same system and tools, then the newest. */

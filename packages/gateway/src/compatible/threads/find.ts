@@ -3,7 +3,7 @@ import type { MessageRecord } from "@palimpsest/core/log";
 import { convert, type Dialect, type Shape } from "@palimpsest/core/message";
 import type { MatchRow, MatchRows, Store } from "palimpsest/stores";
 import { type ChainState, chainOf, type Place, type Secret, START } from "../matching/chain.ts";
-import { type Candidate, type Match, match, type Request } from "../matching/match.ts";
+import { type Candidate, depthOf, type Match, match, type Request } from "../matching/match.ts";
 
 export interface Asking<M> extends Request {
   readonly messages: readonly M[];
@@ -28,22 +28,28 @@ export async function findMatch<M extends object>(store: MatchingStore, asking: 
 
 /** Threads alike at the deepest place; more than a few are no help. */
 const MOST_ALIKE = 8;
-/** Places asked for at once, from the last answer on: a conversation that is known is known by one of its last. */
+/** Places asked for at once, from the last answer on: a conversation that goes on is known by one of its last. */
+const FIRST_PLACES = 4;
 const PLACES = 256;
 
 async function deepestRows<M>({ matches }: MatchingStore, { places, named }: Asking<M>): Promise<readonly MatchRow[]> {
-  const hashes = places.flatMap(({ hash, answer }) => (answer === null ? [] : [hash])).reverse();
-  for (let from = 0; from < hashes.length; from += PLACES) {
-    const rows = await matches.find(hashes.slice(from, from + PLACES));
+  let asked: string[] = [];
+  let most = FIRST_PLACES;
+  for (let at = places.length - 1; at >= 0; at -= 1) {
+    if (places[at]!.answer !== null) asked.push(places[at]!.hash);
+    if (asked.length < most && at > 0) continue;
+    const rows = asked.length === 0 ? [] : await matches.find(asked);
     const own = named === null ? rows : rows.filter(({ threadId }) => threadId === named);
     if (own.length > 0) return own.filter(({ hash }) => hash === own[0]!.hash).slice(0, MOST_ALIKE);
+    asked = [];
+    most = PLACES;
   }
   return [];
 }
 
 async function candidateOf<M extends object>(store: Store, asking: Asking<M>, row: MatchRow): Promise<Candidate> {
-  const { places, messages, shape } = asking;
-  const depth = places.findIndex(({ hash }) => hash === row.hash) + 1;
+  const { messages, shape } = asking;
+  const depth = depthOf(asking, row.hash) ?? 0;
   const from: ChainState = { hash: row.hash, pending: [], calls: shape.calls(messages[depth - 1]!) };
   return { ...row, tail: await tailOf(store, asking, { row, from }), state: "free" };
 }

@@ -111,7 +111,11 @@ function heldStore(store: Store, held: Pick<Entry, "lease" | "marks">): Store {
         const match = header.kind === "message" ? held.marks.get(header.id) : undefined;
         return match === undefined ? [] : [{ ...match, seq: record.seq }];
       });
-      const result = await store.append(thread, matches.length === 0 ? batch : { ...batch, matches });
+      // What a client asks it sends again until it is answered: only the answer is worth a wait for the disk.
+      const result = await store.append(
+        thread,
+        matches.length === 0 ? { ...batch, flush: "later" } : { ...batch, matches },
+      );
       if (result.kind === "appended" && matches.length > 0) held.marks.clear();
       return result;
     },

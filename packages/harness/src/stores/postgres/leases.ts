@@ -49,7 +49,7 @@ export const LIVE = `coalesce(lease_owner IS NOT NULL AND lease_until > clock_ti
   AND lease_taken <= clock_timestamp() + interval '1 second', false)`;
 
 /** Always true. Its effect ends with the statement, which is its own transaction. */
-const UNHURRIED = "set_config('synchronous_commit', 'off', true) = 'off'";
+export const UNHURRIED = "set_config('synchronous_commit', 'off', true) = 'off'";
 
 const UNTIL = (ms: string) => `clock_timestamp() + ${ms}::float8 * interval '1 millisecond'`;
 

@@ -8,7 +8,7 @@ import { assertInOrder, storedRecord } from "../driver.ts";
 import type { AppendBatch, AppendResult, RecordQuery, RedactRequest, StoredRecord } from "../store.ts";
 import { DURABLE, type Query } from "./connection.ts";
 import { headValues, stateValues } from "./head.ts";
-import { HOLDS } from "./leases.ts";
+import { HOLDS, UNHURRIED } from "./leases.ts";
 import { lineage, NAMED, type ThreadName, type UserConnection } from "./lineage.ts";
 import { MATCHED, matchColumns } from "./matches.ts";
 import { jobColumns, QUEUED } from "./outbox.ts";
@@ -29,7 +29,7 @@ export function append(connection: UserConnection, threadId: string, batch: Appe
 
 async function write(query: Query, schema: string, request: Append): Promise<AppendResult> {
   const { name, batch } = request;
-  const { records, head, lease, expect, jobs = [], prompts = [], matches = [] } = batch;
+  const { records, head, lease, expect, jobs = [], prompts = [], matches = [], flush } = batch;
   assertInOrder(batch);
   if (lease.threadId !== name[1]) return refusal(query, schema, request);
   const column = <K extends keyof ChainedRecord>(name: K) => records.map((record) => record[name]);
@@ -43,7 +43,7 @@ async function write(query: Query, schema: string, request: Append): Promise<App
     `WITH moved AS (
       UPDATE ${schema}.threads SET version = $3, messages = $4, updated_at = $5, head = $6,
         state = coalesce($7, state), title = CASE WHEN $7 IS NULL THEN title ELSE $8 END
-      WHERE ${NAMED} AND version = $2 AND ${HOLDS("$9", "$10")} AND ${DURABLE} IS NOT NULL
+      WHERE ${NAMED} AND version = $2 AND ${HOLDS("$9", "$10")} AND ${flush === "later" ? UNHURRIED : `${DURABLE} IS NOT NULL`}
       RETURNING num
     ), written AS (
       INSERT INTO ${schema}.records (thread, seq, kind, header, body, body_hash, hash)

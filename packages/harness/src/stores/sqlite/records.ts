@@ -25,12 +25,14 @@ import {
 import { forgetEntry } from "./search.ts";
 
 export function append(connection: UserConnection, threadId: string, batch: AppendBatch): AppendResult {
-  return connection.transaction("IMMEDIATE", () => {
-    const place = placeOf(connection, threadId, batch);
-    if (place.kind !== "open") return place;
-    write(connection, place.num, batch);
-    return { kind: "appended", version: batch.head.version };
-  });
+  const work = (): AppendResult =>
+    connection.transaction("IMMEDIATE", () => {
+      const place = placeOf(connection, threadId, batch);
+      if (place.kind !== "open") return place;
+      write(connection, place.num, batch);
+      return { kind: "appended", version: batch.head.version };
+    });
+  return batch.flush === "later" ? connection.unhurried(work) : work();
 }
 
 export function redact(connection: UserConnection, { bodies, headers = [], batches }: RedactRequest): AppendResult {

@@ -57,6 +57,20 @@ export const appendCases: Cases = {
     await other.close();
   },
 
+  "an append that doesn't wait for the disk is there for everybody at once": async (suite) => {
+    const writer = await freshThread(suite.store());
+    const other = await suite.connect();
+    const { threadId } = writer.lease;
+    const head = (await writer.store.head(threadId))!;
+    const batch = await prepare(writer, head, [{ kind: "state", patch: { title: "soon" } }]);
+    const appended = await writer.store.append(threadId, { ...batch, flush: "later" });
+    assert.deepEqual(appended, { kind: "appended", version: 1 });
+    assert.equal((await other.head(threadId))!.state["title"], "soon");
+    await say(writer, "and more");
+    await assertSound(writer, threadId);
+    await other.close();
+  },
+
   "a batch is written whole or not at all": async (suite) => {
     const writer = await freshThread(suite.store());
     const { store, lease } = writer;
