@@ -9,6 +9,7 @@ export const OPTIONAL_PACKAGES: readonly OptionalPackage[] = [
   { name: "@ai-sdk/google", version: "4", use: "A model of the provider google" },
   { name: "@ai-sdk/openai", version: "4", use: "A model of the provider openai" },
   { name: "@ai-sdk/openai-compatible", version: "3", use: "A model of the provider openai-compatible" },
+  { name: "@modelcontextprotocol/client", version: "2", use: "A server in mcp_servers" },
   { name: "just-bash", version: "3", use: "The sandboxed shell behind `bash`" },
   { name: "pg", version: "8", use: "A PostgreSQL store" },
 ];

@@ -11,6 +11,7 @@ import { configuredWriter } from "../compaction/configured-writer.ts";
 import type { ConfigFile } from "../config/schema.ts";
 import { type Summarization, summarizationForThreads } from "../config/summarization.ts";
 import { workspaceQuota } from "../config/workspace-quota.ts";
+import { mcpTools } from "../mcp/middleware.ts";
 import type { Memory } from "../memory/create-memory.ts";
 import type { EmitMemory } from "../memory/events.ts";
 import { pricesOf } from "../models/cost.ts";
@@ -52,6 +53,8 @@ export interface ConfiguredAgent {
   readonly model: ResolvedModel;
   /** Null where it is turned off. To be closed with the agent, so that the last turns are learned. */
   readonly memory: Memory | null;
+  /** Ends what it runs beside itself: the servers of `mcp_servers`. They start again when they are needed. */
+  disconnect(): Promise<void>;
 }
 
 export async function createAgentFromConfig(options: ConfiguredAgentOptions): Promise<ConfiguredAgent> {
@@ -64,6 +67,8 @@ export async function createAgentFromConfig(options: ConfiguredAgentOptions): Pr
   const memory = await configuredMemory({ home, config, store, emit: options.onMemory ?? (() => {}) });
   const summarizer = summarizerOf(config, settings, isGiven);
   const writer = summarizer === "agent" ? model.modelId : lightweightModelId(config, settings.modelName);
+  const { approved, onWarning = () => {}, middleware = [] } = options;
+  const servers = mcpTools(config.mcp_servers, { ...(approved !== undefined && { approved }), onWarning });
   const agent = createDeepAgent({
     model: model.language,
     store,
@@ -84,11 +89,11 @@ export async function createAgentFromConfig(options: ConfiguredAgentOptions): Pr
     subagents: subagentsFromConfig(config, model.name),
     ...(memory !== null && { memory: memory.middleware }),
     title: config.title.enabled ? { maxWords: config.title.max_words } : null,
-    ...approvalOf(config, options),
+    ...approvalOf(config, { ...options, middleware: [...middleware, ...(servers === null ? [] : [servers])] }),
     summarization: settings,
     summarizer,
   });
-  return { agent, model, memory };
+  return { agent, model, memory, disconnect: async () => servers?.close?.() };
 }
 
 function withWindow(model: ResolvedModel, tokens: number | undefined): ResolvedModel {

@@ -228,8 +228,8 @@ export function opened(located: LocatedHome, store: Store, made: ConfiguredAgent
     },
     forUser: (other) => (other === userId ? home : opened({ ...located, userId: other }, store, made)),
     async close() {
-      // A queue that still runs would ask a store that is gone.
-      await Promise.all(made.map(({ memory }) => memory?.queue.stop()));
+      // A queue that still runs would ask a store that is gone; a server would outlive whom it serves.
+      await Promise.all(made.flatMap(({ memory, disconnect }) => [memory?.queue.stop(), disconnect()]));
       await store.close();
     },
   };

@@ -19,6 +19,7 @@ export function powersOf(written: unknown): Power[] {
     ...(isOff(fields(root["workspace"])["host_bash"])
       ? []
       : [power("host", "workspace.host_bash", "run shell commands on this machine, outside of the sandbox")]),
+    ...Object.entries(fields(root["mcp_servers"])).flatMap(([name, one]) => serverPowers(name, fields(one))),
     ...elsewhere(memory["storage_path"], "memory.storage_path", "keep memory in"),
     ...elsewhere(fields(root["skills"])["path"], "skills.path", "read instructions from"),
     ...elsewhere(fields(root["store"])["url"], "store.url", "keep threads in"),
@@ -48,6 +49,15 @@ function addressPowers(model: Fields, key: string): Power[] {
   const what =
     variable === undefined ? "what is said and remembered" : `your $${variable}, and what is said and remembered,`;
   return [power(variable === undefined ? "address" : "key", `${key}.base_url`, `send ${what} to ${shown(address)}`)];
+}
+
+/** What its tools answer goes into prompts, and what a model asks of them leaves this machine. */
+function serverPowers(name: string, { command, args, url }: Fields): Power[] {
+  const key = `mcp_servers.${name}`;
+  if (url !== undefined && url !== null)
+    return [power("address", `${key}.url`, `give the agent the tools of ${shown(url)}`)];
+  const words = [command, ...(Array.isArray(args) ? args : [])].map(String).join(" ");
+  return [power("host", `${key}.command`, `run the program ${shown(words)} on this machine`)];
 }
 
 function listening(host: unknown): Power[] {

@@ -250,6 +250,30 @@ const gatewaySchema = z.strictObject({
   shutdown_grace_seconds: z.number().min(0).default(10).describe("How long answers may take to finish at the end."),
 });
 
+const mcpServerCommon = {
+  enabled: z.boolean().default(true),
+  tools: z.array(z.string().min(1)).nullable().default(null).describe("Only these of its tools; null: all."),
+  approval: z
+    .enum(["all", "writes", "none"])
+    .default("writes")
+    .describe("Which calls a person is asked about; writes: of every tool that doesn't say that it only reads."),
+  timeout_seconds: positive.default(60).describe("For connecting, and from one sign of life of a call to the next."),
+};
+
+const mcpServerSchema = z.union([
+  z.strictObject({
+    command: z.string().min(1).describe("A program that speaks the protocol on its stdin and stdout."),
+    args: z.array(z.string()).default([]),
+    env: z.record(z.string(), z.string()).default({}).describe("Beside the few variables that are safe to inherit."),
+    ...mcpServerCommon,
+  }),
+  z.strictObject({
+    url: z.url({ protocol: /^https?$/ }).describe("A server that is reached over HTTP."),
+    headers: z.record(z.string(), envString).default({}),
+    ...mcpServerCommon,
+  }),
+]);
+
 const levels = ["debug", "info", "warn", "error", "silent"] as const;
 
 export const configSchema = z.strictObject({
@@ -270,6 +294,10 @@ export const configSchema = z.strictObject({
       host_bash: z.boolean().default(false).describe("Run bash on this machine instead of the sandbox."),
     })
     .prefault({}),
+  mcp_servers: z
+    .record(z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$/, "must be letters, digits, - and _"), mcpServerSchema)
+    .default({})
+    .describe("Servers of the Model Context Protocol whose tools the agent gets, by the name they have here."),
   limits: limitsSchema.prefault({}),
   store: z
     .strictObject({
