@@ -1,5 +1,210 @@
+/** Talking to a thread: its conversation, what can be done with it, and the window always in sight. */
+import "../../parts/parts.css";
+import "./chat.css";
+import { useComputed } from "@preact/signals";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useAnswer } from "../../api/answer.ts";
+import { ask, type Problem } from "../../api/ask.ts";
+import { useActions } from "../../keyboard/actions.ts";
+import { ContextBar } from "../../parts/context-bar.tsx";
 import { Empty } from "../../parts/empty.tsx";
+import { ProblemNote } from "../../parts/problem.tsx";
+import { go, place } from "../../router/navigate.ts";
+import { addressOf } from "../../router/place.ts";
+import { ago } from "../../text/format.ts";
+import { Act } from "./act.tsx";
+import { Composer } from "./composer.tsx";
+import { lastTurn } from "./conversation.ts";
+import { handOver, takeOver } from "./hand-over.ts";
+import { type ChatActs, Said } from "./said.tsx";
+import { ChatSession } from "./session.ts";
 
 export function ChatView() {
-  return <Empty title="Chat">There is nothing to see here yet.</Empty>;
+  const { id } = place.value;
+  return id === null ? <NewChat /> : <Chat key={id} threadId={id} />;
+}
+
+/** The thread is made with the first message. */
+function NewChat() {
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const recent = useAnswer("recent", () => ask("GET /api/threads", { query: { limit: 5, kind: "main" } }));
+  const made = useRef<string | null>(null);
+  const begin = async (): Promise<string | null> => {
+    if (made.current !== null) return made.current;
+    const thread = await ask("POST /api/threads", { body: {} });
+    if (thread.kind === "ok") made.current = thread.value.id;
+    else setProblem(thread.problem);
+    return made.current;
+  };
+  return (
+    <div class="chat is-new">
+      <h1 class="hidden">New chat</h1>
+      <div class="chat-log">
+        <Empty title="A new conversation">
+          <p>Say something below. The thread is made with your first message, and everything in it can be inspected.</p>
+          {(recent.value?.threads.length ?? 0) > 0 && (
+            <ul class="recent" aria-label="Recent threads">
+              {recent.value!.threads.map(({ id, title, updatedAt }) => (
+                <li key={id}>
+                  <a class="row" href={addressOf("chat", id)}>
+                    <span class="cut">{title ?? id}</span>
+                    <span class="dim small push nowrap">{ago(updatedAt, new Date())}</span>
+                  </a>
+                </li>
+              ))}
+            </ul>
+          )}
+        </Empty>
+      </div>
+      {problem !== null && <ProblemNote problem={problem} />}
+      <Composer
+        threadOf={begin}
+        isRunning={false}
+        onStop={() => {}}
+        onSay={async (run) => {
+          const threadId = await begin();
+          if (threadId === null) return "kept";
+          handOver(threadId, run);
+          go("chat", threadId);
+          return "said";
+        }}
+      />
+    </div>
+  );
+}
+
+function Chat({ threadId }: { readonly threadId: string }) {
+  const session = useMemo(() => new ChatSession(threadId), [threadId]);
+  const thread = useAnswer(`thread ${threadId}`, () => ask("GET /api/threads/{id}", { params: { id: threadId } }));
+  useEffect(() => {
+    void session.load().then(() => {
+      const run = takeOver(threadId);
+      if (run !== null) void session.start(run);
+    });
+    return () => session.close();
+  }, [session]);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const acts = useActs(session, setProblem);
+  const isRunning = session.status.value === "running";
+  const failure = session.problem.value;
+  if (failure !== null && session.conversation.value.entries.length === 0)
+    return <ProblemNote problem={failure} retry={() => void session.load()} />;
+  return (
+    <div class="chat">
+      <header class="row wrap">
+        <h1 class="cut">{thread.value?.title ?? threadId}</h1>
+        <nav class="row push" aria-label="This thread">
+          <a class="button" href={addressOf("window", threadId)}>
+            Window
+          </a>
+          <a class="button" href={addressOf("timeline", threadId)}>
+            Timeline
+          </a>
+          <a class="button" href="/chat">
+            New chat
+          </a>
+        </nav>
+      </header>
+      <Log session={session} acts={acts} />
+      {failure !== null && <ProblemNote problem={failure} retry={() => void session.load()} />}
+      {problem !== null && <ProblemNote problem={problem} />}
+      <ContextBar context={session.context.value} />
+      <Composer
+        threadOf={async () => threadId}
+        isRunning={isRunning}
+        onStop={() => void session.stop()}
+        onSay={async (run) => {
+          setProblem(null);
+          void session.start(run);
+          return "said";
+        }}
+      />
+    </div>
+  );
+}
+
+function Log({ session, acts }: { readonly session: ChatSession; readonly acts: ChatActs }) {
+  const { entries, before } = session.conversation.value;
+  const status = session.status.value;
+  const box = useRef<HTMLElement>(null);
+  const isAtEnd = useRef(true);
+  const last = useComputed(() => lastTurn(session.conversation.value)).value;
+  // Who reads further up isn't moved.
+  useLayoutEffect(() => {
+    if (isAtEnd.current && box.current !== null) box.current.scrollTop = box.current.scrollHeight;
+  }, [entries]);
+  const onScroll = () => {
+    const { scrollTop, scrollHeight, clientHeight } = box.current!;
+    isAtEnd.current = scrollHeight - scrollTop - clientHeight < 60;
+  };
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard
+    <section class="chat-log" ref={box} onScroll={onScroll} tabIndex={0} aria-label="Conversation">
+      {before !== null && (
+        <button type="button" class="button" onClick={() => void session.older()}>
+          Show earlier
+        </button>
+      )}
+      {entries.length === 0 && status === "idle" && (
+        <Empty title="Nothing was said here yet">
+          <p>Your first message begins it.</p>
+        </Empty>
+      )}
+      <ol class="said-list">
+        {entries.map((entry) => (
+          <li key={entry.key} class="entry">
+            {entry.kind === "said" ? (
+              <Said
+                entry={entry}
+                threadId={session.threadId}
+                acts={acts}
+                isLast={entry.seq !== null && entry.seq === last?.answer}
+              />
+            ) : (
+              <Act entry={entry} threadId={session.threadId} acts={acts} />
+            )}
+          </li>
+        ))}
+      </ol>
+      <p class="hidden" role="status">
+        {status === "running" ? "Answering" : status === "loading" ? "Loading" : "Ready"}
+      </p>
+      {status === "running" && <span class="thinking" aria-hidden="true" />}
+    </section>
+  );
+}
+
+/** What a person can do in the conversation. Whatever changes the past does it in a fork. */
+function useActs(session: ChatSession, tell: (problem: Problem | null) => void): ChatActs {
+  const forked = async (at: number, run: Parameters<typeof handOver>[1]) => {
+    const fork = await session.fork(at);
+    tell(fork.kind === "failed" ? fork.problem : null);
+    if (fork.kind === "failed") return;
+    handOver(fork.value.thread, run);
+    go("chat", fork.value.thread);
+  };
+  const acts: ChatActs = {
+    isBusy: session.status.value !== "idle",
+    edit: (seq, prompt) => forked(seq - 1, { prompt }),
+    again: async () => {
+      const turn = lastTurn(session.conversation.peek());
+      if (turn !== null) await forked(turn.question, {});
+    },
+    decide: (call, answer, reason) => session.decide(call, answer, reason),
+    say: (prompt) => session.start({ prompt }),
+    async undo(seq) {
+      const undone = await ask("POST /api/threads/{id}/undo", { params: { id: session.threadId }, body: { seq } });
+      tell(undone.kind === "failed" ? undone.problem : null);
+      await session.refresh();
+    },
+  };
+  useActions(
+    [
+      { name: "Answer again, in a fork", key: "r", run: () => void acts.again() },
+      { name: "Stop the answer", key: "x", run: () => void session.stop() },
+      { name: "Write a message", key: "c", run: () => document.querySelector<HTMLElement>("#prompt")?.focus() },
+    ],
+    session.threadId,
+  );
+  return acts;
 }

@@ -1,0 +1,54 @@
+/** What fills a window, as the segments of a bar: in one order, under one color each. Pure. */
+
+export interface Segment {
+  /** The color's name, which is also the class. */
+  readonly part: string;
+  readonly label: string;
+  readonly tokens: number;
+  /** Of the whole bar. */
+  readonly share: number;
+}
+
+/** As `GET /api/threads/{id}/context` gives it. */
+export interface ContextFacts {
+  readonly window: number;
+  readonly total: number;
+  readonly parts: Readonly<Record<string, number>>;
+  readonly groups: readonly unknown[];
+}
+
+const ORDER: readonly (readonly [part: string, color: string])[] = [
+  ["base", "system"],
+  ["instructions", "system"],
+  ["system", "system"],
+  ["memory", "memory"],
+  ["summary", "summary"],
+  ["pinned", "pinned"],
+  ["evidence", "evidence"],
+  ["user", "user"],
+  ["assistant", "assistant"],
+  ["tool", "tool"],
+  ["images", "images"],
+];
+
+/** The prompt from the left, then what is free, then the tools' definitions and what is kept for the answer. */
+export function segmentsOf({ window, total, parts, groups }: ContextFacts): readonly Segment[] {
+  const reserved = reservedIn(groups);
+  const whole = Math.max(window, total + reserved, 1);
+  const known = new Set([...ORDER.map(([part]) => part), "definitions"]);
+  const others = Object.keys(parts).filter((part) => !known.has(part));
+  const order = [...ORDER, ...others.map((part) => [part, "system"] as const)];
+  const segment = (label: string, color: string, tokens: number): Segment[] =>
+    tokens <= 0 ? [] : [{ part: color, label, tokens, share: tokens / whole }];
+  return [
+    ...order.flatMap(([part, color]) => segment(part, color, parts[part] ?? 0)),
+    ...segment("free", "free", whole - total - reserved),
+    ...segment("tools", "definitions", parts["definitions"] ?? 0),
+    ...segment("answer", "reserved", reserved),
+  ];
+}
+
+function reservedIn(groups: readonly unknown[]): number {
+  const parts = groups.map((group) => (group as { readonly parts?: Readonly<Record<string, number>> }).parts ?? {});
+  return parts.reduce((sum, one) => sum + (one["reserved"] ?? 0), 0);
+}

@@ -1,0 +1,44 @@
+/** Something that happened to the thread, as a line in the conversation. */
+import { addressOf } from "../../router/place.ts";
+import { line } from "../../text/format.ts";
+import type { ActEntry } from "./conversation.ts";
+import type { ChatActs } from "./said.tsx";
+
+interface ActProps {
+  readonly entry: ActEntry;
+  readonly threadId: string;
+  readonly acts: ChatActs;
+}
+
+export function Act({ entry, threadId, acts }: ActProps) {
+  const { act, text, detail, seq, isOpen, options } = entry;
+  if (act === "problem")
+    return (
+      <div class="problem row wrap" role="alert">
+        <span>{text}</span>
+        {detail !== "" && <span class="code">{detail}</span>}
+      </div>
+    );
+  const isTakenBack = (act === "compaction" || act === "prune") && seq !== null;
+  return (
+    <div class={`act act-${act} ${isOpen ? "is-open" : ""}`}>
+      <span class="act-text">{text}</span>
+      {detail !== "" && <span class="dim small cut">{line(detail, 160)}</span>}
+      {isTakenBack && (
+        <span class="row push">
+          <a class="button plain" href={addressOf("window", threadId)}>
+            See the window
+          </a>
+          <button type="button" class="button plain" disabled={acts.isBusy} onClick={() => void acts.undo(seq)}>
+            Undo<span class="hidden"> #{seq}</span>
+          </button>
+        </span>
+      )}
+      {options.map((option) => (
+        <button key={option} type="button" class="button" disabled={acts.isBusy} onClick={() => void acts.say(option)}>
+          {option}
+        </button>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,125 @@
+/** A tool call: one line, folded over what went in and what came out. A sub-agent's work stands inside it. */
+import { useState } from "preact/hooks";
+import { Prose } from "../../parts/prose.tsx";
+import { addressOf } from "../../router/place.ts";
+import { grouped, line, visible } from "../../text/format.ts";
+import { type CallPart, type Child, gist } from "./parts.ts";
+import type { ChatActs } from "./said.tsx";
+
+interface CallCardProps {
+  readonly part: CallPart;
+  readonly acts: ChatActs;
+}
+
+export function CallCard({ part, acts }: CallCardProps) {
+  const { name, input, state, output, child, ms } = part;
+  return (
+    <div class={`call call-${state}`}>
+      <details open={state === "waiting"}>
+        <summary>
+          <span class="call-name mono">{name}</span>
+          <span class="cut dim mono">{line(gist(input), 120)}</span>
+          <span class="push row">
+            {ms !== undefined && <span class="dim small number">{grouped(ms)} ms</span>}
+            <span class={`pill ${HOT.has(state) ? "hot" : ""}`}>{STATES[state]}</span>
+          </span>
+        </summary>
+        <Text label="Input" text={input} chars={part.inputChars} />
+        {output !== null && <Text label="Output" text={output} chars={part.outputChars ?? output.length} />}
+      </details>
+      {state === "waiting" && <Approval part={part} acts={acts} />}
+      {child !== null && <ChildCard child={child} acts={acts} />}
+    </div>
+  );
+}
+
+const STATES: Readonly<Record<CallPart["state"], string>> = {
+  writing: "being written",
+  running: "running",
+  open: "not answered",
+  waiting: "waits for you",
+  done: "done",
+  failed: "failed",
+  denied: "denied",
+};
+
+const HOT: ReadonlySet<string> = new Set(["waiting", "failed", "denied"]);
+const MOST_SHOWN = 20_000;
+
+function Text({ label, text, chars }: { readonly label: string; readonly text: string; readonly chars: number }) {
+  const shown = text.slice(0, MOST_SHOWN);
+  return (
+    <div class="call-text">
+      <h3 class="dim small">{label}</h3>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard */}
+      <section tabIndex={0} aria-label={label}>
+        <pre>{visible(pretty(shown))}</pre>
+      </section>
+      {chars > shown.length && (
+        <p class="dim small">
+          {grouped(shown.length)} of {grouped(chars)} characters
+        </p>
+      )}
+    </div>
+  );
+}
+
+function pretty(text: string): string {
+  if (!/^\s*[[{]/.test(text)) return text;
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}
+
+function Approval({ part, acts }: CallCardProps) {
+  const [reason, setReason] = useState("");
+  const decide = (answer: "yes" | "no") => void acts.decide(part.id, answer, answer === "no" ? reason : "");
+  return (
+    <form
+      class="row wrap approval"
+      onSubmit={(event) => {
+        event.preventDefault();
+        decide("no");
+      }}
+    >
+      <button type="button" class="button hot" disabled={acts.isBusy} onClick={() => decide("yes")}>
+        Approve<span class="hidden"> {part.name}</span>
+      </button>
+      <button type="submit" class="button bad" disabled={acts.isBusy}>
+        Deny<span class="hidden"> {part.name}</span>
+      </button>
+      <input
+        class="field grow"
+        aria-label="Why it is denied: the model reads it"
+        placeholder="Why not? The model reads it."
+        value={reason}
+        onInput={(event) => setReason(event.currentTarget.value)}
+      />
+    </form>
+  );
+}
+
+function ChildCard({ child, acts }: { readonly child: Child; readonly acts: ChatActs }) {
+  const { agent, about, status, thread, parts } = child;
+  return (
+    <section class="child" aria-label={`Sub-agent ${agent}`}>
+      <header class="row">
+        <strong>{agent}</strong>
+        <span class="cut dim">{line(about, 120)}</span>
+        <span class="pill push">{status}</span>
+        <a class="button plain" href={addressOf("chat", thread)}>
+          Open<span class="hidden"> the thread of {agent}</span>
+        </a>
+      </header>
+      {parts.map((part, index) =>
+        part.kind === "call" ? (
+          <CallCard key={part.id} part={part} acts={acts} />
+        ) : part.kind === "text" ? (
+          <Prose key={`t${index}`} text={part.text.slice(0, MOST_SHOWN)} />
+        ) : null,
+      )}
+    </section>
+  );
+}

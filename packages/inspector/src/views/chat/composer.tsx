@@ -1,0 +1,137 @@
+/** Where one writes: a message, files for the agent, which model answers; and the way to stop it. */
+import type { NewRun } from "palimpsest/client";
+import { useRef, useState } from "preact/hooks";
+import { useAnswer } from "../../api/answer.ts";
+import { ask, type Problem, problemOf } from "../../api/ask.ts";
+import { ProblemNote } from "../../parts/problem.tsx";
+import { uploadFile } from "./upload.ts";
+
+interface ComposerProps {
+  /** The thread that files go to; null: it can't be made. */
+  readonly threadOf: () => Promise<string | null>;
+  readonly isRunning: boolean;
+  readonly onStop: () => void;
+  /** `kept`: it could not be said, so it stays in the line. */
+  readonly onSay: (run: NewRun) => Promise<"said" | "kept">;
+}
+
+export function Composer({ threadOf, isRunning, onStop, onSay }: ComposerProps) {
+  const [text, setText] = useState("");
+  const [files, setFiles] = useState<readonly string[]>([]);
+  const [model, setModel] = useState("");
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const [isOver, setOver] = useState(false);
+  const chooser = useRef<HTMLInputElement>(null);
+  const models = useAnswer("models", () => ask("GET /api/models"));
+  const names = (models.value?.configured ?? []).map(({ name }) => name);
+
+  const say = async () => {
+    const written = text.trim();
+    if ((written === "" && files.length === 0) || isRunning) return;
+    const uploaded = files.length === 0 ? "" : `\n\n(Uploaded: ${files.join(", ")})`;
+    const outcome = await onSay({ prompt: `${written}${uploaded}`.trim(), ...(model !== "" && { model }) });
+    if (outcome === "kept") return;
+    setText("");
+    setFiles([]);
+  };
+  const bring = async (list: FileList | null | undefined) => {
+    if (list == null || list.length === 0) return;
+    setProblem(null);
+    const threadId = await threadOf();
+    if (threadId === null) return;
+    for (const file of [...list]) {
+      try {
+        const path = await uploadFile(threadId, file);
+        setFiles((known) => [...known.filter((one) => one !== path), path]);
+      } catch (error) {
+        setProblem(problemOf(error));
+      }
+    }
+  };
+  return (
+    <form
+      class={`composer ${isOver ? "is-over" : ""}`}
+      aria-label="Your message"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void say();
+      }}
+      onDragOver={(event) => {
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event) => {
+        event.preventDefault();
+        setOver(false);
+        void bring(event.dataTransfer?.files);
+      }}
+    >
+      {problem !== null && <ProblemNote problem={problem} />}
+      {files.length > 0 && (
+        <ul class="row wrap" aria-label="Files with your next message">
+          {files.map((path) => (
+            <li key={path} class="pill">
+              {path.slice(path.lastIndexOf("/") + 1)}
+            </li>
+          ))}
+        </ul>
+      )}
+      <textarea
+        id="prompt"
+        class="field"
+        rows={2}
+        aria-label="Message"
+        placeholder="Say something. Enter sends, Shift-Enter is a new line."
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+        onPaste={(event) => void bring(event.clipboardData?.files)}
+        onKeyDown={(event) => {
+          if (event.key === "Escape" && isRunning) onStop();
+          if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+          event.preventDefault();
+          void say();
+        }}
+      />
+      <div class="row wrap">
+        <input
+          ref={chooser}
+          type="file"
+          multiple
+          class="hidden"
+          tabIndex={-1}
+          aria-label="Files to upload"
+          onChange={(event) => {
+            void bring(event.currentTarget.files);
+            event.currentTarget.value = "";
+          }}
+        />
+        <button type="button" class="button" onClick={() => chooser.current?.click()}>
+          Upload…
+        </button>
+        {names.length > 1 && (
+          <select
+            class="field"
+            aria-label="Model"
+            value={model}
+            onChange={(event) => setModel(event.currentTarget.value)}
+          >
+            <option value="">{names[0]} (default)</option>
+            {names.slice(1).map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+        )}
+        {isRunning ? (
+          <button type="button" class="button bad push" onClick={onStop}>
+            Stop <kbd>Esc</kbd>
+          </button>
+        ) : (
+          <button type="submit" class="button hot push" disabled={text.trim() === "" && files.length === 0}>
+            Send
+          </button>
+        )}
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,15 @@
+/** What a thread that is only just being opened is to be asked first: by whoever made it. */
+import type { NewRun } from "palimpsest/client";
+
+const runs = new Map<string, NewRun>();
+
+export function handOver(threadId: string, run: NewRun): void {
+  runs.set(threadId, run);
+}
+
+/** Once. */
+export function takeOver(threadId: string): NewRun | null {
+  const run = runs.get(threadId) ?? null;
+  runs.delete(threadId);
+  return run;
+}
