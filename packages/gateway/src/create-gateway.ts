@@ -87,6 +87,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       settings: await home.settings(),
       env: process.env,
       secret: ownSecret,
+      memory: async () => (await agents.get(null)).memory,
       ids,
     });
     sweeping.push({ stop: compatible.close });

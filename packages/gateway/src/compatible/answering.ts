@@ -7,6 +7,7 @@ import { signaturesOf } from "@palimpsest/core/internal/message";
 import { readUsage } from "palimpsest/internal/models";
 import type { ThreadPrompt } from "palimpsest/session";
 import { problemOf } from "../http/problem.ts";
+import { addEvidence, learningFrom } from "./evidence.ts";
 import { askFor, type Engaged, type Exchange } from "./exchange.ts";
 import { chainOf } from "./matching/chain.ts";
 import { isViewSent, lengthRule, type ViewChanges } from "./policy.ts";
@@ -40,15 +41,18 @@ const MOST_ATTEMPTS = 4;
 async function askUntilItFits<M extends object>(exchange: Exchange<M>, engaged: Engaged<M>, flight: Flight) {
   const { vendor, policy } = exchange;
   const { thread } = engaged.thread.held;
-  for (let attempt = 1; ; attempt += 1) {
-    const prompt = await promptNow(exchange, engaged, flight.abandoned);
+  for (let attempt = 1, added: number | null = null; ; attempt += 1) {
+    let prompt = await promptNow(exchange, engaged, flight.abandoned);
+    // What this very request hides may matter to it.
+    if (attempt === 1 && prompt.counted !== null) added = await addEvidence(exchange, engaged);
+    if (attempt === 1 && added !== null) prompt = await promptNow(exchange, engaged, flight.abandoned);
     const answer = await askFor(exchange, prompt.messages, flight.abandoned);
     const isStream = /text\/event-stream/i.test(String(answer.headers["content-type"] ?? ""));
     const passage: Passage<M> = { reader: vendor.reader(isStream ? "stream" : "whole"), answer, prompt };
     const refusal = answer.status >= 400 ? await refusalIn(answer) : isStream ? await firstWords(passage) : null;
     const mayShrink = lengthRule(policy).ours === "fit" && attempt < MOST_ATTEMPTS && prompt.counted !== null;
     if (refusal?.error != null && mayShrink && (await thread.recover(refusal.error).catch(() => false))) continue;
-    const headers = { ...answer.headers, ...exchange.call.own, ...headersOf(exchange, engaged, prompt) };
+    const headers = { ...answer.headers, ...exchange.call.own, ...headersOf(exchange, engaged, { ...prompt, added }) };
     const begun = refusal?.bytes ?? [];
     if (answer.status >= 400) {
       await engaged.thread.held.release();
@@ -70,7 +74,7 @@ interface Sent<M> {
   readonly view: ViewChanges;
 }
 
-const VERBATIM: ViewChanges = { hidden: false, edited: false };
+const VERBATIM: ViewChanges = { hidden: false, erased: false, added: false };
 
 /** Whether the client left out thoughts that are still valid: then ours are sent, with them. */
 function hasDropped<M extends object>({ vendor, body, request }: Exchange<M>, ours: readonly M[]): boolean {
@@ -210,10 +214,13 @@ async function writeAnswer<M extends object>(
 
 /** In one append: the answer, its usage, and what the conversation is known by from here on. What fails is left out. */
 async function appendAnswer<M extends object>(
-  { call, vendor }: Exchange<M>,
-  { thread: { held }, asking, state }: Engaged<M>,
+  exchange: Exchange<M>,
+  engaged: Engaged<M>,
   { reader, prompt }: Heard<M>,
 ): Promise<void> {
+  const { call, vendor } = exchange;
+  const { thread, asking, state } = engaged;
+  const { held } = thread;
   const answer = reader.answer();
   const usage = answer.usage === null ? null : readUsage(answer.usage);
   if (usage !== null) call.meter.tokens(usage);
@@ -225,9 +232,11 @@ async function appendAnswer<M extends object>(
   try {
     const [place] = chainOf([answer.message], { shape, secret, from: state }).places;
     const id = call.threads.ids();
-    held.mark(id, { hash: place!.hash, answer: place!.answer ?? "", group, fixed });
+    const { jobs, queued } = await learningFrom(exchange, engaged);
+    held.mark(id, { match: { hash: place!.hash, answer: place!.answer ?? "", group, fixed }, jobs });
     if (usage !== null && prompt.as === "view") await held.thread.report(usage);
     await held.thread.append([{ id, message: answer.message, ...origin }]);
+    queued();
   } catch {
     // The client has its answer; it is written when the conversation comes again.
   }
@@ -236,18 +245,19 @@ async function appendAnswer<M extends object>(
 function headersOf<M extends object>(
   { target, bytes, request, call }: Exchange<M>,
   { thread: { id, outcome } }: Engaged<M>,
-  { messages, counted, view }: Sent<M>,
+  { messages, counted, view, added }: Sent<M> & { readonly added: number | null },
 ): Record<string, string> {
   const done = counted?.outcome?.kind === "compacted" ? counted.outcome : null;
   if (done !== null) call.meter.compaction(done);
   return {
     "x-palimpsest-thread": id,
     "x-palimpsest-match": outcome,
-    "x-palimpsest-view": view.hidden || view.edited ? "compacted" : "verbatim",
+    "x-palimpsest-view": view.hidden || view.erased ? "compacted" : "verbatim",
     ...(counted !== null && {
       "x-palimpsest-seq": String(counted.version),
       "x-palimpsest-tokens": tokensOf(counted, { messages, whole: bytes.length, window: target.window, request }),
     }),
+    ...(added !== null && { "x-palimpsest-evidence": String(added) }),
     ...(done !== null && { "x-palimpsest-compaction": `${done.rung};${done.hidden ?? ""}` }),
   };
 }

@@ -1,4 +1,5 @@
 /** A request to a compatible endpoint with its client, and what serving it takes. */
+import type { Memory } from "palimpsest";
 import type { ConfigFile } from "palimpsest/config";
 import type { CompatibleRequest } from "../server/app.ts";
 import type { FrontMemory } from "./matching/front-memory.ts";
@@ -18,6 +19,8 @@ export interface CompatibleDeps {
   readonly fronts: FrontMemory;
   /** Answers under way, by what was asked. */
   readonly flights: Map<string, Flight>;
+  /** What is remembered of users, and the queue that learns; null where the configuration turns memory off. */
+  readonly memory: () => Promise<Pick<Memory, "repository" | "queue"> | null>;
   /** After so long without a word from it, the store is left out. */
   readonly silenceMs: number;
 }

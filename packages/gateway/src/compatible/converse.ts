@@ -7,6 +7,7 @@ import { PalimpsestError } from "@palimpsest/core/errors";
 import { ProblemError } from "../http/problem.ts";
 import { answerThrough } from "./answering.ts";
 import type { CompatibleCall, CompatibleDeps } from "./call.ts";
+import { questionIn } from "./evidence.ts";
 import { askFor, askingOf, type Engaged, type Exchange, readExchange, storeOf } from "./exchange.ts";
 import { fittingMessages } from "./fitting.ts";
 import { lengthRule } from "./policy.ts";
@@ -61,14 +62,14 @@ async function engage<M extends object>(exchange: Exchange<M>): Promise<Engaged<
   try {
     const rest = exchange.request.messages.slice(thread.known);
     // An answer that isn't ours was given elsewhere.
-    await thread.held.thread.append(
+    const seqs = await thread.held.thread.append(
       rest.map((message) => (shape.role(message) === "assistant" ? { message, origin: "import" } : { message })),
     );
+    return { thread, asking, state, question: questionIn(rest, seqs, shape) };
   } catch (error) {
     await thread.held.release();
     throw error;
   }
-  return { thread, asking, state };
 }
 
 /** What is wrong with the request is said; what is wrong with the store is nobody's business but ours. */

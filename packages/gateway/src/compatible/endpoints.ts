@@ -13,6 +13,7 @@ export interface EndpointOptions {
   readonly settings: ConfigFile;
   readonly env: CompatibleDeps["env"];
   readonly secret: CompatibleDeps["secret"];
+  readonly memory: CompatibleDeps["memory"];
   readonly ids: () => string;
 }
 

@@ -4,6 +4,7 @@ import { isProviderUser } from "../access/admit.ts";
 import { ProblemError } from "../http/problem.ts";
 import type { CompatibleCall, CompatibleDeps } from "./call.ts";
 import { convertedAnswer } from "./converted/answer.ts";
+import type { Question } from "./evidence.ts";
 import { groupOf, isSideCall } from "./groups.ts";
 import { type ChainState, keyed } from "./matching/chain.ts";
 import type { Reading } from "./matching/front-memory.ts";
@@ -37,6 +38,8 @@ export interface Engaged<M extends object> {
   readonly asking: Asking<M>;
   /** Where the chain stands after the request. */
   readonly state: ChainState;
+  /** What is new in it and waits for an answer; null: it goes on with an earlier one. */
+  readonly question: Question | null;
 }
 
 type ReadExchange<M extends object> =
@@ -129,7 +132,7 @@ export function askFor<M extends object>(
 }
 
 /** What the request is known by. */
-export async function askingOf<M extends object>({ call, deps, vendor, body, reading, request }: Exchange<M>) {
+export async function askingOf<M extends object>({ call, deps, vendor, body, reading, request, policy }: Exchange<M>) {
   const { shape } = vendor;
   const { messages, system, tools } = request;
   const secret = Buffer.from(await deps.secret());
@@ -145,6 +148,7 @@ export async function askingOf<M extends object>({ call, deps, vendor, body, rea
     fixed: keyed(secret, JSON.stringify(["fixed", system, tools])),
     sideCall: isSideCall({ ...request, answers }) ? "likely" : "no",
     named: namedThread(call.headers),
+    agentName: policy.agentName,
   };
   return { asking, state };
 }

@@ -60,12 +60,12 @@ test("erased words stay erased and added ones stay added, whoever compacts; what
   const on = { mode: "on", compaction: "ours" } as const;
   const native = { mode: "on", compaction: "native" } as const;
   const rows = [
-    [on, { hidden: false, edited: false }, false],
-    [on, { hidden: true, edited: false }, true],
-    [on, { hidden: false, edited: true }, true],
-    [native, { hidden: true, edited: false }, false],
-    [native, { hidden: true, edited: true }, true],
-    [{ mode: "observe", compaction: "ours" } as const, { hidden: true, edited: true }, false],
+    [on, { hidden: false, erased: false, added: false }, false],
+    [on, { hidden: true, erased: false, added: false }, true],
+    [on, { hidden: false, erased: true, added: false }, true],
+    [native, { hidden: true, erased: false, added: false }, false],
+    [native, { hidden: true, erased: false, added: true }, true],
+    [{ mode: "observe", compaction: "ours" } as const, { hidden: true, erased: false, added: true }, false],
   ] as const;
   for (const [policy, view, expected] of rows) assert.equal(isViewSent(policy, view), expected);
 });

@@ -59,14 +59,18 @@ export function lengthRule({ mode, compaction }: Pick<Policy, "mode" | "compacti
     : { ours: "pass", vendors: "leave" };
 }
 
-/** What became of the log's messages: `hidden`, some are; `edited`: words were erased, or added to a question. */
+/** What became of the log's messages: some are hidden, words were erased, evidence was added to a question. */
 export interface ViewChanges {
   readonly hidden: boolean;
-  readonly edited: boolean;
+  readonly erased: boolean;
+  readonly added: boolean;
 }
 
 /** Whose messages are sent. Erased words stay erased and added ones stay added, whoever compacts. */
-export function isViewSent(policy: Pick<Policy, "mode" | "compaction">, { hidden, edited }: ViewChanges): boolean {
+export function isViewSent(
+  policy: Pick<Policy, "mode" | "compaction">,
+  { hidden, erased, added }: ViewChanges,
+): boolean {
   if (policy.mode !== "on") return false;
-  return edited || (hidden && lengthRule(policy).ours === "fit");
+  return erased || added || (hidden && lengthRule(policy).ours === "fit");
 }

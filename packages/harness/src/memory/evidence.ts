@@ -7,7 +7,7 @@ import { escapeLine, isBound, isFenced } from "@palimpsest/core/internal/memory"
 import type { Fact, MemoryDocument } from "@palimpsest/core/memory";
 import type { FindToolFacts } from "@palimpsest/core/message";
 import { renderHits, type ShownHit } from "@palimpsest/core/recall";
-import { readTurns, refOf, type SearchHit, searchAll } from "../recall/search.ts";
+import { readTurns, refOf, type SearchHit, searchAll, searchThread } from "../recall/search.ts";
 import type { Store } from "../stores/store.ts";
 import { type FactHit, searchFacts } from "./fact-index.ts";
 
@@ -23,6 +23,8 @@ export interface EvidenceRequest {
   readonly count: (text: string) => number;
   /** What is known of the tools in the log. */
   readonly tools?: FindToolFacts | undefined;
+  /** `thread`: only what the thread itself said and hides. By default all that the user's memory and threads hold. */
+  readonly scope?: "thread" | "user" | undefined;
 }
 
 export interface Evidence {
@@ -37,11 +39,13 @@ export async function gatherEvidence(
   document: MemoryDocument,
   request: EvidenceRequest,
 ): Promise<Evidence | null> {
-  const { question, count } = request;
-  const [ownHits, facts] = await Promise.all([
-    searchAll(store, question, { k: turnsFor(request.tokens), tools: request.tools }),
-    searchFacts(document, question, FACTS),
-  ]);
+  const { question, count, threadId, tools, scope = "user" } = request;
+  const settings = { k: turnsFor(request.tokens), tools };
+  const [ownHits, facts] = await Promise.all(
+    scope === "thread"
+      ? [searchThread(store, threadId, question, settings), []]
+      : [searchAll(store, question, settings), searchFacts(document, question, FACTS)],
+  );
   const bound = (hit: SearchHit): boolean => isBound(document, { ref: refOf(hit), id: hit.id });
   const hits = await fuse(store, ownHits.kind === "found" ? ownHits.hits : [], { facts, bound });
   const turns = await usable(store, document, request, hits);
@@ -117,9 +121,14 @@ async function fuse(
 async function usable(
   store: Store,
   document: MemoryDocument,
-  { threadId, visibleAfter, shown, agentName }: EvidenceRequest,
+  { threadId, visibleAfter, shown, agentName, scope }: EvidenceRequest,
   hits: readonly SearchHit[],
 ): Promise<SearchHit[]> {
+  // A fork shows what it shares with its parent under the parent's name.
+  const lineage = (await store.search?.lineage(threadId)) ?? [];
+  const isVisible = (hit: SearchHit): boolean =>
+    hit.seq > visibleAfter &&
+    (hit.threadId === threadId || lineage.some((one) => one.threadId === hit.threadId && hit.seq <= one.through));
   const open = new Set<string>();
   const look = async (name: string): Promise<void> => {
     const header = await store.header(name);
@@ -128,8 +137,8 @@ async function usable(
   await Promise.all([...new Set(hits.map((hit) => hit.threadId))].map(look));
   return hits.filter(
     (hit) =>
-      open.has(hit.threadId) &&
-      !(hit.threadId === threadId && hit.seq > visibleAfter) &&
+      (scope === "thread" || open.has(hit.threadId)) &&
+      !isVisible(hit) &&
       !isFenced(document, { ref: refOf(hit), id: hit.id }) &&
       !shown.has(refOf(hit)) &&
       (hit.role === "user" || hit.role === "assistant"),

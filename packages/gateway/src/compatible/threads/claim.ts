@@ -66,9 +66,9 @@ async function claimNew<M extends object>(
   claiming: Claiming<M>,
 ): Promise<ClaimedThread<M> | null> {
   const { deps, asking, claim } = claiming;
-  const { named, group, places, secret } = asking;
+  const { named, group, places, secret, agentName } = asking;
   const id = named ?? `c-${keyed(secret, `thread\n${group}\n${places.at(-1)?.hash}`)}`;
-  const made = await createThread(deps, { id, parent });
+  const made = await createThread(deps, { id, parent, agentName });
   const held = await claim(id);
   if (typeof held !== "string") {
     const known = made === "created" ? 0 : await unansweredIn(id, claiming);
@@ -78,7 +78,7 @@ async function claimNew<M extends object>(
   }
   if (named !== null) return null;
   const other = `c-${deps.ids()}`;
-  await createThread(deps, { id: other, parent });
+  await createThread(deps, { id: other, parent, agentName });
   const own = await claim(other);
   return typeof own === "string" ? null : { outcome: "new", id: other, known: 0, held: own as Claimed<M> };
 }

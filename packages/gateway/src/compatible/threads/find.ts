@@ -11,6 +11,8 @@ export interface Asking<M> extends Request {
   readonly secret: Secret;
   /** The thread that the client named. */
   readonly named: string | null;
+  /** For a thread that is made now. */
+  readonly agentName: string;
 }
 
 export type MatchingStore = Store & { readonly matches: MatchRows };

@@ -6,7 +6,8 @@
 import { parseHeader } from "@palimpsest/core/log";
 import type { Shape } from "@palimpsest/core/message";
 import { type OpenThread, type OpenThreadOptions, openThread } from "palimpsest/session";
-import type { Lease, NewMatch, Store } from "palimpsest/stores";
+import type { Lease, NewJob, NewMatch, Store } from "palimpsest/stores";
+import type { ThreadDeps, Writer } from "palimpsest/threads";
 import type { ViewChanges } from "../policy.ts";
 
 export interface OpenThreads {
@@ -26,16 +27,24 @@ interface ClaimOptions<M extends object>
 export interface Claimed<M> {
   readonly thread: OpenThread<M>;
   /** What the conversation is known by once the message of this id is in the log; written with it. */
-  mark(id: string, match: Omit<NewMatch, "seq">): void;
+  mark(id: string, mark: Mark): void;
+  /** For what else is written under the request's lease. */
+  writer(deps: ThreadDeps): Writer;
   /** Whether the log's messages are still shown as they were said. */
   view(): Promise<ViewChanges>;
   /** The first time counts. */
   release(): Promise<void>;
 }
 
+/** What the conversation is known by from a message on, and the work that its append asks for, by its place. */
+interface Mark {
+  readonly match: Omit<NewMatch, "seq">;
+  readonly jobs: (seq: number) => readonly NewJob[];
+}
+
 interface Entry {
   lease: Lease | null;
-  readonly marks: Map<string, Omit<NewMatch, "seq">>;
+  readonly marks: Map<string, Mark>;
   readonly session: OpenThread<object>;
   /** How far the log was searched for erased words, and whether there are any. */
   searched: number;
@@ -105,18 +114,20 @@ function heldStore(store: Store, held: Pick<Entry, "lease" | "marks">): Store {
       if (lease !== held.lease) await store.releaseLease(lease);
     },
     async append(thread, batch) {
-      const matches = batch.records.flatMap((record): NewMatch[] => {
+      const marked = batch.records.flatMap((record): (Mark & { readonly seq: number })[] => {
         if (record.kind !== "message" || held.marks.size === 0) return [];
         const header = parseHeader(record);
-        const match = header.kind === "message" ? held.marks.get(header.id) : undefined;
-        return match === undefined ? [] : [{ ...match, seq: record.seq }];
+        const mark = header.kind === "message" ? held.marks.get(header.id) : undefined;
+        return mark === undefined ? [] : [{ ...mark, seq: record.seq }];
       });
+      const matches = marked.map(({ match, seq }): NewMatch => ({ ...match, seq }));
+      const jobs = [...(batch.jobs ?? []), ...marked.flatMap(({ jobs: asked, seq }) => asked(seq))];
       // What a client asks it sends again until it is answered: only the answer is worth a wait for the disk.
       const result = await store.append(
         thread,
-        matches.length === 0 ? { ...batch, flush: "later" } : { ...batch, matches },
+        marked.length === 0 ? { ...batch, flush: "later" } : { ...batch, matches, jobs },
       );
-      if (result.kind === "appended" && matches.length > 0) held.marks.clear();
+      if (result.kind === "appended" && marked.length > 0) held.marks.clear();
       return result;
     },
   };
@@ -131,14 +142,15 @@ function claimed<M extends object>(
   beat.unref();
   return {
     thread: entry.session as unknown as OpenThread<M>,
-    mark: (id, match) => void entry.marks.set(id, match),
+    mark: (id, mark) => void entry.marks.set(id, mark),
+    writer: (deps) => ({ ...deps, store, lease, runId: null }),
     async view() {
       const head = await store.head(thread);
-      if (head === undefined) return { hidden: true, edited: true };
+      if (head === undefined) return { hidden: true, erased: true, added: true };
       if (!entry.erased) entry.erased = await hasErased(store, thread, [entry.searched + 1, head.version]);
       entry.searched = head.version;
       const hidden = head.compaction !== null || head.prunes.length > 0;
-      return { hidden, edited: entry.erased || head.evidence.length > 0 };
+      return { hidden, erased: entry.erased, added: head.evidence.length > 0 };
     },
     async release() {
       if (entry.lease !== lease) return;
