@@ -5,13 +5,16 @@
 import { PalimpsestError } from "@palimpsest/core/errors";
 import { signaturesOf } from "@palimpsest/core/internal/message";
 import { readUsage } from "palimpsest/internal/models";
-import type { ThreadPrompt } from "palimpsest/session";
+import { commit } from "palimpsest/internal/threads";
+import type { OpenThread, PromptRequest, ThreadPrompt } from "palimpsest/session";
 import { problemOf } from "../http/problem.ts";
 import { addEvidence, learningFrom } from "./evidence.ts";
 import { askFor, type Engaged, type Exchange } from "./exchange.ts";
+import type { Begun, Held, NamedAnswer } from "./held.ts";
 import { chainOf } from "./matching/chain.ts";
 import { isViewSent, lengthRule, type ViewChanges } from "./policy.ts";
-import type { AnswerReader, VendorFailure } from "./vendor.ts";
+import { summaryText } from "./threads/summary.ts";
+import { type AnswerReader, paramIn, type ReadAnswer, type VendorFailure } from "./vendor.ts";
 import { createFlight, type Flight } from "./wire/flight.ts";
 import { type UpstreamAnswer, UpstreamError } from "./wire/upstream.ts";
 
@@ -20,25 +23,66 @@ export async function answerThrough<M extends object>(
   engaged: Engaged<M>,
   flightKey: string,
 ): Promise<void> {
-  const { call, deps } = exchange;
-  const flight = createFlight();
-  flight.attach(call.client);
-  deps.flights.set(flightKey, flight);
+  const { call, deps, held } = exchange;
+  const flight = held?.lasts === "forever" ? createFlight("forever") : createFlight();
+  let named: NamedAnswer | null = null;
   try {
-    await askUntilItFits(exchange, engaged, flight);
+    named = held === null ? null : await held.begin({ ...(await begunOf(exchange, engaged)), flight });
+    if (named?.client !== "later") flight.attach(call.client);
+    deps.flights.set(flightKey, flight);
+    await askUntilItFits(exchange, { ...engaged, named }, flight);
   } catch (error) {
+    if (named === null) flight.attach(call.client);
+    await keepReceipt(exchange, { ...engaged, named }, { answer: null, failure: error });
     await engaged.thread.held.release();
     await fail(exchange, flight, error);
   } finally {
+    named?.end();
     if (deps.flights.get(flightKey) === flight) deps.flights.delete(flightKey);
     await engaged.thread.held.release();
   }
 }
 
+/** A thread that is held for the request, and what its answer is called; null: as the provider calls it. */
+type Answering<M extends object> = Engaged<M> & { readonly named: NamedAnswer | null };
+
+async function begunOf<M extends object>(
+  { call }: Exchange<M>,
+  { thread: { id }, asking, state }: Engaged<M>,
+): Promise<Omit<Begun, "flight">> {
+  const head = await call.threads.store.head(id);
+  return { threadId: id, seq: head?.version ?? 0, hash: asking.places.at(-1)?.hash ?? state.hash };
+}
+
+/** An answer that is ours alone. */
+export async function answerInstead<M extends object>(
+  exchange: Exchange<M>,
+  engaged: Engaged<M>,
+  instead: NonNullable<Held["instead"]>,
+): Promise<void> {
+  const { held } = engaged.thread;
+  try {
+    await instead(await begunOf(exchange, engaged), held.thread as unknown as OpenThread<object>);
+  } finally {
+    await held.release();
+  }
+}
+
+/** What is kept of an answer so that it can be given again. What fails is left out: the answer itself is in the log. */
+async function keepReceipt<M extends object>(
+  { call }: Exchange<M>,
+  { thread: { held }, named }: Answering<M>,
+  { answer, failure }: { readonly answer: ReadAnswer<unknown> | null; readonly failure: unknown },
+): Promise<void> {
+  const event = named?.receipt(answer, failure) ?? null;
+  if (event === null) return;
+  await commit(held.writer(call.threads), [{ kind: "event", event }]).catch(() => {});
+}
+
 /** Refusals for length that are answered by a shorter prompt. */
 const MOST_ATTEMPTS = 4;
 
-async function askUntilItFits<M extends object>(exchange: Exchange<M>, engaged: Engaged<M>, flight: Flight) {
+async function askUntilItFits<M extends object>(exchange: Exchange<M>, engaged: Answering<M>, flight: Flight) {
   const { vendor, policy } = exchange;
   const { thread } = engaged.thread.held;
   for (let attempt = 1, added: number | null = null; ; attempt += 1) {
@@ -46,7 +90,8 @@ async function askUntilItFits<M extends object>(exchange: Exchange<M>, engaged: 
     // What this very request hides may matter to it.
     if (attempt === 1 && prompt.counted !== null) added = await addEvidence(exchange, engaged);
     if (attempt === 1 && added !== null) prompt = await promptNow(exchange, engaged, flight.abandoned);
-    const answer = await askFor(exchange, prompt.messages, flight.abandoned);
+    const asked = await askFor(exchange, prompt.messages, flight.abandoned);
+    const answer = await named(exchange, engaged, { answer: asked, prompt });
     const isStream = /text\/event-stream/i.test(String(answer.headers["content-type"] ?? ""));
     const passage: Passage<M> = { reader: vendor.reader(isStream ? "stream" : "whole"), answer, prompt };
     const refusal = answer.status >= 400 ? await refusalIn(answer) : isStream ? await firstWords(passage) : null;
@@ -55,6 +100,7 @@ async function askUntilItFits<M extends object>(exchange: Exchange<M>, engaged: 
     const headers = { ...answer.headers, ...exchange.call.own, ...headersOf(exchange, engaged, { ...prompt, added }) };
     const begun = refusal?.bytes ?? [];
     if (answer.status >= 400) {
+      await keepReceipt(exchange, engaged, { answer: null, failure: refusal?.error });
       await engaged.thread.held.release();
       return handOver(flight, { status: answer.status, headers, pieces: begun });
     }
@@ -62,6 +108,19 @@ async function askUntilItFits<M extends object>(exchange: Exchange<M>, engaged: 
       ? streamThrough(exchange, engaged, { ...passage, flight, headers, begun })
       : wholeThrough(exchange, engaged, { ...passage, flight, headers });
   }
+}
+
+/** Under the name that it is asked for by again, and with the compaction that the client has asked for. */
+async function named<M extends object>(
+  { call, held }: Exchange<M>,
+  { thread, named: own }: Answering<M>,
+  { answer, prompt }: Pick<Passage<M>, "answer" | "prompt">,
+): Promise<UpstreamAnswer> {
+  if (own === null || answer.status >= 400) return answer;
+  const { counted } = prompt;
+  const isTold = held?.threshold != null && counted?.outcome?.kind === "compacted";
+  const text = isTold ? await summaryText(call.threads.store, thread.id) : null;
+  return own.rewrite(answer, text === null ? null : { text, seq: counted!.version });
 }
 
 /** What is sent: null for the messages as the client wrote them. */
@@ -89,16 +148,19 @@ async function promptNow<M extends object>(
   { thread: { held } }: Engaged<M>,
   signal: AbortSignal,
 ): Promise<Sent<M>> {
-  const { request, policy } = exchange;
+  const { request, policy, held: asked } = exchange;
   const { system, tools } = request;
   try {
-    const counted = await held.thread.prompt({ fixed: { system, tools }, signal });
+    const counted = await countedNow(held.thread, { fixed: { system, tools }, signal }, asked?.threshold ?? null);
     const passed = { messages: null, counted, as: hidesSome(counted) ? "whole" : "view", view: VERBATIM } as const;
     if (policy.mode !== "on") return passed;
     const view = await held.view();
-    const isOurs = isViewSent(policy, view) || (!view.hidden && hasDropped(exchange, counted.messages));
+    const isOurs =
+      asked?.place != null || isViewSent(policy, view) || (!view.hidden && hasDropped(exchange, counted.messages));
     return isOurs ? { messages: counted.messages, counted, as: "view", view } : passed;
   } catch (error) {
+    // What the client wrote is not the whole conversation: sent alone it would be answered as one.
+    if (asked?.place != null) throw error;
     // Nothing smaller fits: the provider says so in its own words.
     if (PalimpsestError.isInstance(error)) return { messages: null, counted: null, as: "whole", view: VERBATIM };
     throw error;
@@ -107,6 +169,19 @@ async function promptNow<M extends object>(
 
 function hidesSome<M>({ sources }: ThreadPrompt<M>): boolean {
   return sources.includes("summary");
+}
+
+/** Compacted at the policy's trigger, and at the client's. */
+async function countedNow<M extends object>(
+  thread: OpenThread<M>,
+  request: PromptRequest,
+  threshold: number | null,
+): Promise<ThreadPrompt<M>> {
+  const counted = await thread.prompt(request);
+  if (threshold === null || counted.count.tokens <= threshold || counted.outcome?.kind === "compacted") return counted;
+  const { signal } = request;
+  const outcome = await thread.compact(signal === undefined ? {} : { signal });
+  return outcome.kind === "compacted" ? { ...(await thread.prompt(request)), outcome } : counted;
 }
 
 interface Passage<M> {
@@ -148,7 +223,7 @@ interface Through<M> extends Passage<M> {
 
 async function streamThrough<M extends object>(
   exchange: Exchange<M>,
-  engaged: Engaged<M>,
+  engaged: Answering<M>,
   { reader, answer, prompt, flight, headers, begun }: Through<M> & { readonly begun: readonly Uint8Array[] },
 ): Promise<void> {
   flight.head(answer.status, headers);
@@ -174,7 +249,7 @@ async function streamThrough<M extends object>(
 
 async function wholeThrough<M extends object>(
   exchange: Exchange<M>,
-  engaged: Engaged<M>,
+  engaged: Answering<M>,
   { reader, answer, prompt, flight, headers }: Through<M>,
 ): Promise<void> {
   const pieces: Uint8Array[] = [];
@@ -205,17 +280,18 @@ type Heard<M> = Pick<Passage<M>, "reader" | "prompt">;
 
 async function writeAnswer<M extends object>(
   exchange: Exchange<M>,
-  engaged: Engaged<M>,
+  engaged: Answering<M>,
   heard: Heard<M>,
 ): Promise<void> {
   await appendAnswer(exchange, engaged, heard);
+  await keepReceipt(exchange, engaged, { answer: heard.reader.answer(), failure: null });
   await engaged.thread.held.release();
 }
 
 /** In one append: the answer, its usage, and what the conversation is known by from here on. What fails is left out. */
 async function appendAnswer<M extends object>(
   exchange: Exchange<M>,
-  engaged: Engaged<M>,
+  engaged: Answering<M>,
   { reader, prompt }: Heard<M>,
 ): Promise<void> {
   const { call, vendor } = exchange;
@@ -231,7 +307,7 @@ async function appendAnswer<M extends object>(
   const origin = isWhole ? (prompt.as === "view" ? {} : { origin: "import" as const }) : { origin: "aborted" as const };
   try {
     const [place] = chainOf([answer.message], { shape, secret, from: state }).places;
-    const id = call.threads.ids();
+    const id = engaged.named?.id ?? call.threads.ids();
     const { jobs, queued } = await learningFrom(exchange, engaged);
     held.mark(id, { match: { hash: place!.hash, answer: place!.answer ?? "", group, fixed }, jobs });
     if (usage !== null && prompt.as === "view") await held.thread.report(usage);
@@ -296,6 +372,6 @@ async function fail<M extends object>({ vendor, call }: Exchange<M>, flight: Fli
 
 function failureOf(error: unknown): VendorFailure {
   if (error instanceof UpstreamError) return { status: 502, code: "unreachable", message: error.message };
-  const { status, code, message } = problemOf(error);
-  return { status, code, message };
+  const { status, code, message, details } = problemOf(error);
+  return { status, code, message, param: paramIn(details) };
 }

@@ -3,6 +3,7 @@ import type { Memory } from "palimpsest";
 import type { ConfigFile } from "palimpsest/config";
 import type { CompatibleRequest } from "../server/app.ts";
 import type { FrontMemory } from "./matching/front-memory.ts";
+import type { LiveResponses } from "./openai-responses/live-responses.ts";
 import type { OpenThreads } from "./threads/open-threads.ts";
 import type { Client } from "./wire/client.ts";
 import type { Flight } from "./wire/flight.ts";
@@ -17,6 +18,8 @@ export interface CompatibleDeps {
   readonly secret: () => Promise<Uint8Array>;
   readonly open: OpenThreads;
   readonly fronts: FrontMemory;
+  /** Responses that their clients can ask for again. */
+  readonly responses: LiveResponses;
   /** Answers under way, by what was asked. */
   readonly flights: Map<string, Flight>;
   /** What is remembered of users, and the queue that learns; null where the configuration turns memory off. */

@@ -5,13 +5,14 @@
  */
 import { PalimpsestError } from "@palimpsest/core/errors";
 import { ProblemError } from "../http/problem.ts";
-import { answerThrough } from "./answering.ts";
+import { answerInstead, answerThrough } from "./answering.ts";
 import type { CompatibleCall, CompatibleDeps } from "./call.ts";
 import { questionIn } from "./evidence.ts";
 import { askFor, askingOf, type Engaged, type Exchange, readExchange, storeOf } from "./exchange.ts";
 import { fittingMessages } from "./fitting.ts";
 import { lengthRule } from "./policy.ts";
 import { askTarget, relay } from "./relay.ts";
+import { claimPlace } from "./threads/at-place.ts";
 import { claimMatch } from "./threads/claim.ts";
 import { findMatch } from "./threads/find.ts";
 import type { Vendor } from "./vendor.ts";
@@ -28,15 +29,31 @@ export async function converse<M extends object>(
     const place = { vendor, target, path: vendor.path };
     return relay(call, await askTarget(call, place, { body: sent, signal: call.client.left }), PASSED);
   }
-  const { exchange } = read;
+  return converseWith(await heldOf(read.exchange));
+}
+
+/** An exchange that was read, whatever it says of what is held. */
+export async function converseWith<M extends object>(exchange: Exchange<M>): Promise<void> {
+  const { call, deps } = exchange;
   if (exchange.policy.mode === "off" || exchange.request.reference !== null || call.threads.store.matches === undefined)
     return pass(exchange);
   const flightKey = flightOf(exchange);
   const flying = deps.flights.get(flightKey);
   if (flying !== undefined && isRetry(call.headers) && !flying.isHeard()) return flying.attach(asJoined(call.client));
   const engaged = await engage(exchange).catch(orUnstored);
+  if (engaged === null && exchange.held?.place != null)
+    throw new ProblemError(503, "store-silent", "the conversation can't be read at the moment: try again");
   if (engaged === null) return pass(exchange);
+  if (exchange.held?.instead != null) return answerInstead(exchange, engaged, exchange.held.instead);
   return answerThrough(exchange, engaged, flightKey);
+}
+
+/** Served from the log where all is kept; else it is for the vendor, as it came. */
+async function heldOf<M extends object>(exchange: Exchange<M>): Promise<Exchange<M>> {
+  const { vendor, policy, target, call } = exchange;
+  if (vendor.hold === undefined || policy.mode !== "on" || call.threads.store.matches === undefined) return exchange;
+  // Whoever wants the vendor's own ways gets them where the vendor is asked.
+  return policy.compaction === "native" && target.way === "raw" ? exchange : vendor.hold(exchange);
 }
 
 const PASSED = { "x-palimpsest-match": "passed", "x-palimpsest-view": "verbatim" };
@@ -55,9 +72,11 @@ async function engage<M extends object>(exchange: Exchange<M>): Promise<Engaged<
   const { shape } = vendor;
   const { store, claim } = storeOf(exchange);
   const { asking, state } = await askingOf(exchange);
-  const match = await findMatch(store, asking);
-  if (match.kind === "passed") return null;
-  const thread = await claimMatch<M>(match, { deps: { ...call.threads, store }, asking, claim });
+  const claiming = { deps: { ...call.threads, store }, asking, claim };
+  const place = exchange.held?.place ?? null;
+  const match = place === null ? await findMatch(store, asking) : null;
+  if (match?.kind === "passed") return null;
+  const thread = match === null ? await claimPlace<M>(place!, claiming) : await claimMatch<M>(match, claiming);
   if (thread === null) return null;
   try {
     const rest = exchange.request.messages.slice(thread.known);

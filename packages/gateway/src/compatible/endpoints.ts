@@ -4,8 +4,10 @@ import { ProblemError } from "../http/problem.ts";
 import type { Compatible } from "../server/app.ts";
 import type { CompatibleDeps } from "./call.ts";
 import { frontMemory } from "./matching/front-memory.ts";
+import { liveResponses } from "./openai-responses/live-responses.ts";
 import { serve, vendorFailure } from "./serve.ts";
 import { openThreads } from "./threads/open-threads.ts";
+import { paramIn } from "./vendor.ts";
 import { type Client, nodeClient, webClient } from "./wire/client.ts";
 import { UpstreamError } from "./wire/upstream.ts";
 
@@ -26,6 +28,7 @@ export function compatibleEndpoints({ ids, ...options }: EndpointOptions): Compa
     open,
     fronts: frontMemory(),
     flights: new Map(),
+    responses: liveResponses(),
     silenceMs: SILENCE_MS,
   };
   return {
@@ -40,11 +43,15 @@ export function compatibleEndpoints({ ids, ...options }: EndpointOptions): Compa
       // What the server is told so that it writes nothing more; the status is for the log.
       return new Response(null, { status: status(), headers: { "x-hono-already-sent": "true" } });
     },
-    refuse(path, headers, { status, code, message, headers: more }) {
-      const body = vendorFailure(path.slice("/v1".length), headers, { status, code, message });
+    refuse(path, headers, { status, code, message, details, headers: more }) {
+      const failure = { status, code, message, param: paramIn(details) };
+      const body = vendorFailure(path.slice("/v1".length), headers, failure);
       return Response.json(body, { status, ...(more !== undefined && { headers: more }) });
     },
-    close: () => open.close(),
+    async close() {
+      deps.responses.close();
+      await open.close();
+    },
   };
 }
 

@@ -6,7 +6,8 @@ import type { CompatibleCall, CompatibleDeps } from "./call.ts";
 import { convertedAnswer } from "./converted/answer.ts";
 import type { Question } from "./evidence.ts";
 import { groupOf, isSideCall } from "./groups.ts";
-import { type ChainState, keyed } from "./matching/chain.ts";
+import type { Held } from "./held.ts";
+import { type ChainState, chainOf, keyed, START } from "./matching/chain.ts";
 import type { Reading } from "./matching/front-memory.ts";
 import { type ProviderKey, type Target, targetOf } from "./models.ts";
 import { lengthRule, type Policy, policyOf } from "./policy.ts";
@@ -31,6 +32,8 @@ export interface Exchange<M extends object> {
   readonly request: VendorRequest<M>;
   readonly target: Target;
   readonly policy: Policy;
+  /** What it says of a conversation that is held for it; null: nothing. */
+  readonly held: Held | null;
 }
 
 export interface Engaged<M extends object> {
@@ -77,6 +80,7 @@ export async function readExchange<M extends object>(
     request,
     target,
     policy,
+    held: null,
   };
   return { kind: "exchange", exchange };
 }
@@ -124,19 +128,37 @@ export function askFor<M extends object>(
   messages: readonly M[] | null,
   signal: AbortSignal,
 ): Promise<UpstreamAnswer> {
-  const { call, vendor, bytes, request, target } = exchange;
+  const { call, vendor, bytes, request, target, held } = exchange;
   if (target.way === "converted") return convertedAnswer(exchange, messages ?? request.messages, signal);
   const written = messages === null ? undefined : vendor.write({ request, messages });
-  const body = requestBytes(bytes, { model: request.model, target, field: vendor.field, messages: written });
+  const body = requestBytes(bytes, {
+    model: request.model,
+    target,
+    field: vendor.field,
+    messages: written,
+    without: held?.withheld ?? [],
+  });
   return askTarget(call, { vendor, target, path: vendor.path }, { body, signal });
 }
 
 /** What the request is known by. */
-export async function askingOf<M extends object>({ call, deps, vendor, body, reading, request, policy }: Exchange<M>) {
+export async function askingOf<M extends object>({
+  call,
+  deps,
+  vendor,
+  body,
+  reading,
+  request,
+  policy,
+  held,
+}: Exchange<M>) {
   const { shape } = vendor;
   const { messages, system, tools } = request;
   const secret = Buffer.from(await deps.secret());
-  const { places, state } = reading.chain(request, secret);
+  // What the client wrote is not all of it, or not only messages.
+  const from = held?.place?.state ?? (held?.instead == null ? undefined : START);
+  const { places, state } =
+    from === undefined ? reading.chain(request, secret) : chainOf(messages, { shape, secret, from });
   const group = groupOf(call.headers, body);
   const answers = places.filter(({ answer }) => answer !== null).length;
   const asking: Asking<M> = {

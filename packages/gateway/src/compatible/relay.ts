@@ -4,7 +4,7 @@ import { ProblemError } from "../http/problem.ts";
 import type { CompatibleCall } from "./call.ts";
 import type { Target } from "./models.ts";
 import type { Vendor } from "./vendor.ts";
-import { fieldSpans, spliced } from "./wire/raw-json.ts";
+import { fieldSpans, spliced, withoutFields } from "./wire/raw-json.ts";
 import { askUpstream, forwardedHeaders, type UpstreamAnswer } from "./wire/upstream.ts";
 
 export async function relay(
@@ -52,13 +52,26 @@ export function askTarget(
 /** The body with the provider's name of the model, and with other messages where they are given. */
 export function requestBytes(
   bytes: Buffer,
-  changes: { readonly model: string; readonly target: Target; readonly field: string; readonly messages?: unknown },
+  changes: {
+    readonly model: string;
+    readonly target: Target;
+    readonly field: string;
+    readonly messages?: unknown;
+    readonly without?: readonly string[];
+  },
 ): Buffer {
-  const { model, target, field, messages } = changes;
-  if (model === target.model && messages === undefined) return bytes;
-  const spans = fieldSpans(bytes);
-  return spliced(bytes, [
+  const { model, target, field, messages, without = [] } = changes;
+  const kept = withoutFields(bytes, without);
+  if (model === target.model && messages === undefined) return kept;
+  const spans = fieldSpans(kept);
+  const written = spans.get(field);
+  const text = JSON.stringify(messages);
+  // Whoever names a conversation may have nothing to add to it: then the field isn't there yet.
+  const place = written ?? { start: spans.get("model")!.end, end: spans.get("model")!.end };
+  return spliced(kept, [
     ...(model === target.model ? [] : [{ ...spans.get("model")!, text: JSON.stringify(target.model) }]),
-    ...(messages === undefined ? [] : [{ ...spans.get(field)!, text: JSON.stringify(messages) }]),
+    ...(messages === undefined
+      ? []
+      : [{ ...place, text: written === undefined ? `,${JSON.stringify(field)}:${text}` : text }]),
   ]);
 }

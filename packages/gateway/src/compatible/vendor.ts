@@ -4,6 +4,7 @@
  */
 import type { Shape } from "@palimpsest/core/message";
 import type { AnswerWriter } from "./converted/pieces.ts";
+import type { Exchange } from "./exchange.ts";
 import type { Checked } from "./wire/read-items.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -37,6 +38,11 @@ export interface Vendor<M extends object> {
   /** The same in a stream that has begun. */
   streamFailure(failure: VendorFailure): string;
   counted(tokens: number): unknown;
+  /**
+   * The same exchange with what it says of conversations that the vendor's own server would hold, found in the log; as it
+   * is where it says nothing, or names what only the vendor knows. Absent: the vendor holds nothing. Throws a refusal.
+   */
+  hold?(exchange: Exchange<M>): Promise<Exchange<M>>;
 }
 
 export interface WriterOptions {
@@ -89,6 +95,12 @@ export interface VendorFailure {
   readonly code: string;
   readonly message: string;
   readonly param?: string | null;
+}
+
+/** The parameter that a refusal is about, where it says so. */
+export function paramIn(details: unknown): string | null {
+  const param = (details as { readonly param?: unknown } | undefined)?.param;
+  return typeof param === "string" ? param : null;
 }
 
 /** What every protocol has. */

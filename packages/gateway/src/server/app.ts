@@ -59,6 +59,7 @@ export interface CompatibleRequest {
   readonly caller: Caller;
   /** Of the caller's user. */
   readonly threads: ThreadDeps;
+  readonly home: Home;
   readonly providerKey: string | null;
   readonly meter: Meter;
   /** Headers of ours that every answer has. */
@@ -96,6 +97,7 @@ export function createApp(deps: AppDeps): App {
         body: () => readBytes(c.env.incoming ?? c.req.raw.body ?? [], headers.get("content-length"), deps.bodyBytes),
         caller: caller!,
         threads: { ...home, store: measuredStore(home.store, deps.metrics.store) },
+        home,
         providerKey: deps.providerKeyOf(headers),
         meter: meterOf(caller),
         own: { ...SAFE, "x-request-id": request },

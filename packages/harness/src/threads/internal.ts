@@ -7,4 +7,5 @@ export {
   type NamedConversation,
   writeWhereItStands,
 } from "./continue-thread.ts";
+export { currentThread } from "./current-thread.ts";
 export { commit } from "./writer.ts";

@@ -63,6 +63,11 @@ export function match(request: Request, { candidates, run, named, groupThread }:
   return { kind: "new", parent: groupThread };
 }
 
+/** From a place in a thread that the client has named: all of its messages come after it. */
+export function goOn(request: Request, candidate: Candidate): Extract<Match, { readonly thread: string }> {
+  return joining(request, { candidate, depth: 0, more: unanswered(request, candidate, 0) });
+}
+
 interface Hit {
   readonly candidate: Candidate;
   /** How many of the request's messages stand up to the answer. */
@@ -72,7 +77,7 @@ interface Hit {
 }
 
 /** How to go on with a thread that has been found. */
-function joining(request: Request, { candidate, depth, more }: Hit): Match {
+function joining(request: Request, { candidate, depth, more }: Hit): Extract<Match, { readonly thread: string }> {
   const { threadId: thread, seq, state } = candidate;
   if (more === null || state === "busy") return { kind: "forked", thread, at: seq, known: depth };
   const known = Math.min(depth + more, request.places.length);

@@ -1,19 +1,14 @@
 /** OpenAI's Responses API: its requests, its errors. How its answers are read is in `answer.ts`. */
-import {
-  type ResponsesItem,
-  type ResponsesMessage,
-  responsesItems,
-  responsesTurns,
-  type Shape,
-  shapeOf,
-} from "@palimpsest/core/message";
+import { type ResponsesItem, type ResponsesMessage, responsesItems, responsesTurns } from "@palimpsest/core/message";
 import { openaiFailure } from "../openai-failure.ts";
 import { common, type Fields, listIn, numberIn, type ReadRequest, type Vendor } from "../vendor.ts";
 import { type Checked, readItems } from "../wire/read-items.ts";
 import { responsesReader } from "./answer.ts";
+import { holdResponses } from "./hold.ts";
+import { responsesShape } from "./shape.ts";
 import { responsesWriter } from "./writer.ts";
 
-const shape = shapeOf("openai-responses") as Shape<ResponsesMessage>;
+const shape = responsesShape;
 
 export const openaiResponses: Vendor<ResponsesMessage> = {
   name: "openai-responses",
@@ -29,6 +24,7 @@ export const openaiResponses: Vendor<ResponsesMessage> = {
   reader: responsesReader,
   thinks: () => false,
   writer: responsesWriter,
+  hold: holdResponses,
   failure: openaiFailure,
   streamFailure: ({ code, message, param = null }) =>
     `event: error\ndata: ${JSON.stringify({ type: "error", code, message, param, sequence_number: 0 })}\n\n`,

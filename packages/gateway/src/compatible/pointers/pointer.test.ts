@@ -7,11 +7,12 @@ import { findPointed, isSigned, readPointer, signPointer } from "./pointer.ts";
 
 const SIGNING = { secret: "s3cret", kind: "response" };
 const THREAD = { id: "c-1.a_B", user: "ada", createdAt: "2026-01-01T00:00:00.000Z" };
-const PLACE = { seq: 1295, salt: "x9" };
+const PLACE = { seq: 1295, salt: "x-9_" };
 
 test("a pointer says its place and is what an id may be made of", () => {
   const token = signPointer(THREAD, PLACE, SIGNING);
-  assert.match(token, /^[\w-]+$/);
+  assert.match(token, /^[\w.-]+$/);
+  assert.equal(encodeURIComponent(token), token);
   assert.deepEqual(readPointer(token), { ...PLACE, threadId: THREAD.id });
   assert.ok(isSigned(token, THREAD, SIGNING));
   assert.notEqual(token, signPointer(THREAD, { ...PLACE, salt: "x8" }, SIGNING));

@@ -12,7 +12,7 @@ export interface Pointer {
   readonly threadId: string;
   /** 0: the thread as a whole. */
   readonly seq: number;
-  /** Tells two ids of one place apart; letters and digits. */
+  /** Tells two ids of one place apart, or says what else is known there; letters, digits, `-` and `_`. */
   readonly salt: string;
 }
 
@@ -26,20 +26,19 @@ export interface Signing {
 
 type SignedThread = Pick<ThreadHeader, "id" | "user" | "createdAt">;
 
-/** Letters, digits, `-` and `_`. */
+/** Of characters that stand in a URL as they are: letters, digits, `-`, `_` and `.`. */
 export function signPointer(
   thread: SignedThread,
   { seq, salt }: Pick<Pointer, "seq" | "salt">,
   signing: Signing,
 ): string {
-  const body = Buffer.from([seq.toString(36), salt, thread.id].join(" ")).toString("base64url");
+  const body = [seq.toString(36), salt, thread.id].join(".");
   return signatureOf(body, thread, signing) + body;
 }
 
 /** What it says, without any proof of it; null: nothing that we wrote. */
 export function readPointer(token: string): Pointer | null {
-  const text = Buffer.from(token.slice(SIGNATURE_LENGTH), "base64url").toString();
-  const [, seq, salt, threadId] = /^([0-9a-z]{1,10}) ([0-9A-Za-z]*) ([^ ]+)$/.exec(text) ?? [];
+  const [, seq, salt, threadId] = /^[\w-]{22}([0-9a-z]{1,10})\.([\w-]*)\.([\w.-]+)$/.exec(token) ?? [];
   return seq === undefined ? null : { threadId: threadId!, seq: Number.parseInt(seq, 36), salt: salt! };
 }
 

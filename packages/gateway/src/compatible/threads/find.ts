@@ -34,7 +34,10 @@ const MOST_ALIKE = 8;
 const FIRST_PLACES = 4;
 const PLACES = 256;
 
-async function deepestRows<M>({ matches }: MatchingStore, { places, named }: Asking<M>): Promise<readonly MatchRow[]> {
+export async function deepestRows<M>(
+  { matches }: MatchingStore,
+  { places, named }: Asking<M>,
+): Promise<readonly MatchRow[]> {
   let asked: string[] = [];
   let most = FIRST_PLACES;
   for (let at = places.length - 1; at >= 0; at -= 1) {
@@ -49,7 +52,11 @@ async function deepestRows<M>({ matches }: MatchingStore, { places, named }: Ask
   return [];
 }
 
-async function candidateOf<M extends object>(store: Store, asking: Asking<M>, row: MatchRow): Promise<Candidate> {
+export async function candidateOf<M extends object>(
+  store: Store,
+  asking: Asking<M>,
+  row: MatchRow,
+): Promise<Candidate> {
   const { messages, shape } = asking;
   const depth = depthOf(asking, row.hash) ?? 0;
   const from: ChainState = { hash: row.hash, pending: [], calls: shape.calls(messages[depth - 1]!) };

@@ -5,8 +5,9 @@
 import type { Client } from "./client.ts";
 
 export interface Flight {
-  /** Aborts when nobody is left to hear the answer. */
+  /** Aborts when nobody is left to hear the answer, or it is given up. */
   readonly abandoned: AbortSignal;
+  abandon(): void;
   head(status: number, headers: Readonly<Record<string, string | string[]>>): void;
   hasHead(): boolean;
   write(bytes: Uint8Array): Promise<void>;
@@ -19,7 +20,8 @@ export interface Flight {
 /** How long an answer goes on that nobody hears. */
 const GRACE_MS = 5_000;
 
-export function createFlight(graceMs = GRACE_MS): Flight {
+/** `forever`: it goes on to its end, whoever hears it. */
+export function createFlight(graceMs: number | "forever" = GRACE_MS): Flight {
   const abandoned = new AbortController();
   const clients = new Set<Client>();
   const pieces: Uint8Array[] = [];
@@ -28,7 +30,7 @@ export function createFlight(graceMs = GRACE_MS): Flight {
   let timer: NodeJS.Timeout | null = null;
   const leave = (client: Client): void => {
     clients.delete(client);
-    if (clients.size > 0 || state !== "open") return;
+    if (clients.size > 0 || state !== "open" || graceMs === "forever") return;
     timer = setTimeout(() => abandoned.abort(), graceMs);
     timer.unref();
   };
@@ -38,6 +40,7 @@ export function createFlight(graceMs = GRACE_MS): Flight {
   };
   return {
     abandoned: abandoned.signal,
+    abandon: () => abandoned.abort(),
     head(status, headers) {
       begun = [status, headers];
       for (const client of clients) client.head(status, headers);

@@ -1,0 +1,64 @@
+/**
+ * What a request says of a conversation that its vendor's own server would hold: where it goes on, what of it is answered
+ * here and never handed on, and what its answer is called. A vendor's folder reads it; the exchange acts on it.
+ */
+import type { EventRecord } from "@palimpsest/core/log";
+import type { OpenThread } from "palimpsest/session";
+import type { ChainState } from "./matching/chain.ts";
+import type { ReadAnswer } from "./vendor.ts";
+import type { Flight } from "./wire/flight.ts";
+import type { UpstreamAnswer } from "./wire/upstream.ts";
+
+/** A place in a thread of the caller's. */
+export interface HeldPlace {
+  readonly threadId: string;
+  /** The last record that the request goes on from. */
+  readonly seq: number;
+  /** What the conversation is known by there. */
+  readonly state: ChainState;
+  /** Where the thread has gone on since, or somebody else writes to it: a fork, or this refusal. */
+  readonly otherwise: "fork" | Error;
+}
+
+export interface Held {
+  /** Null: the messages say where it goes on. */
+  readonly place: HeldPlace | null;
+  /** Fields of the body that only concern what is held. */
+  readonly withheld: readonly string[];
+  /** More tokens than this are compacted before the provider is asked; null: as configured. */
+  readonly threshold: number | null;
+  /** `forever`: its answer is made to the end, whoever hears it. */
+  readonly lasts: "while-heard" | "forever";
+  /** Answers without asking the provider; null: it is asked. */
+  readonly instead: ((begun: Omit<Begun, "flight">, thread: OpenThread<object>) => Promise<void>) | null;
+  /** Once its words are written: what its answer is called, and what becomes of it. */
+  begin(begun: Begun): Promise<NamedAnswer>;
+}
+
+export interface Begun {
+  readonly threadId: string;
+  /** Where the log ends, with the request's words. */
+  readonly seq: number;
+  /** What the conversation is known by there. */
+  readonly hash: string;
+  readonly flight: Flight;
+}
+
+export interface NamedAnswer {
+  /** Of the answer's record. */
+  readonly id: string;
+  /** `later`: the client has its answer already, and hears of the rest when it asks. */
+  readonly client: "now" | "later";
+  /** The answer as its client gets it; `compacted`: where a compaction was made for it. */
+  rewrite(answer: UpstreamAnswer, compaction: HeldCompaction | null): UpstreamAnswer;
+  /** Kept behind the answer, so that it can be given again; null: nothing. */
+  receipt(answer: ReadAnswer<unknown> | null, failure: unknown): EventRecord["event"] | null;
+  /** Nothing more comes. */
+  end(): void;
+}
+
+/** A compaction that was made for this request: its summary, and the place it stands for. */
+interface HeldCompaction {
+  readonly text: string;
+  readonly seq: number;
+}

@@ -1,0 +1,129 @@
+/** What a request says of conversations that OpenAI's server would hold, and what is wrong with it, in OpenAI's codes. Pure. */
+import type { Fields } from "../vendor.ts";
+
+export interface HeldParams {
+  readonly previous: string | null;
+  readonly conversation: string | null;
+  /** `no`: it can't be asked for by its id. */
+  readonly store: "yes" | "no";
+  readonly background: "yes" | "no";
+  /** Tokens; null: the client asks for no compaction. */
+  readonly threshold: number | null;
+  /** Whether it ends with the wish for a compaction instead of a question. */
+  readonly trigger: "yes" | "no";
+}
+
+export interface ParamProblem {
+  readonly kind: "problem";
+  readonly code: string;
+  readonly message: string;
+  readonly param: string;
+}
+
+export type ReadParams = { readonly kind: "params"; readonly params: HeldParams } | ParamProblem;
+
+/** Answered here, and never handed on. */
+export const WITHHELD: readonly string[] = ["previous_response_id", "conversation", "background", "context_management"];
+
+export function readParams(body: Fields): ReadParams {
+  const { previous_response_id: previous, store, background } = body;
+  if (previous != null && body["conversation"] != null)
+    return problem(
+      "mutually_exclusive_parameters",
+      "Mutually exclusive parameters: 'previous_response_id' and 'conversation'. Provide only one of them.",
+      "conversation",
+    );
+  const response = idIn(previous ?? null, "resp", "previous_response_id");
+  if (response.kind === "problem") return response;
+  const conversation = conversationIn(body["conversation"] ?? null);
+  if (conversation.kind === "problem") return conversation;
+  for (const [param, value] of Object.entries({ store, background }))
+    if (value != null && typeof value !== "boolean")
+      return problem("invalid_type", `Invalid type for '${param}': expected a boolean.`, param);
+  if (background === true && store === false)
+    return problem("invalid_value", "'background' needs 'store': its answer is asked for by its id.", "background");
+  const threshold = thresholdIn(body["context_management"] ?? null);
+  if (threshold.kind === "problem") return threshold;
+  const trigger = triggerIn(body["input"]);
+  if (trigger.kind === "problem") return trigger;
+  return {
+    kind: "params",
+    params: {
+      previous: response.id,
+      conversation: conversation.id,
+      store: store === false ? "no" : "yes",
+      background: background === true ? "yes" : "no",
+      threshold: threshold.tokens,
+      trigger: trigger.trigger,
+    },
+  };
+}
+
+/** As a string, or as an object with its id. */
+function conversationIn(value: unknown): ReadId {
+  if (typeof value !== "object" || value === null) return idIn(value, "conv", "conversation");
+  const { id } = value as Fields;
+  if (id === undefined)
+    return problem("missing_required_parameter", "Missing required parameter: 'conversation.id'.", "conversation.id");
+  return idIn(id, "conv", "conversation.id");
+}
+
+type ReadId = { readonly kind: "id"; readonly id: string | null } | ParamProblem;
+
+function idIn(value: unknown, prefix: string, param: string): ReadId {
+  if (value === null) return { kind: "id", id: null };
+  if (typeof value !== "string") return problem("invalid_type", `Invalid type for '${param}': expected an id.`, param);
+  if (value.startsWith(`${prefix}_`)) return { kind: "id", id: value };
+  return problem("invalid_value", `Invalid '${param}': expected an id that begins with '${prefix}'.`, param);
+}
+
+type ReadThreshold = { readonly kind: "threshold"; readonly tokens: number | null } | ParamProblem;
+
+/** Without a number of its own it is as configured. */
+function thresholdIn(value: unknown): ReadThreshold {
+  if (value === null) return { kind: "threshold", tokens: null };
+  if (!Array.isArray(value))
+    return problem("invalid_type", "Invalid type for 'context_management': expected a list.", "context_management");
+  let tokens: number | null = null;
+  for (const [index, entry] of value.entries()) {
+    const at = `context_management[${index}]`;
+    const { type, compact_threshold: given } = (entry ?? {}) as Fields;
+    if (type !== "compaction")
+      return problem("invalid_value", `Invalid value for '${at}.type': expected 'compaction'.`, `${at}.type`);
+    if (given != null && !Number.isInteger(given))
+      return problem(
+        "invalid_type",
+        `Invalid type for '${at}.compact_threshold': expected an integer.`,
+        `${at}.compact_threshold`,
+      );
+    if (given != null && (given as number) < 1)
+      return problem(
+        "integer_below_min_value",
+        `Invalid '${at}.compact_threshold': expected at least 1.`,
+        `${at}.compact_threshold`,
+      );
+    tokens = Math.min(tokens ?? Number.MAX_SAFE_INTEGER, (given as number | null) ?? Number.MAX_SAFE_INTEGER);
+  }
+  return { kind: "threshold", tokens };
+}
+
+type ReadTrigger = { readonly kind: "trigger"; readonly trigger: "yes" | "no" } | ParamProblem;
+
+function triggerIn(input: unknown): ReadTrigger {
+  const items = Array.isArray(input) ? (input as Fields[]) : [];
+  const at = items.findIndex((item) => item?.["type"] === "compaction_trigger");
+  if (at === -1) return { kind: "trigger", trigger: "no" };
+  if (at === items.length - 1) return { kind: "trigger", trigger: "yes" };
+  return problem(
+    "invalid_value",
+    "A 'compaction_trigger' is the last item of the input: nothing may follow it.",
+    `input[${at}]`,
+  );
+}
+
+const problem = (code: string, message: string, param: string): ParamProblem => ({
+  kind: "problem",
+  code,
+  message,
+  param,
+});

@@ -1,0 +1,128 @@
+/** Ids of responses: pointers to where the log stood when the provider was asked. The answer is the record of that id behind it. */
+import type { MessageRecord, ThreadHeader } from "@palimpsest/core/log";
+import type { ResponsesMessage } from "@palimpsest/core/message";
+import type { Store } from "palimpsest/stores";
+import type { HeldPlace } from "../held.ts";
+import { type ChainState, chainOf, type Secret } from "../matching/chain.ts";
+import { findPointed, type Pointer, readPointer, signPointer } from "../pointers/pointer.ts";
+import { responsesShape } from "./shape.ts";
+
+const PREFIX = "resp_";
+const KIND = "response";
+
+/** `hash`: what the conversation is known by there; with it the chain goes on from the answer. */
+export function responseId(
+  header: ThreadHeader,
+  { seq, hash }: { readonly seq: number; readonly hash: string },
+  { secret, unique }: { readonly secret: Secret; readonly unique: string },
+): string {
+  return (
+    PREFIX + signPointer(header, { seq, salt: hash + unique.replaceAll("-", "").slice(0, 8) }, { secret, kind: KIND })
+  );
+}
+
+/** Whether an id could be one of ours at all; those of OpenAI never are. */
+export function isOurId(id: string): boolean {
+  return id.startsWith(PREFIX) && readPointer(id.slice(PREFIX.length)) !== null;
+}
+
+const COMPACTED = "compacted";
+
+/** Of a compaction that was asked for alone: it has no answer, and is gone on from where it stands. */
+export function compactedId(
+  header: ThreadHeader,
+  { seq, hash }: { readonly seq: number; readonly hash: string },
+  secret: Secret,
+): string {
+  return PREFIX + signPointer(header, { seq, salt: hash }, { secret, kind: COMPACTED });
+}
+
+export async function compactedPlaceOf(store: Store, id: string, secret: Secret): Promise<HeldPlace | null> {
+  const pointed = await findPointed(store, id.slice(PREFIX.length), { secret, kind: COMPACTED });
+  if (pointed.kind === "not-found") return null;
+  const { threadId, seq, salt } = pointed.pointer;
+  return { threadId, seq, state: { hash: salt, pending: [], calls: [] }, otherwise: "fork" };
+}
+
+export interface FoundResponse {
+  readonly id: string;
+  readonly pointer: Pointer;
+  readonly header: ThreadHeader;
+  /** Null: there is none, or none yet. */
+  readonly answer: MessageRecord | null;
+  /** Its words were erased. */
+  readonly redacted: boolean;
+  /** What was kept behind it. */
+  readonly receipt: ResponseReceipt | null;
+}
+
+/** What is kept of a response beside its items. */
+export interface ResponseReceipt {
+  readonly type: "response";
+  readonly response: string;
+  readonly status: string;
+  /** Of its last event. */
+  readonly sequence: number;
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly [detail: string]: unknown;
+}
+
+/** How far behind the answer its receipt may stand. */
+const NEAR = 8;
+
+/** Null: there is none of this id for the store's user, or it was deleted. */
+export async function findResponse(store: Store, id: string, secret: Secret): Promise<FoundResponse | null> {
+  if (!isOurId(id)) return null;
+  const pointed = await findPointed(store, id.slice(PREFIX.length), { secret, kind: KIND });
+  if (pointed.kind === "not-found") return null;
+  const { pointer, header, version } = pointed;
+  const { state } = (await store.head(pointer.threadId)) ?? { state: {} };
+  if (deletedIn(state).includes(keyOf(pointer))) return null;
+  const stored = await answerBehind(store, { id, pointer, version });
+  const answer = stored?.record ?? null;
+  const from = answer?.seq ?? pointer.seq;
+  let receipt: ResponseReceipt | null = null;
+  const range = [from + 1, Math.min(version, from + NEAR)] as const;
+  if (range[0] <= range[1])
+    for await (const { record } of store.records(pointer.threadId, { range, kinds: ["event"] })) {
+      const event = record.kind === "event" ? record.event : null;
+      if (event?.type === "response" && event["response"] === id) receipt = event as unknown as ResponseReceipt;
+    }
+  return { id, pointer, header, answer, receipt, redacted: stored?.redacted ?? false };
+}
+
+async function answerBehind(
+  store: Store,
+  { id, pointer, version }: { readonly id: string; readonly pointer: Pointer; readonly version: number },
+): Promise<{ readonly record: MessageRecord; readonly redacted: boolean } | null> {
+  if (version <= pointer.seq) return null;
+  const query = { range: [pointer.seq + 1, version], kinds: ["message"] } as const;
+  for await (const { record, redacted } of store.records(pointer.threadId, query))
+    return record.kind === "message" && record.id === id ? { record, redacted } : null;
+  return null;
+}
+
+/** Where a conversation goes on that names its last response; null: there is no answer to go on from. */
+export function placeAfter({ pointer, answer }: FoundResponse, secret: Secret): HeldPlace | null {
+  if (answer === null) return null;
+  const from: ChainState = { hash: pointer.salt.slice(0, -UNIQUE), pending: [], calls: [] };
+  const message = JSON.parse(answer.body) as ResponsesMessage;
+  const { state } = chainOf([message], { shape: responsesShape, secret, from });
+  return { threadId: pointer.threadId, seq: answer.seq, state, otherwise: "fork" };
+}
+
+const UNIQUE = 8;
+
+const DELETED = "deletedResponses";
+
+/** Responses of a thread that can't be asked for any more; their words stay in its log. */
+function deletedIn(state: Readonly<Record<string, unknown>>): readonly string[] {
+  const keys = state[DELETED];
+  return Array.isArray(keys) ? keys : [];
+}
+
+export function deletedPatch(state: Readonly<Record<string, unknown>>, { pointer }: FoundResponse) {
+  return { [DELETED]: [...deletedIn(state), keyOf(pointer)] };
+}
+
+const keyOf = ({ seq, salt }: Pointer): string => `${seq}.${salt.slice(-UNIQUE)}`;

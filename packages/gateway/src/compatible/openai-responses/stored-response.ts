@@ -1,0 +1,63 @@
+/** A response as the log has it. */
+import type { MessageRecord, UsageRecord } from "@palimpsest/core/log";
+import { type ResponsesItem, type ResponsesMessage, responsesItems } from "@palimpsest/core/message";
+import type { Store } from "palimpsest/stores";
+import type { Fields } from "../vendor.ts";
+import type { HeldCall } from "./held-call.ts";
+import type { FoundResponse } from "./response-ids.ts";
+
+export async function storedResponse({ call }: Pick<HeldCall, "call">, found: FoundResponse): Promise<Fields> {
+  const { id, pointer, header, answer, receipt } = found;
+  const { store, ids } = call.threads;
+  const status = receipt?.status ?? (await statusOf(found, { store, owner: ids() }));
+  return {
+    object: "response",
+    created_at: Math.floor(Date.parse(answer?.at ?? header.createdAt) / 1000),
+    status,
+    model: "unknown",
+    error: status === "failed" ? { code: "server_error", message: "it was cut off before it was answered" } : null,
+    incomplete_details: null,
+    instructions: null,
+    metadata: {},
+    parallel_tool_calls: true,
+    temperature: null,
+    tool_choice: "auto",
+    tools: [],
+    top_p: null,
+    usage: answer === null ? null : await usageOf(store, pointer.threadId, answer.seq),
+    ...receipt?.fields,
+    id,
+    output: answer === null ? [] : outputOf(answer),
+  };
+}
+
+/** One without an answer is being made elsewhere, or was when whoever made it stopped. */
+async function statusOf(
+  { answer, pointer }: FoundResponse,
+  { store, owner }: { readonly store: Store; readonly owner: string },
+): Promise<string> {
+  if (answer !== null) return answer.origin === "aborted" ? "incomplete" : "completed";
+  const taken = await store.acquireLease(pointer.threadId, owner, 1000);
+  if (taken.kind === "acquired") await store.releaseLease(taken.lease);
+  return taken.kind === "busy" ? "in_progress" : "failed";
+}
+
+function outputOf({ body }: MessageRecord): readonly ResponsesItem[] {
+  return responsesItems([JSON.parse(body) as ResponsesMessage]);
+}
+
+async function usageOf(store: Store, threadId: string, of: number): Promise<Fields | null> {
+  const range = [of + 1, of + 2] as const;
+  let usage: UsageRecord | null = null;
+  for await (const { record } of store.records(threadId, { range, kinds: ["usage"] }))
+    if (record.kind === "usage" && record.of === of) usage = record;
+  if (usage === null) return null;
+  const { input, output, cacheRead } = usage;
+  return {
+    input_tokens: input,
+    input_tokens_details: { cached_tokens: cacheRead },
+    output_tokens: output,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: input + output,
+  };
+}
