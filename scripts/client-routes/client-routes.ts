@@ -25,6 +25,7 @@ export function clientRoutes(): ReadonlyMap<string, string> {
     runs: null as never,
     after: () => () => {},
     session: null as never,
+    closing: null as never,
     version: "0",
   });
   const { paths } = openApi(routes, { version: "0" }) as {
@@ -54,7 +55,7 @@ function partOf(path: string): string {
 
 const PARTS: ReadonlySet<string> = new Set(["threads", "runs", "chat", "memory"]);
 
-const LOOKING = ["view", "context", "timeline", "requests", "records", "search"];
+const LOOKING = ["view", "window", "lines", "context", "timeline", "requests", "records", "search"];
 const ACTS = ["compact", "undo", "redo", "fork", "pin", "redact", "verify", "approvals", "approve", "runs"];
 const OF_A_THREAD: Readonly<Record<string, string>> = Object.fromEntries([
   ...LOOKING.map((name) => [name, "thread-views"]),

@@ -66,6 +66,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   let state: "open" | "closing" = "open";
   const servers: Listening[] = [];
   const sweeping: Sweeping[] = [];
+  const closing = new AbortController();
   const metrics = createMetrics();
   const agents = createAgents(home, agent);
   const runs = homeRuns({ home, agents, clock, ids, log, after: afterTime });
@@ -98,6 +99,7 @@ export function createGateway(options: GatewayOptions): Gateway {
         agents,
         runs,
         after: afterTime,
+        closing: closing.signal,
         session: { keys: home.store.keys, secret: ownSecret, clock },
         version: ownVersion(),
       }),
@@ -143,6 +145,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
     async close() {
       state = "closing";
+      closing.abort();
       const { gateway } = await home.settings();
       const grace = gateway.shutdown_grace_seconds * 1000;
       // Whoever asks is told that it closes as long as runs go on.

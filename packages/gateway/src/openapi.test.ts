@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type ApiDocument, clientOf, operationsOf } from "../test/api-client.ts";
-import { EXAMPLES, world } from "../test/examples.ts";
+import { ENDLESS, EXAMPLES, world } from "../test/examples.ts";
 
 test("a client made of /openapi.json reads the answers of every operation, and they are what it says", async (t) => {
   const at = await world(t);
@@ -15,7 +15,7 @@ test("a client made of /openapi.json reads the answers of every operation, and t
     const example = EXAMPLES[name];
     assert.ok(example !== undefined, `no example for ${name}`);
     // What makes an undo possible is said in the examples, and tested with them.
-    if (example.before !== undefined) continue;
+    if (example.before !== undefined || name === ENDLESS) continue;
     const isImport = operation.path.endsWith("/threads/{id}/import");
     const filled = await at.filled(operation.path);
     const isAdmin = /^\/(?:api\/keys|metrics)/.test(operation.path) || name.startsWith("PUT /api/skills");

@@ -1,7 +1,7 @@
 // Every route of the table on a real server: as its user, as another one, as an admin; and the document made from it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { EXAMPLES, nameOf, ROUTES, world } from "../test/examples.ts";
+import { ENDING, EXAMPLES, nameOf, ROUTES, world } from "../test/examples.ts";
 import { codeOf, sent } from "../test/running.ts";
 import { pathNames } from "./http/route.ts";
 
@@ -14,7 +14,7 @@ test("there is an example for every route, and for nothing else", () => {
 
 test("every route answers its user as the description says", async (t) => {
   const at = await world(t);
-  for (const route of ROUTES) {
+  for (const route of ENDING) {
     const name = nameOf(route);
     const { before = [], ...example } = EXAMPLES[name]!;
     const path =
@@ -58,7 +58,7 @@ test("every route answers its user as the description says", async (t) => {
 test("to another user everything of ada's is as if it didn't exist, and nothing of it changes", async (t) => {
   const at = await world(t);
   const everything = async () => (await at.ask("GET", "/api/user/export", "ada")).text.replace(/^.*\n/, "");
-  for (const route of ROUTES.filter(({ access }) => access === "user")) {
+  for (const route of ENDING.filter(({ access }) => access === "user")) {
     const name = nameOf(route);
     const path = await at.filled(route.path);
     const before = await everything();

@@ -6,6 +6,7 @@ import { type Route, route } from "./http/route.ts";
 import { actingRoutes } from "./resources/acting.ts";
 import { approvalRoutes } from "./resources/approvals.ts";
 import { catalogRoutes } from "./resources/catalog.ts";
+import { changesRoutes } from "./resources/changes.ts";
 import { chatRoutes } from "./resources/chat.ts";
 import { fileRoutes } from "./resources/files.ts";
 import { keyRoutes } from "./resources/keys.ts";
@@ -18,6 +19,7 @@ import { type Status, statusRoutes } from "./resources/status.ts";
 import { threadRoutes } from "./resources/threads.ts";
 import { transcriptRoutes } from "./resources/transcript.ts";
 import { userRoutes } from "./resources/user.ts";
+import { windowRoutes } from "./resources/window.ts";
 import type { Agents } from "./runs/agents.ts";
 import type { Runs } from "./runs/registry.ts";
 
@@ -27,15 +29,18 @@ export interface RouteDeps {
   readonly runs: Runs;
   readonly after: After;
   readonly session: SessionDeps;
+  readonly closing: AbortSignal;
   readonly version: string;
 }
 
-export function allRoutes({ status, agents, runs, after, session, version }: RouteDeps): readonly Route[] {
+export function allRoutes({ status, agents, runs, after, session, closing, version }: RouteDeps): readonly Route[] {
   const routes = [
     ...statusRoutes(status),
     ...threadRoutes,
     ...lookingRoutes,
     ...transcriptRoutes(runs),
+    ...windowRoutes,
+    ...changesRoutes({ runs, after, closing }),
     ...actingRoutes,
     ...runRoutes({ agents, runs }),
     ...approvalRoutes(agents),

@@ -14,8 +14,15 @@ export const ROUTES = allRoutes({
   runs: null as never,
   after: () => () => {},
   session: null as never,
+  closing: null as never,
   version: "0",
 });
+
+/** Goes on until its reader leaves: `resources/changes.test.ts` has it. */
+export const ENDLESS = "GET /api/changes";
+
+/** Those whose answer ends. */
+export const ENDING = ROUTES.filter((one) => nameOf(one) !== ENDLESS);
 
 export interface Example {
   readonly query?: string;
@@ -41,6 +48,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   "GET /readyz": {},
   "GET /metrics": {},
   "GET /openapi.json": {},
+  [ENDLESS]: {},
   "GET /api/threads": { query: "?limit=5&kind=main" },
   "POST /api/threads": { body: { title: "A new one" } },
   "GET /api/threads/{id}": {},
@@ -54,6 +62,8 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   "GET /api/threads/{id}/timeline": {},
   "GET /api/threads/{id}/requests/{seq}": {},
   "GET /api/threads/{id}/transcript": { query: "?limit=3&whole=true" },
+  "GET /api/threads/{id}/window": { query: "?at=3" },
+  "GET /api/threads/{id}/lines": { query: "?limit=2&length=20" },
   "GET /api/threads/{id}/search": { query: "?q=heron&limit=3" },
   "GET /api/search": { query: "?q=heron" },
   "POST /api/threads/{id}/compact": { body: { ...COMPACT, dryRun: true, focus: "birds" } },

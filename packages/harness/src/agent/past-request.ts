@@ -4,17 +4,16 @@
  * What a middleware changed in `wrapModel` is not in the log, and so not here.
  */
 import { liveRecords, memoryText, sent } from "@palimpsest/core/internal/log";
-import type { Hash, Head, MessageRecord, ThreadHeader, ViewEntry } from "@palimpsest/core/log";
+import type { Hash, Head, MessageRecord, ViewEntry } from "@palimpsest/core/log";
 import { type AiSdkMessage, type RuleSet, repair, rulesOf, type Shape, shapeOf } from "@palimpsest/core/message";
 import { jsonSchema, type SystemModelMessage, type ToolSet, tool } from "ai";
 import { thoughtBinder } from "../session/bound-thoughts.ts";
 import { type KeptRequest, type RequestParameters, withMemory } from "../session/kept-request.ts";
 import { endingWithRequest } from "../session/prompting.ts";
-import { hiddenButShown } from "../stores/driver.ts";
-import type { Store, StoredRecord } from "../stores/store.ts";
-import { headAt } from "../threads/acts.ts";
+import type { Store, ThreadLoad } from "../stores/store.ts";
 import { type Conversation, readBody } from "../threads/conversation.ts";
 import { inMemoryConversation } from "../threads/in-memory.ts";
+import { loadAt } from "../threads/load-at.ts";
 import type { ThreadDeps } from "../threads/writer.ts";
 import { bindRequest } from "./bound-request.ts";
 import { markedInstructions, markedMessages } from "./cache-marks.ts";
@@ -47,24 +46,20 @@ export async function pastRequest(
   seq: number,
 ): Promise<PastRequest> {
   const { store, hash } = deps;
-  const header = await store.header(threadId);
-  if (header === undefined) return { kind: "missing" };
+  if ((await store.header(threadId)) === undefined) return { kind: "missing" };
   const answer = await answerFrom(store, threadId, seq);
   if (answer === null) return { kind: "no-request", reason: "no-answer" };
   const event = await keptBefore(store, threadId, answer);
   if (event === null) return { kind: "no-request", reason: "not-recorded" };
   const texts = await textsOf(store, event);
   if ("what" in texts) return { kind: "erased", answer, what: texts.what };
-  const head = await headAt(deps, threadId, answer - 1);
-  const system = withMemory(texts.system, event, memoryBlock(head), hash);
+  const load = await loadAt(store, threadId, answer - 1);
+  if (load === undefined) return { kind: "missing" };
+  const system = withMemory(texts.system, event, memoryBlock(load.head), hash);
   if (system === null) return { kind: "erased", answer, what: "memory" };
   const { tools, parameters } = texts;
   const dialect = parameters?.loop?.dialect ?? "ai-sdk";
-  const conversation = await conversationAt(store, {
-    header,
-    head,
-    shape: shapeOf(dialect) as unknown as Shape<object>,
-  });
+  const conversation = conversationAt(load, shapeOf(dialect) as unknown as Shape<object>);
   const whole = { kind: "request", answer, tools, parameters } as const;
   if (parameters?.loop === undefined) {
     // The AI SDK's dialect is the one it was opened in.
@@ -78,12 +73,12 @@ export async function pastRequest(
   };
 }
 
-async function conversationAt(
-  store: Store,
-  { header, head, shape }: { readonly header: ThreadHeader; readonly head: Head; readonly shape: Shape<object> },
-): Promise<Conversation<object>> {
+function conversationAt({ header, head, records }: ThreadLoad, shape: Shape<object>): Conversation<object> {
   const original = (record: MessageRecord) => readBody(record, shape);
-  const live = liveRecords(head, await recordsFor(store, header.id, head));
+  const live = liveRecords(
+    head,
+    records.map(({ record }) => record),
+  );
   return inMemoryConversation({ header, shape, head, live, original });
 }
 
@@ -168,16 +163,6 @@ async function textsOf(
 function memoryBlock({ state }: Head): string | null {
   const text = memoryText(state);
   return text === null ? null : `<memory>\n${text.trim()}\n</memory>`;
-}
-
-async function recordsFor(store: Store, threadId: string, head: Head) {
-  const tail: StoredRecord[] = [];
-  const range = [head.hiddenThrough + 1, head.version] as const;
-  for await (const one of store.records(threadId, { range })) tail.push(one);
-  const seqs = hiddenButShown(head, tail);
-  const hidden: StoredRecord[] = [];
-  if (seqs.length > 0) for await (const one of store.records(threadId, { seqs })) hidden.push(one);
-  return [...hidden, ...tail].map(({ record }) => record);
 }
 
 export function toolsOf(schemas: readonly ToolSchema[]): ToolSet {

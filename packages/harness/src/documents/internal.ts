@@ -1,4 +1,6 @@
 /** What a command prints with `--json` and the gateway answers to the route of the same name: the same document, made here. */
+export { threadLines } from "../inspect/thread-lines.ts";
+export { threadWindow } from "../inspect/thread-window.ts";
 export {
   compactDocument,
   deleteDocument,

@@ -7,7 +7,14 @@ import { repairTokens } from "@palimpsest/core/internal/prompt";
 import type { MessageSource } from "@palimpsest/core/log";
 import type { Dialect, Repair } from "@palimpsest/core/message";
 import type { Prompt } from "@palimpsest/core/prompt";
-import { answerReserve, type Breakdown, breakdown, type Count, type PartName } from "@palimpsest/core/tokens";
+import {
+  answerReserve,
+  type Breakdown,
+  type Budget,
+  breakdown,
+  type Count,
+  type PartName,
+} from "@palimpsest/core/tokens";
 import type { Store } from "../stores/store.ts";
 import { type Damage, damageOf } from "../threads/conversation.ts";
 import { type Asker, sizedThread } from "../threads/sized-thread.ts";
@@ -62,7 +69,7 @@ export async function threadPrompt(
   const prompt = sized.prompt();
   const { messages, repairs, sources } = prompt;
   const count = simulation ?? current;
-  const parts = breakdown(withUnseen(promptParts(prompt), count, prompt), { count, budget });
+  const parts = promptBreakdown(prompt, count, budget);
   const simulated = simulation !== null;
   return {
     kind: "prompt",
@@ -76,6 +83,11 @@ export async function threadPrompt(
     simulated,
     damage: damageOf(load),
   };
+}
+
+/** What fills the window, part by part. */
+export function promptBreakdown<M>(prompt: Prompt<M>, count: Count, budget: Budget): Breakdown {
+  return breakdown(withUnseen(promptParts(prompt), count, prompt), { count, budget });
 }
 
 /**

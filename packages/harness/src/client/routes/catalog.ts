@@ -20,6 +20,10 @@ export interface CatalogRoutes {
       readonly reason?: string;
     };
   };
+  /** The caller's threads that change from now on, as events: {threads, gone}; the first has those that runs are under way on. */
+  "GET /api/changes": {
+    readonly answer: string;
+  };
   /** The models that are configured, with windows and prices. */
   "GET /api/models": {
     readonly answer: {

@@ -123,4 +123,81 @@ export interface ThreadViewsRoutes {
       readonly reason?: string;
     };
   };
+  /** What stands in the window, entry by entry with its tokens and why, now or at a past record. */
+  "GET /api/threads/{id}/window": {
+    readonly params: {
+      readonly id: string;
+    };
+    readonly query?: {
+      readonly at?: string | number;
+      readonly window?: string | number;
+    };
+    readonly answer: {
+      readonly thread: string;
+      readonly title: string | null;
+      readonly at: number;
+      readonly messages: number;
+      readonly window: number;
+      readonly total: number;
+      readonly source: string;
+      readonly parts: {
+        readonly [name: string]: number;
+      };
+      readonly groups: readonly unknown[];
+      readonly entries: readonly {
+        readonly seq: number | null;
+        readonly source: "system" | "summary" | "acknowledgement" | "request" | "message";
+        readonly role: "system" | "user" | "assistant" | "tool";
+        readonly tokens: number;
+        readonly evidence?: number;
+        readonly shortened?: readonly string[];
+        readonly pinned?: true;
+      }[];
+      readonly compaction: {
+        readonly seq: number;
+        readonly at: string;
+        readonly rung: string;
+        readonly reason: string;
+        readonly tokensBefore: number;
+        readonly tokensAfter: number;
+        readonly covers: readonly number[];
+        readonly hiddenThrough: number;
+        readonly text: string;
+      } | null;
+      readonly repairs: number;
+      readonly pins: readonly number[];
+      readonly undo: number | null;
+      readonly redo: number | null;
+    };
+  };
+  /** Messages of the log as a person reads them, whatever their format; long texts are cut. */
+  "GET /api/threads/{id}/lines": {
+    readonly params: {
+      readonly id: string;
+    };
+    readonly query?: {
+      readonly from?: string | number;
+      readonly limit?: string | number;
+      readonly seqs?: string | number;
+      readonly length?: string | number;
+    };
+    readonly answer: {
+      readonly thread: string;
+      readonly lines: readonly {
+        readonly seq: number;
+        readonly at: string;
+        readonly role: "system" | "user" | "assistant" | "tool";
+        readonly origin: string;
+        readonly parts: readonly {
+          readonly kind: string;
+          readonly text: string;
+          readonly length: number;
+          readonly name?: string;
+          readonly id?: string;
+          readonly isError?: true;
+        }[];
+      }[];
+      readonly next: number | null;
+    };
+  };
 }
