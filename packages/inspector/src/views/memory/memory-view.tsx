@@ -1,5 +1,146 @@
+/** What is remembered about a person: facts, sections, every change, what the last request was lent; and the say over it. */
+import "./memory.css";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { type Held, useAnswer } from "../../api/answer.ts";
+import { type Answer, ask, type Outcome, type Problem } from "../../api/ask.ts";
+import { useActions } from "../../keyboard/actions.ts";
 import { Empty } from "../../parts/empty.tsx";
+import { ProblemNote } from "../../parts/problem.tsx";
+import { saveFile } from "../../parts/save-file.ts";
+import { FactForm } from "./fact-form.tsx";
+import { FactRow } from "./fact-row.tsx";
+import { History } from "./history.tsx";
+import { Lent } from "./lent.tsx";
+import { groupsOf, type ShownFact } from "./memory-facts.ts";
+import { Sections } from "./sections.tsx";
+
+export type Memory = Answer<"GET /api/memory">;
+
+/** Does something and shows the memory as it is then; null: it went well. */
+export type Change = (act: () => Promise<Outcome<unknown>>) => Promise<Problem | null>;
 
 export function MemoryView() {
-  return <Empty title="Memory">There is nothing to see here yet.</Empty>;
+  const memory = useAnswer("memory", () => ask("GET /api/memory"));
+  const history = useAnswer("history", () => ask("GET /api/memory/history"));
+  const change: Change = async (act) => {
+    const outcome = await act();
+    memory.reload();
+    history.reload();
+    return outcome.kind === "failed" ? outcome.problem : null;
+  };
+  useEffect(() => {
+    // Memory learns while one looks.
+    const timer = setInterval(() => {
+      if (!document.hidden) memory.reload();
+    }, 10_000);
+    return () => clearInterval(timer);
+  }, []);
+  if (memory.problem !== null && memory.value === null)
+    return <ProblemNote problem={memory.problem} retry={memory.reload} />;
+  return (
+    <div class="memory">
+      <Facts memory={memory} change={change} />
+      <aside class="memory-side" aria-label="Sections, changes and what was lent">
+        <Lent />
+        {memory.value !== null && <Sections memory={memory.value} change={change} />}
+        <History changes={history.value?.changes ?? []} change={change} />
+      </aside>
+    </div>
+  );
+}
+
+function Facts({ memory, change }: { readonly memory: Held<Memory>; readonly change: Change }) {
+  const [words, setWords] = useState("");
+  const [isAdding, setAdding] = useState(false);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const chooser = useRef<HTMLInputElement>(null);
+  const facts = (memory.value?.facts ?? []) as readonly ShownFact[];
+  const groups = groupsOf(facts, words);
+  useActions([{ name: "Add a fact", key: "a", run: () => setAdding(true) }], "memory");
+  const exported = async () => {
+    const document = await ask("GET /api/memory/export");
+    if (document.kind === "failed") return setProblem(document.problem);
+    saveFile("memory.json", JSON.stringify(document.value, null, 2));
+  };
+  const imported = async (file: File | undefined) => {
+    if (file === undefined) return;
+    setProblem(await change(async () => importText(await file.text())));
+  };
+  return (
+    <section class="memory-facts" aria-labelledby="facts-title">
+      <header class="row wrap">
+        <h1 id="facts-title">Memory</h1>
+        <span class="dim number">{facts.length === 1 ? "1 fact" : `${facts.length} facts`}</span>
+        <input
+          class="field grow"
+          type="search"
+          aria-label="Find a fact"
+          placeholder="Find a fact"
+          value={words}
+          onInput={(event) => setWords(event.currentTarget.value)}
+        />
+        <button type="button" class="button hot" onClick={() => setAdding(true)}>
+          Add…
+        </button>
+        <button type="button" class="button" onClick={() => void exported()}>
+          Export
+        </button>
+        <button type="button" class="button" onClick={() => chooser.current?.click()}>
+          Import…
+        </button>
+        <input
+          ref={chooser}
+          class="hidden"
+          type="file"
+          accept=".json,application/json"
+          tabIndex={-1}
+          aria-label="A memory document to import"
+          onChange={(event) => {
+            void imported(event.currentTarget.files?.[0]);
+            event.currentTarget.value = "";
+          }}
+        />
+      </header>
+      {problem !== null && <ProblemNote problem={problem} />}
+      {memory.problem !== null && <ProblemNote problem={memory.problem} retry={memory.reload} />}
+      {isAdding && (
+        <FactForm
+          label="A new fact"
+          fact={{ content: "", category: "context", confidence: 1 }}
+          onClose={() => setAdding(false)}
+          onSave={(body) => change(() => ask("POST /api/memory/facts", { body }))}
+        />
+      )}
+      {memory.value !== null && facts.length === 0 && !isAdding && (
+        <Empty title="Nothing is remembered yet">
+          <p>
+            Facts are learned from what is said in threads. <kbd>a</kbd> adds one by hand; a document of another tool
+            can be imported.
+          </p>
+        </Empty>
+      )}
+      {facts.length > 0 && groups.length === 0 && <p class="dim">No fact has all of these words.</p>}
+      {groups.map(({ category, facts: own }) => (
+        <section key={category} aria-label={category}>
+          <h2>
+            {category} <span class="number">{own.length}</span>
+          </h2>
+          <ul class="fact-list">
+            {own.map((fact) => (
+              <FactRow key={fact.id} fact={fact} change={change} />
+            ))}
+          </ul>
+        </section>
+      ))}
+    </section>
+  );
+}
+
+async function importText(text: string): Promise<Outcome<unknown>> {
+  try {
+    const body = JSON.parse(text) as Record<string, unknown>;
+    return await ask("POST /api/memory/import", { body });
+  } catch {
+    return { kind: "failed", problem: { code: "bad-json", status: null, message: "That file is not JSON." } };
+  }
 }

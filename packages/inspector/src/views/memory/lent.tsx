@@ -1,0 +1,69 @@
+/** What the newest request was lent from memory: the facts and turns that stood beside its question. */
+import { useAnswer } from "../../api/answer.ts";
+import { ask, type Outcome } from "../../api/ask.ts";
+import { Prose } from "../../parts/prose.tsx";
+import { addressOf } from "../../router/place.ts";
+import { grouped } from "../../text/format.ts";
+
+interface Loan {
+  readonly thread: string;
+  readonly title: string;
+  /** Tokens of the block of facts in its system prompt. */
+  readonly block: number;
+  readonly evidence: { readonly of: number; readonly text: string } | null;
+}
+
+export function Lent() {
+  const loan = useAnswer("lent", newestLoan);
+  const { value } = loan;
+  return (
+    <section aria-labelledby="lent-title">
+      <h2 id="lent-title">Lent to the last request</h2>
+      {value === null ? (
+        <p class="dim">{loan.isLoading ? "…" : "No thread has asked anything yet."}</p>
+      ) : (
+        <>
+          <p class="small">
+            <a class="link" href={addressOf("window", value.thread)}>
+              {value.title}
+            </a>
+            <span class="dim"> · {grouped(value.block)} tokens of memory in its prompt</span>
+          </p>
+          {value.evidence === null ? (
+            <p class="dim">Nothing was added to its last question.</p>
+          ) : (
+            <details class="fold">
+              <summary>Beside its question #{value.evidence.of}</summary>
+              <Prose text={value.evidence.text} />
+            </details>
+          )}
+        </>
+      )}
+    </section>
+  );
+}
+
+async function newestLoan(): Promise<Outcome<Loan | null>> {
+  const list = await ask("GET /api/threads", { query: { limit: 1, kind: "main" } });
+  if (list.kind === "failed") return list;
+  const [newest] = list.value.threads;
+  if (newest === undefined) return { kind: "ok", value: null };
+  const params = { id: newest.id };
+  const [transcript, context] = await Promise.all([
+    ask("GET /api/threads/{id}/transcript", { params, query: { limit: 100 } }),
+    ask("GET /api/threads/{id}/context", { params }),
+  ]);
+  if (transcript.kind === "failed") return transcript;
+  const evidence = transcript.value.entries.findLast(({ kind }) => kind === "evidence");
+  const question = transcript.value.entries.findLast((entry) => entry["role"] === "user")?.seq ?? 0;
+  const own = evidence !== undefined && Number(evidence["of"]) >= question ? evidence : null;
+  return {
+    kind: "ok",
+    value: {
+      thread: newest.id,
+      title: newest.title ?? newest.id,
+      block: context.kind === "ok" ? (context.value.parts["memory"] ?? 0) : 0,
+      evidence: own && { of: Number(own["of"]), text: String(own["text"]) },
+    },
+  };
+}

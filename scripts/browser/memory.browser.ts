@@ -1,0 +1,58 @@
+// The memory view in a real browser: what is remembered, corrected, forgotten, taken back and carried elsewhere.
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { test } from "node:test";
+import { inspector } from "./inspected.ts";
+
+const inspect = inspector();
+
+test("facts are added, corrected, found, forgotten and taken back; each change is listed", async (t) => {
+  await inspect(t, {}, async ({ page, picture, sound }) => {
+    await page.goto("/memory");
+    await page.getByText("Nothing is remembered yet").waitFor();
+    await sound();
+    await page.keyboard.press("a");
+    await page.getByRole("textbox", { name: "The fact" }).fill("Prefers short answers");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("listitem").filter({ hasText: "Prefers short answers" }).first().waitFor();
+    await page.getByRole("button", { name: "Edit Prefers short answers" }).click();
+    await page.getByRole("textbox", { name: "The fact" }).fill("Prefers very short answers");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("written by hand").waitFor();
+    await page.getByRole("searchbox", { name: "Find a fact" }).fill("elephant");
+    await page.getByText("No fact has all of these words.").waitFor();
+    await page.getByRole("searchbox", { name: "Find a fact" }).fill("");
+    await picture("memory");
+    await page.getByRole("button", { name: "Forget Prefers very short answers" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Forget" }).click();
+    await page.getByText("Nothing is remembered yet").waitFor();
+    await page.getByRole("button", { name: "Undo c3.1" }).click();
+    await page.getByRole("button", { name: "Forget Prefers very short answers" }).waitFor();
+  });
+});
+
+test("sections are rewritten; the document is exported, imported again, and what is no document is refused beside its button", async (t) => {
+  await inspect(t, { theme: "dark", width: 400 }, async ({ page, picture }) => {
+    await page.goto("/memory");
+    await page.getByRole("button", { name: "Edit Top of mind" }).click();
+    await page.getByRole("textbox", { name: "Top of mind" }).fill("The move to <b>Bergen</b>");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("The move to <b>Bergen</b>").first().waitFor();
+    const saved = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Export" }).click();
+    const document = JSON.parse(await readFile(await (await saved).path(), "utf8"));
+    assert.equal(document.userContext.topOfMind, "The move to <b>Bergen</b>");
+    document.facts.push({ id: "x", content: "Sails", category: "hobby", confidence: 0.8 });
+    const choose = async (text: string) =>
+      page.getByLabel("A memory document to import").setInputFiles({
+        name: "m.json",
+        mimeType: "application/json",
+        buffer: Buffer.from(text),
+      });
+    await choose("no JSON");
+    await page.getByText("That file is not JSON.").waitFor();
+    await choose(JSON.stringify(document));
+    await page.getByRole("button", { name: "Forget Sails" }).waitFor();
+    await picture("memory-sections");
+  });
+});
