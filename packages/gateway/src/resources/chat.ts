@@ -9,10 +9,11 @@ import { problemOf } from "../http/problem.ts";
 import { NOTHING, type Route, route } from "../http/route.ts";
 import { Attendance } from "../runs/attendance.ts";
 import type { Run } from "../runs/run.ts";
+import { failureOf } from "../runs/seen-run.ts";
 import { newThreadId, ownThread } from "./own-thread.ts";
 import { refuseAddresses } from "./refuse-addresses.ts";
 import { runModel } from "./run-model.ts";
-import { failureOf, namesOf, type RunDeps, startedRun } from "./runs.ts";
+import { namesOf, type RunDeps, startedRun } from "./runs.ts";
 
 type Messages = NonNullable<RunInput["uiMessages"]>;
 type Chunks = ReturnType<AgentStream["toUIMessageStream"]>;
@@ -67,6 +68,7 @@ export function chatRoutes({ agents, runs, after }: RunDeps & { readonly after: 
           model,
           // Whoever says something new doesn't wait for an answer that they stopped reading.
           multitask: "interrupt",
+          streams: true,
           meter,
           async begin(agent, input) {
             const stream = await chatRun(agent, { ...input, ...own }, { ...body, messages });

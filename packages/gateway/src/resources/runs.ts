@@ -12,6 +12,8 @@ import type { Agents } from "../runs/agents.ts";
 import { followed } from "../runs/followed.ts";
 import type { RunOrder, Runs } from "../runs/registry.ts";
 import type { Run } from "../runs/run.ts";
+import { failureOf, type SeenRun } from "../runs/seen-run.ts";
+import { readEventId } from "../runs/sharing.ts";
 import { busy, newThreadId } from "./own-thread.ts";
 import { refuseAddresses } from "./refuse-addresses.ts";
 import { runModel } from "./run-model.ts";
@@ -87,6 +89,7 @@ export function runRoutes({ runs }: RunDeps): readonly Route[] {
           thread: newThreadId(call.params["id"] ?? ""),
           model,
           multitask,
+          streams: stream,
           meter: call.meter,
           begin: (agent, input) => agent.stream({ ...input, ...own, ...said }),
         });
@@ -121,12 +124,12 @@ export function runRoutes({ runs }: RunDeps): readonly Route[] {
       }),
       async handle(call) {
         const own = await ownRun(runs, call);
-        const { status, log, facts, endedAt } = own;
+        const { status, kept, facts, endedAt } = own;
         return {
           run: facts.id,
           thread: own.thread,
           status,
-          lastEvent: log.last,
+          lastEvent: kept.last,
           askedAt: facts.askedAt.toISOString(),
           endedAt: endedAt?.toISOString() ?? null,
           ...(await endOf(own, call)),
@@ -145,12 +148,12 @@ export function runRoutes({ runs }: RunDeps): readonly Route[] {
       answer: z.string(),
       async handle(call) {
         const own = await ownRun(runs, call);
-        const after = lastSeen(call.lastEventId) ?? call.query.after ?? 0;
-        const slice = own.log.after(after);
-        if (slice.kind === "ahead") throw invalidId(`this run has had ${slice.last} events so far`);
-        if (slice.kind === "gone")
-          throw new ProblemError(410, "events-gone", `the events before ${slice.first} are no longer kept`, {
-            details: { first: slice.first },
+        const after = lastSeen(call.lastEventId, own.facts.id) ?? call.query.after ?? 0;
+        const { first, last } = own.kept;
+        if (after > last) throw invalidId(`this run has had ${last} events so far`);
+        if (after < first - 1)
+          throw new ProblemError(410, "events-gone", `the events before ${first} are no longer kept`, {
+            details: { first },
           });
         return new EventStream(followed(own, after), { headers: namesOf(own) });
       },
@@ -164,7 +167,7 @@ export function runRoutes({ runs }: RunDeps): readonly Route[] {
       answer: z.strictObject({ run, thread, status: z.enum(["waiting", "running", "ended"]) }),
       async handle(call) {
         const own = await ownRun(runs, call);
-        own.stop("caller");
+        await own.stop("caller");
         return { run: own.facts.id, thread: own.thread, status: own.status };
       },
     }),
@@ -198,17 +201,6 @@ function refusal(reason: Refusal, id: string): ProblemError {
 
 const SOON = { headers: { "retry-after": "1" } };
 
-/** As it was thrown, so that the log has its words. */
-export function failureOf({ result, error }: Run): unknown {
-  const thrown = result?.error ?? error;
-  if (thrown !== null) return thrown;
-  return new ProblemError(
-    409,
-    "interrupted",
-    "it was stopped before it began: another message came, or the server ends",
-  );
-}
-
 function saidIn({
   prompt,
   messages,
@@ -222,17 +214,17 @@ function saidIn({
   return { prompt, messages: messages as unknown as NonNullable<RunInput["messages"]> };
 }
 
-async function ownRun(runs: Runs, { params, home }: Pick<Call<unknown, unknown>, "params" | "home">): Promise<Run> {
+async function ownRun(runs: Runs, { params, home }: Pick<Call<unknown, unknown>, "params" | "home">): Promise<SeenRun> {
   const id = params["run"] ?? "";
-  const own = runs.find(home.userId, id);
+  const own = await runs.find(home.userId, id);
   const isThere = own !== null && !(await isErased(own, home));
-  if (own !== null && !isThere) runs.forget(own);
+  if (own !== null && !isThere) await runs.forget(own);
   if (!isThere) throw notFound(`run ${JSON.stringify(id.slice(0, 140))}`);
   return own;
 }
 
 /** The events of a run have the words of its thread: once those are deleted or redacted, they are not to be had here. */
-async function isErased({ status, wrote, base, thread: threadId }: Run, { store }: Home): Promise<boolean> {
+async function isErased({ status, wrote, base, thread: threadId }: SeenRun, { store }: Home): Promise<boolean> {
   if (status !== "ended" || !wrote) return false;
   const head = await store.head(threadId);
   if (head === undefined) return true;
@@ -242,15 +234,15 @@ async function isErased({ status, wrote, base, thread: threadId }: Run, { store 
   return false;
 }
 
-async function resultOf(own: Run, { home }: Pick<Call<unknown, unknown>, "home">) {
-  const result = await own.ended;
+async function resultOf(own: SeenRun, { home }: Pick<Call<unknown, unknown>, "home">) {
+  const result = own.result!;
   if (result.end.kind === "busy") throw busy(result.threadId, result.end.expiresAt);
   if (result.end.kind === "failed") throw failureOf(own);
   return { run: own.facts.id, ...runDocument(result, { config: await home.settings(), model: own.facts.model }) };
 }
 
 /** As far as it has one. */
-async function endOf(own: Run, call: Pick<Call<unknown, unknown>, "home">) {
+async function endOf(own: SeenRun, call: Pick<Call<unknown, unknown>, "home">) {
   if (own.result === null) return {};
   const { end, text, usage, steps } = own.result;
   if (end.kind !== "failed" && end.kind !== "busy") return resultOf(own, call);
@@ -258,14 +250,15 @@ async function endOf(own: Run, call: Pick<Call<unknown, unknown>, "home">) {
   return { text, usage, steps, end: end.kind, error: { code, message } };
 }
 
-export function namesOf({ facts, thread: id }: Run): Record<string, string> {
+export function namesOf({ facts, thread: id }: Pick<SeenRun, "facts" | "thread">): Record<string, string> {
   return { "x-palimpsest-run": facts.id, "x-palimpsest-thread": encodeURIComponent(id) };
 }
 
-function lastSeen(header: string | null): number | null {
+function lastSeen(header: string | null, run: string): number | null {
   if (header === null || header === "") return null;
-  if (!/^\d{1,15}$/.test(header)) throw invalidId("it is the id of one of this run's events");
-  return Number(header);
+  const id = readEventId(header, run);
+  if (id === null) throw invalidId("it is the id of one of this run's events");
+  return id;
 }
 
 function invalidId(why: string): ProblemError {

@@ -34,7 +34,8 @@ export function transcriptRoutes(runs: Runs): readonly Route[] {
         const { home } = call;
         const query = { before, limit, texts: texts === true ? "whole" : "cut" } as const;
         const document = await transcriptDocument(home.store, id, query);
-        return { ...document, run: runs.on(home.userId, id)?.facts.id ?? null };
+        const run = runs.on(home.userId, id) ?? (await runs.elsewhere(home.userId, id));
+        return { ...document, run: run?.facts.id ?? null };
       },
     }),
   ];

@@ -24,6 +24,19 @@ export class EventLog {
     return this.#bytes;
   }
 
+  /** The number of the oldest that is kept. */
+  get first(): number {
+    return this.#first;
+  }
+
+  /** Characters behind this number. */
+  charsAfter(id: number): number {
+    let chars = 0;
+    for (let next = Math.max(id + 1, this.#first); next <= this.last; next += 1)
+      chars += this.#events[this.#gone + next - this.#first]!.length;
+    return chars;
+  }
+
   append(event: string): void {
     this.#events.push(event);
     this.#bytes += sizeOf(event);

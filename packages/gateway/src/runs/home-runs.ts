@@ -5,6 +5,7 @@ import { ProblemError } from "../http/problem.ts";
 import type { Log } from "../server/log.ts";
 import { createRuns, type Runs, type RunsDeps } from "./registry.ts";
 import type { Run } from "./run.ts";
+import { createRunSharing, type RunSharing } from "./run-sharing.ts";
 
 export interface HomeRunsOptions extends Pick<RunsDeps, "agents" | "clock" | "ids" | "after"> {
   readonly home: Home;
@@ -23,7 +24,14 @@ export function homeRuns({ home, log, ...deps }: HomeRunsOptions): Runs {
     },
   };
   const most = async () => (await home.settings()).gateway.limits.running;
-  return createRuns({ ...deps, threads, most, onEnd: (run) => log(lineOf(run)) });
+  const sharing = home.store.shared === undefined ? null : sharingOf(home, deps.ids());
+  return createRuns({ ...deps, threads, most, sharing, onEnd: (run) => log(lineOf(run)) });
+}
+
+function sharingOf(home: Home, holder: string): RunSharing {
+  const threadsOf = (userId: string) => home.forUser(userId);
+  // Whoever has it for one user has it for all.
+  return createRunSharing({ holder, threadsOf, sharedOf: (userId) => threadsOf(userId).store.shared! });
 }
 
 function lineOf({ facts, thread, result, error: unstarted, endedAt }: Run): Parameters<Log>[0] {

@@ -9,12 +9,16 @@ import { type Admission, admitRun, type LaneFacts, type Multitask } from "./admi
 import type { Agents } from "./agents.ts";
 import { KeptRuns } from "./kept-runs.ts";
 import { Run } from "./run.ts";
+import type { RunSharing } from "./run-sharing.ts";
+import type { SeenRun } from "./seen-run.ts";
 
 export interface RunOrder {
   readonly user: string;
   readonly thread: string;
   readonly model: string | null;
   readonly multitask: Multitask;
+  /** Whether whoever asks reads it as it comes. */
+  readonly streams: boolean;
   /** Told of everything that happens. */
   readonly meter: { event(event: AgentEvent): void };
   /** Starts it; what it is given goes to the agent as it is. */
@@ -28,12 +32,14 @@ type Started = { readonly kind: "run"; readonly run: Run } | Extract<Admission, 
 export interface Runs {
   /** Unless it waits for others, it has started when this answers, or could not. */
   start(order: RunOrder): Promise<Started>;
-  /** Of this user; another's is not there. */
-  find(userId: string, id: string): Run | null;
+  /** Of this user, on whichever instance; another's is not there. */
+  find(userId: string, id: string): Promise<SeenRun | null>;
   /** Its words were erased: nobody reads them here either. */
-  forget(run: Run): void;
-  /** The one under way that was asked for on this thread. */
+  forget(run: SeenRun): Promise<void>;
+  /** The one under way here that was asked for on this thread. */
   on(userId: string, threadId: string): Run | null;
+  /** The same on any other instance. */
+  elsewhere(userId: string, threadId: string): Promise<SeenRun | null>;
   /** How many wait for others. */
   waiting(): number;
   /** Nothing new begins; what doesn't end within the time is stopped. */
@@ -49,6 +55,8 @@ export interface RunsDeps {
   /** How many runs one user may have at once; null: any number. */
   readonly most: () => Promise<number | null>;
   readonly onEnd: (run: Run) => void;
+  /** Null: this is the only instance. */
+  readonly sharing: RunSharing | null;
 }
 
 interface ForkableThreads {
@@ -93,6 +101,8 @@ class Registry implements Runs {
     const run = new Run({ id: ids(), user, thread, model, askedAt: clock() }, { clock, meter });
     this.#kept.add(run);
     this.#count(run);
+    if (multitask === "interrupt" && lane.active === null) void this.#interruptElsewhere(user, thread);
+    this.#deps.sharing?.publish(run, order.streams);
     if (admission.kind === "interrupt") lane.active?.stop("caller");
     lane.waiting[admission.kind === "interrupt" ? "unshift" : "push"]({ run, order });
     this.#advance(key, lane);
@@ -104,13 +114,19 @@ class Registry implements Runs {
     return { kind: "run", run };
   }
 
-  find(userId: string, id: string): Run | null {
+  async find(userId: string, id: string): Promise<SeenRun | null> {
     const run = this.#kept.find(id);
-    return run?.facts.user === userId ? run : null;
+    if (run?.facts.user === userId) return run;
+    return (await this.#deps.sharing?.find(userId, id)) ?? null;
   }
 
-  forget(run: Run): void {
-    this.#kept.remove(run);
+  async forget(run: SeenRun): Promise<void> {
+    if (run instanceof Run) this.#kept.remove(run);
+    await this.#deps.sharing?.forget(run);
+  }
+
+  async elsewhere(userId: string, threadId: string): Promise<SeenRun | null> {
+    return (await this.#deps.sharing?.on(userId, threadId)) ?? null;
   }
 
   on(userId: string, threadId: string): Run | null {
@@ -132,6 +148,13 @@ class Registry implements Runs {
     for (const run of active) run.stop("shutdown");
     await agents.close(STOPPING_MS);
     await endedWithin(active, STOPPING_MS, after);
+    await this.#deps.sharing?.close();
+  }
+
+  /** What can't be asked ends by itself, or holds the thread until its lease does. */
+  async #interruptElsewhere(userId: string, threadId: string): Promise<void> {
+    const run = await this.elsewhere(userId, threadId).catch(() => null);
+    await run?.stop("caller");
   }
 
   #facts({ active, waiting }: Lane, userId: string, most: number | null): LaneFacts {

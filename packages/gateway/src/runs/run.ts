@@ -1,11 +1,11 @@
 /**
  * One run as the gateway knows it: its events so far, how it stands, how to stop it. It goes on whether or not anybody
- * reads. Followers on another instance would read the same numbered events from a table: `tell` is the one place that
- * appends them.
+ * reads. Followers on another instance read the same numbered events from the store (`published-run.ts`).
  */
 import type { AgentEvent, AgentStream, RunEnd, RunResult } from "palimpsest/agent";
 import { NO_USAGE } from "palimpsest/internal/models";
 import { EventLog, type LoggedEvent } from "./event-log.ts";
+import type { SeenRun } from "./seen-run.ts";
 import { tellable } from "./tellable.ts";
 
 export interface RunFacts {
@@ -25,7 +25,7 @@ export interface RunDeps {
 /** `shutdown`: the server ends, and the run with it. */
 export type StoppedBy = "caller" | "shutdown";
 
-export class Run {
+export class Run implements SeenRun {
   readonly facts: RunFacts;
   readonly log = new EventLog();
   status: "waiting" | "running" | "ended" = "waiting";
@@ -55,6 +55,14 @@ export class Run {
 
   get thread(): string {
     return this.result?.threadId ?? this.stream?.threadId ?? this.facts.thread;
+  }
+
+  get kept(): SeenRun["kept"] {
+    return { first: this.log.first, last: this.log.last };
+  }
+
+  get failure(): unknown {
+    return this.result?.error ?? this.error;
   }
 
   /** Known before the first word, as `AgentStream.started`. */
@@ -108,6 +116,11 @@ export class Run {
       } else if (this.status === "ended") return "ended";
       else await this.#more.promise;
     }
+  }
+
+  /** Resolves with the next event, or with the end. */
+  async more(): Promise<void> {
+    if (this.status !== "ended") await this.#more.promise;
   }
 
   #tell(event: AgentEvent): void {

@@ -1,0 +1,134 @@
+/**
+ * A run of another instance, read from the store: its events page by page, woken where there is something new, else looked at
+ * again and again. One whose process is gone is closed by whoever reads it next, as aborted, with what was heard of it; what
+ * was heard of its last answer is written to the thread, unless somebody has gone on there.
+ */
+import { withWriter } from "palimpsest/internal/threads";
+import type { RunPage, SharedRuns } from "palimpsest/stores";
+import { appendMessages, type ThreadDeps } from "palimpsest/threads";
+import { ProblemError } from "../http/problem.ts";
+import type { LoggedEvent } from "./event-log.ts";
+import type { Outcome } from "./published-run.ts";
+import type { RunFacts, StoppedBy } from "./run.ts";
+import type { SeenRun } from "./seen-run.ts";
+import { abortedResult, type Heard, heardIn } from "./sharing.ts";
+
+export interface RemoteDeps {
+  readonly runs: SharedRuns;
+  readonly threads: ThreadDeps;
+  /** Resolves when the run may have something new, and now and then. */
+  readonly wait: (id: string) => Promise<void>;
+  readonly wake: (id: string) => void;
+}
+
+/** So many waits in vain for a run that a crash of the database has forgotten: its owner tells of it again, if it is there. */
+const MOST_MISSED = 120;
+const END = Number.MAX_SAFE_INTEGER;
+
+/** Null: there is none of this id for this user. */
+export async function findRemote(userId: string, id: string, deps: RemoteDeps): Promise<SeenRun | null> {
+  let page = await deps.runs.read(id, END);
+  if (page?.state === "dead") {
+    await closeDead(id, page, deps);
+    page = await deps.runs.read(id, END);
+  }
+  return page === undefined ? null : seen({ userId, id, page }, deps);
+}
+
+interface Found {
+  readonly userId: string;
+  readonly id: string;
+  readonly page: RunPage;
+}
+
+function seen({ userId, id, page }: Found, deps: RemoteDeps): SeenRun {
+  const { threadId, model, askedAt, endedAt, first, last } = page;
+  const outcome = page.outcome === null ? null : (JSON.parse(page.outcome) as Outcome);
+  const facts: RunFacts = { id, user: userId, thread: threadId, model, askedAt: new Date(askedAt) };
+  const problem = outcome?.problem ?? null;
+  return {
+    facts,
+    thread: outcome?.result.threadId ?? threadId,
+    status: page.state === "ended" ? "ended" : last === 0 ? "waiting" : "running",
+    base: outcome?.base ?? null,
+    wrote: outcome?.wrote ?? true,
+    endedAt: endedAt === null ? null : new Date(endedAt),
+    result: outcome && { ...outcome.result, error: null },
+    failure: problem && new ProblemError(problem.status, problem.code, problem.message),
+    stoppedBy: outcome?.stoppedBy ?? null,
+    kept: { first, last },
+    events: (after) => follow(id, after, deps),
+    stop: (by) => stop(id, by, deps),
+  };
+}
+
+async function stop(id: string, _by: StoppedBy, { runs, wake }: RemoteDeps): Promise<void> {
+  await runs.ask(id, "cancel");
+  wake(id);
+}
+
+async function* follow(id: string, after: number, deps: RemoteDeps): ReturnType<SeenRun["events"]> {
+  const { runs, wait, wake } = deps;
+  let [missed, isAsked] = [0, false];
+  for (let last = after; ; ) {
+    const page = await runs.read(id, last);
+    if (page === undefined) {
+      missed += 1;
+      if (missed > MOST_MISSED) return "lost";
+      await wait(id);
+      continue;
+    }
+    missed = 0;
+    if (page.last > last && page.first > last + 1) return "gone";
+    const events = eventsOf(page).filter((event) => event.id > last);
+    if (events.length > 0) {
+      yield events;
+      last = events.at(-1)!.id;
+    } else if (page.state === "ended") return "ended";
+    else if (page.state === "dead") await closeDead(id, page, deps);
+    else {
+      if (!isAsked) {
+        await runs.ask(id, "follow");
+        wake(id);
+        isAsked = true;
+      }
+      await wait(id);
+    }
+  }
+}
+
+function eventsOf({ batches }: RunPage): LoggedEvent[] {
+  return batches.flatMap(({ first, events }) => events.map((data, index) => ({ id: first + index, data })));
+}
+
+async function closeDead(id: string, { last }: RunPage, deps: RemoteDeps): Promise<void> {
+  const { runs, threads, wake } = deps;
+  const lines: string[] = [];
+  for (let seen = 0; seen < last; ) {
+    const page = await runs.read(id, seen);
+    const events = page === undefined ? [] : eventsOf(page).filter((event) => event.id > seen);
+    if (events.length === 0) break;
+    lines.push(...events.map(({ data }) => data));
+    seen = events.at(-1)!.id;
+  }
+  const heard = heardIn(lines);
+  const threadId = heard.threadId ?? (await runs.read(id, END))?.threadId ?? "";
+  const { error: _, ...result } = abortedResult(heard, { id, threadId });
+  const outcome: Outcome = { result, problem: null, base: null, wrote: heard.seq !== null, stoppedBy: null };
+  const event = JSON.stringify({ type: "run-end", end: result.end });
+  const batch = { first: last + 1, events: [event] };
+  // Whoever closes it writes what was heard, and nobody else does.
+  if ((await runs.end(id, { holder: null, batch, outcome: JSON.stringify(outcome) })) === "lost") return;
+  wake(id);
+  await keepHeard(threads, threadId, heard).catch(() => {});
+}
+
+/** Only behind the very record that was told of last. */
+async function keepHeard(threads: ThreadDeps, threadId: string, { text, seq }: Heard): Promise<void> {
+  if (text === "" || seq === null) return;
+  await withWriter(threads, threadId, async (writer) => {
+    if ((await threads.store.head(threadId))?.version !== seq) return;
+    const body = { role: "assistant", content: [{ type: "text", text }] };
+    await appendMessages(writer, [{ dialect: "ai-sdk", origin: "aborted", body }]);
+  });
+}
