@@ -8,21 +8,25 @@ import { ProblemError } from "../http/problem.ts";
 import { answerInstead, answerThrough } from "./answering.ts";
 import type { CompatibleCall, CompatibleDeps } from "./call.ts";
 import { questionIn } from "./evidence.ts";
-import { askFor, askingOf, type Engaged, type Exchange, readExchange, storeOf } from "./exchange.ts";
+import { askFor, askingOf, type Engaged, type Exchange, readExchange, storeOf, targetFor } from "./exchange.ts";
 import { fittingMessages } from "./fitting.ts";
-import { lengthRule } from "./policy.ts";
-import { askTarget, relay } from "./relay.ts";
+import { lengthRule, policyOf } from "./policy.ts";
+import { askTarget, relay, requestBytes } from "./relay.ts";
 import { claimPlace } from "./threads/at-place.ts";
 import { claimMatch } from "./threads/claim.ts";
 import { findMatch } from "./threads/find.ts";
 import type { Vendor } from "./vendor.ts";
+import { fieldSpans } from "./wire/raw-json.ts";
 
 export async function converse<M extends object>(
   call: CompatibleCall,
   deps: CompatibleDeps,
   vendor: Vendor<M>,
 ): Promise<void> {
-  const read = await readExchange(call, deps, vendor);
+  const policy = policyOf(call.headers, deps.settings, call.caller.userId);
+  const bytes = policy.mode === "off" ? await call.body() : null;
+  if (bytes !== null && (await passUnread(call, deps, { vendor, bytes })) === "passed") return;
+  const read = await readExchange(bytes === null ? call : { ...call, body: async () => bytes }, deps, vendor);
   if (read.kind === "problem") {
     const { target, sent, message } = read;
     if (target.way === "converted") throw new ProblemError(400, "invalid", message);
@@ -57,6 +61,33 @@ async function heldOf<M extends object>(exchange: Exchange<M>): Promise<Exchange
 }
 
 const PASSED = { "x-palimpsest-match": "passed", "x-palimpsest-view": "verbatim" };
+
+/** For who wants nothing of us: a provider of the same protocol gets the body without our having read more than its model. */
+async function passUnread<M extends object>(
+  call: CompatibleCall,
+  deps: CompatibleDeps,
+  { vendor, bytes }: { readonly vendor: Vendor<M>; readonly bytes: Buffer },
+): Promise<"passed" | "unclear"> {
+  const model = modelIn(bytes);
+  if (model === null) return "unclear";
+  const target = targetFor(call, deps, { vendor, model });
+  if (target.way !== "raw") return "unclear";
+  const body = requestBytes(bytes, { model, target, field: vendor.field });
+  const place = { vendor, target, path: vendor.path };
+  await relay(call, await askTarget(call, place, { body, signal: call.client.left }), PASSED);
+  return "passed";
+}
+
+/** Null: it doesn't say, or is no JSON. */
+function modelIn(bytes: Buffer): string | null {
+  try {
+    const span = fieldSpans(bytes).get("model");
+    const model: unknown = span === undefined ? null : JSON.parse(bytes.toString("utf8", span.start, span.end));
+    return typeof model === "string" && model !== "" ? model : null;
+  } catch {
+    return null;
+  }
+}
 
 /** Unchanged, unless it can't fit: then what can be shortened without a store is. */
 async function pass<M extends object>(exchange: Exchange<M>): Promise<void> {

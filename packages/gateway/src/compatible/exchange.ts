@@ -85,7 +85,7 @@ export async function readExchange<M extends object>(
   return { kind: "exchange", exchange };
 }
 
-function targetFor<M extends object>(
+export function targetFor<M extends object>(
   call: CompatibleCall,
   { settings, env }: CompatibleDeps,
   { vendor, model }: { readonly vendor: Vendor<M>; readonly model: string },

@@ -42,9 +42,16 @@ interface ReadMessages<M> {
 interface Entry extends Front {
   /** Whose it is. */
   readonly key: string;
+  readonly room: Room;
   readonly hash: Hash;
   readonly places: readonly Place[];
   readonly state: ChainState;
+}
+
+/** Bytes that grow at their end: a body itself is let go of, or each request would leave one behind that lived for long. */
+interface Room {
+  readonly buffer: Buffer;
+  used: number;
 }
 
 /** Shorter ones are read faster than they are looked for. */
@@ -81,13 +88,28 @@ export function frontMemory(leastBytes = LEAST_BYTES): FrontMemory {
           // An answer may go on in the next item; then it is another message.
           if (span === null || last === undefined || shape.role(last) === "assistant") return chained;
           const items = (body[field] as readonly unknown[]).slice(request.leading.length);
-          keep({ key, bytes: bytes.subarray(span.start, span.end), items, hash: hash(), ...chained }, before);
+          const room = grown(before, bytes.subarray(span.start, span.end));
+          keep({ key, room, bytes: room.buffer.subarray(0, room.used), items, hash: hash(), ...chained }, before);
           return chained;
         },
       };
     },
   };
 }
+
+/** The front's own bytes and those after them. Where somebody else has gone on from that front, they are copied. */
+function grown(before: Entry | null, bytes: Buffer): Room {
+  const room = before?.room;
+  const from = room !== undefined && room.used === before!.bytes.length ? room.used : 0;
+  const fits = room !== undefined && from > 0 && bytes.length <= room.buffer.length;
+  const into = fits ? room : { buffer: Buffer.allocUnsafeSlow(Math.ceil(bytes.length * SPARE)), used: 0 };
+  bytes.copy(into.buffer, into.used, into.used);
+  into.used = bytes.length;
+  return into;
+}
+
+/** Room for what is still to come. */
+const SPARE = 1.25;
 
 function goOn<M>(
   messages: readonly M[],
@@ -147,11 +169,11 @@ function within(entries: readonly Entry[]): readonly Entry[] {
   const each = new Map<string, number>();
   return entries
     .toReversed()
-    .filter(({ key, bytes }) => {
-      const own = (each.get(key) ?? 0) + bytes.length;
-      if (own > MOST_OF_ONE || all + bytes.length > MOST_BYTES) return false;
+    .filter(({ key, room: { buffer } }) => {
+      const own = (each.get(key) ?? 0) + buffer.length;
+      if (own > MOST_OF_ONE || all + buffer.length > MOST_BYTES) return false;
       each.set(key, own);
-      all += bytes.length;
+      all += buffer.length;
       return true;
     })
     .toReversed();

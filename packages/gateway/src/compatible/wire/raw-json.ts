@@ -15,9 +15,9 @@ export function fieldSpans(bytes: Buffer): Map<string, Span> {
 
 /** The same bytes without these fields, each as often as it stands. */
 export function withoutFields(bytes: Buffer, names: readonly string[]): Buffer {
-  const fields = fieldsOf(bytes);
+  const fields = names.length === 0 ? [] : fieldsOf(bytes);
   const isKept = ({ name }: Field) => !names.includes(name);
-  if (names.length === 0 || fields.every(isKept)) return bytes;
+  if (fields.every(isKept)) return bytes;
   const kept = fields.filter(isKept).flatMap(({ from, end }, index) => {
     const piece = bytes.subarray(from, end);
     return index === 0 ? [piece] : [Buffer.from(","), piece];
