@@ -17,25 +17,36 @@ export interface Detection {
 
 /** The dialect with the most marked messages; values that aren't messages are passed over. */
 export function detectDialect(messages: Iterable<unknown>): Detection {
+  const votes = dialectVotes();
+  for (const message of messages) votes.add(message);
+  return votes.detection();
+}
+
+/** The same for messages that come one after the other. */
+export function dialectVotes() {
   const votes = new Map<Dialect, { count: number; reason: string }>();
   let index = 0;
-  for (const message of messages) {
-    for (const dialect of DIALECTS) {
-      const mark = isRecord(message) ? definitionOf(dialect).mark(message) : null;
-      if (mark === null) continue;
-      const before = votes.get(dialect);
-      votes.set(dialect, {
-        count: (before?.count ?? 0) + 1,
-        reason: before?.reason ?? `message ${index} has ${mark}`,
-      });
-    }
-    index++;
-  }
-  const [winner] = [...votes].sort(([, a], [, b]) => b.count - a.count);
-  if (winner === undefined)
-    return { dialect: "openai", reason: "plain text only, which OpenAI's format covers", marked: 0 };
-  const [dialect, { reason, count: marked }] = winner;
-  return { dialect, reason, marked };
+  return {
+    add(message: unknown): void {
+      for (const dialect of DIALECTS) {
+        const mark = isRecord(message) ? definitionOf(dialect).mark(message) : null;
+        if (mark === null) continue;
+        const before = votes.get(dialect);
+        votes.set(dialect, {
+          count: (before?.count ?? 0) + 1,
+          reason: before?.reason ?? `message ${index} has ${mark}`,
+        });
+      }
+      index++;
+    },
+    detection(): Detection {
+      const [winner] = [...votes].sort(([, a], [, b]) => b.count - a.count);
+      if (winner === undefined)
+        return { dialect: "openai", reason: "plain text only, which OpenAI's format covers", marked: 0 };
+      const [dialect, { reason, count: marked }] = winner;
+      return { dialect, reason, marked };
+    },
+  };
 }
 
 /**

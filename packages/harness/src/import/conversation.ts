@@ -6,6 +6,8 @@ export interface ImportedConversation {
   /** What the file calls it. */
   readonly title?: string;
   readonly messages: readonly ImportedMessage[];
+  /** Of a branch: how many of its messages are another conversation's too. */
+  readonly shared?: number;
   /** What was sent beside the messages, where the file says so. */
   readonly request: { readonly system?: unknown; readonly tools?: unknown } | null;
   /** What stands as `questions` beside the messages: read by the lab, not imported. */

@@ -102,3 +102,34 @@ test("whatever the messages say, replay gives back the very text of the file", a
     { numRuns: 30 },
   );
 });
+
+test("branches of a conversation become forks that share what came before, and sub-agents threads of their own", async (t) => {
+  const at = place(t);
+  const says = (uuid: string, parentUuid: string | null, type: string, content: string, more: object = {}) =>
+    JSON.stringify({ uuid, parentUuid, sessionId: "s", type, message: { role: type, content }, ...more });
+  const file = [
+    says("1", null, "user", "a"),
+    says("2", "1", "assistant", "b"),
+    says("s", null, "user", "sub", { isSidechain: true, agentId: "x" }),
+    says("3", "2", "user", "c"),
+    says("4", "2", "user", "d"),
+    says("5", "4", "assistant", "e"),
+    says("6", "4", "assistant", "f"),
+  ].join("\n");
+  const outcome = await at.import("a", file);
+  assert.ok(outcome.kind === "imported");
+  const said = async (threadId: string) => {
+    const contents: string[] = [];
+    for await (const { body } of replay({ store: at.store }, threadId)) contents.push(JSON.parse(body).content);
+    return contents.join("");
+  };
+  assert.deepEqual(await Promise.all(outcome.threads.map(async ({ thread }) => [thread, await said(thread)])), [
+    ["a", "abc"],
+    ["a-agent-1", "sub"],
+    ["a-fork-1", "abde"],
+    ["a-fork-2", "abdf"],
+  ]);
+  assert.deepEqual((await at.store.header("a-fork-2"))?.parent, "a-fork-1");
+  assert.deepEqual((await at.store.header("a-agent-1"))?.kind, "subagent");
+  assert.equal((await at.import("a", file)).kind, "exists");
+});

@@ -7,11 +7,15 @@ import { definitionOf, isNestedTooDeeply, readMessage } from "@palimpsest/core/i
 import { type Dialect, shapeOf } from "@palimpsest/core/message";
 import type { ImportedMessage, Problem } from "./conversation.ts";
 
-/** Null when the message is fine. */
-export function messageProblem(message: Readonly<Record<string, unknown>>, dialect: Dialect): string | null {
+/** Null when the message is fine. `carry`: blocks that nobody knows are kept as they are. */
+export function messageProblem(
+  message: Readonly<Record<string, unknown>>,
+  dialect: Dialect,
+  unknown: "name" | "carry" = "name",
+): string | null {
   const read = readMessage(dialect, message);
   if (read.kind === "problem") return read.detail;
-  return definitionOf(dialect).unknownBlock(message);
+  return unknown === "carry" ? null : definitionOf(dialect).unknownBlock(message);
 }
 
 /** Messages are walked recursively when sent or shown: one that overflows the stack would block its thread forever. */
@@ -19,10 +23,13 @@ export function nestingProblem(body: string): string | null {
   return isNestedTooDeeply(body) ? "it is nested too deeply to be sent or shown" : null;
 }
 
-/** Tool results without a call: they are kept, and the view repairs them. */
-export function strayResults(messages: readonly ImportedMessage[], dialect: Dialect): Problem[] {
+/** Tool results without a call: they are kept, and the view repairs them. `called`: what was called before, added to. */
+export function strayResults(
+  messages: readonly ImportedMessage[],
+  dialect: Dialect,
+  called = new Set<string>(),
+): Problem[] {
   const shape = shapeOf(dialect);
-  const called = new Set<string>();
   return messages.flatMap(({ place, value }) => {
     // Every message has passed `messageProblem`.
     const message = value as never;

@@ -11,7 +11,9 @@ export async function readTranscripts(
   name: string,
   file: Buffer,
 ): Promise<{ readonly transcripts: readonly Transcript[]; readonly problems: readonly string[] }> {
-  const { conversations, problems } = await readConversations(file);
+  const { conversations: all, problems } = await readConversations(file);
+  // What a branch shares would be charged twice.
+  const conversations = all.filter(({ shared, messages }) => shared === undefined && messages.length > 0);
   const rest = conversations.length > 0 ? "; its other lines are played" : "";
   const bad = problems.slice(0, 1).map(({ place, message }) => `${place === "" ? "" : `${place}: `}${message}${rest}`);
   const readable = conversations.length > 0 || bad.length > 0 ? conversations : dialogsInText(file).map(conversationOf);

@@ -1,58 +1,78 @@
 /**
- * ChatGPT's `conversations.json`. A conversation is a tree: an edited question or a second answer is a branch. What is read
- * is the path to `current_node`, what the person saw last; other branches are counted.
+ * ChatGPT's `conversations.json`. A conversation is a tree: an edited question or a second answer is a branch. The path to
+ * `current_node`, what the person saw last, is the conversation; the other branches are its forks.
  */
 
 import { isRecord } from "@palimpsest/core/internal/text";
-import type { ImportedConversation, ImportedMessage } from "../conversation.ts";
+import type { ImportedMessage } from "../conversation.ts";
 import { timeOf } from "../time.ts";
-import { type Format, madeMessage, notesOf, type PlacedValue } from "./format.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
+import { branchesOf } from "./branches.ts";
+import {
+  type Fields,
+  type Format,
+  madeMessage,
+  oneValueEach,
+  type PlacedValue,
+  type ReadConversation,
+  wordsIn,
+} from "./format.ts";
 
 export const chatgpt: Format = {
+  id: "chatgpt",
   name: "ChatGPT export",
+  dialect: "openai",
   recognizes: ({ mapping }) =>
     isRecord(mapping) && Object.values(mapping).some((node) => isRecord(node) && "children" in node),
-  read(values) {
-    const read = values.filter(({ value }) => isRecord(value["mapping"])).map(readConversation);
-    return {
-      conversations: read.map(({ conversation }) => conversation),
-      skipped: values.length - read.length,
-      notes: read.flatMap(({ notes }) => notes),
-    };
-  },
+  open: () => oneValueEach(readConversation),
 };
 
-function readConversation({ value, place }: PlacedValue) {
-  const nodes = value["mapping"] as Readonly<Record<string, Fields>>;
-  const path = pathOf(nodes, value["current_node"]);
+type Nodes = Readonly<Record<string, Fields>>;
+
+function readConversation({ value, place }: PlacedValue): ReadConversation | null {
+  if (!isRecord(value["mapping"])) return null;
+  const nodes = Object.fromEntries(Object.entries(value["mapping"]).filter(([, node]) => isRecord(node))) as Nodes;
+  const leaves = Object.keys(nodes).filter((id) => childrenOf(nodes[id]!).every((child) => nodes[child] === undefined));
+  const current = value["current_node"];
+  const last = typeof current === "string" && nodes[current] !== undefined ? current : leaves.at(-1);
   const left: string[] = [];
-  const messages: ImportedMessage[] = [];
-  for (const [index, node] of path.entries()) add(messages, node, { left, place: `${place}, turn ${index + 1}` });
-  const spoken = Object.values(nodes).filter((node) => isRecord(node["message"])).length;
-  const beside = spoken - path.length;
-  if (beside > 0) left.push(`${beside} messages on other branches than the one shown last`);
-  const conversation: ImportedConversation = {
-    place,
-    messages,
-    request: null,
-    questions: [],
-    ...(typeof value["title"] === "string" && value["title"] !== "" && { title: value["title"] }),
+  const told = new Set<Fields>();
+  const said = (leaf: string | undefined): readonly ImportedMessage[] => {
+    const messages: ImportedMessage[] = [];
+    for (const [index, node] of pathOf(nodes, leaf).entries()) {
+      add(messages, node, { left: told.has(node) ? [] : left, place: `${place}, turn ${index + 1}` });
+      told.add(node);
+    }
+    return messages;
   };
-  return { conversation, notes: notesOf(place, left) };
+  const messages = said(last);
+  const branches = branchesOf(messages, leaves.filter((id) => id !== last).map(said));
+  const lost = Object.values(nodes).filter((node) => isRecord(node["message"]) && !told.has(node)).length;
+  if (lost > 0) left.push(`${lost} messages that no branch leads to`);
+  const title = wordsIn(value["title"]);
+  const session = wordsIn(value["conversation_id"]) ?? wordsIn(value["id"]);
+  return {
+    conversation: {
+      messages,
+      request: null,
+      ...(title !== null && { title }),
+      ...(session !== null && { source: { program: "chatgpt", session } }),
+    },
+    branches,
+    left,
+  };
 }
 
-/** From the root to the node; a file without one ends at the newest message. */
-function pathOf(nodes: Readonly<Record<string, Fields>>, current: unknown): readonly Fields[] {
+const childrenOf = ({ children }: Fields): readonly string[] => (Array.isArray(children) ? children.map(String) : []);
+
+/** From the root to the node: those that say something. */
+function pathOf(nodes: Nodes, leaf: string | undefined): readonly Fields[] {
   const path: Fields[] = [];
-  const seen = new Set<unknown>();
-  const newest = Object.keys(nodes).findLast((id) => (nodes[id]!["children"] as unknown[] | undefined)?.length === 0);
-  let id = typeof current === "string" && current in nodes ? current : newest;
-  while (typeof id === "string" && nodes[id] !== undefined && !seen.has(id)) {
+  const seen = new Set<string>();
+  for (let id = leaf; id !== undefined && nodes[id] !== undefined && !seen.has(id); ) {
     seen.add(id);
-    if (isRecord(nodes[id]!["message"])) path.push(nodes[id]!);
-    id = nodes[id]!["parent"] as string | undefined;
+    const node = nodes[id]!;
+    if (isRecord(node["message"])) path.push(node);
+    id = wordsIn(node["parent"]) ?? undefined;
   }
   return path.toReversed();
 }

@@ -4,52 +4,63 @@
  */
 
 import { isRecord } from "@palimpsest/core/internal/text";
-import type { ImportedConversation, ImportedMessage } from "../conversation.ts";
+import type { ImportedMessage } from "../conversation.ts";
 import { timeOf } from "../time.ts";
-import { type Format, madeMessage, notesOf, type PlacedValue } from "./format.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
+import { branchesOf } from "./branches.ts";
+import {
+  type Fields,
+  type Format,
+  listOf,
+  madeMessage,
+  oneValueEach,
+  type PlacedValue,
+  type ReadConversation,
+  wordsIn,
+} from "./format.ts";
 
 export const claudeAi: Format = {
+  id: "claude-ai",
   name: "Claude.ai export",
+  dialect: "anthropic",
   recognizes: ({ chat_messages }) => Array.isArray(chat_messages),
-  read(values) {
-    const read = values.filter(({ value }) => Array.isArray(value["chat_messages"])).map(readConversation);
-    return {
-      conversations: read.map(({ conversation }) => conversation),
-      skipped: values.length - read.length,
-      notes: read.flatMap(({ notes }) => notes),
-    };
-  },
+  open: () => oneValueEach(readConversation),
 };
 
-function readConversation({ value, place }: PlacedValue) {
-  const all = (value["chat_messages"] as unknown[]).filter(isRecord);
-  const branch = shownOf(all);
-  const left: string[] = [];
-  if (branch.length < all.length) left.push(`${all.length - branch.length} messages on other branches than the newest`);
-  const messages = branch.flatMap((message, index) =>
-    readTurn(message, { left, place: `${place}, message ${index + 1}` }),
+function readConversation({ value, place }: PlacedValue): ReadConversation | null {
+  if (!Array.isArray(value["chat_messages"])) return null;
+  const all = listOf(value["chat_messages"]);
+  const left: string[] = all.length < value["chat_messages"].length ? ["an entry that is no message"] : [];
+  const turns = new Map(
+    all.map((message, index) => [message, readTurn(message, { left, place: `${place}, message ${index + 1}` })]),
   );
-  const conversation: ImportedConversation = {
-    place,
-    messages,
-    request: null,
-    questions: [],
-    ...(typeof value["name"] === "string" && value["name"] !== "" && { title: value["name"] }),
+  const [main = [], ...others] = pathsOf(all).map((path) => path.flatMap((message) => turns.get(message) ?? []));
+  const title = wordsIn(value["name"]);
+  const session = wordsIn(value["uuid"]);
+  return {
+    conversation: {
+      messages: main,
+      request: null,
+      ...(title !== null && { title }),
+      ...(session !== null && { source: { program: "claude-ai", session } }),
+    },
+    branches: branchesOf(main, others),
+    left,
   };
-  return { conversation, notes: notesOf(place, left) };
 }
 
-/** Newer exports name each message's parent: the branch of the last message is what was shown. */
-function shownOf(messages: readonly Fields[]): readonly Fields[] {
+/** Newer exports name each message's parent: the way to the last message is what was shown, other ends are branches. */
+function pathsOf(messages: readonly Fields[]): readonly (readonly Fields[])[] {
   const byId = new Map(messages.map((message) => [message["uuid"], message]));
   const parents = messages.filter((message) => byId.has(message["parent_message_uuid"]));
-  if (parents.length < messages.length - 1) return messages;
-  const path: Fields[] = [];
-  for (let at = messages.at(-1); at !== undefined && !path.includes(at); at = byId.get(at["parent_message_uuid"]))
-    path.push(at);
-  return path.toReversed();
+  if (parents.length < messages.length - 1) return [messages];
+  const inner = new Set(messages.map((message) => message["parent_message_uuid"]));
+  const last = messages.at(-1);
+  const ends = [last, ...messages.filter((message) => message !== last && !inner.has(message["uuid"]))];
+  return ends.map((end) => {
+    const path = new Set<Fields>();
+    for (let at = end; at !== undefined && !path.has(at); at = byId.get(at["parent_message_uuid"])) path.add(at);
+    return [...path].toReversed();
+  });
 }
 
 interface Reading {
@@ -75,15 +86,13 @@ function readTurn(message: Fields, { left, place }: Reading): readonly ImportedM
 
 /** Files are not in the export, but for the text that was read from them. */
 function blocksOf(message: Fields): readonly Fields[] {
-  const list = (name: string): readonly Fields[] =>
-    Array.isArray(message[name]) ? message[name].filter(isRecord) : [];
-  const content = list("content");
+  const content = listOf(message["content"]);
   const blocks = content.length > 0 ? content : [{ type: "text", text: message["text"] }];
-  const read = list("attachments").map((file) => {
+  const read = listOf(message["attachments"]).map((file) => {
     const name = String(file["file_name"] || "attachment");
     return { type: "text", text: `[file: ${name}]\n${String(file["extracted_content"] ?? "")}`.trim() };
   });
-  const files = list("files").map((file) => ({
+  const files = listOf(message["files"]).map((file) => ({
     type: "text",
     text: `[file: ${String(file["file_name"] ?? "unnamed")}]`,
   }));

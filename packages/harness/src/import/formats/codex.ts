@@ -1,48 +1,130 @@
 /**
  * A rollout of Codex: JSON lines of items of the Responses API, among events and the settings of each turn. Newer ones wrap
- * each item (`{type: "response_item", payload}`), older ones are the items, after a line about the session.
+ * each item (`{type: "response_item", payload}`). Turns that were taken back stay where they were said, and what came
+ * instead is a fork; a compaction of Codex's own is a mark, and what it hid is read.
  */
 
 import { isRecord } from "@palimpsest/core/internal/text";
 import { readUsage } from "../../models/read-usage.ts";
-import type { ImportedMessage } from "../conversation.ts";
+import type { Piece, ThreadSource } from "../piece.ts";
 import { timeOf } from "../time.ts";
-import { type Format, madeMessage, notesOf } from "./format.ts";
+import { type Fields, type Format, madeMessage, type PieceReader, type PlacedValue, wordsIn } from "./format.ts";
 
-type Fields = Readonly<Record<string, unknown>>;
-
-const LINES = ["session_meta", "response_item", "event_msg", "turn_context", "compacted"];
+const LINES = ["session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state"];
 
 export const codex: Format = {
+  id: "codex",
   name: "Codex rollout",
+  dialect: "openai-responses",
   recognizes: ({ type, payload }) => LINES.includes(String(type)) && isRecord(payload),
-  read(values) {
-    const messages: ImportedMessage[] = [];
-    const left: string[] = [];
-    let model: string | null = null;
-    let instructions: string | null = null;
-    for (const { value, place } of values) {
-      const payload = (value["payload"] ?? {}) as Fields;
-      if (value["type"] === "turn_context" && typeof payload["model"] === "string") model = payload["model"];
-      if (value["type"] === "session_meta") instructions = instructionsOf(payload) ?? instructions;
-      if (value["type"] === "compacted") left.push("Codex's own compaction; what it hid is imported");
-      if (value["type"] === "event_msg") report(messages, payload);
-      if (value["type"] !== "response_item") continue;
-      if (payload["type"] === "ghost_snapshot") left.push("a snapshot of the repository");
-      else messages.push(madeMessage(itemOf(payload), { place, at: timeOf(value["timestamp"]), model }));
-    }
-    const request = instructions === null ? null : { system: instructions };
-    return {
-      conversations: messages.length === 0 ? [] : [{ place: "", messages, request, questions: [] }],
-      skipped: values.length - messages.length,
-      notes: notesOf("", left),
-    };
-  },
+  open: () => new Rollout(),
 };
 
-function instructionsOf({ base_instructions, instructions }: Fields): string | null {
-  const prompt = isRecord(base_instructions) ? base_instructions["text"] : instructions;
-  return typeof prompt === "string" && prompt !== "" ? prompt : null;
+class Rollout implements PieceReader {
+  #key = "rollout";
+  #model: string | null = null;
+  #meta: Fields | null = null;
+  #isOpen = false;
+  #forks = 0;
+  /** Of the branch that is being written: how many messages there are, and before which ones a user spoke. */
+  #count = 0;
+  #asked: number[] = [];
+  /** A fork is made when something is said in it. */
+  #takenBack: { readonly of: string; readonly after: number } | null = null;
+
+  *read({ value, place }: PlacedValue): Iterable<Piece> {
+    const payload: Fields = isRecord(value["payload"]) ? value["payload"] : {};
+    switch (value["type"]) {
+      case "turn_context":
+        this.#model = wordsIn(payload["model"]) ?? this.#model;
+        yield { kind: "skipped" };
+        break;
+      case "session_meta":
+        this.#meta ??= payload;
+        yield { kind: "skipped" };
+        break;
+      case "compacted":
+        yield* this.#compacted(payload);
+        break;
+      case "event_msg":
+        yield { kind: "skipped" };
+        yield* this.#event(payload);
+        break;
+      case "response_item":
+        yield* this.#item(payload, { place, at: timeOf(value["timestamp"]) });
+        break;
+      default:
+        yield { kind: "left", place: "", what: `a line of the type ${String(value["type"])}` };
+        yield { kind: "skipped" };
+    }
+  }
+
+  *end(): Iterable<Piece> {}
+
+  *#open(): Iterable<Piece> {
+    if (!this.#isOpen) yield { kind: "thread", key: this.#key, place: "", questions: [], ...threadOf(this.#meta) };
+    this.#isOpen = true;
+    if (this.#takenBack === null) return;
+    this.#forks += 1;
+    this.#key = `rollout fork ${this.#forks}`;
+    yield { kind: "thread", key: this.#key, place: "", request: null, questions: [], fork: this.#takenBack };
+    this.#takenBack = null;
+  }
+
+  *#item(payload: Fields, facts: { readonly place: string; readonly at: string | null }): Iterable<Piece> {
+    if (payload["type"] === "ghost_snapshot") {
+      yield { kind: "left", place: "", what: "a snapshot of the repository" };
+      yield { kind: "skipped" };
+      return;
+    }
+    yield* this.#open();
+    if (payload["role"] === "user") this.#asked.push(this.#count);
+    this.#count += 1;
+    const message = madeMessage(itemOf(payload), { ...facts, model: this.#model });
+    yield { kind: "message", key: this.#key, message };
+  }
+
+  *#compacted(payload: Fields): Iterable<Piece> {
+    yield* this.#open();
+    const summary = wordsIn(payload["message"]);
+    const event = { type: "source-compacted", program: "codex", ...(summary !== null && { summary }) } as const;
+    yield { kind: "mark", key: this.#key, event };
+  }
+
+  *#event(payload: Fields): Iterable<Piece> {
+    const usage = usageOf(payload);
+    if (usage !== null && this.#count > 0 && this.#takenBack === null)
+      yield { kind: "usage", key: this.#key, usage, model: this.#model };
+    const turns = payload["type"] === "thread_rolled_back" ? Number(payload["num_turns"]) : 0;
+    if (!(turns > 0) || this.#count === 0) return;
+    const after = this.#asked.at(-turns) ?? 0;
+    this.#takenBack = { of: this.#takenBack?.of ?? this.#key, after };
+    this.#count = after;
+    this.#asked = this.#asked.filter((at) => at < after);
+  }
+}
+
+function threadOf(meta: Fields | null): {
+  readonly request: { readonly system: string } | null;
+  readonly source?: ThreadSource;
+} {
+  const { base_instructions, instructions, id, cwd, source } = meta ?? {};
+  const system = wordsIn(isRecord(base_instructions) ? base_instructions["text"] : instructions);
+  const project = wordsIn(cwd);
+  const session = wordsIn(id);
+  const spawned = isRecord(source) && isRecord(source["subagent"]) ? source["subagent"]["thread_spawn"] : null;
+  const parent = isRecord(spawned) ? wordsIn(spawned["parent_thread_id"]) : null;
+  return {
+    request: system === null ? null : { system },
+    ...(session !== null && {
+      source: {
+        program: "codex",
+        session,
+        ...(project !== null && { project }),
+        ...(parent !== null && { parent }),
+      },
+    }),
+  };
 }
 
 /** Older versions wrote an output as an object. */
@@ -53,12 +135,10 @@ function itemOf(payload: Fields): Fields {
 }
 
 /** What the provider reported for the answer before it. */
-function report(messages: ImportedMessage[], payload: Fields): void {
-  const info =
-    payload["type"] === "token_count" && isRecord(payload["info"]) ? payload["info"]["last_token_usage"] : null;
-  const last = messages.at(-1);
-  if (!isRecord(info) || last === undefined) return;
-  const usage = readUsage({ input_tokens: info["input_tokens"], output_tokens: info["output_tokens"] });
-  const cacheRead = typeof info["cached_input_tokens"] === "number" ? info["cached_input_tokens"] : 0;
-  if (usage !== null) messages.splice(-1, 1, { ...last, usage: { ...usage, cacheRead } });
+function usageOf({ type, info }: Fields) {
+  const last = type === "token_count" && isRecord(info) ? info["last_token_usage"] : null;
+  if (!isRecord(last)) return null;
+  const usage = readUsage({ input_tokens: last["input_tokens"], output_tokens: last["output_tokens"] });
+  const cacheRead = typeof last["cached_input_tokens"] === "number" ? last["cached_input_tokens"] : 0;
+  return usage === null ? null : { ...usage, cacheRead };
 }

@@ -1,29 +1,79 @@
 /**
  * The port for files that don't hold a dialect's messages as they are: what apps and tools write for themselves. A format
- * recognizes its values and makes conversations of them; what it leaves out it says.
+ * recognizes its values and makes pieces of them; what it leaves out it says.
  */
-import type { ImportedConversation, ImportedMessage, Problem } from "../conversation.ts";
+
+import { isRecord } from "@palimpsest/core/internal/text";
+import type { Dialect } from "@palimpsest/core/message";
+import type { ImportedConversation, ImportedMessage } from "../conversation.ts";
+import type { Piece, ThreadSource } from "../piece.ts";
 
 export interface Format {
+  /** As in `--format`: `chatgpt`. */
+  readonly id: string;
   /** For people: `ChatGPT export`. */
   readonly name: string;
+  /** Of the messages it makes. */
+  readonly dialect: Dialect;
   /** Whether a value of the file, an element of its array or one of its lines, can only be of this format. */
-  readonly recognizes: (value: Readonly<Record<string, unknown>>) => boolean;
-  readonly read: (values: readonly PlacedValue[]) => FormatReading;
+  readonly recognizes: (value: Fields) => boolean;
+  readonly open: () => PieceReader;
 }
 
-/** A value and where it stands in the file. */
+export interface PieceReader {
+  read(value: PlacedValue): Iterable<Piece>;
+  /** What was held back for as long as more could belong to it. */
+  end(): Iterable<Piece>;
+}
+
+/** A value, its text, and where it stands in the file. */
 export interface PlacedValue {
-  readonly value: Readonly<Record<string, unknown>>;
+  readonly value: Fields;
+  readonly text: string;
   readonly place: string;
 }
 
-interface FormatReading {
-  readonly conversations: readonly ImportedConversation[];
-  /** Values that hold no message. */
-  readonly skipped: number;
-  /** What was left out of those that do. */
-  readonly notes: readonly Problem[];
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** A conversation that is one value of its file, with its other branches and what was left out of it. */
+export interface ReadConversation {
+  readonly conversation: Omit<ImportedConversation, "place" | "questions"> & { readonly source?: ThreadSource };
+  /** Other ways it went, each by what it shares with the conversation, or with a branch before it (from 0 on). */
+  readonly branches?: readonly Branch[];
+  readonly left: readonly string[];
+}
+
+export interface Branch {
+  readonly of: number | null;
+  readonly after: number;
+  readonly messages: readonly ImportedMessage[];
+}
+
+/** The reader of a format whose conversations are one value each; null: the value holds none. */
+export function oneValueEach(readOne: (value: PlacedValue) => ReadConversation | null): PieceReader {
+  return {
+    *read(value) {
+      const read = readOne(value);
+      if (read === null) yield { kind: "skipped" };
+      else yield* piecesOf(read, value.place);
+    },
+    *end() {},
+  };
+}
+
+function* piecesOf({ conversation, branches = [], left }: ReadConversation, place: string): Iterable<Piece> {
+  const { messages, ...rest } = conversation;
+  const key = place === "" ? "conversation" : place;
+  yield { kind: "thread", key, place, questions: [], ...rest };
+  for (const message of messages) yield { kind: "message", key, message };
+  for (const what of left) yield { kind: "left", place, what };
+  for (const [index, { of, after, messages: own }] of branches.entries()) {
+    const branch = `${key} fork ${index + 1}`;
+    const fork = { of: of === null ? key : `${key} fork ${of + 1}`, after };
+    yield { kind: "thread", key: branch, place, request: null, questions: [], fork };
+    for (const message of own) yield { kind: "message", key: branch, message };
+  }
+  yield { kind: "end", key };
 }
 
 /** A message that the format has made; the file has no text of its own for it. */
@@ -35,11 +85,7 @@ export function madeMessage(
   return { place, body: JSON.stringify(value), value: value as ImportedMessage["value"], at, model, usage };
 }
 
-/** `what`, once for each place and kind: a long conversation would repeat it a thousand times. */
-export function notesOf(place: string, left: readonly string[]): Problem[] {
-  const counted = Map.groupBy(left, (what) => what);
-  return [...counted].map(([what, all]) => ({
-    place,
-    message: `left out: ${what}${all.length > 1 ? ` (${all.length} times)` : ""}`,
-  }));
-}
+export const listOf = (value: unknown): readonly Fields[] => (Array.isArray(value) ? value.filter(isRecord) : []);
+
+/** Null for anything but words. */
+export const wordsIn = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);

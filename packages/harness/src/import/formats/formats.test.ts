@@ -37,7 +37,7 @@ const says = (role: string, content: object, more: object = {}) => ({
 
 const text = (...parts: readonly unknown[]) => ({ content_type: "text", parts });
 
-test("a ChatGPT export is read along its current branch, with calls, thoughts and title, and says what it left out", async () => {
+test("a ChatGPT export is read along its current branch, with calls, thoughts and title; other branches are forks", async () => {
   const mapping = {
     root: node("root", null, ["s"], null),
     s: node("s", "root", ["u"], says("system", text(""))),
@@ -67,7 +67,7 @@ test("a ChatGPT export is read along its current branch, with calls, thoughts an
     r2: node("r2", "r", ["a"], says("tool", { content_type: "execution_output", text: "saved" })),
     a: node("a", "r2", [], says("assistant", text("Done."), { metadata: { model_slug: "gpt-5" } })),
   };
-  const { format, conversation, said, dialect, notes, shape, values } = await read([
+  const { format, conversation, conversations, said, dialect, shape, values } = await read([
     { title: "A plot", current_node: "a", mapping },
   ]);
   assert.equal(format, "ChatGPT export");
@@ -79,7 +79,11 @@ test("a ChatGPT export is read along its current branch, with calls, thoughts an
     ["tool", "ok\n\nsaved"],
     ["assistant", "Done."],
   ]);
-  assert.match(notes[0]!.message, /1 messages on other branches/);
+  const [, branch] = conversations;
+  assert.deepEqual(
+    [branch?.shared, branch?.messages.map(({ value }) => saidIn(value, shape).at(-1))],
+    [1, ["[file: file-service://f1]\n\nPlot it", "An answer that was tried again"]],
+  );
   assert.equal(conversation?.messages[0]?.at, "2026-01-02T03:00:00.500Z");
   assert.deepEqual(violations(repair(values, shape, rulesOf("openai")).messages, shape, rulesOf("openai")), []);
 });
@@ -318,6 +322,6 @@ test("a file of another kind is told apart by what it has, with what could be re
   assert.equal(conversations.length, 0);
   assert.match(
     seen,
-    /fields event, level\. What can be read: .*Gemini.*ChatGPT export; Claude\.ai export; Codex rollout/,
+    /fields event, level\. What can be read: .*Gemini.*ChatGPT export; Claude\.ai export; Claude Code session; Codex rollout/,
   );
 });

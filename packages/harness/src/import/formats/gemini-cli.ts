@@ -5,44 +5,78 @@
 
 import { isRecord } from "@palimpsest/core/internal/text";
 import { readUsage } from "../../models/read-usage.ts";
-import type { ImportedConversation, ImportedMessage } from "../conversation.ts";
+import type { ImportedMessage } from "../conversation.ts";
+import type { Piece } from "../piece.ts";
 import { timeOf } from "../time.ts";
-import { type Format, madeMessage, notesOf, type PlacedValue } from "./format.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
+import {
+  type Fields,
+  type Format,
+  listOf,
+  madeMessage,
+  type PieceReader,
+  type PlacedValue,
+  wordsIn,
+} from "./format.ts";
 
 export const geminiCli: Format = {
+  id: "gemini-cli",
   name: "gemini-cli session",
+  dialect: "gemini",
   recognizes: ({ sessionId, projectHash }) => typeof sessionId === "string" && typeof projectHash === "string",
-  read(values) {
-    const left: string[] = [];
-    const turns = saidIn(values);
-    const messages = turns.flatMap(({ value, place }) => readTurn(value, { left, place }));
-    const conversation: ImportedConversation = { place: "", messages, request: null, questions: [] };
-    return {
-      conversations: messages.length === 0 ? [] : [conversation],
-      skipped: values.length - turns.length,
-      notes: notesOf("", left),
-    };
-  },
+  open: openSession,
 };
 
-function saidIn(values: readonly PlacedValue[]): readonly PlacedValue[] {
-  const turns = new Map<string, PlacedValue>();
-  const take = (value: Fields, place: string) => {
-    if (typeof value["id"] === "string" && typeof value["type"] === "string") turns.set(value["id"], { value, place });
+/** A message can grow in later lines, so nothing is said before the end. */
+function openSession(): PieceReader {
+  const turns = new Map<string, Turn>();
+  let head: Fields | null = null;
+  return {
+    *read({ value, place }) {
+      if (typeof value["projectHash"] === "string") head ??= value;
+      const { taken, back } = take(turns, value, place);
+      for (const { value: gone } of back)
+        yield { kind: "left", place: "", what: `a message that was taken back: ${String(gone["type"])}` };
+      if (taken === 0) yield { kind: "skipped" };
+    },
+    *end(): Iterable<Piece> {
+      const left: string[] = [];
+      const messages = [...turns.values()].flatMap(({ value, place }) => readTurn(value, { left, place }));
+      for (const what of left) yield { kind: "left", place: "", what };
+      if (messages.length === 0) return;
+      const session = wordsIn(head?.["sessionId"]);
+      const project = wordsIn(head?.["projectHash"]);
+      const source =
+        session === null ? {} : { source: { program: "gemini-cli", session, ...(project !== null && { project }) } };
+      yield { kind: "thread", key: "session", place: "", request: null, questions: [], ...source };
+      for (const message of messages) yield { kind: "message", key: "session", message };
+    },
   };
-  for (const { value, place } of values) {
-    const list = value["messages"] ?? (isRecord(value["$set"]) ? value["$set"]["messages"] : undefined);
-    const back = value["$rewindTo"];
-    if (Array.isArray(list))
-      for (const [index, one] of list.filter(isRecord).entries()) take(one, `message ${index + 1}`);
-    else if (typeof back === "string") {
-      const ids = [...turns.keys()];
-      for (const id of ids.slice(Math.max(0, ids.indexOf(back)))) turns.delete(id);
-    } else take(value, place);
+}
+
+type Turn = Pick<PlacedValue, "value" | "place">;
+
+function take(
+  turns: Map<string, Turn>,
+  value: Fields,
+  place: string,
+): { readonly taken: number; readonly back: readonly Turn[] } {
+  const keep = (one: Fields, at: string): number => {
+    if (typeof one["id"] !== "string" || typeof one["type"] !== "string") return 0;
+    turns.set(one["id"], { value: one, place: at });
+    return 1;
+  };
+  const list = value["messages"] ?? (isRecord(value["$set"]) ? value["$set"]["messages"] : undefined);
+  const rewound = value["$rewindTo"];
+  if (Array.isArray(list)) {
+    const kept = list.filter(isRecord).map((one, index) => keep(one, `message ${index + 1}`));
+    return { taken: kept.reduce((sum, one) => sum + one, 0), back: [] };
   }
-  return [...turns.values()];
+  if (typeof rewound !== "string") return { taken: keep(value, place), back: [] };
+  const ids = [...turns.keys()];
+  const gone = ids.slice(Math.max(0, ids.indexOf(rewound)));
+  const back = gone.map((id) => turns.get(id)!);
+  for (const id of gone) turns.delete(id);
+  return { taken: 0, back };
 }
 
 function readTurn(
@@ -70,8 +104,6 @@ function readTurn(
   const results = calls.flatMap(resultOf);
   return results.length === 0 ? [imported] : [imported, madeMessage({ role: "user", parts: results }, { place, at })];
 }
-
-const listOf = (value: unknown): readonly Fields[] => (Array.isArray(value) ? value.filter(isRecord) : []);
 
 /** Text, a part, or a list of either. */
 function partsOf(content: unknown): readonly Fields[] {

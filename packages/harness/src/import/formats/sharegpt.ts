@@ -1,42 +1,37 @@
 /** ShareGPT's form, which many data sets have: `{conversations: [{from, value}]}`. */
 
 import { isRecord } from "@palimpsest/core/internal/text";
-import type { ImportedConversation, ImportedMessage } from "../conversation.ts";
-import { type Format, madeMessage, notesOf, type PlacedValue } from "./format.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
+import type { ImportedMessage } from "../conversation.ts";
+import {
+  type Fields,
+  type Format,
+  madeMessage,
+  oneValueEach,
+  type PlacedValue,
+  type ReadConversation,
+} from "./format.ts";
 
 export const sharegpt: Format = {
+  id: "sharegpt",
   name: "ShareGPT",
+  dialect: "openai",
   recognizes: ({ conversations }) =>
     Array.isArray(conversations) && conversations.some((turn) => isRecord(turn) && "from" in turn && "value" in turn),
-  read(values) {
-    const read = values.filter(({ value }) => Array.isArray(value["conversations"])).map(readConversation);
-    return {
-      conversations: read.map(({ conversation }) => conversation),
-      skipped: values.length - read.length,
-      notes: read.flatMap(({ notes }) => notes),
-    };
-  },
+  open: () => oneValueEach(readConversation),
 };
 
-function readConversation({ value, place }: PlacedValue) {
+function readConversation({ value, place }: PlacedValue): ReadConversation | null {
+  if (!Array.isArray(value["conversations"])) return null;
   const left: string[] = [];
   const messages: ImportedMessage[] = [];
-  for (const [index, turn] of (value["conversations"] as unknown[]).entries()) {
+  for (const [index, turn] of value["conversations"].entries()) {
     const imported = isRecord(turn) ? messageOf(turn, messages.at(-1)?.value, index) : null;
     if (imported === null) left.push(`a turn of ${isRecord(turn) ? String(turn["from"]) : "nobody"}`);
     else messages.push(madeMessage(imported, { place: `${place}${place === "" ? "" : ", "}turn ${index + 1}` }));
   }
   const { system, tools } = value;
   const request = { ...(typeof system === "string" && system !== "" && { system }), ...(tools != null && { tools }) };
-  const conversation: ImportedConversation = {
-    place,
-    messages,
-    request: Object.keys(request).length > 0 ? request : null,
-    questions: [],
-  };
-  return { conversation, notes: notesOf(place, left) };
+  return { conversation: { messages, request: Object.keys(request).length > 0 ? request : null }, left };
 }
 
 const ROLES: Readonly<Record<string, string>> = {

@@ -1,51 +1,55 @@
 /** The AI SDK's UI messages, as pages and databases keep them: read as model messages. */
 import { isUiMessage } from "@palimpsest/core/internal/message";
 import { readUiMessages } from "@palimpsest/core/message";
-import type { ImportedConversation } from "../conversation.ts";
+import type { Piece } from "../piece.ts";
 import { timeOf } from "../time.ts";
-import { type Format, madeMessage, notesOf, type PlacedValue } from "./format.ts";
+import { type Fields, type Format, madeMessage, type PieceReader } from "./format.ts";
 
 export const uiMessages: Format = {
+  id: "ui-messages",
   name: "AI SDK UI messages",
+  dialect: "ai-sdk",
   recognizes: (value) => isUiMessage(value) || heldIn(value) !== null,
-  read(values) {
-    const whole = values.flatMap(({ value, place }) => {
-      const list = heldIn(value);
-      return list === null ? [] : [conversation(list, place)];
-    });
-    const loose = values.filter(({ value }) => isUiMessage(value));
-    const all = loose.length === 0 ? whole : [...whole, conversation(loose, "")];
-    return {
-      conversations: all.map((one) => one.conversation),
-      skipped: values.length - whole.length - loose.length,
-      notes: all.flatMap((one) => one.notes),
-    };
-  },
+  open: openChat,
 };
 
-/** A chat as an application stores it: an object with its messages. */
-function heldIn(value: PlacedValue["value"]): readonly PlacedValue[] | null {
-  const { messages } = value;
-  if (!Array.isArray(messages) || !messages.some(isUiMessage)) return null;
-  return messages.map((message, index) => ({ value: message, place: `message ${index + 1}` }));
+/** A message stands by itself, or in a chat as an application stores it: an object with its messages. */
+function openChat(): PieceReader {
+  let isOpen = false;
+  return {
+    *read({ value, place }) {
+      const list = heldIn(value);
+      if (list !== null) {
+        const key = place === "" ? "chat" : place;
+        yield { kind: "thread", key, place, request: null, questions: [] };
+        yield* said(list, { key, placeOf: (index) => `message ${index + 1}`, place });
+        yield { kind: "end", key };
+      } else if (isUiMessage(value)) {
+        if (!isOpen) yield { kind: "thread", key: "", place: "", request: null, questions: [] };
+        isOpen = true;
+        yield* said([value], { key: "", placeOf: () => place, place: "" });
+      } else yield { kind: "skipped" };
+    },
+    *end() {},
+  };
 }
 
-function conversation(values: readonly PlacedValue[], place: string) {
-  const { messages, origins, lost } = readUiMessages(values.map(({ value }) => value));
-  const conversationRead: ImportedConversation = {
-    place,
-    messages: messages.map((message, index) => {
-      const from = values[origins[index]!]!;
-      return madeMessage(message, { place: from.place, at: timeOf(from.value["createdAt"]) });
-    }),
-    request: null,
-    questions: [],
-  };
-  return {
-    conversation: conversationRead,
-    notes: notesOf(
-      place,
-      lost.map(({ type, reason }) => `${type}: ${reason}`),
-    ),
-  };
+function heldIn({ messages }: Fields): readonly Fields[] | null {
+  return Array.isArray(messages) && messages.some(isUiMessage) ? messages : null;
+}
+
+interface Said {
+  readonly key: string;
+  readonly place: string;
+  readonly placeOf: (index: number) => string;
+}
+
+function* said(values: readonly Fields[], { key, place, placeOf }: Said): Iterable<Piece> {
+  const { messages, origins, lost } = readUiMessages(values);
+  for (const [index, message] of messages.entries()) {
+    const from = origins[index]!;
+    const at = timeOf(values[from]!["createdAt"]);
+    yield { kind: "message", key, message: madeMessage(message, { place: placeOf(from), at }) };
+  }
+  for (const { type, reason } of lost) yield { kind: "left", place, what: `${type}: ${reason}` };
 }

@@ -1,0 +1,176 @@
+/**
+ * The first reading of a file, which writes nothing: what threads it has, in which dialect, and what is wrong with it. The
+ * pieces of a file that isn't large are kept for the writing; a large one is read again.
+ */
+import { createHash } from "node:crypto";
+import { dialectVotes } from "@palimpsest/core/internal/message";
+import type { Dialect } from "@palimpsest/core/message";
+import type { ByteSource } from "./byte-source.ts";
+import type { ImportedMessage, Problem } from "./conversation.ts";
+import { type Gatherer, gatherer } from "./gather.ts";
+import { type Omissions, omissions } from "./omissions.ts";
+import type { OpenedThread, Piece, ThreadPiece } from "./piece.ts";
+import { type PieceStream, pieceStream } from "./piece-stream.ts";
+import { messageProblem, nestingProblem, strayResults } from "./validate.ts";
+
+export interface Checked {
+  readonly dialect: Dialect;
+  /** Those in which something is said, in the order of the file. */
+  readonly threads: readonly CheckedThread[];
+  readonly skipped: number;
+  readonly invalid: readonly Problem[];
+  readonly warnings: readonly Problem[];
+  readonly format: string | null;
+  readonly seen: string;
+  /** SHA-256 of the file. */
+  readonly digest: string;
+  /** The valid pieces once more. */
+  pieces(onBytes: OnBytes): AsyncIterable<readonly Piece[]>;
+}
+
+export interface CheckedThread {
+  readonly opened: OpenedThread;
+  /** Valid ones. */
+  readonly messages: number;
+}
+
+/** Called every few megabytes with the bytes read so far; awaited, so that the caller can stay responsive. */
+export type OnBytes = (bytes: number) => Promise<void>;
+
+export async function checkFile(source: ByteSource, onBytes: OnBytes): Promise<Checked> {
+  const digest = createHash("sha256");
+  const votes = dialectVotes();
+  const stream = pieceStream();
+  let early: Piece[] = [];
+  let check: Checker | null = null;
+  const dialect = (): Dialect => stream.format()?.dialect ?? votes.detection().dialect;
+  const settle = (): Checker => {
+    const settled = checker(dialect(), stream.format() !== null);
+    settled.add(early);
+    early = [];
+    return settled;
+  };
+  const add = (pieces: readonly Piece[]): void => {
+    for (const piece of pieces) if (piece.kind === "message") votes.add(piece.message.value);
+    if (check !== null) check.add(pieces);
+    else {
+      for (const piece of pieces) early.push(piece);
+      // The first messages say which dialect it is; were they wrong, the file is read again.
+      if (pieces.some(({ kind }) => kind === "message")) check = settle();
+    }
+  };
+  for await (const pieces of streamed(source, stream, onBytes, (chunk) => digest.update(chunk))) add(pieces);
+  const ending = { source, stream, digest: digest.digest("hex") };
+  const first = check ?? settle();
+  if (first.dialect === dialect()) return first.result(ending);
+  const second = checker(dialect(), stream.format() !== null);
+  for await (const pieces of streamed(source, pieceStream(), onBytes)) second.add(pieces);
+  return second.result(ending);
+}
+
+const STEP = 4 * 1024 * 1024;
+/** Of message text that is kept for the writing. */
+const KEPT = 32 * 1024 * 1024;
+
+interface Ending {
+  readonly source: ByteSource;
+  readonly stream: PieceStream;
+  readonly digest: string;
+}
+
+type Checker = ReturnType<typeof checker>;
+
+interface Tally {
+  readonly opened: OpenedThread;
+  readonly gather: Gatherer;
+  readonly called: Set<string>;
+  messages: number;
+}
+
+/** `isFormat`: its messages are made by a format; other ones may be of another dialect than it seems. */
+function checker(dialect: Dialect, isFormat: boolean) {
+  const omitted: Omissions = omissions();
+  const tallies = new Map<string, Tally>();
+  const invalid: Problem[] = [];
+  const warnings: Problem[] = [];
+  let kept: Piece[] | null = [];
+  let keptLength = 0;
+  const count = (tally: Tally, pieces: readonly ThreadPiece[]): void => {
+    for (const piece of pieces) {
+      if (piece.kind !== "message") continue;
+      tally.messages += 1;
+      if (warnings.length < NAMED) warnings.push(...strayResults([piece.message], dialect, tally.called));
+    }
+  };
+  const take = (piece: Piece): void => {
+    omitted.add(piece);
+    if (piece.kind === "thread") {
+      const shared = piece.fork && tallies.get(piece.fork.of)?.called;
+      const tally = { opened: piece, gather: gatherer(dialect), called: new Set(shared), messages: 0 };
+      tallies.set(piece.key, tally);
+    } else if (piece.kind === "message") {
+      const problem = problemOf(piece.message, dialect, isFormat);
+      if (problem === null) count(tallies.get(piece.key)!, tallies.get(piece.key)!.gather.add(piece));
+      else if (invalid.length < NAMED) invalid.push({ place: piece.message.place, message: problem });
+      keptLength += piece.message.body.length;
+    } else if ("key" in piece && piece.kind !== "end") {
+      count(tallies.get(piece.key)!, tallies.get(piece.key)!.gather.add(piece));
+    }
+  };
+  return {
+    dialect,
+    add(pieces: readonly Piece[]): void {
+      for (const piece of pieces) {
+        take(piece);
+        kept?.push(piece);
+      }
+      if (keptLength > KEPT) kept = null;
+    },
+    result({ source, stream, digest }: Ending): Checked {
+      for (const tally of tallies.values()) count(tally, tally.gather.end());
+      const all = [...tallies.values()].map(({ opened, messages }) => ({ opened, messages }));
+      const problems = [...omitted.problems(), ...invalid];
+      const whole = kept;
+      return {
+        dialect,
+        threads: all.filter(({ messages }) => messages > 0),
+        skipped: omitted.skipped() + problems.length + all.filter(({ messages }) => messages === 0).length,
+        invalid: problems,
+        warnings: [...omitted.notes(), ...warnings],
+        format: stream.format()?.name ?? null,
+        seen: stream.seen(),
+        digest,
+        async *pieces(onBytes) {
+          const again = whole === null ? streamed(source, pieceStream(), onBytes) : [whole];
+          for await (const pieces of again)
+            yield pieces.filter((piece) => piece.kind !== "message" || !problemOf(piece.message, dialect, isFormat));
+        },
+      };
+    },
+  };
+}
+
+const NAMED = 1000;
+
+/** What a newer version of a program adds to its messages is carried along. */
+function problemOf({ body, value }: ImportedMessage, dialect: Dialect, isFormat: boolean): string | null {
+  return nestingProblem(body) ?? messageProblem(value, dialect, isFormat ? "carry" : "name");
+}
+
+async function* streamed(
+  source: ByteSource,
+  stream: PieceStream,
+  onBytes: OnBytes,
+  onChunk?: (chunk: Buffer) => void,
+): AsyncGenerator<readonly Piece[]> {
+  let [bytes, told] = [0, 0];
+  for await (const chunk of source.chunks()) {
+    onChunk?.(chunk);
+    bytes += chunk.length;
+    yield stream.push(chunk);
+    if (bytes - told < STEP) continue;
+    told = bytes;
+    await onBytes(bytes);
+  }
+  yield stream.end();
+}

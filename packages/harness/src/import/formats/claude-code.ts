@@ -1,0 +1,207 @@
+/**
+ * A session of Claude Code: JSON lines that name their parent. A line whose parent is not the end of what was said is a
+ * fork; calls that were made together are not, though their results hang on different lines. Side chains are sub-agents.
+ * Its compactions are marks: what they hid is read, and the summary stands in the mark.
+ */
+
+import { isRecord } from "@palimpsest/core/internal/text";
+import { readUsage } from "../../models/read-usage.ts";
+import type { ImportedMessage, ImportedUsage } from "../conversation.ts";
+import { memberSlices, withoutBreaks } from "../json-slices.ts";
+import type { Piece, ThreadSource } from "../piece.ts";
+import { timeOf } from "../time.ts";
+import { type Fields, type Format, listOf, type PieceReader, type PlacedValue, wordsIn } from "./format.ts";
+
+export const claudeCode: Format = {
+  id: "claude-code",
+  name: "Claude Code session",
+  dialect: "anthropic",
+  recognizes: (value) =>
+    typeof value["uuid"] === "string" && "parentUuid" in value && typeof value["sessionId"] === "string",
+  open: () => new Session(),
+};
+
+const PROGRAM = "claude-code";
+
+/** A thread of the file while it is read. */
+interface Line {
+  readonly key: string;
+  count: number;
+  /** Where the last answer began, with the results of its calls: within it lines may hang on any other. */
+  group: number;
+  answer: string | null;
+}
+
+/** Where a line stands: how many messages there are with it. */
+interface Spot {
+  readonly line: Line;
+  readonly count: number;
+}
+
+interface Reported {
+  readonly key: string;
+  readonly answer: string;
+  readonly usage: ImportedUsage;
+  readonly model: string | null;
+}
+
+class Session implements PieceReader {
+  readonly #spots = new Map<string, Spot>();
+  readonly #agents = new Map<string, Line>();
+  #main: Line | null = null;
+  /** Where a line goes that names no parent that is known. */
+  #current: Line | null = null;
+  #forks = 0;
+  /** An answer comes in several lines, each with a report: the last one counts. */
+  #reported: Reported | null = null;
+
+  *read(placed: PlacedValue): Iterable<Piece> {
+    const { value } = placed;
+    const { type, uuid } = value;
+    const isSaid = (type === "user" || type === "assistant") && isRecord(value["message"]);
+    const mark = markOf(value);
+    if (!isSaid && mark === null) {
+      yield* this.#other(value);
+      return;
+    }
+    const line: Line = yield* this.#lineFor(value, isSaid && mark === null);
+    if (mark === null) yield* this.#message(line, placed);
+    else {
+      yield* this.end();
+      yield { kind: "mark", key: line.key, event: mark };
+    }
+    if (typeof uuid === "string") this.#spots.set(uuid, { line, count: line.count });
+  }
+
+  *end(): Iterable<Piece> {
+    if (this.#reported === null) return;
+    const { answer: _, ...usage } = this.#reported;
+    this.#reported = null;
+    yield { kind: "usage", ...usage };
+  }
+
+  /** A line without a message; what hangs on it hangs on its parent. */
+  *#other(value: Fields): Iterable<Piece> {
+    const { uuid, parentUuid } = value;
+    const parent = this.#spots.get(String(parentUuid ?? ""));
+    if (typeof uuid === "string" && parent !== undefined) this.#spots.set(uuid, parent);
+    const title = titleIn(value);
+    const what = title === null ? leftIn(value) : null;
+    if (title !== null && this.#main !== null) yield { kind: "title", key: this.#main.key, title };
+    if (what !== null) yield { kind: "left", place: "", what };
+    yield { kind: "skipped" };
+  }
+
+  /** The thread that a line belongs to; where it is a new one, that is said first. */
+  *#lineFor(value: Fields, isSaid: boolean): Generator<Piece, Line> {
+    const parent = this.#spots.get(String(value["parentUuid"] ?? value["logicalParentUuid"] ?? ""));
+    const agent = value["isSidechain"] === true ? agentOf(value, parent, this.#agents) : null;
+    if (this.#main === null) {
+      this.#main = newLine(agent ?? "session");
+      this.#current = this.#main;
+      const { key } = this.#main;
+      yield { kind: "thread", key, place: "", request: null, questions: [], source: sourceOf(value) };
+      return this.#main;
+    }
+    if (agent !== null && agent !== this.#main.key) return yield* this.#agentLine(agent, this.#main.key);
+    const { line, count } = parent ?? { line: this.#current!, count: this.#current!.count };
+    this.#current = line;
+    if (!isSaid || count === line.count || count > line.group) return line;
+    this.#forks += 1;
+    this.#current = { ...newLine(`session fork ${this.#forks}`), count, group: count };
+    yield* this.end();
+    const { key } = this.#current;
+    yield { kind: "thread", key, place: "", request: null, questions: [], fork: { of: line.key, after: count } };
+    return this.#current;
+  }
+
+  /** A side chain has no forks that anybody made. */
+  *#agentLine(key: string, main: string): Generator<Piece, Line> {
+    const known = this.#agents.get(key);
+    if (known !== undefined) return known;
+    const line = newLine(key);
+    this.#agents.set(key, line);
+    yield { kind: "thread", key, place: "", request: null, questions: [], childOf: main };
+    return line;
+  }
+
+  *#message(line: Line, value: PlacedValue): Iterable<Piece> {
+    const said = value.value["message"] as Fields;
+    const answer = value.value["type"] === "assistant" ? (wordsIn(said["id"]) ?? value.place) : null;
+    if (this.#reported !== null && this.#reported.answer !== answer) yield* this.end();
+    if (answer !== null ? answer !== line.answer : !isResult(said)) line.group = line.count;
+    if (answer !== null || !isResult(said)) line.answer = answer;
+    line.count += 1;
+    const { usage, ...rest } = messageOf(value);
+    yield { kind: "message", key: line.key, message: { ...rest, usage: null } };
+    if (answer !== null && usage !== null) this.#reported = { key: line.key, answer, usage, model: rest.model };
+  }
+}
+
+const newLine = (key: string): Line => ({ key, count: 0, group: 0, answer: null });
+
+/** Newer lines name their agent; an older side chain is known by its first line. */
+function agentOf(value: Fields, parent: Spot | undefined, agents: ReadonlyMap<string, Line>): string {
+  const id = wordsIn(value["agentId"]);
+  if (id !== null) return `agent ${id}`;
+  if (parent !== undefined && agents.get(parent.line.key) === parent.line) return parent.line.key;
+  return `agent ${String(value["uuid"]).slice(0, 8)}`;
+}
+
+function sourceOf(value: Fields): ThreadSource {
+  const project = wordsIn(value["cwd"]);
+  const session = String(value["sessionId"] ?? "");
+  const agent = value["isSidechain"] === true ? wordsIn(value["agentId"]) : null;
+  return {
+    program: PROGRAM,
+    session: agent === null ? session : `${session}-agent-${agent}`,
+    ...(project !== null && { project }),
+    ...(agent !== null && { parent: session }),
+  };
+}
+
+/** The message keeps the text it has in the file. */
+function messageOf({ value, text, place }: PlacedValue): ImportedMessage {
+  const said = value["message"] as Fields;
+  const model = wordsIn(said["model"]);
+  return {
+    place,
+    body: withoutBreaks(memberSlices(text).get("message")!),
+    value: said,
+    at: timeOf(value["timestamp"]),
+    model: model === "<synthetic>" ? null : model,
+    usage: model === "<synthetic>" ? null : readUsage(said["usage"]),
+  };
+}
+
+const isResult = ({ content }: Fields): boolean => listOf(content).some(({ type }) => type === "tool_result");
+
+/** The line that ends what was shown before, and the summary that comes after it. */
+function markOf(value: Fields) {
+  const { type, subtype, compactMetadata: meta } = value;
+  if (type === "system" && subtype === "compact_boundary") {
+    const { trigger = null, preTokens: tokensBefore = null } = isRecord(meta) ? meta : {};
+    return { type: "source-compacted", program: PROGRAM, trigger, tokensBefore } as const;
+  }
+  if (value["isCompactSummary"] !== true || !isRecord(value["message"])) return null;
+  const { content } = value["message"];
+  const blocks = listOf(content).flatMap(({ text }) => wordsIn(text) ?? []);
+  const summary = typeof content === "string" ? content : blocks.join("\n\n");
+  return { type: "source-compacted", program: PROGRAM, summary } as const;
+}
+
+const titleIn = ({ type, summary, aiTitle, customTitle }: Fields): string | null => {
+  if (type === "summary") return wordsIn(summary);
+  if (type === "ai-title") return wordsIn(aiTitle);
+  return type === "custom-title" ? wordsIn(customTitle) : null;
+};
+
+/** Null for lines that say nothing. */
+function leftIn({ type, subtype, attachment }: Fields): string | null {
+  if (SILENT.includes(String(type))) return null;
+  if (type === "system") return `a note of Claude Code (${String(subtype ?? "without a name")})`;
+  if (type === "attachment" && isRecord(attachment)) return `an attachment (${String(attachment["type"])})`;
+  return `a line of the type ${String(type)}`;
+}
+
+const SILENT = ["file-history-snapshot", "permission-mode", "mode", "turn_end"];

@@ -1,0 +1,147 @@
+/**
+ * Messages of a dialect as they are: by themselves, wrapped in lines that say more about them, or in objects that hold a
+ * whole conversation. Not one of the formats, but what is left where none is recognized.
+ */
+
+import { DIALECTS, definitionOf } from "@palimpsest/core/internal/message";
+import { isRecord } from "@palimpsest/core/internal/text";
+import { readUsage } from "../../models/read-usage.ts";
+import type { ImportedConversation, ImportedMessage } from "../conversation.ts";
+import { elementSlices, memberSlices, withoutBreaks } from "../json-slices.ts";
+import type { Piece } from "../piece.ts";
+import { timeOf } from "../time.ts";
+import type { Fields, PieceReader, PlacedValue } from "./format.ts";
+
+/** `first`: the first values of the file, which say whether its lines wrap their messages. */
+export function openMessages(first: readonly PlacedValue[]): PieceReader {
+  // Among lines that wrap their messages, one that only looks like a message is a note about them.
+  const isWrapped = first.some(({ value }) => isRecord(value["message"]));
+  let loose: string | null = null;
+  const whole: string[] = [];
+  return {
+    *read(placed) {
+      const { value, text, place } = placed;
+      const list = heldIn(value, text);
+      if (list !== null) {
+        whole.push(place);
+        yield* conversation(value, { ...list, place });
+        return;
+      }
+      const inner = value["message"];
+      const isLoose = isRecord(inner) || "role" in value || (!isWrapped && isMarked(value));
+      if (!isLoose) {
+        yield { kind: "skipped" };
+        return;
+      }
+      if (loose === null) yield { kind: "thread", key: "", place: "", request: null, questions: [] };
+      loose ??= place;
+      const said = isRecord(inner)
+        ? message(inner, memberSlices(text).get("message")!, { place, around: value })
+        : message(value, text, { place, around: value });
+      yield { kind: "message", key: "", message: said };
+    },
+    *end(): Iterable<Piece> {
+      if (loose === null) return;
+      for (const place of whole)
+        yield {
+          kind: "problem",
+          place,
+          message: `holds a whole conversation, ${loose} a single message: put them into files of their own`,
+        };
+    },
+  };
+}
+
+const isMarked = (value: Fields): boolean =>
+  DIALECTS.some((dialect) => definitionOf(dialect).mark(value as never) !== null);
+
+/** Where objects hold their messages: requests, stored chats, the states of a graph, checkpoints. */
+const HOLDERS: readonly (readonly string[])[] = [
+  ["messages"],
+  ["contents"],
+  ["history"],
+  ["input"],
+  ["values", "messages"],
+  ["channel_values", "messages"],
+  ["checkpoint", "channel_values", "messages"],
+  ["state", "messages"],
+];
+
+interface Held {
+  readonly values: readonly unknown[];
+  readonly slices: readonly string[];
+}
+
+function heldIn(value: Fields, text: string): Held | null {
+  for (const path of HOLDERS) {
+    let [inner, slice]: readonly [unknown, string | undefined] = [value, text];
+    for (const name of path) {
+      slice = isRecord(inner) && slice !== undefined ? memberSlices(slice).get(name) : undefined;
+      inner = isRecord(inner) ? inner[name] : undefined;
+    }
+    if (Array.isArray(inner) && slice !== undefined) return { values: inner, slices: elementSlices(slice) };
+  }
+  return null;
+}
+
+function* conversation(value: Fields, list: Held & { readonly place: string }): Iterable<Piece> {
+  const { place } = list;
+  const key = place === "" ? "conversation" : place;
+  const questions = Array.isArray(value["questions"]) ? value["questions"] : [];
+  yield { kind: "thread", key, place, request: requestOf(value), questions };
+  yield* messagesIn(list, key);
+  yield { kind: "end", key };
+}
+
+function* messagesIn(list: Held & { readonly place: string }, key: string): Iterable<Piece> {
+  const within = list.place === "" ? "" : `${list.place}, `;
+  for (const [index, slice] of list.slices.entries()) {
+    const item = list.values[index];
+    const place = `${within}message ${index + 1}`;
+    // A turn of several items is a list.
+    if (!isRecord(item) && !Array.isArray(item)) {
+      yield { kind: "problem", place, message: "a message must be an object" };
+      continue;
+    }
+    const around = item as Fields;
+    const inner = isRecord(item) ? item["message"] : undefined;
+    const said = isRecord(inner)
+      ? message(inner, memberSlices(slice).get("message")!, { place, around })
+      : message(around, slice, { place, around });
+    yield { kind: "message", key, message: said };
+  }
+}
+
+function requestOf(value: Fields): ImportedConversation["request"] {
+  const system =
+    value["system"] ??
+    value["instructions"] ??
+    textOfContent(value["systemInstruction"] ?? value["system_instruction"]);
+  const { tools } = value;
+  const request = { ...(system != null && { system }), ...(tools != null && { tools }) };
+  return Object.keys(request).length > 0 ? request : null;
+}
+
+/** Gemini's system prompt is a content. */
+function textOfContent(content: unknown): unknown {
+  if (!isRecord(content) || !Array.isArray(content["parts"])) return content;
+  return content["parts"].map((part) => (isRecord(part) ? String(part["text"] ?? "") : "")).join("\n\n");
+}
+
+interface Standing {
+  readonly place: string;
+  /** The object the file wraps the message in, or the message itself. */
+  readonly around: Fields;
+}
+
+function message(value: Fields, text: string, { place, around }: Standing): ImportedMessage {
+  const model = around["model"] ?? value["model"];
+  return {
+    place,
+    body: withoutBreaks(text),
+    value,
+    at: timeOf(around["at"] ?? around["timestamp"]),
+    model: typeof model === "string" ? model : null,
+    usage: readUsage(around["usage"] ?? value["usage"]),
+  };
+}

@@ -1,0 +1,60 @@
+/**
+ * What a reader makes of a file while it comes in: threads that are opened, what is said in them, and what is left out.
+ * The same file always gives the same pieces, and a file that has grown gives the old ones first: so whoever writes them
+ * down can stop after any of them and go on there.
+ */
+import type { ImportedConversation, ImportedMessage, ImportedUsage, Problem } from "./conversation.ts";
+
+export type Piece = OpenedThread | ThreadPiece | Omission;
+
+/** The first of a thread's pieces. */
+export interface OpenedThread extends Pick<ImportedConversation, "place" | "title" | "request" | "questions"> {
+  readonly kind: "thread";
+  /** Names it among the threads of its file. */
+  readonly key: string;
+  /** Which thread it leaves, and after how many of its messages: what came before is shared. */
+  readonly fork?: { readonly of: string; readonly after: number };
+  /** The thread whose sub-agent it is. */
+  readonly childOf?: string;
+  readonly source?: ThreadSource;
+}
+
+/** What the program that wrote the file says of the conversation. */
+export interface ThreadSource {
+  readonly program: string;
+  /** Its own name for the conversation. */
+  readonly session: string;
+  /** The directory it was about. */
+  readonly project?: string;
+  /** The session whose sub-agent it is, where that is in another file. */
+  readonly parent?: string;
+}
+
+export type ThreadPiece =
+  | {
+      readonly kind: "message";
+      readonly key: string;
+      readonly message: ImportedMessage;
+      /** Of how many messages of the file it is made, where that is more than one. */
+      readonly of?: number;
+    }
+  /** Of the message before it. */
+  | { readonly kind: "usage"; readonly key: string; readonly usage: ImportedUsage; readonly model: string | null }
+  /** What the other program did to the conversation, such as a compaction; kept as an event. */
+  | { readonly kind: "mark"; readonly key: string; readonly event: Mark }
+  | { readonly kind: "title"; readonly key: string; readonly title: string }
+  /** Nothing more is said in it, in its forks and by its sub-agents. */
+  | { readonly kind: "end"; readonly key: string };
+
+export interface Mark {
+  readonly type: "source-compacted";
+  readonly program: string;
+  readonly [detail: string]: unknown;
+}
+
+type Omission =
+  /** Something of a conversation that can't be carried over: by its kind, counted. */
+  | { readonly kind: "left"; readonly place: string; readonly what: string }
+  /** A value without a message. */
+  | { readonly kind: "skipped" }
+  | ({ readonly kind: "problem" } & Problem);

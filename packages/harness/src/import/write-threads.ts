@@ -1,0 +1,198 @@
+/**
+ * Writes pieces into new threads. A conversation is written in one transaction with its receipt; only one that is too
+ * large to be held is written in several, each of which says how far it is, so that a second run goes on there. Forks and
+ * sub-agents follow the thread they belong to.
+ */
+import type { Dialect } from "@palimpsest/core/message";
+import { fork, withWriter } from "../threads/acts.ts";
+import type { TitleLimits } from "../threads/title.ts";
+import { commit, createThread, type RecordInput, type ThreadDeps } from "../threads/writer.ts";
+import type { OpenedThread, Piece } from "./piece.ts";
+import { NOTHING_STORED, type Stored, ThreadDraft } from "./thread-draft.ts";
+
+/** A thread to be written. */
+export interface ThreadJob {
+  readonly opened: OpenedThread;
+  readonly threadId: string;
+  readonly receipt: Receipt;
+  /** How far an earlier run of the same import has come with it. */
+  readonly before: Before;
+}
+
+export interface Receipt {
+  readonly type: "imported";
+  readonly digest: string;
+  readonly part: number;
+  readonly [detail: string]: unknown;
+}
+
+type Before =
+  | { readonly kind: "free" }
+  /** All of it, or some: then the thread is there. */
+  | { readonly kind: "done" | "begun"; readonly stored: Stored };
+
+export interface WriteOptions {
+  readonly dialect: Dialect;
+  readonly title: TitleLimits | null;
+  readonly agentName?: string;
+  /** After each thread. */
+  readonly onThread: () => Promise<void>;
+}
+
+export type Written = { readonly kind: "written" } | { readonly kind: "exists" | "busy"; readonly threadId: string };
+
+export async function writeThreads(
+  deps: ThreadDeps,
+  jobs: readonly ThreadJob[],
+  pieces: AsyncIterable<readonly Piece[]>,
+  options: WriteOptions,
+): Promise<Written> {
+  const writer = new ThreadsWriter(deps, jobs, options);
+  for await (const batch of pieces) {
+    for (const piece of batch) {
+      writer.add(piece);
+      if (piece.kind === "end") await writer.finish(piece.key);
+    }
+    await writer.makeRoom();
+    if (writer.failure !== null) return writer.failure;
+  }
+  await writer.finish();
+  return writer.failure ?? { kind: "written" };
+}
+
+/** Characters of messages that may wait: more is written before its thread has ended. */
+const WAITING = 48 * 1024 * 1024;
+
+interface Open {
+  readonly job: ThreadJob;
+  readonly draft: ThreadDraft;
+  /** The key of the thread that it goes with. */
+  readonly family: string;
+  isThere: boolean;
+}
+
+class ThreadsWriter {
+  failure: Exclude<Written, { kind: "written" }> | null = null;
+  readonly #deps: ThreadDeps;
+  readonly #jobs: ReadonlyMap<string, ThreadJob>;
+  readonly #options: WriteOptions;
+  readonly #open = new Map<string, Open>();
+
+  constructor(deps: ThreadDeps, jobs: readonly ThreadJob[], options: WriteOptions) {
+    this.#deps = deps;
+    this.#jobs = new Map(jobs.map((job) => [job.opened.key, job]));
+    this.#options = options;
+  }
+
+  add(piece: Piece): void {
+    if (piece.kind === "thread") this.#begin(piece);
+    else if ("key" in piece && piece.kind !== "end") this.#open.get(piece.key)?.draft.add(piece);
+  }
+
+  /** Writes the thread and those that go with it, or all that are left. */
+  async finish(key?: string): Promise<void> {
+    const ended = [...this.#open].filter(([, { family }]) => key === undefined || family === key);
+    for (const [, open] of ended) if (this.failure === null) await this.#write(open, "whole");
+    for (const [name] of ended) this.#open.delete(name);
+  }
+
+  async makeRoom(): Promise<void> {
+    const waiting = [...this.#open.values()].reduce((sum, { draft }) => sum + draft.length, 0);
+    if (waiting <= WAITING) return;
+    for (const open of this.#open.values()) if (this.failure === null) await this.#write(open, "begun");
+  }
+
+  #begin(opened: OpenedThread): void {
+    const job = this.#jobs.get(opened.key);
+    if (job === undefined) return;
+    const from = opened.fork?.of ?? opened.childOf;
+    const parent = from === undefined ? undefined : this.#open.get(from);
+    const stored = job.before.kind === "free" ? NOTHING_STORED : job.before.stored;
+    const shares = opened.fork !== undefined && parent !== undefined ? { parent: parent.draft } : {};
+    const draft = new ThreadDraft(opened, { dialect: this.#options.dialect, ids: this.#deps.ids, stored, ...shares });
+    const family = parent?.family ?? opened.key;
+    this.#open.set(opened.key, { job, draft, family, isThere: job.before.kind !== "free" });
+  }
+
+  /** `begun`: more will follow. */
+  async #write(open: Open, extent: "whole" | "begun"): Promise<void> {
+    const { job, draft } = open;
+    if (job.before.kind === "done") return;
+    if (extent === "whole") draft.end();
+    const isFork = job.opened.fork !== undefined && this.#parentOf(open) !== undefined;
+    if (isFork && !open.isThere && !(await this.#fork(open))) return;
+    const { digest, part } = job.receipt;
+    const progress = { digest, part, pieces: draft.pieces };
+    const inputs = [...draft.takeRecords()];
+    const records = inputs.length;
+    if (extent === "begun" && records === 0 && open.isThere) return;
+    if (extent === "begun") inputs.push({ kind: "state", patch: { importing: progress } });
+    else {
+      const title = draft.title(this.#options.title);
+      const state = { ...(title !== "" && { title }), ...(open.isThere && { importing: null }) };
+      if (Object.keys(state).length > 0) inputs.push({ kind: "state", patch: state });
+      inputs.push({ kind: "event", event: job.receipt });
+    }
+    draft.passRecords(inputs.length - records);
+    const written = open.isThere ? await this.#append(job, inputs) : await this.#create(open, inputs);
+    open.isThere = true;
+    if (written !== "written") this.failure = { kind: written, threadId: job.threadId };
+    else if (extent === "whole") await this.#options.onThread();
+  }
+
+  #parentOf({ job }: Open): Open | undefined {
+    const from = job.opened.fork?.of ?? job.opened.childOf;
+    return from === undefined ? undefined : this.#open.get(from);
+  }
+
+  async #fork(open: Open): Promise<boolean> {
+    const { job, draft } = open;
+    const parent = this.#parentOf(open)!;
+    const { digest, part } = job.receipt;
+    const forked = await fork(this.#deps, parent.job.threadId, {
+      as: job.threadId,
+      at: parent.draft.seqAfter(job.opened.fork!.after),
+      state: { importing: { digest, part, pieces: 0 } },
+    });
+    if (forked.kind !== "forked") {
+      this.failure = { kind: "exists", threadId: job.threadId };
+      return false;
+    }
+    draft.standAt((await this.#deps.store.head(job.threadId))!.version);
+    open.isThere = true;
+    return true;
+  }
+
+  async #create(open: Open, inputs: readonly RecordInput[]): Promise<"written" | "exists" | "busy"> {
+    const { job } = open;
+    const { agentName } = this.#options;
+    const parent = this.#parentOf(open);
+    const header = {
+      id: job.threadId,
+      ...(agentName !== undefined && { agentName }),
+      ...(parent !== undefined && { kind: "subagent" as const, parent: parent.job.threadId }),
+    };
+    if ((await createThread(this.#deps, header, inputs)) === "created") return "written";
+    // It may be one that nothing was ever said in.
+    return this.#append(job, inputs, 0);
+  }
+
+  async #append(
+    { threadId, receipt }: ThreadJob,
+    inputs: readonly RecordInput[],
+    version?: number,
+  ): Promise<"written" | "exists" | "busy"> {
+    const result = await withWriter(
+      this.#deps,
+      threadId,
+      async (writer) => {
+        const head = await this.#deps.store.head(threadId);
+        return version === undefined || head?.version === version ? commit(writer, inputs) : null;
+      },
+      // The same owner when run again: a killed import doesn't keep itself out.
+      { owner: `import-${receipt.digest}` },
+    );
+    if (result.kind !== "done") return "busy";
+    return result.value?.kind === "committed" ? "written" : "exists";
+  }
+}
