@@ -70,7 +70,7 @@ export async function checkFile(source: ByteSource, onBytes: OnBytes): Promise<C
 
 const STEP = 4 * 1024 * 1024;
 /** Of message text that is kept for the writing. */
-const KEPT = 32 * 1024 * 1024;
+const KEPT = 16 * 1024 * 1024;
 
 interface Ending {
   readonly source: ByteSource;

@@ -61,7 +61,7 @@ export async function writeThreads(
 }
 
 /** Characters of messages that may wait: more is written before its thread has ended. */
-const WAITING = 48 * 1024 * 1024;
+const WAITING = 16 * 1024 * 1024;
 
 interface Open {
   readonly job: ThreadJob;
