@@ -1,5 +1,165 @@
+/** Transcripts of one's own under several policies, side by side: the same table and plots as the lab's page. */
+import "./lab.css";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { useAnswer } from "../../api/answer.ts";
+import { ask, type Outcome } from "../../api/ask.ts";
+import { useActions } from "../../keyboard/actions.ts";
 import { Empty } from "../../parts/empty.tsx";
+import { ProblemNote } from "../../parts/problem.tsx";
+import { place } from "../../router/navigate.ts";
+import { line, percent } from "../../text/format.ts";
+import { type LabReport, playLab } from "./play.ts";
+import { Report } from "./report.tsx";
+
+interface Play {
+  readonly id: number;
+  readonly name: string;
+  readonly done: number;
+  readonly policy: string;
+  readonly outcome: Outcome<LabReport> | null;
+  readonly stop: () => void;
+}
+
+const WINDOWS = [8_000, 32_000, 128_000, 200_000, 1_000_000];
 
 export function LabView() {
-  return <Empty title="Lab">There is nothing to see here yet.</Empty>;
+  const [plays, setPlays] = useState<readonly Play[]>([]);
+  const [shown, setShown] = useState<number | null>(null);
+  const [window, setWindow] = useState(32_000);
+  const threads = useAnswer("lab threads", () => ask("GET /api/threads", { query: { limit: 50, kind: "main" } }));
+  const next = useRef(1);
+  const [isOver, setOver] = useState(false);
+  const chooser = useRef<HTMLInputElement>(null);
+  const change = (id: number, change: Partial<Play>) =>
+    setPlays((all) => all.map((one) => (one.id === id ? { ...one, ...change } : one)));
+  const play = async (name: string, text: string, thread: string | null) => {
+    const id = next.current++;
+    const leaving = new AbortController();
+    const stop = () => leaving.abort();
+    setPlays((all) => [{ id, name, done: 0, policy: "", outcome: null, stop }, ...all]);
+    setShown(id);
+    const onProgress = (done: number, policy: string) => change(id, { done, policy });
+    change(id, { outcome: await playLab({ text, thread, window }, { signal: leaving.signal, onProgress }) });
+  };
+  const drop = async (files: FileList | null | undefined) => {
+    for (const file of [...(files ?? [])]) void play(file.name, await file.text(), null);
+  };
+  useActions([{ name: "Choose transcripts to play", key: "o", run: () => chooser.current?.click() }], "lab");
+  // A link may name the thread.
+  useEffect(() => {
+    const { thread } = place.value.query;
+    if (thread !== undefined) void play(thread, "", thread);
+  }, []);
+  const current = plays.find(({ id }) => id === shown) ?? null;
+  return (
+    <section
+      class={`lab ${isOver ? "is-over" : ""}`}
+      aria-labelledby="lab-title"
+      onDragOver={(event) => {
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event) => {
+        event.preventDefault();
+        setOver(false);
+        void drop(event.dataTransfer?.files);
+      }}
+    >
+      <header class="row wrap">
+        <h1 id="lab-title">Lab</h1>
+        <label class="row">
+          <span class="dim small">Window</span>
+          <select
+            class="field"
+            value={window}
+            onChange={(event) => setWindow(Number(event.currentTarget.value))}
+            aria-label="The model's window"
+          >
+            {WINDOWS.map((size) => (
+              <option key={size} value={size}>
+                {size.toLocaleString("en-US")} tokens
+              </option>
+            ))}
+          </select>
+        </label>
+        <select
+          class="field grow"
+          aria-label="Play a thread"
+          value=""
+          onChange={(event) => {
+            const id = event.currentTarget.value;
+            if (id !== "") void play(id, "", id);
+            event.currentTarget.value = "";
+          }}
+        >
+          <option value="">Play a thread…</option>
+          {(threads.value?.threads ?? []).map(({ id, title }) => (
+            <option key={id} value={id}>
+              {line(title ?? id, 60)}
+            </option>
+          ))}
+        </select>
+        <button type="button" class="button hot" onClick={() => chooser.current?.click()}>
+          Play files…
+        </button>
+        <input
+          ref={chooser}
+          class="hidden"
+          type="file"
+          multiple
+          tabIndex={-1}
+          aria-label="Transcripts to play"
+          onChange={(event) => {
+            void drop(event.currentTarget.files);
+            event.currentTarget.value = "";
+          }}
+        />
+      </header>
+      {plays.length === 0 && (
+        <Empty title="What would each policy have done?">
+          <p>
+            Drop transcripts here, or choose a thread: they are replayed under several policies without a model. You see
+            what each would have cost, and what its agent would still have known.
+          </p>
+          <p>Files are those that import reads: JSON lines of messages, or another tool's export.</p>
+        </Empty>
+      )}
+      {plays.length > 0 && (
+        <ul class="row wrap" aria-label="Plays">
+          {plays.map(({ id, name, outcome }) => (
+            <li key={id}>
+              <button
+                type="button"
+                class={`button ${id === shown ? "hot" : ""}`}
+                aria-pressed={id === shown}
+                onClick={() => setShown(id)}
+              >
+                {line(name, 40)}
+                {outcome === null ? " …" : outcome.kind === "failed" ? " ✕" : ""}
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      {current !== null && <Current play={current} />}
+    </section>
+  );
+}
+
+function Current({ play }: { readonly play: Play }) {
+  const { outcome, done, policy, name, stop } = play;
+  if (outcome === null)
+    return (
+      <div class="card row wrap" role="status">
+        <progress class="grow" max="1" value={done} aria-label={`Playing ${name}`} />
+        <span class="dim number">
+          {percent(done)} {policy}
+        </span>
+        <button type="button" class="button" onClick={stop}>
+          Stop
+        </button>
+      </div>
+    );
+  return outcome.kind === "failed" ? <ProblemNote problem={outcome.problem} /> : <Report report={outcome.value} />;
 }

@@ -37,7 +37,7 @@ for (const [source, turn] of [
 
 test("changes are told with what was there before, the newest first, and which were taken back", () => {
   const shown = changesOf([
-    { id: "c1.1", kind: "add", on: "fact", at: "t", by: "manual", before: null, after: { content: "Likes tea" } },
+    { id: "c1.1", kind: "add", on: "fact", before: null, after: { content: "Likes tea" } },
     { id: "c2.1", kind: "undo", on: "fact", undoes: "c1.1", before: { content: "Likes tea" }, after: null },
     { id: "c3.1", kind: "rewrite", on: "section", target: "history.recentMonths", before: "", after: "Moved" },
   ]);

@@ -1,0 +1,62 @@
+/** A transcript that is played under several policies: followed to its end, how far it is told on the way. */
+import type { PlottedRow } from "palimpsest/internal/lab-report";
+import { type Answer, type Outcome, problemOf } from "../../api/ask.ts";
+import { eventsOf } from "../../api/server-events.ts";
+
+type Row = Answer<"POST /api/lab">["policies"][number] & PlottedRow & { readonly [figure: string]: unknown };
+
+export interface LabReport extends Omit<Answer<"POST /api/lab">, "policies"> {
+  readonly policies: readonly Row[];
+}
+
+export interface PlayRequest {
+  /** Either a file's text or a thread's id. */
+  readonly text: string;
+  readonly thread: string | null;
+  readonly window: number;
+}
+
+export async function playLab(
+  { text, thread, window }: PlayRequest,
+  { signal, onProgress }: { readonly signal: AbortSignal; readonly onProgress: (done: number, policy: string) => void },
+): Promise<Outcome<LabReport>> {
+  const query = new URLSearchParams({ stream: "true", window: String(window), ...(thread !== null && { thread }) });
+  try {
+    const response = await fetch(`/api/lab?${query}`, {
+      method: "POST",
+      headers: { "content-type": "application/jsonl", "x-palimpsest-lab": "1" },
+      body: thread === null ? text : "",
+      signal,
+    });
+    if (!response.ok) return failed((await response.json()) as Refusal, response.status);
+    for await (const { name, data } of eventsOf(response)) {
+      if (name === "error") return failed(data as Refusal, 422);
+      const event = data as LabEvent;
+      if (event.type === "lab-progress") onProgress(event.done, event.policy);
+      else return { kind: "ok", value: reportOf(event) };
+    }
+    return failed({ error: { code: "broken-off", message: "The lab broke off before its report." } }, 500);
+  } catch (error) {
+    const code = signal.aborted ? "stopped" : "unreachable";
+    return { kind: "failed", problem: signal.aborted ? STOPPED : problemOf({ code, cause: error }) };
+  }
+}
+
+const STOPPED = { code: "stopped", status: null, message: "It was stopped." };
+
+interface Refusal {
+  readonly error: { readonly code: string; readonly message: string };
+}
+
+type LabEvent =
+  | { readonly type: "lab-progress"; readonly done: number; readonly policy: string }
+  | ({ readonly type: "lab-report"; readonly plots: readonly PlottedRow["timelines"][number][] } & LabReport);
+
+function failed({ error }: Refusal, status: number): Outcome<never> {
+  return { kind: "failed", problem: { ...error, status } };
+}
+
+/** The plots want each policy's timeline in its row. */
+function reportOf({ plots, policies, ...report }: Extract<LabEvent, { type: "lab-report" }>): LabReport {
+  return { ...report, policies: policies.map((row, index) => ({ ...row, timelines: [plots[index] ?? []] })) };
+}

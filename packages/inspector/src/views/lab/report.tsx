@@ -1,0 +1,101 @@
+/** The lab's report: the table, knowledge against tokens, cost, the size of the context over time, and the words. */
+import { areas, bars, letterOf, PARTS, reportTable, scatter, wordsOf } from "palimpsest/internal/lab-report";
+import { Drawn } from "../../parts/drawing.tsx";
+import { grouped, line } from "../../text/format.ts";
+import type { LabReport } from "./play.ts";
+
+export function Report({ report }: { readonly report: LabReport }) {
+  const { policies, window, transcripts, problems } = report;
+  const messages = transcripts.reduce((sum, one) => sum + one.messages, 0);
+  const isKnown = policies.some(({ known }) => known !== null);
+  return (
+    <div class="lab-report">
+      <p class="dim">
+        {transcripts.map(({ name }) => line(name, 40)).join(", ")}: {grouped(messages)} messages, a window of{" "}
+        {grouped(window)} tokens.
+      </p>
+      {problems.map((problem) => (
+        <p key={problem} class="problem">
+          {problem}
+        </p>
+      ))}
+      <Table report={report} />
+      <div class="plots">
+        {isKnown && (
+          <figure>
+            <figcaption>Knowledge against tokens: up and to the left is better</figcaption>
+            <Drawn drawing={scatter(policies)} label="Knowledge against tokens, by policy" />
+          </figure>
+        )}
+        <figure>
+          <figcaption>Cost, as a share of never pruning</figcaption>
+          <Drawn drawing={bars(policies)} label="Cost, by policy" />
+        </figure>
+      </div>
+      <h2>Size of the context over time</h2>
+      <p class="plot-key">
+        {PARTS.map((part) => (
+          <span key={part} class={part}>
+            {part}
+          </span>
+        ))}
+      </p>
+      <div class="plots">
+        {policies.map((row, index) => (
+          <figure key={row.name}>
+            <figcaption>
+              <b>{letterOf(index)}</b> {row.name}
+            </figcaption>
+            <Drawn drawing={areas(row, policies, window)} label={`Tokens of each request with ${row.name}`} />
+          </figure>
+        ))}
+      </div>
+      <details class="fold">
+        <summary>What the words mean</summary>
+        <dl>
+          {wordsOf(report as never).map(([word, meaning]) => (
+            <div key={word}>
+              <dt>{word}</dt>
+              <dd>{meaning}</dd>
+            </div>
+          ))}
+        </dl>
+      </details>
+    </div>
+  );
+}
+
+function Table({ report }: { readonly report: LabReport }) {
+  const { titles, lines } = reportTable(report.policies as never);
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard
+    <section class="scroll-x" tabIndex={0} aria-label="Policies side by side">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">policy</th>
+            {titles.map((title) => (
+              <th key={title} scope="col">
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {lines.map(({ letter, name, cells }) => (
+            <tr key={name}>
+              <th scope="row">
+                <b>{letter}</b> {name}
+              </th>
+              {cells.map(({ title, text, isBest }) => (
+                <td key={title} class={isBest ? "best" : ""}>
+                  {text}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
