@@ -1,8 +1,10 @@
 /** What clients do with their history, row by row: the outcome that the answer names, and the log. For any engine. */
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
 import { openHome } from "palimpsest/assistant";
-import { redact, replay } from "palimpsest/threads";
+import { openSqlite } from "palimpsest/stores";
+import { copyStore, redact, replay } from "palimpsest/threads";
 import { createKey } from "../src/access/keys.ts";
 import { createGateway } from "../src/index.ts";
 import { type BeforeProvider, type BeforeProviderOptions, beforeProvider } from "./before-provider.ts";
@@ -226,6 +228,27 @@ export function matchedSuite(engine: string, storeUrl: (number: number) => strin
         messages.push(last.message);
       }
       assert.equal((await said(last!.thread)).length, 8);
+    });
+
+    test("a conversation goes on in a copy of its store", async (t) => {
+      const { ask, served } = await talk(t);
+      const { home } = served;
+      const first = await ask([user("one")]);
+      const second = await ask([user("one"), first.message, user("two")]);
+      const path = join(home.directory, "copy.db");
+      const copy = openSqlite({ path });
+      await copyStore(home.store, copy);
+      await copy.close();
+      const { directory } = home;
+      const copied = await openHome({ home: directory, cwd: directory, env: { HOME: directory }, store: path });
+      const gateway = createGateway({ home: copied });
+      t.after(async () => {
+        await gateway.close();
+        await copied.close();
+      });
+      const { url } = await gateway.listen({ port: 0 });
+      const third = await ask([user("one"), first.message, user("two"), second.message, user("three")], { url });
+      assert.deepEqual([third.match, third.thread], ["extended", first.thread]);
     });
 
     test("words that were erased are neither stored again nor sent on, though the client repeats them", async (t) => {

@@ -274,6 +274,8 @@ export interface MatchRows {
   answers(within: MatchScope, answers: readonly string[]): Promise<readonly MatchRow[]>;
   /** The last answer of the group's thread that changed last. */
   newest(group: string): Promise<MatchRow | undefined>;
+  /** All of a thread's own from one place to another, both included, in their order. */
+  within(threadId: string, range: readonly [number, number]): Promise<readonly MatchRow[]>;
 }
 
 export type MatchScope = { readonly threadId: string } | { readonly group: string };

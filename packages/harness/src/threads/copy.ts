@@ -1,6 +1,6 @@
 /**
- * Copies every thread of one store into another: the same records, hashes, forks and heads; and the memories that are
- * kept there, with what they have still to learn from. It may be interrupted at any moment and run again: a thread goes on
+ * Copies every thread of one store into another: the same records, hashes, forks and heads, and what conversations are
+ * known by; and the memories that are kept there, with what they have still to learn from. It may be interrupted at any moment and run again: a thread goes on
  * from its last copied record. Each is verified by its hash chain where it arrived. Nothing in the target is overwritten: a
  * thread that stands there with another history is reported.
  */
@@ -159,7 +159,9 @@ async function copyRecords(
       from,
       waiting.flatMap(({ record }) => namedPrompts(record)),
     );
-    const batch = { ...next, prompts, ...(next.head.version === end.version && { jobs }) };
+    const places = [head.version + 1, next.head.version] as const;
+    const matches = (await from.matches?.within(header.id, places)) ?? [];
+    const batch = { ...next, prompts, matches, ...(next.head.version === end.version && { jobs }) };
     const gone = [...erased, ...waiting.filter((one) => one.redacted)].map(({ chained }) => chained);
     const place = ({ seq }: ChainedRecord) => ({ threadId: header.id, seq });
     const bodies = gone.flatMap((one) => (one.body === null ? [] : [{ ...place(one), body: one.body }]));

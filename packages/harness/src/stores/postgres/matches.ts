@@ -25,6 +25,11 @@ export function matchRows({ schema, run, userId }: UserConnection): MatchRows {
         ORDER BY t.updated_at DESC, m.num DESC, m.seq DESC LIMIT 1`;
       return (await run((query) => query<MatchRow>(sql, [userId, group])))[0];
     },
+    within(threadId, range) {
+      const sql = `SELECT ${COLUMNS} FROM ${from} WHERE t.owner = $1 AND t.id = $2 AND m.seq BETWEEN $3 AND $4
+        ORDER BY m.seq`;
+      return run((query) => query<MatchRow>(sql, [userId, threadId, ...range]));
+    },
   };
 }
 

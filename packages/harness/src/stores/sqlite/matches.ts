@@ -33,6 +33,11 @@ export function matchRows(connection: UserConnection): MatchRows {
         const row = connection.get(sql, userId, group);
         return row && matchOf(row);
       }),
+    within: (threadId, [first, last]) =>
+      guard(() => {
+        const sql = `SELECT ${COLUMNS} FROM ${FROM} WHERE t.user = ? AND t.id = ? AND m.seq BETWEEN ? AND ? ORDER BY m.seq`;
+        return connection.all(sql, userId, threadId, first, last).map(matchOf);
+      }),
   };
 }
 

@@ -68,6 +68,11 @@ export const matchCases: CasesWith<"matches"> = {
     assert.deepEqual(await places({ threadId: apart.lease.threadId }), [[apart.lease.threadId, 1]]);
     assert.equal((await store.matches.newest("g"))?.group, "g");
     assert.equal(await store.matches.newest("nobody's"), undefined);
+    const all = await store.matches.within(first.lease.threadId, [2, 9]);
+    assert.deepEqual(
+      all.map(({ seq, answer: said }) => [seq, said]),
+      [[2, "no"]],
+    );
   },
 
   "what a thread is known by goes with it; a fork keeps that of the records it shares": async (suite) => {
