@@ -16,6 +16,15 @@ export const gatewayCommands: readonly Command[] = [
     load: () => import("./commands/serve.ts"),
   }),
   command({
+    name: "worker",
+    interrupt: "at-once",
+    summary: "Learn from turns and delete old threads, beside gateways that leave it to others (gateway.jobs: false)",
+    examples: ["worker", "worker --json"],
+    positionals: [],
+    options: {},
+    load: () => import("./commands/worker.ts"),
+  }),
+  command({
     name: "mcp",
     summary: "Answer the Model Context Protocol on stdin and stdout: recall, memory and threads for another assistant",
     examples: ["mcp", "mcp --user ada"],

@@ -50,3 +50,14 @@ test("Ctrl-C ends it in the same way, and an address that others can reach is re
   assert.equal(refused.code, 1);
   assert.deepEqual((refused.document["error"] as { code: string }).code, "keys-needed");
 });
+
+test("worker prints one line when it works, and SIGTERM ends it with exit code 0", async (t) => {
+  const { home } = desk(t);
+  const args = ["--conditions=palimpsest-source", BINARY, "worker", "--json", "--home", home];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "ignore"] });
+  t.after(() => child.kill("SIGKILL"));
+  const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
+  assert.deepEqual(JSON.parse(line), { pid: child.pid });
+  child.kill("SIGTERM");
+  assert.deepEqual(await once(child, "exit"), [0, null]);
+});

@@ -23,7 +23,7 @@ import { GatewayError } from "./server/gateway-error.ts";
 import { type Listening, listen } from "./server/listen.ts";
 import type { Log } from "./server/log.ts";
 import { PAGE, pageFiles } from "./server/page-files.ts";
-import { deleteOldThreads, keepSweeping, type Sweeping } from "./server/retention.ts";
+import { type Sweeping, sweepingOf } from "./server/retention.ts";
 
 export type GatewayOptions = GatewaySettings & (GatewayOfHome | GatewayOfParts);
 
@@ -140,7 +140,10 @@ export function createGateway(options: GatewayOptions): Gateway {
       const server = await listen((request, env) => fetch(request, env as never), { host, port });
       servers.push(server);
       const days = gateway.retention_days;
-      if (days !== null) sweeping.push(sweepingOf(home, days, { clock, metrics }));
+      if (days !== null && gateway.jobs)
+        sweeping.push(
+          sweepingOf(home, days, { clock, onSwept: metrics.swept, onError: () => metrics.swept("failed") }),
+        );
       return { host, port: server.port, url: server.url };
     },
     async close() {
@@ -161,20 +164,6 @@ function countQueues(metrics: Metrics, { store: { outbox } }: Home, runs: Runs):
   metrics.queue("runs", () => runs.waiting());
   if (outbox !== undefined) metrics.queue("memory", async () => (await outbox.list("memory")).length);
 }
-
-function sweepingOf(
-  home: Home,
-  days: number,
-  { clock, metrics }: { readonly clock: () => Date; readonly metrics: Metrics },
-): Sweeping {
-  const sweep = async () => {
-    const { deleted } = await deleteOldThreads(home, new Date(clock().getTime() - days * DAY_MS));
-    metrics.swept(deleted);
-  };
-  return keepSweeping(sweep, () => metrics.swept("failed"));
-}
-
-const DAY_MS = 86_400_000;
 
 /** Of a home that was made here, what goes with the gateway. */
 function homeOf(options: GatewayOptions): { readonly home: Home; release(): Promise<void> } {

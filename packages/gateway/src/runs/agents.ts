@@ -14,10 +14,10 @@ export type AgentOptions = Pick<HomeAgentOptions, "tools" | "middleware">;
 export function createAgents(home: Home, options: AgentOptions = {}): Agents {
   const made = new Map<string | null, Promise<ConfiguredAgent>>();
   const make = async (model: string | null): Promise<ConfiguredAgent> => {
-    const { models } = await home.settings();
+    const { models, gateway } = await home.settings();
     if (model !== null && !models.some(({ name }) => name === model))
       throw new ProblemError(400, "no-model", `there is no model ${JSON.stringify(model)}: GET /api/models lists them`);
-    return home.agent({ ...options, model });
+    return home.agent({ ...options, model, learns: gateway.jobs ? "here" : "elsewhere" });
   };
   return {
     get(model) {

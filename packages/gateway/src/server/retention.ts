@@ -27,6 +27,23 @@ export async function deleteOldThreads(home: Home, before: Date): Promise<Swept>
   return swept;
 }
 
+interface SweepingOptions {
+  readonly clock: () => Date;
+  readonly onSwept: (deleted: number) => void;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Keeps a home free of threads that nobody changed for so many days. */
+export function sweepingOf(home: Home, days: number, { clock, onSwept, onError }: SweepingOptions): Sweeping {
+  const sweep = async () => {
+    const { deleted } = await deleteOldThreads(home, new Date(clock().getTime() - days * DAY_MS));
+    onSwept(deleted);
+  };
+  return keepSweeping(sweep, onError);
+}
+
+const DAY_MS = 86_400_000;
+
 export interface Sweeping {
   /** Waits for the sweep that is under way. */
   stop(): Promise<void>;

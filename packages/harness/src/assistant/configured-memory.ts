@@ -16,6 +16,7 @@ export interface ConfiguredMemoryOptions {
   readonly config: ConfigFile;
   readonly store: Store;
   readonly emit: EmitMemory;
+  readonly learns?: "here" | "elsewhere";
 }
 
 /** Null where memory is turned off. */
@@ -41,6 +42,7 @@ export async function configuredMemory(options: ConfiguredMemoryOptions): Promis
     injection: settings.injection_enabled ? "on" : "off",
     maxInjectionTokens: settings.max_injection_tokens,
     evidenceTokens: settings.evidence_tokens,
+    ...(options.learns === "elsewhere" && { starts: "by-hand" as const }),
   });
 }
 

@@ -46,6 +46,8 @@ export interface ConfiguredAgentOptions extends Pick<AgentOptions, "onEvent" | "
   readonly onWarning?: (text: string) => void;
   /** What memory does behind the runs. */
   readonly onMemory?: EmitMemory;
+  /** `elsewhere`: what is to be learned is queued here and learned by another process. */
+  readonly learns?: "here" | "elsewhere";
 }
 
 export interface ConfiguredAgent {
@@ -64,7 +66,13 @@ export async function createAgentFromConfig(options: ConfiguredAgentOptions): Pr
   const resolved = isGiven ? givenModel(wanted, config) : await resolveModel(config, wanted);
   const model = withWindow(resolved, options.window);
   const settings = summarizationForThreads(config.summarization);
-  const memory = await configuredMemory({ home, config, store, emit: options.onMemory ?? (() => {}) });
+  const memory = await configuredMemory({
+    home,
+    config,
+    store,
+    emit: options.onMemory ?? (() => {}),
+    learns: options.learns ?? "here",
+  });
   const summarizer = summarizerOf(config, settings, isGiven);
   const writer = summarizer === "agent" ? model.modelId : lightweightModelId(config, settings.modelName);
   const { approved, onWarning = () => {}, middleware = [] } = options;

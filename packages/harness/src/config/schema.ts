@@ -239,6 +239,12 @@ const gatewaySchema = z.strictObject({
     .nullable()
     .default(null)
     .describe("Threads that nobody changed for so long are deleted; null: never."),
+  jobs: z
+    .boolean()
+    .default(true)
+    .describe(
+      "Learn from turns and delete old threads here; false: `palimpsest worker` does, in processes of its own.",
+    ),
   body_limit_mb: positive.default(64).describe("The largest body of a request."),
   limits: z
     .strictObject({
