@@ -50,7 +50,9 @@ function Text({ label, text, chars }: { readonly label: string; readonly text: s
   const shown = text.slice(0, MOST_SHOWN);
   return (
     <div class="call-text">
-      <h3 class="dim small">{label}</h3>
+      <p class="dim small" aria-hidden="true">
+        {label}
+      </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard */}
       <section tabIndex={0} aria-label={label}>
         <pre>{visible(pretty(shown))}</pre>

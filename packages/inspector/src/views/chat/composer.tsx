@@ -35,11 +35,13 @@ export function Composer({ threadOf, isRunning, onStop, onSay }: ComposerProps) 
     setFiles([]);
   };
   const bring = async (list: FileList | null | undefined) => {
-    if (list == null || list.length === 0) return;
+    // The list is the chooser's own, and empties with it.
+    const chosen = [...(list ?? [])];
+    if (chosen.length === 0) return;
     setProblem(null);
     const threadId = await threadOf();
     if (threadId === null) return;
-    for (const file of [...list]) {
+    for (const file of chosen) {
       try {
         const path = await uploadFile(threadId, file);
         setFiles((known) => [...known.filter((one) => one !== path), path]);

@@ -34,7 +34,7 @@ export function Said({ entry, threadId, acts, isLast }: SaidProps) {
   return (
     <article class={`said said-${role}`} aria-label={`${role}${seq === null ? "" : ` #${seq}`}`}>
       <header class="row">
-        <span class={`dot part-${role === "tool" ? "tool" : role}`} aria-hidden="true" />
+        <span class={`role-dot part-${role === "tool" ? "tool" : role}`} aria-hidden="true" />
         <span class="who">{NAMES[role]}</span>
         {seq !== null && (
           <a class="dim mono" href={addressOf("window", threadId, { seq: String(seq) })}>

@@ -84,7 +84,7 @@ export function LabView() {
           </select>
         </label>
         <select
-          class="field grow"
+          class="field thread-choice"
           aria-label="Play a thread"
           value=""
           onChange={(event) => {

@@ -1,7 +1,7 @@
 /** The lab's report: the table, knowledge against tokens, cost, the size of the context over time, and the words. */
 import { areas, bars, letterOf, PARTS, reportTable, scatter, wordsOf } from "palimpsest/internal/lab-report";
 import { Drawn } from "../../parts/drawing.tsx";
-import { grouped, line } from "../../text/format.ts";
+import { grouped } from "../../text/format.ts";
 import type { LabReport } from "./play.ts";
 
 export function Report({ report }: { readonly report: LabReport }) {
@@ -11,8 +11,8 @@ export function Report({ report }: { readonly report: LabReport }) {
   return (
     <div class="lab-report">
       <p class="dim">
-        {transcripts.map(({ name }) => line(name, 40)).join(", ")}: {grouped(messages)} messages, a window of{" "}
-        {grouped(window)} tokens.
+        {transcripts.length === 1 ? "1 transcript" : `${grouped(transcripts.length)} transcripts`}, {grouped(messages)}{" "}
+        messages, a window of {grouped(window)} tokens.
       </p>
       {problems.map((problem) => (
         <p key={problem} class="problem">
