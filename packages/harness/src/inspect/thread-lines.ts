@@ -14,7 +14,7 @@ export interface ThreadLine {
   readonly parts: readonly LinePart[];
 }
 
-export interface LinePart {
+interface LinePart {
   readonly kind: Part["kind"];
   /** Its words, as many as were asked for; of a call its input as JSON. */
   readonly text: string;

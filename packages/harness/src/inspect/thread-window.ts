@@ -11,7 +11,7 @@ import { loadAt } from "../threads/load-at.ts";
 import { sizedThread } from "../threads/sized-thread.ts";
 import { promptBreakdown } from "./thread-prompt.ts";
 
-export interface WindowEntry {
+interface WindowEntry {
   /** Null for what no one said: the summary and its acknowledgement. */
   readonly seq: number | null;
   readonly source: ViewSource;
@@ -37,7 +37,7 @@ export interface ThreadWindow extends Breakdown {
   readonly redo: number | null;
 }
 
-export interface LiveCompaction
+interface LiveCompaction
   extends Pick<CompactionRecord, "seq" | "at" | "rung" | "reason" | "tokensBefore" | "tokensAfter" | "covers"> {
   /** The last record that it and those before it hide. */
   readonly hiddenThrough: number;

@@ -2,12 +2,14 @@
 import { useEffect, useRef } from "preact/hooks";
 import { useAnswer } from "../api/answer.ts";
 import { access, ask } from "../api/ask.ts";
+import { followThreads, stopFollowing } from "../api/threads.ts";
 import { isTyping, offered } from "../keyboard/actions.ts";
 import { Empty } from "../parts/empty.tsx";
 import { go, place } from "../router/navigate.ts";
 import { addressOf, VIEWS, type View } from "../router/place.ts";
 import { views } from "../views/views.tsx";
 import { isPaletteOpen, moves, Palette } from "./palette.tsx";
+import { Rail } from "./rail.tsx";
 import { SignIn } from "./sign-in.tsx";
 import { nextTheme } from "./theme.ts";
 
@@ -15,6 +17,9 @@ export function Frame() {
   const user = useAnswer("user", () => ask("GET /api/user"));
   const main = useRef<HTMLElement>(null);
   useKeys();
+  useEffect(() => {
+    if (user.value !== null) followThreads();
+  }, [user.value?.user]);
   const { view, id } = place.value;
   useEffect(() => {
     document.title = view === "nowhere" ? "Palimpsest" : `${id ?? views[view].title} · Palimpsest`;
@@ -25,9 +30,12 @@ export function Frame() {
         To the view
       </button>
       <Top user={user.value} onLeave={user.reload} />
-      <main id="view" class="view" ref={main} tabIndex={-1}>
-        {access.value === "key-needed" ? <SignIn onDone={user.reload} /> : <Current />}
-      </main>
+      <div class="body">
+        {access.value !== "key-needed" && <Rail />}
+        <main id="view" class="view" ref={main} tabIndex={-1}>
+          {access.value === "key-needed" ? <SignIn onDone={user.reload} /> : <Current />}
+        </main>
+      </div>
       {isPaletteOpen.value && <Palette />}
     </div>
   );
@@ -64,7 +72,10 @@ function Top({ user, onLeave }: { readonly user: Person | null; readonly onLeave
 }
 
 function Leave({ onLeave }: { readonly onLeave: () => void }) {
-  const leave = () => void ask("DELETE /api/session").then(onLeave);
+  const leave = () => {
+    stopFollowing();
+    void ask("DELETE /api/session").then(onLeave);
+  };
   return (
     <button type="button" class="button plain" onClick={leave}>
       Sign out

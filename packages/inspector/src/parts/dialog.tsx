@@ -8,7 +8,7 @@ interface DialogProps {
   readonly children: ComponentChildren;
 }
 
-export function Dialog({ title, onClose, children }: DialogProps) {
+function Dialog({ title, onClose, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   useEffect(() => {

@@ -1,5 +1,293 @@
+/** What fills a thread's window and why, what the last compaction changed, and how to take it back. */
+import { useEffect, useState } from "preact/hooks";
+import { useAnswer } from "../../api/answer.ts";
+import { type Answer, ask, type Outcome } from "../../api/ask.ts";
+import { isEveryThread, threads } from "../../api/threads.ts";
+import { useActions } from "../../keyboard/actions.ts";
 import { Empty } from "../../parts/empty.tsx";
+import { ProblemNote } from "../../parts/problem.tsx";
+import { nameOf } from "../../parts/tree.ts";
+import { WindowBar } from "../../parts/window-bar.tsx";
+import { place, select } from "../../router/navigate.ts";
+import { addressOf } from "../../router/place.ts";
+import { ago, grouped, percent, visible } from "../../text/format.ts";
+import { closePreview, compact, planned, preview, redo, told, underWay, undo } from "./acts.ts";
+import { CompactDialog } from "./compact-dialog.tsx";
+import { EntryDetail } from "./entry-detail.tsx";
+import { EntryList, type ShownEntry, shownEntry } from "./entry-list.tsx";
+import { Preview } from "./preview.tsx";
+import { howOf } from "./summary-detail.tsx";
+
+export type WindowFacts = Answer<"GET /api/threads/{id}/window">;
 
 export function WindowView() {
-  return <Empty title="Window">There is nothing to see here yet.</Empty>;
+  const { id } = place.value;
+  if (id === null) return <NoThread />;
+  return <ThreadWindow key={id} id={id} />;
+}
+
+function ThreadWindow({ id }: { readonly id: string }) {
+  const held = useAnswer(`window ${id}`, () => ask("GET /api/threads/{id}/window", { params: { id } }));
+  const changedAt = threads.value.get(id)?.updatedAt;
+  useEffect(() => {
+    if (held.value !== null) held.reload();
+  }, [changedAt]);
+  useEffect(() => {
+    if (underWay.value === null && told.value !== null) held.reload();
+  }, [underWay.value]);
+  useEffect(() => {
+    closePreview();
+  }, []);
+  const { value: window, problem, reload } = held;
+  if (problem !== null && window === null) return <Unreadable problem={problem} id={id} retry={reload} />;
+  if (window === null)
+    return (
+      <p class="dim pad" role="status">
+        Reading the window…
+      </p>
+    );
+  const isGone = isEveryThread.value && !threads.value.has(id);
+  return (
+    <div class="window-view">
+      <Head id={id} window={window} />
+      {isGone && (
+        <p class="problem" role="alert">
+          This thread was deleted elsewhere. What you see is the last that was known of it.
+        </p>
+      )}
+      {problem !== null && <ProblemNote problem={problem} retry={reload} />}
+      <Bars id={id} window={window} />
+      <Request id={id} window={window} />
+    </div>
+  );
+}
+
+function Head({ id, window }: { readonly id: string; readonly window: WindowFacts }) {
+  const [isAsking, setAsking] = useState(false);
+  const { title, total, window: size, source, undo: newest, redo: last } = window;
+  useActions(
+    [
+      { name: "Preview a compaction", key: "p", run: () => void preview(id) },
+      { name: "Compact…", key: "c", run: () => setAsking(true) },
+      ...(newest === null ? [] : [{ name: `Undo #${newest}`, key: "u", run: () => void undo(id) }]),
+      ...(last === null ? [] : [{ name: "Redo", key: "r", run: () => void redo(id) }]),
+    ],
+    `${id} ${newest} ${last}`,
+  );
+  const isBusy = underWay.value !== null;
+  return (
+    <header class="stack">
+      <div class="row wrap">
+        <h1 class="cut" dir="auto">
+          {visible(nameOf({ id, title }))}
+        </h1>
+        <span class="dim number cut">
+          {grouped(total)} of {grouped(size)} tokens · {percent(total / size)} · {source}
+        </span>
+        <div class="row push acts">
+          <button type="button" class="button" disabled={isBusy} onClick={() => void preview(id)}>
+            Preview
+          </button>
+          <button type="button" class="button" disabled={isBusy} onClick={() => setAsking(true)}>
+            Compact…
+          </button>
+          {last !== null && (
+            <button type="button" class="button hot" disabled={isBusy} onClick={() => void redo(id)}>
+              Redo
+            </button>
+          )}
+          <button
+            type="button"
+            class={`button ${newest === null ? "" : "hot"}`}
+            disabled={isBusy || newest === null}
+            onClick={() => void undo(id)}
+          >
+            {newest === null ? "Nothing to undo" : `Undo #${newest}`}
+          </button>
+        </div>
+      </div>
+      <div role="status">
+        {isBusy && <span class="dim">Working…</span>}
+        {told.value !== null && "words" in told.value && told.value.words !== "" && <span>{told.value.words}</span>}
+      </div>
+      {told.value !== null && "problem" in told.value && <ProblemNote problem={told.value.problem} />}
+      {isAsking && (
+        <CompactDialog
+          onClose={() => setAsking(false)}
+          onCompact={(focus) => {
+            setAsking(false);
+            void compact(id, focus);
+          }}
+        />
+      )}
+    </header>
+  );
+}
+
+function Bars({ id, window }: { readonly id: string; readonly window: WindowFacts }) {
+  const { compaction } = window;
+  const at = compaction === null ? null : compaction.seq - 1;
+  const before = useAnswer<WindowFacts | null>(`window ${id} ${at}`, async (): Promise<Outcome<WindowFacts | null>> => {
+    if (at === null) return { kind: "ok", value: null };
+    return ask("GET /api/threads/{id}/window", { params: { id }, query: { at } });
+  });
+  return (
+    <section class="card stack" aria-label="What fills the window">
+      <div class="row wrap">
+        <strong>Now</strong>
+        <span class="dim number">
+          {grouped(window.messages)} messages
+          {compaction !== null && `, up to #${compaction.hiddenThrough} behind one summary`}
+        </span>
+      </div>
+      <WindowBar context={window} size="large" label="Now" />
+      {compaction !== null && (
+        <>
+          <div class="row wrap dim">
+            <span class="number">
+              Before compaction #{compaction.seq}: {grouped(compaction.tokensBefore)} tokens, after it{" "}
+              {grouped(compaction.tokensAfter)} · {howOf(compaction).replace(/,$/, "")} ·{" "}
+              {ago(compaction.at, new Date())}
+            </span>
+          </div>
+          {before.value == null ? (
+            <div class="window-bar small" aria-hidden="true" />
+          ) : (
+            <WindowBar context={before.value} size="small" label="Before" />
+          )}
+        </>
+      )}
+    </section>
+  );
+}
+
+function Request({ id, window }: { readonly id: string; readonly window: WindowFacts }) {
+  const entries = rowsOf(window);
+  const wanted = place.value.query["seq"];
+  const found = entries.findIndex(({ key }) => key === wanted);
+  const hidden =
+    Number(wanted) > 0 && Number(wanted) <= (window.compaction?.hiddenThrough ?? 0) ? Number(wanted) : null;
+  const plan = planned.value;
+  return (
+    <div class="beside">
+      <section class="card flush entries-card" aria-label="The request">
+        <h2 class="pad">
+          The request, entry by entry{window.repairs > 0 && ` · ${window.repairs} repaired for the provider`}
+        </h2>
+        {entries.length === 0 ? (
+          <Empty title="Nothing was said yet">
+            <p>
+              Say something in the{" "}
+              <a class="link" href={addressOf("chat", id)}>
+                chat
+              </a>
+              : this is where you see what the model gets.
+            </p>
+          </Empty>
+        ) : (
+          <EntryList
+            threadId={id}
+            label="Entries of the request"
+            entries={entries}
+            chosen={found}
+            onChoose={(row) => select({ seq: entries[row]!.key })}
+          />
+        )}
+      </section>
+      <aside class="card detail" aria-label="What is chosen">
+        {plan !== null ? (
+          <Preview
+            planned={plan}
+            summary={window.compaction?.text ?? ""}
+            hiddenNow={window.compaction?.hiddenThrough ?? 0}
+            onCompact={() => void compact(id, "")}
+            onClose={closePreview}
+          />
+        ) : (
+          <EntryDetail id={id} window={window} entry={found === -1 ? null : entries[found]!} hidden={hidden} />
+        )}
+      </aside>
+    </div>
+  );
+}
+
+/** What is sent beside the messages stands first, as two entries of their own. */
+export function rowsOf(window: WindowFacts): readonly ShownEntry[] {
+  const { parts, entries, compaction } = window;
+  const fixed = FIXED.map(({ key, names, ...rest }) => ({
+    ...rest,
+    key,
+    seq: null,
+    tokens: names.reduce((sum, name) => sum + (parts[name] ?? 0), 0),
+    why: "sent with every request",
+    tone: "plain" as const,
+  })).filter(({ tokens }) => tokens > 0);
+  const shown = entries.map((entry) => shownEntry(entry, compaction?.hiddenThrough ?? 0, compaction?.text ?? ""));
+  return [...fixed, ...shown];
+}
+
+const FIXED = [
+  {
+    key: "prompt",
+    part: "system",
+    name: "system",
+    text: "System prompt, memory, skills",
+    names: ["base", "memory", "skills", "instructions", "unseen"],
+  },
+  { key: "tools", part: "definitions", name: "tools", text: "Definitions of the tools", names: ["definitions"] },
+] as const;
+
+function Unreadable({
+  problem,
+  id,
+  retry,
+}: {
+  readonly problem: Parameters<typeof ProblemNote>[0]["problem"];
+  readonly id: string;
+  readonly retry: () => void;
+}) {
+  if (problem.status === 404)
+    return (
+      <Empty title="There is no such thread">
+        <p>
+          “{visible(id)}” was deleted, or never was yours. The{" "}
+          <a class="link" href="/threads">
+            threads
+          </a>{" "}
+          that there are.
+        </p>
+      </Empty>
+    );
+  return <ProblemNote problem={problem} retry={retry} />;
+}
+
+export function NoThread() {
+  const [newest] = [...threads.value.values()].toSorted((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1));
+  return (
+    <Empty title="Choose a thread">
+      <p>
+        {newest === undefined ? (
+          <>
+            There are none yet: the{" "}
+            <a class="link" href="/chat">
+              chat
+            </a>{" "}
+            makes one.
+          </>
+        ) : (
+          <>
+            The newest is{" "}
+            <a class="link" href={addressOf("window", newest.id)}>
+              {visible(nameOf(newest))}
+            </a>
+            ; all are under{" "}
+            <a class="link" href="/threads">
+              threads
+            </a>
+            .
+          </>
+        )}
+      </p>
+    </Empty>
+  );
 }

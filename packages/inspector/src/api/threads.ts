@@ -1,0 +1,79 @@
+/**
+ * All threads of the caller's as one signal, live: read page by page once, then kept in step by the stream of changes. The
+ * browser asks for the stream again when it breaks; until then the page says that the gateway is out of reach.
+ */
+import { signal } from "@preact/signals";
+import type { ThreadRow } from "../text/thread-row.ts";
+import { type Answer, access, ask, type Outcome, type Problem } from "./ask.ts";
+
+export const threads = signal<ReadonlyMap<string, ThreadRow>>(new Map());
+
+/** Whether all that there are have been read. */
+export const isEveryThread = signal(false);
+
+export const threadsProblem = signal<Problem | null>(null);
+
+let stream: EventSource | null = null;
+
+/** Asked for again after signing in; a second call while it follows changes nothing. */
+export function followThreads(): void {
+  if (stream !== null) return;
+  stream = new EventSource("/api/changes");
+  stream.onopen = () => {
+    access.value = "open";
+    void readAll();
+  };
+  stream.onmessage = ({ data }) => take(JSON.parse(data) as Change);
+  stream.onerror = () => {
+    const isOver = stream?.readyState === EventSource.CLOSED;
+    if (isOver) stopFollowing();
+    // It says why: a key that is needed, or a gateway that doesn't answer.
+    void ask("GET /api/user").then((outcome) => {
+      if (isOver && outcome.kind === "ok") setTimeout(followThreads, 3000);
+      if (isOver && access.value === "away") setTimeout(followThreads, 3000);
+    });
+  };
+}
+
+export function stopFollowing(): void {
+  stream?.close();
+  stream = null;
+}
+
+interface Change {
+  readonly threads: readonly ThreadRow[];
+  readonly gone: readonly string[];
+}
+
+function take({ threads: changed, gone }: Change): void {
+  if (changed.length === 0 && gone.length === 0) return;
+  const next = new Map(threads.peek());
+  for (const row of changed) next.set(row.id, row);
+  for (const id of gone) next.delete(id);
+  threads.value = next;
+}
+
+/** What was acted on here is known at once. */
+export function forgetThread(id: string): void {
+  take({ threads: [], gone: [id] });
+}
+
+async function readAll(): Promise<void> {
+  const all = new Map<string, ThreadRow>();
+  let after: string | null = null;
+  do {
+    const outcome: Outcome<Answer<"GET /api/threads">> = await ask("GET /api/threads", {
+      query: { limit: 500, ...(after !== null && { after }) },
+    });
+    if (outcome.kind === "failed") {
+      threadsProblem.value = outcome.problem;
+      return;
+    }
+    for (const row of outcome.value.threads) all.set(row.id, { ...row, run: threads.peek().get(row.id)?.run ?? null });
+    if (all.size <= 500) threads.value = new Map(all);
+    after = outcome.value.next;
+  } while (after !== null);
+  threads.value = all;
+  threadsProblem.value = null;
+  isEveryThread.value = true;
+}

@@ -1,0 +1,63 @@
+/** Threads as a tree: forks and sub-agents stand under the thread they came from, the newest change first. Pure. */
+import type { ThreadRow } from "../text/thread-row.ts";
+
+export interface Branch {
+  readonly thread: ThreadRow;
+  readonly depth: number;
+}
+
+/** In the order they are shown. A thread whose parent is gone, or that is in a circle, stands by itself. */
+export function branchesOf(threads: Iterable<ThreadRow>): readonly Branch[] {
+  const rows = [...threads];
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  const children = Map.groupBy(rows, ({ id, parent }) =>
+    parent !== null && parent !== id && byId.has(parent) ? parent : "",
+  );
+  const newest = new Map<string, string>();
+  const shown = new Set<string>();
+  const branches: Branch[] = [];
+  const visit = (thread: ThreadRow, depth: number) => {
+    if (shown.has(thread.id)) return;
+    shown.add(thread.id);
+    branches.push({ thread, depth });
+    for (const child of ordered(children.get(thread.id) ?? [])) visit(child, Math.min(depth + 1, DEEPEST));
+  };
+  const changed = (row: ThreadRow, trail: ReadonlySet<string> = new Set()): string => {
+    const known = newest.get(row.id);
+    if (known !== undefined || trail.has(row.id)) return known ?? row.updatedAt;
+    const within = new Set([...trail, row.id]);
+    const times = (children.get(row.id) ?? []).map((child) => changed(child, within));
+    const last = times.reduce((latest, time) => (time > latest ? time : latest), row.updatedAt);
+    newest.set(row.id, last);
+    return last;
+  };
+  const ordered = (some: readonly ThreadRow[]) =>
+    some
+      .map((row) => ({ row, at: changed(row) }))
+      .toSorted((a, b) => (a.at > b.at ? -1 : a.at < b.at ? 1 : a.row.id < b.row.id ? -1 : 1))
+      .map(({ row }) => row);
+  for (const row of ordered(children.get("") ?? [])) visit(row, 0);
+  for (const row of rows) visit(row, 0);
+  return branches;
+}
+
+/** Deeper ones would leave no room for their names. */
+const DEEPEST = 6;
+
+export function nameOf({ title, id }: Pick<ThreadRow, "title" | "id">): string {
+  return title === null || title.trim() === "" ? id : title;
+}
+
+/** An id for a file that is dropped: of its name, as far as an id may hold it. */
+export function idOfFile(name: string, taken: ReadonlySet<string>): string {
+  const plain =
+    name
+      .replace(/\.[^.]{1,10}$/, "")
+      .replaceAll(/[^A-Za-z0-9._-]+/g, "-")
+      .replace(/^[^A-Za-z0-9]+/, "")
+      .slice(0, 60) || "imported";
+  for (let number = 1; ; number += 1) {
+    const id = number === 1 ? plain : `${plain}-${number}`;
+    if (!taken.has(id)) return id;
+  }
+}

@@ -1,0 +1,85 @@
+/**
+ * A list of any length: only what is in sight is drawn, every row at one height, one of them chosen. It has one place in the
+ * order of the Tab key; arrows, page keys, Home and End move in it, Enter opens.
+ */
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { drawnRows, rowAfter, topShowing } from "./rows.ts";
+
+interface VirtualListProps {
+  readonly label: string;
+  readonly count: number;
+  readonly rowHeight: number;
+  readonly chosen: number;
+  readonly onChoose: (row: number) => void;
+  readonly onOpen?: (row: number) => void;
+  readonly keyOf?: (row: number) => string;
+  readonly row: (row: number) => ComponentChildren;
+  /** Told which rows are in sight, to load what they show. */
+  readonly onSight?: (first: number, end: number) => void;
+  readonly class?: string;
+}
+
+export function VirtualList(props: VirtualListProps) {
+  const { label, count, rowHeight, chosen, onChoose, onOpen, keyOf = String, row, onSight } = props;
+  const element = useRef<HTMLDivElement>(null);
+  const id = useId();
+  const [seen, setSeen] = useState({ top: 0, height: 600 });
+  const { first, end } = drawnRows({ ...seen, rowHeight, count });
+  useLayoutEffect(() => {
+    const list = element.current!;
+    const measure = () => setSeen({ top: list.scrollTop, height: list.clientHeight });
+    const observer = new ResizeObserver(measure);
+    observer.observe(list);
+    return () => observer.disconnect();
+  }, []);
+  useEffect(() => onSight?.(first, end), [first, end, count]);
+  const choose = (next: number) => {
+    const list = element.current!;
+    list.scrollTop = topShowing(next, { top: list.scrollTop, height: list.clientHeight, rowHeight });
+    onChoose(next);
+  };
+  return (
+    <div
+      ref={element}
+      class={`list ${props.class ?? ""}`}
+      role="listbox"
+      aria-label={label}
+      tabIndex={0}
+      aria-activedescendant={chosen >= first && chosen < end ? `${id}-${chosen}` : undefined}
+      onScroll={(event) => setSeen({ top: event.currentTarget.scrollTop, height: event.currentTarget.clientHeight })}
+      onKeyDown={(event) => {
+        const page = Math.max(1, Math.floor(seen.height / rowHeight) - 1);
+        const next = rowAfter(event.key, Math.max(0, chosen), { count, page });
+        if (event.key === "Enter" && chosen >= 0) onOpen?.(chosen);
+        else if (next !== null) choose(chosen < 0 ? 0 : next);
+        else return;
+        event.preventDefault();
+      }}
+    >
+      <div class="list-all" role="presentation" style={{ height: `${count * rowHeight}px` }}>
+        {Array.from({ length: end - first }, (_, offset) => {
+          const at = first + offset;
+          return (
+            // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are the list's
+            <div
+              key={keyOf(at)}
+              id={`${id}-${at}`}
+              class="list-row"
+              role="option"
+              tabIndex={-1}
+              aria-selected={at === chosen}
+              aria-posinset={at + 1}
+              aria-setsize={count}
+              style={{ top: `${at * rowHeight}px`, height: `${rowHeight}px` }}
+              onClick={() => onChoose(at)}
+              onDblClick={() => onOpen?.(at)}
+            >
+              {row(at)}
+            </div>
+          );
+        })}
+      </div>
+    </div>
+  );
+}

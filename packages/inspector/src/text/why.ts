@@ -1,0 +1,68 @@
+/** Why an entry stands in the window, in words a person reads. Pure. */
+
+/** As `GET /api/threads/{id}/window` gives it. */
+export interface EntryFacts {
+  readonly seq: number | null;
+  readonly source: "system" | "summary" | "acknowledgement" | "request" | "message";
+  readonly role: "system" | "user" | "assistant" | "tool";
+  readonly tokens: number;
+  readonly evidence?: number;
+  readonly shortened?: readonly string[];
+  readonly pinned?: true;
+}
+
+export interface Why {
+  readonly label: string;
+  readonly sentence: string;
+  /** `hot`: something stands there that nobody said so. */
+  readonly tone: "plain" | "hot";
+}
+
+export function whyOf({ source, shortened, pinned, evidence }: EntryFacts, hidden: number): Why {
+  if (source === "summary")
+    return {
+      label: `summary of #1 to #${hidden}`,
+      sentence: `Stands for everything up to record #${hidden}, which the log still has word for word.`,
+      tone: "hot",
+    };
+  if (source === "acknowledgement")
+    return { label: "acknowledges it", sentence: "Nobody said this: roles have to alternate.", tone: "plain" };
+  if (source === "request")
+    return { label: "still worked on", sentence: "Kept word for word: the cut lies inside this turn.", tone: "hot" };
+  if (source === "system")
+    return { label: "system", sentence: "System messages are never summarized away.", tone: "plain" };
+  const [reason] = shortened ?? [];
+  if (reason !== undefined)
+    return {
+      label: `shortened: ${WORDS[reason] ?? reason}`,
+      sentence: SENTENCES[reason] ?? "Something shorter stands for a part of it.",
+      tone: "hot",
+    };
+  if (evidence !== undefined)
+    return {
+      label: "with evidence",
+      sentence: "Verbatim, with what memory and recall added to the question.",
+      tone: "plain",
+    };
+  if (pinned)
+    return { label: "pinned", sentence: "Verbatim now; every summary will quote it word for word.", tone: "hot" };
+  return { label: "verbatim", sentence: "As it was said: newer than what the last compaction hid.", tone: "plain" };
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  superseded: "read again later",
+  repeated: "said twice",
+  "stale-output": "old output",
+  "long-input": "long input",
+  "old-image": "old image",
+  clamped: "too long",
+};
+
+const SENTENCES: Readonly<Record<string, string>> = {
+  superseded: "The same thing was read again later; the newer reading stands whole.",
+  repeated: "The same words stand elsewhere in the window.",
+  "stale-output": "An old tool output: its gist stays, the whole is in the log.",
+  "long-input": "A long input of a call whose result is known.",
+  "old-image": "An old image, which a text stands for.",
+  clamped: "Too large to stay: its head, its tail and a pointer to the whole.",
+};

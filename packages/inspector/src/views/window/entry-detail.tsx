@@ -1,0 +1,188 @@
+/** What is chosen in the window, whole, with what can be done to it. */
+import { useState } from "preact/hooks";
+import { useAnswer } from "../../api/answer.ts";
+import { ask } from "../../api/ask.ts";
+import { useActions } from "../../keyboard/actions.ts";
+import { Question } from "../../parts/dialog.tsx";
+import { ProblemNote } from "../../parts/problem.tsx";
+import { grouped, visible } from "../../text/format.ts";
+import { whyOf } from "../../text/why.ts";
+import { fork, pin, redact, underWay } from "./acts.ts";
+import type { ShownEntry } from "./entry-list.tsx";
+import { MessageDetail } from "./message-detail.tsx";
+import { Originals } from "./originals.tsx";
+import { SummaryDetail } from "./summary-detail.tsx";
+import type { WindowFacts } from "./window-view.tsx";
+
+interface EntryDetailProps {
+  readonly id: string;
+  readonly window: WindowFacts;
+  readonly entry: ShownEntry | null;
+  /** A record that isn't in the window any more, where one was asked for. */
+  readonly hidden: number | null;
+}
+
+export function EntryDetail({ id, window, entry, hidden }: EntryDetailProps) {
+  const { compaction } = window;
+  if (entry === null && hidden !== null) return <HiddenDetail id={id} seq={hidden} window={window} />;
+  if (entry === null && compaction !== null) {
+    const tokens = window.entries.find(({ source }) => source === "summary")?.tokens ?? 0;
+    return <SummaryDetail threadId={id} compaction={compaction} tokens={tokens} />;
+  }
+  if (entry === null)
+    return (
+      <p class="dim">Choose an entry to read it whole, and to see why it is there. Nothing was compacted here yet.</p>
+    );
+  if (entry.key === "summary" && compaction !== null)
+    return <SummaryDetail threadId={id} compaction={compaction} tokens={entry.tokens} />;
+  if (entry.seq === null) return <FixedDetail id={id} window={window} entry={entry} />;
+  const facts = window.entries.find(({ seq }) => seq === entry.seq)!;
+  return (
+    <div class="stack">
+      <p class="dim">
+        {whyOf(facts, compaction?.hiddenThrough ?? 0).sentence}{" "}
+        <span class="number">{grouped(entry.tokens)} tokens</span>
+        {facts.evidence !== undefined && <>, {grouped(facts.evidence)} of them what memory and recall added</>}.
+      </p>
+      <MessageActs id={id} seq={entry.seq} isPinned={window.pins.includes(entry.seq)} />
+      <MessageDetail key={entry.seq} threadId={id} seq={entry.seq} />
+      {facts.evidence !== undefined && <Evidence id={id} of={entry.seq} />}
+    </div>
+  );
+}
+
+function HiddenDetail({
+  id,
+  seq,
+  window,
+}: {
+  readonly id: string;
+  readonly seq: number;
+  readonly window: WindowFacts;
+}) {
+  return (
+    <div class="stack">
+      <p class="dim">
+        #{seq} is not in the window: compaction #{window.compaction?.seq} hides it behind the summary. The log has it
+        word for word.
+      </p>
+      <MessageActs id={id} seq={seq} isPinned={window.pins.includes(seq)} />
+      <MessageDetail key={seq} threadId={id} seq={seq} />
+    </div>
+  );
+}
+
+function MessageActs({ id, seq, isPinned }: { readonly id: string; readonly seq: number; readonly isPinned: boolean }) {
+  const [question, setQuestion] = useState<"redact" | null>(null);
+  const [isAround, setAround] = useState(false);
+  const isBusy = underWay.value !== null;
+  useActions(
+    [
+      { name: `${isPinned ? "Unpin" : "Pin"} #${seq}`, key: "i", run: () => void pin(id, seq, !isPinned) },
+      { name: `Fork at #${seq}`, key: "f", run: () => void fork(id, seq) },
+      { name: `Redact #${seq}…`, run: () => setQuestion("redact") },
+    ],
+    `${id} ${seq} ${isPinned}`,
+  );
+  if (isAround)
+    return <Originals threadId={id} from={Math.max(1, seq - 6)} through={seq + 6} onClose={() => setAround(false)} />;
+  return (
+    <div class="row wrap">
+      <button type="button" class="button" disabled={isBusy} onClick={() => void pin(id, seq, !isPinned)}>
+        {isPinned ? "Unpin" : "Pin"}
+      </button>
+      <button type="button" class="button" disabled={isBusy} onClick={() => void fork(id, seq)}>
+        Fork here
+      </button>
+      <button type="button" class="button" onClick={() => setAround(true)}>
+        Read around it
+      </button>
+      <button type="button" class="button" disabled={isBusy} onClick={() => setQuestion("redact")}>
+        Redact…
+      </button>
+      {question === "redact" && (
+        <Question
+          title={`Erase the words of #${seq}?`}
+          yes="Erase for good"
+          danger
+          onYes={() => {
+            setQuestion(null);
+            void redact(id, seq);
+          }}
+          onClose={() => setQuestion(null)}
+        >
+          <p>
+            They go from the log, from summaries, evidence and memory, and from every fork that shares them. The chain
+            stays whole and says that something was erased. This can't be taken back.
+          </p>
+        </Question>
+      )}
+    </div>
+  );
+}
+
+/** What was added to the question, which the log keeps right behind it. */
+function Evidence({ id, of }: { readonly id: string; readonly of: number }) {
+  const { value } = useAnswer(`evidence ${id} ${of}`, () =>
+    ask("GET /api/threads/{id}/records", { params: { id }, query: { after: of, limit: 10 } }),
+  );
+  const record = value?.records.find(({ kind, of: about }) => kind === "evidence" && about === of);
+  if (record === undefined) return null;
+  return (
+    <article class="said">
+      <header class="dim small kind dot-evidence">evidence, #{record.seq}</header>
+      <pre>{visible(String(record["text"] ?? ""))}</pre>
+    </article>
+  );
+}
+
+function FixedDetail({
+  id,
+  window,
+  entry,
+}: {
+  readonly id: string;
+  readonly window: WindowFacts;
+  readonly entry: ShownEntry;
+}) {
+  const { value, problem } = useAnswer(`request ${id} ${window.at}`, async () => {
+    const last = window.entries.findLast(({ role }) => role === "assistant")?.seq;
+    return ask("GET /api/threads/{id}/requests/{seq}", { params: { id, seq: String(last ?? 1) } });
+  });
+  const isTools = entry.key === "tools";
+  return (
+    <div class="stack">
+      <h2 class="title">{isTools ? "Definitions of the tools" : "System prompt"}</h2>
+      <p class="dim number">
+        {Object.entries(window.parts)
+          .filter(([name]) => (isTools ? name === "definitions" : FIXED_PARTS.has(name)))
+          .map(([name, tokens]) => `${name} ${grouped(tokens)}`)
+          .join(" · ")}
+      </p>
+      {problem !== null &&
+        (problem.status === 404 ? (
+          <p class="dim">What was sent beside the messages isn't recorded here: {problem.message}.</p>
+        ) : (
+          <ProblemNote problem={problem} />
+        ))}
+      {value !== null && <pre>{visible(isTools ? toolsText(value.tools) : systemText(value.system))}</pre>}
+    </div>
+  );
+}
+
+const FIXED_PARTS: ReadonlySet<string> = new Set(["base", "memory", "skills", "instructions", "unseen"]);
+
+function systemText(system: unknown): string {
+  if (typeof system === "string") return system;
+  const { content } = (system ?? {}) as { readonly content?: unknown };
+  return typeof content === "string" ? content : JSON.stringify(system, null, 2);
+}
+
+function toolsText(tools: readonly unknown[]): string {
+  return tools
+    .map((tool) => {
+      const { name, description } = tool as { readonly name?: string; readonly description?: string };
+      return `${name ?? "?"}\n  ${(description ?? "").split("\n").join("\n  ")}`;
+    })
+    .join("\n\n");
+}

@@ -1,0 +1,105 @@
+/** A summary item by item, and beside each item the turns it comes from, word for word. */
+import { useEffect, useState } from "preact/hooks";
+import { linesOf, wantLines } from "../../api/lines.ts";
+import { ago, grouped, visible } from "../../text/format.ts";
+import { summarySections } from "../../text/summary-items.ts";
+import { Said } from "./message-detail.tsx";
+import { Originals } from "./originals.tsx";
+
+export interface CompactionFacts {
+  readonly seq: number;
+  readonly at: string;
+  readonly rung: string;
+  readonly reason: string;
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+  readonly hiddenThrough: number;
+  readonly text: string;
+}
+
+interface SummaryDetailProps {
+  readonly threadId: string;
+  readonly compaction: CompactionFacts;
+  readonly tokens: number;
+}
+
+export function SummaryDetail({ threadId, compaction, tokens }: SummaryDetailProps) {
+  const [open, setOpen] = useState<string | null>(null);
+  const [isReading, setReading] = useState(false);
+  const { hiddenThrough, seq, at, text } = compaction;
+  const sections = summarySections(text);
+  const items = sections.reduce((sum, section) => sum + section.items.filter((item) => item.seqs.length > 0).length, 0);
+  if (isReading) return <Originals threadId={threadId} through={hiddenThrough} onClose={() => setReading(false)} />;
+  return (
+    <div class="stack">
+      <h2 class="title">Summary of #1 to #{hiddenThrough}</h2>
+      <p class="dim">
+        {grouped(tokens)} tokens, {howOf(compaction)} at #{seq}, {ago(at, new Date())}. {items} items name their source:
+        choose one to read it.
+      </p>
+      <p>
+        <button type="button" class="button" onClick={() => setReading(true)}>
+          Read what it hides
+        </button>
+      </p>
+      {sections.map(({ title, items: some }, place) => (
+        <section key={place} class="stack">
+          {title !== null && <h3>{visible(title)}</h3>}
+          {some.map((item, index) => {
+            const key = `${place}-${index}`;
+            const words = visible(item.text);
+            if (item.seqs.length === 0)
+              return (
+                <p key={key} class="words dim" dir="auto">
+                  {words}
+                </p>
+              );
+            return (
+              <div key={key}>
+                <button
+                  type="button"
+                  class="item"
+                  aria-expanded={open === key}
+                  onClick={() => setOpen(open === key ? null : key)}
+                >
+                  <span class="words" dir="auto">
+                    {words}
+                  </span>{" "}
+                  <span class="mono sources">{item.seqs.map((one) => `#${one}`).join(" ")}</span>
+                </button>
+                {open === key && <Sources threadId={threadId} seqs={item.seqs} />}
+              </div>
+            );
+          })}
+        </section>
+      ))}
+    </div>
+  );
+}
+
+/** How and why it came to be. */
+export function howOf({ rung, reason }: Pick<CompactionFacts, "rung" | "reason">): string {
+  const how = rung === "summarize" ? "written by a model" : rung === "extract" ? "made by rules" : rung;
+  const share = /^fraction ([\d.]+)$/.exec(reason);
+  if (share !== null) return `${how} because ${Math.round(Number(share[1]) * 100)} % of the window were reached,`;
+  return reason === "manual" ? `${how} because somebody asked for it,` : `${how} (${reason})`;
+}
+
+function Sources({ threadId, seqs }: { readonly threadId: string; readonly seqs: readonly number[] }) {
+  useEffect(() => void wantLines(threadId, seqs), [threadId, seqs.join()]);
+  const lines = linesOf(threadId);
+  return (
+    <section class="sources-open" aria-label="Where that comes from">
+      {seqs.map((seq) => {
+        const line = lines.get(seq);
+        return line === undefined ? (
+          <p key={seq} class="dim">
+            #{seq}…
+          </p>
+        ) : (
+          <Said key={seq} line={line} />
+        );
+      })}
+    </section>
+  );
+}
