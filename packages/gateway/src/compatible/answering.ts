@@ -2,17 +2,16 @@
  * Asks for a thread that the request holds, hands the answer on as it comes, and writes it to the log. The end of the
  * answer is held back until the log has it and the thread is free: a client that goes on at once must find its own words.
  */
-import { PalimpsestError } from "@palimpsest/core/errors";
-import { signaturesOf } from "@palimpsest/core/internal/message";
 import { readUsage } from "palimpsest/internal/models";
 import { commit } from "palimpsest/internal/threads";
-import type { OpenThread, PromptRequest, ThreadPrompt } from "palimpsest/session";
+import type { OpenThread, ThreadPrompt } from "palimpsest/session";
 import { problemOf } from "../http/problem.ts";
+import { type Answering, promptNow, type Sent } from "./asked-prompt.ts";
 import { addEvidence, learningFrom } from "./evidence.ts";
 import { askFor, type Engaged, type Exchange } from "./exchange.ts";
 import type { Begun, Held, NamedAnswer } from "./held.ts";
 import { chainOf } from "./matching/chain.ts";
-import { isViewSent, lengthRule, type ViewChanges } from "./policy.ts";
+import { lengthRule } from "./policy.ts";
 import { summaryText } from "./threads/summary.ts";
 import { type AnswerReader, paramIn, type ReadAnswer, type VendorFailure } from "./vendor.ts";
 import { createFlight, type Flight } from "./wire/flight.ts";
@@ -42,9 +41,6 @@ export async function answerThrough<M extends object>(
     await engaged.thread.held.release();
   }
 }
-
-/** A thread that is held for the request, and what its answer is called; null: as the provider calls it. */
-type Answering<M extends object> = Engaged<M> & { readonly named: NamedAnswer | null };
 
 async function begunOf<M extends object>(
   { call }: Exchange<M>,
@@ -87,11 +83,12 @@ async function askUntilItFits<M extends object>(exchange: Exchange<M>, engaged: 
   const { thread } = engaged.thread.held;
   for (let attempt = 1, added: number | null = null; ; attempt += 1) {
     let prompt = await promptNow(exchange, engaged, flight.abandoned);
+    const own = await ownAnswer(engaged, prompt);
     // What this very request hides may matter to it.
-    if (attempt === 1 && prompt.counted !== null) added = await addEvidence(exchange, engaged);
+    if (own === null && attempt === 1 && prompt.counted !== null) added = await addEvidence(exchange, engaged);
     if (attempt === 1 && added !== null) prompt = await promptNow(exchange, engaged, flight.abandoned);
-    const asked = await askFor(exchange, prompt.messages, flight.abandoned);
-    const answer = await named(exchange, engaged, { answer: asked, prompt });
+    const asked = own ?? (await askFor(exchange, prompt.messages, flight.abandoned));
+    const answer = own ?? (await named(exchange, engaged, { answer: asked, prompt }));
     const isStream = /text\/event-stream/i.test(String(answer.headers["content-type"] ?? ""));
     const passage: Passage<M> = { reader: vendor.reader(isStream ? "stream" : "whole"), answer, prompt };
     const refusal = answer.status >= 400 ? await refusalIn(answer) : isStream ? await firstWords(passage) : null;
@@ -110,6 +107,11 @@ async function askUntilItFits<M extends object>(exchange: Exchange<M>, engaged: 
   }
 }
 
+/** Null: the provider is asked. */
+async function ownAnswer<M extends object>({ named: own }: Answering<M>, { counted, messages }: Sent<M>) {
+  return counted === null ? null : ((await own?.instead?.({ counted, messages })) ?? null);
+}
+
 /** Under the name that it is asked for by again, and with the compaction that the client has asked for. */
 async function named<M extends object>(
   { call, held }: Exchange<M>,
@@ -118,70 +120,9 @@ async function named<M extends object>(
 ): Promise<UpstreamAnswer> {
   if (own === null || answer.status >= 400) return answer;
   const { counted } = prompt;
-  const isTold = held?.threshold != null && counted?.outcome?.kind === "compacted";
+  const isTold = (held?.threshold != null || own.tells === true) && counted?.outcome?.kind === "compacted";
   const text = isTold ? await summaryText(call.threads.store, thread.id) : null;
   return own.rewrite(answer, text === null ? null : { text, seq: counted!.version });
-}
-
-/** What is sent: null for the messages as the client wrote them. */
-interface Sent<M> {
-  readonly messages: readonly M[] | null;
-  /** Null: nothing of it could be counted. */
-  readonly counted: ThreadPrompt<M> | null;
-  /** `whole`: all of it went out though the thread hides some, so that what comes back says nothing about the view. */
-  readonly as: "view" | "whole";
-  readonly view: ViewChanges;
-}
-
-const VERBATIM: ViewChanges = { hidden: false, erased: false, added: false };
-
-/** Whether the client left out thoughts that are still valid: then ours are sent, with them. */
-function hasDropped<M extends object>({ vendor, body, request }: Exchange<M>, ours: readonly M[]): boolean {
-  if (!vendor.thinks(body)) return false;
-  const thoughts = (messages: readonly M[]) => messages.flatMap((one) => signaturesOf(vendor.shape.parts(one)));
-  const kept = new Set(thoughts(request.messages));
-  return thoughts(ours).some((signature) => !kept.has(signature));
-}
-
-async function promptNow<M extends object>(
-  exchange: Exchange<M>,
-  { thread: { held } }: Engaged<M>,
-  signal: AbortSignal,
-): Promise<Sent<M>> {
-  const { request, policy, held: asked } = exchange;
-  const { system, tools } = request;
-  try {
-    const counted = await countedNow(held.thread, { fixed: { system, tools }, signal }, asked?.threshold ?? null);
-    const passed = { messages: null, counted, as: hidesSome(counted) ? "whole" : "view", view: VERBATIM } as const;
-    if (policy.mode !== "on") return passed;
-    const view = await held.view();
-    const isOurs =
-      asked?.place != null || isViewSent(policy, view) || (!view.hidden && hasDropped(exchange, counted.messages));
-    return isOurs ? { messages: counted.messages, counted, as: "view", view } : passed;
-  } catch (error) {
-    // What the client wrote is not the whole conversation: sent alone it would be answered as one.
-    if (asked?.place != null) throw error;
-    // Nothing smaller fits: the provider says so in its own words.
-    if (PalimpsestError.isInstance(error)) return { messages: null, counted: null, as: "whole", view: VERBATIM };
-    throw error;
-  }
-}
-
-function hidesSome<M>({ sources }: ThreadPrompt<M>): boolean {
-  return sources.includes("summary");
-}
-
-/** Compacted at the policy's trigger, and at the client's. */
-async function countedNow<M extends object>(
-  thread: OpenThread<M>,
-  request: PromptRequest,
-  threshold: number | null,
-): Promise<ThreadPrompt<M>> {
-  const counted = await thread.prompt(request);
-  if (threshold === null || counted.count.tokens <= threshold || counted.outcome?.kind === "compacted") return counted;
-  const { signal } = request;
-  const outcome = await thread.compact(signal === undefined ? {} : { signal });
-  return outcome.kind === "compacted" ? { ...(await thread.prompt(request)), outcome } : counted;
 }
 
 interface Passage<M> {

@@ -45,6 +45,7 @@ export async function converseWith<M extends object>(exchange: Exchange<M>): Pro
   const flying = deps.flights.get(flightKey);
   if (flying !== undefined && isRetry(call.headers) && !flying.isHeard()) return flying.attach(asJoined(call.client));
   const engaged = await engage(exchange).catch(orUnstored);
+  if (engaged === null && exchange.held?.unread != null) throw exchange.held.unread;
   if (engaged === null && exchange.held?.place != null)
     throw new ProblemError(503, "store-silent", "the conversation can't be read at the moment: try again");
   if (engaged === null) return pass(exchange);
@@ -55,7 +56,10 @@ export async function converseWith<M extends object>(exchange: Exchange<M>): Pro
 /** Served from the log where all is kept; else it is for the vendor, as it came. */
 async function heldOf<M extends object>(exchange: Exchange<M>): Promise<Exchange<M>> {
   const { vendor, policy, target, call } = exchange;
-  if (vendor.hold === undefined || policy.mode !== "on" || call.threads.store.matches === undefined) return exchange;
+  if (vendor.hold === undefined || policy.mode !== "on" || call.threads.store.matches === undefined) {
+    vendor.leave?.(exchange);
+    return exchange;
+  }
   // Whoever wants the vendor's own ways gets them where the vendor is asked.
   return policy.compaction === "native" && target.way === "raw" ? exchange : vendor.hold(exchange);
 }

@@ -4,12 +4,11 @@ import { once } from "node:events";
 import { createServer, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
-import { openHome } from "palimpsest/assistant";
 import type { Store } from "palimpsest/stores";
 import { replay } from "palimpsest/threads";
 import { beforeProvider } from "../../test/before-provider.ts";
 import { running } from "../../test/running.ts";
-import { createGateway } from "../index.ts";
+import { withStore } from "../../test/with-store.ts";
 
 type Message = Readonly<Record<string, unknown>>;
 const user = (content: string): Message => ({ role: "user", content });
@@ -34,21 +33,6 @@ async function ask(
     thread: header("thread"),
     tokens: header("tokens"),
   };
-}
-
-/** Another gateway on the same home, with another store in the place of its own. */
-async function withStore(t: TestContext, directory: string, change: (store: Store) => Store): Promise<string> {
-  const home = await openHome({ home: directory, cwd: directory, env: { HOME: directory } });
-  const changed = (store: Store): Store => ({ ...change(store), forUser: (name) => changed(store.forUser(name)) });
-  const store = changed(home.store);
-  const wrapped = { ...home, store, forUser: () => wrapped };
-  const gateway = createGateway({ home: wrapped as typeof home });
-  const { url } = await gateway.listen({ port: 0 });
-  t.after(async () => {
-    await gateway.close();
-    await home.close();
-  });
-  return url;
 }
 
 const down = async (): Promise<never> => {

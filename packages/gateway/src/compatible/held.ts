@@ -3,8 +3,9 @@
  * here and never handed on, and what its answer is called. A vendor's folder reads it; the exchange acts on it.
  */
 import type { EventRecord } from "@palimpsest/core/log";
-import type { OpenThread } from "palimpsest/session";
+import type { OpenThread, PromptRequest, ThreadPrompt } from "palimpsest/session";
 import type { ChainState } from "./matching/chain.ts";
+import type { Claimed } from "./threads/open-threads.ts";
 import type { ReadAnswer } from "./vendor.ts";
 import type { Flight } from "./wire/flight.ts";
 import type { UpstreamAnswer } from "./wire/upstream.ts";
@@ -29,6 +30,8 @@ export interface Held {
   readonly threshold: number | null;
   /** `forever`: its answer is made to the end, whoever hears it. */
   readonly lasts: "while-heard" | "forever";
+  /** What is said where the store can't be read and the provider must not be asked instead; absent: it may. */
+  readonly unread?: Error | null;
   /** Answers without asking the provider; null: it is asked. */
   readonly instead: ((begun: Omit<Begun, "flight">, thread: OpenThread<object>) => Promise<void>) | null;
   /** Once its words are written: what its answer is called, and what becomes of it. */
@@ -49,6 +52,12 @@ export interface NamedAnswer {
   readonly id: string;
   /** `later`: the client has its answer already, and hears of the rest when it asks. */
   readonly client: "now" | "later";
+  /** Whether a compaction that was made for it is shown in it, also without a threshold. */
+  readonly tells?: boolean;
+  /** What else is done about the prompt before it is sent; absent: nothing. */
+  prepare?(preparing: Preparing): Promise<Prepared>;
+  /** An answer for which the provider isn't asked; null: it is. */
+  instead?(prepared: Prepared): Promise<UpstreamAnswer | null>;
   /** The answer as its client gets it; `compacted`: where a compaction was made for it. */
   rewrite(answer: UpstreamAnswer, compaction: HeldCompaction | null): UpstreamAnswer;
   /** Kept behind the answer, so that it can be given again; null: nothing. */
@@ -57,8 +66,21 @@ export interface NamedAnswer {
   end(): void;
 }
 
+/** A prompt that is about to be sent. Whose messages they are, the vendor's folder knows. */
+export interface Preparing {
+  readonly held: Claimed<object>;
+  readonly counted: ThreadPrompt<object>;
+  readonly request: PromptRequest;
+}
+
+export interface Prepared {
+  readonly counted: ThreadPrompt<object>;
+  /** Other messages than those of the view; null: the view's. */
+  readonly messages: readonly object[] | null;
+}
+
 /** A compaction that was made for this request: its summary, and the place it stands for. */
-interface HeldCompaction {
+export interface HeldCompaction {
   readonly text: string;
   readonly seq: number;
 }

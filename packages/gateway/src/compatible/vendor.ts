@@ -43,6 +43,8 @@ export interface Vendor<M extends object> {
    * is where it says nothing, or names what only the vendor knows. Absent: the vendor holds nothing. Throws a refusal.
    */
   hold?(exchange: Exchange<M>): Promise<Exchange<M>>;
+  /** Where nothing is held. Throws the refusal of what then nobody would do. */
+  leave?(exchange: Exchange<M>): void;
 }
 
 export interface WriterOptions {

@@ -3,6 +3,7 @@ import type { AnthropicBlock, AnthropicMessage } from "@palimpsest/core/message"
 import type { AnswerReader, Fields, ReadAnswer } from "../vendor.ts";
 import { dataOf, eventParser } from "../wire/server-events.ts";
 import { wholeReader } from "../wire/whole-answer.ts";
+import { kindOfBlock } from "./compaction-block.ts";
 
 export function messagesReader(form: "stream" | "whole"): AnswerReader<AnthropicMessage> {
   return form === "stream" ? streamReader() : wholeReader(wholeAnswer);
@@ -11,13 +12,19 @@ export function messagesReader(form: "stream" | "whole"): AnswerReader<Anthropic
 function wholeAnswer(body: Fields | null): ReadAnswer<AnthropicMessage> {
   const content = body?.["content"];
   if (!Array.isArray(content)) return { message: null, usage: null, state: "open", error: null };
-  const message: AnthropicMessage = { role: "assistant", content: content as AnthropicBlock[] };
-  return { message: content.length === 0 ? null : message, usage: usageIn(body), state: "ended", error: null };
+  const said = (content as AnthropicBlock[]).filter(isSaid);
+  const message: AnthropicMessage = { role: "assistant", content: said };
+  return { message: said.length === 0 ? null : message, usage: usageIn(body), state: "ended", error: null };
 }
 
 function usageIn(fields: Fields | null | undefined): object | null {
   const usage = fields?.["usage"];
   return typeof usage === "object" && usage !== null ? usage : null;
+}
+
+/** A compaction that we put before an answer is no part of it. */
+function isSaid(block: AnthropicBlock): boolean {
+  return kindOfBlock(block as unknown as Fields) === null;
 }
 
 /** A block while it grows. */
@@ -77,12 +84,18 @@ const GROWING = { text_delta: "text", thinking_delta: "thinking", signature_delt
 function addDelta(draft: Draft | undefined, delta: Fields): void {
   if (draft === undefined) return;
   const type = String(delta["type"]);
+  if (type === "compaction_delta") Object.assign(draft.block, compactionIn(delta));
   if (type === "input_json_delta") draft.json += String(delta["partial_json"] ?? "");
   if (type === "citations_delta")
     draft.block["citations"] = [...((draft.block["citations"] as unknown[] | null) ?? []), delta["citation"]];
   if (!Object.hasOwn(GROWING, type)) return;
   const field = GROWING[type as keyof typeof GROWING];
   draft.block[field] = String(draft.block[field] ?? "") + String(delta[field] ?? "");
+}
+
+/** It comes whole. */
+function compactionIn({ content = null, encrypted_content: encrypted }: Fields): Fields {
+  return { content, ...(encrypted !== undefined && { encrypted_content: encrypted }) };
 }
 
 /** Of an answer that was cut off, what isn't whole and can't be understood in part is left out. */
@@ -94,7 +107,8 @@ function messageOf(drafts: readonly Draft[], state: ReadAnswer<AnthropicMessage>
     if (block["type"] === "text" && block["text"] === "" && !isWhole) return [];
     return [(json === "" ? block : { ...block, input: inputOf(json) }) as unknown as AnthropicBlock];
   });
-  return content.length === 0 ? null : { role: "assistant", content };
+  const said = content.filter(isSaid);
+  return said.length === 0 ? null : { role: "assistant", content: said };
 }
 
 function inputOf(json: string): unknown {

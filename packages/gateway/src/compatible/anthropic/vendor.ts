@@ -1,9 +1,12 @@
 /** Anthropic's Messages API: its requests, its errors, its cache marks. How its answers are read is in `answer.ts`. */
-import { type AnthropicBlock, type AnthropicMessage, anthropicShape } from "@palimpsest/core/message";
+import { type AnthropicMessage, anthropicShape } from "@palimpsest/core/message";
 import { common, type Fields, listIn, numberIn, type ReadRequest, type Vendor, type VendorFailure } from "../vendor.ts";
 import { type Checked, readItems } from "../wire/read-items.ts";
 import { messagesReader } from "./answer.ts";
 import { withMarks } from "./cache-marks.ts";
+import { holdMessages, leaveMessages } from "./hold.ts";
+import { isErrorCode } from "./refusals.ts";
+import { systemText } from "./system-outline.ts";
 import { messagesWriter } from "./writer.ts";
 
 export const anthropicMessages: Vendor<AnthropicMessage> = {
@@ -26,13 +29,17 @@ export const anthropicMessages: Vendor<AnthropicMessage> = {
   failure,
   streamFailure: (given) => `event: error\ndata: ${JSON.stringify(failure(given))}\n\n`,
   counted: (tokens) => ({ input_tokens: tokens }),
+  hold: holdMessages,
+  leave: leaveMessages,
 };
 
 function readBody(body: Fields, checked: Checked | null): ReadRequest<AnthropicMessage> {
   const known = common(body);
   if (known === null) return { kind: "problem", message: "model: Field required", param: "model" };
   const given = body["messages"];
-  if (!Array.isArray(given) || given.length === 0)
+  // A thread that was handed back in the middle of a turn goes on without a word.
+  const mayBeEmpty = (body["thread"] as Fields | null | undefined)?.["type"] === "continue";
+  if (!Array.isArray(given) || (given.length === 0 && !mayBeEmpty))
     return { kind: "problem", message: "messages: at least one message is required", param: "messages" };
   const read = readItems("anthropic", given, checked);
   if (read.kind === "problem")
@@ -54,13 +61,6 @@ function readBody(body: Fields, checked: Checked | null): ReadRequest<AnthropicM
   };
 }
 
-function systemText(system: unknown): string {
-  if (typeof system === "string") return system;
-  return listIn(system)
-    .map((block) => String((block as AnthropicBlock & { text?: string }).text ?? ""))
-    .join("\n\n");
-}
-
 const TYPES: Readonly<Record<number, string>> = {
   400: "invalid_request_error",
   401: "authentication_error",
@@ -75,5 +75,5 @@ const TYPES: Readonly<Record<number, string>> = {
 
 function failure({ status, code, message }: VendorFailure): unknown {
   const type = TYPES[status] ?? (status >= 500 ? "api_error" : "invalid_request_error");
-  return { type: "error", error: { type, message, details: { code } } };
+  return { type: "error", error: { type, message, details: isErrorCode(code) ? { error_code: code } : { code } } };
 }

@@ -1,0 +1,3 @@
+import { heldMessagesSuite } from "../../../test/held-messages-suite.ts";
+
+heldMessagesSuite("SQLite", () => null);

@@ -1,0 +1,140 @@
+/**
+ * A request of the Messages API that is served from the log: `thread` and compaction blocks say where it goes on,
+ * `context_management` and `compaction` what is done about its length. Nothing of these is handed on.
+ */
+import { type AnthropicMessage, anthropicShape } from "@palimpsest/core/message";
+import { ProblemError } from "../../http/problem.ts";
+import type { Exchange } from "../exchange.ts";
+import type { Held, HeldPlace } from "../held.ts";
+import type { Secret } from "../matching/chain.ts";
+import { findPointed } from "../pointers/pointer.ts";
+import { lengthRule } from "../policy.ts";
+import type { Fields, VendorRequest } from "../vendor.ts";
+import { listIn } from "../vendor.ts";
+import { type Asked, readAsked } from "./asked.ts";
+import {
+  type FoundBlock,
+  findBlock,
+  MOST_TOOL_CHANGES,
+  readBlock,
+  signedFor,
+  toolChangesIn,
+} from "./compaction-block.ts";
+import { placeOfMessage } from "./message-ids.ts";
+import { namedMessage } from "./named-message.ts";
+import { refused } from "./refusals.ts";
+import { systemOutline, systemText } from "./system-outline.ts";
+import { requestOfThread } from "./thread-request.ts";
+
+type Messages = Exchange<AnthropicMessage>;
+
+const WITHHELD = ["thread", "context_management", "compaction"] as const;
+
+export async function holdMessages(exchange: Messages): Promise<Messages> {
+  const { body, policy, request, deps } = exchange;
+  const isServed = lengthRule(policy).vendors === "serve";
+  const read = readAsked(isServed ? body : { thread: body["thread"] });
+  if (read.kind === "problem") throw new ProblemError(400, "invalid", read.message);
+  const { asked } = read;
+  const all = [...(request.leading as readonly AnthropicMessage[]), ...request.messages];
+  const found = findBlock(all);
+  if (found.kind === "problem") throw refused(found.code);
+  if (found.kind === "none" && Object.values(asked).every((one) => one === null)) return exchange;
+  assertTogether(asked, found);
+  const secret = Buffer.from(await deps.secret());
+  const place = await placeOf(exchange, { asked, found, secret });
+  if (place === null && asked.thread?.type === "continue") return passed(exchange);
+  const held = await withRequest(exchange, { asked, found, place, all });
+  if (asked.summarize !== null) assertSummarizable(held.request.messages);
+  const before = found.kind === "block" ? listIn(found.block["tool_changes"]) : [];
+  const toolChanges = toolChangesIn(all, before);
+  if (asked.summarize !== null && toolChanges.length > MOST_TOOL_CHANGES)
+    throw refused("compaction_too_many_tool_references");
+  const outline = asked.thread === null ? null : systemOutline(held.body["system"]);
+  const withheld = WITHHELD.filter((name) => body[name] != null && (isServed || name === "thread"));
+  const serving: Held = {
+    place,
+    withheld,
+    threshold: null,
+    lasts: "while-heard",
+    instead: null,
+    unread: asked.summarize === null ? null : refused("compaction_unavailable"),
+    begin: (begun) => namedMessage(held, { asked, secret, begun, toolChanges, outline }),
+  };
+  return { ...held, held: serving };
+}
+
+/** Where nothing is held: the vendor's own server holds threads of its own models, nobody those of others. */
+export function leaveMessages({ body, target }: Messages): void {
+  if (body["thread"] != null && target.way === "converted") throw refused("thread_unsupported_request");
+}
+
+/** With a block that was asked for, no other compaction on the way: they would be about the same messages. */
+function assertTogether({ edits, thread }: Asked, found: FoundBlock): void {
+  if (found.kind !== "block") return;
+  if (thread?.type === "continue") throw refused("compaction_block_misplaced");
+  if (found.by === "summary" && edits?.some(({ type }) => type === "compact_20260112"))
+    throw new ProblemError(400, "invalid", "a `compaction` block cannot be combined with a `compact_20260112` edit");
+}
+
+function assertSummarizable(messages: readonly AnthropicMessage[]): void {
+  const said = messages.filter((message) => anthropicShape.role(message) !== "system");
+  if (said.every(({ content }) => content.length === 0)) throw refused("compaction_nothing_to_summarize");
+  const last = said.at(-1)!;
+  if (last.role === "assistant" && anthropicShape.calls(last).length > 0) throw refused("compaction_incomplete_turn");
+}
+
+/** Ids that only the vendor knows go to it where it is asked natively; to us they are nobody's. */
+function passed(exchange: Messages): Messages {
+  const { policy, target } = exchange;
+  if (policy.compaction === "native" && target.way === "raw") return exchange;
+  throw refused("thread_not_found");
+}
+
+interface Finding {
+  readonly asked: Asked;
+  readonly found: FoundBlock;
+  readonly secret: Secret;
+}
+
+async function placeOf({ call }: Messages, { asked, found, secret }: Finding): Promise<HeldPlace | null> {
+  const { store } = call.threads;
+  if (asked.thread?.type === "continue") return placeOfMessage(store, asked.thread.previousId, secret);
+  if (found.kind !== "block") return null;
+  const block = readBlock(found.block, secret);
+  if (block.kind === "problem") throw refused(block.code);
+  const pointed = await findPointed(store, block.token, { secret, kind: signedFor(found.by) });
+  if (pointed.kind === "not-found") throw refused("compaction_signature_invalid");
+  const { threadId, seq, salt } = pointed.pointer;
+  return { threadId, seq, state: { hash: salt, pending: [], calls: [] }, otherwise: "fork" };
+}
+
+interface Placed extends Omit<Finding, "secret"> {
+  readonly place: HeldPlace | null;
+  readonly all: readonly AnthropicMessage[];
+}
+
+/** With what the thread was created with, and with the messages that come after its place. */
+async function withRequest(exchange: Messages, { asked, found, place, all }: Placed): Promise<Messages> {
+  const { request, body, call } = exchange;
+  const messages = found.kind === "block" ? found.rest : all;
+  // What a thread begins with is its own: whoever goes on with it doesn't send it again.
+  const own = asked.thread !== null || place !== null ? { leading: [], messages } : {};
+  const read: VendorRequest<AnthropicMessage> = { ...request, ...own, reference: null };
+  if (asked.thread?.type !== "continue") return { ...exchange, request: read };
+  const kept = await requestOfThread(call.threads.store, place!);
+  if (kept === null) throw refused("thread_not_found");
+  const { system, tools } = kept;
+  const changed = [
+    ...(body["system"] != null && JSON.stringify(body["system"]) !== JSON.stringify(system) ? ["`system`"] : []),
+    ...(body["tools"] != null && JSON.stringify(body["tools"]) !== JSON.stringify(tools) ? ["`tools`"] : []),
+  ];
+  if (changed.length > 0) throw refused("thread_fingerprint_mismatch", changed.join(" and "));
+  const whole: Fields = { ...body, ...(system !== undefined && { system }), ...(tools.length > 0 && { tools }) };
+  return {
+    ...exchange,
+    body: whole,
+    bytes: Buffer.from(JSON.stringify(whole)),
+    request: { ...read, system: systemText(system), tools },
+  };
+}

@@ -1,0 +1,88 @@
+/** What a thread's request sends: the view, or the client's own messages where nothing of them is changed. */
+import { PalimpsestError } from "@palimpsest/core/errors";
+import { signaturesOf } from "@palimpsest/core/internal/message";
+import type { OpenThread, PromptRequest, ThreadPrompt } from "palimpsest/session";
+import { ProblemError } from "../http/problem.ts";
+import type { Engaged, Exchange } from "./exchange.ts";
+import type { NamedAnswer, Prepared, Preparing } from "./held.ts";
+import { isViewSent, type ViewChanges } from "./policy.ts";
+import type { Claimed } from "./threads/open-threads.ts";
+
+/** A thread that is held for the request, and what its answer is called; null: as the provider calls it. */
+export type Answering<M extends object> = Engaged<M> & { readonly named: NamedAnswer | null };
+
+/** What is sent: null for the messages as the client wrote them. */
+export interface Sent<M> {
+  readonly messages: readonly M[] | null;
+  /** Null: nothing of it could be counted. */
+  readonly counted: ThreadPrompt<M> | null;
+  /** `whole`: all of it went out though the thread hides some, so that what comes back says nothing about the view. */
+  readonly as: "view" | "whole";
+  readonly view: ViewChanges;
+}
+
+const VERBATIM: ViewChanges = { hidden: false, erased: false, added: false };
+
+/** Whether the client left out thoughts that are still valid: then ours are sent, with them. */
+function hasDropped<M extends object>({ vendor, body, request }: Exchange<M>, ours: readonly M[]): boolean {
+  if (!vendor.thinks(body)) return false;
+  const thoughts = (messages: readonly M[]) => messages.flatMap((one) => signaturesOf(vendor.shape.parts(one)));
+  const kept = new Set(thoughts(request.messages));
+  return thoughts(ours).some((signature) => !kept.has(signature));
+}
+
+export async function promptNow<M extends object>(
+  exchange: Exchange<M>,
+  { thread: { held }, named: own }: Answering<M>,
+  signal: AbortSignal,
+): Promise<Sent<M>> {
+  const { request, policy, held: asked } = exchange;
+  const { system, tools } = request;
+  try {
+    const asking = { fixed: { system, tools }, signal };
+    const now = await countedNow(held.thread, asking, asked?.threshold ?? null);
+    const { counted, messages } = await prepared(own, { held, counted: now, request: asking });
+    const passed = { messages: null, counted, as: hidesSome(counted) ? "whole" : "view", view: VERBATIM } as const;
+    if (policy.mode !== "on") return passed;
+    const view = await held.view();
+    if (messages !== null) return { messages, counted, as: "view", view: { ...view, hidden: true } };
+    const isOurs =
+      asked?.place != null || isViewSent(policy, view) || (!view.hidden && hasDropped(exchange, counted.messages));
+    return isOurs ? { messages: counted.messages, counted, as: "view", view } : passed;
+  } catch (error) {
+    // What the client wrote is not the whole conversation: sent alone it would be answered as one.
+    if (asked?.place != null || ProblemError.isInstance(error)) throw error;
+    // Nothing smaller fits: the provider says so in its own words.
+    if (PalimpsestError.isInstance(error)) return { messages: null, counted: null, as: "whole", view: VERBATIM };
+    throw error;
+  }
+}
+
+/** As the request wants it; its messages are of the vendor's own type, which is the exchange's. */
+async function prepared<M extends object>(
+  named: NamedAnswer | null,
+  given: { readonly held: Claimed<M>; readonly counted: ThreadPrompt<M>; readonly request: PromptRequest },
+): Promise<{ readonly counted: ThreadPrompt<M>; readonly messages: readonly M[] | null }> {
+  if (named?.prepare === undefined) return { counted: given.counted, messages: null };
+  return (await named.prepare(given as unknown as Preparing)) as unknown as Prepared & {
+    readonly counted: ThreadPrompt<M>;
+    readonly messages: readonly M[] | null;
+  };
+}
+
+function hidesSome<M>({ sources }: ThreadPrompt<M>): boolean {
+  return sources.includes("summary");
+}
+
+/** Compacted at the policy's trigger, and at the client's. */
+async function countedNow<M extends object>(
+  thread: OpenThread<M>,
+  request: PromptRequest,
+  threshold: number | null,
+): Promise<ThreadPrompt<M>> {
+  const counted = await thread.prompt(request);
+  if (threshold === null || counted.count.tokens <= threshold || counted.outcome?.kind === "compacted") return counted;
+  const { signal } = request;
+  const outcome = await thread.compact(signal === undefined ? {} : { signal });
+  return outcome.kind === "compacted" ? { ...(await thread.prompt(request)), outcome } : counted;
+}
