@@ -11,6 +11,7 @@ export interface Planned {
   readonly tokensBefore?: unknown;
   readonly tokensAfter?: unknown;
   readonly hidden?: unknown;
+  readonly standing?: unknown;
   readonly messages?: unknown;
 }
 

@@ -15,7 +15,7 @@ import { closePreview, compact, planned, preview, redo, told, underWay, undo } f
 import { CompactDialog } from "./compact-dialog.tsx";
 import { EntryDetail } from "./entry-detail.tsx";
 import { EntryList, type ShownEntry, shownEntry } from "./entry-list.tsx";
-import { Preview } from "./preview.tsx";
+import { type Planned, Preview } from "./preview.tsx";
 import { howOf } from "./summary-detail.tsx";
 
 export type WindowFacts = Answer<"GET /api/threads/{id}/window">;
@@ -162,12 +162,12 @@ function Bars({ id, window }: { readonly id: string; readonly window: WindowFact
 }
 
 function Request({ id, window }: { readonly id: string; readonly window: WindowFacts }) {
-  const entries = rowsOf(window);
+  const plan = planned.value;
+  const entries = withPlan(rowsOf(window), plan);
   const wanted = place.value.query["seq"];
   const found = entries.findIndex(({ key }) => key === wanted);
   const hidden =
     Number(wanted) > 0 && Number(wanted) <= (window.compaction?.hiddenThrough ?? 0) ? Number(wanted) : null;
-  const plan = planned.value;
   return (
     <div class="beside">
       <section class="card flush entries-card" aria-label="The request">
@@ -208,6 +208,15 @@ function Request({ id, window }: { readonly id: string; readonly window: WindowF
         )}
       </aside>
     </div>
+  );
+}
+
+/** What a compaction that is looked at would hide. */
+function withPlan(rows: readonly ShownEntry[], plan: Planned | null): readonly ShownEntry[] {
+  const [, last = 0] = (plan?.hidden ?? []) as readonly number[];
+  const standing = new Set((plan?.standing ?? []) as readonly number[]);
+  return rows.map((row) =>
+    row.seq !== null && row.seq <= last && !standing.has(row.seq) ? { ...row, change: "gone" } : row,
   );
 }
 
