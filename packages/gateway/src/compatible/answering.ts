@@ -12,7 +12,7 @@ import { askFor, type Engaged, type Exchange } from "./exchange.ts";
 import type { Begun, Held, NamedAnswer } from "./held.ts";
 import { chainOf } from "./matching/chain.ts";
 import { lengthRule } from "./policy.ts";
-import { summaryText } from "./threads/summary.ts";
+import { shownSummary } from "./threads/summary.ts";
 import { type AnswerReader, paramIn, type ReadAnswer, type VendorFailure } from "./vendor.ts";
 import { createFlight, type Flight } from "./wire/flight.ts";
 import { type UpstreamAnswer, UpstreamError } from "./wire/upstream.ts";
@@ -121,8 +121,8 @@ async function named<M extends object>(
   if (own === null || answer.status >= 400) return answer;
   const { counted } = prompt;
   const isTold = (held?.threshold != null || own.tells === true) && counted?.outcome?.kind === "compacted";
-  const text = isTold ? await summaryText(call.threads.store, thread.id) : null;
-  return own.rewrite(answer, text === null ? null : { text, seq: counted!.version });
+  const summary = isTold ? await shownSummary(call.threads.store, thread.id) : null;
+  return own.rewrite(answer, summary && { ...summary, seq: counted!.version });
 }
 
 interface Passage<M> {

@@ -6,6 +6,7 @@ import type { EventRecord } from "@palimpsest/core/log";
 import type { OpenThread, PromptRequest, ThreadPrompt } from "palimpsest/session";
 import type { ChainState } from "./matching/chain.ts";
 import type { Claimed } from "./threads/open-threads.ts";
+import type { ShownSummary } from "./threads/summary.ts";
 import type { ReadAnswer } from "./vendor.ts";
 import type { Flight } from "./wire/flight.ts";
 import type { UpstreamAnswer } from "./wire/upstream.ts";
@@ -80,7 +81,8 @@ export interface Prepared {
 }
 
 /** A compaction that was made for this request: its summary, and the place it stands for. */
-export interface HeldCompaction {
-  readonly text: string;
+export interface HeldCompaction extends Omit<ShownSummary, "record"> {
+  /** The record of its compaction, where it is kept as it is told. */
+  readonly record?: number;
   readonly seq: number;
 }

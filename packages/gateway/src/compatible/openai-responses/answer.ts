@@ -3,6 +3,7 @@ import { type ResponsesItem, type ResponsesMessage, responsesTurns } from "@pali
 import type { AnswerReader, Fields, ReadAnswer } from "../vendor.ts";
 import { dataOf, eventParser } from "../wire/server-events.ts";
 import { wholeReader } from "../wire/whole-answer.ts";
+import { isOurs } from "./compaction-item.ts";
 
 export function responsesReader(form: "stream" | "whole"): AnswerReader<ResponsesMessage> {
   return form === "stream" ? streamReader() : wholeReader(wholeAnswer);
@@ -19,8 +20,9 @@ function itemsIn(response: Fields | null | undefined): readonly ResponsesItem[] 
   return Array.isArray(output) ? (output as ResponsesItem[]) : [];
 }
 
-/** All that one answer did is one turn. */
-function turnOf(items: readonly ResponsesItem[]): ResponsesMessage | null {
+/** All that one answer did is one turn; an item that we added stands for what is in the log anyway. */
+function turnOf(output: readonly ResponsesItem[]): ResponsesMessage | null {
+  const items = output.filter((item) => !isOurs(item));
   const turns = responsesTurns(items);
   return turns.length === 1 ? turns[0]! : turns.length === 0 ? null : items;
 }

@@ -9,7 +9,7 @@ import { answerWith } from "../counting.ts";
 import type { Exchange } from "../exchange.ts";
 import type { Begun } from "../held.ts";
 import type { Secret } from "../matching/chain.ts";
-import { summaryText } from "../threads/summary.ts";
+import { shownSummary } from "../threads/summary.ts";
 import type { Fields } from "../vendor.ts";
 import { compactionItem } from "./compaction-item.ts";
 import { eventsOf } from "./response-events.ts";
@@ -76,7 +76,7 @@ async function compacted(
   await thread.compact();
   const { messages, sources, version: seq } = await thread.prompt({ fixed: { system, tools } });
   const header = (await store.header(threadId))!;
-  const text = (await summaryText(store, threadId)) ?? NOTHING_HIDDEN;
+  const text = (await shownSummary(store, threadId))?.text ?? NOTHING_HIDDEN;
   const shown = messages.filter(
     (message, index) => sources[index] !== "summary" && isUsers(message as ResponsesMessage),
   );

@@ -41,12 +41,14 @@ export async function namedResponse(
   if (isStored) deps.responses.put(userId, id, live);
   if (isLater) answerWith(call, live.response);
   let sequence = 0;
+  let told: ResponseReceipt["compaction"] = null;
   return {
     id,
     client: isLater ? "later" : "now",
     rewrite(answer, compaction) {
-      const place = compaction === null ? null : { ...compaction, hash: begun.hash };
-      const first = place === null ? null : compactionItem(header, place, { secret, id: ids().replaceAll("-", "") });
+      const { hash } = begun;
+      told = compaction && { record: compaction.record ?? 0, seq: compaction.seq, hash, id: ids().replaceAll("-", "") };
+      const first = told && compactionItem(header, { ...told, text: compaction!.text }, { secret, id: told.id });
       if (!isStored && first === null) return answer;
       return rewritten(answer, {
         fields,
@@ -69,6 +71,7 @@ export async function namedResponse(
         status: String(kept["status"]),
         sequence,
         fields: kept,
+        compaction: told,
       };
       return receipt;
     },

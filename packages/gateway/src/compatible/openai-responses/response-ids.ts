@@ -64,6 +64,13 @@ export interface ResponseReceipt {
   /** Of its last event. */
   readonly sequence: number;
   readonly fields: Readonly<Record<string, unknown>>;
+  /** The item that came first, by which it can be made again. */
+  readonly compaction: {
+    readonly record: number;
+    readonly seq: number;
+    readonly hash: string;
+    readonly id: string;
+  } | null;
   readonly [detail: string]: unknown;
 }
 

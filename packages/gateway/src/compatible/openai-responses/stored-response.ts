@@ -2,11 +2,14 @@
 import type { MessageRecord, UsageRecord } from "@palimpsest/core/log";
 import { type ResponsesItem, type ResponsesMessage, responsesItems } from "@palimpsest/core/message";
 import type { Store } from "palimpsest/stores";
+import type { Secret } from "../matching/chain.ts";
+import { summaryIn } from "../threads/summary.ts";
 import type { Fields } from "../vendor.ts";
+import { compactionItem } from "./compaction-item.ts";
 import type { HeldCall } from "./held-call.ts";
 import type { FoundResponse } from "./response-ids.ts";
 
-export async function storedResponse({ call }: Pick<HeldCall, "call">, found: FoundResponse): Promise<Fields> {
+export async function storedResponse({ call, secret }: HeldCall, found: FoundResponse): Promise<Fields> {
   const { id, pointer, header, answer, receipt } = found;
   const { store, ids } = call.threads;
   const status = receipt?.status ?? (await statusOf(found, { store, owner: ids() }));
@@ -27,8 +30,19 @@ export async function storedResponse({ call }: Pick<HeldCall, "call">, found: Fo
     usage: answer === null ? null : await usageOf(store, pointer.threadId, answer.seq),
     ...receipt?.fields,
     id,
-    output: answer === null ? [] : outputOf(answer),
+    output: [...(await compactionIn(store, found, secret)), ...(answer === null ? [] : outputOf(answer))],
   };
+}
+
+/** The item of the compaction that was made for it, made again. */
+async function compactionIn(
+  store: Store,
+  { header, receipt }: FoundResponse,
+  secret: Secret,
+): Promise<readonly Fields[]> {
+  const told = receipt?.compaction ?? null;
+  const summary = told && (await summaryIn(store, header.id, told.record));
+  return summary === null ? [] : [compactionItem(header, { ...told!, text: summary.text }, { secret, id: told!.id })];
 }
 
 /** One without an answer is being made elsewhere, or was when whoever made it stopped. */
