@@ -24,6 +24,7 @@ export function clientRoutes(): ReadonlyMap<string, string> {
     agents: null as never,
     runs: null as never,
     after: () => () => {},
+    requests: null as never,
     session: null as never,
     closing: null as never,
     version: "0",

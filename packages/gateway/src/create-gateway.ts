@@ -11,6 +11,7 @@ import { createLimits } from "./access/limits.ts";
 import { gatewaySecret, providerKeyOf, providerUser } from "./access/provider-key.ts";
 import { sessionKey } from "./access/sessions.ts";
 import { compatibleEndpoints } from "./compatible/endpoints.ts";
+import { recentRequests } from "./compatible/recent-requests.ts";
 import { afterTime } from "./http/event-stream.ts";
 import { createMcpEndpoint } from "./mcp/endpoint.ts";
 import { createMetrics, type Metrics } from "./metrics/metrics.ts";
@@ -69,6 +70,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const closing = new AbortController();
   const metrics = createMetrics();
   const agents = createAgents(home, agent);
+  const requests = recentRequests();
   const runs = homeRuns({ home, agents, clock, ids, log, after: afterTime });
   countQueues(metrics, home, runs);
   const notReady = async (): Promise<string | null> => {
@@ -89,6 +91,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       env: process.env,
       secret: ownSecret,
       memory: async () => (await agents.get(null)).memory,
+      requests,
       ids,
     });
     sweeping.push({ stop: compatible.close });
@@ -100,6 +103,7 @@ export function createGateway(options: GatewayOptions): Gateway {
         runs,
         after: afterTime,
         closing: closing.signal,
+        requests,
         session: { keys: home.store.keys, secret: ownSecret, clock },
         version: ownVersion(),
       }),

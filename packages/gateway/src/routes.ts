@@ -1,5 +1,6 @@
 /** The table of all routes. The order is that of the documents made from it. */
 import { z } from "zod";
+import type { RecentRequests } from "./compatible/recent-requests.ts";
 import type { After } from "./http/event-stream.ts";
 import { openApi } from "./http/openapi.ts";
 import { type Route, route } from "./http/route.ts";
@@ -13,6 +14,7 @@ import { keyRoutes } from "./resources/keys.ts";
 import { labRoutes } from "./resources/lab.ts";
 import { lookingRoutes } from "./resources/looking.ts";
 import { memoryRoutes } from "./resources/memory.ts";
+import { requestRoutes } from "./resources/requests.ts";
 import { runRoutes } from "./resources/runs.ts";
 import { type SessionDeps, sessionRoutes } from "./resources/session.ts";
 import { type Status, statusRoutes } from "./resources/status.ts";
@@ -28,12 +30,14 @@ export interface RouteDeps {
   readonly agents: Agents;
   readonly runs: Runs;
   readonly after: After;
+  readonly requests: RecentRequests;
   readonly session: SessionDeps;
   readonly closing: AbortSignal;
   readonly version: string;
 }
 
-export function allRoutes({ status, agents, runs, after, session, closing, version }: RouteDeps): readonly Route[] {
+export function allRoutes(deps: RouteDeps): readonly Route[] {
+  const { status, agents, runs, after, requests, session, closing, version } = deps;
   const routes = [
     ...statusRoutes(status),
     ...threadRoutes,
@@ -49,7 +53,8 @@ export function allRoutes({ status, agents, runs, after, session, closing, versi
     ...memoryRoutes,
     ...catalogRoutes,
     ...labRoutes,
-    ...userRoutes,
+    ...requestRoutes(requests),
+    ...userRoutes(requests),
     ...sessionRoutes(session),
     ...keyRoutes,
     route({

@@ -13,6 +13,7 @@ export const ROUTES = allRoutes({
   agents: null as never,
   runs: null as never,
   after: () => () => {},
+  requests: null as never,
   session: null as never,
   closing: null as never,
   version: "0",
@@ -112,6 +113,8 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   "PUT /api/skills/{name}": { body: { enabled: false } },
   "GET /api/subagents": {},
   "POST /api/lab": { text: LINES, query: "?window=8000" },
+  "GET /api/requests": { query: "?limit=5&thread=t" },
+  "GET /api/requests/{request}": {},
   "GET /api/user": {},
   "GET /api/user/export": {},
   "DELETE /api/user": {},
@@ -175,6 +178,10 @@ export async function world(t: TestContext, options: RunningOptions = {}): Promi
     const run = path.includes("{run}")
       ? (await made("POST runs", "/api/threads/t/runs", { prompt: `Note the heron ${count}` })).run
       : "";
+    const asked = { model: "any", messages: [{ role: "user", content: `A heron at mile ${count}` }] };
+    const request = path.includes("{request}")
+      ? String((await ask("POST chat", "/v1/chat/completions", "ada", { body: asked })).headers["x-request-id"])
+      : "";
     const id = path.includes("{key}") ? (await made("POST keys", "/api/keys", { user: "dora" })).id : "";
     const name = path.includes("/skills/") ? "birds" : "birds.txt";
     return path
@@ -184,6 +191,7 @@ export async function world(t: TestContext, options: RunningOptions = {}): Promi
       .replace("{fact}", fact)
       .replace("{run}", run)
       .replace("{key}", id)
+      .replace("{request}", request)
       .replace("{seq}", "1");
   };
   return { ...at, keys, message, ask, filled };

@@ -4,13 +4,14 @@
  */
 import { readUsage } from "palimpsest/internal/models";
 import { commit } from "palimpsest/internal/threads";
-import type { OpenThread, ThreadPrompt } from "palimpsest/session";
+import type { OpenThread } from "palimpsest/session";
 import { problemOf } from "../http/problem.ts";
-import { type Answering, promptNow, type Sent } from "./asked-prompt.ts";
+import { type Answering, promptNow, type Sent, VERBATIM } from "./asked-prompt.ts";
 import { addEvidence, learningFrom } from "./evidence.ts";
-import { askFor, type Engaged, type Exchange } from "./exchange.ts";
+import { askFor, bodyFor, type Engaged, type Exchange } from "./exchange.ts";
 import type { Begun, Held, NamedAnswer } from "./held.ts";
 import { chainOf } from "./matching/chain.ts";
+import { type Compacted, type Outcome, outcomeOf } from "./outcome.ts";
 import { lengthRule } from "./policy.ts";
 import { shownSummary } from "./threads/summary.ts";
 import { type AnswerReader, paramIn, type ReadAnswer, type VendorFailure } from "./vendor.ts";
@@ -34,6 +35,9 @@ export async function answerThrough<M extends object>(
     if (named === null) flight.attach(call.client);
     await keepReceipt(exchange, { ...engaged, named }, { answer: null, failure: error });
     await engaged.thread.held.release();
+    const nothing = { messages: null, counted: null, as: "whole", view: VERBATIM } as const;
+    const outcome = outcomeOf(exchange, engaged, { ...nothing, added: null, compaction: null, body: null });
+    outcome.note({ status: failureOf(error).status, end: "failed", usage: null });
     await fail(exchange, flight, error);
   } finally {
     named?.end();
@@ -81,24 +85,34 @@ const MOST_ATTEMPTS = 4;
 async function askUntilItFits<M extends object>(exchange: Exchange<M>, engaged: Answering<M>, flight: Flight) {
   const { vendor, policy } = exchange;
   const { thread } = engaged.thread.held;
-  for (let attempt = 1, added: number | null = null; ; attempt += 1) {
+  let added: number | null = null;
+  let compaction: Compacted | null = null;
+  for (let attempt = 1; ; attempt += 1) {
     let prompt = await promptNow(exchange, engaged, flight.abandoned);
     const own = await ownAnswer(engaged, prompt);
+    compaction = compactedIn(prompt) ?? compaction;
     // What this very request hides may matter to it.
     if (own === null && attempt === 1 && prompt.counted !== null) added = await addEvidence(exchange, engaged);
-    if (attempt === 1 && added !== null) prompt = await promptNow(exchange, engaged, flight.abandoned);
-    const asked = own ?? (await askFor(exchange, prompt.messages, flight.abandoned));
+    if (attempt === 1 && added !== null)
+      prompt = keepingOutcome(await promptNow(exchange, engaged, flight.abandoned), prompt);
+    const body = own === null ? bodyFor(exchange, prompt.messages) : null;
+    const asked = own ?? (await askFor(exchange, { ...prompt, body }, flight.abandoned));
     const answer = own ?? (await named(exchange, engaged, { answer: asked, prompt }));
     const isStream = /text\/event-stream/i.test(String(answer.headers["content-type"] ?? ""));
-    const passage: Passage<M> = { reader: vendor.reader(isStream ? "stream" : "whole"), answer, prompt };
+    const outcome = outcomeOf(exchange, engaged, { ...prompt, added, compaction, body });
+    const passage: Passage<M> = { reader: vendor.reader(isStream ? "stream" : "whole"), answer, prompt, outcome };
     const refusal = answer.status >= 400 ? await refusalIn(answer) : isStream ? await firstWords(passage) : null;
     const mayShrink = lengthRule(policy).ours === "fit" && attempt < MOST_ATTEMPTS && prompt.counted !== null;
-    if (refusal?.error != null && mayShrink && (await thread.recover(refusal.error).catch(() => false))) continue;
-    const headers = { ...answer.headers, ...exchange.call.own, ...headersOf(exchange, engaged, { ...prompt, added }) };
+    if (refusal?.error != null && mayShrink && (await thread.recover(refusal.error).catch(() => false))) {
+      compaction = { rung: "overflow", hidden: null };
+      continue;
+    }
+    const headers = { ...answer.headers, ...exchange.call.own, ...outcome.headers };
     const begun = refusal?.bytes ?? [];
     if (answer.status >= 400) {
       await keepReceipt(exchange, engaged, { answer: null, failure: refusal?.error });
       await engaged.thread.held.release();
+      outcome.note({ status: answer.status, end: "refused", usage: null });
       return handOver(flight, { status: answer.status, headers, pieces: begun });
     }
     return isStream
@@ -125,10 +139,22 @@ async function named<M extends object>(
   return own.rewrite(answer, summary && { ...summary, seq: counted!.version });
 }
 
+/** A compaction before evidence was added is this request's too. */
+function keepingOutcome<M>(prompt: Sent<M>, { counted: before }: Sent<M>): Sent<M> {
+  const { counted } = prompt;
+  if (counted === null || before?.outcome?.kind !== "compacted") return prompt;
+  return { ...prompt, counted: { ...counted, outcome: before.outcome } };
+}
+
+function compactedIn<M>({ counted }: Sent<M>): Compacted | null {
+  return counted?.outcome?.kind === "compacted" ? counted.outcome : null;
+}
+
 interface Passage<M> {
   readonly reader: AnswerReader<M>;
   readonly answer: UpstreamAnswer;
   readonly prompt: Sent<M>;
+  readonly outcome: Outcome;
 }
 
 interface Refusal {
@@ -165,7 +191,7 @@ interface Through<M> extends Passage<M> {
 async function streamThrough<M extends object>(
   exchange: Exchange<M>,
   engaged: Answering<M>,
-  { reader, answer, prompt, flight, headers, begun }: Through<M> & { readonly begun: readonly Uint8Array[] },
+  { reader, answer, prompt, outcome, flight, headers, begun }: Through<M> & { readonly begun: readonly Uint8Array[] },
 ): Promise<void> {
   flight.head(answer.status, headers);
   const heldBack: Uint8Array[] = [];
@@ -183,7 +209,7 @@ async function streamThrough<M extends object>(
   } catch {
     how = "broken";
   }
-  await writeAnswer(exchange, engaged, { reader, prompt });
+  await writeAnswer(exchange, engaged, { reader, answer, prompt, outcome });
   for (const bytes of heldBack) await flight.write(bytes);
   flight.end(how);
 }
@@ -191,7 +217,7 @@ async function streamThrough<M extends object>(
 async function wholeThrough<M extends object>(
   exchange: Exchange<M>,
   engaged: Answering<M>,
-  { reader, answer, prompt, flight, headers }: Through<M>,
+  { reader, answer, prompt, outcome, flight, headers }: Through<M>,
 ): Promise<void> {
   const pieces: Uint8Array[] = [];
   try {
@@ -204,7 +230,7 @@ async function wholeThrough<M extends object>(
       cause: error,
     });
   }
-  await writeAnswer(exchange, engaged, { reader, prompt });
+  await writeAnswer(exchange, engaged, { reader, answer, prompt, outcome });
   await handOver(flight, { status: answer.status, headers, pieces });
 }
 
@@ -217,12 +243,10 @@ async function handOver(
   flight.end("ended");
 }
 
-type Heard<M> = Pick<Passage<M>, "reader" | "prompt">;
-
 async function writeAnswer<M extends object>(
   exchange: Exchange<M>,
   engaged: Answering<M>,
-  heard: Heard<M>,
+  heard: Passage<M>,
 ): Promise<void> {
   await appendAnswer(exchange, engaged, heard);
   await keepReceipt(exchange, engaged, { answer: heard.reader.answer(), failure: null });
@@ -233,7 +257,7 @@ async function writeAnswer<M extends object>(
 async function appendAnswer<M extends object>(
   exchange: Exchange<M>,
   engaged: Answering<M>,
-  { reader, prompt }: Heard<M>,
+  { reader, prompt, outcome, answer: { status } }: Passage<M>,
 ): Promise<void> {
   const { call, vendor } = exchange;
   const { thread, asking, state } = engaged;
@@ -241,10 +265,11 @@ async function appendAnswer<M extends object>(
   const answer = reader.answer();
   const usage = answer.usage === null ? null : readUsage(answer.usage);
   if (usage !== null) call.meter.tokens(usage);
+  const isWhole = answer.state === "ending" || answer.state === "ended";
+  outcome.note({ status, end: isWhole ? "answered" : answer.state === "failed" ? "failed" : "aborted", usage });
   if (answer.message === null) return;
   const { shape } = vendor;
   const { secret, group, fixed } = asking;
-  const isWhole = answer.state === "ending" || answer.state === "ended";
   const origin = isWhole ? (prompt.as === "view" ? {} : { origin: "import" as const }) : { origin: "aborted" as const };
   try {
     const [place] = chainOf([answer.message], { shape, secret, from: state }).places;
@@ -257,43 +282,6 @@ async function appendAnswer<M extends object>(
   } catch {
     // The client has its answer; it is written when the conversation comes again.
   }
-}
-
-function headersOf<M extends object>(
-  { target, bytes, request, call }: Exchange<M>,
-  { thread: { id, outcome } }: Engaged<M>,
-  { messages, counted, view, added }: Sent<M> & { readonly added: number | null },
-): Record<string, string> {
-  const done = counted?.outcome?.kind === "compacted" ? counted.outcome : null;
-  if (done !== null) call.meter.compaction(done);
-  return {
-    "x-palimpsest-thread": id,
-    "x-palimpsest-match": outcome,
-    "x-palimpsest-view": view.hidden || view.erased ? "compacted" : "verbatim",
-    ...(counted !== null && {
-      "x-palimpsest-seq": String(counted.version),
-      "x-palimpsest-tokens": tokensOf(counted, { messages, whole: bytes.length, window: target.window, request }),
-    }),
-    ...(added !== null && { "x-palimpsest-evidence": String(added) }),
-    ...(done !== null && { "x-palimpsest-compaction": `${done.rung};${done.hidden ?? ""}` }),
-  };
-}
-
-/** What all of it would be, what is sent, the window, and what the count rests on. */
-function tokensOf<M extends object>(
-  { count }: ThreadPrompt<M>,
-  given: {
-    readonly messages: readonly M[] | null;
-    readonly whole: number;
-    readonly window: number;
-    readonly request: object;
-  },
-): string {
-  const { messages, whole, window } = given;
-  const sent = messages === null ? whole : Buffer.byteLength(JSON.stringify(messages));
-  const before =
-    messages === null ? count.tokens : Math.max(count.tokens, Math.round((count.tokens * whole) / Math.max(1, sent)));
-  return [before, count.tokens, window, count.source].join(";");
 }
 
 /** A failure of ours or of the way to the provider, as the vendor would word it. */

@@ -21,7 +21,7 @@ export interface Sent<M> {
   readonly view: ViewChanges;
 }
 
-const VERBATIM: ViewChanges = { hidden: false, erased: false, added: false };
+export const VERBATIM: ViewChanges = { hidden: false, erased: false, added: false };
 
 /** Whether the client left out thoughts that are still valid: then ours are sent, with them. */
 function hasDropped<M extends object>({ vendor, body, request }: Exchange<M>, ours: readonly M[]): boolean {

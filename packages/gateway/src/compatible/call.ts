@@ -4,6 +4,7 @@ import type { ConfigFile } from "palimpsest/config";
 import type { CompatibleRequest } from "../server/app.ts";
 import type { FrontMemory } from "./matching/front-memory.ts";
 import type { LiveResponses } from "./openai-responses/live-responses.ts";
+import type { RecentRequests } from "./recent-requests.ts";
 import type { OpenThreads } from "./threads/open-threads.ts";
 import type { Client } from "./wire/client.ts";
 import type { Flight } from "./wire/flight.ts";
@@ -24,6 +25,7 @@ export interface CompatibleDeps {
   readonly flights: Map<string, Flight>;
   /** What is remembered of users, and the queue that learns; null where the configuration turns memory off. */
   readonly memory: () => Promise<Pick<Memory, "repository" | "queue"> | null>;
+  readonly requests: RecentRequests;
   /** After so long without a word from it, the store is left out. */
   readonly silenceMs: number;
 }

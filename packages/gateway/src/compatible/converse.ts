@@ -8,8 +8,18 @@ import { ProblemError } from "../http/problem.ts";
 import { answerInstead, answerThrough } from "./answering.ts";
 import type { CompatibleCall, CompatibleDeps } from "./call.ts";
 import { questionIn } from "./evidence.ts";
-import { askFor, askingOf, type Engaged, type Exchange, readExchange, storeOf, targetFor } from "./exchange.ts";
+import {
+  askFor,
+  askingOf,
+  bodyFor,
+  type Engaged,
+  type Exchange,
+  readExchange,
+  storeOf,
+  targetFor,
+} from "./exchange.ts";
 import { fittingMessages } from "./fitting.ts";
+import { notePassed } from "./outcome.ts";
 import { lengthRule, policyOf } from "./policy.ts";
 import { askTarget, relay, requestBytes } from "./relay.ts";
 import { claimPlace } from "./threads/at-place.ts";
@@ -37,11 +47,12 @@ export async function converse<M extends object>(
 }
 
 /** An exchange that was read, whatever it says of what is held. */
-export async function converseWith<M extends object>(exchange: Exchange<M>): Promise<void> {
-  const { call, deps } = exchange;
-  if (exchange.policy.mode === "off" || exchange.request.reference !== null || call.threads.store.matches === undefined)
-    return pass(exchange);
-  const flightKey = flightOf(exchange);
+export async function converseWith<M extends object>(read: Exchange<M>): Promise<void> {
+  const { call, deps, policy, request } = read;
+  if (policy.mode === "off" || request.reference !== null || call.threads.store.matches === undefined)
+    return pass(read);
+  const flightKey = flightOf(read);
+  const exchange = { ...read, hash: flightKey };
   const flying = deps.flights.get(flightKey);
   if (flying !== undefined && isRetry(call.headers) && !flying.isHeard()) return flying.attach(asJoined(call.client));
   const engaged = await engage(exchange).catch(orUnstored);
@@ -97,8 +108,11 @@ function modelIn(bytes: Buffer): string | null {
 async function pass<M extends object>(exchange: Exchange<M>): Promise<void> {
   const { call, policy } = exchange;
   const messages = lengthRule(policy).ours === "fit" ? await fittingMessages(exchange) : null;
-  const answer = await askFor(exchange, messages, call.client.left);
-  await relay(call, answer, messages === null ? PASSED : { ...PASSED, "x-palimpsest-view": "compacted" });
+  const view = messages === null ? "verbatim" : "compacted";
+  const answer = await askFor(exchange, { messages, body: bodyFor(exchange, messages) }, call.client.left);
+  await relay(call, answer, { ...PASSED, "x-palimpsest-view": view });
+  // Of what passes by the operator's or the client's wish, nothing is kept.
+  if (policy.mode !== "off") notePassed(exchange, { status: answer.status, view });
 }
 
 /** Null: a side call, or a thread that went while it was looked at. */

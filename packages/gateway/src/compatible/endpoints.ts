@@ -16,6 +16,7 @@ export interface EndpointOptions {
   readonly env: CompatibleDeps["env"];
   readonly secret: CompatibleDeps["secret"];
   readonly memory: CompatibleDeps["memory"];
+  readonly requests: CompatibleDeps["requests"];
   readonly ids: () => string;
 }
 

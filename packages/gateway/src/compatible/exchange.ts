@@ -34,6 +34,9 @@ export interface Exchange<M extends object> {
   readonly policy: Policy;
   /** What it says of a conversation that is held for it; null: nothing. */
   readonly held: Held | null;
+  readonly startedAt: Date;
+  /** Of the bytes, with whose they are; null where nobody needs it. */
+  readonly hash: string | null;
 }
 
 export interface Engaged<M extends object> {
@@ -55,6 +58,7 @@ export async function readExchange<M extends object>(
   deps: CompatibleDeps,
   vendor: Vendor<M>,
 ): Promise<ReadExchange<M>> {
+  const startedAt = call.threads.clock();
   const bytes = await call.body();
   const { field, shape } = vendor;
   const reading = deps.fronts.read(bytes, { user: call.caller.userId, field, shape });
@@ -81,6 +85,8 @@ export async function readExchange<M extends object>(
     target,
     policy,
     held: null,
+    startedAt,
+    hash: null,
   };
   return { kind: "exchange", exchange };
 }
@@ -122,22 +128,27 @@ export function keyIn({ providerKey, headers, caller }: CompatibleCall): Provide
   return { key: providerKey, by: headers.has("x-provider-key") ? "named" : "forwarded", only: isProviderUser(caller) };
 }
 
-/** Asks the provider; null for the messages: as the client wrote them. */
-export function askFor<M extends object>(
-  exchange: Exchange<M>,
-  messages: readonly M[] | null,
-  signal: AbortSignal,
-): Promise<UpstreamAnswer> {
-  const { call, vendor, bytes, request, target, held } = exchange;
-  if (target.way === "converted") return convertedAnswer(exchange, messages ?? request.messages, signal);
-  const written = messages === null ? undefined : vendor.write({ request, messages });
-  const body = requestBytes(bytes, {
+/** The body for the provider; null where it speaks another protocol. Null for the messages: as the client wrote them. */
+export function bodyFor<M extends object>(exchange: Exchange<M>, messages: readonly M[] | null): Buffer | null {
+  const { vendor, bytes, request, target, held } = exchange;
+  if (target.way === "converted") return null;
+  return requestBytes(bytes, {
     model: request.model,
     target,
     field: vendor.field,
-    messages: written,
+    messages: messages === null ? undefined : vendor.write({ request, messages }),
     without: held?.withheld ?? [],
   });
+}
+
+/** Asks the provider. */
+export function askFor<M extends object>(
+  exchange: Exchange<M>,
+  { messages, body }: { readonly messages: readonly M[] | null; readonly body: Buffer | null },
+  signal: AbortSignal,
+): Promise<UpstreamAnswer> {
+  const { call, vendor, request, target } = exchange;
+  if (body === null) return convertedAnswer(exchange, messages ?? request.messages, signal);
   return askTarget(call, { vendor, target, path: vendor.path }, { body, signal });
 }
 

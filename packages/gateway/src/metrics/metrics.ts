@@ -19,6 +19,13 @@ export interface Meter {
   event(event: AgentEvent): void;
   /** What one call to a model took, where no agent tells it. */
   tokens(usage: CallUsage): void;
+  /** What a request to a compatible endpoint saved, or would have saved. */
+  saving(saved: {
+    readonly mode: string;
+    readonly tokens: number;
+    readonly cost: number | null;
+    readonly currency: string | null;
+  }): void;
   compaction(done: { readonly rung: string; readonly tokensBefore: number; readonly tokensAfter: number }): void;
 }
 
@@ -85,6 +92,14 @@ function modelCounters(registry: Registry): Metrics["meter"] {
   );
   const compactions = registry.counter("palimpsest_compactions_total", "Compactions, by rung.");
   const saved = registry.counter("palimpsest_saved_tokens_total", "Tokens that compactions took out of prompts.");
+  const requestTokens = registry.counter(
+    "palimpsest_request_saved_tokens_total",
+    "Tokens that requests to the compatible endpoints left out; in mode observe: would have left out.",
+  );
+  const requestCost = registry.counter(
+    "palimpsest_request_saved_cost_total",
+    "The same in money, where prices are known.",
+  );
   const spent = (usage: CallUsage): number => {
     tokens.add(usage.input, { direction: "in" });
     tokens.add(usage.output, { direction: "out" });
@@ -105,6 +120,10 @@ function modelCounters(registry: Registry): Metrics["meter"] {
       if (event.type === "compaction-end" && event.outcome.kind === "compacted") compaction(event.outcome);
     },
     tokens: (usage) => spend(spent(usage)),
+    saving({ mode, tokens: left, cost, currency }) {
+      requestTokens.add(left, { mode });
+      if (cost !== null) requestCost.add(cost, { mode, currency: currency ?? "configured" });
+    },
     compaction,
   });
 }

@@ -7,12 +7,13 @@ import type { MemoryScope, Repository } from "palimpsest/memory";
 import { everyThread } from "palimpsest/stores";
 import { z } from "zod";
 import { type ListedKey, listKeys } from "../access/keys.ts";
+import type { RecentRequests } from "../compatible/recent-requests.ts";
 import { ProblemError } from "../http/problem.ts";
 import { type Route, route, Stream } from "../http/route.ts";
 import { list } from "../http/schemas.ts";
 import { exportedFiles } from "./files.ts";
 
-export const userRoutes: readonly Route[] = [
+export const userRoutes = (requests: Pick<RecentRequests, "forget">): readonly Route[] => [
   route({
     method: "GET",
     path: "/api/user",
@@ -60,6 +61,7 @@ export const userRoutes: readonly Route[] = [
       const repository = await home.memory(home.store);
       let memories = 0;
       for (const scope of await scopesOf(repository, home.userId)) if (await emptied(repository, scope)) memories += 1;
+      requests.forget(home.userId);
       return { user: home.userId, deleted, kept, memories, keys: await endKeys(home) };
     },
   }),

@@ -105,6 +105,111 @@ export interface CatalogRoutes {
       readonly problems: readonly string[];
     };
   };
+  /** The last requests to the compatible endpoints, newest first; of this process, and only so many. */
+  "GET /api/requests": {
+    readonly query?: {
+      readonly limit?: string | number;
+      readonly after?: string | number;
+      readonly thread?: string | number;
+    };
+    readonly answer: {
+      readonly requests: readonly {
+        readonly id: string;
+        readonly at: string;
+        readonly ms: number;
+        readonly path: string;
+        readonly model: string;
+        readonly upstreamModel: string;
+        readonly provider: string;
+        readonly stream: boolean;
+        readonly mode: "on" | "observe" | "off";
+        readonly client: {
+          readonly messages: number;
+          readonly bytes: number;
+          readonly hash: string | null;
+        };
+        readonly match: "new" | "extended" | "forked" | "passed";
+        readonly thread: string | null;
+        readonly seq: number | null;
+        readonly view: "verbatim" | "compacted";
+        readonly upstream: {
+          readonly messages: number;
+          readonly bytes: number | null;
+          readonly tokens: number;
+          readonly source: string;
+          readonly whole: number;
+        } | null;
+        readonly compaction: string | null;
+        readonly evidence: number | null;
+        readonly status: number;
+        readonly end: "answered" | "aborted" | "refused" | "failed" | "passed";
+        readonly usage: {
+          readonly input: number;
+          readonly output: number;
+          readonly cacheRead: number;
+          readonly cacheWrite: number;
+        } | null;
+        readonly cacheShare: number | null;
+        readonly cost: number | null;
+        readonly saved: {
+          readonly tokens: number;
+          readonly cost: number | null;
+        };
+        readonly currency: "USD" | null;
+      }[];
+      readonly next: string | null;
+    };
+  };
+  /** One of them. */
+  "GET /api/requests/{request}": {
+    readonly params: {
+      readonly request: string;
+    };
+    readonly answer: {
+      readonly id: string;
+      readonly at: string;
+      readonly ms: number;
+      readonly path: string;
+      readonly model: string;
+      readonly upstreamModel: string;
+      readonly provider: string;
+      readonly stream: boolean;
+      readonly mode: "on" | "observe" | "off";
+      readonly client: {
+        readonly messages: number;
+        readonly bytes: number;
+        readonly hash: string | null;
+      };
+      readonly match: "new" | "extended" | "forked" | "passed";
+      readonly thread: string | null;
+      readonly seq: number | null;
+      readonly view: "verbatim" | "compacted";
+      readonly upstream: {
+        readonly messages: number;
+        readonly bytes: number | null;
+        readonly tokens: number;
+        readonly source: string;
+        readonly whole: number;
+      } | null;
+      readonly compaction: string | null;
+      readonly evidence: number | null;
+      readonly status: number;
+      readonly end: "answered" | "aborted" | "refused" | "failed" | "passed";
+      readonly usage: {
+        readonly input: number;
+        readonly output: number;
+        readonly cacheRead: number;
+        readonly cacheWrite: number;
+      } | null;
+      readonly cacheShare: number | null;
+      readonly cost: number | null;
+      readonly saved: {
+        readonly tokens: number;
+        readonly cost: number | null;
+      };
+      readonly currency: "USD" | null;
+    };
+  };
   /** Who the caller is. */
   "GET /api/user": {
     readonly answer: {
