@@ -34,6 +34,15 @@ export const gatewayCommands: readonly Command[] = [
     load: () => import("./commands/mcp.ts"),
   }),
   command({
+    name: "acp",
+    summary: "Answer the Agent Client Protocol on stdin and stdout: the agent in Zed, JetBrains or Neovim",
+    examples: ["acp", "acp --user ada"],
+    positionals: [],
+    withoutJson: "acp speaks a protocol of its own on stdout: leave --json out.",
+    options: {},
+    load: () => import("./commands/acp.ts"),
+  }),
+  command({
     name: "keys create",
     summary: "Make a key to the gateway for the user of --user, and show it once",
     examples: ["keys create --user ada", "keys create --user ops --role admin --expires 90d"],

@@ -5,17 +5,18 @@ import { nearest } from "../config/nearest.ts";
 import type { ConfigFile } from "../config/schema.ts";
 import type { ConfiguredAgentOptions } from "./from-config.ts";
 
-type Asking = Pick<ConfiguredAgentOptions, "approved" | "onWarning" | "middleware">;
+type Asking = Pick<ConfiguredAgentOptions, "approved" | "asked" | "onWarning" | "middleware">;
 
 export function approvalOf(
-  { approval: { tools } }: ConfigFile,
-  { approved = new Set(), onWarning = () => {}, middleware = [] }: Asking,
+  { approval }: ConfigFile,
+  { approved = new Set(), asked = [], onWarning = () => {}, middleware = [] }: Asking,
 ): Pick<AgentOptions, "toolApproval" | "middleware"> {
+  const tools = [...approval.tools, ...asked];
   if (tools.length === 0) return { middleware };
   const statusOf = (name: string) => () => (approved.has(name) ? ("approved" as const) : ("user-approval" as const));
   return {
     toolApproval: Object.fromEntries(tools.map((name) => [name, statusOf(name)])),
-    middleware: [...middleware, namesChecked(tools, onWarning)],
+    middleware: [...middleware, namesChecked(approval.tools, onWarning)],
   };
 }
 

@@ -42,6 +42,8 @@ export interface ConfiguredAgentOptions extends Pick<AgentOptions, "onEvent" | "
   readonly workspace?: string | null;
   /** Tools that a person allows from now on, whatever `approval.tools` says; it may grow while the agent is used. */
   readonly approved?: ReadonlySet<string>;
+  /** Tools that a person is asked about beside those of `approval.tools`. */
+  readonly asked?: readonly string[];
   /** What is doubtful in the configuration and shows only in a run. */
   readonly onWarning?: (text: string) => void;
   /** What memory does behind the runs. */

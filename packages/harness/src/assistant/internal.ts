@@ -1,5 +1,6 @@
 /** What our own packages use of this folder beyond its public names. No promise is made about it. */
 
+export { mcpTools } from "../mcp/middleware.ts";
 export { switchSkill } from "../skills/switched-off.ts";
 export { eventLog } from "./event-log.ts";
 export {

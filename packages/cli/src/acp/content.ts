@@ -1,0 +1,83 @@
+/** What an editor sends as a prompt, as a message of the AI SDK, and a message of the log as what an editor shows. Pure. */
+import type { ContentBlock, SessionUpdate } from "@agentclientprotocol/sdk";
+import type { Part, Role } from "@palimpsest/core/message";
+import type { UserModelMessage } from "ai";
+
+type UserContent = Exclude<UserModelMessage["content"], string>;
+
+/** A link is named, not opened: the agent reads it with its own tools if it may. */
+export function userMessage(blocks: readonly ContentBlock[]): UserModelMessage {
+  return { role: "user", content: blocks.map(partOf) };
+}
+
+function partOf(block: ContentBlock): UserContent[number] {
+  switch (block.type) {
+    case "text":
+      return { type: "text", text: block.text };
+    case "image":
+    case "audio":
+      return { type: "file", mediaType: block.mimeType, data: block.data };
+    case "resource_link":
+      return { type: "text", text: `[${block.name}](${block.uri})` };
+    case "resource": {
+      const { resource } = block;
+      if ("text" in resource) return { type: "text", text: `${resource.uri}:\n${resource.text}` };
+      return { type: "file", mediaType: resource.mimeType ?? "application/octet-stream", data: resource.blob };
+    }
+  }
+}
+
+/** The words of a prompt, to see whether it is a command. */
+export function wordsOf(blocks: readonly ContentBlock[]): string {
+  return blocks.map((block) => (block.type === "text" ? block.text : "")).join("");
+}
+
+/** A message that was said before, as it would have been shown while it was. */
+export function replayed(role: Role, parts: readonly Part[]): readonly SessionUpdate[] {
+  return parts.flatMap((part): SessionUpdate[] => {
+    switch (part.kind) {
+      case "text":
+        if (role !== "user" && role !== "assistant") return [];
+        return [
+          { sessionUpdate: role === "user" ? "user_message_chunk" : "agent_message_chunk", content: text(part.text) },
+        ];
+      case "reasoning":
+        return part.text === "" ? [] : [{ sessionUpdate: "agent_thought_chunk", content: text(part.text) }];
+      case "call":
+        return [
+          {
+            sessionUpdate: "tool_call",
+            toolCallId: part.id,
+            title: part.name,
+            name: part.name,
+            status: "in_progress",
+            rawInput: inputOf(part.input),
+          },
+        ];
+      case "result":
+        return [
+          {
+            sessionUpdate: "tool_call_update",
+            toolCallId: part.id,
+            status: part.isError ? "failed" : "completed",
+            content: [{ type: "content", content: text(part.text) }],
+          },
+        ];
+      default:
+        return [];
+    }
+  });
+}
+
+/** A call that the model wrote wrongly is shown as it was written. */
+function inputOf(input: string): unknown {
+  try {
+    return JSON.parse(input);
+  } catch {
+    return input;
+  }
+}
+
+export function text(words: string): ContentBlock {
+  return { type: "text", text: words };
+}
