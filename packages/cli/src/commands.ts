@@ -67,6 +67,19 @@ export const commands: readonly Command[] = [
     },
     load: () => import("./commands/import.ts"),
   }),
+  command({
+    name: "sync",
+    summary: "Follow the sessions that another program writes: only what is new, any number of times",
+    examples: ["sync claude-code", "sync codex --watch", "sync ~/backup/sessions --format pi"],
+    positionals: ["PROGRAM|DIR"],
+    options: {
+      format: text("F", "what the files of DIR are (default: each says so itself)"),
+      watch: flag("go on until Ctrl-C"),
+      every: whole("SECONDS", { min: 1 }, "with --watch: look at least so often (default: 5)"),
+      learn: flag("let memory learn from the user's words in it"),
+    },
+    load: () => import("./commands/sync.ts"),
+  }),
   ...threadCommands,
   command({
     name: "view",

@@ -8,8 +8,11 @@ import { type Cut, type ValueSplitter, valueSplitter } from "./value-splitter.ts
 
 export interface PieceStream {
   push(chunk: Buffer): readonly Piece[];
-  /** `wait`: the file may go on, so what isn't whole is left for later. */
-  end(rest?: "report" | "wait"): readonly Piece[];
+  /**
+   * `wait`: the file goes on, so what isn't whole is left for later. `settled`: it may go on, but what was held back because
+   * more could belong to it no longer is.
+   */
+  end(rest?: "report" | "wait" | "settled"): readonly Piece[];
   /** Whose file it is, once that is known; null: a dialect's messages as they are. */
   format(): Format | null;
   /** What the file has and what could be read, for somebody in whose file nothing was found. */
@@ -46,7 +49,7 @@ export function pieceStream(given?: Format): PieceStream {
   return {
     push: (chunk) => splitter.push(chunk).flatMap(take),
     end(rest = "report") {
-      const pieces = splitter.end(rest).flatMap(take);
+      const pieces = splitter.end(rest === "report" ? "report" : "wait").flatMap(take);
       const settled = reader === null ? settle() : [];
       return [...pieces, ...settled, ...(rest === "wait" ? [] : reader!.end())];
     },

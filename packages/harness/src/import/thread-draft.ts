@@ -2,7 +2,7 @@
  * The records of one thread while its pieces come in, in the order a live thread would have written them. Says which
  * record each message is, so that a fork knows where it begins; what is in the store already is passed over.
  */
-import type { UsageRecord } from "@palimpsest/core/log";
+import type { Hash, UsageRecord } from "@palimpsest/core/log";
 import { type Dialect, type Shape, shapeOf } from "@palimpsest/core/message";
 import { type TitleLimits, titleOf } from "../threads/title.ts";
 import type { RecordInput } from "../threads/writer.ts";
@@ -13,6 +13,7 @@ import type { OpenedThread, ThreadPiece } from "./piece.ts";
 export interface DraftOptions {
   readonly dialect: Dialect;
   readonly ids: () => string;
+  readonly hash?: Hash;
   /** What the store has of it. */
   readonly stored: Stored;
   /** The thread it leaves, if it is a fork. */
@@ -22,9 +23,17 @@ export interface DraftOptions {
 export interface Stored {
   /** Records in all. */
   readonly version: number;
-  /** The records of its own messages. */
+  /** The records of its own messages, those of others among them. */
   readonly seqs: readonly number[];
+  /** The hashes of their texts, where the file may say something else by now. */
+  readonly hashes?: readonly string[];
   /** How many of its own pieces are in it. */
+  readonly pieces: number;
+}
+
+/** The file no longer says what the store has: from which message on, and after how many pieces. */
+export interface Divergence {
+  readonly message: number;
   readonly pieces: number;
 }
 
@@ -41,7 +50,10 @@ export class ThreadDraft {
   readonly #seqs: number[] = [];
   /** Records of its own messages that the store has, in order. */
   readonly #known: readonly number[];
+  readonly #hashes: readonly string[] | undefined;
+  readonly #hash: Hash | undefined;
   #knownSeen = 0;
+  #divergence: Divergence | null = null;
   /** How many messages it shares with its parent. */
   readonly #shared: number;
   /** Pieces that are stored, and pieces that have come. */
@@ -53,7 +65,7 @@ export class ThreadDraft {
   #title: string | undefined;
   #firstWords = "";
 
-  constructor(opened: OpenedThread, { dialect, ids, stored, parent }: DraftOptions) {
+  constructor(opened: OpenedThread, { dialect, ids, hash, stored, parent }: DraftOptions) {
     this.opened = opened;
     this.#dialect = dialect;
     this.#ids = ids;
@@ -61,6 +73,8 @@ export class ThreadDraft {
     this.#parent = parent;
     this.#shared = parent === undefined ? 0 : (opened.fork?.after ?? 0);
     this.#known = stored.seqs;
+    this.#hashes = stored.hashes;
+    this.#hash = hash;
     this.#stored = stored.pieces;
     this.#version = stored.version;
     this.#title = opened.title;
@@ -71,6 +85,15 @@ export class ThreadDraft {
   /** Characters of messages that wait to be written. */
   get length(): number {
     return this.#length;
+  }
+
+  /** The record that those come after which wait. */
+  get base(): number {
+    return this.#version - this.#records.length;
+  }
+
+  get divergence(): Divergence | null {
+    return this.#divergence;
   }
 
   /** How many of its pieces are stored once the records that wait are written. */
@@ -122,12 +145,24 @@ export class ThreadDraft {
   }
 
   #take(piece: ThreadPiece): void {
+    if (this.#divergence !== null) return;
     this.#seen += 1;
     const isStored = this.#seen <= this.#stored;
+    if (piece.kind === "message" && !this.#agrees(piece.message.body, isStored)) {
+      this.#divergence = { message: this.#knownSeen, pieces: this.#seen - 1 };
+      return;
+    }
     if (piece.kind === "message") this.#message(piece, isStored);
     else if (piece.kind === "title") this.#title = piece.title;
     else if (piece.kind === "mark" && !isStored) this.#push({ kind: "event", event: piece.event });
     else if (piece.kind === "usage") this.#usage(piece, this.#seqs.at(-1), isStored);
+  }
+
+  /** Whether the store has this message at this place, or nothing that anybody said there. */
+  #agrees(body: string, isStored: boolean): boolean {
+    if (this.#hashes === undefined || this.#hash === undefined) return true;
+    const stored = this.#hashes[this.#knownSeen];
+    return isStored ? stored === this.#hash(body) : this.#knownSeen >= this.#hashes.length;
   }
 
   #message({ message, of = 1 }: MessagePiece, isStored: boolean): void {

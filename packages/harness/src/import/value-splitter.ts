@@ -18,9 +18,12 @@ export type Cut = FileValue | { readonly problem: Problem };
 
 export interface ValueSplitter {
   push(chunk: Buffer): readonly Cut[];
-  /** What is left at the end of the file. `wait`: a last line that isn't whole yet is left for later. */
-  end(rest?: "report" | "wait"): readonly Cut[];
+  /** What is left at the end of the file. */
+  end(rest?: Rest): readonly Cut[];
 }
+
+/** `report`: nothing follows, so what isn't whole is named. `wait`: a last line that isn't whole is left for later. */
+type Rest = "report" | "wait";
 
 type Layout = "unknown" | "lines" | "array" | "document";
 
@@ -149,7 +152,7 @@ class ArraySplitter implements ValueSplitter {
     return cuts;
   }
 
-  end(rest: "report" | "wait" = "report"): readonly Cut[] {
+  end(rest: Rest = "report"): readonly Cut[] {
     if (rest === "wait") return [];
     if (this.#state !== "after")
       this.#complain(`it ends in the middle of message ${this.#count + 1}: is the file truncated?`);

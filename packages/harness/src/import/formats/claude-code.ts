@@ -4,6 +4,7 @@
  * Its compactions are marks: what they hid is read, and the summary stands in the mark.
  */
 
+import { join } from "node:path";
 import { isRecord } from "@palimpsest/core/internal/text";
 import { readUsage } from "../../models/read-usage.ts";
 import type { ImportedMessage, ImportedUsage } from "../conversation.ts";
@@ -16,6 +17,7 @@ export const claudeCode: Format = {
   id: "claude-code",
   name: "Claude Code session",
   dialect: "anthropic",
+  folder: (env, home) => join(env["CLAUDE_CONFIG_DIR"] ?? join(home, ".claude"), "projects"),
   recognizes: (value) =>
     typeof value["uuid"] === "string" && "parentUuid" in value && typeof value["sessionId"] === "string",
   open: () => new Session(),

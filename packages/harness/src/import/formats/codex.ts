@@ -4,6 +4,7 @@
  * instead is a fork; a compaction of Codex's own is a mark, and what it hid is read.
  */
 
+import { join } from "node:path";
 import { isRecord } from "@palimpsest/core/internal/text";
 import { readUsage } from "../../models/read-usage.ts";
 import type { Piece, ThreadSource } from "../piece.ts";
@@ -16,6 +17,7 @@ export const codex: Format = {
   id: "codex",
   name: "Codex rollout",
   dialect: "openai-responses",
+  folder: (env, home) => join(env["CODEX_HOME"] ?? join(home, ".codex"), "sessions"),
   recognizes: ({ type, payload }) => LINES.includes(String(type)) && isRecord(payload),
   open: () => new Rollout(),
 };

@@ -15,6 +15,8 @@ export interface Format {
   readonly name: string;
   /** Of the messages it makes. */
   readonly dialect: Dialect;
+  /** Where the program keeps its sessions. */
+  readonly folder?: (env: NodeJS.ProcessEnv, home: string) => string;
   /** Whether a value of the file, an element of its array or one of its lines, can only be of this format. */
   readonly recognizes: (value: Fields) => boolean;
   readonly open: () => PieceReader;

@@ -3,6 +3,7 @@
  * it. Lines can repeat a message as it grew, take back everything from one on, or set fields of the session.
  */
 
+import { join } from "node:path";
 import { isRecord } from "@palimpsest/core/internal/text";
 import { readUsage } from "../../models/read-usage.ts";
 import type { ImportedMessage } from "../conversation.ts";
@@ -22,6 +23,7 @@ export const geminiCli: Format = {
   id: "gemini-cli",
   name: "gemini-cli session",
   dialect: "gemini",
+  folder: (_, home) => join(home, ".gemini", "tmp"),
   recognizes: ({ sessionId, projectHash }) => typeof sessionId === "string" && typeof projectHash === "string",
   open: openSession,
 };

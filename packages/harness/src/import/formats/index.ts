@@ -11,7 +11,7 @@ import { pi } from "./pi.ts";
 import { sharegpt } from "./sharegpt.ts";
 import { uiMessages } from "./ui-messages.ts";
 
-const FORMATS: readonly Format[] = [
+export const FORMATS: readonly Format[] = [
   chatgpt,
   claudeAi,
   claudeCode,

@@ -3,6 +3,7 @@
  * of what was said is a fork. Its compactions and the summaries of branches are marks. Read as Anthropic messages.
  */
 
+import { join } from "node:path";
 import { isRecord } from "@palimpsest/core/internal/text";
 import { readUsage } from "../../models/read-usage.ts";
 import type { ImportedMessage } from "../conversation.ts";
@@ -14,6 +15,7 @@ export const pi: Format = {
   id: "pi",
   name: "pi session",
   dialect: "anthropic",
+  folder: (_, home) => join(home, ".pi", "agent", "sessions"),
   recognizes: (value) =>
     value["type"] === "session" &&
     typeof value["cwd"] === "string" &&

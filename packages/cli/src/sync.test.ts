@@ -1,0 +1,53 @@
+// Following other programs' sessions through the real binary.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { BINARY, desk } from "../test/binary.ts";
+import { killSync } from "../test/kill-sync.ts";
+
+const line = (uuid: string, parentUuid: string | null, content: string) =>
+  `${JSON.stringify({ uuid, parentUuid, sessionId: "s", type: "user", message: { role: "user", content } })}\n`;
+
+test("sync says what is new, as JSON too; an unknown program or format is bad usage", async (t) => {
+  const at = desk(t);
+  const folder = join(at.home, "..", "sessions");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "s.jsonl"), line("1", null, "hello"));
+  const first = await at.run("sync", folder);
+  assert.deepEqual([first.code, first.stdout], [0, "1 new message in 1 file of 1, in 1 thread.\n"]);
+  const { document } = await at.json("sync", folder, "--format", "claude-code");
+  assert.deepEqual([document["messages"], document["files"], document["busy"]], [0, 1, 0]);
+  assert.equal((await at.run("sync", folder, "--format", "word")).code, 2);
+  const missing = await at.run("sync", join(folder, "nowhere"));
+  assert.match(missing.stderr, /nowhere is not a directory\. Name one, or a program: claude-code, codex/);
+});
+
+test("with --watch it goes on until Ctrl-C, and what is written meanwhile is there", async (t) => {
+  const at = desk(t);
+  const folder = join(at.home, "..", "sessions");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "s.jsonl"), line("1", null, "hello"));
+  const args = ["sync", folder, "--watch", "--every", "1", "--home", at.home];
+  const child = spawn(process.execPath, ["--conditions=palimpsest-source", BINARY, ...args]);
+  t.after(() => child.kill("SIGKILL"));
+  const said = new Promise<void>((resolve) => {
+    let text = "";
+    child.stdout.on("data", (data) => {
+      text += data;
+      if (text.split("\n").length === 2) appendFileSync(join(folder, "s.jsonl"), line("2", "1", "again"));
+      if (text.split("\n").length === 3) resolve();
+    });
+  });
+  await said;
+  const ended = new Promise<number | null>((resolve) => child.once("exit", resolve));
+  child.kill("SIGINT");
+  assert.equal(await ended, 0);
+  assert.equal((await at.run("replay", "claude-code-s", "--raw")).stdout.split("\n").length, 3);
+});
+
+test("a kill of the writer or of the follower loses nothing and doubles nothing", async (t) => {
+  const { messages } = await killSync(desk(t), 4);
+  assert.ok(messages > 0);
+});
