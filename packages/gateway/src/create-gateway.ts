@@ -45,6 +45,8 @@ interface GatewaySettings {
   readonly ids?: () => string;
   /** What the agents here have beside what the configuration gives them. */
   readonly agent?: AgentOptions;
+  /** How long the compatible endpoints wait for the store before they pass a request on without it; 250 ms unless told. */
+  readonly storeSilenceMs?: number;
 }
 
 export interface Gateway {
@@ -93,6 +95,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       memory: async () => (await agents.get(null)).memory,
       requests,
       ids,
+      silenceMs: options.storeSilenceMs,
     });
     sweeping.push({ stop: compatible.close });
     const bodyBytes = Math.floor(gateway.body_limit_mb * 1024 * 1024);

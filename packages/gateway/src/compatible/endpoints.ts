@@ -18,11 +18,17 @@ export interface EndpointOptions {
   readonly memory: CompatibleDeps["memory"];
   readonly requests: CompatibleDeps["requests"];
   readonly ids: () => string;
+  /** After so long without a word from it, the store is left out; 250 ms unless told. */
+  readonly silenceMs?: number | undefined;
 }
 
 const SILENCE_MS = 250;
 
-export function compatibleEndpoints({ ids, ...options }: EndpointOptions): Compatible & { close(): Promise<void> } {
+export function compatibleEndpoints({
+  ids,
+  silenceMs = SILENCE_MS,
+  ...options
+}: EndpointOptions): Compatible & { close(): Promise<void> } {
   const open = openThreads(ids);
   const deps: CompatibleDeps = {
     ...options,
@@ -30,7 +36,7 @@ export function compatibleEndpoints({ ids, ...options }: EndpointOptions): Compa
     fronts: frontMemory(),
     flights: new Map(),
     responses: liveResponses(),
-    silenceMs: SILENCE_MS,
+    silenceMs,
   };
   return {
     async serve(request, outgoing) {

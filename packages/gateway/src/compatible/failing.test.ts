@@ -72,10 +72,11 @@ test("an answer that could not be kept is written when the conversation comes ag
 
 test("a silent store is left out, and what can't fit without it is shortened by rules alone", async (t) => {
   const { home, provider } = await beforeProvider(t, { window: 4000 });
-  const silent = await withStore(t, home.directory, (store) => ({
+  const silence = (store: Store): Store => ({
     ...store,
     matches: { ...store.matches!, find: () => new Promise<never>(() => {}) },
-  }));
+  });
+  const silent = await withStore(t, home.directory, silence, { storeSilenceMs: 1 });
   const messages = Array.from({ length: 60 }, (_, turn) => [
     user(`Question ${turn}: ${"how deep is it there? ".repeat(10)}`),
     { role: "assistant", content: `Answer ${turn}: ${"seven fathoms. ".repeat(10)}` },
