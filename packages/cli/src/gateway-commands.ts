@@ -1,6 +1,6 @@
 /** The commands about the gateway and who may use it. A part of the table in `commands.ts`. */
 import { type Command, command } from "./command/command.ts";
-import { text, whole } from "./command/options.ts";
+import { flag, text, whole } from "./command/options.ts";
 
 export const gatewayCommands: readonly Command[] = [
   command({
@@ -41,6 +41,18 @@ export const gatewayCommands: readonly Command[] = [
     withoutJson: "acp speaks a protocol of its own on stdout: leave --json out.",
     options: {},
     load: () => import("./commands/acp.ts"),
+  }),
+  command({
+    name: "studio",
+    interrupt: "at-once",
+    summary: "Open the page that shows what fills each thread's window, and start the gateway for it if none is there",
+    examples: ["studio", "studio notes", "studio --print"],
+    positionals: ["[T]"],
+    options: {
+      port: whole("N", { min: 0 }, "the gateway's port; 0: any that is free (default: 8790)"),
+      print: flag("only print the address, open no browser"),
+    },
+    load: () => import("./commands/studio.ts"),
   }),
   command({
     name: "keys create",

@@ -12,8 +12,8 @@ interface Serving {
   end(signal: "SIGTERM" | "SIGINT"): Promise<{ readonly code: number | null; readonly stdout: readonly string[] }>;
 }
 
-async function serving(t: TestContext, home: string): Promise<Serving> {
-  const args = ["--conditions=palimpsest-source", BINARY, "serve", "--port", "0", "--json", "--home", home];
+async function serving(t: TestContext, home: string, name = "serve"): Promise<Serving> {
+  const args = ["--conditions=palimpsest-source", BINARY, name, "--port", "0", "--json", "--home", home];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "ignore"] });
   t.after(() => child.kill("SIGKILL"));
   const stdout: string[] = [];
@@ -40,6 +40,16 @@ test("serve prints one line when it can answer, and SIGTERM ends it with exit co
   assert.deepEqual(await (await fetch(`${url}/readyz`)).json(), { ok: true });
   const { code, stdout } = await end("SIGTERM");
   assert.deepEqual([code, stdout.length], [0, 1]);
+});
+
+test("studio serves the page where no gateway is, and otherwise says where it is already", async (t) => {
+  const at = desk(t);
+  const { url, end } = await serving(t, at.home, "studio");
+  assert.match(url, /^http:\/\/127\.0\.0\.1:\d+\/$/);
+  assert.match((await fetch(`${url}threads`)).headers.get("content-type") ?? "", /^text\/html/);
+  const again = await at.json("studio", "notes", "--port", new URL(url).port);
+  assert.equal(again.document["url"], `${url}threads/notes/window`);
+  assert.equal((await end("SIGTERM")).code, 0);
 });
 
 test("Ctrl-C ends it in the same way, and an address that others can reach is refused", async (t) => {
