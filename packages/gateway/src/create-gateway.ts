@@ -3,13 +3,15 @@ import { randomUUID } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { ConfigFile } from "palimpsest/config";
 import { type HomeParts, homeOfParts } from "palimpsest/internal/assistant";
 import type { Home } from "palimpsest/internal/home";
 import { isLoopback } from "./access/admit.ts";
 import { credentials, keyFacts } from "./access/keys.ts";
-import { createLimits } from "./access/limits.ts";
+import { createLimits, type Limits } from "./access/limits.ts";
 import { gatewaySecret, providerKeyOf, providerUser } from "./access/provider-key.ts";
 import { sessionKey } from "./access/sessions.ts";
+import { keepSettled } from "./access/settled-limits.ts";
 import { compatibleEndpoints } from "./compatible/endpoints.ts";
 import { recentRequests } from "./compatible/recent-requests.ts";
 import { afterTime } from "./http/event-stream.ts";
@@ -84,7 +86,6 @@ export function createGateway(options: GatewayOptions): Gateway {
   };
   const app = once(async () => {
     const { gateway } = await home.settings();
-    const { requests_per_minute: requestsPerMinute, tokens_per_minute: tokensPerMinute, running } = gateway.limits;
     const forward = gateway.forward_keys;
     const ownSecret = once(() => gatewaySecret(home.directory, process.env));
     const secret = forward ? await ownSecret() : null;
@@ -128,7 +129,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       mcp: createMcpEndpoint({ version: ownVersion(), bodyBytes }),
       page: pageFiles(PAGE),
       metrics,
-      limits: createLimits({ requestsPerMinute, tokensPerMinute, running }, () => clock().getTime()),
+      limits: limitsOf(home, gateway.limits, { clock, ids, sweeping }),
       bodyBytes,
       log,
       clock,
@@ -166,6 +167,19 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
   };
 }
+
+/** Where several gateways share a store, they count together. */
+function limitsOf(
+  { store: { shared } }: Home,
+  { requests_per_minute: requestsPerMinute, tokens_per_minute: tokensPerMinute, running }: GatewayLimits,
+  { clock, ids, sweeping }: Required<Pick<GatewaySettings, "clock" | "ids">> & { readonly sweeping: Sweeping[] },
+): Limits {
+  const limits = createLimits({ requestsPerMinute, tokensPerMinute, running }, () => clock().getTime());
+  if (shared !== undefined) sweeping.push(keepSettled(limits, shared.limits, ids()));
+  return limits;
+}
+
+type GatewayLimits = ConfigFile["gateway"]["limits"];
 
 function countQueues(metrics: Metrics, { store: { outbox } }: Home, runs: Runs): void {
   metrics.queue("runs", () => runs.waiting());

@@ -58,3 +58,31 @@ test("a minute's tokens may be spent at once; who went over waits until they hav
   spend(1_000_000_000);
   assert.deepEqual(take(), { kind: "limited", by: "tokens", retryAfterSeconds: 59 * 60 });
 });
+
+test("gateways that settle up count together, each takes its part until then, and what could not be told is owed still", () => {
+  let now = 0;
+  const make = () => createLimits({ requestsPerMinute: 60, tokensPerMinute: null, running: 4 }, () => now);
+  const [one, two] = [make(), make()];
+  for (const limits of [one, two]) limits.settle([], 2);
+  const takes = (limits: typeof one) => {
+    let count = 0;
+    for (let taken = limits.take("k"); taken.kind === "taken"; taken = limits.take("k")) {
+      taken.release();
+      count += 1;
+    }
+    return count;
+  };
+  assert.deepEqual([takes(one), takes(two)], [30, 30], "sixty in all, though neither has heard of the other");
+  const uses = one.uses();
+  assert.deepEqual(uses, [{ account: "k", requestsMs: 30_000, tokensMs: 0, running: 0 }]);
+  one.owe(uses);
+  assert.deepEqual(one.uses(), uses);
+  two.uses();
+  for (const limits of [one, two]) limits.settle([{ account: "k", requestsMs: 60_000, tokensMs: 0, running: 0 }], 2);
+  assert.deepEqual([takes(one), takes(two)], [0, 0]);
+  assert.deepEqual(one.uses(), [], "an account at rest needs no word");
+  now = 10_000;
+  assert.deepEqual([takes(one), takes(two)], [5, 5], "it comes back evenly");
+  one.settle([{ account: "r", requestsMs: 0, tokensMs: 0, running: 3 }], 2);
+  assert.deepEqual([one.take("r").kind, one.take("r").kind], ["taken", "limited"], "what runs elsewhere counts");
+});

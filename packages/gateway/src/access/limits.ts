@@ -1,8 +1,11 @@
 /**
- * How much one key may ask for: requests and tokens a minute, and requests at once. Counted in this process; a minute's
- * worth may be used in one go and then comes back evenly. What a request costs in tokens is known when it has ended:
- * the one that goes over is answered, and the next ones wait until that much has come back.
+ * How much one key may ask for: requests and tokens a minute, and requests at once. A minute's worth may be used in one go
+ * and then comes back evenly. What a request costs in tokens is known when it has ended: the one that goes over is
+ * answered, and the next ones wait until that much has come back. Where several gateways count together, what was used here
+ * is settled with the others now and then (`settled-limits.ts`); until then it counts as if each of them had used as much.
  */
+import type { AccountState, AccountUse } from "palimpsest/stores";
+
 export interface LimitSettings {
   /** Null: no limit. */
   readonly requestsPerMinute: number | null;
@@ -21,6 +24,12 @@ export interface Limits {
   take(key: string): Taken;
   /** Tokens that a request of the key has cost, in and out. */
   spend(key: string, tokens: number): void;
+  /** What was used since the last time, to be settled; accounts at rest are left out. */
+  uses(): readonly AccountUse[];
+  /** What stands on the accounts, wherever it was used, and how many gateways count. */
+  settle(states: readonly AccountState[], gateways: number): void;
+  /** These could not be settled: they are owed still. */
+  owe(uses: readonly AccountUse[]): void;
 }
 
 interface Account {
@@ -29,45 +38,112 @@ interface Account {
   /** The same for tokens. */
   tokensUntil: number;
   running: number;
+  /** Of both, what the other gateways don't know of yet. */
+  unsettled: number;
+  unsettledTokens: number;
+  /** Requests that run on other gateways. */
+  elsewhere: number;
+  /** Whether the others know that nothing runs here. */
+  atRest: boolean;
 }
 
 export function createLimits(settings: LimitSettings, clock: () => number): Limits {
-  const { requestsPerMinute, tokensPerMinute, running } = settings;
-  const accounts = new Map<string, Account>();
-  const pace = paceOf(requestsPerMinute);
-  const tokenPace = paceOf(tokensPerMinute);
-  const accountOf = (key: string, now: number): Account => {
-    const account = accounts.get(key) ?? { until: now, tokensUntil: now, running: 0 };
-    accounts.set(key, account);
+  return new KeyLimits(settings, clock);
+}
+
+class KeyLimits implements Limits {
+  readonly #settings: LimitSettings;
+  readonly #clock: () => number;
+  readonly #accounts = new Map<string, Account>();
+  readonly #pace: number;
+  readonly #tokenPace: number;
+  /** Other gateways, which may have used as much as is unsettled here. */
+  #others = 0;
+
+  constructor(settings: LimitSettings, clock: () => number) {
+    this.#settings = settings;
+    this.#clock = clock;
+    this.#pace = paceOf(settings.requestsPerMinute);
+    this.#tokenPace = paceOf(settings.tokensPerMinute);
+  }
+
+  take(key: string): Taken {
+    const { running } = this.#settings;
+    const now = this.#clock();
+    const account = this.#account(key, now);
+    const wait = account.until + this.#others * account.unsettled + this.#pace - MINUTE_MS - now;
+    if (wait > 0) return limited("requests", wait);
+    const tokenWait = account.tokensUntil + this.#others * account.unsettledTokens - MINUTE_MS - now;
+    if (tokenWait > 0) return limited("tokens", tokenWait);
+    if (running !== null && account.running + account.elsewhere >= running) return limited("running", 1000);
+    account.until += this.#pace;
+    account.unsettled += this.#pace;
+    account.running += 1;
+    let held = true;
+    return {
+      kind: "taken",
+      release() {
+        if (held) account.running -= 1;
+        held = false;
+      },
+    };
+  }
+
+  spend(key: string, tokens: number): void {
+    const account = this.#account(key, this.#clock());
+    account.tokensUntil += tokens * this.#tokenPace;
+    account.unsettledTokens += tokens * this.#tokenPace;
+  }
+
+  uses(): readonly AccountUse[] {
+    const { requestsPerMinute, tokensPerMinute, running } = this.#settings;
+    if (requestsPerMinute === null && tokensPerMinute === null && running === null) return [];
+    const active = [...this.#accounts].filter(([, account]) => !isSettled(account));
+    return active.map(([key, account]): AccountUse => {
+      const use = { requestsMs: account.unsettled, tokensMs: account.unsettledTokens, running: account.running };
+      [account.unsettled, account.unsettledTokens] = [0, 0];
+      account.atRest = account.running === 0;
+      return { account: key, ...use };
+    });
+  }
+
+  settle(states: readonly AccountState[], gateways: number): void {
+    this.#others = Math.max(0, gateways - 1);
+    const now = this.#clock();
+    for (const { account: key, requestsMs, tokensMs, running: elsewhere } of states) {
+      const account = this.#account(key, now);
+      account.until = now + requestsMs + account.unsettled;
+      account.tokensUntil = now + tokensMs + account.unsettledTokens;
+      account.elsewhere = elsewhere;
+    }
+  }
+
+  owe(uses: readonly AccountUse[]): void {
+    for (const { account: key, requestsMs, tokensMs } of uses) {
+      const account = this.#account(key, this.#clock());
+      account.unsettled += requestsMs;
+      account.unsettledTokens += tokensMs;
+      account.atRest = false;
+    }
+  }
+
+  #account(key: string, now: number): Account {
+    const account = this.#accounts.get(key) ?? newAccount(now);
+    this.#accounts.set(key, account);
     // A clock that was set back makes nobody wait longer than a minute, or an hour for tokens.
     account.until = Math.min(Math.max(account.until, now), now + MINUTE_MS);
     account.tokensUntil = Math.min(Math.max(account.tokensUntil, now), now + HOUR_MS);
     return account;
-  };
-  return {
-    take(key) {
-      const now = clock();
-      const account = accountOf(key, now);
-      const wait = account.until + pace - MINUTE_MS - now;
-      if (wait > 0) return limited("requests", wait);
-      const tokenWait = account.tokensUntil - MINUTE_MS - now;
-      if (tokenWait > 0) return limited("tokens", tokenWait);
-      if (running !== null && account.running >= running) return limited("running", 1000);
-      account.until += pace;
-      account.running += 1;
-      let held = true;
-      return {
-        kind: "taken",
-        release() {
-          if (held) account.running -= 1;
-          held = false;
-        },
-      };
-    },
-    spend(key, tokens) {
-      accountOf(key, clock()).tokensUntil += tokens * tokenPace;
-    },
-  };
+  }
+}
+
+function newAccount(now: number): Account {
+  const nothing = { unsettled: 0, unsettledTokens: 0, elsewhere: 0 };
+  return { until: now, tokensUntil: now, running: 0, atRest: true, ...nothing };
+}
+
+function isSettled({ unsettled, unsettledTokens, running, atRest }: Account): boolean {
+  return unsettled === 0 && unsettledTokens === 0 && running === 0 && atRest;
 }
 
 function paceOf(perMinute: number | null): number {

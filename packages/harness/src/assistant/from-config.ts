@@ -28,6 +28,7 @@ import { noteSummary } from "./charges.ts";
 import { configuredMemory } from "./configured-memory.ts";
 import { createDeepAgent } from "./create-deep-agent.ts";
 import type { DeepFilesOptions } from "./deep-files.ts";
+import { sharedWindows } from "./shared-windows.ts";
 
 export interface ConfiguredAgentOptions extends Pick<AgentOptions, "onEvent" | "tools" | "middleware"> {
   /** Where the threads' files are kept. */
@@ -92,7 +93,7 @@ export async function createAgentFromConfig(options: ConfiguredAgentOptions): Pr
       onEvent?.(event, threadId, userId);
     },
     ...(tools !== undefined && { tools }),
-    limits: limitsIn(join(home, "learned-limits.json")),
+    limits: sharedWindows(limitsIn(join(home, "learned-limits.json")), store.shared?.limits, () => new Date()),
     ...limitsOf(config),
     ...budgetOf(config, model),
     files: { ...filesOf(home, config, model), ...(await workspaceOf(options)) },

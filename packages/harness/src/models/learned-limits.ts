@@ -10,6 +10,8 @@ import { PRIVATE_FILE, PRIVATE_FOLDER } from "../trust/private-files.ts";
 
 export interface LimitsStore {
   read(): LearnedLimits;
+  /** What others have learned meanwhile, without a wait; a store that has none of it leaves it out. */
+  latest?(): LearnedLimits;
   keep(limits: LearnedLimits): void;
 }
 

@@ -34,7 +34,10 @@ export function createModelWindow({ endpoint, window, reserve, clock, limitsStor
   let accepted = 0;
   return {
     window() {
-      const { tokens: size } = effectiveWindow(window(), { limits, endpoint, now: clock().getTime() });
+      const now = clock().getTime();
+      const own = effectiveWindow(window(), { limits, endpoint, now });
+      const told = effectiveWindow(window(), { limits: limitsStore?.latest?.() ?? {}, endpoint, now });
+      const size = told.tokens < accepted ? own.tokens : Math.min(own.tokens, told.tokens);
       return { size, reserve: Math.min(reserve(size), Math.floor(size / 2)) };
     },
     accept(tokens) {

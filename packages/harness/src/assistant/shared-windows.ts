@@ -1,0 +1,40 @@
+/**
+ * Windows that providers have stated, for every process on one store: what is in the home's file, and what others were told.
+ * Looked up once a minute behind the calls; a store that doesn't answer costs one refused request a process, never a run.
+ */
+import type { LearnedLimits } from "@palimpsest/core/tokens";
+import type { LimitsStore } from "../models/learned-limits.ts";
+import type { SharedLimits } from "../stores/shared.ts";
+
+const LOOK_MS = 60_000;
+
+export function sharedWindows(file: LimitsStore, shared: SharedLimits | undefined, clock: () => Date): LimitsStore {
+  if (shared === undefined) return file;
+  let stated: LearnedLimits = {};
+  let looked = Number.NEGATIVE_INFINITY;
+  const look = async (): Promise<void> => {
+    const windows = await shared.windows();
+    stated = Object.fromEntries(windows.map(({ endpoint, ...limit }) => [endpoint, limit]));
+  };
+  const latest = (): LearnedLimits => {
+    const now = clock().getTime();
+    if (Math.abs(now - looked) >= LOOK_MS) {
+      looked = now;
+      void look().catch(() => {});
+    }
+    return stated;
+  };
+  latest();
+  return {
+    read: () => ({ ...file.read(), ...latest() }),
+    latest,
+    keep(limits) {
+      file.keep(limits);
+      for (const [endpoint, limit] of Object.entries(limits)) {
+        if (stated[endpoint]?.learnedAt === limit.learnedAt) continue;
+        stated = { ...stated, [endpoint]: limit };
+        void shared.putWindow({ endpoint, ...limit }).catch(() => {});
+      }
+    },
+  };
+}
