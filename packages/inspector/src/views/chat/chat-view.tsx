@@ -11,10 +11,10 @@ import { Empty } from "../../parts/empty.tsx";
 import { ProblemNote } from "../../parts/problem.tsx";
 import { go, place } from "../../router/navigate.ts";
 import { addressOf } from "../../router/place.ts";
-import { ago } from "../../text/format.ts";
+import { ago, line } from "../../text/format.ts";
 import { Act } from "./act.tsx";
 import { Composer } from "./composer.tsx";
-import { lastTurn } from "./conversation.ts";
+import { firstWords, lastTurn } from "./conversation.ts";
 import { handOver, takeOver } from "./hand-over.ts";
 import { type ChatActs, Said } from "./said.tsx";
 import { ChatSession } from "./session.ts";
@@ -86,13 +86,31 @@ function Chat({ threadId }: { readonly threadId: string }) {
   const [problem, setProblem] = useState<Problem | null>(null);
   const acts = useActs(session, setProblem);
   const isRunning = session.status.value === "running";
+  // The first answer gives it a title.
+  useEffect(() => {
+    if (!isRunning) thread.reload();
+  }, [isRunning]);
   const failure = session.problem.value;
   if (failure !== null && session.conversation.value.entries.length === 0)
-    return <ProblemNote problem={failure} retry={() => void session.load()} />;
+    return (
+      <div class="chat is-new">
+        <h1 class="cut">{line(threadId, 80)}</h1>
+        <ProblemNote problem={failure} retry={() => void session.load()} />
+        <p>
+          <a class="link" href="/threads">
+            All threads
+          </a>{" "}
+          or{" "}
+          <a class="link" href="/chat">
+            a new chat
+          </a>
+        </p>
+      </div>
+    );
   return (
     <div class="chat">
       <header class="row wrap">
-        <h1 class="cut">{thread.value?.title ?? threadId}</h1>
+        <h1 class="cut">{line(thread.value?.title ?? firstWords(session.conversation.value) ?? threadId, 80)}</h1>
         <nav class="row push" aria-label="This thread">
           <a class="button" href={addressOf("window", threadId)}>
             Window

@@ -2,6 +2,8 @@
  * A conversation as the chat shows it: what was said, each act on the log where it happened, what comes in while a run is
  * under way. Made of a transcript's pages, grown event by event. Pure: every function gives a new conversation.
  */
+import { compactionWords } from "../../text/compaction-words.ts";
+import { grouped } from "../../text/format.ts";
 import type { AgentEvent } from "./events.ts";
 import { CALL, type CallPart, endedParts, type ShownPart, withStepEvent } from "./parts.ts";
 
@@ -160,6 +162,13 @@ export function lastTurn({ entries }: Conversation): { readonly question: number
   return question !== null && answer !== null && answer > question ? { question, answer } : null;
 }
 
+/** What a thread without a title is about. */
+export function firstWords({ entries }: Conversation): string | null {
+  const first = entries.find((entry) => entry.kind === "said" && entry.role === "user");
+  const part = first?.kind === "said" ? first.parts.find((one) => one.kind === "text") : undefined;
+  return part?.kind === "text" && part.text.trim() !== "" ? part.text : null;
+}
+
 /** The calls that wait for the person. */
 export function waitingCalls({ entries }: Conversation): readonly CallPart[] {
   return entries.flatMap((entry) =>
@@ -254,12 +263,12 @@ function addUsage(shown: Entry[], { of, model, input, output }: RawUsage): void 
 
 function actOf({ seq, kind, ...more }: RawAct): ActEntry | null {
   const key = `a${seq}`;
-  const sizes = `${more["tokensBefore"]} → ${more["tokensAfter"]} tokens`;
+  const sizes = sizesOf(Number(more["tokensBefore"]), Number(more["tokensAfter"]));
   switch (kind) {
     case "compaction": {
       const [first, last] = more["covers"] as readonly [number, number];
       const text = `Compacted #${first} to #${last}: ${sizes}`;
-      return act({ key, seq, act: kind, text, detail: `${more["rung"]} · ${more["reason"]}` });
+      return act({ key, seq, act: kind, text, detail: compactionWords(String(more["rung"]), String(more["reason"])) });
     }
     case "prune":
       return act({ key, seq, act: kind, text: `Shortened ${more["shortened"]} parts: ${sizes}` });
@@ -272,6 +281,10 @@ function actOf({ seq, kind, ...more }: RawAct): ActEntry | null {
     default:
       return null;
   }
+}
+
+function sizesOf(before: number, after: number): string {
+  return `${grouped(before)} → ${grouped(after)} tokens`;
 }
 
 const NOT_YET = { kind: "said", seq: null, usage: null } as const;
@@ -304,9 +317,9 @@ type Outcome = Extract<AgentEvent, { type: "compaction-end" }>["outcome"];
 function compacted(now: Conversation, outcome: Outcome): Conversation {
   if (outcome.kind === "unchanged") return closed(now);
   const { hidden, tokensBefore, tokensAfter, rung, reason } = outcome;
-  const sizes = `${tokensBefore} → ${tokensAfter} tokens`;
+  const sizes = sizesOf(tokensBefore, tokensAfter);
   const text = hidden === null ? `Shortened: ${sizes}` : `Compacted #${hidden[0]} to #${hidden[1]}: ${sizes}`;
-  const entry = act({ key: `c${now.entries.length}`, act: "compaction", text, detail: `${rung} · ${reason}` });
+  const entry = act({ key: `c${now.entries.length}`, act: "compaction", text, detail: compactionWords(rung, reason) });
   return grown(closed(now), entry);
 }
 

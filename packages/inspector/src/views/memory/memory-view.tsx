@@ -1,4 +1,5 @@
 /** What is remembered about a person: facts, sections, every change, what the last request was lent; and the say over it. */
+import "../../parts/parts.css";
 import "./memory.css";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type Held, useAnswer } from "../../api/answer.ts";
@@ -36,7 +37,12 @@ export function MemoryView() {
     return () => clearInterval(timer);
   }, []);
   if (memory.problem !== null && memory.value === null)
-    return <ProblemNote problem={memory.problem} retry={memory.reload} />;
+    return (
+      <section class="memory-facts">
+        <h1>Memory</h1>
+        <ProblemNote problem={memory.problem} retry={memory.reload} />
+      </section>
+    );
   return (
     <div class="memory">
       <Facts memory={memory} change={change} />

@@ -1,0 +1,30 @@
+/** Why a compaction happened and what did it, in words a person reads. Pure. */
+
+/** `rung` and `reason` are as the log has them: `summarize`, `fraction 0.85`. */
+export function compactionWords(rung: string, reason: string): string {
+  return `${whyOf(reason)}; ${RUNGS[rung] ?? rung}`;
+}
+
+const RUNGS: Readonly<Record<string, string>> = {
+  prune: "older parts were shortened",
+  summarize: "a model wrote the summary",
+  extract: "the summary was made without a model",
+  clamp: "what was too long was cut",
+  collapse: "open tool calls were folded",
+};
+
+function whyOf(reason: string): string {
+  const [kind = "", value = ""] = reason.split(" ");
+  const figure = Number(value);
+  if (kind === "fraction") return `The prompt had passed ${Math.round(figure * 100)} % of the window`;
+  if (kind === "tokens") return `The prompt had passed ${figure.toLocaleString("en-US")} tokens`;
+  if (kind === "messages") return `There were more than ${figure.toLocaleString("en-US")} messages`;
+  return REASONS[reason] ?? reason;
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  manual: "Somebody asked for it",
+  overflow: "The provider said that the prompt is too long",
+  window: "The prompt would not have fitted into the window",
+  price: "Going on would have cost more than a smaller prompt",
+};
