@@ -62,8 +62,8 @@ test("a message of 5 MB is cut, and shown further when one asks for it", async (
     await page.goto("/threads/long/chat");
     await page.getByText("That was long.").waitFor();
     await page.getByText("20,000 of 5,000,000 characters").waitFor();
-    await page.getByRole("button", { name: "Show the first 500,000" }).click();
-    await page.getByText("500,000 of 5,000,000 characters").waitFor();
+    await page.getByRole("button", { name: "Show the first 200,000" }).click();
+    await page.getByText("200,000 of 5,000,000 characters").waitFor();
   });
 });
 
@@ -75,7 +75,6 @@ test("a thread that is deleted in another tab is said to be gone", async (t) => 
     const headers = { "x-palimpsest-page": "1" };
     assert.equal((await fetch(`${url}/api/threads/gone`, { method: "DELETE", headers })).status, 200);
     expect(/404/);
-    await page.reload();
     await page
       .getByRole("alert")
       .getByText(/there is no thread/i)
@@ -92,7 +91,7 @@ test("a store that goes away is said beside what it was asked for, and what is s
     await page.getByText("Nothing is remembered yet").waitFor();
     await page.goto("/threads/kept/chat");
     await page.getByText("Here.", { exact: true }).waitFor();
-    expect(/50\d/);
+    expect(/50\d|api\/changes/);
     await home.store.close();
     await page.getByRole("textbox", { name: "Message", exact: true }).fill("Still there?");
     await page.keyboard.press("Enter");

@@ -36,7 +36,7 @@ for (const [store, theme, width] of [
       assert.match(await page.locator(".said-assistant").innerText(), /The Danube\.\s+const river = 'Danube';/);
       await picture("chat");
       await page.reload();
-      await page.getByText("Which river runs through Vienna?").waitFor();
+      await page.locator(".said-user").getByText("Which river runs through Vienna?").waitFor();
     });
   });
 
@@ -67,7 +67,7 @@ test("a tool's input and output are folded, a sub-agent is a card within its cal
     await page.getByRole("button", { name: "Send" }).waitFor();
     await page.getByText("aborted").waitFor();
     await page.locator("summary").filter({ hasText: "ls" }).click();
-    await page.getByRole("region", { name: "Output" }).getByText("workspace is empty").waitFor();
+    await page.getByRole("group", { name: "Output" }).getByText("workspace is empty").waitFor();
     await sound();
     await card.getByRole("link", { name: /Open the thread/ }).click();
     await page.getByText("I count the rivers: seven.").waitFor();
@@ -198,5 +198,29 @@ test("a provider that fails is told in the conversation, and the next message go
     asked.end();
     await page.getByText("Yes.", { exact: true }).waitFor();
     await page.getByRole("button", { name: "Send" }).waitFor();
+  });
+});
+
+test("what another tab says in the same thread appears here, as it comes", async (t) => {
+  const provider = await upstream(t);
+  await inspect(t, { config: provider.config, width: 1600 }, async ({ page, tab, sound }) => {
+    await page.goto("/chat");
+    await say(page, "Hello?");
+    const first = await provider.next();
+    first.say("Hello!");
+    first.end();
+    await page.getByRole("button", { name: "Answer again" }).waitFor();
+    const other = await tab();
+    await other.goto(page.url());
+    await other.getByText("Hello!").waitFor();
+    await say(other, "And here?");
+    const second = await provider.next();
+    second.say("Here too");
+    await page.getByText("Here too").waitFor();
+    await page.getByRole("button", { name: "Stop" }).waitFor();
+    second.say(", as well.");
+    second.end();
+    await page.getByText("Here too, as well.").waitFor();
+    await sound(other);
   });
 });

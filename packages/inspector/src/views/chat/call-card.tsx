@@ -13,9 +13,10 @@ interface CallCardProps {
 
 export function CallCard({ part, acts }: CallCardProps) {
   const { name, input, state, output, child, ms } = part;
+  const [isOpen, setOpen] = useState<boolean | null>(null);
   return (
     <div class={`call call-${state}`}>
-      <details open={state === "waiting"}>
+      <details open={isOpen ?? state === "waiting"} onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>
           <span class="call-name mono">{name}</span>
           <span class="cut dim mono">{line(gist(input), 120)}</span>
@@ -53,10 +54,11 @@ function Text({ label, text, chars }: { readonly label: string; readonly text: s
       <p class="dim small" aria-hidden="true">
         {label}
       </p>
+      {/* biome-ignore lint/a11y/useSemanticElements: a landmark for each would be too many */}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard */}
-      <section tabIndex={0} aria-label={label}>
+      <div class="call-box" role="group" tabIndex={0} aria-label={label}>
         <pre>{visible(pretty(shown))}</pre>
-      </section>
+      </div>
       {chars > shown.length && (
         <p class="dim small">
           {grouped(shown.length)} of {grouped(chars)} characters

@@ -3,8 +3,8 @@ import "../../parts/parts.css";
 import "./chat.css";
 import { useComputed } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { useAnswer } from "../../api/answer.ts";
 import { ask, type Problem } from "../../api/ask.ts";
+import { threads } from "../../api/threads.ts";
 import { useActions } from "../../keyboard/actions.ts";
 import { ContextBar } from "../../parts/context-bar.tsx";
 import { Empty } from "../../parts/empty.tsx";
@@ -27,7 +27,12 @@ export function ChatView() {
 /** The thread is made with the first message. */
 function NewChat() {
   const [problem, setProblem] = useState<Problem | null>(null);
-  const recent = useAnswer("recent", () => ask("GET /api/threads", { query: { limit: 5, kind: "main" } }));
+  const recent = useComputed(() =>
+    [...threads.value.values()]
+      .filter(({ kind }) => kind === "main")
+      .toSorted((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1))
+      .slice(0, 5),
+  ).value;
   const made = useRef<string | null>(null);
   const begin = async (): Promise<string | null> => {
     if (made.current !== null) return made.current;
@@ -42,9 +47,9 @@ function NewChat() {
       <div class="chat-log">
         <Empty title="A new conversation">
           <p>Say something below. The thread is made with your first message, and everything in it can be inspected.</p>
-          {(recent.value?.threads.length ?? 0) > 0 && (
+          {recent.length > 0 && (
             <ul class="recent" aria-label="Recent threads">
-              {recent.value!.threads.map(({ id, title, updatedAt }) => (
+              {recent.map(({ id, title, updatedAt }) => (
                 <li key={id}>
                   <a class="row" href={addressOf("chat", id)}>
                     <span class="cut">{title ?? id}</span>
@@ -75,7 +80,7 @@ function NewChat() {
 
 function Chat({ threadId }: { readonly threadId: string }) {
   const session = useMemo(() => new ChatSession(threadId), [threadId]);
-  const thread = useAnswer(`thread ${threadId}`, () => ask("GET /api/threads/{id}", { params: { id: threadId } }));
+  const row = useComputed(() => threads.value.get(threadId) ?? null).value;
   useEffect(() => {
     void session.load().then(() => {
       const run = takeOver(threadId);
@@ -86,10 +91,10 @@ function Chat({ threadId }: { readonly threadId: string }) {
   const [problem, setProblem] = useState<Problem | null>(null);
   const acts = useActs(session, setProblem);
   const isRunning = session.status.value === "running";
-  // The first answer gives it a title.
+  // Others write to it, or delete it, while one looks.
   useEffect(() => {
-    if (!isRunning) thread.reload();
-  }, [isRunning]);
+    void session.refresh();
+  }, [row?.messages, row?.updatedAt, row?.run, row === null]);
   const failure = session.problem.value;
   if (failure !== null && session.conversation.value.entries.length === 0)
     return (
@@ -110,7 +115,7 @@ function Chat({ threadId }: { readonly threadId: string }) {
   return (
     <div class="chat">
       <header class="row wrap">
-        <h1 class="cut">{line(thread.value?.title ?? firstWords(session.conversation.value) ?? threadId, 80)}</h1>
+        <h1 class="cut">{line(row?.title ?? firstWords(session.conversation.value) ?? threadId, 80)}</h1>
         <nav class="row push" aria-label="This thread">
           <a class="button" href={addressOf("window", threadId)}>
             Window
@@ -170,7 +175,7 @@ function Log({ session, acts }: { readonly session: ChatSession; readonly acts: 
       )}
       <ol class="said-list">
         {entries.map((entry) => (
-          <li key={entry.key} class="entry">
+          <li key={entry.key} class="chat-entry">
             {entry.kind === "said" ? (
               <Said
                 entry={entry}

@@ -32,7 +32,7 @@ export function Said({ entry, threadId, acts, isLast }: SaidProps) {
   const text = parts.flatMap((part) => (part.kind === "text" ? [part.text] : [])).join("\n\n");
   const isEditable = role === "user" && seq !== null && origin !== "injected";
   return (
-    <article class={`said said-${role}`} aria-label={`${role}${seq === null ? "" : ` #${seq}`}`}>
+    <article class={`chat-said said-${role}`} aria-label={`${role}${seq === null ? "" : ` #${seq}`}`}>
       <header class="row">
         <span class={`role-dot part-${role === "tool" ? "tool" : role}`} aria-hidden="true" />
         <span class="who">{NAMES[role]}</span>
@@ -114,7 +114,7 @@ function Part({ part, seq, threadId, acts }: PartProps) {
 /** So much of a text is drawn at once. */
 const MOST_SHOWN = 20_000;
 /** And so much when one asks for it: a browser has to lay all of it out. */
-const MOST_WHOLE = 500_000;
+const MOST_WHOLE = 200_000;
 
 function LongText({ part, seq, threadId }: { readonly part: TextPart } & Omit<PartProps, "part" | "acts">) {
   const [whole, setWhole] = useState<string | null>(null);
