@@ -1,5 +1,6 @@
-// The compatible endpoints on PostgreSQL: what clients do with their history, as on SQLite.
+// The compatible endpoints on PostgreSQL: what clients do with their history and what is held for them, as on SQLite.
 import { after, before } from "node:test";
+import { heldMessagesSuite } from "../packages/gateway/test/held-messages-suite.ts";
 import { matchedSuite } from "../packages/gateway/test/matched-suite.ts";
 import { type PostgresServer, startPostgres } from "../packages/harness/src/testing/postgres-server.ts";
 
@@ -10,3 +11,4 @@ before(async () => {
 after(() => postgres.stop());
 
 matchedSuite("PostgreSQL", (number) => `${postgres.url()}&schema=t${number}`);
+heldMessagesSuite("PostgreSQL", (number) => `${postgres.url()}&schema=h${number}`);

@@ -11,6 +11,7 @@ import { askTarget, relay, requestBytes } from "./relay.ts";
 import { findMatch } from "./threads/find.ts";
 import type { Claimed } from "./threads/open-threads.ts";
 import type { Vendor } from "./vendor.ts";
+import type { UpstreamAnswer } from "./wire/upstream.ts";
 
 export async function count<M extends object>(
   call: CompatibleCall,
@@ -19,18 +20,58 @@ export async function count<M extends object>(
 ): Promise<void> {
   const read = await readExchange(call, deps, vendor);
   if (read.kind === "problem") throw new ProblemError(400, "invalid", read.message);
-  const { exchange } = read;
-  const { bytes, request, target } = exchange;
+  const exchange = await heldFor(read.exchange);
+  const { request } = exchange;
   const messages = exchange.policy.mode === "on" ? await viewOf(exchange).catch(() => null) : null;
+  const edited = vendor.edited?.(exchange, messages ?? request.messages) ?? null;
+  if (edited === null) return tell(exchange, await countOf(exchange, messages), null);
+  const after = await countOf(exchange, edited);
+  return tell(exchange, after, await countOf(exchange, messages));
+}
+
+/** Ways of the vendor to say where a conversation goes on count too. */
+async function heldFor<M extends object>(exchange: Exchange<M>): Promise<Exchange<M>> {
+  const { vendor, policy, call } = exchange;
+  const mayHold = policy.mode === "on" && policy.compaction !== "native" && call.threads.store.matches !== undefined;
+  return mayHold && vendor.hold !== undefined ? vendor.hold(exchange) : exchange;
+}
+
+/** In tokens, or as the provider says that it can't be counted. Null for the messages: as the client wrote them. */
+type Counted = number | UpstreamAnswer;
+
+async function countOf<M extends object>(exchange: Exchange<M>, messages: readonly M[] | null): Promise<Counted> {
+  const { call, vendor, bytes, request, target, held } = exchange;
   if (target.way === "raw") {
     const written = messages === null ? undefined : vendor.write({ request, messages });
-    const asked = requestBytes(bytes, { model: request.model, target, field: vendor.field, messages: written });
+    const asked = requestBytes(bytes, {
+      model: request.model,
+      target,
+      field: vendor.field,
+      messages: written,
+      without: held?.withheld ?? [],
+    });
     const place = { vendor, target, path: vendor.countPath! };
     const answer = await askTarget(call, place, { body: asked, signal: call.client.left });
-    if (answer.status !== 404 && answer.status !== 405) return relay(call, answer, {});
+    if (answer.status !== 404 && answer.status !== 405) return answer;
     for await (const _ of answer.body);
   }
-  answerWith(call, vendor.counted(estimate(exchange, messages ?? request.messages)));
+  return estimate(exchange, messages ?? request.messages);
+}
+
+/** The provider's own words where they say all of it. */
+async function tell<M extends object>({ call, vendor }: Exchange<M>, counted: Counted, before: Counted | null) {
+  if (before === null && typeof counted !== "number") return relay(call, counted, {});
+  const [tokens, original] = [await tokensIn(counted), before === null ? null : await tokensIn(before)];
+  if (typeof tokens !== "number") return relay(call, tokens, {});
+  if (original !== null && typeof original !== "number") return relay(call, original, {});
+  answerWith(call, vendor.counted(tokens, original));
+}
+
+async function tokensIn(counted: Counted): Promise<Counted> {
+  if (typeof counted === "number" || counted.status !== 200) return counted;
+  const pieces: Uint8Array[] = [];
+  for await (const piece of counted.body) pieces.push(piece);
+  return Number((JSON.parse(Buffer.concat(pieces).toString()) as { readonly input_tokens?: unknown }).input_tokens);
 }
 
 /** Null: it would be sent as it is. */
@@ -38,13 +79,15 @@ async function viewOf<M extends object>(exchange: Exchange<M>): Promise<readonly
   const { request, policy } = exchange;
   const { store, claim } = storeOf(exchange);
   if (store.matches === undefined || request.reference !== null) return null;
+  const place = exchange.held?.place ?? null;
   const { asking } = await askingOf(exchange);
-  const match = await findMatch(store, asking);
+  const match =
+    place === null ? await findMatch(store, asking) : ({ kind: "extended", thread: place.threadId, known: 0 } as const);
   if (match.kind !== "extended") return null;
   const held = (await claim(match.thread)) as Claimed<M> | "busy" | "missing";
   if (typeof held === "string") return null;
   try {
-    if (!isViewSent(policy, await held.view())) return null;
+    if (place === null && !isViewSent(policy, await held.view())) return null;
     const { messages, sources } = await held.thread.prompt();
     const shown = messages.filter((_, index) => index < messages.length - 1 || sources[index] !== "added");
     return [...shown, ...request.messages.slice(match.known)];

@@ -37,7 +37,10 @@ export interface Vendor<M extends object> {
   failure(failure: VendorFailure): unknown;
   /** The same in a stream that has begun. */
   streamFailure(failure: VendorFailure): string;
-  counted(tokens: number): unknown;
+  /** `original`: what it was before the request's own edits; null: it asks for none. */
+  counted(tokens: number, original: number | null): unknown;
+  /** The messages after the edits that the request itself asks for; null: none are. For counting: nothing is written. */
+  edited?(exchange: Exchange<M>, messages: readonly M[]): readonly M[] | null;
   /**
    * The same exchange with what it says of conversations that the vendor's own server would hold, found in the log; as it
    * is where it says nothing, or names what only the vendor knows. Absent: the vendor holds nothing. Throws a refusal.

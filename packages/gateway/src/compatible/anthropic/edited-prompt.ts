@@ -2,14 +2,16 @@
 import { applyPrune } from "@palimpsest/core/internal/log";
 import type { PruneEntry } from "@palimpsest/core/log";
 import { type AnthropicMessage, anthropicShape } from "@palimpsest/core/message";
+import { bindsReasoning } from "palimpsest/internal/models";
 import { commit } from "palimpsest/internal/threads";
 import { counterFor } from "palimpsest/models";
 import type { Store } from "palimpsest/stores";
 import type { Exchange } from "../exchange.ts";
 import type { Preparing } from "../held.ts";
 import type { Target } from "../models.ts";
-import type { ClearToolUses } from "./asked.ts";
-import { type Cleared, clearToolUses, type Shown } from "./clearing.ts";
+import { lengthRule } from "../policy.ts";
+import { type ClearToolUses, readAsked } from "./asked.ts";
+import { type Cleared, clearThinking, clearToolUses, type Shown } from "./clearing.ts";
 
 export function counterOf({ model }: Target): (text: string) => number {
   const { count, prior } = counterFor({ model });
@@ -35,6 +37,28 @@ export async function pruneToolUses(
   } as const;
   const written = await commit(held.writer(call.threads), [prune]);
   return written.kind === "committed" ? cleared : null;
+}
+
+/** What the request's edits would leave, worked out on the messages alone. */
+export function editedMessages(
+  { body, policy, target }: Exchange<AnthropicMessage>,
+  messages: readonly AnthropicMessage[],
+): readonly AnthropicMessage[] | null {
+  const read = readAsked({ context_management: body["context_management"] });
+  if (lengthRule(policy).vendors === "leave" || read.kind === "problem" || read.asked.edits === null) return null;
+  const count = counterOf(target);
+  const binds = target.entry.binds_reasoning ?? bindsReasoning(target.model);
+  return read.asked.edits.reduce<readonly AnthropicMessage[]>((left, edit) => {
+    if (edit.type === "clear_thinking_20251015") return clearThinking(left, edit, { binds, count }).messages;
+    if (edit.type !== "clear_tool_uses_20250919") return left;
+    const tokens = left.reduce((sum, message) => sum + count(JSON.stringify(message)), 0);
+    const shown = left.map((message, seq) => ({ seq, message }));
+    const { entries } = clearToolUses(shown, edit, { tokens, count });
+    const byTarget = Map.groupBy(entries, (entry) => entry.target);
+    return left.map((message, seq) =>
+      (byTarget.get(seq) ?? []).reduce((one, entry) => applyPrune(one, entry, anthropicShape), message),
+    );
+  }, messages);
 }
 
 /** The messages after what is hidden, as the view has them; those that came in another protocol are left as they are. */

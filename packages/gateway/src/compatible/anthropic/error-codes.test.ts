@@ -101,8 +101,12 @@ test("both ways to compact at once are refused, and a foreign block passes as it
   const signed = { messages: [by(block), user("on")], context_management: compact };
   await assert.rejects(ask(signed), Anthropic.BadRequestError);
   const foreign = { type: "compaction" as const, content: "Before.", encrypted_content: "EqQBCg", signature: "Es" };
-  await ask({ messages: [user("first"), by(foreign), user("on")] }).catch(() => null);
+  const messages = [user("first"), by(foreign), user("on")];
+  await ask({ messages }).catch(() => null);
   assert.ok(JSON.stringify(served.provider.requests.at(-1)!.body).includes("EqQBCg"));
+  await ask({ model: "local", messages });
+  const elsewhere = JSON.stringify(served.provider.requests.at(-1)!.body);
+  assert.ok(elsewhere.includes("Before.") && !elsewhere.includes("EqQBCg"), "another vendor's model reads its words");
 });
 
 type Ask = (params: Params, headers?: Record<string, string>) => Promise<Anthropic.Beta.BetaMessage>;

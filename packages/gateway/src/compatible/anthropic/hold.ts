@@ -45,7 +45,7 @@ export async function holdMessages(exchange: Messages): Promise<Messages> {
   const place = await placeOf(exchange, { asked, found, secret });
   if (place === null && asked.thread?.type === "continue") return passed(exchange);
   const held = await withRequest(exchange, { asked, found, place, all });
-  if (asked.summarize !== null) assertSummarizable(held.request.messages);
+  if (asked.summarize !== null) assertSummarizable(held.request.messages, asked.thread === null ? null : place);
   const before = found.kind === "block" ? listIn(found.block["tool_changes"]) : [];
   const toolChanges = toolChangesIn(all, before);
   if (asked.summarize !== null && toolChanges.length > MOST_TOOL_CHANGES)
@@ -77,11 +77,14 @@ function assertTogether({ edits, thread }: Asked, found: FoundBlock): void {
     throw new ProblemError(400, "invalid", "a `compaction` block cannot be combined with a `compact_20260112` edit");
 }
 
-function assertSummarizable(messages: readonly AnthropicMessage[]): void {
+/** `thread`: where a thread goes on that is summarized with what comes now. */
+function assertSummarizable(messages: readonly AnthropicMessage[], thread: HeldPlace | null): void {
   const said = messages.filter((message) => anthropicShape.role(message) !== "system");
-  if (said.every(({ content }) => content.length === 0)) throw refused("compaction_nothing_to_summarize");
-  const last = said.at(-1)!;
-  if (last.role === "assistant" && anthropicShape.calls(last).length > 0) throw refused("compaction_incomplete_turn");
+  const isEmpty = said.every(({ content }) => content.length === 0);
+  if (isEmpty && thread === null) throw refused("compaction_nothing_to_summarize");
+  const last = said.at(-1);
+  const open = last === undefined ? thread!.state.calls : last.role === "assistant" ? anthropicShape.calls(last) : [];
+  if (open.length > 0) throw refused("compaction_incomplete_turn");
 }
 
 /** Ids that only the vendor knows go to it where it is asked natively; to us they are nobody's. */

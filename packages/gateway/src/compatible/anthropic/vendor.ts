@@ -4,6 +4,7 @@ import { common, type Fields, listIn, numberIn, type ReadRequest, type Vendor, t
 import { type Checked, readItems } from "../wire/read-items.ts";
 import { messagesReader } from "./answer.ts";
 import { withMarks } from "./cache-marks.ts";
+import { editedMessages } from "./edited-prompt.ts";
 import { holdMessages, leaveMessages } from "./hold.ts";
 import { isErrorCode } from "./refusals.ts";
 import { systemText } from "./system-outline.ts";
@@ -28,7 +29,11 @@ export const anthropicMessages: Vendor<AnthropicMessage> = {
   writer: messagesWriter,
   failure,
   streamFailure: (given) => `event: error\ndata: ${JSON.stringify(failure(given))}\n\n`,
-  counted: (tokens) => ({ input_tokens: tokens }),
+  counted: (tokens, original) => ({
+    input_tokens: tokens,
+    ...(original !== null && { context_management: { original_input_tokens: original } }),
+  }),
+  edited: editedMessages,
   hold: holdMessages,
   leave: leaveMessages,
 };

@@ -106,8 +106,15 @@ function fileOf(part: ImagePart | FilePart): UserContent[number] {
 /** Thinking is its maker's alone. */
 function assistantPart(part: Part): AssistantContent {
   if (part.kind === "text") return part.text === "" ? [] : [{ type: "text", text: part.text }];
+  if (part.kind === "other") return summaryOf(part.json);
   if (part.kind !== "call") return [];
   return [{ type: "tool-call", toolCallId: part.id, toolName: part.name, input: inputOf(part.input) }];
+}
+
+/** What a vendor's server has summarized: another one can read its words, if they are there to be read. */
+function summaryOf(json: string): AssistantContent {
+  const { type, content } = JSON.parse(json) as Fields;
+  return type === "compaction" && typeof content === "string" ? [{ type: "text", text: content }] : [];
 }
 
 function inputOf(text: string): unknown {
