@@ -45,6 +45,8 @@ interface GatewaySettings {
   readonly log?: Log;
   readonly clock?: () => Date;
   readonly ids?: () => string;
+  /** Does something when so many milliseconds have passed, unless the function that comes back is called. */
+  readonly after?: (ms: number, act: () => void) => () => void;
   /** What the agents here have beside what the configuration gives them. */
   readonly agent?: AgentOptions;
   /** How long the compatible endpoints wait for the store before they pass a request on without it; 250 ms unless told. */
@@ -66,7 +68,7 @@ export interface Address {
 }
 
 export function createGateway(options: GatewayOptions): Gateway {
-  const { log = () => {}, clock = () => new Date(), ids = randomUUID, agent = {} } = options;
+  const { log = () => {}, clock = () => new Date(), ids = randomUUID, agent = {}, after = afterTime } = options;
   const { home, release } = homeOf(options);
   let state: "open" | "closing" = "open";
   const servers: Listening[] = [];
@@ -75,7 +77,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const metrics = createMetrics();
   const agents = createAgents(home, agent);
   const requests = recentRequests();
-  const runs = homeRuns({ home, agents, clock, ids, log, after: afterTime });
+  const runs = homeRuns({ home, agents, clock, ids, log, after });
   countQueues(metrics, home, runs);
   const notReady = async (): Promise<string | null> => {
     if (state === "closing") return "it is shutting down";
@@ -95,6 +97,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       secret: ownSecret,
       memory: async () => (await agents.get(null)).memory,
       requests,
+      after,
       ids,
       silenceMs: options.storeSilenceMs,
     });
@@ -105,7 +108,7 @@ export function createGateway(options: GatewayOptions): Gateway {
         status: { notReady, metrics: metrics.text },
         agents,
         runs,
-        after: afterTime,
+        after,
         closing: closing.signal,
         requests,
         session: { keys: home.store.keys, secret: ownSecret, clock },
@@ -134,7 +137,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       log,
       clock,
       ids,
-      after: afterTime,
+      after,
     });
   });
   return {

@@ -16,6 +16,7 @@ import { lengthRule } from "./policy.ts";
 import { shownSummary } from "./threads/summary.ts";
 import { type AnswerReader, paramIn, type ReadAnswer, type VendorFailure } from "./vendor.ts";
 import { createFlight, type Flight } from "./wire/flight.ts";
+import { keepAlive } from "./wire/keep-alive.ts";
 import { type UpstreamAnswer, UpstreamError } from "./wire/upstream.ts";
 
 export async function answerThrough<M extends object>(
@@ -88,7 +89,7 @@ async function askUntilItFits<M extends object>(exchange: Exchange<M>, engaged: 
   let added: number | null = null;
   let compaction: Compacted | null = null;
   for (let attempt = 1; ; attempt += 1) {
-    let prompt = await promptNow(exchange, engaged, flight.abandoned);
+    let prompt = await saidMeanwhile(exchange, { engaged, flight }, promptNow(exchange, engaged, flight.abandoned));
     const own = await ownAnswer(engaged, prompt);
     compaction = compactedIn(prompt) ?? compaction;
     // What this very request hides may matter to it.
@@ -96,7 +97,8 @@ async function askUntilItFits<M extends object>(exchange: Exchange<M>, engaged: 
     if (attempt === 1 && added !== null)
       prompt = keepingOutcome(await promptNow(exchange, engaged, flight.abandoned), prompt);
     const body = own === null ? bodyFor(exchange, prompt.messages) : null;
-    const asked = own ?? (await askFor(exchange, { ...prompt, body }, flight.abandoned));
+    const asking = () => askFor(exchange, { ...prompt, body }, flight.abandoned);
+    const asked = own ?? (await (flight.hasHead() ? saidMeanwhile(exchange, { engaged, flight }, asking()) : asking()));
     const answer = own ?? (await named(exchange, engaged, { answer: asked, prompt }));
     const isStream = /text\/event-stream/i.test(String(answer.headers["content-type"] ?? ""));
     const outcome = outcomeOf(exchange, engaged, { ...prompt, added, compaction, body });
@@ -113,7 +115,7 @@ async function askUntilItFits<M extends object>(exchange: Exchange<M>, engaged: 
       await keepReceipt(exchange, engaged, { answer: null, failure: refusal?.error });
       await engaged.thread.held.release();
       outcome.note({ status: answer.status, end: "refused", usage: null });
-      return handOver(flight, { status: answer.status, headers, pieces: begun });
+      return handOver(exchange, flight, { status: answer.status, headers, pieces: begun });
     }
     return isStream
       ? streamThrough(exchange, engaged, { ...passage, flight, headers, begun })
@@ -193,7 +195,7 @@ async function streamThrough<M extends object>(
   engaged: Answering<M>,
   { reader, answer, prompt, outcome, flight, headers, begun }: Through<M> & { readonly begun: readonly Uint8Array[] },
 ): Promise<void> {
-  flight.head(answer.status, headers);
+  if (!flight.hasHead()) flight.head(answer.status, headers);
   const heldBack: Uint8Array[] = [];
   const handOn = async (bytes: Uint8Array): Promise<void> => {
     if (heldBack.length > 0 || reader.answer().state !== "open") heldBack.push(bytes);
@@ -231,13 +233,20 @@ async function wholeThrough<M extends object>(
     });
   }
   await writeAnswer(exchange, engaged, { reader, answer, prompt, outcome });
-  await handOver(flight, { status: answer.status, headers, pieces });
+  await handOver(exchange, flight, { status: answer.status, headers, pieces });
 }
 
-async function handOver(
+async function handOver<M extends object>(
+  { vendor }: Exchange<M>,
   flight: Flight,
   { status, headers, pieces }: Pick<UpstreamAnswer, "status" | "headers"> & { readonly pieces: readonly Uint8Array[] },
 ): Promise<void> {
+  if (flight.hasHead()) {
+    // The client was told to wait for a stream, and this is none.
+    const message = messageIn(Buffer.concat(pieces).toString());
+    await flight.write(Buffer.from(vendor.streamFailure({ status, code: "provider", message })));
+    return flight.end("ended");
+  }
   flight.head(status, headers);
   for (const bytes of pieces) await flight.write(bytes);
   flight.end("ended");
@@ -284,15 +293,34 @@ async function appendAnswer<M extends object>(
   }
 }
 
-/** A failure of ours or of the way to the provider, as the vendor would word it. */
-async function fail<M extends object>({ vendor, call }: Exchange<M>, flight: Flight, error: unknown): Promise<void> {
-  if (flight.hasHead()) {
-    await flight.write(Buffer.from(vendor.streamFailure(failureOf(error))));
-    return flight.end("broken");
+/** What a provider says went wrong, as far as its words are known. */
+function messageIn(text: string): string {
+  try {
+    const { error } = JSON.parse(text) as { readonly error?: { readonly message?: unknown } };
+    if (typeof error?.message === "string") return error.message;
+  } catch {
+    // Said below.
   }
+  return "the model's provider answered with something that is no stream";
+}
+
+/** A client that waits for a stream hears that it waits. */
+function saidMeanwhile<M extends object, T>(
+  { call, deps, request }: Exchange<M>,
+  { engaged: { thread }, flight }: { readonly engaged: Engaged<M>; readonly flight: Flight },
+  work: Promise<T>,
+): Promise<T> {
+  if (!request.stream) return work;
+  const place = { "x-palimpsest-thread": thread.id, "x-palimpsest-match": thread.outcome };
+  return keepAlive(work, flight, { after: deps.after, headers: { ...call.own, ...place } });
+}
+
+/** A failure of ours or of the way to the provider, as the vendor would word it. */
+async function fail<M extends object>(exchange: Exchange<M>, flight: Flight, error: unknown): Promise<void> {
+  const { vendor, call } = exchange;
   const failure = failureOf(error);
   const headers = { "content-type": "application/json", ...call.own };
-  await handOver(flight, {
+  await handOver(exchange, flight, {
     status: failure.status,
     headers,
     pieces: [Buffer.from(JSON.stringify(vendor.failure(failure)))],

@@ -17,6 +17,7 @@ export interface EndpointOptions {
   readonly secret: CompatibleDeps["secret"];
   readonly memory: CompatibleDeps["memory"];
   readonly requests: CompatibleDeps["requests"];
+  readonly after: CompatibleDeps["after"];
   readonly ids: () => string;
   /** After so long without a word from it, the store is left out; 250 ms unless told. */
   readonly silenceMs?: number | undefined;
