@@ -15,7 +15,8 @@ export interface Running {
   readonly lines: readonly RequestLine[];
 }
 
-export interface RunningOptions extends Partial<Pick<GatewayOptions, "log" | "agent" | "clock" | "after" | "storeSilenceMs">> {
+export interface RunningOptions
+  extends Partial<Pick<GatewayOptions, "log" | "agent" | "clock" | "after" | "storeSilenceMs">> {
   /** The text of `config.yaml`. */
   readonly config?: string;
   /** A URL; without it a SQLite file. */
