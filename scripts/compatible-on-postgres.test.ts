@@ -1,6 +1,7 @@
 // The compatible endpoints on PostgreSQL: what clients do with their history and what is held for them, as on SQLite.
 import { after, before } from "node:test";
 import { heldMessagesSuite } from "../packages/gateway/test/held-messages-suite.ts";
+import { heldSuite } from "../packages/gateway/test/held-suite.ts";
 import { matchedSuite } from "../packages/gateway/test/matched-suite.ts";
 import { type PostgresServer, startPostgres } from "../packages/harness/src/testing/postgres-server.ts";
 
@@ -12,3 +13,4 @@ after(() => postgres.stop());
 
 matchedSuite("PostgreSQL", (number) => `${postgres.url()}&schema=t${number}`);
 heldMessagesSuite("PostgreSQL", (number) => `${postgres.url()}&schema=h${number}`);
+heldSuite("PostgreSQL", (number) => `${postgres.url()}&schema=r${number}`);

@@ -201,8 +201,8 @@ export function heldSuite(engine: string, storeUrl: (number: number) => string |
   });
 }
 
-export const openaiAt = (url: string, apiKey = "any"): OpenAI =>
-  new OpenAI({ apiKey, baseURL: `${url}/v1`, maxRetries: 0 });
+export const openaiAt = (url: string, apiKey = "any", asking: typeof fetch = fetch): OpenAI =>
+  new OpenAI({ apiKey, baseURL: `${url}/v1`, maxRetries: 0, fetch: asking });
 
 function asked(model: string, input: string | null, previous: string | null) {
   return {

@@ -1,0 +1,3 @@
+process.env["PALIMPSEST_TURNS"] ??= "500";
+
+await import("./held-turns.test.ts");
