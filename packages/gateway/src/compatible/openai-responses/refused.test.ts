@@ -20,7 +20,15 @@ async function two(t: TestContext) {
   const conversation = await ada.conversations.create({ items: [{ role: "user", content: "mine too" }] });
   const item = (await ada.conversations.items.list(conversation.id)).data[0]!;
   const compacted = await ada.responses.compact({ model: "gpt", previous_response_id: response.id });
-  return { served, ada, bob, response, conversation, item, compaction: compacted.output.at(-1) as Item };
+  return {
+    served,
+    ada,
+    bob,
+    response,
+    conversation,
+    item,
+    compaction: compacted.output.at(-1) as Item,
+  };
 }
 
 test("every route finds nothing for a second user's key, and leaves the first user's as it was", async (t) => {
