@@ -198,7 +198,7 @@ async function streamThrough<M extends object>(
   if (!flight.hasHead()) flight.head(answer.status, headers);
   const heldBack: Uint8Array[] = [];
   const handOn = async (bytes: Uint8Array): Promise<void> => {
-    if (heldBack.length > 0 || reader.answer().state !== "open") heldBack.push(bytes);
+    if (heldBack.length > 0 || reader.state() !== "open") heldBack.push(bytes);
     else await flight.write(bytes);
   };
   let how: "ended" | "broken" = "ended";

@@ -82,6 +82,8 @@ interface WrittenPrompt<M> {
 export interface AnswerReader<M> {
   /** The next bytes, or the last ones. */
   read(bytes: Uint8Array): void;
+  /** The answer's, without putting the answer together: it is asked for with every piece. */
+  state(): ReadAnswer<M>["state"];
   answer(): ReadAnswer<M>;
 }
 

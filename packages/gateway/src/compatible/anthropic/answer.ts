@@ -74,6 +74,7 @@ function streamReader(): AnswerReader<AnthropicMessage> {
         if (fields !== null) read(fields, event.data);
       }
     },
+    state: () => state,
     answer: () => ({ message: messageOf(drafts, state), usage, state, error }),
   };
 }

@@ -47,6 +47,7 @@ function streamReader(): AnswerReader<OpenAiMessage> {
         if (choice["finish_reason"] != null && state === "open") state = "ending";
       }
     },
+    state: () => state,
     answer: () => ({ message: messageOf(draft, state), usage, state, error }),
   };
 }

@@ -66,6 +66,7 @@ function streamReader(): AnswerReader<ResponsesMessage> {
         if (fields !== null) read(fields, event.data);
       }
     },
+    state: () => state,
     answer: () => ({ message: whole ?? partOf(done, texts), usage, state, error }),
   };
 }
