@@ -43,11 +43,6 @@ function Steps({ request }: { readonly request: ClientRequest }) {
         <Fact name="size">{size(client.bytes)}</Fact>
         <Fact name="asked for">{request.model}</Fact>
         <Fact name="mode">{mode}</Fact>
-        {client.hash !== null && (
-          <Fact name="chain">
-            <code>{client.hash.slice(0, 16)}</code>
-          </Fact>
-        )}
       </Step>
       <Step title={`Matched: ${match}`}>
         <p class="dim small">{MATCHES[match] ?? ""}</p>

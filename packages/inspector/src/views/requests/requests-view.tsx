@@ -67,7 +67,7 @@ function TotalsLine({ requests }: { readonly requests: readonly ClientRequest[] 
   return (
     <dl class="totals">
       <Figure name="requests" value={grouped(count)} />
-      <Figure name="tokens saved" value={`${short(savedTokens)} · ${percent(savedShare)}`} />
+      <Figure name="tokens saved" value={savedTokens === 0 ? "0" : `${short(savedTokens)} · ${percent(savedShare)}`} />
       {cost !== null && <Figure name="cost" value={dollars(cost)} />}
       {savedCost !== null && <Figure name="saved" value={dollars(savedCost)} />}
       {cacheShare !== null && <Figure name="from the cache" value={percent(cacheShare)} />}
