@@ -9,6 +9,9 @@ interface Held {
   readonly bySeq: ReadonlyMap<number, Line>;
 }
 
+/** How often what was known was forgotten: what is in sight then has to be asked for again. */
+export const linesForgotten = signal(0);
+
 const held = signal<Held>({ threadId: "", bySeq: new Map() });
 const asked = new Set<number>();
 
@@ -46,5 +49,6 @@ function addLines(threadId: string, lines: readonly Line[]): void {
 /** After a redaction, or for another thread. */
 export function forgetLines(threadId: string): void {
   asked.clear();
+  linesForgotten.value += 1;
   held.value = { threadId, bySeq: new Map() };
 }

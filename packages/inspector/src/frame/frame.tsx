@@ -98,7 +98,7 @@ function Current() {
   const { view } = place.value;
   if (view === "nowhere")
     return (
-      <Empty title="Nothing is at this address">
+      <Empty of="view" title="Nothing is at this address">
         <p>
           The <a href="/threads">threads</a> are a good place to start.
         </p>

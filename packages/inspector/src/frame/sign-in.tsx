@@ -21,7 +21,7 @@ export function SignIn({ onDone }: { readonly onDone: () => void }) {
         void submit();
       }}
     >
-      <strong>This gateway has keys</strong>
+      <h1>This gateway has keys</h1>
       <label for="key">
         Yours opens it for twelve hours in this browser. It is made by <code>palimpsest keys create --user NAME</code>.
       </label>

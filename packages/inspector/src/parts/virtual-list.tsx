@@ -17,11 +17,13 @@ interface VirtualListProps {
   readonly row: (row: number) => ComponentChildren;
   /** Told which rows are in sight, to load what they show. */
   readonly onSight?: (first: number, end: number) => void;
+  /** Told again when this changes. */
+  readonly sight?: string;
   readonly class?: string;
 }
 
 export function VirtualList(props: VirtualListProps) {
-  const { label, count, rowHeight, chosen, onChoose, onOpen, keyOf = String, row, onSight } = props;
+  const { label, count, rowHeight, chosen, onChoose, onOpen, keyOf = String, row, onSight, sight } = props;
   const element = useRef<HTMLDivElement>(null);
   const id = useId();
   const [seen, setSeen] = useState({ top: 0, height: 600 });
@@ -33,7 +35,7 @@ export function VirtualList(props: VirtualListProps) {
     observer.observe(list);
     return () => observer.disconnect();
   }, []);
-  useEffect(() => onSight?.(first, end), [first, end, count]);
+  useEffect(() => onSight?.(first, end), [first, end, count, sight]);
   const choose = (next: number) => {
     const list = element.current!;
     list.scrollTop = topShowing(next, { top: list.scrollTop, height: list.clientHeight, rowHeight });

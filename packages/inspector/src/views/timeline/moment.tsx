@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { useAnswer } from "../../api/answer.ts";
 import { ask, type Outcome } from "../../api/ask.ts";
 import { useActions } from "../../keyboard/actions.ts";
+import { Detail } from "../../parts/detail.tsx";
 import { ProblemNote } from "../../parts/problem.tsx";
 import { diff } from "../../text/diff.ts";
 import { ago, dollars, grouped, percent, visible } from "../../text/format.ts";
@@ -56,7 +57,7 @@ export function Moment({ id, timeline: { requests }, models, index, isMoving }: 
           />
         )}
       </section>
-      <aside class="card detail stack" aria-label="This request">
+      <Detail label="This request">
         <dl class="facts">
           <dt>request</dt>
           <dd class="number">
@@ -89,7 +90,7 @@ export function Moment({ id, timeline: { requests }, models, index, isMoving }: 
         {told.value !== null && "problem" in told.value && <ProblemNote problem={told.value.problem} />}
         <Chosen id={id} row={rows[row] ?? null} window={now.value} />
         <Exact key={request.seq} id={id} seq={request.seq} />
-      </aside>
+      </Detail>
     </div>
   );
 }

@@ -1,5 +1,5 @@
 /** The request, entry by entry: what it is, its words as far as they are in sight, why it is there, what it weighs. */
-import { linesOf, wantLines } from "../../api/lines.ts";
+import { linesForgotten, linesOf, wantLines } from "../../api/lines.ts";
 import { VirtualList } from "../../parts/virtual-list.tsx";
 import { grouped, line } from "../../text/format.ts";
 import { lineText } from "../../text/line-text.ts";
@@ -57,6 +57,7 @@ export function EntryList({ threadId, label, entries, chosen, onChoose }: EntryL
       chosen={chosen}
       onChoose={onChoose}
       keyOf={(at) => entries[at]!.key}
+      sight={`${threadId} ${linesForgotten.value}`}
       onSight={(first, end) => {
         const seqs = entries.slice(first, end).flatMap(({ seq }) => seq ?? []);
         void wantLines(threadId, seqs);

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { useAnswer } from "../../api/answer.ts";
 import { ask } from "../../api/ask.ts";
-import type { Line } from "../../api/lines.ts";
+import { type Line, linesForgotten } from "../../api/lines.ts";
 import { ProblemNote } from "../../parts/problem.tsx";
 import { ago, grouped, visible } from "../../text/format.ts";
 
@@ -16,7 +16,7 @@ const WHOLE = 5_000_000;
 
 export function MessageDetail({ threadId, seq }: MessageDetailProps) {
   const [length, setLength] = useState(FIRST);
-  const { value, problem, reload } = useAnswer(`message ${threadId} ${seq} ${length}`, () =>
+  const { value, problem, reload } = useAnswer(`message ${threadId} ${seq} ${length} ${linesForgotten.value}`, () =>
     ask("GET /api/threads/{id}/lines", { params: { id: threadId }, query: { seqs: seq, length } }),
   );
   if (problem !== null) return <ProblemNote problem={problem} retry={reload} />;

@@ -4,6 +4,7 @@ import { useAnswer } from "../../api/answer.ts";
 import { type Answer, ask, type Outcome } from "../../api/ask.ts";
 import { isEveryThread, threads } from "../../api/threads.ts";
 import { useActions } from "../../keyboard/actions.ts";
+import { Detail } from "../../parts/detail.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { ProblemNote } from "../../parts/problem.tsx";
 import { nameOf } from "../../parts/tree.ts";
@@ -194,7 +195,7 @@ function Request({ id, window }: { readonly id: string; readonly window: WindowF
           />
         )}
       </section>
-      <aside class="card detail" aria-label="What is chosen">
+      <Detail label="What is chosen">
         {plan !== null ? (
           <Preview
             planned={plan}
@@ -206,7 +207,7 @@ function Request({ id, window }: { readonly id: string; readonly window: WindowF
         ) : (
           <EntryDetail id={id} window={window} entry={found === -1 ? null : entries[found]!} hidden={hidden} />
         )}
-      </aside>
+      </Detail>
     </div>
   );
 }
@@ -257,7 +258,7 @@ function Unreadable({
 }) {
   if (problem.status === 404)
     return (
-      <Empty title="There is no such thread">
+      <Empty of="view" title="There is no such thread">
         <p>
           “{visible(id)}” was deleted, or never was yours. The{" "}
           <a class="link" href="/threads">
@@ -273,7 +274,7 @@ function Unreadable({
 export function NoThread() {
   const [newest] = [...threads.value.values()].toSorted((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1));
   return (
-    <Empty title="Choose a thread">
+    <Empty of="view" title="Choose a thread">
       <p>
         {newest === undefined ? (
           <>

@@ -1,0 +1,110 @@
+// The threads in a real browser: as a tree, found, imported, deleted, live, and behind a key.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createKey } from "../../packages/gateway/src/access/keys.ts";
+import { inspector } from "./inspected.ts";
+import { STRANGE, talked } from "./threads.ts";
+
+const inspect = inspector();
+
+for (const [store, theme, width] of [
+  ["sqlite", "light", 1600],
+  ["postgres", "dark", 1000],
+  ["sqlite", "dark", 400],
+] as const)
+  test(`threads are a tree that follows what others do, on ${store}, ${theme}, ${width} pixels`, async (t) => {
+    await inspect(t, { store, theme, width }, async ({ page, url, sound, picture }) => {
+      await page.goto("/");
+      await page.getByText("No threads yet").waitFor();
+      await sound();
+      const at = await talked(url);
+      await page.getByRole("option", { name: "A garden" }).waitFor();
+      await at.post("/api/threads/garden/fork", { at: 2, as: "again" });
+      await page.getByRole("option", { name: "fork at #2" }).waitFor();
+      await picture("threads");
+      await page.getByRole("searchbox").fill("cardamom");
+      await page
+        .getByRole("link", { name: /cardamom/ })
+        .first()
+        .waitFor();
+      await picture("search");
+      await page.getByRole("searchbox").fill("");
+      await page.getByRole("option", { name: "fork at #2" }).click();
+      await page.getByRole("button", { name: "Delete…" }).click();
+      await page.getByRole("button", { name: "Delete for good" }).click();
+      await page.getByRole("option", { name: "fork at #2" }).waitFor({ state: "detached" });
+    });
+  });
+
+test("a file that is dropped or chosen becomes a thread, and one that is none is told of beside it", async (t) => {
+  await inspect(t, { width: 1000 }, async ({ page, expect }) => {
+    await page.goto("/threads");
+    await page.getByText("No threads yet").waitFor();
+    const input = page.locator('input[type="file"]');
+    expect(/status of (?:400|422)/);
+    await input.setInputFiles({ name: "broken.json", mimeType: "application/json", buffer: Buffer.from("{no") });
+    await page.getByRole("alert").waitFor();
+    await input.setInputFiles({ name: "My notes.jsonl", mimeType: "application/jsonl", buffer: Buffer.from(STRANGE) });
+    await page.waitForURL(/\/threads\/My-notes\/window/);
+    await page.getByRole("option", { name: /<script>/ }).waitFor();
+  });
+});
+
+test("where there are keys one is asked for once, and what it opens closes with it", async (t) => {
+  await inspect(t, { width: 1000 }, async ({ page, home, expect, sound }) => {
+    const made = await createKey(home.store.keys!, { user: "ada", role: "user", expiresAt: null }, new Date());
+    expect(/status of 401/);
+    await page.goto("/threads");
+    await sound();
+    await page.getByLabel(/twelve hours/).fill("pal_wrong");
+    await page.getByRole("button", { name: "Open" }).click();
+    await page.getByRole("alert").waitFor();
+    await page.getByLabel(/twelve hours/).fill(made.key);
+    await page.getByRole("button", { name: "Open" }).click();
+    await page.getByText("No threads yet").waitFor();
+    const stored = await page.evaluate<string>(
+      "JSON.stringify(localStorage) + JSON.stringify(sessionStorage) + document.cookie + location.href",
+    );
+    assert.doesNotMatch(stored, /pal_/);
+    await home.store.keys!.revoke(made.id, new Date().toISOString());
+    await page.goto("/memory");
+    await page.getByText("This gateway has keys").waitFor();
+  });
+});
+
+test("the keyboard reaches everything: the palette, the views by number, the list by arrows", async (t) => {
+  await inspect(t, { width: 1600 }, async ({ page, url, sound }) => {
+    await talked(url);
+    await page.goto("/threads");
+    await page.getByRole("option", { name: "A garden" }).waitFor();
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox").fill("lab");
+    await sound();
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/lab$/);
+    await page.keyboard.press("1");
+    await page.waitForURL(/\/threads$/);
+    await page.getByRole("listbox").focus();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/window/);
+    await page.keyboard.press("3");
+    await page.waitForURL(/\/timeline/);
+  });
+});
+
+test("a store that goes away while one looks is told of, and the page goes on when it is back", async (t) => {
+  await inspect(t, { width: 1000 }, async ({ page, url, expect }) => {
+    await talked(url);
+    await page.goto("/threads");
+    await page.getByRole("option", { name: "A garden" }).waitFor();
+    expect(/ERR_|Failed to load/);
+    await page.context().setOffline(true);
+    await page.getByRole("option", { name: "A garden" }).click();
+    await page.getByRole("option", { name: "A garden" }).dblclick();
+    await page.getByText("can't be reached").first().waitFor();
+    await page.context().setOffline(false);
+    await page.getByRole("button", { name: "Try again" }).first().click();
+    await page.getByRole("option").first().waitFor();
+  });
+});
