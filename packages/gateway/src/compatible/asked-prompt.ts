@@ -45,10 +45,14 @@ export async function promptNow<M extends object>(
     const passed = { messages: null, counted, as: hidesSome(counted) ? "whole" : "view", view: VERBATIM } as const;
     if (policy.mode !== "on") return passed;
     const view = await held.view();
-    if (messages !== null) return { messages, counted, as: "view", view: { ...view, hidden: true } };
+    if (messages !== null) {
+      const shown = await carried(exchange, held, { view, messages });
+      return { messages: shown, counted, as: "view", view: { ...view, hidden: true } };
+    }
     const isOurs =
       asked?.place != null || isViewSent(policy, view) || (!view.hidden && hasDropped(exchange, counted.messages));
-    return isOurs ? { messages: counted.messages, counted, as: "view", view } : passed;
+    if (!isOurs) return passed;
+    return { messages: await carried(exchange, held, { view, messages: counted.messages }), counted, as: "view", view };
   } catch (error) {
     // What the client wrote is not the whole conversation: sent alone it would be answered as one.
     if (asked?.place != null || ProblemError.isInstance(error)) throw error;
@@ -68,6 +72,21 @@ async function prepared<M extends object>(
     readonly counted: ThreadPrompt<M>;
     readonly messages: readonly M[] | null;
   };
+}
+
+/** What was added to questions goes where the vendor has a place for it. */
+async function carried<M extends object>(
+  { call, vendor, target }: Exchange<M>,
+  { thread }: Claimed<M>,
+  { view, messages }: { readonly view: ViewChanges; readonly messages: readonly M[] },
+): Promise<readonly M[]> {
+  if (vendor.carry === undefined || target.way === "converted" || !view.added) return messages;
+  const { store } = call.threads;
+  const added: string[] = [];
+  for (const seq of (await store.head(thread.id))?.evidence ?? [])
+    for await (const { record } of store.records(thread.id, { range: [seq, seq], kinds: ["evidence"] }))
+      if (record.kind === "evidence") added.push(record.text);
+  return vendor.carry(messages, added, call.headers);
 }
 
 function hidesSome<M>({ sources }: ThreadPrompt<M>): boolean {

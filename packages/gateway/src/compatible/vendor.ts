@@ -39,6 +39,8 @@ export interface Vendor<M extends object> {
   streamFailure(failure: VendorFailure): string;
   /** `original`: what it was before the request's own edits; null: it asks for none. */
   counted(tokens: number, original: number | null): unknown;
+  /** What was added to questions, in the place that the vendor has for it; absent: it stays with them. Nothing is written. */
+  carry?(messages: readonly M[], added: readonly string[], headers: Headers): readonly M[];
   /** The messages after the edits that the request itself asks for; null: none are. For counting: nothing is written. */
   edited?(exchange: Exchange<M>, messages: readonly M[]): readonly M[] | null;
   /**

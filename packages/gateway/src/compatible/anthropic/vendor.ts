@@ -5,6 +5,7 @@ import { type Checked, readItems } from "../wire/read-items.ts";
 import { messagesReader } from "./answer.ts";
 import { withMarks } from "./cache-marks.ts";
 import { editedMessages } from "./edited-prompt.ts";
+import { takesCarriers, withCarriers } from "./evidence-carrier.ts";
 import { holdMessages, leaveMessages } from "./hold.ts";
 import { isErrorCode } from "./refusals.ts";
 import { systemText } from "./system-outline.ts";
@@ -34,6 +35,7 @@ export const anthropicMessages: Vendor<AnthropicMessage> = {
     ...(original !== null && { context_management: { original_input_tokens: original } }),
   }),
   edited: editedMessages,
+  carry: (messages, added, headers) => (takesCarriers(headers) ? withCarriers(messages, added) : messages),
   hold: holdMessages,
   leave: leaveMessages,
 };
