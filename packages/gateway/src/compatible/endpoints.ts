@@ -57,7 +57,7 @@ export function compatibleEndpoints({
       return Response.json(body, { status, ...(more !== undefined && { headers: more }) });
     },
     async close() {
-      deps.responses.close();
+      await deps.responses.close();
       await open.close();
     },
   };

@@ -19,8 +19,8 @@ export interface LiveResponses {
   get(userId: string, id: string): LiveResponse | undefined;
   put(userId: string, id: string, response: LiveResponse): void;
   drop(userId: string, id: string): void;
-  /** Gives all of them up. */
-  close(): void;
+  /** Gives all of them up; what they have said is in the log then. */
+  close(): Promise<void>;
 }
 
 /** Most that are remembered after their end. */
@@ -39,8 +39,10 @@ export function liveResponses(kept = KEPT): LiveResponses {
       }
     },
     drop: (userId, id) => void responses.delete(keyOf(userId, id)),
-    close() {
-      for (const { flight, state } of responses.values()) if (state === "running") flight.abandon();
+    async close() {
+      const running = [...responses.values()].filter(({ state }) => state === "running");
+      for (const { flight } of running) flight.abandon();
+      await Promise.all(running.map(({ ended }) => ended));
       responses.clear();
     },
   };

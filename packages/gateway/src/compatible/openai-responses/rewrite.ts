@@ -34,6 +34,7 @@ async function* whole(body: AsyncIterable<Uint8Array>, rewriting: Rewriting): As
 /** Whole events at a time, as a client takes them in. */
 async function* events(body: AsyncIterable<Uint8Array>, rewriting: Rewriting): AsyncGenerator<Uint8Array> {
   const decoder = new TextDecoder();
+  const rewrite = blockRewriter(rewriting);
   let rest = "";
   for await (const piece of body) {
     rest += decoder.decode(piece, { stream: true });
@@ -42,48 +43,48 @@ async function* events(body: AsyncIterable<Uint8Array>, rewriting: Rewriting): A
     if (end === -1) continue;
     const blocks = rest.slice(0, end).split("\n\n");
     rest = rest.slice(end + 2);
-    yield Buffer.from(blocks.map((block) => `${blockOf(block, rewriting)}\n\n`).join(""));
+    yield Buffer.from(blocks.map((block) => `${rewrite(block)}\n\n`).join(""));
   }
   if (rest !== "") yield Buffer.from(rest);
 }
 
-function blockOf(block: string, rewriting: Rewriting): string {
+const BEGINNINGS: readonly unknown[] = ["response.created", "response.queued", "response.in_progress"];
+
+function blockRewriter(rewriting: Rewriting): (block: string) => string {
   const { first } = rewriting;
-  const event = fieldsIn(/^data: ?(.*)$/m.exec(block)?.[1] ?? "");
-  if (event === null) return block;
-  const { response } = event;
-  const isLifecycle = typeof response === "object" && response !== null;
-  const sequence = Number(event["sequence_number"] ?? 0);
-  if (!isLifecycle && first === null) {
-    rewriting.seen(null, sequence);
-    return block;
-  }
-  const isFirst =
-    event["type"] === "response.created" ||
-    event["type"] === "response.queued" ||
-    event["type"] === "response.in_progress";
-  const moved = {
-    ...event,
-    ...(first !== null && !isFirst && { sequence_number: sequence + 2 }),
-    ...(first !== null && typeof event["output_index"] === "number" && { output_index: event["output_index"] + 1 }),
-    ...(isLifecycle && { response: responseOf(response as Fields, rewriting) }),
+  let isAdded = first === null;
+  return (block) => {
+    const event = fieldsIn(/^data: ?(.*)$/m.exec(block)?.[1] ?? "");
+    if (event === null) return block;
+    const { type, response, output_index: place } = event;
+    const sequence = Number(event["sequence_number"] ?? 0);
+    const whole = typeof response === "object" && response !== null ? responseOf(response as Fields, rewriting) : null;
+    const isMoved = first !== null && !BEGINNINGS.includes(type);
+    rewriting.seen(whole, isMoved ? sequence + 2 : sequence);
+    if (whole === null && !isMoved) return block;
+    const own = eventText({
+      ...event,
+      ...(isMoved && { sequence_number: sequence + 2 }),
+      ...(isMoved && typeof place === "number" && { output_index: place + 1 }),
+      ...(whole !== null && { response: whole }),
+    });
+    if (isAdded || !isMoved) return own;
+    isAdded = true;
+    return `${added(first!, sequence)}\n\n${own}`;
   };
-  rewriting.seen(((moved as Fields)["response"] as Fields) ?? null, Number((moved as Fields)["sequence_number"] ?? 0));
-  const own = eventText(moved);
-  return event["type"] === "response.in_progress" && first !== null ? `${own}\n\n${added(first, sequence)}` : own;
 }
 
-/** The item of the compaction, right after the beginning. */
+/** The item of the compaction, before everything else that is said. */
 function added(item: Fields, sequence: number): string {
   const { encrypted_content: _, ...opened } = item;
   return [
     eventText({
       type: "response.output_item.added",
-      sequence_number: sequence + 1,
+      sequence_number: sequence,
       output_index: 0,
       item: { ...opened, encrypted_content: "" },
     }),
-    eventText({ type: "response.output_item.done", sequence_number: sequence + 2, output_index: 0, item }),
+    eventText({ type: "response.output_item.done", sequence_number: sequence + 1, output_index: 0, item }),
   ].join("\n\n");
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fieldSpans, spliced } from "./raw-json.ts";
+import { fieldSpans, spliced, withoutFields } from "./raw-json.ts";
 
 const ROWS = [
   '{"model":"a","messages":[{"content":"]}\\"\\\\"}],"stream":true}',
@@ -30,4 +30,14 @@ test("only what is replaced changes, byte for byte", () => {
   ]);
   assert.equal(changed.toString(), '{ "model" : "b",  "messages":["ü"] , "stream":true}');
   assert.equal(spliced(bytes, []).toString(), bytes.toString());
+});
+
+test("fields go with their commas, each as often as it stands, and the rest stays as it is spelled", () => {
+  const rows = [
+    ['{"a": 1, "b": {"a": 2}, "c":[3]}', ["a"], '{"b": {"a": 2},"c":[3]}'],
+    ['{"a": 1, "b" : "x,\\"a\\":", "a":null}', ["a"], '{"b" : "x,\\"a\\":"}'],
+    ['{ "a": 1 }', ["a", "b"], "{}"],
+    ['{ "a": 1 }', ["b"], '{ "a": 1 }'],
+  ] as const;
+  for (const [text, names, kept] of rows) assert.equal(withoutFields(Buffer.from(text), names).toString(), kept);
 });
