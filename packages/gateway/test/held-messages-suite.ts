@@ -100,6 +100,18 @@ export function heldMessagesSuite(engine: string, storeUrl: (number: number) => 
       );
     });
 
+    test("a short question in a session that has a thread is no side call where it asks to be held", async (t) => {
+      const { create, talk } = await kitOf(t);
+      const headers = { "x-session-id": "s1" };
+      await create({ messages: [user("The main conversation.")] }, headers);
+      const first = await create({ messages: [user("one")], thread: { type: "create" } }, headers);
+      const thread = { type: "continue" as const, previous_message_id: first.message.id };
+      assert.equal((await create({ messages: [user("two")], thread }, headers)).match, "extended");
+      const history = (await talk(1)).slice(0, 1);
+      const summarized = await create({ messages: history, compaction: { type: "summarize" } }, headers);
+      assert.equal(summarized.message.stop_reason, "compaction");
+    });
+
     test("tools that changed under a thread's id are refused, the same ones are taken", async (t) => {
       const { create } = await kitOf(t);
       const tools = [{ name: "sound", input_schema: { type: "object" as const, properties: {} } }];

@@ -179,7 +179,7 @@ export async function askingOf<M extends object>({
     secret,
     group: group === null ? null : keyed(secret, `group\n${group}`),
     fixed: keyed(secret, JSON.stringify(["fixed", system, tools])),
-    sideCall: isSideCall({ ...request, answers }) ? "likely" : "no",
+    sideCall: held?.sideCall ?? (isSideCall({ ...request, answers }) ? "likely" : "no"),
     named: namedThread(call.headers),
     agentName: policy.agentName,
   };

@@ -25,6 +25,8 @@ export interface HeldPlace {
 export interface Held {
   /** Null: the messages say where it goes on. */
   readonly place: HeldPlace | null;
+  /** It is kept, however short it is; absent: a title or a probe is not. */
+  readonly sideCall?: "no";
   /** Fields of the body that only concern what is held. */
   readonly withheld: readonly string[];
   /** More tokens than this are compacted before the provider is asked; null: as configured. */

@@ -54,6 +54,7 @@ export async function holdMessages(exchange: Messages): Promise<Messages> {
   const withheld = WITHHELD.filter((name) => body[name] != null && (isServed || name === "thread"));
   const serving: Held = {
     place,
+    sideCall: "no",
     withheld,
     threshold: null,
     lasts: "while-heard",
