@@ -16,7 +16,8 @@ function session(turns: number): string {
 }
 
 for (const [theme, width] of [
-  ["light", 1600],
+  ["light", 1000],
+  ["dark", 1600],
   ["dark", 400],
 ] as const)
   test(`a transcript is played, with the table and plots of the lab's page, ${theme}, ${width} pixels`, async (t) => {

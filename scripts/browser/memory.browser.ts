@@ -6,30 +6,38 @@ import { inspector } from "./inspected.ts";
 
 const inspect = inspector();
 
-test("facts are added, corrected, found, forgotten and taken back; each change is listed", async (t) => {
-  await inspect(t, {}, async ({ page, picture, sound }) => {
-    await page.goto("/memory");
-    await page.getByText("Nothing is remembered yet").waitFor();
-    await sound();
-    await page.keyboard.press("a");
-    await page.getByRole("textbox", { name: "The fact" }).fill("Prefers short answers");
-    await page.getByRole("button", { name: "Save" }).click();
-    await page.getByRole("listitem").filter({ hasText: "Prefers short answers" }).first().waitFor();
-    await page.getByRole("button", { name: "Edit Prefers short answers" }).click();
-    await page.getByRole("textbox", { name: "The fact" }).fill("Prefers very short answers");
-    await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("written by hand").waitFor();
-    await page.getByRole("searchbox", { name: "Find a fact" }).fill("elephant");
-    await page.getByText("No fact has all of these words.").waitFor();
-    await page.getByRole("searchbox", { name: "Find a fact" }).fill("");
-    await picture("memory");
-    await page.getByRole("button", { name: "Forget Prefers very short answers" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Forget" }).click();
-    await page.getByText("Nothing is remembered yet").waitFor();
-    await page.getByRole("button", { name: "Undo c3.1" }).click();
-    await page.getByRole("button", { name: "Forget Prefers very short answers" }).waitFor();
+for (const [store, theme, width] of [
+  ["sqlite", "dark", 1600],
+  ["postgres", "light", 1000],
+] as const)
+  test(`facts are added, corrected, found, forgotten and taken back; each change is listed, on ${store}, ${theme}, ${width} pixels`, async (t) => {
+    await inspect(
+      t,
+      { store, theme, width, config: `memory: { storage_class: ${store} }\n` },
+      async ({ page, picture, sound }) => {
+        await page.goto("/memory");
+        await page.getByText("Nothing is remembered yet").waitFor();
+        await sound();
+        await page.keyboard.press("a");
+        await page.getByRole("textbox", { name: "The fact" }).fill("Prefers short answers");
+        await page.getByRole("button", { name: "Save" }).click();
+        await page.getByRole("listitem").filter({ hasText: "Prefers short answers" }).first().waitFor();
+        await page.getByRole("button", { name: "Edit Prefers short answers" }).click();
+        await page.getByRole("textbox", { name: "The fact" }).fill("Prefers very short answers");
+        await page.getByRole("button", { name: "Save" }).click();
+        await page.getByText("written by hand").waitFor();
+        await page.getByRole("searchbox", { name: "Find a fact" }).fill("elephant");
+        await page.getByText("No fact has all of these words.").waitFor();
+        await page.getByRole("searchbox", { name: "Find a fact" }).fill("");
+        await picture("memory");
+        await page.getByRole("button", { name: "Forget Prefers very short answers" }).click();
+        await page.getByRole("dialog").getByRole("button", { name: "Forget" }).click();
+        await page.getByText("Nothing is remembered yet").waitFor();
+        await page.getByRole("button", { name: "Undo c3.1" }).click();
+        await page.getByRole("button", { name: "Forget Prefers very short answers" }).waitFor();
+      },
+    );
   });
-});
 
 test("sections are rewritten; the document is exported, imported again, and what is no document is refused beside its button", async (t) => {
   await inspect(t, { theme: "dark", width: 400 }, async ({ page, picture }) => {
