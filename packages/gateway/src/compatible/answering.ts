@@ -17,6 +17,7 @@ import { shownSummary } from "./threads/summary.ts";
 import { type AnswerReader, paramIn, type ReadAnswer, type VendorFailure } from "./vendor.ts";
 import { createFlight, type Flight } from "./wire/flight.ts";
 import { keepAlive } from "./wire/keep-alive.ts";
+import { shareUnheard } from "./wire/shared-flight.ts";
 import { type UpstreamAnswer, UpstreamError } from "./wire/upstream.ts";
 
 export async function answerThrough<M extends object>(
@@ -31,6 +32,9 @@ export async function answerThrough<M extends object>(
     named = held === null ? null : await held.begin({ ...(await begunOf(exchange, engaged)), flight });
     if (named?.client !== "later") flight.attach(call.client);
     deps.flights.set(flightKey, flight);
+    const { shared } = call.threads.store;
+    if (shared !== undefined && named === null)
+      shareUnheard(flight, call.client.left, { runs: shared.runs, key: flightKey, threadId: engaged.thread.id });
     await askUntilItFits(exchange, { ...engaged, named }, flight);
   } catch (error) {
     if (named === null) flight.attach(call.client);

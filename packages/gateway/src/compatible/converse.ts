@@ -27,6 +27,7 @@ import { claimMatch } from "./threads/claim.ts";
 import { findMatch } from "./threads/find.ts";
 import type { Vendor } from "./vendor.ts";
 import { fieldSpans } from "./wire/raw-json.ts";
+import { joinElsewhere } from "./wire/shared-flight.ts";
 
 export async function converse<M extends object>(
   call: CompatibleCall,
@@ -55,6 +56,7 @@ export async function converseWith<M extends object>(read: Exchange<M>): Promise
   const exchange = { ...read, hash: flightKey };
   const flying = deps.flights.get(flightKey);
   if (flying !== undefined && isRetry(call.headers) && !flying.isHeard()) return flying.attach(asJoined(call.client));
+  if (flying === undefined && isRetry(call.headers) && (await joinedElsewhere(call, flightKey))) return;
   const engaged = await engage(exchange).catch(orUnstored);
   if (engaged === null && exchange.held?.unread != null) throw exchange.held.unread;
   if (engaged === null && exchange.held?.place != null)
@@ -156,6 +158,14 @@ function flightOf<M extends object>({ call, reading }: Exchange<M>): string {
 
 function isRetry(headers: Headers): boolean {
   return Number(headers.get("x-stainless-retry-count") ?? 0) > 0 || headers.has("idempotency-key");
+}
+
+/** A retry may reach another instance than the one whose answer is still under way. */
+async function joinedElsewhere({ client, threads }: CompatibleCall, key: string): Promise<boolean> {
+  const { shared } = threads.store;
+  if (shared === undefined) return false;
+  const joined = await joinElsewhere(asJoined(client), { runs: shared.runs, key }).catch(() => "none" as const);
+  return joined === "joined";
 }
 
 function asJoined(client: CompatibleCall["client"]): CompatibleCall["client"] {

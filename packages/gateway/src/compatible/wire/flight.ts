@@ -14,6 +14,8 @@ export interface Flight {
   end(how: "ended" | "broken"): void;
   /** Also gets what came before. */
   attach(client: Client): void;
+  /** The same for one that doesn't count as hearing it. */
+  watch(client: Client): void;
   isHeard(): boolean;
 }
 
@@ -24,6 +26,8 @@ const GRACE_MS = 5_000;
 export function createFlight(graceMs: number | "forever" = GRACE_MS): Flight {
   const abandoned = new AbortController();
   const clients = new Set<Client>();
+  const watchers = new Set<Client>();
+  const all = (): Client[] => [...clients, ...watchers];
   const pieces: Uint8Array[] = [];
   let begun: readonly [number, Readonly<Record<string, string | string[]>>] | null = null;
   let state: "open" | "ended" | "broken" = "open";
@@ -34,6 +38,11 @@ export function createFlight(graceMs: number | "forever" = GRACE_MS): Flight {
     timer = setTimeout(() => abandoned.abort(), graceMs);
     timer.unref();
   };
+  const catchUp = (client: Client): void => {
+    if (begun !== null) client.head(...begun);
+    for (const bytes of pieces) void client.write(bytes);
+    finish(client);
+  };
   const finish = (client: Client): void => {
     if (state === "ended") client.end();
     if (state === "broken") client.breakOff();
@@ -43,25 +52,27 @@ export function createFlight(graceMs: number | "forever" = GRACE_MS): Flight {
     abandon: () => abandoned.abort(),
     head(status, headers) {
       begun = [status, headers];
-      for (const client of clients) client.head(status, headers);
+      for (const client of all()) client.head(status, headers);
     },
     hasHead: () => begun !== null,
     async write(bytes) {
       pieces.push(bytes);
-      for (const client of clients) await client.write(bytes);
+      for (const client of all()) await client.write(bytes);
     },
     end(how) {
       state = how;
-      for (const client of clients) finish(client);
+      for (const client of all()) finish(client);
     },
     attach(client) {
       if (timer !== null) clearTimeout(timer);
       clients.add(client);
       client.left.addEventListener("abort", () => leave(client), { once: true });
       if (client.left.aborted) leave(client);
-      if (begun !== null) client.head(...begun);
-      for (const bytes of pieces) void client.write(bytes);
-      finish(client);
+      catchUp(client);
+    },
+    watch(client) {
+      watchers.add(client);
+      catchUp(client);
     },
     isHeard: () => clients.size > 0,
   };
