@@ -64,3 +64,27 @@ test("sections are rewritten; the document is exported, imported again, and what
     await picture("memory-sections");
   });
 });
+
+test("what the last request was lent from memory is shown, with the turns that a learned fact comes from", async (t) => {
+  const config = "memory: { debounce_seconds: 0 }\n";
+  await inspect(t, { config, width: 1000 }, async ({ page, url, picture }) => {
+    const ask = (thread: string, prompt: string) =>
+      fetch(`${url}/api/threads/${thread}/runs`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ prompt }),
+      });
+    await ask("one", "My name is Ada and I live in Bergen.");
+    await page.goto("/memory");
+    const fact = page.locator(".fact").filter({ hasText: "Bergen" });
+    await fact.getByRole("link", { name: "one #" }).waitFor();
+    await ask("two", "Where do I live?");
+    await page.getByText(/Beside its question #\d+/).click();
+    await page
+      .locator(".memory-side .prose")
+      .getByText(/Bergen/)
+      .first()
+      .waitFor();
+    await picture("memory-lent");
+  });
+});

@@ -1,9 +1,12 @@
 /** What the newest request was lent from memory: the facts and turns that stood beside its question. */
+import { useComputed } from "@preact/signals";
 import { useAnswer } from "../../api/answer.ts";
 import { ask, type Outcome } from "../../api/ask.ts";
+import { threads } from "../../api/threads.ts";
 import { Prose } from "../../parts/prose.tsx";
 import { addressOf } from "../../router/place.ts";
 import { grouped } from "../../text/format.ts";
+import type { ThreadRow } from "../../text/thread-row.ts";
 
 interface Loan {
   readonly thread: string;
@@ -14,7 +17,11 @@ interface Loan {
 }
 
 export function Lent() {
-  const loan = useAnswer("lent", newestLoan);
+  const newest = useComputed(() => {
+    const rows = [...threads.value.values()].filter(({ kind }) => kind === "main");
+    return rows.reduce<ThreadRow | null>((a, b) => (a === null || b.updatedAt > a.updatedAt ? b : a), null);
+  }).value;
+  const loan = useAnswer(`lent ${newest?.id} ${newest?.updatedAt}`, () => loanOf(newest));
   const { value } = loan;
   return (
     <section aria-labelledby="lent-title">
@@ -43,11 +50,8 @@ export function Lent() {
   );
 }
 
-async function newestLoan(): Promise<Outcome<Loan | null>> {
-  const list = await ask("GET /api/threads", { query: { limit: 1, kind: "main" } });
-  if (list.kind === "failed") return list;
-  const [newest] = list.value.threads;
-  if (newest === undefined) return { kind: "ok", value: null };
+async function loanOf(newest: ThreadRow | null): Promise<Outcome<Loan | null>> {
+  if (newest === null) return { kind: "ok", value: null };
   const params = { id: newest.id };
   const [transcript, context] = await Promise.all([
     ask("GET /api/threads/{id}/transcript", { params, query: { limit: 100 } }),
