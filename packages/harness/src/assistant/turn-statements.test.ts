@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { Client } from "pg";
 import { type Heard, heardBySqlite, listenToPostgres, transactionsOf } from "../../test/stores/heard-statements.ts";
 import { openStore } from "../stores/open.ts";
 import type { Store } from "../stores/store.ts";
@@ -32,7 +33,22 @@ test("statements, transactions and round trips of one turn in PostgreSQL", async
     { statements: 7, transactions: 7, roundTrips: 7 },
     heard.statements.join("\n"),
   );
+  const client = new Client({ connectionString: server.url() });
+  await client.connect();
+  const written = async () => {
+    const { rows } = await client.query("SELECT pg_current_wal_insert_lsn() - '0/0' AS bytes");
+    return Number(rows[0].bytes);
+  };
+  const before = await written();
+  for (let count = 0; count < 10; count += 1) await turn();
+  const bytes = ((await written()) - before) / 10;
+  await client.end();
+  t.diagnostic(`${Math.round(bytes)} bytes of write-ahead log for a turn of four messages`);
+  assert.ok(bytes < MOST_WAL, `${bytes} bytes`);
 });
+
+/** Of a turn with a call and its result; a page that is written for the first time since a checkpoint is in it whole. */
+const MOST_WAL = 12_288;
 
 const summaryOf = (heard: Heard) => ({ statements: heard.statements.length, transactions: transactionsOf(heard) });
 

@@ -128,6 +128,32 @@ test("since programs of two versions may share a database, a step only adds", ()
   );
 });
 
+test("every table's key begins with its thread or its user, so that it can be cut by them; the few that don't are small", async () => {
+  const store = await openPostgres(inSchema("keyed"));
+  await store.close();
+  const rows = (await sql(`SELECT c.relname AS table, a.attname AS first
+    FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+    JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = i.indkey[0]
+    WHERE n.nspname = 'keyed' AND i.indisprimary ORDER BY 1`)) as { table: string; first: string }[];
+  const tables = (await sql("SELECT tablename FROM pg_tables WHERE schemaname = 'keyed'")) as { tablename: string }[];
+  const others = rows.filter(({ first }) => !["owner", "num", "thread"].includes(first));
+  assert.deepEqual(
+    others.map(({ table, first }) => `${table} by ${first}`),
+    [
+      // By a key's name, which is one user's.
+      "account_running by account",
+      "accounts by account",
+      "instances by id",
+      "keys by id",
+      "stated_windows by endpoint",
+    ],
+  );
+  assert.deepEqual(
+    tables.map(({ tablename }) => tablename).filter((name) => !rows.some(({ table }) => table === name)),
+    ["schema_version"],
+  );
+});
+
 test("a wrong password is a clear refusal that never shows the password", async () => {
   await sql("CREATE ROLE guarded LOGIN PASSWORD 'right'");
   const rules = "local all guarded scram-sha-256\nlocal all all trust\n";
