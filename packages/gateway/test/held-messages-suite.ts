@@ -63,8 +63,9 @@ export function heldMessagesSuite(engine: string, storeUrl: (number: number) => 
       });
 
     test("going on twice from one answer is a fork, also at once; both futures stay", async (t) => {
-      const { create, said } = await kitOf(t);
-      const first = await create({ messages: [user("one")], thread: { type: "create" } });
+      const { create, said, served } = await kitOf(t);
+      const system = ["Be brief.", "Be kind."].map((text) => ({ type: "text" as const, text }));
+      const first = await create({ system, messages: [user("one")], thread: { type: "create" } });
       const thread = { type: "continue" as const, previous_message_id: first.message.id };
       const [two, other] = await Promise.all(
         ["two", "other"].map((text) => create({ messages: [user(text)], thread })),
@@ -77,6 +78,7 @@ export function heldMessagesSuite(engine: string, storeUrl: (number: number) => 
         thread: { type: "continue", previous_message_id: third.message.id },
       });
       assert.deepEqual([on.thread, (await said(on.thread)).length], [third.thread, 6]);
+      assert.deepEqual(served.provider.requests.at(-1)!.body!["system"], system, "in the blocks that it came in");
     });
 
     test("a second user's id, an edited one and one of a deleted thread are not found, and the log is unharmed", async (t) => {

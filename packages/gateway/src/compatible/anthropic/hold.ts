@@ -60,7 +60,7 @@ export async function holdMessages(exchange: Messages): Promise<Messages> {
     lasts: "while-heard",
     instead: null,
     unread: asked.summarize === null ? null : refused("compaction_unavailable"),
-    begin: (begun) => namedMessage(held, { asked, secret, begun, toolChanges, outline }),
+    begin: (begun) => namedMessage(held, { asked, secret, begun, toolChanges, outline, from: place?.threadId ?? null }),
   };
   return { ...held, held: serving };
 }

@@ -27,10 +27,12 @@ interface Naming {
   readonly begun: Begun;
   readonly toolChanges: readonly unknown[];
   readonly outline: SystemOutline;
+  /** The thread that it goes on with; null: the messages say which. */
+  readonly from: string | null;
 }
 
 export async function namedMessage(exchange: Messages, naming: Naming): Promise<NamedAnswer> {
-  const { asked, secret, begun, toolChanges, outline } = naming;
+  const { asked, secret, begun, toolChanges, outline, from } = naming;
   const { call, request } = exchange;
   const { ids, store } = call.threads;
   const header = await store.header(begun.threadId);
@@ -85,7 +87,8 @@ export async function namedMessage(exchange: Messages, naming: Naming): Promise<
       if (!isThread && first === null && asked.edits === null) return answer;
       return rewritten(answer, { id: isThread ? id : null, first, edits: applied() });
     },
-    receipt: () => (outline === null ? null : { type: OUTLINE_EVENT, outline }),
+    // A thread that goes on has it from its beginning; a fork begins anew.
+    receipt: () => (outline === null || begun.threadId === from ? null : { type: OUTLINE_EVENT, outline }),
     end() {},
   };
 }
