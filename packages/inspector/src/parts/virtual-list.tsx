@@ -13,6 +13,8 @@ interface VirtualListProps {
   readonly chosen: number;
   readonly onChoose: (row: number) => void;
   readonly onOpen?: (row: number) => void;
+  /** Chosen by hand, not by key. */
+  readonly onPoint?: () => void;
   readonly keyOf?: (row: number) => string;
   readonly row: (row: number) => ComponentChildren;
   /** Told which rows are in sight, to load what they show. */
@@ -74,7 +76,10 @@ export function VirtualList(props: VirtualListProps) {
               aria-posinset={at + 1}
               aria-setsize={count}
               style={{ top: `${at * rowHeight}px`, height: `${rowHeight}px` }}
-              onClick={() => onChoose(at)}
+              onClick={() => {
+                onChoose(at);
+                props.onPoint?.();
+              }}
               onDblClick={() => onOpen?.(at)}
             >
               {row(at)}

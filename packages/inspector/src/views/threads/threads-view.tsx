@@ -84,6 +84,11 @@ export function ThreadsView() {
             }}
           />
         </label>
+        {thread !== undefined && (
+          <a class="button hot open" href={addressOf("window", thread.id)}>
+            Open
+          </a>
+        )}
         <button type="button" class="button" disabled={thread === undefined} onClick={() => setAsking(true)}>
           Delete…
         </button>

@@ -29,9 +29,8 @@ export function Moment({ id, timeline: { requests }, models, index, isMoving }: 
   const [chosen, setChosen] = useState<string | null>(null);
   const at = isMoving ? null : request.seq - 1;
   const now = useAnswer(`window ${id} ${at}`, () => windowAt(id, at));
-  const earlier = useAnswer(`window ${id} ${before?.seq}`, () =>
-    windowAt(id, isMoving || before === null ? null : before.seq - 1),
-  );
+  const past = isMoving || before === null ? null : before.seq - 1;
+  const earlier = useAnswer(`window ${id} ${past}`, () => windowAt(id, past));
   useActions(
     [{ name: `Fork before answer #${request.seq}`, key: "f", run: () => void fork(id, request.seq - 1) }],
     `${id} ${request.seq}`,

@@ -56,6 +56,7 @@ export function EntryList({ threadId, label, entries, chosen, onChoose }: EntryL
       rowHeight={ROW}
       chosen={chosen}
       onChoose={onChoose}
+      onPoint={showDetail}
       keyOf={(at) => entries[at]!.key}
       sight={`${threadId} ${linesForgotten.value}`}
       onSight={(first, end) => {
@@ -81,6 +82,12 @@ export function EntryList({ threadId, label, entries, chosen, onChoose }: EntryL
       }}
     />
   );
+}
+
+/** Where it stands below the list, whoever taps an entry wants to see it. */
+function showDetail(): void {
+  if (!matchMedia("(max-width: 1000px)").matches) return;
+  requestAnimationFrame(() => document.querySelector(".detail")?.scrollIntoView({ block: "start" }));
 }
 
 const SIGNS = { gone: "− ", new: "+ " } as const;

@@ -1,9 +1,8 @@
 /** A summary item by item, and beside each item the turns it comes from, word for word. */
-import { useEffect, useState } from "preact/hooks";
-import { linesOf, wantLines } from "../../api/lines.ts";
+import { useState } from "preact/hooks";
 import { ago, grouped, visible } from "../../text/format.ts";
 import { summarySections } from "../../text/summary-items.ts";
-import { Said } from "./message-detail.tsx";
+import { MessageDetail } from "./message-detail.tsx";
 import { Originals } from "./originals.tsx";
 
 export interface CompactionFacts {
@@ -86,20 +85,11 @@ export function howOf({ rung, reason }: Pick<CompactionFacts, "rung" | "reason">
 }
 
 function Sources({ threadId, seqs }: { readonly threadId: string; readonly seqs: readonly number[] }) {
-  useEffect(() => void wantLines(threadId, seqs), [threadId, seqs.join()]);
-  const lines = linesOf(threadId);
   return (
     <section class="sources-open" aria-label="Where that comes from">
-      {seqs.map((seq) => {
-        const line = lines.get(seq);
-        return line === undefined ? (
-          <p key={seq} class="dim">
-            #{seq}…
-          </p>
-        ) : (
-          <Said key={seq} line={line} />
-        );
-      })}
+      {seqs.map((seq) => (
+        <MessageDetail key={seq} threadId={threadId} seq={seq} />
+      ))}
     </section>
   );
 }
