@@ -54,9 +54,9 @@ export function VirtualList(props: VirtualListProps) {
       onScroll={(event) => setSeen({ top: event.currentTarget.scrollTop, height: event.currentTarget.clientHeight })}
       onKeyDown={(event) => {
         const page = Math.max(1, Math.floor(seen.height / rowHeight) - 1);
-        const next = rowAfter(event.key, Math.max(0, chosen), { count, page });
+        const next = rowAfter(event.key, chosen, { count, page });
         if (event.key === "Enter" && chosen >= 0) onOpen?.(chosen);
-        else if (next !== null) choose(chosen < 0 ? 0 : next);
+        else if (next !== null) choose(next);
         else return;
         event.preventDefault();
       }}

@@ -1,5 +1,5 @@
 /** One request of the past: what it cost, what stood in it and why, what changed since the one before, and the way back. */
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { useAnswer } from "../../api/answer.ts";
 import { ask, type Outcome } from "../../api/ask.ts";
 import { useActions } from "../../keyboard/actions.ts";
@@ -35,7 +35,10 @@ export function Moment({ id, timeline: { requests }, models, index, isMoving }: 
     [{ name: `Fork before answer #${request.seq}`, key: "f", run: () => void fork(id, request.seq - 1) }],
     `${id} ${request.seq}`,
   );
-  const rows = now.value === null ? [] : changesOf(earlier.value, now.value);
+  const rows = useMemo(
+    () => (now.value === null ? [] : changesOf(earlier.value, now.value)),
+    [now.value, earlier.value],
+  );
   const row = rows.findIndex(({ key }) => key === chosen);
   const prices = pricesFor(models, request.model);
   return (

@@ -1,7 +1,7 @@
 /** The request, entry by entry: what it is, its words as far as they are in sight, why it is there, what it weighs. */
 import { linesForgotten, linesOf, wantLines } from "../../api/lines.ts";
 import { VirtualList } from "../../parts/virtual-list.tsx";
-import { grouped, line } from "../../text/format.ts";
+import { grouped } from "../../text/format.ts";
 import { lineText } from "../../text/line-text.ts";
 import type { EntryFacts } from "../../text/why.ts";
 import { whyOf } from "../../text/why.ts";
@@ -32,7 +32,7 @@ export function shownEntry(entry: EntryFacts, hidden: number, summary: string): 
     tokens,
     why: label,
     tone,
-    text: seq !== null ? null : source === "summary" ? line(summary) : "Understood.",
+    text: seq !== null ? null : source === "summary" ? summary : "Understood.",
   };
 }
 

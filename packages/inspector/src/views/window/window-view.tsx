@@ -1,5 +1,5 @@
 /** What fills a thread's window and why, what the last compaction changed, and how to take it back. */
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { useAnswer } from "../../api/answer.ts";
 import { type Answer, ask, type Outcome } from "../../api/ask.ts";
 import { isEveryThread, threads } from "../../api/threads.ts";
@@ -11,7 +11,7 @@ import { nameOf } from "../../parts/tree.ts";
 import { WindowBar } from "../../parts/window-bar.tsx";
 import { place, select } from "../../router/navigate.ts";
 import { addressOf } from "../../router/place.ts";
-import { ago, grouped, percent, visible } from "../../text/format.ts";
+import { ago, grouped, line, percent, visible } from "../../text/format.ts";
 import { closePreview, compact, planned, preview, redo, told, underWay, undo } from "./acts.ts";
 import { CompactDialog } from "./compact-dialog.tsx";
 import { EntryDetail } from "./entry-detail.tsx";
@@ -164,7 +164,8 @@ function Bars({ id, window }: { readonly id: string; readonly window: WindowFact
 
 function Request({ id, window }: { readonly id: string; readonly window: WindowFacts }) {
   const plan = planned.value;
-  const entries = withPlan(rowsOf(window), plan);
+  const rows = useMemo(() => rowsOf(window), [window]);
+  const entries = plan === null ? rows : withPlan(rows, plan);
   const wanted = place.value.query["seq"];
   const found = entries.findIndex(({ key }) => key === wanted);
   const hidden =
@@ -213,9 +214,9 @@ function Request({ id, window }: { readonly id: string; readonly window: WindowF
 }
 
 /** What a compaction that is looked at would hide. */
-function withPlan(rows: readonly ShownEntry[], plan: Planned | null): readonly ShownEntry[] {
-  const [, last = 0] = (plan?.hidden ?? []) as readonly number[];
-  const standing = new Set((plan?.standing ?? []) as readonly number[]);
+function withPlan(rows: readonly ShownEntry[], plan: Planned): readonly ShownEntry[] {
+  const [, last = 0] = (plan.hidden ?? []) as readonly number[];
+  const standing = new Set((plan.standing ?? []) as readonly number[]);
   return rows.map((row) =>
     row.seq !== null && row.seq <= last && !standing.has(row.seq) ? { ...row, change: "gone" } : row,
   );
@@ -232,7 +233,8 @@ export function rowsOf(window: WindowFacts): readonly ShownEntry[] {
     why: "sent with every request",
     tone: "plain" as const,
   })).filter(({ tokens }) => tokens > 0);
-  const shown = entries.map((entry) => shownEntry(entry, compaction?.hiddenThrough ?? 0, compaction?.text ?? ""));
+  const summary = line(compaction?.text ?? "");
+  const shown = entries.map((entry) => shownEntry(entry, compaction?.hiddenThrough ?? 0, summary));
   return [...fixed, ...shown];
 }
 
