@@ -1,6 +1,6 @@
 // The lab, through the real binary.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { desk } from "../test/binary.ts";
@@ -54,4 +54,39 @@ test("a file that holds no JSON is named without a promise to play the rest of i
   assert.equal(code, 1);
   assert.match(stderr, /notes\.md: not valid JSON/);
   assert.ok(!/other lines|: :/.test(stderr), stderr);
+});
+
+test("--mine says what each session in a folder cost and would have cost, what was lost, and masks secrets when asked", async (t) => {
+  const at = desk(t);
+  const folder = join(at.home, "..", `sessions-${process.pid}`);
+  mkdirSync(folder, { recursive: true });
+  const usage = { input_tokens: 1_000_000, output_tokens: 0 };
+  const rows = Array.from({ length: 60 }, (_, index) => {
+    const type = index % 2 === 0 ? "user" : "assistant";
+    const more = type === "assistant" ? { id: `m${index}`, model: "claude-sonnet-4-5", usage } : {};
+    const message = { role: type, content: `${index}: words about src/file-${index % 7}.ts`, ...more };
+    const parentUuid = index === 0 ? null : `u${index - 1}`;
+    return { uuid: `u${index}`, parentUuid, sessionId: "s", type, message };
+  });
+  const title = { type: "custom-title", customTitle: `my key is sk-ant-${"a1b2".repeat(8)}` };
+  const mark = { type: "system", subtype: "compact_boundary", uuid: "b", parentUuid: null, logicalParentUuid: "u39" };
+  const file = [...rows.slice(0, 40), mark, ...rows.slice(40), title].map((row) => JSON.stringify(row)).join("\n");
+  writeFileSync(join(folder, "s.jsonl"), file);
+  const page = join(folder, "mine.html");
+  const { code, document } = await at.json("lab", "--mine", folder, "--mask", "--html", page);
+  assert.equal(code, 0);
+  const [session] = document["sessions"] as Record<string, unknown>[];
+  assert.deepEqual([session?.["spent"], session?.["calls"], session?.["compactions"]], [90, 30, 1]);
+  assert.equal(session?.["name"], "my key is [redacted token]");
+  const policies = session?.["policies"] as Record<string, unknown>[];
+  assert.deepEqual(
+    policies.slice(0, 3).map(({ name }) => name),
+    ["as it was", "ours", "none"],
+  );
+  for (const key of ["cost", "used", "known", "recalled", "lost"])
+    assert.equal(typeof policies[0]?.[key], "number", key);
+  const html = readFileSync(page, "utf8");
+  assert.match(html, /My sessions/);
+  assert.doesNotMatch(html, /sk-ant/);
+  assert.equal((await at.run("lab")).code, 2);
 });

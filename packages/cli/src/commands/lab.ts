@@ -14,18 +14,26 @@ import {
   type Transcript,
 } from "palimpsest/lab";
 import type { Context, Run } from "../command/command.ts";
-import { Failure } from "../command/failure.ts";
+import { Failure, UsageError } from "../command/failure.ts";
 import { grouped } from "../terminal/grouped.ts";
+import { playMine } from "./lab-mine.ts";
 
 interface Options {
   readonly policy?: readonly string[];
   readonly window?: number;
   readonly limit?: number;
   readonly html?: string;
+  readonly mine?: boolean;
+  readonly mask?: boolean;
 }
 
 export const run: Run<Options> = async ({ positionals, options }, context) => {
   const { window = 200_000, limit: hits = RECALL_HITS, policy: files = [], html } = options;
+  if (options.mine === true) {
+    const about = { date: new Date(), command: commandLine(), versions: versions() };
+    return playMine(positionals, { window, hits, html, mask: options.mask === true, about }, context);
+  }
+  if (positionals.length === 0) throw new UsageError("Which file? Name one, or pass --mine for your own sessions.");
   const problems: string[] = [];
   const transcripts = (await Promise.all(positionals.map((path) => readFile(path, problems)))).flat();
   const policies = [...builtInPolicies(window), ...files.flatMap((path) => readPolicy(path, window, problems))];

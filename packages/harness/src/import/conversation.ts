@@ -8,6 +8,10 @@ export interface ImportedConversation {
   readonly messages: readonly ImportedMessage[];
   /** Of a branch: how many of its messages are another conversation's too. */
   readonly shared?: number;
+  /** Compactions of the program that wrote the file: after how many messages, and what it showed instead. */
+  readonly marks?: readonly { readonly after: number; readonly summary: string }[];
+  /** What the program says of it, such as the directory it was about. */
+  readonly source?: { readonly program: string; readonly session: string; readonly project?: string };
   /** What was sent beside the messages, where the file says so. */
   readonly request: { readonly system?: unknown; readonly tools?: unknown } | null;
   /** What stands as `questions` beside the messages: read by the lab, not imported. */

@@ -50,6 +50,7 @@ const STEP = 4 * 1024 * 1024;
 interface Open {
   readonly thread: OpenedThread;
   readonly messages: ImportedMessage[];
+  readonly marks: { readonly after: number; readonly summary: string }[];
   title: string | undefined;
 }
 
@@ -61,11 +62,21 @@ function collector() {
       omitted.add(piece);
       if (piece.kind === "thread") {
         const shared = piece.fork === undefined ? [] : threads.get(piece.fork.of)!.messages.slice(0, piece.fork.after);
-        threads.set(piece.key, { thread: piece, messages: [...shared], title: piece.title });
+        threads.set(piece.key, { thread: piece, messages: [...shared], marks: [], title: piece.title });
       } else if ("key" in piece) {
         const { messages, ...open } = threads.get(piece.key)!;
         if (piece.kind === "message") messages.push(piece.message);
-        else if (piece.kind === "title") threads.set(piece.key, { ...open, messages, title: piece.title });
+        else if (piece.kind === "mark") {
+          const { summary } = piece.event;
+          const last = open.marks.at(-1);
+          const text = typeof summary === "string" ? summary : "";
+          // A program may say in one line that it compacts, and in the next what it shows instead.
+          if (last?.after === messages.length) open.marks.pop();
+          open.marks.push({
+            after: messages.length,
+            summary: text === "" && last?.after === messages.length ? last.summary : text,
+          });
+        } else if (piece.kind === "title") threads.set(piece.key, { ...open, messages, title: piece.title });
         else if (piece.kind === "usage" && messages.length > 0) {
           const { usage, model } = piece;
           messages.push({ ...messages.pop()!, usage, ...(model !== null && { model }) });
@@ -74,10 +85,18 @@ function collector() {
     }
   };
   const conversations = () =>
-    [...threads.values()].map(({ thread, messages, title }): ImportedConversation => {
-      const { place, request, questions, fork } = thread;
-      const branch = fork === undefined ? {} : { shared: fork.after };
-      return { place, messages, request, questions, ...(title !== undefined && { title }), ...branch };
+    [...threads.values()].map(({ thread, messages, marks, title }): ImportedConversation => {
+      const { place, request, questions, fork, source } = thread;
+      return {
+        place,
+        messages,
+        request,
+        questions,
+        ...(title !== undefined && { title }),
+        ...(fork !== undefined && { shared: fork.after }),
+        ...(marks.length > 0 && { marks }),
+        ...(source !== undefined && { source }),
+      };
     });
   return { add, omitted, conversations };
 }

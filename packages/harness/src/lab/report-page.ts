@@ -88,7 +88,7 @@ function made({ transcripts, window }: LabReport, about: PageAbout | undefined):
 
 const MOST_NAMES = 12;
 
-const STYLE = `
+export const STYLE = `
 :root { color-scheme: light dark; --ink: #1d1f24; --paper: #fcfcfa; --faint: #d9d9d4; --ours: #c2410c; --dot: #64748b;
   --fixed: #94a3b8; --summary: #c2410c; --user: #0f766e; --assistant: #4f6bb8; --tool: #b8a24f; --window: #b91c1c; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e7e7e2; --paper: #17181b; --faint: #3a3b40; --ours: #fb923c; --dot: #94a3b8;

@@ -51,6 +51,8 @@ class Session implements PieceReader {
   readonly #spots = new Map<string, Spot>();
   readonly #agents = new Map<string, Line>();
   #main: Line | null = null;
+  /** A title that comes before anything is said. */
+  #title: string | null = null;
   /** Where a line goes that names no parent that is known. */
   #current: Line | null = null;
   #forks = 0;
@@ -90,6 +92,7 @@ class Session implements PieceReader {
     const title = titleIn(value);
     const what = title === null ? leftIn(value) : null;
     if (title !== null && this.#main !== null) yield { kind: "title", key: this.#main.key, title };
+    else if (title !== null) this.#title = title;
     if (what !== null) yield { kind: "left", place: "", what };
     yield { kind: "skipped" };
   }
@@ -102,7 +105,8 @@ class Session implements PieceReader {
       this.#main = newLine(agent ?? "session");
       this.#current = this.#main;
       const { key } = this.#main;
-      yield { kind: "thread", key, place: "", request: null, questions: [], source: sourceOf(value) };
+      const about = { source: sourceOf(value), ...(this.#title !== null && { title: this.#title }) };
+      yield { kind: "thread", key, place: "", request: null, questions: [], ...about };
       return this.#main;
     }
     if (agent !== null && agent !== this.#main.key) return yield* this.#agentLine(agent, this.#main.key);

@@ -63,6 +63,7 @@ const result = (id: string, content: string) => [{ type: "tool_result", tool_use
 
 test("Claude Code: calls made together are one way, an edited question is a fork, each answer is reported once", () => {
   const { format, threads, opened } = piecesOf(
+    { type: "summary", summary: "Two files", leafUuid: "a6" },
     { type: "file-history-snapshot", messageId: "x", snapshot: {} },
     asks("u1", null, "read both"),
     answers("a1", "u1", "m1", text("Reading."), 2),
@@ -75,7 +76,6 @@ test("Claude Code: calls made together are one way, an edited question is a fork
     answers("a5", "u2", "m3", text("Written."), 8),
     asks("u2b", "a4", "now draw"),
     answers("a6", "u2b", "m4", text("Drawn."), 9),
-    { type: "summary", summary: "Two files", leafUuid: "a6" },
   );
   assert.equal(format, "claude-code");
   assert.deepEqual([...threads.keys()], ["session", "session fork 1"]);
@@ -95,6 +95,7 @@ test("Claude Code: calls made together are one way, an edited question is a fork
   const fork = threads.get("session fork 1")!;
   assert.deepEqual([fork.from, fork.said, fork.usage], [{ of: "session", after: 7 }, ["now draw", "Drawn."], [9]]);
   assert.deepEqual(opened[0]!.source, { program: "claude-code", session: "s1", project: "/work/bridge" });
+  assert.equal(opened[0]!.title, "Two files");
 });
 
 test("Claude Code: side chains are sub-agents, compactions are marks, and what says something else is named", () => {
