@@ -32,7 +32,9 @@ export function MemoryView() {
   useEffect(() => {
     // Memory learns while one looks.
     const timer = setInterval(() => {
-      if (!document.hidden) memory.reload();
+      if (document.hidden) return;
+      memory.reload();
+      history.reload();
     }, 10_000);
     return () => clearInterval(timer);
   }, []);
