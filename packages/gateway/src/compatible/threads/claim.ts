@@ -38,7 +38,8 @@ export async function claimMatch<M extends object>(
       const { thread: id, known, instead } = match;
       const held = await claiming.claim(id);
       if (held === "missing") return null;
-      const version = (await claiming.deps.store.head(id))?.version ?? 0;
+      const head = held === "busy" ? await claiming.deps.store.head(id) : await held.head();
+      const version = head?.version ?? 0;
       if (held === "busy") return claimFork(id, instead ?? { at: version, known: 0 }, claiming);
       if (instead === null || instead.version === version)
         return { outcome: "extended", id, known, held: held as Claimed<M> };

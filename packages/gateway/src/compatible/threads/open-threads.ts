@@ -3,10 +3,10 @@
  * is, so that no other can come between, on any instance. What is known of a thread stays in memory for the next request;
  * the log says whether it still holds.
  */
-import { parseHeader } from "@palimpsest/core/log";
+import { type Head, parseHeader } from "@palimpsest/core/log";
 import type { Shape } from "@palimpsest/core/message";
 import { type OpenThread, type OpenThreadOptions, openThread } from "palimpsest/session";
-import type { Lease, NewJob, NewMatch, Store } from "palimpsest/stores";
+import type { AppendBatch, AppendResult, Lease, NewJob, NewMatch, Store } from "palimpsest/stores";
 import type { ThreadDeps, Writer } from "palimpsest/threads";
 import type { ViewChanges } from "../policy.ts";
 
@@ -30,6 +30,8 @@ export interface Claimed<M> {
   mark(id: string, mark: Mark): void;
   /** For what else is written under the request's lease. */
   writer(deps: ThreadDeps): Writer;
+  /** Where the log stands: nobody else can move it while it is held. */
+  head(): Promise<Head | undefined>;
   /** Whether the log's messages are still shown as they were said. */
   view(): Promise<ViewChanges>;
   /** The first time counts. */
@@ -42,13 +44,20 @@ interface Mark {
   readonly jobs: (seq: number) => readonly NewJob[];
 }
 
-interface Entry {
-  lease: Lease | null;
-  readonly marks: Map<string, Mark>;
+interface Entry extends Held {
   readonly session: OpenThread<object>;
-  /** How far the log was searched for erased words, and whether there are any. */
-  searched: number;
+  /** The store as it is under the lease. */
+  readonly store: Store;
   erased: boolean;
+}
+
+interface Held {
+  lease: Lease | null;
+  /** As it was read or written under this lease; null: it has to be read. */
+  head: Head | null;
+  readonly marks: Map<string, Mark>;
+  /** How far the log was searched for erased words. */
+  searched: number;
 }
 
 /** Most that are kept in memory. */
@@ -78,6 +87,7 @@ export function openThreads(ids: () => string): OpenThreads {
         const key = JSON.stringify([store.userId, threadId, label]);
         const entry = entries.get(key) ?? (await openEntry(threadId, lease, given));
         entry.lease = lease;
+        entry.head = null;
         keep(key, entry);
         return claimed<M>(entry, { store, lease, thread: threadId });
       } catch (error) {
@@ -94,18 +104,30 @@ export function openThreads(ids: () => string): OpenThreads {
 
 async function openEntry<M extends object>(id: string, lease: Lease, options: ClaimOptions<M>): Promise<Entry> {
   const { label: _, store, ...given } = options;
-  const held: { lease: Lease | null; marks: Entry["marks"] } = { lease, marks: new Map() };
-  const opened = await openThread<M>({ ...given, id, store: heldStore(store, held) });
+  const held: Held = { lease, head: null, marks: new Map(), searched: 0 };
+  const own = heldStore(store, held);
+  const opened = await openThread<M>({ ...given, id, store: own });
   if (opened.kind !== "open") throw new Error(`thread ${id} can't be opened: ${opened.kind}`);
   // Sessions of all shapes are kept in one place; whoever claims one again names the same shape by its label.
   const session = opened.thread as unknown as OpenThread<object>;
-  return Object.assign(held, { session, searched: 0, erased: false });
+  return Object.assign(held, { session, store: own, erased: false });
 }
 
 /** The session writes under the request's lease, and what it appends carries what the conversation is known by. */
-function heldStore(store: Store, held: Pick<Entry, "lease" | "marks">): Store {
+function heldStore(store: Store, held: Held): Store {
   const own: Store = {
     ...store,
+    async head(threadId) {
+      if (held.lease?.threadId !== threadId) return store.head(threadId);
+      const { lease } = held;
+      const head = held.head ?? (await store.head(threadId));
+      if (held.lease === lease) held.head ??= head ?? null;
+      return head;
+    },
+    redact(request) {
+      held.head = null;
+      return store.redact(request);
+    },
     forUser: (user) => (user === store.userId ? own : store.forUser(user)),
     acquireLease: async (thread, owner, ttlMs) =>
       held.lease === null ? store.acquireLease(thread, owner, ttlMs) : { kind: "acquired", lease: held.lease },
@@ -128,10 +150,18 @@ function heldStore(store: Store, held: Pick<Entry, "lease" | "marks">): Store {
         marked.length === 0 ? { ...batch, flush: "later" } : { ...batch, matches, jobs },
       );
       if (result.kind === "appended" && marked.length > 0) held.marks.clear();
+      moved(held, batch, result.kind);
       return result;
     },
   };
   return own;
+}
+
+/** After an append: what is known of the log without reading it. */
+function moved(held: Held, { expect, head, lease, records }: AppendBatch, result: AppendResult["kind"]): void {
+  held.head = result === "appended" && held.lease?.epoch === lease.epoch ? head : null;
+  const erases = records.some(({ kind, header }) => kind === "event" && header.includes("redacted"));
+  if (result === "appended" && held.searched === expect && !erases) held.searched = head.version;
 }
 
 function claimed<M extends object>(
@@ -143,9 +173,10 @@ function claimed<M extends object>(
   return {
     thread: entry.session as unknown as OpenThread<M>,
     mark: (id, mark) => void entry.marks.set(id, mark),
-    writer: (deps) => ({ ...deps, store, lease, runId: null }),
+    writer: (deps) => ({ ...deps, store: entry.store, lease, runId: null }),
+    head: () => entry.store.head(thread),
     async view() {
-      const head = await store.head(thread);
+      const head = await entry.store.head(thread);
       if (head === undefined) return { hidden: true, erased: true, added: true };
       if (!entry.erased) entry.erased = await hasErased(store, thread, [entry.searched + 1, head.version]);
       entry.searched = head.version;
@@ -156,6 +187,7 @@ function claimed<M extends object>(
       if (entry.lease !== lease) return;
       clearInterval(beat);
       entry.lease = null;
+      entry.head = null;
       entry.marks.clear();
       await store.releaseLease(lease).catch(() => {});
     },
