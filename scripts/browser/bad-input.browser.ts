@@ -39,7 +39,7 @@ for (const [theme, width] of [
       await imported(url, "strange", lines([...STRANGE, image, "Seen."]));
       await page.goto("/threads/strange/chat");
       await page.getByText("Seen.").waitFor();
-      await page.getByText("<img src=x onerror=").first().waitFor();
+      await page.locator(".said-user").getByText("<img src=x onerror=").first().waitFor();
       await page.getByText(/A picture/).waitFor();
       await page.getByText("zero ␀ escape ␛[31m bell ␇ turned").waitFor();
       assert.doesNotMatch(await page.title(), /broken in/);
