@@ -36,14 +36,17 @@ export async function holdMessages(exchange: Messages): Promise<Messages> {
   const read = readAsked(isServed ? body : { thread: body["thread"] });
   if (read.kind === "problem") throw new ProblemError(400, "invalid", read.message);
   const { asked } = read;
+  const isPlain = Object.values(asked).every((one) => one === null);
+  // A long history is not gone through for a block that its bytes don't name.
+  if (isPlain && !exchange.bytes.includes('"compaction"')) return exchange;
   const all = [...(request.leading as readonly AnthropicMessage[]), ...request.messages];
   const found = findBlock(all);
   if (found.kind === "problem") throw refused(found.code);
-  if (found.kind === "none" && Object.values(asked).every((one) => one === null)) return exchange;
+  if (isPlain && found.kind === "none") return exchange;
   assertTogether(asked, found);
   const secret = Buffer.from(await deps.secret());
   const place = await placeOf(exchange, { asked, found, secret });
-  if (place === null && asked.thread?.type === "continue") return passed(exchange);
+  if (place === null && asked.thread?.type === "continue") throw refused("thread_not_found");
   const held = await withRequest(exchange, { asked, found, place, all });
   if (asked.summarize !== null) assertSummarizable(held.request.messages, asked.thread === null ? null : place);
   const before = found.kind === "block" ? listIn(found.block["tool_changes"]) : [];
@@ -86,13 +89,6 @@ function assertSummarizable(messages: readonly AnthropicMessage[], thread: HeldP
   const last = said.at(-1);
   const open = last === undefined ? thread!.state.calls : last.role === "assistant" ? anthropicShape.calls(last) : [];
   if (open.length > 0) throw refused("compaction_incomplete_turn");
-}
-
-/** Ids that only the vendor knows go to it where it is asked natively; to us they are nobody's. */
-function passed(exchange: Messages): Messages {
-  const { policy, target } = exchange;
-  if (policy.compaction === "native" && target.way === "raw") return exchange;
-  throw refused("thread_not_found");
 }
 
 interface Finding {

@@ -122,3 +122,24 @@ test("the memory tool works in the runner, through a thread", async (t) => {
   assert.deepEqual(last.content, [{ type: "text", text: "Noted." }]);
   assert.match(await memory.view({ path: "/memories/depth.md" }), /1\tseven fathoms/);
 });
+
+test("one compactor: ours carries the vendor's parameters out, native and off leave them to it, and no one does both", async (t) => {
+  const served = await beforeProvider(t, { respond: () => "ok" });
+  const { beta } = clientOf(served);
+  const edits = [{ type: "clear_thinking_20251015" as const }];
+  for (const [compaction, reaches] of [
+    ["ours", []],
+    ["native", ["context_management", "thread"]],
+    ["off", ["context_management"]],
+  ] as const) {
+    const headers = { "x-palimpsest-compaction": compaction };
+    const thread = { type: "create" as const };
+    const messages = [user(compaction) as never];
+    const params = { model: "claude", max_tokens: 10, messages, thread, context_management: { edits } };
+    const answer = await beta.messages.create(params, { headers });
+    const { body } = served.provider.requests.at(-1)!;
+    const named = ["context_management", "thread"].filter((name) => name in body!);
+    assert.deepEqual(named, reaches, compaction);
+    assert.equal(answer.context_management != null, compaction === "ours");
+  }
+});
