@@ -68,8 +68,8 @@ test("sections are rewritten; the document is exported, imported again, and what
 test("what the last request was lent from memory is shown, with the turns that a learned fact comes from", async (t) => {
   const config = "memory: { debounce_seconds: 0 }\n";
   await inspect(t, { config, width: 1000 }, async ({ page, url, picture }) => {
-    const ask = (thread: string, prompt: string) =>
-      fetch(`${url}/api/threads/${thread}/runs`, {
+    const ask = (threadId: string, prompt: string) =>
+      fetch(`${url}/api/threads/${threadId}/runs`, {
         method: "POST",
         headers: { "content-type": "application/json" },
         body: JSON.stringify({ prompt }),

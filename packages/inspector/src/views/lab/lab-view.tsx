@@ -32,14 +32,14 @@ export function LabView() {
   const chooser = useRef<HTMLInputElement>(null);
   const change = (id: number, change: Partial<Play>) =>
     setPlays((all) => all.map((one) => (one.id === id ? { ...one, ...change } : one)));
-  const play = async (name: string, text: string, thread: string | null) => {
+  const play = async (name: string, text: string, threadId: string | null) => {
     const id = next.current++;
     const leaving = new AbortController();
     const stop = () => leaving.abort();
     setPlays((all) => [{ id, name, done: 0, policy: "", outcome: null, stop }, ...all]);
     setShown(id);
     const onProgress = (done: number, policy: string) => change(id, { done, policy });
-    change(id, { outcome: await playLab({ text, thread, window }, { signal: leaving.signal, onProgress }) });
+    change(id, { outcome: await playLab({ text, thread: threadId, window }, { signal: leaving.signal, onProgress }) });
   };
   const drop = async (files: FileList | null | undefined) => {
     for (const file of [...(files ?? [])]) void play(file.name, await file.text(), null);
