@@ -16,10 +16,11 @@ test(`a thread of ${COUNT} messages is opened, scrolled through and searched`, a
       (index) =>
         `message ${index}: the tide turns at ${index % 24}:${index % 60}, and the wall is ${index} stones long`,
     );
+    page.setDefaultTimeout(120_000);
     await page.addInitScript(WATCH);
-    await page.goto("/threads/long/window", { timeout: 120_000 });
+    await page.goto("/threads/long/window");
     const list = page.getByRole("listbox", { name: "Entries of the request" });
-    await list.waitFor({ timeout: 120_000 });
+    await list.waitFor();
     await list.getByRole("option", { name: /message 0:/ }).waitFor();
     t.diagnostic(`open: ${await told(page)}`);
     await list.focus();
@@ -33,8 +34,8 @@ test(`a thread of ${COUNT} messages is opened, scrolled through and searched`, a
     }
     t.diagnostic(`scroll: ${await told(page)}`);
     assert.ok((await list.getByRole("option").count()) < 120, "only what is in sight is drawn");
-    await page.goto(`/threads?find=stones`, { timeout: 120_000 });
-    await page.getByRole("list", { name: "Hits" }).waitFor({ timeout: 120_000 });
+    await page.goto(`/threads?find=stones`);
+    await page.getByRole("list", { name: "Hits" }).waitFor();
     t.diagnostic(`search: ${await told(page)}`);
   });
 });

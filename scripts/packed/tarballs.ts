@@ -203,6 +203,16 @@ test("the command works at once, with nothing installed beside it", async () => 
   const program = `import { createGateway } from "@palimpsest/gateway"; console.log(typeof createGateway);`;
   const served = await run(process.execPath, ["--input-type=module", "--eval", program], project);
   assert.equal(served.stdout, "function\n");
+  const page = readdirSync(join(project, "node_modules", "@palimpsest", "gateway", "dist", "page"), {
+    recursive: true,
+  });
+  assert.deepEqual(page.map((name) => /\.\w+$/.exec(String(name))?.[0] ?? "").toSorted(), [
+    "",
+    ".css",
+    ".html",
+    ".js",
+    ".svg",
+  ]);
   assert.deepEqual(
     installed(project).filter(({ license }) => /GPL/i.test(license)),
     [],

@@ -23,10 +23,14 @@ export async function run(file: string, args: readonly string[], cwd: string): P
 export async function packAll(root: string, into: string): Promise<ReadonlyMap<string, string>> {
   mkdirSync(into, { recursive: true });
   const { stdout } = await run("npm", ["pack", "--workspaces", "--json", "--pack-destination", into], root);
+  // What is private goes into another package's tarball, if anywhere.
+  const isPrivate = (name: string) => name === "@palimpsest/inspector";
   const packed: unknown = JSON.parse(stdout.slice(stdout.search(/^[[{]/m)));
   // An array up to npm 11, an object by name from npm 12 on.
   const entries = Object.values(packed as Record<string, { name: string; filename: string }>);
-  return new Map(entries.map(({ name, filename }) => [name, join(into, filename)]));
+  return new Map(
+    entries.filter(({ name }) => !isPrivate(name)).map(({ name, filename }) => [name, join(into, filename)]),
+  );
 }
 
 /** A new project with these packages (names with versions, or tarballs) and the examples. */

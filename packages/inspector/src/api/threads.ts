@@ -3,6 +3,7 @@
  * browser asks for the stream again when it breaks; until then the page says that the gateway is out of reach.
  */
 import { signal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
 import type { ThreadRow } from "../text/thread-row.ts";
 import { type Answer, access, ask, type Outcome, type Problem } from "./ask.ts";
 
@@ -38,6 +39,16 @@ export function followThreads(): void {
 export function stopFollowing(): void {
   stream?.close();
   stream = null;
+}
+
+/** Acts when somebody has written to the thread since it was first seen here. */
+export function useThreadChange(threadId: string, act: () => void): void {
+  const at = threads.value.get(threadId)?.updatedAt;
+  const known = useRef(at);
+  useEffect(() => {
+    if (known.current !== undefined && at !== undefined && at !== known.current) act();
+    known.current = at ?? known.current;
+  }, [at]);
 }
 
 interface Change {

@@ -2,7 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { useAnswer } from "../../api/answer.ts";
 import { type Answer, ask } from "../../api/ask.ts";
-import { threads } from "../../api/threads.ts";
+import { threads, useThreadChange } from "../../api/threads.ts";
 import { useActions } from "../../keyboard/actions.ts";
 import { Empty } from "../../parts/empty.tsx";
 import { ProblemNote } from "../../parts/problem.tsx";
@@ -27,10 +27,7 @@ export function TimelineView() {
 function ThreadTimeline({ id }: { readonly id: string }) {
   const held = useAnswer(`timeline ${id}`, () => ask("GET /api/threads/{id}/timeline", { params: { id } }));
   const models = useAnswer("models", () => ask("GET /api/models"));
-  const changedAt = threads.value.get(id)?.updatedAt;
-  useEffect(() => {
-    if (held.value !== null) held.reload();
-  }, [changedAt]);
+  useThreadChange(id, held.reload);
   if (held.value === null && held.problem !== null) return <ProblemNote problem={held.problem} retry={held.reload} />;
   if (held.value === null)
     return (

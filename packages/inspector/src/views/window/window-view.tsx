@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { useAnswer } from "../../api/answer.ts";
 import { type Answer, ask, type Outcome } from "../../api/ask.ts";
-import { isEveryThread, threads } from "../../api/threads.ts";
+import { isEveryThread, threads, useThreadChange } from "../../api/threads.ts";
 import { useActions } from "../../keyboard/actions.ts";
 import { Detail } from "../../parts/detail.tsx";
 import { Empty } from "../../parts/empty.tsx";
@@ -29,10 +29,7 @@ export function WindowView() {
 
 function ThreadWindow({ id }: { readonly id: string }) {
   const held = useAnswer(`window ${id}`, () => ask("GET /api/threads/{id}/window", { params: { id } }));
-  const changedAt = threads.value.get(id)?.updatedAt;
-  useEffect(() => {
-    if (held.value !== null) held.reload();
-  }, [changedAt]);
+  useThreadChange(id, held.reload);
   useEffect(() => {
     if (underWay.value === null && told.value !== null) held.reload();
   }, [underWay.value]);
