@@ -39,7 +39,7 @@ export const STEPS: readonly Step[] = [
   { id: "search", bench: "search", options: ["--messages", "10000", "--rounds", "100"] },
   { id: "queue", bench: "queue", options: ["--rounds", "200"] },
   { id: "count", bench: "count" },
-  { id: "gateway-proxy", bench: "gateway-proxy", options: ["--rounds", "60"] },
+  { id: "gateway-proxy", bench: "gateway-proxy", options: ["--rounds", "25"] },
   { id: "summarize", bench: "summarize", options: ["--tokens", "5000000", "--window", "8000"] },
   { id: "startup", bench: "startup" },
 ];
