@@ -51,7 +51,7 @@ export const commands: readonly Command[] = [
   }),
   command({
     name: "import",
-    summary: "Read a file of messages, an app's export or a folder of sessions into new threads",
+    summary: "Read a file of messages, an app's export, a folder or a zip archive of sessions into new threads",
     examples: [
       "import session.jsonl --thread old-session",
       "import - --thread piped < session.jsonl",

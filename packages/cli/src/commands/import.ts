@@ -9,6 +9,7 @@ import {
   type Problem,
 } from "palimpsest/import";
 import { importDocument } from "palimpsest/internal/documents";
+import { isZip } from "palimpsest/internal/import";
 import type { Context, Printing, Remote, Run } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
 import { threadPath } from "../command/server.ts";
@@ -31,7 +32,7 @@ export const run: Run<Options> = async ({ positionals, options }, context) => {
   if (thread === undefined) throw new UsageError("--thread is missing. Usage: palimpsest import FILE|DIR --thread T");
   requireThreadId(thread);
   const { title } = await context.located.settings();
-  const isFolder = !isPiped && (await stat(path).catch(() => null))?.isDirectory() === true;
+  const isFolder = !isPiped && ((await stat(path).catch(() => null))?.isDirectory() === true || (await isZip(path)));
   const bytes = isPiped ? await readStdin(context.signal) : null;
   const outcome = await withHome(
     context,

@@ -64,7 +64,11 @@ export async function importFile(deps: ThreadDeps, path: string, options: Import
   return importSource(deps, source, options);
 }
 
-async function importSource(deps: ThreadDeps, source: ByteSource, options: ImportOptions): Promise<ImportOutcome> {
+export async function importSource(
+  deps: ThreadDeps,
+  source: ByteSource,
+  options: ImportOptions,
+): Promise<ImportOutcome> {
   const id = checkThreadId(options.threadId);
   if (id.kind === "invalid") return { kind: "bad-thread-id", problem: id.problem };
   const progress = progressOf(source.size, options);

@@ -1,11 +1,20 @@
 /**
- * Imports a folder of sessions: every JSON file in it and below, each into threads of its own, named after the file. One file
+ * Imports a folder or a zip archive of sessions: every JSON file in it and below, each into threads of its own, named after the file. One file
  * that can't be read doesn't keep the others out, and what an earlier run has imported is left as it is.
  */
 import { readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
+import { errorText } from "@palimpsest/core/internal/text";
 import type { ThreadDeps } from "../threads/writer.ts";
-import { type ImportOptions, type ImportOutcome, importFile } from "./import-file.ts";
+import type { ByteSource } from "./byte-source.ts";
+import {
+  type ImportOptions,
+  type ImportOutcome,
+  type ImportProgress,
+  importFile,
+  importSource,
+} from "./import-file.ts";
+import { isZip, zipEntries } from "./zip.ts";
 
 export interface FolderOutcome {
   readonly kind: "folder";
@@ -20,27 +29,64 @@ export interface FileOutcome {
 
 export async function importFolder(deps: ThreadDeps, path: string, options: ImportOptions): Promise<FolderOutcome> {
   const files: FileOutcome[] = [];
-  const sessions = await sessionFiles(path);
-  for (const [index, file] of sessions.entries()) {
+  const sessions = (await isZip(path)) ? await archivedFiles(path) : await sessionFiles(path);
+  for (const [index, { file, source }] of sessions.entries()) {
     options.signal?.throwIfAborted();
-    const threadId = `${options.threadId}-${threadName(file)}`;
-    const outcome = await importFile(deps, join(path, file), {
+    const own = {
       ...options,
-      threadId,
-      onProgress: ({ phase, done }) => options.onProgress?.({ phase, done: (index + done) / sessions.length }),
-    });
+      threadId: `${options.threadId}-${threadName(file)}`,
+      onProgress: ({ phase, done }: ImportProgress) =>
+        options.onProgress?.({ phase, done: (index + done) / sessions.length }),
+    };
+    const outcome = typeof source === "string" ? unreadable(source) : await imported(deps, source, own, path, file);
     files.push({ file, outcome });
   }
   return { kind: "folder", files };
 }
 
-async function sessionFiles(path: string): Promise<readonly string[]> {
+interface SessionFile {
+  /** Its path in the folder or the archive. */
+  readonly file: string;
+  /** Where its bytes are; null: on the disk. A text says why they can't be had. */
+  readonly source: ByteSource | string | null;
+}
+
+const unreadable = (problem: string): ImportOutcome => ({ kind: "unreadable", problem });
+
+async function imported(
+  deps: ThreadDeps,
+  source: ByteSource | null,
+  options: ImportOptions,
+  path: string,
+  file: string,
+): Promise<ImportOutcome> {
+  if (source === null) return importFile(deps, join(path, file), options);
+  try {
+    return await importSource(deps, source, options);
+  } catch (error) {
+    options.signal?.throwIfAborted();
+    return unreadable(`${file} can't be unpacked: ${errorText(error)}`);
+  }
+}
+
+async function sessionFiles(path: string): Promise<readonly SessionFile[]> {
   const entries = await readdir(path, { recursive: true, withFileTypes: true });
   return entries
-    .filter((entry) => entry.isFile() && /\.jsonl?$/i.test(entry.name))
+    .filter((entry) => entry.isFile() && SESSION.test(entry.name))
     .map((entry) => relative(path, join(entry.parentPath, entry.name)))
-    .sort();
+    .sort()
+    .map((file) => ({ file, source: null }));
 }
+
+async function archivedFiles(path: string): Promise<readonly SessionFile[]> {
+  const entries = await zipEntries(path);
+  if (typeof entries === "string") return [{ file: path, source: entries }];
+  return entries
+    .filter(({ name }) => SESSION.test(name) && !name.startsWith("__MACOSX/"))
+    .map((entry) => ({ file: entry.name, source: entry.problem ?? entry }));
+}
+
+const SESSION = /\.jsonl?$/i;
 
 /** The path without its ending, in letters that a thread id may have; a long one keeps its end, which tells files apart. */
 function threadName(file: string): string {
