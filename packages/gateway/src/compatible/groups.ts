@@ -25,11 +25,11 @@ export function groupOf(headers: Headers, body: Fields): string | null {
 }
 
 /** As Claude Code writes it: today as JSON, earlier at the end of a name. */
-function sessionIn(user: string): string | null {
-  const named = /_session_(.+)$/s.exec(user)?.[1];
-  if (named !== undefined || !user.startsWith("{")) return named ?? null;
+function sessionIn(written: string): string | null {
+  const named = /_session_(.+)$/s.exec(written)?.[1];
+  if (named !== undefined || !written.startsWith("{")) return named ?? null;
   try {
-    const { session_id: session } = JSON.parse(user) as Fields;
+    const { session_id: session } = JSON.parse(written) as Fields;
     return typeof session === "string" && session !== "" ? session : null;
   } catch {
     return null;

@@ -16,12 +16,11 @@ export function addMemoryFiles(server: McpServer, { directory, userId }: Home): 
       annotations: { destructiveHint: true, openWorldHint: false },
     },
     async (command) => {
-      try {
-        return told(await runMemoryCommand(files, command as MemoryCommand));
-      } catch (error) {
-        if (error instanceof ToolFailure) return failed(`Error: ${error.message}`);
+      const answer = await runMemoryCommand(files, command as MemoryCommand).catch((error: unknown) => {
+        if (error instanceof ToolFailure) return error;
         throw error;
-      }
+      });
+      return typeof answer === "string" ? told(answer) : failed(`Error: ${answer.message}`);
     },
   );
 }

@@ -13,8 +13,8 @@ type Asking = Record<string, unknown>;
 async function two(t: TestContext) {
   const served = await beforeProvider(t, { respond: ({ index }) => `answer ${index}` });
   const keys = served.home.store.keys!;
-  const keyOf = async (user: string) =>
-    (await createKey(keys, { user, role: "user", expiresAt: null }, new Date())).key;
+  const keyOf = async (userId: string) =>
+    (await createKey(keys, { user: userId, role: "user", expiresAt: null }, new Date())).key;
   const [ada, bob] = [openaiAt(served.url, await keyOf("ada")), openaiAt(served.url, await keyOf("bob"))];
   const response = await ada.responses.create({ model: "gpt", input: "mine" });
   const conversation = await ada.conversations.create({ items: [{ role: "user", content: "mine too" }] });
