@@ -112,7 +112,10 @@ export const commands: readonly Command[] = [
     access: "read",
     examples: ["replay notes", "replay notes --raw > notes.jsonl"],
     positionals: ["T"],
-    options: { raw: flag("the stored messages byte for byte, one a line") },
+    options: {
+      raw: flag("the stored messages byte for byte, one a line"),
+      mask: flag("show no secrets that stand in them"),
+    },
     load: () => import("./commands/replay.ts"),
   }),
   command({
@@ -125,6 +128,7 @@ export const commands: readonly Command[] = [
     options: {
       as: text("FORMAT", "markdown, html or jsonl, which import reads (default: by --out, else markdown)"),
       out: text("FILE", "write a new file instead of printing"),
+      mask: flag("show no secrets that stand in them"),
     },
     load: () => import("./commands/export.ts"),
   }),

@@ -51,3 +51,25 @@ test("a kill of the writer or of the follower loses nothing and doubles nothing"
   const { messages } = await killSync(desk(t), 4);
   assert.ok(messages > 0);
 });
+
+test("secrets in a transcript are masked in what is shown when that is asked for, and stay in the log", async (t) => {
+  const at = desk(t);
+  const secret = `sk-ant-${"a1b2".repeat(8)}`;
+  await at.run(
+    "import",
+    at.file("chat.json", JSON.stringify([{ role: "user", content: `my key is ${secret}` }])),
+    "--thread",
+    "a",
+  );
+  for (const command of [
+    ["replay", "a"],
+    ["export", "a"],
+    ["export", "a", "--as", "html"],
+  ]) {
+    assert.match((await at.run(...command)).stdout, new RegExp(secret));
+    const { stdout } = await at.run(...command, "--mask");
+    assert.match(stdout, /my key is \[redacted token\]/);
+    assert.doesNotMatch(stdout, new RegExp(secret));
+  }
+  assert.equal((await at.run("replay", "a", "--raw", "--mask")).code, 2);
+});

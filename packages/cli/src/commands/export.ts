@@ -3,14 +3,24 @@ import { EXPORT_FORMATS, type ExportFormat, exportThread } from "palimpsest/expo
 import type { Run } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
 import { withThread } from "../home/home.ts";
+import { masked } from "../terminal/masked.ts";
 
-export const run: Run<{ readonly as?: string; readonly out?: string }> = async ({ positionals, options }, context) => {
+interface Options {
+  readonly as?: string;
+  readonly out?: string;
+  readonly mask?: boolean;
+}
+
+export const run: Run<Options> = async ({ positionals, options }, context) => {
   const threadId = positionals[0]!;
   const { output, signal } = context;
   const { out } = options;
   const format = formatOf(options.as, out);
+  if (options.mask === true && format === "jsonl")
+    throw new UsageError("--mask is for people: JSON lines hold the messages as they are. Export Markdown or a page.");
   await withThread(context, threadId, async ({ store }) => {
-    const pieces = exportThread(store, threadId, format);
+    const whole = exportThread(store, threadId, format);
+    const pieces = options.mask === true ? masked(whole) : whole;
     if (out === undefined) return output.stream(pieces, { signal, as: format === "jsonl" ? "exact" : "text" });
     await writeNew(out, pieces, signal);
     output.note(`Wrote ${out}.`);

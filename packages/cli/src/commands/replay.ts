@@ -3,22 +3,35 @@ import { type Dialect, type Shape, shapeOf } from "@palimpsest/core/message";
 import { replayDocument } from "palimpsest/internal/documents";
 import { replay, type ThreadDeps } from "palimpsest/threads";
 import type { Remote, Run } from "../command/command.ts";
+import { UsageError } from "../command/failure.ts";
 import { textPieces, threadPath } from "../command/server.ts";
 import { withThread } from "../home/home.ts";
+import { masked } from "../terminal/masked.ts";
 import { writeMessage } from "../terminal/message-text.ts";
 
-export const run: Run<{ readonly raw?: boolean }> = async ({ positionals, options }, context) => {
+interface Options {
+  readonly raw?: boolean;
+  readonly mask?: boolean;
+}
+
+export const run: Run<Options> = async ({ positionals, options }, context) => {
   const threadId = positionals[0]!;
   const as = options.raw ? "exact" : context.format;
+  if (options.mask === true && as !== "text")
+    throw new UsageError("--mask is for people: the messages of --raw and --json stay as they are.");
   const write = { exact: raw, json: replayDocument, text }[as];
   const { output, signal } = context;
-  await withThread(context, threadId, (deps) => output.stream(write(deps, threadId), { signal, as }));
+  await withThread(context, threadId, (deps) => {
+    const pieces = write(deps, threadId);
+    return output.stream(options.mask === true ? masked(pieces) : pieces, { signal, as });
+  });
   return 0;
 };
 
 /** Where the prompt shows a summary isn't marked: a route gives what was said. */
-export const remote: Remote<{ readonly raw?: boolean }> = async ({ positionals, options }, context) => {
+export const remote: Remote<Options> = async ({ positionals, options }, context) => {
   const { format, output, signal, server } = context;
+  if (options.mask === true) throw new UsageError("--mask works on this machine's threads, not with --server.");
   const path = threadPath(positionals[0]!, "/messages");
   if (format === "json" || options.raw) {
     const response = await server.open(path, { query: options.raw ? { as: "jsonl" } : {} });
