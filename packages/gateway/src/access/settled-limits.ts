@@ -31,7 +31,7 @@ export function keepSettled(limits: Limits, shared: SharedLimits, instance: stri
   };
 }
 
-export async function settleOnce(
+async function settleOnce(
   limits: Limits,
   shared: Pick<SharedLimits, "settle">,
   { instance, gateways }: { readonly instance: string; readonly gateways: number },

@@ -50,7 +50,7 @@ export interface Sweeping {
 }
 
 /** Now and once an hour. One that fails is told and tried again with the next. */
-export function keepSweeping(sweep: () => Promise<unknown>, onError: (error: unknown) => void): Sweeping {
+function keepSweeping(sweep: () => Promise<unknown>, onError: (error: unknown) => void): Sweeping {
   let current = Promise.resolve();
   const next = () => {
     current = current.then(async () => {
