@@ -41,6 +41,16 @@ test("so many requests at once; one that has ended makes room, once", () => {
   assert.deepEqual([take().kind, take().kind], ["taken", "limited"]);
 });
 
+test("without limits nobody waits, also when the clock is set back", () => {
+  let now = 1_000_000_000;
+  const limits = createLimits({ requestsPerMinute: null, tokensPerMinute: null, running: null }, () => now);
+  for (const jump of [0, -86_400_000, 1, -1_000]) {
+    now += jump;
+    assert.equal(limits.take("k").kind, "taken");
+    limits.spend("k", 1_000_000);
+  }
+});
+
 test("without limits there are none", () => {
   const { kinds } = counted({ requestsPerMinute: null, tokensPerMinute: null, running: null });
   assert.deepEqual(new Set(kinds(1000)), new Set(["taken"]));

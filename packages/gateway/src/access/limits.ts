@@ -74,7 +74,7 @@ class KeyLimits implements Limits {
     const wait = account.until + this.#others * account.unsettled + this.#pace - MINUTE_MS - now;
     if (wait > 0) return limited("requests", wait);
     const tokenWait = account.tokensUntil + this.#others * account.unsettledTokens - MINUTE_MS - now;
-    if (tokenWait > 0) return limited("tokens", tokenWait);
+    if (this.#tokenPace > 0 && tokenWait > 0) return limited("tokens", tokenWait);
     if (running !== null && account.running + account.elsewhere >= running) return limited("running", 1000);
     account.until += this.#pace;
     account.unsettled += this.#pace;

@@ -26,7 +26,7 @@ export async function answerThrough<M extends object>(
   flightKey: string,
 ): Promise<void> {
   const { call, deps, held } = exchange;
-  const flight = held?.lasts === "forever" ? createFlight("forever") : createFlight();
+  const flight = createFlight(held?.lasts === "forever" ? "forever" : undefined, deps.after);
   let named: NamedAnswer | null = null;
   try {
     named = held === null ? null : await held.begin({ ...(await begunOf(exchange, engaged)), flight });

@@ -1,6 +1,7 @@
 /** What a thread's request sends: the view, or the client's own messages where nothing of them is changed. */
 import { PalimpsestError } from "@palimpsest/core/errors";
-import { signaturesOf } from "@palimpsest/core/internal/message";
+import type { Part } from "@palimpsest/core/message";
+import { bindsReasoning } from "palimpsest/internal/models";
 import type { OpenThread, PromptRequest, ThreadPrompt } from "palimpsest/session";
 import { ProblemError } from "../http/problem.ts";
 import type { Engaged, Exchange } from "./exchange.ts";
@@ -23,12 +24,30 @@ export interface Sent<M> {
 
 export const VERBATIM: ViewChanges = { hidden: false, erased: false, added: false };
 
-/** Whether the client left out thoughts that are still valid: then ours are sent, with them. */
-function hasDropped<M extends object>({ vendor, body, request }: Exchange<M>, ours: readonly M[]): boolean {
-  if (!vendor.thinks(body)) return false;
-  const thoughts = (messages: readonly M[]) => messages.flatMap((one) => signaturesOf(vendor.shape.parts(one)));
-  const kept = new Set(thoughts(request.messages));
-  return thoughts(ours).some((signature) => !kept.has(signature));
+/**
+ * Whether the client's thoughts are not those to be sent: it left out or clipped some that are still valid, or has some that
+ * a model which binds them would refuse, because what stands before them has changed. Then ours are sent.
+ */
+function hasOtherThoughts<M extends object>(
+  { vendor, body, request, target }: Exchange<M>,
+  ours: readonly M[],
+): boolean {
+  const binds = target.entry.binds_reasoning ?? bindsReasoning(target.model);
+  const takesBack = vendor.thinks(body);
+  if (!takesBack && !binds) return false;
+  const thoughts = (messages: readonly M[]) =>
+    new Set(messages.flatMap((one) => signedThoughts(vendor.shape.parts(one))));
+  const [kept, valid] = [thoughts(request.messages), thoughts(ours)];
+  const lacks = (one: ReadonlySet<string>, other: ReadonlySet<string>) =>
+    [...other].some((thought) => !one.has(thought));
+  return (takesBack && lacks(kept, valid)) || (binds && lacks(valid, kept));
+}
+
+/** A signature stands for the very words it was given for. */
+function signedThoughts(parts: readonly Part[]): readonly string[] {
+  return parts.flatMap((part) =>
+    part.kind === "reasoning" && part.signature !== null ? [JSON.stringify([part.signature, part.text])] : [],
+  );
 }
 
 export async function promptNow<M extends object>(
@@ -50,7 +69,9 @@ export async function promptNow<M extends object>(
       return { messages: shown, counted, as: "view", view: { ...view, hidden: true } };
     }
     const isOurs =
-      asked?.place != null || isViewSent(policy, view) || (!view.hidden && hasDropped(exchange, counted.messages));
+      asked?.place != null ||
+      isViewSent(policy, view) ||
+      (!view.hidden && hasOtherThoughts(exchange, counted.messages));
     if (!isOurs) return passed;
     return { messages: await carried(exchange, held, { view, messages: counted.messages }), counted, as: "view", view };
   } catch (error) {

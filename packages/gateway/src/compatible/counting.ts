@@ -22,11 +22,12 @@ export async function count<M extends object>(
   if (read.kind === "problem") throw new ProblemError(400, "invalid", read.message);
   const exchange = await heldFor(read.exchange);
   const { request } = exchange;
-  const messages = exchange.policy.mode === "on" ? await viewOf(exchange).catch(() => null) : null;
+  const view = exchange.policy.mode === "on" ? await viewOf(exchange).catch(() => UNKNOWN) : UNKNOWN;
+  const { messages } = view;
   const edited = vendor.edited?.(exchange, messages ?? request.messages) ?? null;
-  if (edited === null) return tell(exchange, await countOf(exchange, messages), null);
-  const after = await countOf(exchange, edited);
-  return tell(exchange, after, await countOf(exchange, messages));
+  if (edited === null) return tell(exchange, await countOf(exchange, view), null);
+  const after = await countOf(exchange, { ...view, messages: edited });
+  return tell(exchange, after, await countOf(exchange, view));
 }
 
 /** Ways of the vendor to say where a conversation goes on count too. */
@@ -39,7 +40,10 @@ async function heldFor<M extends object>(exchange: Exchange<M>): Promise<Exchang
 /** In tokens, or as the provider says that it can't be counted. Null for the messages: as the client wrote them. */
 type Counted = number | UpstreamAnswer;
 
-async function countOf<M extends object>(exchange: Exchange<M>, messages: readonly M[] | null): Promise<Counted> {
+async function countOf<M extends object>(
+  exchange: Exchange<M>,
+  { messages, factor }: CountedView<M>,
+): Promise<Counted> {
   const { call, vendor, bytes, request, target, held } = exchange;
   if (target.way === "raw") {
     const written = messages === null ? undefined : vendor.write({ request, messages });
@@ -55,7 +59,7 @@ async function countOf<M extends object>(exchange: Exchange<M>, messages: readon
     if (answer.status !== 404 && answer.status !== 405) return answer;
     for await (const _ of answer.body);
   }
-  return estimate(exchange, messages ?? request.messages);
+  return Math.ceil(estimate(exchange, messages ?? request.messages) * factor);
 }
 
 /** The provider's own words where they say all of it. */
@@ -74,23 +78,33 @@ async function tokensIn(counted: Counted): Promise<Counted> {
   return Number((JSON.parse(Buffer.concat(pieces).toString()) as { readonly input_tokens?: unknown }).input_tokens);
 }
 
-/** Null: it would be sent as it is. */
-async function viewOf<M extends object>(exchange: Exchange<M>): Promise<readonly M[] | null> {
+interface CountedView<M> {
+  /** Null: they would be sent as they are. */
+  readonly messages: readonly M[] | null;
+  /** What the thread's own count, which rests on its provider's reports, comes to for an estimated token. */
+  readonly factor: number;
+}
+
+const UNKNOWN = { messages: null, factor: 1 } as const;
+
+async function viewOf<M extends object>(exchange: Exchange<M>): Promise<CountedView<M>> {
   const { request, policy } = exchange;
   const { store, claim } = storeOf(exchange);
-  if (store.matches === undefined || request.reference !== null) return null;
+  if (store.matches === undefined || request.reference !== null) return UNKNOWN;
   const place = exchange.held?.place ?? null;
   const { asking } = await askingOf(exchange);
   const match =
     place === null ? await findMatch(store, asking) : ({ kind: "extended", thread: place.threadId, known: 0 } as const);
-  if (match.kind !== "extended") return null;
+  if (match.kind !== "extended") return UNKNOWN;
   const held = (await claim(match.thread)) as Claimed<M> | "busy" | "missing";
-  if (typeof held === "string") return null;
+  if (typeof held === "string") return UNKNOWN;
   try {
-    if (place === null && !isViewSent(policy, await held.view())) return null;
-    const { messages, sources } = await held.thread.prompt();
+    const { system, tools } = request;
+    const { messages, sources, count: counted } = await held.thread.prompt({ fixed: { system, tools } });
     const shown = messages.filter((_, index) => index < messages.length - 1 || sources[index] !== "added");
-    return [...shown, ...request.messages.slice(match.known)];
+    const factor = counted.tokens / Math.max(1, estimate(exchange, shown));
+    if (place === null && !isViewSent(policy, await held.view())) return { messages: null, factor };
+    return { messages: [...shown, ...request.messages.slice(match.known)], factor };
   } finally {
     await held.release();
   }

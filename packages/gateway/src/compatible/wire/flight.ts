@@ -2,6 +2,7 @@
  * An answer on its way: what came so far is kept until its end, so that a client which lost its connection and asks again
  * gets the same answer and not another one. Nobody is listening: it goes on for a while, then it is given up.
  */
+import { type After, afterTime } from "../../http/event-stream.ts";
 import type { Client } from "./client.ts";
 
 export interface Flight {
@@ -23,7 +24,7 @@ export interface Flight {
 const GRACE_MS = 5_000;
 
 /** `forever`: it goes on to its end, whoever hears it. */
-export function createFlight(graceMs: number | "forever" = GRACE_MS): Flight {
+export function createFlight(graceMs: number | "forever" = GRACE_MS, after: After = afterTime): Flight {
   const abandoned = new AbortController();
   const clients = new Set<Client>();
   const watchers = new Set<Client>();
@@ -31,12 +32,11 @@ export function createFlight(graceMs: number | "forever" = GRACE_MS): Flight {
   const pieces: Uint8Array[] = [];
   let begun: readonly [number, Readonly<Record<string, string | string[]>>] | null = null;
   let state: "open" | "ended" | "broken" = "open";
-  let timer: NodeJS.Timeout | null = null;
+  let cancel = (): void => {};
   const leave = (client: Client): void => {
     clients.delete(client);
     if (clients.size > 0 || state !== "open" || graceMs === "forever") return;
-    timer = setTimeout(() => abandoned.abort(), graceMs);
-    timer.unref();
+    cancel = after(graceMs, () => abandoned.abort());
   };
   const catchUp = (client: Client): void => {
     if (begun !== null) client.head(...begun);
@@ -61,10 +61,11 @@ export function createFlight(graceMs: number | "forever" = GRACE_MS): Flight {
     },
     end(how) {
       state = how;
+      cancel();
       for (const client of all()) finish(client);
     },
     attach(client) {
-      if (timer !== null) clearTimeout(timer);
+      cancel();
       clients.add(client);
       client.left.addEventListener("abort", () => leave(client), { once: true });
       if (client.left.aborted) leave(client);
