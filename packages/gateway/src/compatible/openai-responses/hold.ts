@@ -63,7 +63,7 @@ function isForeign({ previous, conversation }: HeldParams): boolean {
   return (previous !== null && !isOurId(previous)) || (conversation !== null && !isConversationId(conversation));
 }
 
-export function inputOf({ input }: Fields): readonly ResponsesItem[] {
+function inputOf({ input }: Fields): readonly ResponsesItem[] {
   return (typeof input === "string" ? [{ role: "user", content: input }] : listIn(input)) as readonly ResponsesItem[];
 }
 
