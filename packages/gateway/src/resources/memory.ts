@@ -30,6 +30,7 @@ const settings = z.strictObject({
   fact_confidence_threshold: z.number(),
   max_injection_tokens: z.int(),
   evidence_tokens: z.int(),
+  tool: z.boolean(),
 });
 
 export const memoryRoutes: readonly Route[] = [

@@ -237,6 +237,7 @@ export interface MemoryRoutes {
       readonly fact_confidence_threshold: number;
       readonly max_injection_tokens: number;
       readonly evidence_tokens: number;
+      readonly tool: boolean;
     };
   };
   /** How memory is set up, and what is remembered. */
@@ -253,6 +254,7 @@ export interface MemoryRoutes {
         readonly fact_confidence_threshold: number;
         readonly max_injection_tokens: number;
         readonly evidence_tokens: number;
+        readonly tool: boolean;
       };
       readonly data: {
         readonly userContext: {
