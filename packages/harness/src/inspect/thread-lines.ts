@@ -6,7 +6,7 @@ import type { MessageRecord, Origin } from "@palimpsest/core/log";
 import { type Part, type Role, type Shape, shapeOf } from "@palimpsest/core/message";
 import type { Store } from "../stores/store.ts";
 
-export interface ThreadLine {
+interface ThreadLine {
   readonly seq: number;
   readonly at: string;
   readonly role: Role;
@@ -26,7 +26,7 @@ interface LinePart {
   readonly isError?: true;
 }
 
-export interface LinesQuery {
+interface LinesQuery {
   /** From this record on; with `seqs` of no meaning. */
   readonly from?: number;
   readonly limit: number;

@@ -24,7 +24,7 @@ interface WindowEntry {
   readonly pinned?: true;
 }
 
-export interface ThreadWindow extends Breakdown {
+interface ThreadWindow extends Breakdown {
   /** The record up to which this is the thread. */
   readonly at: number;
   readonly messages: number;
@@ -44,7 +44,7 @@ interface LiveCompaction
   readonly text: string;
 }
 
-export interface WindowOptions {
+interface WindowOptions {
   readonly window: number;
   readonly reserve?: number | undefined;
   /** Without it as the thread stands. */
