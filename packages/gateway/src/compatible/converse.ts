@@ -52,8 +52,9 @@ export async function converseWith<M extends object>(read: Exchange<M>): Promise
   const { call, deps, policy, request } = read;
   if (policy.mode === "off" || request.reference !== null || call.threads.store.matches === undefined)
     return pass(read);
-  const flightKey = flightOf(read);
-  const exchange = { ...read, hash: flightKey };
+  const hash = read.reading.digest();
+  const flightKey = flightOf(call, hash);
+  const exchange = { ...read, hash };
   const flying = deps.flights.get(flightKey);
   if (flying !== undefined && isRetry(call.headers) && !flying.isHeard()) return flying.attach(asJoined(call.client));
   if (flying === undefined && isRetry(call.headers) && (await joinedElsewhere(call, flightKey))) return;
@@ -151,9 +152,8 @@ function orUnstored(error: unknown): null {
 }
 
 /** The same bytes of the same user to the same place. */
-function flightOf<M extends object>({ call, reading }: Exchange<M>): string {
-  const { caller, path } = call;
-  return JSON.stringify([caller.userId, caller.key, path, reading.digest()]);
+function flightOf({ caller, path }: CompatibleCall, hash: string): string {
+  return JSON.stringify([caller.userId, caller.key, path, hash]);
 }
 
 function isRetry(headers: Headers): boolean {

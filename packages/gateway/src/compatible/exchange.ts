@@ -35,7 +35,7 @@ export interface Exchange<M extends object> {
   /** What it says of a conversation that is held for it; null: nothing. */
   readonly held: Held | null;
   readonly startedAt: Date;
-  /** Of the bytes, with whose they are; null where nobody needs it. */
+  /** Of the bytes; null where nobody needs it. */
   readonly hash: string | null;
 }
 

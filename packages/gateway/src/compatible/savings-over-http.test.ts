@@ -115,6 +115,8 @@ test("a second user sees nothing of the first one's requests", async (t) => {
   const answer = await ask(served.url, [user("one")], { headers: ada });
   const id = answer.headers.get("x-request-id");
   assert.deepEqual((await requestsOf(served, "", bob)).requests, []);
+  const [own] = (await requestsOf(served, "", ada)).requests;
+  assert.doesNotMatch(own!.client.hash!, /ada|key_|v1/, "a hash says nothing of whose it is");
   assert.equal((await fetch(`${served.url}/api/requests/${id}`, { headers: bob })).status, 404);
   assert.equal((await fetch(`${served.url}/api/requests/${id}`, { headers: ada })).status, 200);
 });
