@@ -24,6 +24,8 @@ export interface EndpointOptions {
 }
 
 const SILENCE_MS = 250;
+const SWITCHED_OFF =
+  "the /v1 endpoints are switched off here: set gateway.compatible to true in config.yaml and start the gateway again";
 
 export function compatibleEndpoints({
   ids,
@@ -41,6 +43,7 @@ export function compatibleEndpoints({
   };
   return {
     async serve(request, outgoing) {
+      if (!options.settings.gateway.compatible) throw new ProblemError(404, "switched-off", SWITCHED_OFF);
       if (outgoing === undefined) {
         const { client, response } = webClient();
         const done = serve({ ...request, client }, deps).catch(orUnreachable);

@@ -215,6 +215,7 @@ const gatewaySchema = z.strictObject({
     .default("127.0.0.1")
     .describe("Where to listen; an address that others can reach needs keys."),
   port: z.int().min(0).max(65_535).default(8790).describe("0: any that is free."),
+  compatible: z.boolean().default(true).describe("Serve the /v1 endpoints; false: each of their paths answers 404."),
   mode: z
     .enum(["on", "observe", "off"])
     .default("on")
