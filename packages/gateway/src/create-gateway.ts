@@ -174,12 +174,13 @@ export function createGateway(options: GatewayOptions): Gateway {
 /** Where several gateways share a store, they count together. */
 function limitsOf(
   { store: { shared } }: Home,
-  { requests_per_minute: requestsPerMinute, tokens_per_minute: tokensPerMinute, running }: GatewayLimits,
+  limits: GatewayLimits,
   { clock, ids, sweeping }: Required<Pick<GatewaySettings, "clock" | "ids">> & { readonly sweeping: Sweeping[] },
 ): Limits {
-  const limits = createLimits({ requestsPerMinute, tokensPerMinute, running }, () => clock().getTime());
-  if (shared !== undefined) sweeping.push(keepSettled(limits, shared.limits, ids()));
-  return limits;
+  const { requests_per_minute: requestsPerMinute, tokens_per_minute: tokensPerMinute, running } = limits;
+  const counting = createLimits({ requestsPerMinute, tokensPerMinute, running }, () => clock().getTime());
+  if (shared !== undefined) sweeping.push(keepSettled(counting, shared.limits, ids()));
+  return counting;
 }
 
 type GatewayLimits = ConfigFile["gateway"]["limits"];
