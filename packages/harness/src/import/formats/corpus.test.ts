@@ -29,6 +29,9 @@ const anthropicBlock = (kind: number, text: string): object =>
 const parentOf = (entries: readonly Entry[], index: number): number | null =>
   index === 0 ? null : Math.max(0, index - 1 - (entries[index]!.parent % 3));
 
+/** No program's own format, but messages of a dialect. */
+const CHECKPOINTS = "langgraph checkpoints";
+
 const CORPUS: Readonly<Record<string, Write>> = {
   "claude-code": (entries, word) =>
     entries.map(({ role, kind }, index) => {
@@ -130,6 +133,31 @@ const CORPUS: Readonly<Record<string, Write>> = {
       }),
     },
   ],
+  [CHECKPOINTS]: (entries, word) => {
+    const message = (index: number): object => {
+      const type = entries[index]!.role === "user" ? "human" : "ai";
+      const id = `m${index}`;
+      return [
+        { type, data: { id, content: word(index) } },
+        { type, data: { id, content: [{ type: "text", text: word(index) }] } },
+        { type: "ai", data: { id, content: "", tool_calls: [{ id: "c", name: "f", args: { text: word(index) } }] } },
+        { type: "tool", data: { content: word(index), tool_call_id: "c" } },
+        { type, data: { id: "same", content: "same", additional_kwargs: { reasoning_content: word(index) } } },
+        { type, data: { id, content: "" } },
+      ][entries[index]!.kind]!;
+    };
+    const path = (index: number | null): readonly object[] =>
+      index === null ? [] : [...path(parentOf(entries, index)), message(index)];
+    return entries
+      .map(({ kind }, index) => {
+        const parent = parentOf(entries, index);
+        const values = { messages: path(index), ...(kind === 5 && { notes: word(index) }) };
+        const configurable = { thread_id: "t", checkpoint_id: `c${index}` };
+        const parentConfig = { configurable: { thread_id: "t", checkpoint_id: `c${parent}` } };
+        return { values, config: { configurable }, ...(parent !== null && { parentConfig }) };
+      })
+      .toReversed();
+  },
   "ui-messages": (entries, word) =>
     entries.map(({ role, kind }, index) => {
       const part = [
@@ -166,8 +194,8 @@ for (const [id, write] of Object.entries(CORPUS)) {
             pieces.push(...stream.push(bytes.subarray(start, start + size)));
           pieces.push(...stream.end());
           // One that nobody could know by its first entry is refused as a whole, with what it has.
-          if (stream.format() === null) return;
-          assert.equal(stream.format()?.id, id);
+          if (stream.format() === null && id !== CHECKPOINTS) return;
+          assert.equal(stream.format()?.id ?? CHECKPOINTS, id);
           const kept = pieces
             .map((piece) => {
               if (piece.kind === "message") return piece.message.body;
@@ -177,6 +205,9 @@ for (const [id, write] of Object.entries(CORPUS)) {
           const named = pieces.filter(({ kind }) => kind === "left" || kind === "problem").length;
           const gone = entries.filter((_, index) => !kept.includes(word(index))).length;
           assert.ok(gone <= named, `${gone} gone, ${named} named`);
+          if (id !== CHECKPOINTS) return;
+          const threads = pieces.filter((piece) => piece.kind === "thread" && piece.fork === undefined);
+          assert.ok(threads.length <= 1, "one thread");
         },
       ),
       { numRuns: 60 },

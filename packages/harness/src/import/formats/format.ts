@@ -63,7 +63,7 @@ export function oneValueEach(readOne: (value: PlacedValue) => ReadConversation |
   };
 }
 
-function* piecesOf({ conversation, branches = [], left }: ReadConversation, place: string): Iterable<Piece> {
+export function* piecesOf({ conversation, branches = [], left }: ReadConversation, place: string): Iterable<Piece> {
   const { messages, ...rest } = conversation;
   const key = place === "" ? "conversation" : place;
   yield { kind: "thread", key, place, questions: [], ...rest };

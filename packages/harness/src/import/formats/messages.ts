@@ -10,6 +10,7 @@ import type { ImportedConversation, ImportedMessage } from "../conversation.ts";
 import { elementSlices, memberSlices, withoutBreaks } from "../json-slices.ts";
 import type { Piece } from "../piece.ts";
 import { timeOf } from "../time.ts";
+import { checkpointHistory, checkpointOf } from "./checkpoints.ts";
 import type { Fields, PieceReader, PlacedValue } from "./format.ts";
 
 /** `first`: the first values of the file, which say whether its lines wrap their messages. */
@@ -18,10 +19,20 @@ export function openMessages(first: readonly PlacedValue[]): PieceReader {
   const isWrapped = first.some(({ value }) => isRecord(value["message"]));
   let loose: string | null = null;
   const whole: string[] = [];
+  const history = checkpointHistory();
   return {
     *read(placed) {
       const { value, text, place } = placed;
       const list = heldIn(value, text);
+      const checkpoint = checkpointOf(value);
+      if (checkpoint !== null) {
+        const pieces = list === null ? [] : [...messagesIn({ ...list, place }, "")];
+        whole.push(place);
+        yield* pieces.filter(({ kind }) => kind === "problem");
+        const messages = pieces.flatMap((piece) => (piece.kind === "message" ? [piece.message] : []));
+        history.add(checkpoint, messages, place);
+        return;
+      }
       if (list !== null) {
         whole.push(place);
         yield* conversation(value, { ...list, place });
@@ -41,6 +52,7 @@ export function openMessages(first: readonly PlacedValue[]): PieceReader {
       yield { kind: "message", key: "", message: said };
     },
     *end(): Iterable<Piece> {
+      yield* history.end();
       if (loose === null) return;
       for (const place of whole)
         yield {
