@@ -37,7 +37,8 @@ export interface CheckedThread {
 /** Called every few megabytes with the bytes read so far; awaited, so that the caller can stay responsive. */
 export type OnBytes = (bytes: number) => Promise<void>;
 
-export async function checkFile(source: ByteSource, onBytes: OnBytes): Promise<Checked> {
+/** `held`: characters of messages that are kept for the writing; a file with more is read again. */
+export async function checkFile(source: ByteSource, held: number, onBytes: OnBytes): Promise<Checked> {
   const digest = createHash("sha256");
   const votes = dialectVotes();
   const stream = pieceStream();
@@ -45,7 +46,7 @@ export async function checkFile(source: ByteSource, onBytes: OnBytes): Promise<C
   let check: Checker | null = null;
   const dialect = (): Dialect => stream.format()?.dialect ?? votes.detection().dialect;
   const settle = (): Checker => {
-    const settled = checker(dialect(), stream.format() !== null);
+    const settled = checker(dialect(), held, stream.format() !== null);
     settled.add(early);
     early = [];
     return settled;
@@ -63,14 +64,12 @@ export async function checkFile(source: ByteSource, onBytes: OnBytes): Promise<C
   const ending = { source, stream, digest: digest.digest("hex") };
   const first = check ?? settle();
   if (first.dialect === dialect()) return first.result(ending);
-  const second = checker(dialect(), stream.format() !== null);
+  const second = checker(dialect(), held, stream.format() !== null);
   for await (const pieces of streamed(source, pieceStream(), onBytes)) second.add(pieces);
   return second.result(ending);
 }
 
 const STEP = 4 * 1024 * 1024;
-/** Of message text that is kept for the writing. */
-const KEPT = 16 * 1024 * 1024;
 
 interface Ending {
   readonly source: ByteSource;
@@ -88,7 +87,7 @@ interface Tally {
 }
 
 /** `isFormat`: its messages are made by a format; other ones may be of another dialect than it seems. */
-function checker(dialect: Dialect, isFormat: boolean) {
+function checker(dialect: Dialect, held: number, isFormat: boolean) {
   const omitted: Omissions = omissions();
   const tallies = new Map<string, Tally>();
   const invalid: Problem[] = [];
@@ -124,7 +123,7 @@ function checker(dialect: Dialect, isFormat: boolean) {
         take(piece);
         kept?.push(piece);
       }
-      if (keptLength > KEPT) kept = null;
+      if (keptLength > held) kept = null;
     },
     result({ source, stream, digest }: Ending): Checked {
       for (const tally of tallies.values()) count(tally, tally.gather.end());

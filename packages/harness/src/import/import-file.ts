@@ -64,15 +64,19 @@ export async function importFile(deps: ThreadDeps, path: string, options: Import
   return importSource(deps, source, options);
 }
 
+/** Characters of messages that are in memory at a time. */
+const HELD = 16 * 1024 * 1024;
+
 export async function importSource(
   deps: ThreadDeps,
   source: ByteSource,
   options: ImportOptions,
+  held = HELD,
 ): Promise<ImportOutcome> {
   const id = checkThreadId(options.threadId);
   if (id.kind === "invalid") return { kind: "bad-thread-id", problem: id.problem };
   const progress = progressOf(source.size, options);
-  const checked = await checkFile(source, progress.read);
+  const checked = await checkFile(source, held, progress.read);
   const { invalid, skipped, seen } = checked;
   if (invalid.length > 0 && options.onInvalid === "refuse") return { kind: "invalid", problems: invalid };
   if (checked.threads.length === 0) return { kind: "empty", skipped, seen };
@@ -84,6 +88,7 @@ export async function importSource(
     dialect: checked.dialect,
     title: options.title === undefined ? {} : options.title,
     ...(options.agentName !== undefined && { agentName: options.agentName }),
+    waiting: held,
     onThread: progress.wrote,
   });
   return written.kind === "written" ? importedOf(checked, jobs) : written;

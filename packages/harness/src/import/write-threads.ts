@@ -35,6 +35,8 @@ export interface WriteOptions {
   readonly dialect: Dialect;
   readonly title: TitleLimits | null;
   readonly agentName?: string;
+  /** Characters of messages that may wait: more is written before its thread has ended. */
+  readonly waiting: number;
   /** After each thread. */
   readonly onThread: () => Promise<void>;
 }
@@ -59,9 +61,6 @@ export async function writeThreads(
   await writer.finish();
   return writer.failure ?? { kind: "written" };
 }
-
-/** Characters of messages that may wait: more is written before its thread has ended. */
-const WAITING = 16 * 1024 * 1024;
 
 interface Open {
   readonly job: ThreadJob;
@@ -98,7 +97,7 @@ class ThreadsWriter {
 
   async makeRoom(): Promise<void> {
     const waiting = [...this.#open.values()].reduce((sum, { draft }) => sum + draft.length, 0);
-    if (waiting <= WAITING) return;
+    if (waiting <= this.#options.waiting) return;
     for (const open of this.#open.values()) if (this.failure === null) await this.#write(open, "begun");
   }
 
