@@ -25,6 +25,7 @@ export const MEMORY_COMMAND = z.object({
   new_path: z.string().optional(),
 });
 
+/** Internal: `memory.tool` of a home switches it on; other loops take `createMemoryTool` of palimpsest/memory-tool. */
 export function memoryFiles(base: string): Middleware {
   return {
     name: "memory-tool",
