@@ -21,7 +21,8 @@ export async function fuzz(t: TestContext, { requests, seed }: { requests: numbe
   // Lines that nobody reads would look like growth.
   const at = await world(t, { log: () => {} });
   const document = JSON.parse((await at.ask("GET", "/openapi.json", "bob")).text) as ApiDocument;
-  const operations = operationsOf(document);
+  // What streams until its reader leaves has no end to wait for.
+  const operations = operationsOf(document).filter(({ path }) => path !== "/api/changes");
   const chance = random(seed);
   const statuses: Record<string, number> = {};
   const faults: string[] = [];
