@@ -98,6 +98,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       memory: async () => (await agents.get(null)).memory,
       requests,
       after,
+      clock,
       ids,
       silenceMs: options.storeSilenceMs,
     });

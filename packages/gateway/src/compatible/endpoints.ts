@@ -18,6 +18,7 @@ export interface EndpointOptions {
   readonly memory: CompatibleDeps["memory"];
   readonly requests: CompatibleDeps["requests"];
   readonly after: CompatibleDeps["after"];
+  readonly clock: () => Date;
   readonly ids: () => string;
   /** After so long without a word from it, the store is left out; 250 ms unless told. */
   readonly silenceMs?: number | undefined;
@@ -28,11 +29,12 @@ const SWITCHED_OFF =
   "the /v1 endpoints are switched off here: set gateway.compatible to true in config.yaml and start the gateway again";
 
 export function compatibleEndpoints({
+  clock,
   ids,
   silenceMs = SILENCE_MS,
   ...options
 }: EndpointOptions): Compatible & { close(): Promise<void> } {
-  const open = openThreads(ids);
+  const open = openThreads({ clock, ids });
   const deps: CompatibleDeps = {
     ...options,
     open,

@@ -65,7 +65,7 @@ const KEPT = 256;
 const LEASE_MS = 30_000;
 const HEARTBEAT_MS = 10_000;
 
-export function openThreads(ids: () => string): OpenThreads {
+export function openThreads(deps: Pick<ThreadDeps, "clock" | "ids">): OpenThreads {
   const entries = new Map<string, Entry>();
   const keep = (key: string, entry: Entry): void => {
     entries.delete(key);
@@ -80,12 +80,12 @@ export function openThreads(ids: () => string): OpenThreads {
   return {
     async claim<M extends object>(threadId: string, given: ClaimOptions<M>) {
       const { store, label } = given;
-      const taken = await store.acquireLease(threadId, ids(), LEASE_MS);
+      const taken = await store.acquireLease(threadId, deps.ids(), LEASE_MS);
       if (taken.kind !== "acquired") return taken.kind;
       const { lease } = taken;
       try {
         const key = JSON.stringify([store.userId, threadId, label]);
-        const entry = entries.get(key) ?? (await openEntry(threadId, lease, given));
+        const entry = entries.get(key) ?? (await openEntry(threadId, lease, { ...given, deps: { clock: deps.clock } }));
         entry.lease = lease;
         entry.head = null;
         keep(key, entry);
@@ -102,7 +102,11 @@ export function openThreads(ids: () => string): OpenThreads {
   };
 }
 
-async function openEntry<M extends object>(id: string, lease: Lease, options: ClaimOptions<M>): Promise<Entry> {
+async function openEntry<M extends object>(
+  id: string,
+  lease: Lease,
+  options: ClaimOptions<M> & Pick<OpenThreadOptions<M>, "deps">,
+): Promise<Entry> {
   const { label: _, store, ...given } = options;
   const held: Held = { lease, head: null, marks: new Map(), searched: 0 };
   const own = heldStore(store, held);
