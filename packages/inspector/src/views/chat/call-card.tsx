@@ -77,9 +77,16 @@ function pretty(text: string): string {
   }
 }
 
+/** What was typed so far, by call: the conversation may be shown anew while somebody writes. */
+const reasons = new Map<string, string>();
+
 function Approval({ part, acts }: CallCardProps) {
-  const [reason, setReason] = useState("");
-  const decide = (answer: "yes" | "no") => void acts.decide(part.id, answer, answer === "no" ? reason : "");
+  const [reason, setReason] = useState(() => reasons.get(part.id) ?? "");
+  const decide = (answer: "yes" | "no") => {
+    const typed = reasons.get(part.id) ?? "";
+    reasons.delete(part.id);
+    void acts.decide(part.id, answer, answer === "no" ? typed : "");
+  };
   return (
     <form
       class="row wrap approval"
@@ -99,7 +106,10 @@ function Approval({ part, acts }: CallCardProps) {
         aria-label="Why it is denied: the model reads it"
         placeholder="Why not? The model reads it."
         value={reason}
-        onInput={(event) => setReason(event.currentTarget.value)}
+        onInput={({ currentTarget: { value } }) => {
+          reasons.set(part.id, value);
+          setReason(value);
+        }}
       />
     </form>
   );

@@ -65,7 +65,9 @@ export class ChatSession {
   async start(run: NewRun): Promise<void> {
     const { prompt } = run;
     if (prompt !== undefined) this.#change((now) => withPrompt(now, prompt));
-    await this.#follow(() => client.run(this.threadId, run, { signal: this.#closed.signal }));
+    // An answer that has just ended may still be let go of: what is said next waits for it instead of being refused.
+    const next: NewRun = { ...run, multitask: "wait" };
+    await this.#follow(() => client.run(this.threadId, next, { signal: this.#closed.signal }));
   }
 
   async stop(): Promise<void> {
