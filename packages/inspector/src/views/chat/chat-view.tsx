@@ -4,7 +4,7 @@ import "./chat.css";
 import { useComputed } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ask, type Problem } from "../../api/ask.ts";
-import { threads } from "../../api/threads.ts";
+import { isEveryThread, threads } from "../../api/threads.ts";
 import { useActions } from "../../keyboard/actions.ts";
 import { ContextBar } from "../../parts/context-bar.tsx";
 import { Empty } from "../../parts/empty.tsx";
@@ -94,7 +94,7 @@ function Chat({ threadId }: { readonly threadId: string }) {
   // Others write to it, or delete it, while one looks.
   useEffect(() => {
     void session.refresh();
-  }, [row?.messages, row?.updatedAt, row?.run, row === null]);
+  }, [row?.messages, row?.updatedAt, row?.run, row === null && isEveryThread.value]);
   const failure = session.problem.value;
   if (failure !== null && session.conversation.value.entries.length === 0)
     return (
