@@ -1,42 +1,7 @@
 /** The requests of clients as the view lists them: found by words, added up, each said in figures. Pure. */
+import type { Answer } from "../../api/ask.ts";
 
-export interface ClientRequest {
-  readonly id: string;
-  readonly at: string;
-  readonly ms: number;
-  readonly path: string;
-  readonly model: string;
-  readonly upstreamModel: string;
-  readonly provider: string;
-  readonly stream: boolean;
-  readonly mode: string;
-  readonly client: { readonly messages: number; readonly bytes: number; readonly hash: string | null };
-  readonly match: string;
-  readonly thread: string | null;
-  readonly seq: number | null;
-  readonly view: string;
-  readonly upstream: {
-    readonly messages: number;
-    readonly bytes: number | null;
-    readonly tokens: number;
-    readonly source: string;
-    readonly whole: number;
-  } | null;
-  readonly compaction: string | null;
-  readonly evidence: number | null;
-  readonly status: number;
-  readonly end: string;
-  readonly usage: {
-    readonly input: number;
-    readonly output: number;
-    readonly cacheRead: number;
-    readonly cacheWrite: number;
-  } | null;
-  readonly cacheShare: number | null;
-  readonly cost: number | null;
-  readonly saved: { readonly tokens: number; readonly cost: number | null };
-  readonly currency: string | null;
-}
+export type ClientRequest = Answer<"GET /api/requests">["requests"][number];
 
 /** Every word stands somewhere in what is shown of the request: `forked`, `gpt`, a thread, `500`. */
 export function matching(requests: readonly ClientRequest[], words: string): readonly ClientRequest[] {
