@@ -1,7 +1,9 @@
 /**
  * Runs every bench of the plan, each in a process of its own, writes `bench/results/*.json` and renders
- * `docs/benchmarks.md` and the table of the README from them: `npm run bench -- all [--data FOLDER] [--only NAME,NAME]`. A bench that needs a data file and
- * doesn't find it, or fails, leaves a result that says so; `--only` keeps the other results of earlier runs.
+ * `docs/benchmarks.md` and the table of the README from them:
+ * `npm run bench -- all [--data FOLDER] [--held-out FOLDER] [--only NAME,NAME]`. A bench that needs a data file and doesn't
+ * find it, or fails, leaves a result that says so; `--only` keeps the other results of earlier runs, `--only none` keeps all.
+ * In the folder of held-out data the files have the same names; those that are there are measured as well.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -19,16 +21,18 @@ const RUNNER = fileURLToPath(new URL("run.ts", import.meta.url));
 const LIMIT_MS = 900_000;
 
 const bench: Bench = async (args, options) => {
-  if (args.length > 0 || options["data"] === true)
-    throw new BenchInputError("Name the folder of the data files: npm run bench -- all --data FOLDER");
-  const folder = options["data"];
+  const { data, "held-out": heldOut } = options;
+  if (args.length > 0 || data === true || heldOut === true)
+    throw new BenchInputError(
+      "Name the folders of the data files: npm run bench -- all --data FOLDER --held-out FOLDER",
+    );
   const only = typeof options["only"] === "string" ? options["only"].split(",") : null;
   mkdirSync(RESULTS, { recursive: true });
   const rows = [];
   for (const step of STEPS) {
     if (only !== null && !only.includes(step.id)) continue;
     process.stderr.write(`${step.id} ... `);
-    const result = run(step, folder);
+    const result = run(step, { data, heldOut });
     writeFileSync(join(RESULTS, `${step.id}.json`), `${JSON.stringify(result, null, 2)}\n`);
     const outcome = result.outcome.kind;
     process.stderr.write(`${outcome}, ${result.seconds} s\n`);
@@ -42,12 +46,23 @@ const bench: Bench = async (args, options) => {
 
 export default bench;
 
-function run(step: Step, folder: string | undefined): Result {
+interface Folders {
+  readonly data: string | undefined;
+  readonly heldOut: string | undefined;
+}
+
+function run(step: Step, folders: Folders): Result {
   const about = { id: step.id, command: commandOf(step), machine: machine(), versions: versions() };
-  const missing = (step.data ?? []).find((file) => folder === undefined || !existsSync(join(folder, file)));
+  const { data: files = [], options = [] } = step;
+  const place = (folder: string | undefined, file: string): string => join(folder ?? "", file);
+  const isThere = (folder: string | undefined) => (file: string) =>
+    folder !== undefined && existsSync(place(folder, file));
+  const missing = files.find((file) => !isThere(folders.data)(file));
   if (missing !== undefined) return { ...about, seconds: 0, outcome: { kind: "no-data", file: missing } };
-  const data = (step.data ?? []).map((file) => join(folder!, file));
-  const args = ["--conditions=palimpsest-source", RUNNER, step.bench, ...data, ...(step.options ?? []), "--json"];
+  const data = files.map((file) => place(folders.data, file));
+  const heldOut = files.filter(isThere(folders.heldOut)).map((file) => place(folders.heldOut, file));
+  const also = heldOut.length > 0 ? ["--held-out", heldOut.join(",")] : [];
+  const args = ["--conditions=palimpsest-source", RUNNER, step.bench, ...data, ...options, ...also, "--json"];
   const start = performance.now();
   const done = spawnSync(process.execPath, args, { encoding: "utf8", maxBuffer: 1e8, timeout: LIMIT_MS });
   const result = { ...about, seconds: Math.round((performance.now() - start) / 1000) };

@@ -23,6 +23,18 @@ export function readData(path: string | undefined, usage: string): string {
   }
 }
 
+/**
+ * The same figures on `--held-out FILE[,FILE]`: data that nobody tuned on. Null where none is given; the page then says so.
+ */
+export async function onHeldOut<T>(
+  options: BenchOptions,
+  measure: (paths: readonly string[]) => Promise<T>,
+): Promise<T | null> {
+  const given = options["held-out"];
+  if (given === true) throw new BenchInputError("--held-out: name a data file of the same kind that nobody tuned on.");
+  return given === undefined ? null : measure(given.split(","));
+}
+
 /** The value below which `share` of the values lie (nearest rank); 0 for none. */
 export function quantile(values: readonly number[], share: number): number {
   if (values.length === 0) return 0;

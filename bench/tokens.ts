@@ -1,19 +1,19 @@
 /**
  * Plays a recorded session through the token account and compares each predicted prompt size with what the provider
- * then reported. `npm run bench -- tokens FILE [--counter chars] [--json]`.
+ * then reported. `npm run bench -- tokens FILE [--held-out FILE] [--counter chars] [--json]`.
  *   anchored     error of the predicted prompt, as a share of the prompt
  *   delta        error of the predicted growth since the last report, as a share of the growth
  *   afterChange  error of the first prompt after a view change. The file doesn't hold the summaries of its own
  *                compactions, so changes are made here: all but the first request and the last 20,000 tokens is hidden,
  *                and the reports on both sides of what was hidden say how large the rest truly is
- *   charsOver4   growth since the segment's first report by characters / 4, unanchored, as a share of that growth
+ *   charsOver4   the same question for the usual estimate: the last report and characters / 4 for what was added since;
+ *                `answerReported` takes the answer as the provider reported it, as ours does, and the rest by characters
  */
 import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
 import { type Account, type Count, createAccount, createMeter, type EntrySize } from "@palimpsest/core/tokens";
 import { counterFor } from "palimpsest/models";
 import { exactCounterFor } from "../packages/harness/src/models/tokenizers.ts";
-import type { Bench } from "./bench.ts";
-import { quantile } from "./bench.ts";
+import { type Bench, onHeldOut, quantile } from "./bench.ts";
 import { readSession, type SessionLine } from "./session.ts";
 
 type Line = Extract<SessionLine, { kind: "message" }>;
@@ -23,13 +23,20 @@ const KEEP = 20_000;
 const NO_FRAME = { message: 0, call: 0, argument: 0, result: 0, inputs: "json" } as const;
 
 const bench: Bench = async ([path], options) => {
+  const cheap = options["counter"] === "chars";
+  const own = await measure(path, cheap);
+  return { ...own, heldOut: await onHeldOut(options, ([file]) => measure(file, cheap)) };
+};
+
+export default bench;
+
+async function measure(path: string | undefined, cheap: boolean): Promise<object> {
   const lines = readSession(path, "tokens FILE");
   const model = lines.find((line): line is Line => line.kind === "message" && line.model !== null)?.model ?? "unknown";
-  const cheap = options["counter"] === "chars";
   const counter = cheap ? counterFor({ model }) : await exactCounterFor({ model });
   const meter = createMeter<Message>(openaiShape, { ...counter, counter: counter.count });
   const plain = createMeter<Message>(openaiShape, { counter: (text) => text.length / 4, frame: NO_FRAME });
-  const errors: Errors = { anchored: [], delta: [], afterChange: [], charsOver4: [] };
+  const errors: Errors = { ours: noErrors(), charsOver4: noErrors(), answerReported: noErrors(), afterChange: [] };
   const answered = new Set(lines.flatMap((line) => (line.kind === "message" ? answers(line.message as Message) : [])));
   const account = createAccount();
   let ignored = 0;
@@ -50,7 +57,9 @@ const bench: Bench = async ([path], options) => {
       else {
         compare(errors, { view, predicted, truth: line.usage.input });
         if (compacted !== null) errors.afterChange.push(Math.abs(compacted.predicted / compacted.truth - 1));
-        view.reports.push({ entries: view.entries.length, input: line.usage.input, plain: view.plain });
+        const { input, output } = line.usage;
+        const answer = plain.message(asSent(line.message as Message, answered));
+        view.reports.push({ entries: view.entries.length, input, output, plain: view.plain, answer });
       }
     }
     const message = asSent(line.message as Message, answered);
@@ -58,9 +67,7 @@ const bench: Bench = async ([path], options) => {
     view.plain += plain.message(message);
   }
   return figures(errors, { ignored, counter: counter.name, prior: counter.prior });
-};
-
-export default bench;
+}
 
 /** A cancelled call that nobody answered isn't sent on: a prompt with it would be refused. */
 function asSent(message: Message, answered: ReadonlySet<string>): Message {
@@ -72,18 +79,37 @@ function answers(message: Message): readonly string[] {
   return openaiShape.answers(message);
 }
 
+/** `plain`: characters / 4 of what was sent, `answer` of what came back. */
+interface ViewReport {
+  readonly entries: number;
+  readonly input: number;
+  readonly output: number;
+  readonly plain: number;
+  readonly answer: number;
+}
+
 interface View {
   readonly name: string;
   readonly entries: EntrySize[];
-  readonly reports: { readonly entries: number; readonly input: number; readonly plain: number }[];
+  readonly reports: ViewReport[];
   plain: number;
 }
 
-interface Errors {
+/** As shares of the prompt, and of what was added to it. */
+interface Anchored {
   readonly anchored: number[];
   readonly delta: number[];
+}
+
+interface Errors {
+  readonly ours: Anchored;
+  readonly charsOver4: Anchored;
+  readonly answerReported: Anchored;
   readonly afterChange: number[];
-  readonly charsOver4: number[];
+}
+
+function noErrors(): Anchored {
+  return { anchored: [], delta: [] };
 }
 
 function emptyView(name: string): View {
@@ -93,12 +119,16 @@ function emptyView(name: string): View {
 function compare(errors: Errors, { view, predicted, truth }: { view: View; predicted: Count; truth: number }): void {
   // The first prompt of a segment, or to another model, holds a system prompt or a summary that the file doesn't show.
   if (predicted.source !== "anchored" && predicted.source !== "reported") return;
-  const first = view.reports[0];
   const last = view.reports.at(-1);
-  if (first === undefined || last === undefined) return;
-  errors.anchored.push(Math.abs(predicted.tokens - truth) / truth);
-  errors.delta.push(Math.abs(predicted.tokens - truth) / Math.max(1, Math.abs(truth - last.input)));
-  errors.charsOver4.push(Math.abs((view.plain - first.plain) / (truth - first.input) - 1));
+  if (last === undefined) return;
+  const added = view.plain - last.plain;
+  const note = ({ anchored, delta }: Anchored, tokens: number): void => {
+    anchored.push(Math.abs(tokens - truth) / truth);
+    delta.push(Math.abs(tokens - truth) / Math.max(1, Math.abs(truth - last.input)));
+  };
+  note(errors.ours, predicted.tokens);
+  note(errors.charsOver4, last.input + added);
+  note(errors.answerReported, last.input + last.output + added - last.answer);
 }
 
 /** Hides what lies between the first report and the last one that leaves `KEEP` tokens, and predicts what remains. */
@@ -118,13 +148,14 @@ function predictCompacted(
 function figures(errors: Errors, context: { ignored: number; counter: string; prior: number }): object {
   const spread = (values: readonly number[]) => ({ p50: quantile(values, 0.5), p95: quantile(values, 0.95) });
   const withMax = (values: readonly number[]) => ({ ...spread(values), max: Math.max(0, ...values) });
+  const both = ({ anchored, delta }: Anchored) => ({ anchored: withMax(anchored), delta: spread(delta) });
   return {
-    anchored: withMax(errors.anchored),
-    delta: spread(errors.delta),
+    ...both(errors.ours),
     afterChange: withMax(errors.afterChange),
-    charsOver4: withMax(errors.charsOver4),
+    charsOver4: both(errors.charsOver4),
+    answerReported: both(errors.answerReported),
     ...context,
-    n: errors.anchored.length,
+    n: errors.ours.anchored.length,
     changes: errors.afterChange.length,
   };
 }

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { type Result, renderPage, renderReadme } from "../bench/report/page.ts";
 import { commandOf, STEPS } from "../bench/report/plan.ts";
+import { percent, percentUp, times, withHeldOut } from "../bench/report/write.ts";
 
 const MACHINE = { cores: 2, memory: "8 GiB", node: "v24.0.0", system: "linux", load: 1 };
 
@@ -50,6 +51,29 @@ test("a measured peer stands beside ours with the ratio, also where the peer is 
   );
 });
 
+test("shares and ratios are rounded down and errors up, so that no figure says more than was measured", () => {
+  assert.equal(percent(0.9954, 0), "99 %");
+  assert.equal(percent(1, 0), "100 %");
+  assert.equal(percent(0.29), "29.0 %");
+  assert.equal(percentUp(0.00111), "0.2 %");
+  assert.equal(percentUp(0), "0.0 %");
+  assert.equal(times(0.999), "0.99x");
+  assert.equal(times(15.9), "15x");
+});
+
+test("what was measured on data held out stands below the rest, and without any the table says so", () => {
+  const rows = ({ share }: { share: number }) => [{ what: "known", ours: percent(share, 0) }];
+  const [, given] = withHeldOut({ share: 0.9, heldOut: { share: 0.8 } }, rows);
+  assert.deepEqual(given, { what: "held out: known", ours: "80 %" });
+  assert.match(withHeldOut({ share: 0.9 }, rows).at(-1)!.what, /held out: not given here/);
+});
+
+test("each table says what its data was and how busy the machine was", () => {
+  const page = renderPage(committed);
+  assert.equal(page.match(/^Data: .+$/gm)?.length, STEPS.length);
+  assert.match(page, /^Data: .*tuned on.* Load when the run began: [\d.]+\.$/m);
+});
+
 test("a run beside other work says so", () => {
   const quiet = results(() => ({ kind: "failed", why: "x" }));
   const [first, ...rest] = quiet;
@@ -64,7 +88,7 @@ test("the README's table is written anew between its marks, and left alone when 
   assert.match(whole, /^before\n<!-- measured -->\n\| what [\s\S]*\n<!-- end -->\nafter\n$/);
   assert.match(
     whole,
-    /\| error of the token count.* \| [\d.]+ % \| [\d.]+ % \| {2}\| `npm run bench -- tokens DATA\/coding-session\.jsonl` \|/,
+    /\| error of the token count.* \| [\d.]+ % \| [\d.]+ % \| [\d.]+x \| `npm run bench -- tokens DATA\/coding-session\.jsonl` \|/,
   );
   const partly = committed.map((one) =>
     one.id === "tokens" ? { ...one, outcome: { kind: "no-data" as const, file: "x" } } : one,

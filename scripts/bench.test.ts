@@ -43,7 +43,11 @@ test("[F26] the token bench prints one JSON document, counts the zero reports an
     assert.equal(figures.n, 39);
     assert.ok(figures.anchored.p95 < 0.005, `anchored ${figures.anchored.p95}`);
     assert.ok(figures.delta.p50 < 0.08, `delta ${figures.delta.p50}`);
-    assert.ok(figures.charsOver4.p50 > 0.2, `chars over 4 ${figures.charsOver4.p50}`);
+    const { charsOver4, answerReported, heldOut } = figures;
+    assert.ok(charsOver4.delta.p50 > 0.2, `chars over 4 ${charsOver4.delta.p50}`);
+    assert.ok(charsOver4.anchored.p95 < 0.1, "from the same report as ours");
+    assert.ok(answerReported.delta.p95 <= charsOver4.delta.p95);
+    assert.equal(heldOut, null);
   } finally {
     rmSync(folder, { recursive: true });
   }

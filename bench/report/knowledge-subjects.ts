@@ -1,5 +1,5 @@
 /** The page's subjects about what an agent is sent and still knows: playback, tokens, recall, memory, cost, the lab. */
-import { ms, percent, type Subject, times, whole } from "./write.ts";
+import { type HeldOut, ms, percent, percentUp, type Row, type Subject, times, whole, withHeldOut } from "./write.ts";
 
 interface Playback {
   readonly who: string;
@@ -17,18 +17,26 @@ export const playback: Subject = {
   title: "Transcripts played through summarization",
   about:
     'Real dialogs with tools in a window of 8,000 tokens, the same summarizer for all and the same trigger (85 %), the published middleware of each. "Best settings" of LangChain: an exact token count, a share of the window kept, a summarizer that may read everything. Cells: broken provider rules / requests over the window / requests that failed before they were sent / messages replaced by a summary that says nothing of them. DeepAgents notices a request that is too long and tries again with less; it also keeps what it hides in a file.',
-  rows({ rows }: { rows: readonly Playback[] }) {
-    const cell = (row: Playback): string =>
-      [row.violations, row.overWindow, row.failed, row.hollow].map(whole).join(" / ");
-    return rows
-      .filter(({ who }) => who !== "Palimpsest")
-      .map((peer) => ({
-        what: `${peer.who}, ${peer.summarizer} summarizer, ${whole(peer.requests)} requests`,
-        ours: cell(rows.find(({ who, summarizer }) => who === "Palimpsest" && summarizer === peer.summarizer)!),
-        theirs: cell(peer),
-      }));
-  },
+  data: "100 dialogs of an airline's service, which compaction was developed on.",
+  rows: (figures: PlaybackFigures & HeldOut<PlaybackFigures>) =>
+    figures.rows.length === 0 ? [] : withHeldOut(figures, playbackRows),
 };
+
+interface PlaybackFigures {
+  readonly rows: readonly Playback[];
+}
+
+function playbackRows({ rows }: PlaybackFigures): readonly Row[] {
+  const cell = (row: Playback): string =>
+    [row.violations, row.overWindow, row.failed, row.hollow].map(whole).join(" / ");
+  return rows
+    .filter(({ who }) => who !== "Palimpsest")
+    .map((peer) => ({
+      what: `${peer.who}, ${peer.summarizer} summarizer, ${whole(peer.requests)} requests`,
+      ours: cell(rows.find(({ who, summarizer }) => who === "Palimpsest" && summarizer === peer.summarizer)!),
+      theirs: cell(peer),
+    }));
+}
 
 interface Spread {
   readonly p50: number;
@@ -36,27 +44,51 @@ interface Spread {
   readonly max: number;
 }
 
+interface Anchored {
+  readonly anchored: Spread;
+  readonly delta: Omit<Spread, "max">;
+}
+
+interface Tokens extends Anchored {
+  readonly afterChange: Spread;
+  readonly charsOver4: Anchored;
+  readonly answerReported: Anchored;
+}
+
 export const tokens: Subject = {
   id: "tokens",
   title: "Token count against the provider's report",
   about:
-    "Error on a recorded coding session. Theirs is characters / 4, the usual estimate, for what was added since the first report, so the two are not quite the same question and there is no ratio.",
-  rows(figures: { anchored: Spread; delta: Spread; afterChange: Spread; charsOver4: Spread }) {
-    const { anchored, delta, afterChange, charsOver4 } = figures;
-    return [
-      {
-        what: "the whole prompt, p95",
-        ours: percent(anchored.p95, 2),
-        theirs: percent(charsOver4.p95, 1),
-      },
-      { what: "what was added since the last report, p50", ours: percent(delta.p50) },
-      {
-        what: "first prompt after a compaction, p50 and worst",
-        ours: `${percent(afterChange.p50)}, ${percent(afterChange.max)}`,
-      },
-    ];
-  },
+    "Error of the predicted prompt. Both sides start from the provider's last report and add what was said since: ours with its own count, theirs with characters / 4, the usual estimate; in the second kind of row theirs also takes the answer as it was reported, as ours does. Errors are rounded up.",
+  data: "one coding session, which the counting was tuned on.",
+  rows: (figures: Tokens & HeldOut<Tokens>) => withHeldOut(figures, tokenRows),
 };
+
+function tokenRows({ anchored, delta, afterChange, charsOver4, answerReported }: Tokens): readonly Row[] {
+  const both = ({ p50, p95 }: Omit<Spread, "max">): string => `${percentUp(p50)}, ${percentUp(p95)}`;
+  const against = (said: string, theirs: Anchored): readonly Row[] => [
+    {
+      what: `the whole prompt, p95; ${said}`,
+      ours: percentUp(anchored.p95, 2),
+      theirs: percentUp(theirs.anchored.p95, 2),
+      ratio: times(theirs.anchored.p95 / anchored.p95),
+    },
+    {
+      what: `what was added since the last report, p50 and p95; ${said}`,
+      ours: both(delta),
+      theirs: both(theirs.delta),
+      ratio: `${times(theirs.delta.p50 / delta.p50)}, ${times(theirs.delta.p95 / delta.p95)}`,
+    },
+  ];
+  return [
+    ...against("characters / 4", charsOver4),
+    ...against("characters / 4, the answer as reported", answerReported),
+    {
+      what: "first prompt after a compaction, p50 and worst",
+      ours: `${percentUp(afterChange.p50, 2)}, ${percentUp(afterChange.max)}`,
+    },
+  ];
+}
 
 interface Recall {
   readonly at: Readonly<Record<string, number>>;
@@ -68,6 +100,7 @@ export const recall: Subject = {
   title: "Recall",
   about:
     'Share of the evidence turns of LoCoMo questions that a search brings back; no model. "our-terms": the peer with our stemming. mem0 stores the turns as they are; its embedding is a stand-in of hashed words.',
+  data: "five dialogs of LoCoMo, which the ranking was tuned on.",
   rows(
     figures: Recall & {
       msP95At10000: number;
@@ -93,6 +126,7 @@ export const recallWithFacts: Subject = {
   id: "recall-facts",
   title: "Recall with facts as extra keys",
   about: "The same, with turns also indexed under the dataset's own facts.",
+  data: "five dialogs of LoCoMo, which the ranking was tuned on; the facts are a language model's, from the dataset.",
   rows: ({ at, atTokens }: Recall) => [
     { what: "first 10 hits; within 2,000 tokens", ours: `${percent(at["10"]!)}; ${percent(atTokens["2000"]!)}` },
   ],
@@ -103,6 +137,7 @@ export const memory: Subject = {
   title: "Memory's lanes",
   about:
     "Share of the evidence of LoCoMo questions that memory puts beside a question, with the dataset's own facts as its facts; and how long that takes.",
+  data: "five dialogs of LoCoMo, which the ranking was tuned on; the facts are a language model's, from the dataset.",
   rows(figures: {
     atTokens: Readonly<Record<string, number>>;
     both: Readonly<Record<string, number>>;
@@ -137,9 +172,10 @@ export const cost: Subject = {
   title: "Cost of a coding session",
   about:
     "With the provider's prompt cache, as a share of never pruning; in brackets the share of what the agent used again that was still in the prompt. The policies of others are re-implemented from their documented rules.",
+  data: "one coding session, which the pruning was tuned on.",
   rows({ policies }: { policies: readonly Policy[] }) {
     const own = policies.find(({ name }) => name === "ours")!;
-    const cell = (one: Policy): string => `${percent(one.cost, 0)} (${percent(one.known, 0)})`;
+    const cell = (one: Policy): string => `${percentUp(one.cost, 0)} (${percent(one.known, 0)})`;
     return policies
       .filter(({ name }) => name !== "ours")
       .map((one) => ({ what: one.name, ours: cell(own), theirs: cell(one), ratio: times(one.cost / own.cost) }));
@@ -160,10 +196,11 @@ export const lab: Subject = {
   title: "The lab",
   about:
     "A coding session and 100 dialogs with tools under every built-in policy, a window of 200,000 tokens: cost with the provider's prompt cache as a share of doing nothing, in brackets what the agent used again and still had; requests over the window. Others' policies by their documented rules.",
+  data: "the session and the dialogs that pruning and compaction were tuned on.",
   rows({ policies, seconds }: { policies: readonly LabPolicy[]; seconds: number }) {
     const own = policies.find(({ name }) => name === "ours")!;
     const cell = (one: LabPolicy): string =>
-      `${percent(one.cost, 0)} (${percent(one.known, 0)}), ${whole(one.overWindow)} over`;
+      `${percentUp(one.cost, 0)} (${percent(one.known, 0)}), ${whole(one.overWindow)} over`;
     return [
       ...policies
         .filter((one) => one !== own)
@@ -178,6 +215,7 @@ export const labQuestions: Subject = {
   title: "The lab, with questions",
   about:
     "LoCoMo's dialogs in a window of 8,000 tokens: share of the questions' evidence that the last prompt still holds word for word; and with the first five hits of a search, which any of them could have.",
+  data: "five dialogs of LoCoMo; compaction was not tuned on them, search was.",
   rows({ policies }: { policies: readonly LabPolicy[] }) {
     const own = policies.find(({ name }) => name === "ours")!;
     const cell = (one: LabPolicy): string =>

@@ -29,7 +29,7 @@ export function renderPage(results: readonly Result[]): string {
   const versions: Result["versions"] = Object.assign({}, ...results.map((result) => result.versions));
   const tables = SUBJECTS.map((subject) => {
     const result = results.find(({ id }) => id === subject.id)!;
-    return `## ${subject.title}\n${subject.about}\n\n${table(rowsOf(result, subject.rows))}\n`;
+    return `## ${subject.title}\n${subject.about}\n\nData: ${subject.data}${loaded(result)}\n\n${table(rowsOf(result, subject.rows))}\n`;
   });
   const peers = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
   return `${INTRODUCTION}
@@ -38,6 +38,10 @@ Versions: ${peers.join(", ")}.
 
 ${tables.join("\n")}
 ${NOT_MEASURED}`;
+}
+
+function loaded({ outcome, machine }: Result): string {
+  return outcome.kind === "measured" ? ` Load when the run began: ${machine.load.toFixed(1)}.` : "";
 }
 
 /** Each subject's own command leaves a load of about the number of cores behind for the next. */
@@ -82,7 +86,7 @@ const HEADLINES = [
   {
     id: "tokens",
     what: "the whole prompt",
-    says: "error of the token count, p95; characters / 4",
+    says: "error of the token count, p95; characters / 4 from the same report",
   },
   {
     id: "peer-playback",
@@ -126,7 +130,9 @@ function table(rows: readonly string[]): string {
 const INTRODUCTION = `# Benchmarks
 Written by \`npm run bench -- all --data DATA\`; edit \`bench/report/\`, not this page. Install the peers first: \`npm ci --prefix bench\`.
 They run as published. In the commands \`DATA\` is the folder of the data files, which are not part of this repository; without
-it the rows that need one say so. A ratio says how many times better ours is; below 1 the peer is better.
+it the rows that need one say so. A ratio says how many times better ours is; below 1 the peer is better. Shares and ratios
+are rounded down, errors and costs up. Each table says whether its data is what we tuned on; rows marked "held out" are of data that nobody
+tuned on, which \`--held-out FOLDER\` names.
 `;
 
 const NOT_MEASURED = `## Not measured here

@@ -14,6 +14,7 @@ export const turn: Subject = {
   title: "One turn on a long thread",
   about:
     "One question and one answer, persisted, with a model that answers at once: time and bytes written, medians of 40 turns (ours) and 3 (theirs). Everybody stores every message, except where the row says that older ones leave the thread. Ours has all but the newest 20 behind a summary, as after a compaction; the others load and send all of them. For the in-memory saver bytes are what it serialized.",
+  data: "generated for the run; nothing was tuned on it.",
   rows({ rows }: { rows: readonly Turn[] }) {
     const ours = rows.filter(({ who }) => who === "palimpsest");
     return rows
@@ -34,6 +35,7 @@ export const turnOnPostgres: Subject = {
   id: "turn-postgres",
   title: "One turn on PostgreSQL",
   about: "The same turn with ours on PostgreSQL; bytes are those of its write-ahead log.",
+  data: "generated for the run; nothing was tuned on it.",
   rows: ({ rows }: { rows: readonly Turn[] }): readonly Row[] =>
     rows.map((row) => ({ what: `${whole(row.messages)} messages`, ours: `${ms(row.ms)}, ${bytes(row.bytes)}` })),
 };
@@ -42,6 +44,7 @@ export const append: Subject = {
   id: "append",
   title: "One message appended",
   about: "To a thread of 10,000 messages and to one of 100, in one database; the load is of the newest 50.",
+  data: "generated for the run; nothing was tuned on it.",
   rows(figures: {
     append: { longMs: number; shortMs: number; ratio: number; walBytes: { p50: number } };
     load: { oldMs: number; youngMs: number; ratio: number };
@@ -66,6 +69,7 @@ export const search: Subject = {
   id: "search",
   title: "Search in a store",
   about: "Over a thread of 10,000 messages.",
+  data: "generated for the run; nothing was tuned on it.",
   rows: ({ rows }: { rows: readonly Searched[] }) =>
     rows.flatMap(({ store, searchMs, indexMs, appendMs }) => [
       { what: `${store}: one search, p50 and p95`, ours: `${ms(searchMs.p50)}, ${ms(searchMs.p95)}` },
@@ -82,6 +86,7 @@ export const queue: Subject = {
   id: "queue",
   title: "Queuing memory's work",
   about: "One answer appended with and without a job for memory in the same transaction, medians.",
+  data: "generated for the run; nothing was tuned on it.",
   rows: ({ sqlite, postgres }: { sqlite: Queued; postgres: Queued }) =>
     Object.entries({ SQLite: sqlite, PostgreSQL: postgres }).map(([store, { withMs, withoutMs }]) => ({
       what: `${store}, with against without a job`,
@@ -93,6 +98,7 @@ export const count: Subject = {
   id: "count",
   title: "Counting after one new message",
   about: "In a thread of 10,000; theirs is counting all of it again, as a counter without memory must.",
+  data: "generated for the run; nothing was tuned on it.",
   rows: ({ exact }: { exact: { afterOneMs: number; recountMs: number; ratio: number } }) => [
     { what: "exact count", ours: ms(exact.afterOneMs), theirs: ms(exact.recountMs), ratio: times(exact.ratio) },
   ],
@@ -102,6 +108,7 @@ export const summarize: Subject = {
   id: "summarize",
   title: "A history longer than the summarizer's window",
   about: "Generated history through a summarizer with a window of 8,000 tokens.",
+  data: "generated for the run; nothing was tuned on it.",
   rows: (figures: { tokens: number; words: number; wordsNeverRead: number; calls: number; repeated: number }) => [
     {
       what: `${whole(figures.tokens)} tokens: words of user and assistant never read; calls; calls repeated`,
@@ -122,6 +129,7 @@ export const startup: Subject = {
   title: "Start-up and install size",
   about:
     "Importing the package, and the files of the package with everything it needs, `ai` and `zod` included; providers and PostgreSQL are packages of their own on both sides. Two runs: the sizes are of the present packages, the times of an earlier run, when a shell, PostgreSQL and four providers still came with ours. `npm run bench -- all --only startup` on a quiet machine measures both at once; then this sentence goes.",
+  data: "the packages as they are installed.",
   rows({ rows, commandLineMs }: { rows: readonly Startup[]; commandLineMs: number }) {
     const own = rows.find(({ who }) => who === "palimpsest")!;
     const cell = (one: Startup): string =>

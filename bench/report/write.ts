@@ -3,6 +3,8 @@ export interface Subject {
   readonly id: string;
   readonly title: string;
   readonly about: string;
+  /** What its data was to us: tuned on, held out, generated. */
+  readonly data: string;
   rows(figures: never): readonly Row[];
 }
 
@@ -13,8 +15,32 @@ export interface Row {
   readonly ratio?: string;
 }
 
+/** Rounded down: what is less than all of it is never written as 100 %. */
 export function percent(share: number, digits = 1): string {
-  return `${(share * 100).toFixed(digits)} %`;
+  const unit = 10 ** digits;
+  // A share that was computed may lie a hair below what it means.
+  return `${(Math.floor(share * 100 * unit + 1e-9) / unit).toFixed(digits)} %`;
+}
+
+/** Errors and costs are rounded up, so that they are never written smaller than they were. */
+export function percentUp(share: number, digits = 1): string {
+  const unit = 10 ** digits;
+  return `${(Math.ceil(share * 100 * unit - 1e-9) / unit).toFixed(digits)} %`;
+}
+
+/** What was measured on data that nobody tuned on; null where none was given. */
+export interface HeldOut<F> {
+  readonly heldOut?: F | null;
+}
+
+/** The rows of a subject, and once more for the data held out. */
+export function withHeldOut<F>(figures: F & HeldOut<F>, rows: (figures: F) => readonly Row[]): readonly Row[] {
+  const { heldOut = null } = figures;
+  const others =
+    heldOut === null
+      ? [{ what: "held out: not given here (`--held-out FILE`)", ours: "" }]
+      : rows(heldOut).map((row) => ({ ...row, what: `held out: ${row.what}` }));
+  return [...rows(figures), ...others];
 }
 
 export function ms(value: number): string {
@@ -26,8 +52,9 @@ export function bytes(value: number): string {
   return `${(value / 1e3).toFixed(1)} kB`;
 }
 
+/** Rounded down, so that a ratio never says more than was measured. */
 export function times(value: number): string {
-  return `${value >= 10 ? value.toFixed(0) : value.toFixed(2)}x`;
+  return `${value >= 10 ? Math.floor(value) : (Math.floor(value * 100) / 100).toFixed(2)}x`;
 }
 
 export function whole(value: number): string {
