@@ -30,11 +30,36 @@ export function problemOf(error: unknown): Problem {
   const code = PalimpsestError.isInstance(error) ? error.code : "unexpected";
   const known = STATUS[code];
   if (known !== undefined && error instanceof Error) return { status: known, code, message: error.message };
+  const atStore = storeProblem(error);
+  if (atStore !== null) return atStore;
   // Other errors name files and addresses of the server, which are its operator's own.
   const status = error instanceof Error && error.name === "AgentError" ? UPSTREAM[code] : undefined;
   if (status !== undefined) return { status, code, message: "the model failed; the log has it under the request id" };
   return { status: 500, code, message: "something failed here; the log has it under the request id" };
 }
+
+/** A store that is away for a while, or takes nothing for now: whoever asks again later is answered. Null: it is something else. */
+function storeProblem(error: unknown): Problem | null {
+  const code = storeCodeOf(error);
+  const message = code === null ? undefined : STORE[code];
+  return message === undefined ? null : { status: 503, code: code!, message, headers: { "retry-after": "5" } };
+}
+
+/** The store's own word, also where a run failed for it. */
+function storeCodeOf(error: unknown): string | null {
+  if (!PalimpsestError.isInstance(error)) return null;
+  if (error.name === "StoreError") return error.code;
+  const { storeCode } = error as { readonly storeCode?: unknown };
+  return error.code === "store" && typeof storeCode === "string" ? storeCode : null;
+}
+
+const STORE: Readonly<Record<string, string>> = {
+  unavailable: "the store doesn't answer at the moment; nothing acknowledged is lost: try again",
+  locked: "the store is held by somebody else at the moment: try again",
+  full: "the store has no room left; nothing acknowledged is lost: its operator has to make some",
+  unwritable: "the store can only be read at the moment; nothing was written: try again",
+  closed: "this server is shutting down: ask again, of another one",
+};
 
 /** Codes of the runtime that a client can do something about. */
 const STATUS: Readonly<Record<string, number>> = {

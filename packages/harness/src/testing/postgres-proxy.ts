@@ -20,6 +20,10 @@ export interface PostgresProxy {
   /** Nothing passes any more, on no connection, until `speak`: then what was held back arrives. */
   fallSilent(): void;
   speak(): void;
+  /** From now on every query arrives so much later. */
+  slow(ms: number): void;
+  /** Connections break off, and new ones go to this server: as an address that moves with the primary does. */
+  switchTo(other: PostgresServer): void;
   stop(): Promise<void>;
 }
 
@@ -28,8 +32,10 @@ export async function startPostgresProxy(server: PostgresServer): Promise<Postgr
   const waiting: Expected[] = [];
   const delayed: (() => void)[] = [];
   let silent = false;
+  let target = server;
+  let slowness = 0;
   const proxy = createServer((client) => {
-    const upstream = createConnection(join(server.folder, ".s.PGSQL.5432"));
+    const upstream = createConnection(join(target.folder, ".s.PGSQL.5432"));
     for (const socket of [client, upstream]) {
       sockets.add(socket);
       socket.on("error", () => {});
@@ -41,7 +47,7 @@ export async function startPostgresProxy(server: PostgresServer): Promise<Postgr
       });
       if (silent) socket.pause();
     }
-    relay({ client, upstream, waiting, delayed });
+    relay({ client, upstream, waiting, delayed, slowness: () => slowness });
   });
   proxy.listen(0, "127.0.0.1");
   await once(proxy, "listening");
@@ -57,6 +63,13 @@ export async function startPostgresProxy(server: PostgresServer): Promise<Postgr
       silent = false;
       for (const socket of sockets) socket.resume();
       for (const deliver of delayed.splice(0)) deliver();
+    },
+    slow: (ms) => {
+      slowness = ms;
+    },
+    switchTo: (other) => {
+      target = other;
+      for (const socket of sockets) socket.destroy();
     },
     stop: async () => {
       for (const socket of sockets) socket.destroy();
@@ -78,10 +91,12 @@ interface Relay {
   readonly upstream: Socket;
   readonly waiting: Expected[];
   readonly delayed: (() => void)[];
+  readonly slowness: () => number;
 }
 
-function relay({ client, upstream, waiting, delayed }: Relay): void {
+function relay({ client, upstream, waiting, delayed, slowness }: Relay): void {
   let state: "open" | "mute" | Expected = "open";
+  let arriving = Promise.resolve();
   client.on("data", (chunk) => {
     if (state === "mute") return;
     const index = waiting.findIndex(({ words }) => chunk.includes(words));
@@ -92,7 +107,7 @@ function relay({ client, upstream, waiting, delayed }: Relay): void {
       return expected.met();
     }
     state = expected ?? state;
-    upstream.write(chunk);
+    arriving = arriving.then(() => passed(slowness())).then(() => void upstream.write(chunk));
   });
   upstream.on("data", (chunk) => {
     if (state === "mute") return;
@@ -104,6 +119,10 @@ function relay({ client, upstream, waiting, delayed }: Relay): void {
     if (state.fault === "lose-answer") client.destroy();
     else state = "open";
   });
+}
+
+async function passed(ms: number): Promise<void> {
+  if (ms > 0) await new Promise((wake) => setTimeout(wake, ms));
 }
 
 const READY_FOR_QUERY = "Z".charCodeAt(0);

@@ -6,7 +6,7 @@
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmod, chown, cp, mkdtemp, readdir, readFile, symlink } from "node:fs/promises";
+import { appendFile, chmod, chown, cp, mkdtemp, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { createConnection } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
@@ -29,12 +29,16 @@ export interface PostgresServer {
   crash(): Promise<void>;
 }
 
-export async function startPostgres(settings: readonly string[] = []): Promise<PostgresServer> {
+/** `standbyOf`: a copy of that server, which must stand still for it, that follows it once it runs again. */
+export async function startPostgres(
+  settings: readonly string[] = [],
+  { standbyOf }: { readonly standbyOf?: PostgresServer } = {},
+): Promise<PostgresServer> {
   const temporary = tmpdir().length < 60 ? tmpdir() : "/tmp";
   const folder = await mkdtemp(join(temporary, "pal-pg-"));
   if (asRoot) await chown(folder, nobody.uid, nobody.gid);
   const keeper = startKeeper(folder);
-  const { native, data } = await makeCluster(folder);
+  const { native, data } = await makeCluster(folder, standbyOf);
   let server: ChildProcess | undefined;
   let output = "";
   const launch = () => {
@@ -109,9 +113,19 @@ function startKeeper(folder: string): ChildProcess {
   return keeper;
 }
 
-async function makeCluster(folder: string): Promise<{ readonly native: string; readonly data: string }> {
+async function makeCluster(
+  folder: string,
+  primary: PostgresServer | undefined,
+): Promise<{ readonly native: string; readonly data: string }> {
   const native = await usableBinaries(folder);
   const data = join(folder, "data");
+  if (primary !== undefined) {
+    await run("cp", ["-a", join(primary.folder, "data"), data]);
+    const follows = `primary_conninfo = 'host=${primary.folder} user=postgres application_name=standby'\n`;
+    await appendFile(join(data, "postgresql.auto.conf"), follows);
+    await writeFile(join(data, "standby.signal"), "");
+    return { native, data };
+  }
   const initdb = ["-D", data, "-U", "postgres", "--auth=trust", "--locale=C", "--encoding=UTF8", "--no-sync"];
   await run(join(native, "bin", "initdb"), initdb, { ...account, cwd: folder, env });
   return { native, data };

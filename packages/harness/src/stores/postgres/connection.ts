@@ -6,7 +6,7 @@
 import type { Pool, PoolClient, QueryResultRow } from "pg";
 import { StoreError } from "../store-error.ts";
 import { type Ask, askOn, connectWithin, openPool } from "./pool.ts";
-import { connectionProblem, describeProblem } from "./problem.ts";
+import { connectionProblem, describeProblem, isReadOnlyRefusal, StandbyError } from "./problem.ts";
 import { type PostgresTarget, readPostgresUrl } from "./url.ts";
 
 /** Runs one statement and returns its rows. */
@@ -109,12 +109,19 @@ async function attempt<T>(server: Server, work: (client: PoolClient) => Promise<
   try {
     return await work(client);
   } catch (error) {
-    failure = error;
-    throw error;
+    failure = isReadOnlyRefusal(error) ? await whyReadOnly(client, error as Error) : error;
+    throw failure;
   } finally {
-    // A connection that failed on its own account is not worth keeping; one that refused a statement is fine.
-    client.release(failure !== undefined && connectionProblem(failure) === "lost");
+    // A connection that failed on its own account is not worth keeping, nor one to a server that can't write: the next one
+    // may lead to the primary. One that refused a statement is fine.
+    client.release(failure !== undefined && (isReadOnlyRefusal(failure) || connectionProblem(failure) === "lost"));
   }
+}
+
+/** One that was told to be read-only stays so; a standby may be on its way to be the primary, or the address to another one. */
+async function whyReadOnly(client: PoolClient, error: Error): Promise<unknown> {
+  const state = await client.query<{ standby: boolean }>("SELECT pg_is_in_recovery() AS standby").catch(() => null);
+  return state?.rows[0]?.standby === true ? new StandbyError(error.message, { cause: error }) : error;
 }
 
 function rowsOf(ask: Ask): Query {

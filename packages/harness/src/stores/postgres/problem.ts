@@ -8,20 +8,34 @@ import type { PostgresTarget } from "./url.ts";
 
 /**
  * `lost`: the connection went, the outcome is unknown. `starting`: nothing was done, the server will be back.
+ * `standby`: nothing was done, this server follows another one; its place may be taken by the primary, or it becomes one.
  * `conflict`: the database took the transaction back to let another one through.
  */
-export type ConnectionProblem = "lost" | "starting" | "conflict" | "none";
+export type ConnectionProblem = "lost" | "starting" | "standby" | "conflict" | "none";
 
 export function connectionProblem(error: unknown): ConnectionProblem {
   if (error instanceof AggregateError) return connectionProblem(error.errors[0]);
   if (!(error instanceof Error) || error instanceof StoreError) return "none";
   const code = codeOf(error);
   if (code === "57P03" || code === "53300") return "starting";
+  if (error instanceof StandbyError) return "standby";
   if (code === "40001" || code === "40P01") return "conflict";
   if (code === "57P01" || code === "57P02" || code === "57P05" || code === "25P03" || code.startsWith("08"))
     return "lost";
   if (SOCKET_CODES.has(code)) return "lost";
   return code === "" && /connection|timeout|not queryable/i.test(error.message) ? "lost" : "none";
+}
+
+/** What a server refuses because it may not write: a standby, or one that was told so. Unlogged tables can't even be read there. */
+export function isReadOnlyRefusal(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = codeOf(error);
+  return code === "25006" || (code === "0A000" && /recovery/.test(error.message));
+}
+
+/** A refusal of a server that follows another one. */
+export class StandbyError extends Error {
+  readonly code = "25006";
 }
 
 /** The error to throw when trying again is over. */
