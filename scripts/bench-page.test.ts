@@ -88,10 +88,10 @@ test("the README's table is written anew between its marks, and left alone when 
   assert.match(whole, /^before\n<!-- measured -->\n\| what [\s\S]*\n<!-- end -->\nafter\n$/);
   assert.match(
     whole,
-    /\| error of the token count.* \| [\d.]+ % \| [\d.]+ % \| [\d.]+x \| `npm run bench -- tokens DATA\/coding-session\.jsonl` \|/,
+    /\| one turn on a thread of 10,000 messages.* \| [\d.]+ ms, [\d.]+ kB \| [\d.]+ ms, [\d.]+ MB \|\n/,
   );
   const partly = committed.map((one) =>
-    one.id === "tokens" ? { ...one, outcome: { kind: "no-data" as const, file: "x" } } : one,
+    one.id === "turn" ? { ...one, outcome: { kind: "no-data" as const, file: "x" } } : one,
   );
   assert.equal(renderReadme(text, partly), text);
 });

@@ -52,14 +52,15 @@ function busy(results: readonly Result[]): boolean {
 /** `text` with the table between its marks written anew; as it is when a row of it was not measured. */
 export function renderReadme(text: string, results: readonly Result[]): string {
   const rows = HEADLINES.flatMap(({ id, what, says }) => {
-    const { outcome, command } = results.find((result) => result.id === id)!;
+    const { outcome } = results.find((result) => result.id === id)!;
     const subject = SUBJECTS.find((one) => one.id === id)!;
     if (outcome.kind !== "measured") return [];
     const match = subject.rows(outcome.figures as never).find((row) => row.what.startsWith(what));
-    return match === undefined ? [] : [line({ ...match, what: says }, command)];
+    return match === undefined ? [] : [`| ${says} | ${match.ours} | ${match.theirs ?? ""} |`];
   });
   if (rows.length < HEADLINES.length) return text;
-  return text.replace(/(<!-- measured -->\n)[\s\S]*?(<!-- end -->)/, `$1${table(rows)}\n$2`);
+  const headlines = ["| what | ours | theirs |", "| --- | --- | --- |", ...rows].join("\n");
+  return text.replace(/(<!-- measured -->\n)[\s\S]*?(<!-- end -->)/, `$1${headlines}\n$2`);
 }
 
 const HEADLINES = [
@@ -84,24 +85,9 @@ const HEADLINES = [
     says: "evidence for LoCoMo questions among the first 10 hits; within 2,000 tokens; time; MiniSearch with our stems",
   },
   {
-    id: "tokens",
-    what: "the whole prompt",
-    says: "error of the token count, p95; characters / 4 from the same report",
-  },
-  {
     id: "peer-playback",
     what: "LangChain, best settings, failing summarizer",
     says: "with a failing summarizer: broken rules / over the window / failed / messages lost; LangChain's middleware, best settings",
-  },
-  {
-    id: "summarize",
-    what: "",
-    says: "5 million tokens through a summarizer of 8,000: words of people and model never read; calls; calls repeated",
-  },
-  {
-    id: "startup",
-    what: "LangChain with LangGraph",
-    says: "import time (of an earlier run) and install size; LangChain with LangGraph",
   },
 ] as const;
 

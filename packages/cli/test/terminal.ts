@@ -4,7 +4,6 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { BINARY, CLEAN } from "./binary.ts";
 import { drawScreen } from "./draw-screen.ts";
@@ -20,6 +19,8 @@ export interface Terminal {
   /** Resolves when the screen shows it; throws with the screen when it doesn't for long. */
   until(shown: RegExp): Promise<void>;
   screen(): string;
+  /** All that came, with its control sequences. */
+  written(): string;
   /** As if the person had made its window so wide. */
   resize(columns: number): void;
   exit(): Promise<number | null>;
@@ -31,8 +32,12 @@ export interface Seat {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** At a home, or a whole seat. Closed with the test. */
-export function openTerminal(t: TestContext, at: string | Seat, ...args: readonly string[]): Terminal {
+/** At a home, or a whole seat. Closed with the test, or whatever else ends. */
+export function openTerminal(
+  t: { after(close: () => void): void },
+  at: string | Seat,
+  ...args: readonly string[]
+): Terminal {
   const { home, cwd = process.cwd(), env = {} } = typeof at === "string" ? { home: at } : at;
   const child = spawn(process.execPath, ["--conditions=palimpsest-source", "--import", AS_TERMINAL, BINARY, ...args], {
     cwd,
@@ -47,6 +52,7 @@ export function openTerminal(t: TestContext, at: string | Seat, ...args: readonl
   const screen = (): string => drawScreen(written);
   return {
     screen,
+    written: () => written,
     resize: (columns) => void child.send({ columns, rows: 24 }),
     type: (keys) => void child.stdin!.write(keys),
     exit: () => exitOf(child),
