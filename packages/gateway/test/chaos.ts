@@ -40,7 +40,7 @@ export interface ChaosReport {
   kills: number;
   stops: number;
   restarts: number;
-  /** Longest time, in seconds, over which a thread was told to be busy again and again. */
+  /** Longest time, in seconds, over which a thread was told to be busy again and again by gateways that answered at once. */
   longestBusy: number;
 }
 
@@ -207,10 +207,13 @@ async function lastWord(place: Place, told: Told, report: ChaosReport): Promise<
   }
 }
 
+const AT_ONCE_MS = 5000;
+
 /** Says something new, and follows what becomes of it through whichever gateway answers. */
 async function oneRun(place: Place, told: Told, report: ChaosReport): Promise<void> {
   const book = `b${randomBytes(6).toString("hex")}`;
   const headers = headersOf(place, told);
+  const asked = Date.now();
   const begun = await fetch(`${anyOf(place.gateways).url}/api/threads/t/runs`, {
     method: "POST",
     headers: { ...headers, "content-type": "application/json" },
@@ -219,6 +222,8 @@ async function oneRun(place: Place, told: Told, report: ChaosReport): Promise<vo
   }).catch(() => null);
   if (begun === null || begun.status !== 200) {
     report.refused += 1;
+    // Whoever waited for a gateway that was stopped or gone has not been told anything meanwhile.
+    if (begun?.status !== 409 || Date.now() - asked > AT_ONCE_MS) told.busySince = null;
     if (begun?.status === 409) {
       told.busySince ??= Date.now();
       report.longestBusy = Math.max(report.longestBusy, (Date.now() - told.busySince) / 1000);
