@@ -84,7 +84,7 @@ test("[F44] a thread that another process holds is busy, and stays as it was", a
   const at = desk(t);
   await importMessages(at, "a", exchanges(40));
   const store = openSqlite({ path: join(at.home, "palimpsest.db") });
-  const taken = await store.acquireLease("a", "somebody else", 30_000);
+  const taken = await store.acquireLease("a", "somebody else", 600_000);
   assert.equal(taken.kind, "acquired");
   const { code, document } = await at.json("compact", "a");
   assert.deepEqual([code, document["kind"], document["reason"]], [1, "unchanged", "busy"]);

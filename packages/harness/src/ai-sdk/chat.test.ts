@@ -106,9 +106,7 @@ test("a page that goes away: the answer is finished, and there when it comes bac
   const body = JSON.stringify({ id: "chat", messages: [message], trigger: "submit-message" });
   const response = await handler(new Request("http://server/api/chat", { method: "POST", body }));
   await response.body!.cancel();
-  const deadline = Date.now() + 10_000;
-  while ((await chatMessages("chat", { store })).length < 2 && Date.now() < deadline)
-    await new Promise((resolve) => setImmediate(resolve));
+  while ((await chatMessages("chat", { store })).length < 2) await new Promise((resolve) => setImmediate(resolve));
   assert.equal((await chatMessages("chat", { store })).at(-1)?.role, "assistant");
 });
 

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { after, before, beforeEach, type TestContext, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { startPostgresProxy } from "../testing/postgres-proxy.ts";
+import { openHasty, startPostgresProxy } from "../testing/postgres-proxy.ts";
 import { type PostgresServer, startPostgres } from "../testing/postgres-server.ts";
 import { say, writeThread } from "../testing/thread-writer.ts";
 import { threadDeps, verify } from "../threads/index.ts";
@@ -45,7 +45,7 @@ test("an append waits for a server that comes back, and says so when it doesn't;
   assert.ok(refused instanceof StoreError && refused.code === "unavailable", String(refused));
   await server.start();
   assert.equal((await late).kind, "committed");
-  assert.deepEqual(await textsOf(hasty, "waiting"), ["one"]);
+  assert.deepEqual(await textsOf(store, "waiting"), ["one"]);
 });
 
 test("a crash of the server in mid-append: acknowledged messages stand, each once", async (t) => {
@@ -90,8 +90,8 @@ test("an append whose answer is lost on the way is found to stand and is not rep
 });
 
 test("a connection that goes silent is replaced by another one: the append stands, once", async (t) => {
-  const { direct, proxy, store } = await behindProxy(t, { answerMs: 500, reconnectMs: 60_000 });
-  const writer = await writeThread(store, "muted");
+  const { direct, proxy, store } = await behindProxy(t, { answerMs: 500, reconnectMs: 180_000 });
+  const writer = { ...(await writeThread(direct, "muted")), store };
   const met = proxy.next("INSERT INTO", "fall-silent");
   assert.equal((await say(writer, "one")).kind, "committed");
   await met;
@@ -100,8 +100,8 @@ test("a connection that goes silent is replaced by another one: the append stand
 
 test("a server that goes silent is unavailable when the time is up: at work, when opened, and work under way ends before it is closed", async (t) => {
   const hasty = { answerMs: 300, reconnectMs: 500 };
-  const { proxy, store } = await behindProxy(t, hasty);
-  const writer = await writeThread(store, "silent");
+  const { direct, proxy, store } = await behindProxy(t, hasty);
+  const writer = { ...(await writeThread(direct, "silent")), store };
   proxy.fallSilent();
   const unavailable = (error: unknown) => error instanceof StoreError && error.code === "unavailable";
   await assert.rejects(store.head("silent"), unavailable);
@@ -151,7 +151,10 @@ async function open(t: TestContext, options: ConnectionOptions = {}, url = serve
 async function behindProxy(t: TestContext, options: ConnectionOptions = {}) {
   const proxy = await startPostgresProxy(server);
   t.after(() => proxy.stop());
-  return { proxy, store: await open(t, options, proxy.url()), direct: await open(t) };
+  const direct = await open(t);
+  const store = await openHasty(proxy.url(), options);
+  t.after(() => store.close());
+  return { proxy, store, direct };
 }
 
 /** Resolves to the last version the writer was told of before it was killed. */

@@ -185,7 +185,7 @@ test("a database in another encoding is refused before anything is made in it", 
 
 test("a read-only database refuses the append, keeps what it has and can still be read", async (t) => {
   await sql("CREATE DATABASE frozen");
-  const store = await openPostgres(server.url("frozen"), { reconnectMs: 500 });
+  const store = await openPostgres(server.url("frozen"));
   const writer = await writeThread(store, "t");
   await say(writer, "one");
   const batch = await prepare(writer, (await store.head("t"))!, []);

@@ -47,14 +47,21 @@ test("a child that answers nothing is failed with No response", async () => {
   assert.equal(result!.output, "No response");
 });
 
-test("a child that hangs is timed out, and what it said is kept", async () => {
-  const never = tool({ inputSchema: z.object({}), execute: () => new Promise<string>(() => {}) });
+test("a child that hangs is timed out, and what it said is kept", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const never = tool({
+    inputSchema: z.object({}),
+    execute: () => {
+      setImmediate(() => t.mock.timers.tick(5000));
+      return new Promise<string>(() => {});
+    },
+  });
   const kit = subagentKit(
     {
       parent: [{ calls: [taskCall("x")] }, "ok"],
       child: () => ({ text: "wait", calls: [{ name: "never", input: {} }] }),
     },
-    { tools: { never }, timeoutSeconds: 0.2 },
+    { tools: { never }, timeoutSeconds: 5 },
   );
   await kit.agent.generate({ threadId: "t", prompt: "go" });
   const [result] = await kit.results();

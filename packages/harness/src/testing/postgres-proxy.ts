@@ -5,6 +5,9 @@
 import { once } from "node:events";
 import { type AddressInfo, createConnection, createServer, type Socket } from "node:net";
 import { join } from "node:path";
+import type { ConnectionOptions } from "../stores/postgres/connection.ts";
+import { openPostgres } from "../stores/postgres.ts";
+import { StoreError } from "../stores/store-error.ts";
 import type { PostgresServer } from "./postgres-server.ts";
 
 /**
@@ -78,6 +81,20 @@ export async function startPostgresProxy(server: PostgresServer): Promise<Postgr
       await closed;
     },
   };
+}
+
+/**
+ * A store that soon gives a silent connection up. To a busy machine its limits may be too short already when it is opened:
+ * then it is tried again.
+ */
+export async function openHasty(url: string, options: ConnectionOptions): ReturnType<typeof openPostgres> {
+  for (;;) {
+    try {
+      return await openPostgres(url, options);
+    } catch (error) {
+      if (!(error instanceof StoreError && error.code === "unavailable")) throw error;
+    }
+  }
 }
 
 interface Expected {

@@ -30,8 +30,7 @@ test("the test server ends with the process that started it, even when that is k
   const folder = line.toString().trim();
   assert.equal(existsSync(folder), true);
   child.kill("SIGKILL");
-  for (let wait = 0; wait < 200 && existsSync(folder); wait++) await new Promise((wake) => setTimeout(wake, 50));
-  assert.equal(existsSync(folder), false);
+  while (existsSync(folder)) await new Promise((wake) => setTimeout(wake, 50));
 });
 
 async function query(url: string, text: string): Promise<unknown> {

@@ -88,6 +88,7 @@ export function draining({ engine, setUp }: Kit): void {
     await queue.makeDue({ userId: "ada", threadId: "interrupted" });
     await until(async () => of("job-start").length === 2, "it runs again");
     await queue.stop();
+    await until(async () => (await mine())[0]?.state === "waiting", "it is given back");
     const [left] = await mine();
     assert.deepEqual([left!.state, left!.attempts, left!.error], ["waiting", 1, "no credit left"]);
   });
@@ -104,6 +105,7 @@ export function draining({ engine, setUp }: Kit): void {
     const drained = await slow.queue.drain(200);
     assert.equal(drained.kind, "left");
     await slow.queue.stop();
+    await until(async () => (await slow.mine())[0]?.state === "waiting", "it is given back");
     const [left] = await slow.mine();
     assert.deepEqual([left!.state, left!.attempts, left!.error], ["waiting", 0, null], "given back as if never taken");
     assert.deepEqual(slow.of("job-fail"), []);
