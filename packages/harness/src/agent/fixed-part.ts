@@ -2,6 +2,7 @@
  * What a run sends beside its messages: the system prompt and the tools, rendered from the agent's own and each
  * middleware's, and what the thread's log keeps of them.
  */
+import type { Hash } from "@palimpsest/core/log";
 import { type AiSdkMessage, aiSdkShape } from "@palimpsest/core/message";
 import type { FixedSize } from "@palimpsest/core/prompt";
 import type { Meter } from "@palimpsest/core/tokens";
@@ -53,7 +54,36 @@ export async function renderFixed(
   const tools = await gatherTools(own, middleware, run);
   registry.learn(tools);
   const schemas = await schemasOf(tools);
-  return { prompt, tools, schemas, date, hash: run.deps.hash(JSON.stringify([prompt.text, schemas])) };
+  return { ...rendered(registry, { prompt, schemas }, run.deps.hash), tools, date };
+}
+
+type Rendered = Pick<FixedPart, "prompt" | "schemas" | "hash">;
+
+/** By the registry of an agent: most runs send the same as the one before, which then is the same objects. */
+const lastRendered = new WeakMap<ToolRegistry, Rendered>();
+
+function rendered(registry: ToolRegistry, { prompt, schemas }: Omit<Rendered, "hash">, hash: Hash): Rendered {
+  const last = lastRendered.get(registry);
+  if (last !== undefined && samePrompt(last.prompt, prompt) && sameItems(last.schemas, schemas)) return last;
+  const fresh = { prompt, schemas, hash: hash(JSON.stringify([prompt.text, schemas])) };
+  lastRendered.set(registry, fresh);
+  return fresh;
+}
+
+function samePrompt(one: SystemPrompt, other: SystemPrompt): boolean {
+  const { base, instructions, memory, skills } = one.parts;
+  const { parts } = other;
+  return (
+    one.text === other.text &&
+    base === parts.base &&
+    instructions === parts.instructions &&
+    memory === parts.memory &&
+    skills === parts.skills
+  );
+}
+
+function sameItems<T>(one: readonly T[], other: readonly T[]): boolean {
+  return one.length === other.length && one.every((item, index) => item === other[index]);
 }
 
 /** As it stands in the thread's state: what it last sent beside its messages. */
@@ -119,8 +149,20 @@ export function fixedChange(
   return { inputs: [{ kind: "event", event: { type: "request", hash, ...kept } }, state], prompts };
 }
 
-/** In tokens, by what fills it. */
-export function fixedSizes({ prompt, schemas }: FixedPart, meter: Meter<AiSdkMessage>) {
+/** In tokens, by what fills it; counted once as long as it stays the same. */
+export function fixedSizes({ prompt, schemas }: FixedPart, meter: Meter<AiSdkMessage>): FixedSizes {
+  const last = lastSized.get(meter);
+  if (last?.prompt === prompt && last.schemas === schemas) return last.sizes;
+  const sizes = sizesOf({ prompt, schemas }, meter);
+  lastSized.set(meter, { prompt, schemas, sizes });
+  return sizes;
+}
+
+type FixedSizes = ReturnType<typeof sizesOf>;
+
+const lastSized = new WeakMap<Meter<AiSdkMessage>, Omit<Rendered, "hash"> & { readonly sizes: FixedSizes }>();
+
+function sizesOf({ prompt, schemas }: Omit<Rendered, "hash">, meter: Meter<AiSdkMessage>) {
   const { instructions, memory, skills } = prompt.parts;
   const others = { instructions: meter.text(instructions), memory: meter.text(memory), skills: meter.text(skills) };
   const rest = others.instructions + others.memory + others.skills;

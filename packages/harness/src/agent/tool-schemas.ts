@@ -57,12 +57,19 @@ export interface ToolSchema {
   readonly inputSchema: unknown;
 }
 
+/** The same object for the same tool, also in another run: what is known of it (its tokens) isn't worked out again. */
 export async function schemasOf(tools: ToolSet): Promise<readonly ToolSchema[]> {
   return Promise.all(
     Object.entries(tools).map(async ([name, tool]): Promise<ToolSchema> => {
       const inputSchema = await asSchema(tool.inputSchema).jsonSchema;
       const description = typeof tool.description === "string" ? { description: tool.description } : {};
-      return { type: "function", name, ...description, inputSchema };
+      const last = sent.get(inputSchema);
+      if (last !== undefined && last.name === name && last.description === description.description) return last;
+      const schema: ToolSchema = { type: "function", name, ...description, inputSchema };
+      if (typeof inputSchema === "object") sent.set(inputSchema, schema);
+      return schema;
     }),
   );
 }
+
+const sent = new WeakMap<object, ToolSchema>();
