@@ -3,8 +3,9 @@
  * may be found under. Also says where the entry stands: its ordinal, and which session it belongs to.
  */
 import { analyze, type Term } from "../text/analyze.ts";
-import { dateWords, relativeDates } from "./dates.ts";
+import { dateWords, namesTime, relativeDates } from "./dates.ts";
 import type { IndexEntry, Placement } from "./port.ts";
+import { TIME_TERM } from "./query.ts";
 
 export interface EntrySource {
   readonly text: string;
@@ -32,6 +33,7 @@ export function indexEntry(source: EntrySource): IndexEntry {
   if (!ROLES.has(source.speaker)) add(analyze(source.speaker), 1, "counts");
   add(analyze(dateWords(source.at)), 1, "counts");
   add(analyze(relativeDates(source.text, source.at)), 1, "free");
+  if (namesTime(source.text)) terms.set(TIME_TERM, 1);
   for (const key of source.keys ?? []) add(analyze(key), KEY_WEIGHT, "free");
   for (const [term, weight] of terms) terms.set(term, Math.round(weight * 100) / 100);
   return { speaker: source.speaker, at: source.at, length: Math.round(length), asks: ASKS.test(source.text), terms };

@@ -1,30 +1,39 @@
 /**
- * Reads a question: which terms it asks for and how much each counts, which identifiers it quotes, which dates it states.
+ * Reads a question: which terms it asks for and how much each counts, which identifiers it quotes, which dates it states,
+ * whether it asks for a time.
  * Nothing in it is ever an operator; quotes, stars and brackets are separators like any other. Total on every string.
  */
 import { analyze, fold } from "../text/analyze.ts";
+import { membersOf } from "../text/kinds.ts";
 import { stem } from "../text/stem.ts";
 import { QUESTION_WORDS } from "../text/stop-words.ts";
-import { statedDates, type TimeRange } from "./dates.ts";
+import { asksTime, type StatedDate, statedDates } from "./dates.ts";
 
 export interface Query {
   readonly terms: readonly QueryTerm[];
-  readonly dates: readonly TimeRange[];
+  readonly dates: readonly StatedDate[];
   /** Folded words as written, for the names of speakers. */
   readonly words: ReadonlySet<string>;
 }
 
 export interface QueryTerm {
   readonly term: string;
+  /** 0: it finds nothing by itself. */
   readonly weight: number;
   /** An identifier quoted whole: an entry that holds it comes first. */
   readonly exact: boolean;
+  /** It counts where it stands: neighbors get no share of it. Such terms come last. */
+  readonly alone: boolean;
 }
 
 /** Of a longer question the first terms count; the cost of a search stays bounded whatever is pasted. */
 const MAX_TERMS = 64;
 const PART_WEIGHT = 0.3;
 const QUESTION_WORD_WEIGHT = 0.4;
+/** What is of a kind that the question names, against the word itself. */
+const MEMBER_WEIGHT = 0.3;
+/** Held by every entry that names a time. No word begins with such a sign, so no text can hold it by chance. */
+export const TIME_TERM = "@time";
 
 export function analyzeQuery(text: string): Query {
   const terms = new Map<string, QueryTerm>();
@@ -38,8 +47,16 @@ export function analyzeQuery(text: string): Query {
       term,
       weight: Math.max(weight, before?.weight ?? 0),
       exact: exact || before?.exact === true,
+      alone: false,
     });
   }
+  for (const { term, weight } of [...terms.values()]) {
+    for (const member of membersOf(term)) {
+      if (!terms.has(member) && terms.size < MAX_TERMS)
+        terms.set(member, { term: member, weight: weight * MEMBER_WEIGHT, exact: false, alone: true });
+    }
+  }
+  if (terms.size > 0 && asksTime(text)) terms.set(TIME_TERM, { term: TIME_TERM, weight: 0, exact: false, alone: true });
   const words = new Set(
     fold(text.slice(0, 10_000))
       .split(/[^\p{L}\p{M}\p{N}]+/u)

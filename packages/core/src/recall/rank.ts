@@ -1,13 +1,14 @@
 /**
  * BM25 over pooled frequencies. In a conversation the words of an answer often stand in the turn before it, so short entries
  * share part of their term frequencies with their neighbors in the session, before saturation. Then: the speaker a question
- * names, the session as a whole, the date a question states, and exact rare identifiers before all else.
+ * names, the time it states or asks for, and exact rare identifiers before all else.
  * Pure and deterministic: the order of the candidates given doesn't matter.
  */
 
 import { fold } from "../text/analyze.ts";
+import { nearness } from "./dates.ts";
 import type { IndexedDoc, ScopeStatistics } from "./port.ts";
-import type { Query, QueryTerm } from "./query.ts";
+import { type Query, type QueryTerm, TIME_TERM } from "./query.ts";
 
 export interface Hit {
   readonly doc: IndexedDoc;
@@ -26,7 +27,8 @@ export interface RankOptions {
   /** A question seldom holds its answer: a short entry that asks counts a little less than one that tells. */
   readonly asking: number;
   readonly namedSpeaker: number;
-  readonly sessionPrior: number;
+  /** Where a question asks for a time, an entry that names one. */
+  readonly namedTime: number;
   readonly statedDate: number;
   /** An identifier held by at most this many entries goes before everything else. */
   readonly rareIdentifier: number;
@@ -41,8 +43,8 @@ export const RANKING: RankOptions = {
   answerWeight: 0.6,
   shortLength: 60,
   asking: 0.87,
-  namedSpeaker: 1.35,
-  sessionPrior: 0.3,
+  namedSpeaker: 1.25,
+  namedTime: 1.3,
   statedDate: 0.25,
   rareIdentifier: 20,
 };
@@ -55,11 +57,11 @@ export function rank(
 ): Hit[] {
   const docs = [...candidates].sort(inConversationOrder);
   const terms = query.terms;
-  const pooled = poolFrequencies(docs, terms.length, options);
+  const pooled = poolFrequencies(docs, terms, options);
   const idf = terms.map((term) => inverseFrequency(term, statistics));
   const averageLength = statistics.totalLength / Math.max(1, statistics.entries) || 1;
-  const prior = sessionPriors(docs, idf, options);
   const named = namedSpeaker(query, docs);
+  const timeTerm = terms.findIndex(({ term }) => term === TIME_TERM);
   const scored: (Hit & { readonly exact: number })[] = [];
   docs.forEach((doc, index) => {
     const norm = options.k1 * (1 - options.b + (options.b * doc.length) / averageLength);
@@ -70,8 +72,9 @@ export function rank(
     }
     if (score <= 0) return;
     if (named !== null && doc.speaker === named) score *= options.namedSpeaker;
-    if (doc.length <= options.shortLength) score = (score + prior[index]!) * (doc.asks ? options.asking : 1);
-    score *= 1 + options.statedDate * nearness(doc.at, query);
+    if (doc.asks && doc.length <= options.shortLength) score *= options.asking;
+    if (timeTerm >= 0 && doc.frequencies[timeTerm]! > 0) score *= options.namedTime;
+    score *= 1 + options.statedDate * dateNearness(doc.at, query);
     scored.push({ doc, score, exact: exactIdentifiers(doc, terms, statistics, options) });
   });
   const best = options.limit === undefined ? scored : strongest(scored, options.limit);
@@ -97,18 +100,20 @@ function inverseFrequency({ term, weight }: QueryTerm, statistics: ScopeStatisti
 }
 
 /** A row per entry, a column per term: its own frequencies plus its neighbors' share. */
-function poolFrequencies(docs: readonly IndexedDoc[], width: number, options: RankOptions): Float64Array {
+function poolFrequencies(docs: readonly IndexedDoc[], terms: readonly QueryTerm[], options: RankOptions): Float64Array {
+  const width = terms.length;
+  const shared = terms.filter(({ alone }) => !alone).length;
   const pooled = new Float64Array(docs.length * width);
   const holds = docs.map((doc, index) => {
     let anyTerm = false;
     for (let t = 0; t < width; t += 1) {
       pooled[index * width + t] = doc.frequencies[t]!;
-      anyTerm ||= doc.frequencies[t]! > 0;
+      anyTerm ||= t < shared && doc.frequencies[t]! > 0;
     }
     return anyTerm;
   });
   const give = (from: number, to: number, share: number): void => {
-    for (let t = 0; t < width; t += 1) pooled[to * width + t]! += share * docs[from]!.frequencies[t]!;
+    for (let t = 0; t < shared; t += 1) pooled[to * width + t]! += share * docs[from]!.frequencies[t]!;
   };
   docs.forEach((doc, index) => {
     if (doc.length > options.shortLength) return;
@@ -129,23 +134,6 @@ function sameSession(a: IndexedDoc, b: IndexedDoc): boolean {
   return a.session === b.session && a.threadId === b.threadId;
 }
 
-/** What the session as a whole says about the question, for each entry of it. */
-function sessionPriors(docs: readonly IndexedDoc[], idf: readonly number[], options: RankOptions): Float64Array {
-  const priors = new Float64Array(docs.length);
-  for (let first = 0; first < docs.length; ) {
-    let end = first;
-    const sums = new Float64Array(idf.length);
-    for (; end < docs.length && sameSession(docs[first]!, docs[end]!); end += 1) {
-      for (let t = 0; t < idf.length; t += 1) sums[t]! += docs[end]!.frequencies[t]!;
-    }
-    let total = 0;
-    for (let t = 0; t < idf.length; t += 1) total += (idf[t]! * sums[t]!) / (sums[t]! + 2);
-    priors.fill(options.sessionPrior * total, first, end);
-    first = end;
-  }
-  return priors;
-}
-
 /** The one speaker the question names; null when it names none or several. */
 function namedSpeaker(query: Query, docs: readonly IndexedDoc[]): string | null {
   const named = new Set<string>();
@@ -162,21 +150,9 @@ function namedSpeaker(query: Query, docs: readonly IndexedDoc[]): string | null 
   return named.size === 1 && only !== undefined ? only : null;
 }
 
-const DAY_MS = 86_400_000;
-/** People tell of a day in the weeks after it. */
-const TELLING_DAYS = 21;
-
-/** 1 within a stated date, falling to 0 over the weeks after it; 0 when the question states none. */
-function nearness(at: string, query: Query): number {
-  if (query.dates.length === 0) return 0;
-  const time = Date.parse(at);
-  let best = 0;
-  for (const { from, to } of query.dates) {
-    if (time >= from && time < to) return 1;
-    const after = (time - to) / DAY_MS;
-    if (after >= 0 && after < TELLING_DAYS) best = Math.max(best, 1 - after / TELLING_DAYS);
-  }
-  return best;
+/** How near a message is to a date the question states; 0 when it states none. */
+function dateNearness(at: string, { dates }: Query): number {
+  return dates.reduce((best, date) => Math.max(best, nearness(at, date)), 0);
 }
 
 function exactIdentifiers(

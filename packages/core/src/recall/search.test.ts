@@ -38,6 +38,24 @@ test("the one speaker a question names is preferred, and nobody is left out", as
   assert.deepEqual(await ofBoth("Does Ben love pottery?"), [1, 2]);
 });
 
+test("who asks when is answered by who names a time, and another question isn't", async () => {
+  const index = talk([
+    "Ann: I repaired the bicycle and cleaned",
+    "Ann: I repaired the bicycle on Friday",
+    ...filler(12),
+  ]);
+  const [first, ...rest] = await seqs(index, "When was the bicycle repaired?");
+  assert.deepEqual([first, rest.includes(1)], [2, true]);
+  assert.deepEqual(await search(index, THREAD, "when"), { kind: "nothing", reason: "no-terms" });
+});
+
+test("a thing is found by the name of its kind, after what holds the name itself", async () => {
+  const index = talk(["Ann: We have a puppy", ...filler(12), "Ben: No pets for me", ...filler(12)]);
+  assert.ok((await seqs(index, "Which pets?")).includes(1));
+  assert.equal((await seqs(index, "Which pets?"))[0], 14);
+  assert.ok(!(await seqs(index, "Which puppy?")).includes(14));
+});
+
 test("an exact identifier beats any number of its parts", async () => {
   const index = talk([
     "user: get the user name and the user get name name user get",

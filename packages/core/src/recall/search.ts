@@ -51,8 +51,8 @@ const PAIRS = 4;
 function planSeeks(terms: readonly QueryTerm[], statistics: ScopeStatistics, most = MATCHES): Seek[] {
   const held = (term: string): number => statistics.holding.get(term) ?? 0;
   const rarestFirst = terms
+    .filter(({ term, weight }) => weight > 0 && held(term) > 0)
     .map(({ term }) => term)
-    .filter((term) => held(term) > 0)
     .sort((a, b) => held(a) - held(b) || (a < b ? -1 : 1));
   const seeks: Seek[] = [];
   let matches = 0;
