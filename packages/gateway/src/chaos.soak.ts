@@ -6,9 +6,13 @@ import { chaos } from "../test/chaos.ts";
 const seconds = Number(process.env["PALIMPSEST_CHAOS_SECONDS"] ?? 30);
 const threads = Number(process.env["PALIMPSEST_CHAOS_THREADS"] ?? 30);
 
-test("three gateways, two workers, one PostgreSQL under kill -9, SIGSTOP and restarts: nothing acknowledged is lost or done twice", async (t) => {
-  const report = await chaos(t, { seconds, threads, stopSeconds: Math.min(60, seconds / 4) });
-  t.diagnostic(JSON.stringify(report));
-  assert.ok(report.answered > threads, "it has worked meanwhile");
-  assert.ok(report.longestBusy < 45, "no thread is held for longer than a lease, and some");
-});
+for (const [database, what] of [
+  ["restarts", "restarts of the server"],
+  ["fails-over", "failovers to a synchronous standby"],
+] as const)
+  test(`three gateways, two workers, one PostgreSQL under kill -9, SIGSTOP and ${what}: nothing acknowledged is lost or done twice`, async (t) => {
+    const report = await chaos(t, { seconds, threads, stopSeconds: Math.min(60, seconds / 4), database });
+    t.diagnostic(JSON.stringify(report));
+    assert.ok(report.answered > threads, "it has worked meanwhile");
+    assert.ok(report.longestBusy < 45, "no thread is held for longer than a lease, and some");
+  });

@@ -14,7 +14,8 @@ import { createInterface } from "node:readline";
 import type { TestContext } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { type PostgresServer, startPostgres } from "palimpsest/internal/postgres-server";
+import { startMovingPostgres } from "palimpsest/internal/postgres-faults";
+import { startPostgres } from "palimpsest/internal/postgres-server";
 import { openStore, type Store } from "palimpsest/stores";
 import { threadDeps, verify } from "palimpsest/threads";
 import { createKey } from "../src/access/keys.ts";
@@ -26,6 +27,8 @@ export interface ChaosOptions {
   readonly threads: number;
   /** Longest time that a process is stopped. */
   readonly stopSeconds: number;
+  /** What becomes of the database: it goes down and comes back, or its standby takes its place. */
+  readonly database: "restarts" | "fails-over";
 }
 
 export interface ChaosReport {
@@ -54,7 +57,7 @@ interface Told {
 }
 
 export async function chaos(t: TestContext, options: ChaosOptions): Promise<ChaosReport> {
-  const place = await prepare(t);
+  const place = await prepare(t, options.database === "restarts" ? await restarting() : await failingOver());
   const report: ChaosReport = {
     answered: 0,
     resumed: 0,
@@ -113,8 +116,33 @@ class Process {
   }
 }
 
+interface Database {
+  readonly url: string;
+  /** It is back when this ends. */
+  fail(round: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+async function restarting(): Promise<Database> {
+  const server = await startPostgres();
+  return {
+    url: server.url(),
+    async fail(round) {
+      await (round % 2 === 0 ? server.crash() : server.halt());
+      await pause(500);
+      await server.start();
+    },
+    stop: server.stop,
+  };
+}
+
+async function failingOver(): Promise<Database> {
+  const { url, failOver, stop } = await startMovingPostgres();
+  return { url: url(), fail: (round) => failOver(round % 2 === 0 ? "first" : "late"), stop };
+}
+
 interface Place {
-  readonly server: PostgresServer;
+  readonly database: Database;
   readonly store: Store;
   readonly key: string;
   readonly gateways: readonly Process[];
@@ -123,9 +151,8 @@ interface Place {
   restore(): Promise<void>;
 }
 
-async function prepare(t: TestContext): Promise<Place> {
+async function prepare(t: TestContext, database: Database): Promise<Place> {
   const provider = await chaosProvider();
-  const server = await startPostgres();
   const directory = mkdtempSync(join(tmpdir(), "palimpsest-chaos-"));
   writeFileSync(
     join(directory, "config.yaml"),
@@ -133,11 +160,11 @@ async function prepare(t: TestContext): Promise<Place> {
   - { name: m, provider: openai-compatible, model: m, base_url: "${provider.url}", api_key: none, max_input_tokens: 100000 }
 title: { enabled: false }
 memory: { enabled: true, storage_class: postgres, debounce_seconds: 1, max_facts: 500 }
-store: { url: "${server.url()}" }
+store: { url: "${database.url}" }
 gateway: { jobs: false }
 `,
   );
-  const store = await openStore(server.url());
+  const store = await openStore(database.url);
   const { key } = await createKey(store.keys, { user: "front", role: "delegate", expiresAt: null }, new Date());
   const gateways = Array.from({ length: 3 }, () => new Process("./serving-process.ts", directory));
   const workers = Array.from({ length: 2 }, () => new Process("./working-process.ts", directory));
@@ -145,19 +172,18 @@ gateway: { jobs: false }
   t.after(async () => {
     await Promise.all(processes.map((one) => one.kill()));
     await store.close();
-    await server.stop();
+    await database.stop();
     provider.stop();
     rmSync(directory, { recursive: true, force: true });
   });
   await Promise.all(processes.map((one) => one.start()));
   const restore = async () => {
-    await server.start();
     for (const one of processes) {
       one.child?.kill("SIGCONT");
       if (one.child?.exitCode !== null || one.child.signalCode !== null) await one.start();
     }
   };
-  return { server, store, key, gateways, processes, restore };
+  return { database, store, key, gateways, processes, restore };
 }
 
 interface Going {
@@ -174,9 +200,7 @@ async function disturb(place: Place, { stopSeconds, seconds }: ChaosOptions, { r
     const act = round % 5 === 4 ? "restart" : Math.random() < 0.6 ? "kill" : "stop";
     if (act === "restart") {
       report.restarts += 1;
-      await (round % 2 === 0 ? place.server.crash() : place.server.halt());
-      await pause(500);
-      await place.server.start();
+      await place.database.fail(round);
     } else if (act === "kill") {
       report.kills += 1;
       await one.kill();

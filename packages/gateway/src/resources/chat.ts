@@ -2,14 +2,15 @@
  * Chats as the AI SDK's `useChat` has them with its default settings: it sends all its messages and reads UI message
  * chunks. A chat's id is its thread's; where an answer was asked for again or a message was edited it goes on in a fork.
  */
-import type { Agent, AgentStream, RunInput, ThreadHandle, UIStreamOptions } from "palimpsest/agent";
+import type { Agent, AgentEvent, AgentStream, RunInput, ThreadHandle, UIStreamOptions } from "palimpsest/agent";
+import { uiMessageStream } from "palimpsest/internal/agent";
 import { z } from "zod";
 import { type After, EventStream, eventText } from "../http/event-stream.ts";
 import { problemOf } from "../http/problem.ts";
 import { NOTHING, type Route, route } from "../http/route.ts";
 import { Attendance } from "../runs/attendance.ts";
 import type { Run } from "../runs/run.ts";
-import { failureOf } from "../runs/seen-run.ts";
+import { failureOf, type SeenRun } from "../runs/seen-run.ts";
 import { newThreadId, ownThread } from "./own-thread.ts";
 import { refuseAddresses } from "./refuse-addresses.ts";
 import { runModel } from "./run-model.ts";
@@ -60,7 +61,7 @@ export function chatRoutes({ agents, runs, after }: RunDeps & { readonly after: 
         const messages = body.messages as unknown as Messages;
         refuseAddresses(messages.slice(-1));
         const own = await runModel(home, { model, providerKey });
-        const options = { originalMessages: messages.slice(-1), onError: (error: Error) => problemOf(error).message };
+        const options = { originalMessages: messages.slice(-1), onError };
         let chunks: Chunks | null = null;
         const run = await startedRun(runs, {
           user: home.userId,
@@ -77,7 +78,8 @@ export function chatRoutes({ agents, runs, after }: RunDeps & { readonly after: 
           },
         });
         if (chunks === null) throw failureOf(run);
-        const attendance = onDisconnect === "cancel" ? new Attendance(run, after) : null;
+        const elsewhere = () => runs.isReadElsewhere(run);
+        const attendance = onDisconnect === "cancel" ? new Attendance(run, after, elsewhere) : null;
         shown.set(run, { options, attendance });
         return chatStream(run, chunks, attendance);
       },
@@ -90,9 +92,19 @@ export function chatRoutes({ agents, runs, after }: RunDeps & { readonly after: 
       streams: "always",
       answer: z.string(),
       async handle({ params, home }) {
-        const run = runs.on(home.userId, params["id"] ?? "");
+        const { userId } = home;
+        const chat = params["id"] ?? "";
+        const run = runs.on(userId, chat);
         await run?.started;
-        if (run === null || run.stream === null) return NOTHING;
+        if (run === null) {
+          const remote = await runs.elsewhere(userId, chat);
+          // What was said before the database forgot it can't be told again.
+          if (remote === null || remote.kept.first > 1) return NOTHING;
+          const { agent } = await agents.get(null);
+          const last = await lastShown((threadId) => agent.thread(threadId, { userId }), chat);
+          return chatStream(remote, elsewhereChunks(remote, last), null);
+        }
+        if (run.stream === null) return NOTHING;
         const { options = {}, attendance = null } = shown.get(run) ?? {};
         return chatStream(run, run.stream.toUIMessageStream(options), attendance);
       },
@@ -130,7 +142,28 @@ async function chatRun(
   return agent.stream({ ...here, uiMessages: messages });
 }
 
-function chatStream(run: Run, chunks: Chunks, attendance: Attendance | null): EventStream {
+const onError = (error: Error): string => problemOf(error).message;
+
+/** The chunks of a run on another instance, made of its events from the first. `last`: the last message of the chat. */
+function elsewhereChunks(run: SeenRun, last: Messages[number] | undefined): Chunks {
+  // An answer that isn't this run's is one that it goes on with: calls there were approved or refused.
+  const isGoneOnWith = last?.role === "assistant" && last.id !== run.facts.id;
+  const before = isGoneOnWith ? { ...last, parts: last.parts.filter((part) => "approval" in part) } : null;
+  return uiMessageStream(eventsOf(run), { onError, originalMessages: before === null ? [] : [before] });
+}
+
+async function lastShown(
+  handle: (threadId: string) => ThreadHandle,
+  chat: string,
+): Promise<Messages[number] | undefined> {
+  return (await handle(await handle(chat).current()).uiMessages()).at(-1);
+}
+
+async function* eventsOf(run: SeenRun): AsyncGenerator<AgentEvent> {
+  for await (const slice of run.events(0)) for (const { data } of slice) yield JSON.parse(data) as AgentEvent;
+}
+
+function chatStream(run: SeenRun, chunks: Chunks, attendance: Attendance | null): EventStream {
   const leave = attendance?.enter();
   return new EventStream(piecesOf(run, chunks), {
     headers: { ...namesOf(run), "x-vercel-ai-ui-message-stream": "v1" },
@@ -138,7 +171,7 @@ function chatStream(run: Run, chunks: Chunks, attendance: Attendance | null): Ev
   });
 }
 
-async function* piecesOf(run: Run, chunks: Chunks): AsyncGenerator<string> {
+async function* piecesOf(run: SeenRun, chunks: Chunks): AsyncGenerator<string> {
   for await (const chunk of chunks) {
     const isShutdown = chunk.type === "abort" && run.stoppedBy === "shutdown";
     yield eventText(JSON.stringify(isShutdown ? { type: "error", errorText: SHUTDOWN } : chunk));

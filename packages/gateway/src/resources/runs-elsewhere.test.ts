@@ -1,10 +1,13 @@
 // Several gateways on one PostgreSQL: a run lives on one of them, and is read and stopped on any.
 import assert from "node:assert/strict";
 import { after, before, type TestContext, test } from "node:test";
+import type { UIMessage } from "ai";
 import { type PostgresServer, startPostgres } from "palimpsest/internal/postgres-server";
 import { openStore } from "palimpsest/stores";
 import { Client } from "pg";
+import { Chat } from "../../test/chat.ts";
 import { allEvents, eventsOf, jsonOf, type ReadEvent, refusalOf, until } from "../../test/events.ts";
+import { ManualTime } from "../../test/manual-time.ts";
 import { type Running, running } from "../../test/running.ts";
 import { type Upstream, upstream } from "../../test/upstream.ts";
 
@@ -25,14 +28,14 @@ interface Fleet {
 async function fleet(
   t: TestContext,
   size: number,
-  { schema, listen = false }: { schema: string; listen?: boolean },
+  { schema, listen = false, after }: { schema: string; listen?: boolean; after?: ManualTime["after"] },
 ): Promise<Fleet> {
   const provider = await upstream(t);
   const url = `${server.url()}&schema=${schema}`;
   const listenUrl = listen ? `, listen_url: "${server.url()}"` : "";
   const config = `${provider.config}store: { url: "${url}"${listenUrl} }\n`;
   const all: Running[] = [];
-  for (let index = 0; index < size; index += 1) all.push(await running(t, { config }));
+  for (let index = 0; index < size; index += 1) all.push(await running(t, { config, ...(after && { after }) }));
   const json = { "content-type": "application/json" };
   return {
     provider,
@@ -102,6 +105,44 @@ test("a run that was waited for is known on every gateway, and how it failed as 
   assert.equal(await refusalOf(ahead), "400 invalid");
 });
 
+test("a chat's page that is loaded again through another gateway shows the answer under way from its beginning to its end, and keeps it going", async (t) => {
+  const time = new ManualTime();
+  let waits = 0;
+  const after: ManualTime["after"] = (ms, act) => {
+    if (ms === 5_000) waits += 1;
+    return time.after(ms, act);
+  };
+  const untilWaits = async (count: number) => {
+    while (waits < count) await new Promise((resolve) => setImmediate(resolve));
+  };
+  const at = await fleet(t, 2, { schema: "chats", after });
+  const first = new Chat(at.all[0]!.url);
+  const sent = first.sendMessage({ text: "Tell me." });
+  const request = await at.provider.next();
+  request.say("Once upon");
+  await first.shows("Once upon");
+  const { messages } = await jsonOf(await at.get(1, "/api/chat/t"));
+  const second = new Chat(at.all[1]!.url, { messages: messages as UIMessage[] });
+  const resumed = second.resumeStream();
+  await second.shows("Once upon");
+  await first.stop();
+  await sent;
+  // The first gateway's own reader has left: five seconds later it sees that somebody reads elsewhere, and waits again.
+  await untilWaits(1);
+  await time.pass(5_000);
+  await untilWaits(2);
+  request.say(" a time.");
+  request.end();
+  await resumed;
+  assert.deepEqual(
+    [second.status, second.error, second.texts()],
+    ["ready", undefined, ["Tell me.", "Once upon a time."]],
+  );
+  assert.equal(second.messages.at(-1)!.id, first.messages.at(-1)!.id);
+  await second.resumeStream();
+  assert.deepEqual([second.status, second.texts().length], ["ready", 2], "there is nothing more to resume");
+});
+
 test("to another user a run of another gateway isn't there, neither to be read nor to be stopped", async (t) => {
   const at = await fleet(t, 2, { schema: "users" });
   const store = await openStore(`${server.url()}&schema=users`);
@@ -151,6 +192,29 @@ test("a run whose process is gone is closed by the next reader, with what was he
   for await (const { record } of store.records("t", { kinds: ["message"] }))
     if (record.kind === "message") messages.push(`${record.origin} ${record.body}`);
   assert.match(messages.at(-1)!, /^aborted .*It was/);
+});
+
+test("a run that the database has forgotten, as after a crash or on a promoted standby, is told again from its first event", async (t) => {
+  const at = await fleet(t, 2, { schema: "forgotten" });
+  const asked = at.post(0, "/api/threads/t/runs", { prompt: "Tell me.", stream: true });
+  const request = await at.provider.next();
+  request.say("Once");
+  const own = eventsOf(await asked);
+  const heard = await until(own, says("Once"));
+  const run = (await asked).headers.get("x-palimpsest-run")!;
+  const other = eventsOf(await at.get(1, `/api/runs/${run}/stream`));
+  assert.deepEqual(await until(other, says("Once")), heard);
+  await sql("TRUNCATE forgotten.runs, forgotten.run_events");
+  request.say(" upon");
+  const [next] = await until(other, says(" upon"));
+  assert.equal(next!.id, idsOf(heard).at(-1)! + 1, "who follows goes on where it was");
+  const late = eventsOf(await at.get(1, `/api/runs/${run}/stream`));
+  assert.deepEqual(await until(late, says(" upon")), [...heard, next]);
+  request.end();
+  await until(late, ({ data }) => data.type === "run-end");
+  const end = await until(other, ({ data }) => data.type === "run-end");
+  for (const events of [own, other, late]) for await (const _ of events);
+  assert.equal((end.at(-1)!.data["end"] as { kind: string }).kind, "answered");
 });
 
 test("a gateway whose run others have closed, since it was silent for too long, stops it", async (t) => {

@@ -36,6 +36,19 @@ test("whoever comes back in time finds it going on", async () => {
   assert.equal(run.stoppedBy, "caller");
 });
 
+test("who reads it on another instance keeps it going, until they have left too", async () => {
+  const { time, run } = attended();
+  let elsewhere = true;
+  const attendance = new Attendance(run, time.after, async () => elsewhere);
+  attendance.enter()();
+  await time.pass(5_000);
+  await time.pass(5_000);
+  assert.equal(run.stoppedBy, null);
+  elsewhere = false;
+  await time.pass(5_000);
+  assert.equal(run.stoppedBy, "caller");
+});
+
 test("nothing waits for a run that has ended", async () => {
   const { time, run, attendance } = attended();
   attendance.enter()();

@@ -1,6 +1,7 @@
 /**
  * Who reads a run. A browser that closes a connection may have been told to stop, or be loading its page again: nobody can
- * tell. So a run that nobody reads any more is given up after a while, unless somebody has come back by then.
+ * tell. So a run that nobody reads any more is given up after a while, unless somebody has come back by then, here or on
+ * another instance.
  */
 import type { After } from "../http/event-stream.ts";
 import type { Run } from "./run.ts";
@@ -10,12 +11,14 @@ const COMES_BACK_MS = 5_000;
 export class Attendance {
   readonly #run: Run;
   readonly #after: After;
+  readonly #isReadElsewhere: () => Promise<boolean>;
   #readers = 0;
   #stopWaiting = (): void => {};
 
-  constructor(run: Run, after: After) {
+  constructor(run: Run, after: After, isReadElsewhere: () => Promise<boolean> = async () => false) {
     this.#run = run;
     this.#after = after;
+    this.#isReadElsewhere = isReadElsewhere;
   }
 
   /** What comes back is to be called once, when the reader has left before the end. */
@@ -24,9 +27,19 @@ export class Attendance {
     this.#readers += 1;
     return () => {
       this.#readers -= 1;
-      if (this.#readers > 0) return;
-      this.#stopWaiting = this.#after(COMES_BACK_MS, () => this.#run.stop("caller"));
-      void this.#run.ended.then(this.#stopWaiting);
+      if (this.#readers === 0) this.#wait();
     };
+  }
+
+  #wait(): void {
+    this.#stopWaiting = this.#after(COMES_BACK_MS, () => void this.#giveUp());
+    void this.#run.ended.then(this.#stopWaiting);
+  }
+
+  async #giveUp(): Promise<void> {
+    const isRead = await this.#isReadElsewhere().catch(() => false);
+    if (this.#readers > 0 || this.#run.status === "ended") return;
+    if (isRead) this.#wait();
+    else this.#run.stop("caller");
   }
 }

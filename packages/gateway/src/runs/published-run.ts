@@ -34,6 +34,8 @@ export class PublishedRun {
   #writes: Writes;
   /** The number of the last event that was written. */
   #written = 0;
+  /** The database has forgotten what was written: it is written from the first event that is still kept. */
+  #isForgotten = false;
 
   /** `streams`: whoever asked reads it as it comes. */
   constructor(run: Run, streams: boolean, deps: PublishDeps) {
@@ -51,6 +53,7 @@ export class PublishedRun {
 
   /** Its row is gone, as after a crash of the database: it is put again. */
   putAgain(): void {
+    this.#isForgotten = true;
     void this.#put().catch(() => {});
   }
 
@@ -88,12 +91,14 @@ export class PublishedRun {
     const { runs, holder, wake } = this.#deps;
     const { id } = this.run.facts;
     if ((await runs.write(id, holder, batch)) === "lost") return (await this.#isClosed()) ? "lost" : "written";
-    this.#written = batch.first + batch.events.length - 1;
+    if (!this.#isForgotten) this.#written = batch.first + batch.events.length - 1;
     wake(id);
     return "written";
   }
 
   #next(): RunBatch | null {
+    if (this.#isForgotten) this.#written = 0;
+    this.#isForgotten = false;
     const slice = this.run.log.after(this.#written, MOST_CHARS);
     if (slice.kind === "gone") this.#written = slice.first - 1;
     const events = slice.kind === "events" ? slice.events : [];
@@ -104,7 +109,9 @@ export class PublishedRun {
   async #isClosed(): Promise<boolean> {
     await this.#put();
     const { runs } = this.#deps;
-    return (await runs.read(this.run.facts.id, Number.MAX_SAFE_INTEGER))?.state === "ended";
+    if ((await runs.read(this.run.facts.id, Number.MAX_SAFE_INTEGER))?.state === "ended") return true;
+    this.#isForgotten = true;
+    return false;
   }
 
   async #close(): Promise<void> {
@@ -116,7 +123,7 @@ export class PublishedRun {
       batch = this.#next();
     }
     const end = { holder, batch, outcome: outcomeOf(this.run) };
-    if ((await runs.end(facts.id, end)) === "lost" && !(await this.#isClosed())) await runs.end(facts.id, end);
+    if ((await runs.end(facts.id, end)) === "lost" && !(await this.#isClosed())) return this.#close();
     wake(facts.id);
   }
 }

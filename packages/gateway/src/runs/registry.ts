@@ -40,6 +40,8 @@ export interface Runs {
   on(userId: string, threadId: string): Run | null;
   /** The same on any other instance. */
   elsewhere(userId: string, threadId: string): Promise<SeenRun | null>;
+  /** Whether a run of this instance is read on another one. */
+  isReadElsewhere(run: Run): Promise<boolean>;
   /** How many wait for others. */
   waiting(): number;
   /** Nothing new begins; what doesn't end within the time is stopped. */
@@ -127,6 +129,10 @@ class Registry implements Runs {
 
   async elsewhere(userId: string, threadId: string): Promise<SeenRun | null> {
     return (await this.#deps.sharing?.on(userId, threadId)) ?? null;
+  }
+
+  async isReadElsewhere(run: Run): Promise<boolean> {
+    return (await this.#deps.sharing?.isFollowed(run)) ?? false;
   }
 
   on(userId: string, threadId: string): Run | null {

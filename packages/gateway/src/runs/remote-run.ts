@@ -23,6 +23,9 @@ export interface RemoteDeps {
 
 /** So many waits in vain for a run that a crash of the database has forgotten: its owner tells of it again, if it is there. */
 const MOST_MISSED = 120;
+/** So often who follows says so, and for so long it holds. */
+const FOLLOWS_MS = 2_000;
+export const FOLLOWED_MS = 10_000;
 const END = Number.MAX_SAFE_INTEGER;
 
 /** Null: there is none of this id for this user. */
@@ -69,7 +72,7 @@ async function stop(id: string, _by: StoppedBy, { runs, wake }: RemoteDeps): Pro
 
 async function* follow(id: string, after: number, deps: RemoteDeps): ReturnType<SeenRun["events"]> {
   const { runs, wait, wake } = deps;
-  let [missed, isAsked] = [0, false];
+  let [missed, asked] = [0, Number.NEGATIVE_INFINITY];
   for (let last = after; ; ) {
     const page = await runs.read(id, last);
     if (page === undefined) {
@@ -79,6 +82,11 @@ async function* follow(id: string, after: number, deps: RemoteDeps): ReturnType<
       continue;
     }
     missed = 0;
+    if (page.state === "live" && performance.now() - asked >= FOLLOWS_MS) {
+      await runs.ask(id, "follow");
+      if (asked < 0) wake(id);
+      asked = performance.now();
+    }
     if (page.last > last && page.first > last + 1) return "gone";
     const events = eventsOf(page).filter((event) => event.id > last);
     if (events.length > 0) {
@@ -87,18 +95,17 @@ async function* follow(id: string, after: number, deps: RemoteDeps): ReturnType<
     } else if (page.state === "ended") return "ended";
     else if (page.state === "dead") await closeDead(id, page, deps);
     else {
-      if (!isAsked) {
-        await runs.ask(id, "follow");
-        wake(id);
-        isAsked = true;
-      }
       await wait(id);
     }
   }
 }
 
+/** Each once, in order: what was written again after the database forgot it may overlap. */
 function eventsOf({ batches }: RunPage): LoggedEvent[] {
-  return batches.flatMap(({ first, events }) => events.map((data, index) => ({ id: first + index, data })));
+  const each = batches.flatMap(({ first, events }) =>
+    events.map((data, index): [number, string] => [first + index, data]),
+  );
+  return [...new Map(each)].sort(([a], [b]) => a - b).map(([id, data]) => ({ id, data }));
 }
 
 async function closeDead(id: string, { last }: RunPage, deps: RemoteDeps): Promise<void> {

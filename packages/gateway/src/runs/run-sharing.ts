@@ -5,7 +5,7 @@
 import type { HeldRun, Shared, Wakes } from "palimpsest/stores";
 import type { ThreadDeps } from "palimpsest/threads";
 import { PublishedRun } from "./published-run.ts";
-import { findRemote } from "./remote-run.ts";
+import { FOLLOWED_MS, findRemote } from "./remote-run.ts";
 import type { Run } from "./run.ts";
 import type { SeenRun } from "./seen-run.ts";
 
@@ -15,6 +15,8 @@ export interface RunSharing {
   find(userId: string, id: string): Promise<SeenRun | null>;
   /** The run under way on a thread, on another instance. */
   on(userId: string, threadId: string): Promise<SeenRun | null>;
+  /** Whether somebody on another instance reads a run of this one. */
+  isFollowed(run: SeenRun): Promise<boolean>;
   forget(run: SeenRun): Promise<void>;
   close(): Promise<void>;
 }
@@ -96,6 +98,11 @@ class Sharing implements RunSharing {
   async on(userId: string, threadId: string): Promise<SeenRun | null> {
     const id = await this.#deps.sharedOf(userId).runs.find({ threadId });
     return id === undefined || this.#own.has(id) ? null : this.find(userId, id);
+  }
+
+  async isFollowed({ facts }: SeenRun): Promise<boolean> {
+    const page = await this.#deps.sharedOf(facts.user).runs.read(facts.id, Number.MAX_SAFE_INTEGER);
+    return (page?.followedMs ?? Number.POSITIVE_INFINITY) < FOLLOWED_MS;
   }
 
   async forget({ facts }: SeenRun): Promise<void> {

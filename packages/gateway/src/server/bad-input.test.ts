@@ -183,7 +183,7 @@ test("what fails inside is named in the log and not to the client", async (t) =>
   const at = await withThread(t);
   await at.home.store.close();
   const answer = await sent(at, "/api/threads");
-  assert.equal(answer.status, 500);
+  assert.equal(answer.status, 503);
   assert.doesNotMatch(answer.text, /palimpsest-gateway-|database/);
   assert.match(at.lines.at(-1)!.error ?? "", /at /);
   assert.equal((await sent(at, "/readyz")).status, 503);

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { Client } from "pg";
 import { startPostgresProxy } from "../testing/postgres-proxy.ts";
 import { type PostgresServer, startPostgres } from "../testing/postgres-server.ts";
+import { sqlOn, startStandby } from "../testing/postgres-standby.ts";
 import { say, writeThread } from "../testing/thread-writer.ts";
 import { threadDeps, verify } from "../threads/index.ts";
 import { prepare } from "../threads/writer.ts";
@@ -26,7 +26,7 @@ test("a store whose address leads to a standby waits until that is promoted, and
   const late = say(writer, "three");
   const found = store.shared!.runs.find({ threadId: "t" });
   while ((await refusalsOf(standby)) === 0) await pause(20);
-  await sql(standby, "SELECT pg_promote()");
+  await sqlOn(standby, "SELECT pg_promote()");
   assert.equal((await late).kind, "committed");
   assert.equal(await found, undefined, "unlogged rows don't reach a standby");
   assert.deepEqual(await verify(threadDeps(store), "t"), { kind: "whole", records: 3, redacted: [] });
@@ -46,8 +46,8 @@ test("a standby that lagged takes over without the last words: a writer that kno
   });
   const before = await writeThread(one, "t", {}, 1);
   await say(before, "one", "two");
-  const [row] = await sql(primary, "SELECT pg_current_wal_flush_lsn()::text AS at");
-  while ((await sql(standby, `SELECT 1 WHERE pg_last_wal_replay_lsn() >= '${row!["at"]}'`)).length === 0)
+  const [row] = await sqlOn(primary, "SELECT pg_current_wal_flush_lsn()::text AS at");
+  while ((await sqlOn(standby, `SELECT 1 WHERE pg_last_wal_replay_lsn() >= '${row!["at"]}'`)).length === 0)
     await pause(20);
   await standby.halt();
   await say(before, "three, which is lost");
@@ -56,7 +56,7 @@ test("a standby that lagged takes over without the last words: a writer that kno
   const known = (await one.head("t"))!;
   await primary.crash();
   await standby.start();
-  await sql(standby, "SELECT pg_promote()");
+  await sqlOn(standby, "SELECT pg_promote()");
   proxy.switchTo(standby);
   const ahead = await prepare(before, known, []);
   assert.deepEqual(await one.append("t", ahead), { kind: "conflict", version: 2 }, "nobody has taken its lease there");
@@ -76,36 +76,18 @@ interface Pair {
   readonly standby: PostgresServer;
 }
 
-/** `synchronous`: a commit is acknowledged when the standby has it. */
 async function pair(t: TestContext, mode: "synchronous" | "asynchronous"): Promise<Pair> {
   const primary = await startPostgres();
-  await primary.halt();
-  const standby = await startPostgres([], { standbyOf: primary });
+  const standby = await startStandby(primary, mode);
   t.after(async () => {
     await standby.stop();
     await primary.stop();
   });
-  await primary.start();
-  while ((await sql(primary, "SELECT 1 FROM pg_stat_replication WHERE state = 'streaming'")).length === 0)
-    await pause(20);
-  if (mode === "asynchronous") return { primary, standby };
-  await sql(primary, "ALTER SYSTEM SET synchronous_standby_names = 'standby'");
-  await sql(primary, "SELECT pg_reload_conf()");
   return { primary, standby };
 }
 
 /** How often the standby has taken something back, which a refused statement is. */
 async function refusalsOf(server: PostgresServer): Promise<number> {
-  const [row] = await sql(server, "SELECT xact_rollback AS n FROM pg_stat_database WHERE datname = 'postgres'");
+  const [row] = await sqlOn(server, "SELECT xact_rollback AS n FROM pg_stat_database WHERE datname = 'postgres'");
   return Number(row!["n"]);
-}
-
-async function sql(server: PostgresServer, text: string): Promise<Record<string, unknown>[]> {
-  const client = new Client({ connectionString: server.url() });
-  await client.connect();
-  try {
-    return (await client.query<Record<string, unknown>>(text)).rows;
-  } finally {
-    await client.end();
-  }
 }

@@ -22,6 +22,7 @@ export interface SharedRuns {
   read(id: string, after: number): Promise<RunPage | undefined>;
   /** The id of the live run on a thread, or for a request. */
   find(by: { readonly threadId: string } | { readonly request: string }): Promise<string | undefined>;
+  /** Who follows says it again and again. */
   ask(id: string, what: "cancel" | "follow"): Promise<"asked" | "missing">;
   drop(id: string): Promise<void>;
   /** All that this holder has under way, of all users; with a time its leases are renewed. */
@@ -63,6 +64,8 @@ export interface RunPage {
   /** `dead`: nobody has renewed its lease. */
   readonly state: "live" | "dead" | "ended";
   readonly outcome: string | null;
+  /** How long ago somebody elsewhere said to follow it; null: nobody has. */
+  readonly followedMs: number | null;
   /** The number of the newest event; 0: none yet. */
   readonly last: number;
   /** The number of the oldest that is kept. */

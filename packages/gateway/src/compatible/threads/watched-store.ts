@@ -14,6 +14,16 @@ export function watchedStore(store: Store, silenceMs: number): Store {
     ...watched(store, silenceMs),
     append: (threadId: string, batch: AppendBatch) =>
       within(silenceMs + batch.records.length, "append", () => store.append(threadId, batch)),
+    async acquireLease(threadId, owner, ttlMs) {
+      const taking = store.acquireLease(threadId, owner, ttlMs);
+      try {
+        return await within(silenceMs, "acquireLease", () => taking);
+      } catch (error) {
+        // Nobody would give it back, and the thread would be held until its time is up.
+        void taking.then((late) => (late.kind === "acquired" ? store.releaseLease(late.lease) : null)).catch(() => {});
+        throw error;
+      }
+    },
     async *records(thread, query) {
       const rows = store.records(thread, query)[Symbol.asyncIterator]();
       for (;;) {

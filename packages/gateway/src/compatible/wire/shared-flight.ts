@@ -62,7 +62,10 @@ async function share(flight: Flight, { runs, key, threadId }: SharedFlight): Pro
   await runs.end(id, { holder, batch: { first: written + 1, events: rest }, outcome: "{}" });
 }
 
-/** `joined`: the client got the answer that is under way on another instance, or as much of it as there was. */
+/**
+ * `joined`: the client got the answer that is under way on another instance, or as much of it as there was. One whose process
+ * is gone before it said anything is none.
+ */
 export async function joinElsewhere(
   client: Client,
   { runs, key }: Pick<SharedFlight, "runs" | "key">,
@@ -76,6 +79,7 @@ export async function joinElsewhere(
     for (const line of lines) if ((await handOn(client, JSON.parse(line) as Line)) === "over") return "joined";
     if (lines.length > 0) continue;
     if (page === undefined || page.state !== "live") {
+      if (last === 0) return "none";
       client.breakOff();
       return "joined";
     }

@@ -39,7 +39,8 @@ export function sharedRuns({ schema, run, userId }: UserConnection): SharedRuns 
     },
     async read(id, after) {
       const of = `FROM ${events} WHERE owner = $1 AND run = $2`;
-      const sql = `SELECT r.thread, r.model, r.asked, r.ended, r.outcome, ${LIVE} AS live, e.first, e.chunk,
+      const sql = `SELECT r.thread, r.model, r.asked, r.ended, r.outcome, ${LIVE} AS live,
+          extract(epoch FROM ${NOW} - r.follow_at) * 1000 AS followed, e.first, e.chunk,
           (SELECT max(n) ${of}) AS last, (SELECT min(first) ${of}) AS oldest
         FROM ${runs} r LEFT JOIN LATERAL (
           SELECT first, n, chunk ${of} AND n > $3 ORDER BY n LIMIT ${PAGE}
@@ -53,7 +54,7 @@ export function sharedRuns({ schema, run, userId }: UserConnection): SharedRuns 
       return (await ids(sql, [userId, value]))[0];
     },
     async ask(id, what) {
-      const sql = `UPDATE ${runs} SET ${what}_at = coalesce(${what}_at, ${NOW}) WHERE ${own} RETURNING id`;
+      const sql = `UPDATE ${runs} SET ${what}_at = ${NOW} WHERE ${own} RETURNING id`;
       return (await ids(sql, [userId, id])).length === 1 ? "asked" : "missing";
     },
     async drop(id) {
@@ -92,11 +93,11 @@ const UNTIL = (ms: string) => `${NOW} + ${ms}::float8 * interval '1 millisecond'
 /** A lease from the future says that the clock was set back. */
 const LIVE = `(until > ${NOW} AND leased <= ${NOW} + interval '1 second')`;
 
-/** Part of a statement: the batch, if `where` has a row. A repeated statement finds its batch standing. */
+/** Part of a statement: the batch, if `where` has a row. A repeated statement finds its batch standing, or one that begins later. */
 function ADDED(events: string, where: string): string {
   return `added AS (
     INSERT INTO ${events} (owner, run, first, n, chunk) SELECT $1, $2, $4::bigint, $5::bigint, $6 FROM ${where}
-    ON CONFLICT DO NOTHING
+    ON CONFLICT (owner, run, n) DO UPDATE SET first = excluded.first, chunk = excluded.chunk WHERE run_events.first > excluded.first
   )`;
 }
 
@@ -112,6 +113,7 @@ interface PageRow {
   readonly ended: Date | null;
   readonly outcome: string | null;
   readonly live: boolean;
+  readonly followed: string | null;
   readonly first: number | null;
   readonly chunk: string | null;
   readonly last: number | null;
@@ -121,7 +123,7 @@ interface PageRow {
 function pageOf(rows: readonly PageRow[]): RunPage | undefined {
   const [row] = rows;
   if (row === undefined) return undefined;
-  const { thread, model, asked, ended, outcome, live, last, oldest } = row;
+  const { thread, model, asked, ended, outcome, live, followed, last, oldest } = row;
   return {
     threadId: thread,
     model,
@@ -129,6 +131,7 @@ function pageOf(rows: readonly PageRow[]): RunPage | undefined {
     endedAt: ended?.toISOString() ?? null,
     state: ended !== null ? "ended" : live ? "live" : "dead",
     outcome,
+    followedMs: followed === null ? null : Number(followed),
     last: last ?? 0,
     first: oldest ?? 1,
     batches: rows.flatMap(({ first, chunk }) =>

@@ -1,0 +1,2 @@
+/** What our other packages use of the agent. */
+export { uiMessageStream } from "./ui/ui-stream.ts";
