@@ -131,7 +131,7 @@ test("completion offers the commands a line may become, paths behind @, and noth
   const folder = import.meta.dirname;
   assert.deepEqual(await completions(`look at @${folder}/chat.te`), [`look at @${folder}/chat.test.ts`]);
   assert.deepEqual(await completions(`/upload ${folder}/termi`), [
-    `/upload ${folder}/terminal-safety.test.ts`,
+    `/upload ${folder}/terminal-safety.process.test.ts`,
     `/upload ${folder}/terminal/`,
   ]);
 });

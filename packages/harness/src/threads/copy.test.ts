@@ -1,19 +1,17 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { assertSame, NOT_COPIED } from "../../test/threads/same-store.ts";
 import { openStore, storeTarget } from "../stores/open.ts";
 import type { Store } from "../stores/store.ts";
 import { StoreError } from "../stores/store-error.ts";
 import { collect } from "../testing/conformance/kit.ts";
 import { type PostgresServer, startPostgres } from "../testing/postgres-server.ts";
 import { say, writeThread } from "../testing/thread-writer.ts";
-import { rebuildHead } from "./audit.ts";
 import { copyStore } from "./copy.ts";
-import { fork, redact, threadDeps, undo, verify, type Writer } from "./index.ts";
+import { fork, redact, threadDeps, undo, type Writer } from "./index.ts";
 import { commit } from "./writer.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "palimpsest-copy-"));
@@ -26,7 +24,6 @@ after(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const NONE = { copied: 0, present: 0, failed: [] };
 const file = (name: string) => join(folder, `${name}.db`);
 const schema = (name: string) => `${server.url()}&schema=${name}`;
 
@@ -38,31 +35,19 @@ for (const [title, source, target] of [
     const [from, to] = [await openStore(source()), await openStore(target())];
     await family(from);
     const report = await copyStore(from, to);
-    assert.deepEqual({ ...report, records: 0 }, { copied: 4, present: 0, records: 0, failed: [], memories: NONE });
+    assert.deepEqual(
+      { ...report, records: 0 },
+      { copied: 4, present: 0, records: 0, failed: [], memories: NOT_COPIED },
+    );
     await assertSame(from, to);
     assert.deepEqual(await to.sharers("parent", 2), ["parent", "fork", "fork-of-fork"]);
-    assert.deepEqual(await copyStore(from, to), { copied: 0, present: 4, records: 0, failed: [], memories: NONE });
-    await Promise.all([from.close(), to.close()]);
-  });
-
-  test(`${title}: a copy killed at any moment goes on where it was`, async () => {
-    const name = title.startsWith("SQLite") ? "killed_there" : "killed_back";
-    const [source, target] = title.startsWith("SQLite") ? [file(name), schema(name)] : [schema(name), file(name)];
-    const [from, to] = [await openStore(source), await openStore(target)];
-    for (const id of ["a", "b"]) {
-      const writer = await writeThread(from, id);
-      await say(writer, ...Array.from({ length: 1200 }, (_, index) => `message ${index}`));
-      await from.releaseLease(writer.lease);
-    }
-    let kills = 0;
-    while ((await to.head("b"))?.version !== 1200) {
-      if (kills === 6) await copyStore(from, to);
-      else await copyUntilKilled(source, target);
-      kills += 1;
-    }
-    const report = await copyStore(from, to);
-    assert.deepEqual(report, { copied: 0, present: 2, records: 0, failed: [], memories: NONE });
-    await assertSame(from, to);
+    assert.deepEqual(await copyStore(from, to), {
+      copied: 0,
+      present: 4,
+      records: 0,
+      failed: [],
+      memories: NOT_COPIED,
+    });
     await Promise.all([from.close(), to.close()]);
   });
 }
@@ -133,31 +118,4 @@ function compact(writer: Writer, covers: [number, number]) {
   const counts = { tokensBefore: 10, tokensAfter: 1 };
   const rest = { folds: null, request: null, systems: [], rung: "extract" as const, reason: "test", archive: null };
   return commit(writer, [{ kind: "compaction", covers, summary, ...counts, ...rest }]);
-}
-
-async function assertSame(from: Store, to: Store): Promise<void> {
-  const [a, b] = [await from.threads({ limit: 100 }), await to.threads({ limit: 100 })];
-  assert.deepEqual(b.threads, a.threads);
-  for (const { header } of a.threads) {
-    const read = async (store: Store) =>
-      (await collect(store.records(header.id))).map(({ chained, redacted }) => ({ chained, redacted }));
-    assert.deepEqual(await read(to), await read(from));
-    assert.deepEqual(await to.head(header.id), await from.head(header.id));
-    assert.equal((await verify(threadDeps(to), header.id)).kind, "whole");
-    assert.equal((await rebuildHead(threadDeps(to), header.id)).kind, "equal");
-  }
-}
-
-async function copyUntilKilled(source: string, target: string): Promise<void> {
-  const local = (path: string) => JSON.stringify(new URL(path, import.meta.url));
-  const script = `import { copyStore } from ${local("./copy.ts")};
-    import { openStore } from ${local("../stores/open.ts")};
-    const [from, to] = [await openStore(${JSON.stringify(source)}), await openStore(${JSON.stringify(target)})];
-    await copyStore(from, to, { onProgress: () => process.stdout.write("batch\\n") });`;
-  const args = ["--conditions=palimpsest-source", "--input-type=module", "-e", script];
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
-  const closed = once(child, "close");
-  await Promise.race([once(child.stdout, "data"), closed]);
-  child.kill("SIGKILL");
-  await closed;
 }

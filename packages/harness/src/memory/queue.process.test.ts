@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { checkQueueCrashes } from "../../test/memory/queue-crash-check.ts";
@@ -10,13 +13,18 @@ import { learn, learned, takeTurn } from "../testing/queue-learner.ts";
 import { writeThread } from "../testing/thread-writer.ts";
 import { createMemoryQueue } from "./queue.ts";
 
+const folder = mkdtempSync(join(tmpdir(), "palimpsest-queue-"));
 let server: PostgresServer;
 before(async () => {
   server = await startPostgres();
 });
-after(() => server.stop());
+after(async () => {
+  await server.stop();
+  rmSync(folder, { recursive: true });
+});
 
 sharing("PostgreSQL", () => server.url());
+sharing("SQLite file", () => join(folder, "shared.db"));
 
 test("a worker outlives its server: after a crash and a restart it learns on", async (t) => {
   const store = (await openPostgres(server.url(), { reconnectMs: 180_000 })).forUser("ada");
@@ -37,8 +45,13 @@ test("a worker outlives its server: after a crash and a restart it learns on", a
   }
 });
 
-test("[F51] kill -9 between a turn and its learning, 20 times, on PostgreSQL: nothing lost, nothing twice", async (t) => {
-  const delays = Array.from({ length: 20 }, (_, index) => (index * 37) % 260);
-  const { turns } = await checkQueueCrashes(t, server.url(), delays);
-  assert.ok(turns >= 20, `only ${turns} turns in all`);
-});
+for (const [name, target] of [
+  ["PostgreSQL", () => server.url()],
+  ["SQLite", () => join(folder, "log.db")],
+] as const) {
+  test(`[F51] kill -9 between a turn and its learning, 20 times, on ${name}: nothing lost, nothing twice`, async (t) => {
+    const delays = Array.from({ length: 20 }, (_, index) => (index * 37) % 260);
+    const { turns } = await checkQueueCrashes(t, target(), delays);
+    assert.ok(turns >= 20, `only ${turns} turns in all`);
+  });
+}
