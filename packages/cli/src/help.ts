@@ -1,6 +1,6 @@
 /** The help texts, made from the table of commands so that they can't differ from what is accepted. */
 import { GLOBAL_OPTIONS } from "./command/arguments.ts";
-import type { Command } from "./command/command.ts";
+import type { Command, CommandModule } from "./command/command.ts";
 import type { CommandOption } from "./command/options.ts";
 
 export function generalHelp(commands: readonly Command[]): string {
@@ -30,22 +30,23 @@ export function groupHelp(group: readonly Command[]): string {
   ].join("\n");
 }
 
-export function commandHelp(command: Command): string {
+export function commandHelp(command: Command, { remote }: CommandModule<never>): string {
   return [
     `Usage: palimpsest ${usage(command)} [options]`,
     "",
     `${command.summary}.`,
     "",
-    ...optionRows({ ...command.options, ...globalsOf(command) }),
+    ...optionRows({ ...command.options, ...globalsOf(command, remote !== undefined) }),
     "",
     "Examples:",
     ...command.examples.map((example) => `  palimpsest ${example}`),
   ].join("\n");
 }
 
-function globalsOf({ withoutJson }: Command): Readonly<Record<string, CommandOption>> {
-  const { json, ...others } = GLOBAL_OPTIONS;
-  return withoutJson === undefined ? GLOBAL_OPTIONS : others;
+/** What every command takes, but for what this one refuses. */
+function globalsOf({ withoutJson }: Command, remote: boolean): Readonly<Record<string, CommandOption>> {
+  const refused = [...(withoutJson === undefined ? [] : ["json"]), ...(remote ? [] : ["server", "key"])];
+  return Object.fromEntries(Object.entries(GLOBAL_OPTIONS).filter(([name]) => !refused.includes(name)));
 }
 
 function usage({ name, positionals }: Command): string {

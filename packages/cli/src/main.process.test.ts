@@ -39,6 +39,15 @@ test("a command without --json refuses it and doesn't offer it", async () => {
   }
 });
 
+test("a command's help offers a gateway only where the command can work against one", async () => {
+  for (const [name, offered] of [
+    ["threads", true],
+    ["doctor", false],
+    ["serve", false],
+  ] as const)
+    assert.equal(/--server URL.*--key K/s.test((await palimpsest([name, "--help"])).stdout), offered, name);
+});
+
 test("bad usage exits with 2 and names the nearest command or option, without a stack trace", async () => {
   for (const [args, said] of [
     [["thraeds"], /Unknown command "thraeds".*Did you mean "threads"\?/],

@@ -25,7 +25,8 @@ export async function main(args: readonly string[]): Promise<number> {
     const line = readCommandLine(args, commands);
     if (line.kind === "help") {
       const { command, group } = line;
-      await output.line(command ? commandHelp(command) : group.length > 0 ? groupHelp(group) : generalHelp(commands));
+      const own = command === null ? null : commandHelp(command, await command.load());
+      await output.line(own ?? (group.length > 0 ? groupHelp(group) : generalHelp(commands)));
       return 0;
     }
     const { globals, command, input } = line;

@@ -35,6 +35,7 @@ export function readConfig({ path }: ChosenConfig): string | { readonly problem:
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    return { problem: `can't be read (${(error as NodeJS.ErrnoException).code})` };
+    const { code } = error as NodeJS.ErrnoException;
+    return { problem: code === "ENOENT" ? "does not exist" : `can't be read (${code})` };
   }
 }
