@@ -1,7 +1,8 @@
 /**
  * Search over a long thread on both stores, and what keeping the index costs beside the appends:
- * `npm run bench -- search [--messages N] [--rounds N] [--store sqlite|postgres]`. The texts are made up, with words as
- * unevenly spread as in real talk; the questions mix rare, middling and common words.
+ * `npm run bench -- search [--messages N] [--rounds N] [--store sqlite|postgres] [--at PATH|URL]`. The texts are made up,
+ * with words as unevenly spread as in real talk; the questions mix rare, middling and common words. `--at` names a store
+ * that is kept: it is filled up to the number of messages and searched again as it is the next time.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,7 +21,7 @@ const search: Bench = async (_args, options) => {
   const rows: object[] = [];
   for (const name of ["sqlite", "postgres"] as const) {
     if (options["store"] !== undefined && options["store"] !== name) continue;
-    const { store, dispose } = await open(name);
+    const { store, dispose } = await open(name, options["at"]);
     try {
       rows.push({ store: name, ...(await measure(store, messages, rounds)) });
     } finally {
@@ -32,7 +33,16 @@ const search: Bench = async (_args, options) => {
 
 export default search;
 
-async function open(name: "sqlite" | "postgres"): Promise<{ store: FullStore; dispose: () => Promise<void> }> {
+interface Opened {
+  readonly store: FullStore;
+  dispose(): Promise<void>;
+}
+
+async function open(name: "sqlite" | "postgres", at: string | true | undefined): Promise<Opened> {
+  if (typeof at === "string") {
+    const store = await openStore(at);
+    return { store, dispose: () => store.close() };
+  }
   if (name === "postgres") {
     const server = await startPostgres();
     const store = await openStore(server.url());
@@ -44,10 +54,11 @@ async function open(name: "sqlite" | "postgres"): Promise<{ store: FullStore; di
 }
 
 async function measure(store: FullStore, messages: number, rounds: number) {
-  const random = generator(7);
+  const before = (await store.head("long"))?.messages ?? 0;
+  const random = generator(7 + before);
   const writer = await thread(store);
   const started = performance.now();
-  for (let done = 0; done < messages; ) {
+  for (let done = before; done < messages; ) {
     const texts = Array.from({ length: Math.min(500, messages - done) }, () => sentence(random));
     await append(writer, texts);
     done += texts.length;
@@ -56,8 +67,23 @@ async function measure(store: FullStore, messages: number, rounds: number) {
   await catchUp(store, "long");
   const indexed = performance.now();
   const turns = await measureIndexing(store, writer, random, rounds * 2);
+  const searches = await measureSearches(store, rounds);
+  await store.releaseLease(writer.lease);
+  const added = Math.max(0, messages - before);
+  return {
+    ...searches,
+    ...turns,
+    buildPerSecond: Math.round(added / ((indexed - filled) / 1000)),
+    bulkAppendPerSecond: Math.round(added / ((filled - started) / 1000)),
+  };
+}
+
+/** The processor time is this process's: with PostgreSQL the server's own comes on top. */
+async function measureSearches(store: FullStore, rounds: number) {
+  const random = generator(11);
   const times: number[] = [];
   let hits = 0;
+  const { user, system } = process.cpuUsage();
   for (let round = 0; round < rounds; round += 1) {
     const question = ask(random);
     const start = performance.now();
@@ -65,12 +91,11 @@ async function measure(store: FullStore, messages: number, rounds: number) {
     times.push(performance.now() - start);
     if (result.kind === "found") hits += 1;
   }
+  const used = process.cpuUsage({ user, system });
   return {
     searchMs: { p50: quantile(times, 0.5), p95: quantile(times, 0.95), max: Math.max(...times) },
+    searchCpuMs: (used.user + used.system) / 1000 / rounds,
     found: hits / rounds,
-    ...turns,
-    buildPerSecond: Math.round(messages / ((indexed - filled) / 1000)),
-    bulkAppendPerSecond: Math.round(messages / ((filled - started) / 1000)),
   };
 }
 
@@ -93,7 +118,7 @@ async function measureIndexing(store: FullStore, writer: Writer, random: () => n
 
 async function thread(store: FullStore): Promise<Writer> {
   const own = threadDeps(store);
-  await createThread(own, { id: "long" });
+  if ((await store.head("long")) === undefined) await createThread(own, { id: "long" });
   const taken = await store.acquireLease("long", "bench", 3_600_000);
   if (taken.kind !== "acquired") throw new Error("the bench's own thread is in use");
   return { ...own, lease: taken.lease, runId: null };

@@ -63,7 +63,21 @@ export async function catchUp(
       previous = await placementAt(store, segment, previous);
       if (moved) break;
     }
-    if (!moved) return segments;
+    if (!moved) {
+      await mergeBlocks(store, segments);
+      return segments;
+    }
+  }
+}
+
+/** What is full is read in larger pieces from then on. A fork's parents may have more to merge than the fork sees. */
+async function mergeBlocks({ search }: SearchableStore, segments: readonly IndexedSegment[]): Promise<void> {
+  const { merging, blockSize } = search;
+  if (merging === undefined) return;
+  for (const { threadId, newest, merged = 0 } of segments) {
+    const full = Math.floor((newest?.ordinal ?? 0) / blockSize) - merged;
+    for (let left = full; left >= merging.blocks; left -= merging.blocks)
+      if ((await merging.merge(threadId)) === "nothing") break;
   }
 }
 

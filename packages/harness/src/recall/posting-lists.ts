@@ -1,78 +1,102 @@
-/** The posting rows of one search, decoded when they are needed. Knows where a scope's segments end. */
+/**
+ * The posting rows of one search: counts at once, lists when they are needed. Knows where a scope's segments end, and
+ * that some rows hold more blocks than others.
+ */
 
-import type { IndexedSegment, Posting, SearchEntry } from "../stores/search-tables.ts";
+import type {
+  IndexedSegment,
+  Posting,
+  PostingCount,
+  PostingPlace,
+  SearchEntry,
+  SearchTables,
+} from "../stores/search-tables.ts";
 import { readPostings } from "../stores/search-tables.ts";
 
-export interface BlockPlace {
+/** The entries that one row of a term speaks of: a block, or some that are merged. */
+export interface Piece {
   readonly threadId: string;
   readonly block: number;
-}
-
-interface Block extends BlockPlace {
-  /** By the term's place in the question. */
-  readonly rows: (Posting | undefined)[];
+  readonly blocks: number;
+  /** The first ordinal. */
+  readonly first: number;
+  readonly size: number;
   /** The last offset that belongs to the scope. */
   readonly last: number;
+  /** By the term's place in the question: how many entries of the scope hold it. */
+  readonly counts: number[];
+  readonly lists: (string | undefined)[];
 }
 
-export class PostingLists {
-  readonly #blockSize: number;
-  readonly #terms: ReadonlyMap<string, number>;
-  readonly #blocks = new Map<string, Block>();
+/** Terms of one piece whose lists are needed. */
+export interface Wanted {
+  readonly piece: Piece;
+  readonly terms: Iterable<number>;
+}
 
-  constructor(
-    blockSize: number,
-    terms: readonly string[],
-    rows: readonly Posting[],
-    segments: readonly IndexedSegment[],
-  ) {
-    this.#blockSize = blockSize;
-    this.#terms = new Map(terms.map((term, index) => [term, index]));
-    const cuts = new Map(segments.map(({ threadId, cut }) => [threadId, cut ?? Number.MAX_SAFE_INTEGER]));
-    for (const row of rows) {
-      const { threadId, block } = row;
-      const key = keyOf(threadId, block);
-      const cached = this.#blocks.get(key) ?? {
-        threadId,
-        block,
-        rows: new Array<Posting | undefined>(terms.length).fill(undefined),
-        last: Math.min(cuts.get(threadId)! - block * blockSize, blockSize - 1),
-      };
-      this.#blocks.set(key, cached);
-      cached.rows[this.#terms.get(row.term)!] = row;
-    }
+/** Up to so many blocks everything is read at once: a second look costs more than lists that aren't needed. */
+const FEW_BLOCKS = 24;
+
+export class PostingLists {
+  readonly #tables: SearchTables;
+  readonly #terms: readonly string[];
+  readonly #pieces: readonly Piece[];
+
+  private constructor(tables: SearchTables, terms: readonly string[], pieces: readonly Piece[]) {
+    this.#tables = tables;
+    this.#terms = terms;
+    this.#pieces = pieces;
   }
 
-  /** Every block that holds any of the terms. */
-  blocks(): readonly BlockPlace[] {
-    return [...this.#blocks.values()];
+  static async read(tables: SearchTables, segments: readonly IndexedSegment[], terms: readonly string[]) {
+    const spans = segments.map(({ threadId, cut, newest }) => {
+      const last = Math.min(newest?.ordinal ?? -1, cut ?? Number.MAX_SAFE_INTEGER);
+      return { threadId, before: Math.floor(last / tables.blockSize) + 1 };
+    });
+    const few = spans.reduce((sum, { before }) => sum + before, 0) <= FEW_BLOCKS;
+    const rows = few ? await tables.postings(spans, terms) : await tables.counts(spans, terms);
+    const lists = new PostingLists(tables, terms, piecesOf(tables.blockSize, terms, rows, segments));
+    await lists.#countCut();
+    return lists;
+  }
+
+  /** Every piece that holds any of the terms. */
+  pieces(): readonly Piece[] {
+    return this.#pieces;
   }
 
   /** How many entries of the scope hold each term. */
   holding(): ReadonlyMap<string, number> {
-    const counts = new Map([...this.#terms.keys()].map((term) => [term, 0]));
-    for (const { rows, last } of this.#blocks.values()) {
-      for (const row of rows) {
-        if (!row) continue;
-        const count = last === this.#blockSize - 1 ? row.count : countThrough(row.list, last);
-        counts.set(row.term, counts.get(row.term)! + count);
-      }
-    }
-    return counts;
+    const sum = (term: number) => this.#pieces.reduce((total, { counts }) => total + counts[term]!, 0);
+    return new Map(this.#terms.map((term, index) => [term, sum(index)]));
   }
 
-  /** Ordinals in the block whose entries hold all of the terms, ascending. */
-  matches({ threadId, block }: BlockPlace, terms: readonly string[]): number[] {
-    const postings = this.#blocks.get(keyOf(threadId, block));
-    const rows = terms.map((term) => postings?.rows[this.#terms.get(term)!]);
-    if (!postings || !rows.every((row) => row !== undefined)) return [];
+  async load(wanted: readonly Wanted[]): Promise<void> {
+    const places: PostingPlace[] = [];
+    const targets = new Map<string, Piece>();
+    for (const { piece, terms } of wanted) {
+      const { threadId, block, blocks, counts, lists } = piece;
+      targets.set(keyOf(piece), piece);
+      for (const index of terms) {
+        if (counts[index] === 0 || lists[index] !== undefined) continue;
+        lists[index] = "";
+        places.push({ threadId, block, blocks, term: this.#terms[index]! });
+      }
+    }
+    if (places.length === 0) return;
+    for (const row of await this.#tables.lists(places))
+      targets.get(keyOf(row))!.lists[this.#terms.indexOf(row.term)] = row.list;
+  }
+
+  /** Ordinals in the piece whose entries hold all of the terms, ascending. Their lists are loaded. */
+  matches({ lists, first, size, last }: Piece, terms: readonly number[]): number[] {
     const ordinals: number[] = [];
-    const first = block * this.#blockSize;
-    const seen = rows.length > 1 ? new Uint8Array(this.#blockSize) : undefined;
-    rows.forEach(({ list }, round) => {
-      readPostings(list, (offset) => {
-        if (offset > postings.last) return;
-        if (round === rows.length - 1) {
+    const seen = terms.length > 1 ? new Uint8Array(size) : undefined;
+    terms.forEach((term, round) => {
+      const final = round === terms.length - 1;
+      readPostings(lists[term] ?? "", this.#tables.blockSize, (offset) => {
+        if (offset > last) return;
+        if (final) {
           if (seen === undefined || seen[offset] === round) ordinals.push(first + offset);
         } else if (seen![offset] === round) seen![offset] = round + 1;
       });
@@ -81,22 +105,17 @@ export class PostingLists {
   }
 
   /** For each entry the weight of each term in it, in the order of the terms. Each list is walked once. */
-  weights(entries: readonly SearchEntry[]): number[][] {
-    const width = this.#terms.size;
+  async weights(entries: readonly SearchEntry[]): Promise<number[][]> {
+    const { blockSize } = this.#tables;
+    const width = this.#terms.length;
     const weights = entries.map(() => new Array<number>(width).fill(0));
-    const wanted = new Int32Array(this.#blockSize);
-    const byBlock = Map.groupBy(entries.keys(), (index) => {
-      const { threadId, ordinal } = entries[index]!;
-      return keyOf(threadId, Math.floor(ordinal / this.#blockSize));
-    });
-    for (const [key, indices] of byBlock) {
-      const block = this.#blocks.get(key);
-      if (!block) continue;
-      wanted.fill(-1);
-      for (const index of indices) wanted[entries[index]!.ordinal % this.#blockSize] = index;
-      block.rows.forEach((row, term) => {
-        if (!row) return;
-        readPostings(row.list, (offset, weight) => {
+    const byPiece = this.#entriesByPiece(entries);
+    await this.load([...byPiece.keys()].map((piece) => ({ piece, terms: this.#terms.keys() })));
+    for (const [{ lists, first, size }, indices] of byPiece) {
+      const wanted = new Int32Array(size).fill(-1);
+      for (const index of indices) wanted[entries[index]!.ordinal - first] = index;
+      lists.forEach((list, term) => {
+        readPostings(list ?? "", blockSize, (offset, weight) => {
           const index = wanted[offset]!;
           if (index >= 0) weights[index]![term] = weight;
         });
@@ -104,15 +123,78 @@ export class PostingLists {
     }
     return weights;
   }
+
+  #entriesByPiece(entries: readonly SearchEntry[]): Map<Piece, number[]> {
+    const { blockSize } = this.#tables;
+    const byBlock = new Map<string, Piece>();
+    for (const piece of this.#pieces) {
+      for (let block = piece.block; block < piece.block + piece.blocks; block += 1)
+        byBlock.set(keyOf({ threadId: piece.threadId, block }), piece);
+    }
+    const byPiece = new Map<Piece, number[]>();
+    entries.forEach(({ threadId, ordinal }, index) => {
+      const piece = byBlock.get(keyOf({ threadId, block: Math.floor(ordinal / blockSize) }));
+      if (piece === undefined) return;
+      const indices = byPiece.get(piece);
+      if (indices) indices.push(index);
+      else byPiece.set(piece, [index]);
+    });
+    return byPiece;
+  }
+
+  /** Where a fork left its parent, only what stands before it counts. */
+  async #countCut(): Promise<void> {
+    const cut = this.#pieces.filter(({ last, size }) => last < size - 1);
+    await this.load(cut.map((piece) => ({ piece, terms: this.#terms.keys() })));
+    for (const { counts, lists, last } of cut) {
+      lists.forEach((list, term) => {
+        if (list !== undefined) counts[term] = countThrough(list, this.#tables.blockSize, last);
+      });
+    }
+  }
 }
 
-function keyOf(threadId: string, block: number): string {
+function piecesOf(
+  blockSize: number,
+  terms: readonly string[],
+  rows: readonly (PostingCount | Posting)[],
+  segments: readonly IndexedSegment[],
+): Piece[] {
+  const cuts = new Map(segments.map(({ threadId, cut }) => [threadId, cut ?? Number.MAX_SAFE_INTEGER]));
+  const places = new Map(terms.map((term, index) => [term, index]));
+  const pieces = new Map<string, Piece>();
+  for (const row of rows) {
+    const key = keyOf(row);
+    const piece = pieces.get(key) ?? emptyPiece(row, blockSize, cuts.get(row.threadId)!, terms.length);
+    pieces.set(key, piece);
+    const term = places.get(row.term)!;
+    piece.counts[term] = row.count;
+    if ("list" in row) piece.lists[term] = row.list;
+  }
+  return [...pieces.values()];
+}
+
+function emptyPiece({ threadId, block, blocks }: PostingPlace, blockSize: number, cut: number, width: number): Piece {
+  const [first, size] = [block * blockSize, blocks * blockSize];
+  return {
+    threadId,
+    block,
+    blocks,
+    first,
+    size,
+    last: Math.min(cut - first, size - 1),
+    counts: new Array<number>(width).fill(0),
+    lists: new Array<string | undefined>(width).fill(undefined),
+  };
+}
+
+function keyOf({ threadId, block }: Pick<Piece, "threadId" | "block">): string {
   return `${block} ${threadId}`;
 }
 
-function countThrough(list: string, last: number): number {
+function countThrough(list: string, blockSize: number, last: number): number {
   let count = 0;
-  readPostings(list, (offset) => {
+  readPostings(list, blockSize, (offset) => {
     if (offset <= last) count += 1;
   });
   return count;

@@ -2,26 +2,27 @@
  * Core's index port over a store's recall tables: exact counts, and the candidates of each seek with their neighbours.
  * It expects an index that is up to date (`catch-up.ts`) and never ranks.
  */
-import type { CandidateRequest, IndexedDoc, RecallIndex, Scope, ScopeStatistics, Seek } from "@palimpsest/core/recall";
+import type { IndexedDoc, RecallIndex, Scope, ScopeStatistics } from "@palimpsest/core/recall";
 import type { IndexedSegment, OrdinalRange, SearchEntry, SearchTables } from "../stores/search-tables.ts";
-import { type BlockPlace, PostingLists } from "./posting-lists.ts";
+import { type Piece, PostingLists } from "./posting-lists.ts";
+import { type Matches, seekAll } from "./seek.ts";
 
 /** For one search: `segments` are those of its scope, and the postings of its terms are read once. */
 export function storedIndex(tables: SearchTables, segments: readonly IndexedSegment[]): RecallIndex {
   let last: { readonly terms: string; readonly lists: Promise<PostingLists> } | undefined;
   const listsOf = (terms: readonly string[]): Promise<PostingLists> => {
     const key = JSON.stringify(terms);
-    if (last?.terms !== key) last = { terms: key, lists: readLists(tables, segments, terms) };
+    if (last?.terms !== key) last = { terms: key, lists: PostingLists.read(tables, segments, terms) };
     return last.lists;
   };
   return {
     statistics: async (_scope, terms) => statistics(tables, segments, await listsOf(terms)),
     candidates: async (scope, request) => {
       const lists = await listsOf(request.terms);
-      const matches = seekAll(lists, newestBlocks(lists, segments, scope), request.seeks);
+      const matches = await seekAll(lists, newestPieces(lists, segments, scope), request);
       const entries = await withNeighbours(tables, segments, scope, matches, request.reach);
       // In a thread scope what a fork inherited is its own.
-      const weights = lists.weights(entries);
+      const weights = await lists.weights(entries);
       return entries.map((entry, index) =>
         document(entry, scope.kind === "thread" ? scope.threadId : entry.threadId, weights[index]!),
       );
@@ -45,14 +46,6 @@ function document(entry: SearchEntry, threadId: string, frequencies: readonly nu
   };
 }
 
-async function readLists(tables: SearchTables, segments: readonly IndexedSegment[], terms: readonly string[]) {
-  const spans = segments.map(({ threadId, cut, newest }) => {
-    const last = Math.min(newest?.ordinal ?? -1, cut ?? Number.MAX_SAFE_INTEGER);
-    return { threadId, before: Math.floor(last / tables.blockSize) + 1 };
-  });
-  return new PostingLists(tables.blockSize, terms, await tables.postings(spans, terms), segments);
-}
-
 async function statistics(
   tables: SearchTables,
   segments: readonly IndexedSegment[],
@@ -65,18 +58,6 @@ async function statistics(
     totalLength += totals.length;
   }
   return { entries, totalLength, holding: lists.holding() };
-}
-
-/** Ordinals of the matches, by the thread that wrote them. */
-type Matches = ReadonlyMap<string, ReadonlySet<number>>;
-
-function seekAll(lists: PostingLists, blocks: readonly BlockPlace[], seeks: CandidateRequest["seeks"]): Matches {
-  const matches = new Map<string, Set<number>>();
-  for (const seek of seeks) {
-    for (const { threadId, ordinal } of newestMatches(lists, blocks, seek))
-      matches.set(threadId, (matches.get(threadId) ?? new Set()).add(ordinal));
-  }
-  return matches;
 }
 
 /** The matches and their neighbors within reach in the same session. */
@@ -133,26 +114,11 @@ function alongSegments({ first, last }: OrdinalRange, segments: readonly Indexed
   return ranges;
 }
 
-interface Match {
-  readonly threadId: string;
-  readonly ordinal: number;
-}
-
-/** Blocks with any of the terms, newest first: in a thread's lineage the later segment, among a user's threads the one with the newest message. */
-function newestBlocks(lists: PostingLists, segments: readonly IndexedSegment[], scope: Scope): readonly BlockPlace[] {
+/** Pieces with any of the terms, newest first: in a thread's lineage the later segment, among a user's threads the one with the newest message. */
+function newestPieces(lists: PostingLists, segments: readonly IndexedSegment[], scope: Scope): readonly Piece[] {
   const order = scope.kind === "thread" ? [...segments].reverse() : [...segments].sort(lastSpoken);
   const rank = new Map(order.map(({ threadId }, index) => [threadId, index]));
-  return [...lists.blocks()].sort((a, b) => rank.get(a.threadId)! - rank.get(b.threadId)! || b.block - a.block);
-}
-
-/** From the newest on, so that a common word costs its limit and not its frequency. */
-function newestMatches(lists: PostingLists, blocks: readonly BlockPlace[], { all, limit }: Seek): Match[] {
-  const found: Match[] = [];
-  for (const { threadId, block } of blocks) {
-    for (const ordinal of lists.matches({ threadId, block }, all).reverse()) found.push({ threadId, ordinal });
-    if (found.length >= limit) break;
-  }
-  return found.slice(0, limit);
+  return [...lists.pieces()].sort((a, b) => rank.get(a.threadId)! - rank.get(b.threadId)! || b.first - a.first);
 }
 
 function lastSpoken(a: IndexedSegment, b: IndexedSegment): number {

@@ -2,11 +2,14 @@ export type { Leased, LeaseOptions } from "./leases.ts";
 export { type OpenOptions, openStore } from "./open.ts";
 export type { Job, JobEvent, JobStatus, JobWorker, NewJob, Outbox, WorkOptions } from "./outbox.ts";
 export type {
+  BlockMerging,
   IndexBatch,
   IndexedSegment,
   NewPosting,
   OrdinalRange,
   Posting,
+  PostingCount,
+  PostingPlace,
   SearchableStore,
   SearchEntry,
   SearchTables,

@@ -23,11 +23,25 @@ export interface SearchTables {
   write(threadId: string, batch: IndexBatch): Promise<"written" | "conflict" | "missing">;
   /** Forgets the thread's index; it is filled again when it is next needed. */
   clear(threadId: string): Promise<void>;
+  /** For a driver that writes in small blocks and reads in large ones. Results are the same with and without it. */
+  readonly merging?: BlockMerging;
+  /** Every row of the terms there. */
   postings(spans: readonly Span[], terms: readonly string[]): Promise<readonly Posting[]>;
+  /** The same rows without their lists, which are most of what a long thread's rows weigh. */
+  counts(spans: readonly Span[], terms: readonly string[]): Promise<readonly PostingCount[]>;
+  /** Rows by their places, as far as they are still there. */
+  lists(places: readonly PostingPlace[]): Promise<readonly Posting[]>;
   /** Entries and the sum of their lengths, through an ordinal. */
   totals(threadId: string, through: number): Promise<{ readonly entries: number; readonly length: number }>;
   /** Each entry of the ranges; they don't overlap. */
   entries(ranges: readonly OrdinalRange[]): Promise<readonly SearchEntry[]>;
+}
+
+export interface BlockMerging {
+  /** So many blocks that will not change any more become one. */
+  readonly blocks: number;
+  /** One step, if there is one to do. */
+  merge(threadId: string): Promise<"merged" | "nothing">;
 }
 
 /** One thread's part of a scope, and how far its index has come. */
@@ -44,6 +58,8 @@ export interface IndexedSegment {
   /** Own entries, and the sum of their lengths. */
   readonly entries: number;
   readonly length: number;
+  /** Blocks that are merged; 0 unless told. */
+  readonly merged?: number;
 }
 
 export interface OrdinalRange {
@@ -74,11 +90,19 @@ export interface NewPosting {
   readonly list: string;
 }
 
-export interface Posting {
+/** One row: a term in one block, or in as many from `block` on as are merged. */
+export interface PostingPlace {
   readonly threadId: string;
   readonly term: string;
   readonly block: number;
+  readonly blocks: number;
+}
+
+export interface PostingCount extends PostingPlace {
   readonly count: number;
+}
+
+export interface Posting extends PostingCount {
   readonly list: string;
 }
 
@@ -118,6 +142,7 @@ export function unpackEntries(threadId: string, packed: string): SearchEntry[] {
 // How a term's places in one block are spelled: two digits of base 64 for the entry, and its weight where that isn't 1:
 // a sign from `!` on for 2, 3, ..., or hundredths between `:` and `;`. `0c0e"0g:150;` says entry 38 with weight 1,
 // entry 40 with weight 3, entry 42 with weight 1.5. Text, because appending to it is one concatenation in every engine.
+// Merged lists stand one behind the other, each after `|` and one digit for its block.
 
 /** Collects the postings of entries, in ascending ordinal. */
 export function postingWriter(blockSize: number) {
@@ -141,7 +166,7 @@ export function postingWriter(blockSize: number) {
 
 /** 64 of them in the order of their codes, none of them a sign that tells a weight. */
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz~";
-const [COLON, FIRST_SIGN, SIGNS] = [58, 33, 15] as const;
+const [COLON, BAR, FIRST_SIGN, SIGNS] = [58, 124, 33, 15] as const;
 
 const VALUES = new Uint8Array(128);
 for (let digit = 0; digit < DIGITS.length; digit += 1) VALUES[DIGITS.charCodeAt(digit)] = digit;
@@ -157,19 +182,48 @@ function spellWeight(hundredths: number): string {
   return `:${hundredths};`;
 }
 
-/** The list without the entry at one place of its block; the very same text when it doesn't hold it. */
-export function withoutEntry(list: string, wanted: number): string {
+/** What stands before a block's list where blocks are merged. */
+export function blockMark(block: number): string {
+  return `|${DIGITS[block]!}`;
+}
+
+/** One block's list out of a merged one; empty when it has none. */
+export function listOfBlock(merged: string, block: number): string {
+  const start = merged.indexOf(blockMark(block));
+  if (start < 0) return "";
+  const end = merged.indexOf("|", start + 1);
+  return merged.slice(start + 2, end < 0 ? undefined : end);
+}
+
+/** The list without the entry at one place of its block or blocks; the very same text when it doesn't hold it. */
+export function withoutEntry(list: string, wanted: number, blockSize: number): string {
+  if (!list.startsWith("|")) return withoutPlace(list, wanted);
+  const block = Math.floor(wanted / blockSize);
+  const before = listOfBlock(list, block);
+  const after = withoutPlace(before, wanted % blockSize);
+  const mark = blockMark(block);
+  return before === after ? list : list.replace(mark + before, after === "" ? "" : mark + after);
+}
+
+function withoutPlace(list: string, wanted: number): string {
   let left = "";
-  readPostings(list, (offset, weight) => {
+  readPostings(list, 0, (offset, weight) => {
     if (offset !== wanted) left += spellPlace(offset) + spellWeight(Math.round(weight * 100));
   });
   return left;
 }
 
-/** Calls back with each place in the block, and its weight. */
-export function readPostings(list: string, each: (offset: number, weight: number) => void): void {
+/** Calls back with each place in the block or blocks, ascending, and its weight. */
+export function readPostings(list: string, blockSize: number, each: (offset: number, weight: number) => void): void {
+  let first = 0;
   for (let at = 0; at < list.length; ) {
-    const offset = VALUES[list.charCodeAt(at)]! * 64 + VALUES[list.charCodeAt(at + 1)]!;
+    const sign = list.charCodeAt(at);
+    if (sign === BAR) {
+      first = VALUES[list.charCodeAt(at + 1)]! * blockSize;
+      at += 2;
+      continue;
+    }
+    const offset = first + VALUES[sign]! * 64 + VALUES[list.charCodeAt(at + 1)]!;
     at += 2;
     const next = at < list.length ? list.charCodeAt(at) : 0;
     if (next === COLON) {

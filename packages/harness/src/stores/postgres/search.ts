@@ -8,6 +8,7 @@ import {
   type IndexedSegment,
   type NewPosting,
   type Posting,
+  type PostingCount,
   packEntry,
   type SearchTables,
   type Span,
@@ -52,15 +53,18 @@ export function searchTables(connection: UserConnection): SearchTables {
         if (row) await forgetIndex(query, schema, row.num);
       }),
     postings: (spans, terms) =>
-      // OFFSET 0 keeps the planner from joining whole tables where a few index ranges are asked for.
+      rows<Posting & QueryResultRow>(SPANNED(schema, "p.count, p.list"), ...columns(spans), terms, userId),
+    counts: (spans, terms) =>
+      rows<PostingCount & QueryResultRow>(SPANNED(schema, "p.count"), ...columns(spans), terms, userId),
+    lists: (places) =>
       rows<Posting & QueryResultRow>(
-        `SELECT s.thread AS "threadId", p.term, p.block, p.count, p.list
-        FROM ${SPANS(schema)} CROSS JOIN generate_series(0, s.before - 1) AS b (block) CROSS JOIN unnest($3::text[]) AS t (term) CROSS JOIN LATERAL (
-          SELECT * FROM ${schema}.recall_postings
-          WHERE thread = s.num AND block = b.block AND term = t.term OFFSET 0
+        `SELECT w.thread AS "threadId", w.term, w.block, 1 AS blocks, p.count, p.list
+        FROM unnest($1::text[], $2::int[], $3::text[]) AS w (thread, block, term)
+        JOIN ${schema}.threads h ON h.owner = $4 AND h.id = w.thread CROSS JOIN LATERAL (
+          SELECT count, list FROM ${schema}.recall_postings
+          WHERE thread = h.num AND block = w.block AND term = w.term OFFSET 0
         ) p`,
-        ...columns(spans),
-        terms,
+        ...(["threadId", "block", "term"] as const).map((name) => places.map((place) => place[name])),
         userId,
       ),
     async totals(threadId, through) {
@@ -82,6 +86,13 @@ export function searchTables(connection: UserConnection): SearchTables {
     },
   };
 }
+
+/** OFFSET 0 keeps the planner from joining whole tables where a few index ranges are asked for. */
+const SPANNED = (schema: string, own: string) => `SELECT s.thread AS "threadId", p.term, p.block, 1 AS blocks, ${own}
+  FROM ${SPANS(schema)} CROSS JOIN generate_series(0, s.before - 1) AS b (block) CROSS JOIN unnest($3::text[]) AS t (term) CROSS JOIN LATERAL (
+    SELECT * FROM ${schema}.recall_postings
+    WHERE thread = s.num AND block = b.block AND term = t.term OFFSET 0
+  ) p`;
 
 const SPANS = (schema: string) => `(
   SELECT s.thread, s.before, h.num FROM unnest($1::text[], $2::int[]) AS s (thread, before)
@@ -206,11 +217,11 @@ export async function forgetEntry(query: Query, schema: string, name: ThreadName
     block,
   );
   const place = gone.ordinal % BLOCK_SIZE;
-  const holders = rows.filter(({ list }) => withoutEntry(list, place) !== list);
+  const holders = rows.filter(({ list }) => withoutEntry(list, place, BLOCK_SIZE) !== list);
   await query(
     `UPDATE ${schema}.recall_postings p SET list = new.list, count = p.count - 1
     FROM unnest($3::text[], $4::text[]) AS new (term, list) WHERE p.thread = $1 AND p.block = $2 AND p.term = new.term`,
-    [...block, holders.map(({ term }) => term), holders.map(({ list }) => withoutEntry(list, place))],
+    [...block, holders.map(({ term }) => term), holders.map(({ list }) => withoutEntry(list, place, BLOCK_SIZE))],
   );
   await query(`DELETE FROM ${schema}.recall_postings WHERE thread = $1 AND block = $2 AND count = 0`, block);
   await query(`UPDATE ${schema}.recall_threads SET entries = entries - 1, length = length - $2 WHERE thread = $1`, [

@@ -163,6 +163,10 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX matches_hash ON matches (user, hash);
   CREATE INDEX matches_group ON matches (user, grp, num, seq) WHERE grp IS NOT NULL;
   `,
+  `
+  -- Blocks of postings that are full become one row a term, by 16, under the block -1, -2, ...; so many of them are there.
+  ALTER TABLE recall_threads ADD COLUMN merged INTEGER NOT NULL DEFAULT 0;
+  `,
 ];
 
 /** Refuses a database that isn't ours or is newer, before anything in it is changed. */

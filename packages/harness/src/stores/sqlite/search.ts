@@ -6,22 +6,28 @@ import type {
   NewPosting,
   OrdinalRange,
   Posting,
+  PostingCount,
+  PostingPlace,
   SearchEntry,
   SearchTables,
   Span,
 } from "../search-tables.ts";
-import { packEntry, unpackEntries, withoutEntry } from "../search-tables.ts";
+import { blockMark, listOfBlock, packEntry, unpackEntries, withoutEntry } from "../search-tables.ts";
 import type { Connection, Row } from "./connection.ts";
 import { findThread, NUM, type UserConnection } from "./rows.ts";
 
 /** 1.9 kB are written for a message of 20 words; with blocks of 4,096 it would be 4.5. */
 const BLOCK_SIZE = 1024;
+/** Blocks that are full become one: a long thread has fewer rows to read and to keep. */
+const MERGED = 16;
 
 export function searchTables(connection: UserConnection): SearchTables {
   const { guard } = connection;
   // Derived: what a power cut takes of it is made again from the log.
   const write = <T>(work: () => T) =>
     guard(() => connection.unhurried(() => connection.transaction("IMMEDIATE", work)));
+  // Two tables must be seen at one moment: another process may be merging.
+  const read = <T>(work: () => T) => guard(() => connection.transaction("DEFERRED", work));
   return {
     blockSize: BLOCK_SIZE,
     lineage: (threadId) => guard(() => lineage(connection, threadId)),
@@ -32,7 +38,10 @@ export function searchTables(connection: UserConnection): SearchTables {
         const row = findThread(connection, threadId);
         if (row) forgetIndex(connection, row.num);
       }),
-    postings: (spans, terms) => guard(() => postings(connection, spans, terms)),
+    merging: { blocks: MERGED, merge: (threadId) => write(() => mergeBlocks(connection, threadId)) },
+    postings: (spans, terms) => read(() => rowsIn(connection, spans, terms, `${ROW}, p.list`) as unknown as Posting[]),
+    counts: (spans, terms) => read(() => rowsIn(connection, spans, terms, ROW) as unknown as PostingCount[]),
+    lists: (places) => read(() => lists(connection, places)),
     totals: (threadId, through) =>
       guard(() => {
         const row = connection.get(
@@ -48,7 +57,7 @@ export function searchTables(connection: UserConnection): SearchTables {
   };
 }
 
-const SEGMENT = `t.id, t.num, t.base, t.base_seq, h.version, i.indexed, i.ordinal, i.session, i.at, i.entries, i.length
+const SEGMENT = `t.id, t.num, t.base, t.base_seq, h.version, i.indexed, i.ordinal, i.session, i.at, i.entries, i.length, i.merged
   FROM threads t JOIN heads h USING (num) LEFT JOIN recall_threads i USING (num)`;
 
 function lineage(connection: UserConnection, threadId: string): IndexedSegment[] {
@@ -79,6 +88,7 @@ function toSegment(connection: Connection, row: Row, through: number | null): In
     newest: ordinal == null ? null : { ordinal: ordinal as number, session: session as number, at: at as string },
     entries: (row["entries"] ?? 0) as number,
     length: (row["length"] ?? 0) as number,
+    merged: ((row["merged"] ?? 0) as number) * MERGED,
   };
 }
 
@@ -131,19 +141,76 @@ function addPostings(connection: Connection, num: number, postings: readonly New
     );
 }
 
-function postings(connection: UserConnection, spans: readonly Span[], terms: readonly string[]): Posting[] {
-  const blocks = spans.flatMap(({ threadId, before }) =>
-    Array.from({ length: before }, (_, block) => [threadId, block]),
-  );
-  const rows = connection.all(
-    `SELECT h.id AS threadId, p.term, p.block, p.count, p.list
+const ROW = `h.id AS threadId, p.term, iif(p.block < 0, (-1 - p.block) * ${MERGED}, p.block) AS block,
+  iif(p.block < 0, ${MERGED}, 1) AS blocks, p.count`;
+
+function rowsIn(connection: UserConnection, spans: readonly Span[], terms: readonly string[], columns: string): Row[] {
+  const blocks = spans.flatMap(({ threadId, before }) => {
+    const parts = Math.min(mergedParts(connection, threadId), Math.ceil(before / MERGED));
+    const merged = Array.from({ length: parts }, (_, part) => [threadId, -1 - part]);
+    const single = Array.from({ length: Math.max(0, before - parts * MERGED) }, (_, at) => [
+      threadId,
+      parts * MERGED + at,
+    ]);
+    return [...merged, ...single];
+  });
+  return connection.all(
+    `SELECT ${columns}
      FROM json_each(?) b CROSS JOIN threads h ON h.user = ? AND h.id = b.value ->> 0
      CROSS JOIN json_each(?) t CROSS JOIN recall_postings p
      ON p.num = h.num AND p.block = b.value ->> 1 AND p.term = t.value`,
     ...[JSON.stringify(blocks), connection.userId, JSON.stringify(terms)],
   );
-  return rows as unknown as Posting[];
 }
+
+function mergedParts(connection: UserConnection, threadId: string): number {
+  const sql = `SELECT merged FROM recall_threads WHERE num = ${NUM}`;
+  return (connection.get(sql, connection.userId, threadId)?.["merged"] ?? 0) as number;
+}
+
+function lists(connection: UserConnection, places: readonly PostingPlace[]): Posting[] {
+  const parts = new Map<string, number>();
+  for (const { threadId } of places) if (!parts.has(threadId)) parts.set(threadId, mergedParts(connection, threadId));
+  const asked = places.map(({ threadId, term, block, blocks }) => {
+    const part = Math.floor(block / MERGED);
+    return [threadId, blocks > 1 || part < parts.get(threadId)! ? -1 - part : block, term];
+  });
+  const rows = connection.all(
+    `SELECT a.key AS place, p.count, p.list
+     FROM json_each(?) a CROSS JOIN threads h ON h.user = ? AND h.id = a.value ->> 0
+     CROSS JOIN recall_postings p ON p.num = h.num AND p.block = a.value ->> 1 AND p.term = a.value ->> 2`,
+    ...[JSON.stringify(asked), connection.userId],
+  );
+  return rows.map((row) => {
+    const place = places[row["place"] as number]!;
+    const [count, list] = [row["count"] as number, row["list"] as string];
+    // Merged since it was counted: its own part of what it went into.
+    const single = place.blocks === 1 && list.startsWith("|");
+    return { ...place, count, list: single ? listOfBlock(list, place.block % MERGED) : list };
+  });
+}
+
+/** Merged rows stand under negative numbers: what is next to be read together lies together here, too. */
+function mergeBlocks(connection: UserConnection, threadId: string): "merged" | "nothing" {
+  const sql = `SELECT num, merged, ordinal FROM recall_threads WHERE num = ${NUM}`;
+  const row = connection.get(sql, connection.userId, threadId);
+  if (!row) return "nothing";
+  const [num, part] = [row["num"] as number, row["merged"] as number];
+  const [first, last] = [part * MERGED, (part + 1) * MERGED - 1];
+  // Ordinals only rise, so a block is done when a later one has begun.
+  if (Math.floor(((row["ordinal"] ?? 0) as number) / BLOCK_SIZE) <= last) return "nothing";
+  connection.run(
+    `INSERT INTO recall_postings (num, block, term, count, list)
+     SELECT num, ?, term, sum(count), group_concat(substr(?, 2 * (block - ?) + 1, 2) || list, '' ORDER BY block)
+     FROM recall_postings WHERE num = ? AND block BETWEEN ? AND ? GROUP BY term`,
+    ...[-1 - part, MARKS, first, num, first, last],
+  );
+  connection.run("DELETE FROM recall_postings WHERE num = ? AND block BETWEEN ? AND ?", num, first, last);
+  connection.run("UPDATE recall_threads SET merged = ? WHERE num = ?", part + 1, num);
+  return "merged";
+}
+
+const MARKS = Array.from({ length: MERGED }, (_, block) => blockMark(block)).join("");
 
 function entries(connection: UserConnection, ranges: readonly OrdinalRange[]): SearchEntry[] {
   return [...Map.groupBy(ranges, ({ threadId }) => threadId)].flatMap(([threadId, own]) => {
@@ -168,10 +235,13 @@ export function forgetEntry(connection: Connection, num: number, seq: number): v
   const entry = connection.get("SELECT ordinal, length FROM recall_entries WHERE num = ? AND seq = ?", num, seq);
   if (!entry) return;
   const ordinal = entry["ordinal"] as number;
-  const block = Math.floor(ordinal / BLOCK_SIZE);
+  const merged = (connection.get("SELECT merged FROM recall_threads WHERE num = ?", num)?.["merged"] ?? 0) as number;
+  const part = Math.floor(ordinal / (BLOCK_SIZE * MERGED));
+  const [block, size] =
+    part < merged ? [-1 - part, BLOCK_SIZE * MERGED] : [Math.floor(ordinal / BLOCK_SIZE), BLOCK_SIZE];
   connection.run("DELETE FROM recall_entries WHERE num = ? AND seq = ?", num, seq);
   for (const row of connection.all("SELECT term, list FROM recall_postings WHERE num = ? AND block = ?", num, block)) {
-    const list = withoutEntry(row["list"] as string, ordinal % BLOCK_SIZE);
+    const list = withoutEntry(row["list"] as string, ordinal % size, BLOCK_SIZE);
     if (list === row["list"]) continue;
     const sql =
       list === ""
