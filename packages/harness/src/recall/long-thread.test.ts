@@ -114,13 +114,14 @@ interface Placed {
 function sparseCorpus(): Placed[] {
   const corpus: Placed[] = [];
   for (let burst = 0; burst < 220; burst += 1) {
-    for (let step = 0; step < 10; step += 1) {
+    for (let step = 0; step < 12; step += 1) {
       const ordinal = burst * 500 + step;
       const at = new Date(Date.UTC(2020, 0, 1) + ordinal * 60_000).toISOString();
       const words = Array.from(
         { length: 5 },
         (_, n) => `word${Math.floor(((burst * 31 + step * 17 + n * 7) % 97) ** 2 / 200)}`,
       );
+      words.push("always", "always");
       if (burst % 40 === 7 && step === 3) words.push("tulip");
       if (burst % 3 === 1) words.push("lantern", "lantern");
       if (burst % 5 === step % 5) words.push("harbor");
@@ -177,6 +178,8 @@ async function fill(store: FullStore, corpus: readonly Placed[]): Promise<void> 
 const QUESTIONS = [
   ..."tulip|secret tulip|lantern harbor|harbor|lantern|word3 word7 harbor|word40 lantern tulip harbor word0".split("|"),
   "word0 word1 word2 word3 word4 lantern",
+  "always tulip",
+  "always lantern",
   "nowhere",
 ];
 

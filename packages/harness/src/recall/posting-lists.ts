@@ -25,13 +25,16 @@ export interface Piece {
   readonly last: number;
   /** By the term's place in the question: how many entries of the scope hold it. */
   readonly counts: number[];
-  readonly lists: (string | undefined)[];
+  /** What has been loaded of each term: one list, or those of single blocks where they stand apart. */
+  readonly lists: Map<number, string>[];
+  readonly split: boolean[];
 }
 
-/** Terms of one piece whose lists are needed. */
+/** Terms of one piece whose lists are needed; of those that stand apart only some blocks' where that is said. */
 export interface Wanted {
   readonly piece: Piece;
   readonly terms: Iterable<number>;
+  readonly blocks?: ReadonlySet<number>;
 }
 
 /** Up to so many blocks everything is read at once: a second look costs more than lists that aren't needed. */
@@ -74,34 +77,45 @@ export class PostingLists {
   async load(wanted: readonly Wanted[]): Promise<void> {
     const places: PostingPlace[] = [];
     const targets = new Map<string, Piece>();
-    for (const { piece, terms } of wanted) {
-      const { threadId, block, blocks, counts, lists } = piece;
-      targets.set(keyOf(piece), piece);
+    for (const { piece, terms, blocks: some } of wanted) {
+      const { threadId, block, blocks, counts, lists, split } = piece;
       for (const index of terms) {
-        if (counts[index] === 0 || lists[index] !== undefined) continue;
-        lists[index] = "";
-        places.push({ threadId, block, blocks, term: this.#terms[index]! });
+        if (counts[index] === 0) continue;
+        const parts = split[index] ? (some ?? range(block, blocks)) : [block];
+        for (const part of parts) {
+          if (lists[index]!.has(part)) continue;
+          lists[index]!.set(part, "");
+          const place = { threadId, term: this.#terms[index]!, block: part, blocks: split[index] ? 1 : blocks };
+          targets.set(keyOf(place), piece);
+          places.push(place);
+        }
       }
     }
     if (places.length === 0) return;
     for (const row of await this.#tables.lists(places))
-      targets.get(keyOf(row))!.lists[this.#terms.indexOf(row.term)] = row.list;
+      targets.get(keyOf(row))!.lists[this.#terms.indexOf(row.term)]!.set(row.block, row.list);
   }
 
   /** Ordinals in the piece whose entries hold all of the terms, ascending. Their lists are loaded. */
-  matches({ lists, first, size, last }: Piece, terms: readonly number[]): number[] {
+  matches(piece: Piece, terms: readonly number[]): number[] {
+    const { first, size, last } = piece;
     const ordinals: number[] = [];
     const seen = terms.length > 1 ? new Uint8Array(size) : undefined;
     terms.forEach((term, round) => {
       const final = round === terms.length - 1;
-      readPostings(lists[term] ?? "", this.#tables.blockSize, (offset) => {
+      this.#read(piece, term, (offset) => {
         if (offset > last) return;
         if (final) {
           if (seen === undefined || seen[offset] === round) ordinals.push(first + offset);
         } else if (seen![offset] === round) seen![offset] = round + 1;
       });
     });
-    return ordinals;
+    return ordinals.sort((a, b) => a - b);
+  }
+
+  #read({ block, lists }: Piece, term: number, each: (offset: number, weight: number) => void): void {
+    const { blockSize } = this.#tables;
+    for (const [part, list] of lists[term]!) readPostings(list, blockSize, each, (part - block) * blockSize);
   }
 
   /** For each entry the weight of each term in it, in the order of the terms. Each list is walked once. */
@@ -109,17 +123,19 @@ export class PostingLists {
     const { blockSize } = this.#tables;
     const width = this.#terms.length;
     const weights = entries.map(() => new Array<number>(width).fill(0));
-    const byPiece = this.#entriesByPiece(entries);
-    await this.load([...byPiece.keys()].map((piece) => ({ piece, terms: this.#terms.keys() })));
-    for (const [{ lists, first, size }, indices] of byPiece) {
-      const wanted = new Int32Array(size).fill(-1);
-      for (const index of indices) wanted[entries[index]!.ordinal - first] = index;
-      lists.forEach((list, term) => {
-        readPostings(list ?? "", blockSize, (offset, weight) => {
+    const byPiece = [...this.#entriesByPiece(entries)].map(([piece, indices]) => {
+      const blocks = new Set(indices.map((index) => Math.floor(entries[index]!.ordinal / blockSize)));
+      return { piece, indices, blocks, terms: [...this.#terms.keys()] };
+    });
+    await this.load(byPiece);
+    for (const { piece, indices, terms } of byPiece) {
+      const wanted = new Int32Array(piece.size).fill(-1);
+      for (const index of indices) wanted[entries[index]!.ordinal - piece.first] = index;
+      for (const term of terms)
+        this.#read(piece, term, (offset, weight) => {
           const index = wanted[offset]!;
           if (index >= 0) weights[index]![term] = weight;
         });
-      });
     }
     return weights;
   }
@@ -146,10 +162,13 @@ export class PostingLists {
   async #countCut(): Promise<void> {
     const cut = this.#pieces.filter(({ last, size }) => last < size - 1);
     await this.load(cut.map((piece) => ({ piece, terms: this.#terms.keys() })));
-    for (const { counts, lists, last } of cut) {
-      lists.forEach((list, term) => {
-        if (list !== undefined) counts[term] = countThrough(list, this.#tables.blockSize, last);
-      });
+    for (const piece of cut) {
+      for (const term of this.#terms.keys()) {
+        piece.counts[term] = 0;
+        this.#read(piece, term, (offset) => {
+          if (offset <= piece.last) piece.counts[term]! += 1;
+        });
+      }
     }
   }
 }
@@ -169,7 +188,8 @@ function piecesOf(
     pieces.set(key, piece);
     const term = places.get(row.term)!;
     piece.counts[term] = row.count;
-    if ("list" in row) piece.lists[term] = row.list;
+    piece.split[term] = row.split === true;
+    if ("list" in row) piece.lists[term]!.set(row.block, row.list);
   }
   return [...pieces.values()];
 }
@@ -184,7 +204,8 @@ function emptyPiece({ threadId, block, blocks }: PostingPlace, blockSize: number
     size,
     last: Math.min(cut - first, size - 1),
     counts: new Array<number>(width).fill(0),
-    lists: new Array<string | undefined>(width).fill(undefined),
+    lists: Array.from({ length: width }, () => new Map<number, string>()),
+    split: new Array<boolean>(width).fill(false),
   };
 }
 
@@ -192,10 +213,6 @@ function keyOf({ threadId, block }: Pick<Piece, "threadId" | "block">): string {
   return `${block} ${threadId}`;
 }
 
-function countThrough(list: string, blockSize: number, last: number): number {
-  let count = 0;
-  readPostings(list, blockSize, (offset) => {
-    if (offset <= last) count += 1;
-  });
-  return count;
+function range(first: number, length: number): number[] {
+  return Array.from({ length }, (_, at) => first + at);
 }

@@ -25,9 +25,9 @@ export interface SearchTables {
   clear(threadId: string): Promise<void>;
   /** For a driver that writes in small blocks and reads in large ones. Results are the same with and without it. */
   readonly merging?: BlockMerging;
-  /** Every row of the terms there. */
+  /** Every list of the terms there, by single blocks. */
   postings(spans: readonly Span[], terms: readonly string[]): Promise<readonly Posting[]>;
-  /** The same rows without their lists, which are most of what a long thread's rows weigh. */
+  /** What rows there are, without their lists, which are most of what a long thread's rows weigh. */
   counts(spans: readonly Span[], terms: readonly string[]): Promise<readonly PostingCount[]>;
   /** Rows by their places, as far as they are still there. */
   lists(places: readonly PostingPlace[]): Promise<readonly Posting[]>;
@@ -100,6 +100,8 @@ export interface PostingPlace {
 
 export interface PostingCount extends PostingPlace {
   readonly count: number;
+  /** Of merged blocks: the lists are long and stand in the single blocks, to be read one by one. */
+  readonly split?: boolean;
 }
 
 export interface Posting extends PostingCount {
@@ -213,9 +215,14 @@ function withoutPlace(list: string, wanted: number): string {
   return left;
 }
 
-/** Calls back with each place in the block or blocks, ascending, and its weight. */
-export function readPostings(list: string, blockSize: number, each: (offset: number, weight: number) => void): void {
-  let first = 0;
+/** Calls back with each place in the block or blocks, ascending, and its weight. `start` is where the list's own begin. */
+export function readPostings(
+  list: string,
+  blockSize: number,
+  each: (offset: number, weight: number) => void,
+  start = 0,
+): void {
+  let first = start;
   for (let at = 0; at < list.length; ) {
     const sign = list.charCodeAt(at);
     if (sign === BAR) {

@@ -12,7 +12,7 @@ import type {
   SearchTables,
   Span,
 } from "../search-tables.ts";
-import { blockMark, listOfBlock, packEntry, unpackEntries, withoutEntry } from "../search-tables.ts";
+import { blockMark, listOfBlock, packEntry, readPostings, unpackEntries, withoutEntry } from "../search-tables.ts";
 import type { Connection, Row } from "./connection.ts";
 import { findThread, NUM, type UserConnection } from "./rows.ts";
 
@@ -20,6 +20,8 @@ import { findThread, NUM, type UserConnection } from "./rows.ts";
 const BLOCK_SIZE = 1024;
 /** Blocks that are full become one: a long thread has fewer rows to read and to keep. */
 const MERGED = 16;
+/** Of a term with more than that in them the lists stay apart: what is sought is seldom in all of them. */
+const LONG_LIST = 1024;
 
 export function searchTables(connection: UserConnection): SearchTables {
   const { guard } = connection;
@@ -39,8 +41,8 @@ export function searchTables(connection: UserConnection): SearchTables {
         if (row) forgetIndex(connection, row.num);
       }),
     merging: { blocks: MERGED, merge: (threadId) => write(() => mergeBlocks(connection, threadId)) },
-    postings: (spans, terms) => read(() => rowsIn(connection, spans, terms, `${ROW}, p.list`) as unknown as Posting[]),
-    counts: (spans, terms) => read(() => rowsIn(connection, spans, terms, ROW) as unknown as PostingCount[]),
+    postings: (spans, terms) => read(() => postings(connection, spans, terms)),
+    counts: (spans, terms) => read(() => counts(connection, spans, terms)),
     lists: (places) => read(() => lists(connection, places)),
     totals: (threadId, through) =>
       guard(() => {
@@ -141,26 +143,35 @@ function addPostings(connection: Connection, num: number, postings: readonly New
     );
 }
 
-const ROW = `h.id AS threadId, p.term, iif(p.block < 0, (-1 - p.block) * ${MERGED}, p.block) AS block,
-  iif(p.block < 0, ${MERGED}, 1) AS blocks, p.count`;
-
-function rowsIn(connection: UserConnection, spans: readonly Span[], terms: readonly string[], columns: string): Row[] {
+function counts(connection: UserConnection, spans: readonly Span[], terms: readonly string[]): PostingCount[] {
   const blocks = spans.flatMap(({ threadId, before }) => {
     const parts = Math.min(mergedParts(connection, threadId), Math.ceil(before / MERGED));
-    const merged = Array.from({ length: parts }, (_, part) => [threadId, -1 - part]);
-    const single = Array.from({ length: Math.max(0, before - parts * MERGED) }, (_, at) => [
-      threadId,
-      parts * MERGED + at,
-    ]);
-    return [...merged, ...single];
+    const single = Array.from({ length: Math.max(0, before - parts * MERGED) }, (_, at) => parts * MERGED + at);
+    return [...Array.from({ length: parts }, (_, part) => -1 - part), ...single].map((block) => [threadId, block]);
   });
-  return connection.all(
-    `SELECT ${columns}
+  const rows = connection.all(
+    `SELECT h.id, p.term, p.block, p.count, octet_length(p.list) = 0 AS split
      FROM json_each(?) b CROSS JOIN threads h ON h.user = ? AND h.id = b.value ->> 0
      CROSS JOIN json_each(?) t CROSS JOIN recall_postings p
      ON p.num = h.num AND p.block = b.value ->> 1 AND p.term = t.value`,
     ...[JSON.stringify(blocks), connection.userId, JSON.stringify(terms)],
   );
+  return rows.map((row) => {
+    const [block, blocks] = toBlocks(row["block"] as number);
+    return {
+      threadId: row["id"] as string,
+      term: row["term"] as string,
+      block,
+      blocks,
+      count: row["count"] as number,
+      split: row["split"] === 1,
+    };
+  });
+}
+
+/** Merged rows stand under negative numbers: what is read together lies together here, too. */
+function toBlocks(block: number): [block: number, blocks: number] {
+  return block < 0 ? [(-1 - block) * MERGED, MERGED] : [block, 1];
 }
 
 function mergedParts(connection: UserConnection, threadId: string): number {
@@ -168,29 +179,57 @@ function mergedParts(connection: UserConnection, threadId: string): number {
   return (connection.get(sql, connection.userId, threadId)?.["merged"] ?? 0) as number;
 }
 
+function postings(connection: UserConnection, spans: readonly Span[], terms: readonly string[]): Posting[] {
+  const places = counts(connection, spans, terms).flatMap(({ threadId, term, block, blocks }) =>
+    Array.from({ length: blocks }, (_, at) => ({ threadId, term, block: block + at, blocks: 1 })),
+  );
+  return lists(connection, places).filter(({ count }) => count > 0);
+}
+
 function lists(connection: UserConnection, places: readonly PostingPlace[]): Posting[] {
-  const parts = new Map<string, number>();
-  for (const { threadId } of places) if (!parts.has(threadId)) parts.set(threadId, mergedParts(connection, threadId));
-  const asked = places.map(({ threadId, term, block, blocks }) => {
-    const part = Math.floor(block / MERGED);
-    return [threadId, blocks > 1 || part < parts.get(threadId)! ? -1 - part : block, term];
+  const rows = listsAt(connection, places, ({ block, blocks }) => (blocks > 1 ? -1 - block / MERGED : block));
+  if (rows.length === places.length) return rows;
+  // A block that is merged, perhaps since it was counted, has its own part of what it went into.
+  const key = ({ threadId, term, block }: PostingPlace) => `${block} ${term} ${threadId}`;
+  const there = new Set(rows.map(key));
+  const moved = places.filter((place) => place.blocks === 1 && !there.has(key(place)));
+  const merged = listsAt(connection, moved, ({ block }) => -1 - Math.floor(block / MERGED));
+  return [...rows, ...merged.map((row) => onlyBlock(row, row.block % MERGED))];
+}
+
+function onlyBlock(row: Posting, block: number): Posting {
+  const list = listOfBlock(row.list, block);
+  let count = 0;
+  readPostings(list, BLOCK_SIZE, () => {
+    count += 1;
   });
+  return { ...row, count, list };
+}
+
+function listsAt(
+  connection: UserConnection,
+  places: readonly PostingPlace[],
+  rowOf: (place: PostingPlace) => number,
+): Posting[] {
   const rows = connection.all(
     `SELECT a.key AS place, p.count, p.list
      FROM json_each(?) a CROSS JOIN threads h ON h.user = ? AND h.id = a.value ->> 0
      CROSS JOIN recall_postings p ON p.num = h.num AND p.block = a.value ->> 1 AND p.term = a.value ->> 2`,
-    ...[JSON.stringify(asked), connection.userId],
+    ...[JSON.stringify(places.map((place) => [place.threadId, rowOf(place), place.term])), connection.userId],
   );
   return rows.map((row) => {
-    const place = places[row["place"] as number]!;
-    const [count, list] = [row["count"] as number, row["list"] as string];
-    // Merged since it was counted: its own part of what it went into.
-    const single = place.blocks === 1 && list.startsWith("|");
-    return { ...place, count, list: single ? listOfBlock(list, place.block % MERGED) : list };
+    const { threadId, term, block, blocks } = places[row["place"] as number]!;
+    return {
+      threadId,
+      term,
+      block,
+      blocks,
+      count: row["count"] as number,
+      list: row["list"] as string,
+    };
   });
 }
 
-/** Merged rows stand under negative numbers: what is next to be read together lies together here, too. */
 function mergeBlocks(connection: UserConnection, threadId: string): "merged" | "nothing" {
   const sql = `SELECT num, merged, ordinal FROM recall_threads WHERE num = ${NUM}`;
   const row = connection.get(sql, connection.userId, threadId);
@@ -201,11 +240,16 @@ function mergeBlocks(connection: UserConnection, threadId: string): "merged" | "
   if (Math.floor(((row["ordinal"] ?? 0) as number) / BLOCK_SIZE) <= last) return "nothing";
   connection.run(
     `INSERT INTO recall_postings (num, block, term, count, list)
-     SELECT num, ?, term, sum(count), group_concat(substr(?, 2 * (block - ?) + 1, 2) || list, '' ORDER BY block)
+     SELECT num, ?, term, sum(count), iif(sum(length(list)) > ${LONG_LIST}, '',
+       group_concat(substr(?, 2 * (block - ?) + 1, 2) || list, '' ORDER BY block))
      FROM recall_postings WHERE num = ? AND block BETWEEN ? AND ? GROUP BY term`,
     ...[-1 - part, MARKS, first, num, first, last],
   );
-  connection.run("DELETE FROM recall_postings WHERE num = ? AND block BETWEEN ? AND ?", num, first, last);
+  connection.run(
+    `DELETE FROM recall_postings WHERE num = ? AND block BETWEEN ? AND ?
+     AND term NOT IN (SELECT term FROM recall_postings WHERE num = ? AND block = ? AND list = '')`,
+    ...[num, first, last, num, -1 - part],
+  );
   connection.run("UPDATE recall_threads SET merged = ? WHERE num = ?", part + 1, num);
   return "merged";
 }
@@ -235,23 +279,34 @@ export function forgetEntry(connection: Connection, num: number, seq: number): v
   const entry = connection.get("SELECT ordinal, length FROM recall_entries WHERE num = ? AND seq = ?", num, seq);
   if (!entry) return;
   const ordinal = entry["ordinal"] as number;
-  const merged = (connection.get("SELECT merged FROM recall_threads WHERE num = ?", num)?.["merged"] ?? 0) as number;
-  const part = Math.floor(ordinal / (BLOCK_SIZE * MERGED));
-  const [block, size] =
-    part < merged ? [-1 - part, BLOCK_SIZE * MERGED] : [Math.floor(ordinal / BLOCK_SIZE), BLOCK_SIZE];
+  const merged = -1 - Math.floor(ordinal / (BLOCK_SIZE * MERGED));
   connection.run("DELETE FROM recall_entries WHERE num = ? AND seq = ?", num, seq);
-  for (const row of connection.all("SELECT term, list FROM recall_postings WHERE num = ? AND block = ?", num, block)) {
-    const list = withoutEntry(row["list"] as string, ordinal % size, BLOCK_SIZE);
-    if (list === row["list"]) continue;
-    const sql =
-      list === ""
-        ? "DELETE FROM recall_postings WHERE ? = '' AND num = ? AND block = ? AND term = ?"
-        : "UPDATE recall_postings SET list = ?, count = count - 1 WHERE num = ? AND block = ? AND term = ?";
-    connection.run(sql, list, num, block, row["term"] as string);
-  }
+  for (const term of shorten(connection, num, Math.floor(ordinal / BLOCK_SIZE), ordinal % BLOCK_SIZE))
+    connection.run(
+      "UPDATE recall_postings SET count = count - 1 WHERE num = ? AND block = ? AND term = ? AND list = ''",
+      ...[num, merged, term],
+    );
+  shorten(connection, num, merged, ordinal % (BLOCK_SIZE * MERGED));
+  connection.run("DELETE FROM recall_postings WHERE num = ? AND block = ? AND count = 0", num, merged);
   connection.run(
     "UPDATE recall_threads SET entries = entries - 1, length = length - ? WHERE num = ?",
     entry["length"] as number,
     num,
   );
+}
+
+/** Takes an entry out of the lists of a block; the terms it had there. */
+function shorten(connection: Connection, num: number, block: number, place: number): string[] {
+  const rows = connection.all("SELECT term, list FROM recall_postings WHERE num = ? AND block = ?", num, block);
+  return rows.flatMap((row) => {
+    const [term, before] = [row["term"] as string, row["list"] as string];
+    const list = withoutEntry(before, place, BLOCK_SIZE);
+    if (list === before) return [];
+    const sql =
+      list === ""
+        ? "DELETE FROM recall_postings WHERE ? = '' AND num = ? AND block = ? AND term = ?"
+        : "UPDATE recall_postings SET list = ?, count = count - 1 WHERE num = ? AND block = ? AND term = ?";
+    connection.run(sql, list, num, block, term);
+    return [term];
+  });
 }
