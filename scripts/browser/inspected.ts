@@ -57,6 +57,7 @@ export function inspector(): Inspect {
       viewport: { width, height: width < 600 ? 800 : 900 },
       reducedMotion: "reduce",
     });
+    context.setDefaultTimeout(PATIENCE_MS);
     const watch = watchFor();
     const tab = async () => {
       const page = await context.newPage();
@@ -80,6 +81,9 @@ export function inspector(): Inspect {
     }
   };
 }
+
+/** On a busy machine a page takes long; what never comes fails a little before the test's own limit, with what was waited for. */
+const PATIENCE_MS = 180_000;
 
 interface Databases {
   fresh(): Promise<string>;

@@ -16,7 +16,6 @@ test(`a thread of ${COUNT} messages is opened, scrolled through and searched`, a
       (index) =>
         `message ${index}: the tide turns at ${index % 24}:${index % 60}, and the wall is ${index} stones long`,
     );
-    page.setDefaultTimeout(120_000);
     await page.addInitScript(WATCH);
     await page.goto("/threads/long/window");
     const list = page.getByRole("listbox", { name: "Entries of the request" });
@@ -30,7 +29,7 @@ test(`a thread of ${COUNT} messages is opened, scrolled through and searched`, a
       await list.evaluate((element: { scrollTop: number; scrollHeight: number }, at) => {
         element.scrollTop = (element.scrollHeight / 20) * at;
       }, step);
-      await page.waitForTimeout(50);
+      await page.evaluate(DRAWN);
     }
     t.diagnostic(`scroll: ${await told(page)}`);
     assert.ok((await list.getByRole("option").count()) < 120, "only what is in sight is drawn");
@@ -39,6 +38,9 @@ test(`a thread of ${COUNT} messages is opened, scrolled through and searched`, a
     t.diagnostic(`search: ${await told(page)}`);
   });
 });
+
+/** Runs in the page: resolves when what was asked for is painted. */
+const DRAWN = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))";
 
 /** Runs in the page: how long the longest tasks took, and when something was first painted. */
 const WATCH = `globalThis.tasks = [];

@@ -52,7 +52,7 @@ for (const [store, theme, width] of [
           .waitFor();
         assert.equal(await rows.count(), 4);
         await page.getByRole("searchbox", { name: "Find requests" }).fill("extended");
-        await page.getByText("The client sent").waitFor({ state: "detached" });
+        await rows.nth(2).waitFor({ state: "detached" });
         assert.equal(await rows.count(), 2);
         await rows.nth(1).getByRole("link").click();
         await page.getByText("Matched: extended").waitFor();

@@ -48,8 +48,6 @@ export async function talkAtLength(
   const served = await beforeProvider(t, {
     window,
     record: "verdicts",
-    // Nothing is passed over because the machine is busy.
-    running: { storeSilenceMs: 30_000 },
     respond: ({ index }) => `answer ${index}: ${"sand and shell. ".repeat(20)}`,
     faults({ index }) {
       if (index % 20 === 19) {

@@ -8,6 +8,7 @@ import { copyStore, redact, replay } from "palimpsest/threads";
 import { createKey } from "../src/access/keys.ts";
 import { createGateway } from "../src/index.ts";
 import { type BeforeProvider, type BeforeProviderOptions, beforeProvider } from "./before-provider.ts";
+import { PATIENT } from "./running.ts";
 
 type Message = Readonly<Record<string, unknown>>;
 
@@ -219,7 +220,7 @@ export function matchedSuite(engine: string, storeUrl: (number: number) => strin
         messages.push(user(`turn ${turn}`));
         const { directory } = served.home;
         const home = await openHome({ home: directory, cwd: directory, env: { HOME: directory } });
-        const gateway = createGateway({ home });
+        const gateway = createGateway({ home, ...PATIENT });
         const { url } = await gateway.listen({ port: 0 });
         last = await ask(messages, { url });
         await gateway.close();
@@ -241,7 +242,7 @@ export function matchedSuite(engine: string, storeUrl: (number: number) => strin
       await copy.close();
       const { directory } = home;
       const copied = await openHome({ home: directory, cwd: directory, env: { HOME: directory }, store: path });
-      const gateway = createGateway({ home: copied });
+      const gateway = createGateway({ home: copied, ...PATIENT });
       t.after(async () => {
         await gateway.close();
         await copied.close();

@@ -15,6 +15,9 @@ export interface Running {
   readonly lines: readonly RequestLine[];
 }
 
+/** A store on a slow disk is not silent: only what tests silence has a limit. */
+export const PATIENT = { storeSilenceMs: 600_000 };
+
 export interface RunningOptions
   extends Partial<Pick<GatewayOptions, "log" | "agent" | "clock" | "after" | "storeSilenceMs">> {
   /** The text of `config.yaml`. */
@@ -46,7 +49,7 @@ export async function running(
   });
   const lines: RequestLine[] = [];
   const log = (line: LogLine) => void ("request" in line && lines.push(line));
-  const gateway = createGateway({ home, log, ...options });
+  const gateway = createGateway({ home, log, ...PATIENT, ...options });
   const { url, port } = await gateway.listen({ port: 0 });
   t.after(async () => {
     await gateway.close();

@@ -3,6 +3,7 @@ import type { TestContext } from "node:test";
 import { openHome } from "palimpsest/assistant";
 import type { Store } from "palimpsest/stores";
 import { createGateway, type GatewayOptions } from "../src/index.ts";
+import { PATIENT } from "./running.ts";
 
 /** Another gateway on the same home, with another store in the place of its own. */
 export async function withStore(
@@ -15,7 +16,7 @@ export async function withStore(
   const changed = (store: Store): Store => ({ ...change(store), forUser: (name) => changed(store.forUser(name)) });
   const store = changed(home.store);
   const wrapped = { ...home, store, forUser: () => wrapped };
-  const gateway = createGateway({ home: wrapped as typeof home, ...options });
+  const gateway = createGateway({ home: wrapped as typeof home, ...PATIENT, ...options });
   const { url } = await gateway.listen({ port: 0 });
   t.after(async () => {
     await gateway.close();

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { manyRandomLogs, randomLogs } from "./random-logs.ts";
 
 test("[F13] [F14] [F30] random logs in three shapes: every request is valid and fits, nothing said is changed", async (t) => {
-  const report = await manyRandomLogs(800, "extracted");
+  const report = await manyRandomLogs(200, "extracted");
   t.diagnostic(JSON.stringify(report));
   const { invalid, overWindow, changed, hasty, faults } = report;
   assert.deepEqual(
@@ -15,7 +15,7 @@ test("[F13] [F14] [F30] random logs in three shapes: every request is valid and 
 });
 
 test("random logs with summaries drafted ahead of the trigger: every request is valid and fits all the same", async (t) => {
-  const report = await manyRandomLogs(100, "drafted");
+  const report = await manyRandomLogs(50, "drafted");
   t.diagnostic(JSON.stringify(report));
   const { invalid, overWindow, changed, hasty, faults } = report;
   assert.deepEqual(

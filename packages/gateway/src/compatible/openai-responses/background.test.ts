@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type OpenAI from "openai";
 import { openaiAt, refused } from "../../../test/held-suite.ts";
-import { type Running, running } from "../../../test/running.ts";
+import { PATIENT, type Running, running } from "../../../test/running.ts";
 import { type Upstream, upstream } from "../../../test/upstream.ts";
 import { createGateway } from "../../index.ts";
 
@@ -73,7 +73,7 @@ test("a stream that its client lost is taken up where it was, live, once it has 
     return { text: (await followed.finalResponse()).output_text, deltas };
   };
   assert.deepEqual(await helper(client), { text: "one two three", deltas: ["two ", "three"] });
-  const other = createGateway({ home });
+  const other = createGateway({ home, ...PATIENT });
   t.after(() => other.close());
   const elsewhere = openaiAt((await other.listen({ port: 0 })).url);
   assert.equal((await helper(elsewhere)).text, "one two three");
