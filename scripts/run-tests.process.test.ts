@@ -49,10 +49,11 @@ const endings = [
     doneSeconds: 0.5,
   },
   {
-    name: "spins",
-    body: "for (;;)",
-    says: /spins\.test\.ts: it has not ended after 2 s/,
-    options: ["--file-seconds", "2"],
+    name: "never-pauses",
+    body: "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)",
+    says: /never-pauses\.test\.ts: it has not ended after 15 s; its last test: never-pauses/,
+    // So long that even on a busy machine the test has begun by then.
+    options: ["--file-seconds", "15"],
   },
 ];
 
@@ -110,7 +111,7 @@ function begin(
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   const script = fileURLToPath(new URL("./run-tests.ts", import.meta.url));
   const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
-  const env = { ...inherited, PALIMPSEST_TEST_DONE_SECONDS: String(doneSeconds) };
+  const env = { ...inherited, PALIMPSEST_TEST_DONE_SECONDS: String(doneSeconds), TMPDIR: folder };
   const args = [script, "--grace-seconds", "0.5", ...options, join(folder, "*.test.ts")];
   const child = spawn(process.execPath, args, { env, stdio: ["ignore", "pipe", "pipe"] });
   t.after(() => child.kill("SIGKILL"));

@@ -5,7 +5,9 @@
  * Without a pattern: all but `x.process.test.ts`, which start many processes and take long.
  */
 import { randomUUID } from "node:crypto";
-import { globSync } from "node:fs";
+import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { run } from "node:test";
 import { spec } from "node:test/reporters";
 import { fileURLToPath } from "node:url";
@@ -34,6 +36,10 @@ if (files.length === 0) {
 /** Everything that tests start inherits it. */
 const mark = `PALIMPSEST_TEST_RUN=${randomUUID()}`;
 process.env["PALIMPSEST_TEST_RUN"] = mark.slice(mark.indexOf("=") + 1);
+/** In which the process of a file writes the name of the test it runs. */
+const names = mkdtempSync(join(tmpdir(), "palimpsest-test-names-"));
+process.env["PALIMPSEST_TEST_NAMES"] = names;
+process.once("exit", () => rmSync(names, { recursive: true, force: true }));
 // Every file loads the same modules: their types are stripped and they are compiled once, which is half of a file's start.
 process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(new URL("../node_modules/.cache/tests", import.meta.url));
 
@@ -59,13 +65,21 @@ async function look(): Promise<void> {
   const all = await allProcesses();
   const marked = await markedProcesses(mark);
   for (const { process: late, reason } of watch({ all, marked, now: performance.now() })) {
-    process.stderr.write(`\n✖ ${late.command.split(" ").slice(-3).join(" ")}: ${reason}\n`);
+    process.stderr.write(`\n✖ ${late.command.split(" ").slice(-3).join(" ")}: ${reason}${lastTest(late.pid)}\n`);
     process.exitCode = 1;
     await endFamily(familyOf(late.pid, all), graceMs);
   }
   if (running || marked.size > 0) setTimeout(look, running ? 1000 : 200);
 }
 void look();
+
+function lastTest(pid: number): string {
+  try {
+    return `; its last test: ${readFileSync(join(names, String(pid)), "utf8")}`;
+  } catch {
+    return "";
+  }
+}
 
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
   process.once(signal, async () => {

@@ -1,10 +1,19 @@
 /**
  * Loaded into the process of every test file. Once its tests are done it has a minute to end: what is open then is told
- * and fails the file, which would keep the run waiting for ever. It ends with the run, however that ends.
+ * and fails the file, which would keep the run waiting for ever. It ends with the run, however that ends. Which test runs is
+ * written down, since a process that never pauses can't be asked.
  */
-import { after } from "node:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, beforeEach } from "node:test";
 
 const seconds = Number(process.env["PALIMPSEST_TEST_DONE_SECONDS"] ?? 60);
+
+const folder = process.env["PALIMPSEST_TEST_NAMES"];
+if (folder !== undefined)
+  beforeEach((t) => {
+    writeFileSync(join(folder, String(process.pid)), t.fullName ?? t.name);
+  });
 
 after(() => {
   setTimeout(() => {
