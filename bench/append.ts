@@ -10,6 +10,7 @@ import { commit } from "palimpsest/internal/threads";
 import { openSqlite, type Store } from "palimpsest/stores";
 import { appendMessages, createThread, threadDeps, type Writer } from "palimpsest/threads";
 import { type Bench, quantile } from "./bench.ts";
+import { generator, sentence } from "./search.ts";
 
 const TAIL = 50;
 
@@ -115,6 +116,10 @@ async function thread(store: Store, id: string, messages: number, hiddenThrough:
   return writer;
 }
 
+/** Words that are as hard to compress as real ones. */
 function message(index: number, characters: number): string {
-  return JSON.stringify({ role: "user", content: `${index} `.repeat(Math.ceil(characters / `${index} `.length)) });
+  const random = generator(index);
+  let content = sentence(random);
+  while (content.length < characters) content += ` ${sentence(random)}`;
+  return JSON.stringify({ role: "user", content: content.slice(0, characters) });
 }

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { randomLogs } from "../packages/harness/src/testing/random-logs.ts";
 import append from "./append.ts";
 import { type Bench, BenchInputError } from "./bench.ts";
+import bytes from "./bytes.ts";
 import cost from "./cost.ts";
 import { generatedDialogs } from "./gate/dialogs.ts";
 import { judge, type Measured } from "./gate/judge.ts";
@@ -54,6 +55,7 @@ async function measure(): Promise<Measured[]> {
       ...costRows((await cost([session], {})) as CostFigures),
       ...tokenRows((await tokens([session], {})) as TokenFigures),
       ...byteRows((await append([], { messages: "2000", rounds: "40" })) as ByteFigures),
+      ...diskRows((await bytes([], { turns: "300" })) as DiskFigures),
     ];
   } finally {
     rmSync(folder, { recursive: true });
@@ -119,4 +121,13 @@ function byteRows({ append: { walBytes } }: ByteFigures): Measured[] {
     { name: "bytes written per message, p50", value: walBytes.p50, better: "lower", margin: 512 },
     { name: "bytes written per message, mean with the index", value: walBytes.mean, better: "lower", margin: 512 },
   ];
+}
+
+interface DiskFigures {
+  readonly turns: number;
+  readonly ratio: number;
+}
+
+function diskRows({ turns, ratio }: DiskFigures): Measured[] {
+  return [{ name: `bytes on the disk for one of text, ${turns} turns`, value: ratio, better: "lower", margin: 0.1 }];
 }

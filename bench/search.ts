@@ -155,7 +155,7 @@ function zipf(random: () => number): number {
   return Math.floor(Math.exp(random() * Math.log(60_000))) - 1;
 }
 
-function sentence(random: () => number): string {
+export function sentence(random: () => number): string {
   const words = Array.from({ length: 6 + Math.floor(random() * 30) }, () => word(zipf(random)));
   return `${words.join(" ")}.`;
 }
@@ -164,7 +164,7 @@ function ask(random: () => number): string {
   return Array.from({ length: 2 + Math.floor(random() * 7) }, () => word(zipf(random))).join(" ");
 }
 
-function generator(seed: number): () => number {
+export function generator(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;

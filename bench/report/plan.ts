@@ -23,6 +23,7 @@ export const STEPS: readonly Step[] = [
     options: ["--store", "postgres", "--sizes", "100,1000,10000", "--turns", "40", "--peer-turns", "0"],
   },
   { id: "append", bench: "append", options: ["--messages", "10000", "--rounds", "60"] },
+  { id: "bytes", bench: "bytes", options: ["--turns", "20000", "--window", "8000"] },
   {
     id: "peer-playback",
     bench: "peer-playback",

@@ -1,13 +1,14 @@
 /** The subjects of the page in their order: for each step of the plan, what its figures mean and which of them become rows. */
 import { gatewayProxy } from "./gateway-subjects.ts";
 import { cost, lab, labQuestions, memory, playback, recall, recallWithFacts, tokens } from "./knowledge-subjects.ts";
-import { append, count, queue, search, startup, summarize, turn, turnOnPostgres } from "./thread-subjects.ts";
+import { append, count, queue, search, startup, summarize, turn, turnOnPostgres, weight } from "./thread-subjects.ts";
 import type { Subject } from "./write.ts";
 
 export const SUBJECTS: readonly Subject[] = [
   turn,
   turnOnPostgres,
   append,
+  weight,
   playback,
   tokens,
   recall,

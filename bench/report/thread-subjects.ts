@@ -58,6 +58,28 @@ export const append: Subject = {
   },
 };
 
+interface Weighed {
+  readonly text: number;
+  readonly file: number;
+  readonly ratio: number;
+  readonly tables: readonly { readonly name: string; readonly ratio: number }[];
+}
+
+export const weight: Subject = {
+  id: "bytes",
+  title: "A long thread on the disk",
+  about:
+    "20,000 turns of an agent in a window of 8,000 tokens on SQLite, about 300 bytes of made-up words a turn, with all its compactions: the whole file, search index included, against the words.",
+  rows({ text, file, ratio, tables }: Weighed) {
+    const share = (pattern: RegExp) =>
+      times(tables.reduce((sum, table) => sum + (pattern.test(table.name) ? table.ratio : 0), 0));
+    return [
+      { what: "the file, for so many bytes of text", ours: `${bytes(file)} for ${bytes(text)}: ${times(ratio)}` },
+      { what: "of it records; search index", ours: `${share(/^records/)}; ${share(/^recall/)}` },
+    ];
+  },
+};
+
 interface Searched {
   readonly store: string;
   readonly searchMs: { readonly p50: number; readonly p95: number };

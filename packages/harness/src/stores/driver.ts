@@ -74,10 +74,18 @@ export function readMark(text: string): PageMark {
 
 /** A stored row as a `StoredRecord`. It is parsed when it is first asked for, so that `verify` can read a damaged log to its end. */
 export function storedRecord(row: Omit<ChainedRecord, "at"> & { readonly redacted: boolean }): StoredRecord {
-  const { redacted, ...rest } = row;
+  const { redacted, seq, kind, header, body, hash } = row;
   let at: string | undefined;
   const chained: ChainedRecord = {
-    ...rest,
+    seq,
+    kind,
+    header,
+    body,
+    // A store may have to work it out.
+    get bodyHash() {
+      return row.bodyHash;
+    },
+    hash,
     get at() {
       at ??= timeOf(row.header);
       return at;

@@ -9,6 +9,7 @@ import type { AppendBatch, AppendResult, RecordQuery, RedactRequest, StoredRecor
 import type { Connection, Row } from "./connection.ts";
 import { keepMatches } from "./matches.ts";
 import { queueJob } from "./outbox.ts";
+import { packRecord } from "./packed-record.ts";
 import { keepPrompts } from "./prompts.ts";
 import {
   findHead,
@@ -20,6 +21,7 @@ import {
   type Segment,
   segments,
   type ThreadRow,
+  textOf,
   type UserConnection,
 } from "./rows.ts";
 import { forgetEntry } from "./search.ts";
@@ -49,15 +51,27 @@ export function redact(connection: UserConnection, { bodies, headers = [], batch
       segments(connection, findThread(connection, threadId)!, seq, seq)[0]!;
     for (const { threadId, seq, body } of bodies) {
       const { num } = owner(threadId, seq);
-      connection.run("UPDATE records SET body = ?, redacted = 1 WHERE num = ? AND seq = ?", body, num, seq);
+      rewrite(connection, num, seq, { body });
       forgetEntry(connection, num, seq);
     }
     for (const { threadId, seq, header } of headers) {
       const { num } = owner(threadId, seq);
-      connection.run("UPDATE records SET header = ?, redacted = 1 WHERE num = ? AND seq = ?", header, num, seq);
+      rewrite(connection, num, seq, { header });
     }
     return { kind: "appended", version: batches[0]?.batch.head.version ?? 0 };
   });
+}
+
+/** What stands in its place is kept as text, beside the hashes of what was there. */
+function rewrite(connection: Connection, num: number, seq: number, now: { body?: string; header?: string }): void {
+  const row = connection.get(`SELECT ${RECORD_COLUMNS} FROM records WHERE num = ? AND seq = ?`, num, seq);
+  if (row === undefined) return;
+  const { header, body, bodyHash, hash } = { ...textOf(row), ...now };
+  connection.run(
+    `UPDATE records SET header = ?, body = ?, body_hash = ?, hash = ?, shape = NULL, packed = NULL, zipped = NULL,
+       redacted = 1 WHERE num = ? AND seq = ?`,
+    ...[header, body, bodyHash, hash, num, seq],
+  );
 }
 
 /** Bounds what one step of a stream holds in memory: rows, or the bytes of their bodies, whichever ends first. */
@@ -94,8 +108,9 @@ function readPage(connection: Connection, segment: Segment, { kinds, seqs, bodie
   const page: StoredRecord[] = [];
   let characters = 0;
   for (const row of connection.each(sql, ...values)) {
-    page.push(recordOf(row));
-    characters += (row["body"] as string | null)?.length ?? 0;
+    const record = recordOf(row);
+    page.push(record);
+    characters += record.chained.body?.length ?? 0;
     if (characters >= PAGE.characters) break;
   }
   return page;
@@ -168,16 +183,29 @@ function write(connection: UserConnection, num: number, batch: AppendBatch): voi
 }
 
 export function insertRecord(connection: Connection, num: number, record: ChainedRecord): void {
-  connection.run(
-    "INSERT INTO records (num, seq, kind, header, body, body_hash, hash) VALUES (?, ?, ?, ?, ?, ?, ?)",
-    num,
-    record.seq,
-    record.kind,
-    record.header,
-    record.body,
-    record.bodyHash,
-    record.hash,
-  );
+  const { seq, kind } = record;
+  const packed = packRecord(record);
+  const shape = packed === null || packed.shape === null ? null : shapeId(connection, packed.shape);
+  if (packed === null) {
+    connection.run(INSERT, num, seq, kind, record.header, record.body, record.bodyHash, record.hash, null, null, null);
+    return;
+  }
+  // Where no more shapes are kept, the header is text.
+  const header = shape === null ? record.header : packed.header;
+  connection.run(INSERT, num, seq, kind, header, packed.body, null, "", shape, packed.packed, packed.zipped);
+}
+
+const INSERT = `INSERT INTO records (num, seq, kind, header, body, body_hash, hash, shape, packed, zipped)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+
+/** A thread has a handful of them. If somebody's don't repeat, they are not worth keeping beyond this. */
+const MOST_SHAPES = 4096;
+
+function shapeId(connection: Connection, text: string): number | null {
+  const known = connection.get("SELECT id FROM shapes WHERE text = ?", text);
+  if (known !== undefined) return known["id"] as number;
+  const sql = `INSERT INTO shapes (text) SELECT ? WHERE (SELECT coalesce(max(id), 0) FROM shapes) < ${MOST_SHAPES} RETURNING id`;
+  return (connection.get(sql, text)?.["id"] ?? null) as number | null;
 }
 
 export function updateHead(connection: Connection, num: number, head: Head): void {

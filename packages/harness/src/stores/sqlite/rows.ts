@@ -6,6 +6,7 @@ import type { ChainedRecord, Head, ThreadHeader } from "@palimpsest/core/log";
 import { storedRecord } from "../driver.ts";
 import type { StoredRecord } from "../store.ts";
 import type { Connection, Row } from "./connection.ts";
+import { type PackedRow, SHORT_BODY, unpackRecord } from "./packed-record.ts";
 
 /** A connection as one user sees it. */
 export interface UserConnection extends Connection {
@@ -95,17 +96,34 @@ function threadByNumber(connection: Connection, num: number): ThreadRow | undefi
   return row && threadRow(row);
 }
 
-export const RECORD_COLUMNS = "seq, kind, header, body, body_hash, hash, redacted";
-export const HEADER_COLUMNS = "seq, kind, header, NULL AS body, body_hash, hash, redacted";
+const HEADER =
+  "seq, kind, header, body_hash, hash, redacted, packed, (SELECT text FROM shapes WHERE id = shape) AS shape";
+export const RECORD_COLUMNS = `${HEADER}, body, zipped`;
+/** Of records whose bodies are not asked for. The hash of a short one follows from it. */
+export const HEADER_COLUMNS = `${HEADER}, iif(octet_length(body) < ${SHORT_BODY}, body, NULL) AS short`;
 
 export function recordOf(row: Row): StoredRecord {
+  const text = textOf(row);
   return storedRecord({
     seq: row["seq"] as number,
     kind: row["kind"] as ChainedRecord["kind"],
-    header: row["header"] as string,
-    body: row["body"] as string | null,
-    bodyHash: row["body_hash"] as string | null,
-    hash: row["hash"] as string,
+    header: text.header,
+    body: text.body,
+    get bodyHash() {
+      return text.bodyHash;
+    },
+    hash: text.hash,
     redacted: row["redacted"] === 1,
   });
+}
+
+/** A row from before they were packed, or that was erased since, holds its text as it is. */
+export function textOf(row: Row): Pick<ChainedRecord, "header" | "body" | "bodyHash" | "hash"> {
+  if (row["packed"] !== null) return unpackRecord(row as unknown as PackedRow, row["seq"] as number);
+  return {
+    header: row["header"] as string,
+    body: (row["body"] ?? null) as string | null,
+    bodyHash: row["body_hash"] as string | null,
+    hash: row["hash"] as string,
+  };
 }

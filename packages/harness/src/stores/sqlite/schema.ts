@@ -167,6 +167,14 @@ export const MIGRATIONS: readonly string[] = [
   -- Blocks of postings that are full become one row a term, by 16, under the block -1, -2, ...; so many of them are there.
   ALTER TABLE recall_threads ADD COLUMN merged INTEGER NOT NULL DEFAULT 0;
   `,
+  `
+  -- Records in fewer bytes (packed-record.ts): where packed is given, header, body_hash and hash may be in it. Rows of
+  -- before stay as they are.
+  CREATE TABLE shapes (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT;
+  ALTER TABLE records ADD COLUMN shape INTEGER;
+  ALTER TABLE records ADD COLUMN packed BLOB;
+  ALTER TABLE records ADD COLUMN zipped BLOB;
+  `,
 ];
 
 /** Refuses a database that isn't ours or is newer, before anything in it is changed. */

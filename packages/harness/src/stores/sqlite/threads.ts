@@ -98,8 +98,8 @@ export function deleteThread(connection: UserConnection, id: string, lease?: Lea
 /** The fork takes its own copy of the parent's segment and then rests on the grandparent, if there is one. */
 function inherit(connection: UserConnection, parent: ThreadRow, child: ThreadRow): void {
   connection.run(
-    `INSERT INTO records (num, seq, kind, header, body, body_hash, hash, redacted)
-     SELECT ?, seq, kind, header, body, body_hash, hash, redacted FROM records WHERE num = ? AND seq <= ? ORDER BY seq`,
+    `INSERT INTO records (num, seq, kind, header, body, body_hash, hash, redacted, shape, packed, zipped)
+     SELECT ?, seq, kind, header, body, body_hash, hash, redacted, shape, packed, zipped FROM records WHERE num = ? AND seq <= ? ORDER BY seq`,
     child.num,
     parent.num,
     child.baseSeq,

@@ -1,0 +1,93 @@
+/**
+ * What a long thread takes on the disk beside what was said in it: an agent's turns in a small window, with the compactions
+ * they bring, on SQLite, its search index brought up to date and the write-ahead log folded into the file. The words are
+ * made up, as unevenly spread as in real talk. `npm run bench -- bytes [--turns 20000] [--window 8000] [--keep FILE]`
+ */
+import { copyFileSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { createDeepAgent } from "palimpsest";
+import { type FullStore, openSqlite } from "palimpsest/stores";
+import { scriptedModel } from "palimpsest/testing";
+import { catchUp } from "../packages/harness/src/recall/catch-up.ts";
+import type { Bench } from "./bench.ts";
+import { generator, sentence } from "./search.ts";
+
+const bytes: Bench = async (_args, options) => {
+  const turns = Number(options["turns"] ?? 20_000);
+  const window = Number(options["window"] ?? 8000);
+  const folder = mkdtempSync(join(tmpdir(), "palimpsest-bench-"));
+  const path = join(folder, "log.db");
+  try {
+    const store = openSqlite({ path });
+    const text = await talk(store, turns, window);
+    await catchUp(store, THREAD);
+    const logged = await weigh(store);
+    await store.close();
+    const { file, tables } = pagesOf(path);
+    if (typeof options["keep"] === "string") copyFileSync(path, options["keep"]);
+    const messages = logged.find(({ kind }) => kind === "message")!.records;
+    return {
+      turns,
+      window,
+      text,
+      file,
+      ratio: file / text,
+      perMessage: file / messages,
+      kinds: logged,
+      tables: tables.map((table) => ({ ...table, ratio: table.bytes / text })),
+    };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+};
+
+export default bytes;
+
+const THREAD = "long";
+
+/** Bytes that were said. */
+async function talk(store: FullStore, turns: number, window: number): Promise<number> {
+  const random = generator(20);
+  let said = 0;
+  const say = (): string => {
+    const text = sentence(random);
+    said += Buffer.byteLength(text);
+    return text;
+  };
+  // Answers are longer than questions: with these, a turn is about 300 bytes.
+  const answer = (): string => (random() < 1 / 3 ? `${say()} ${say()}` : say());
+  const agent = createDeepAgent({ model: scriptedModel(answer), store, contextWindow: window, summarizer: null });
+  for (let turn = 0; turn < turns; turn += 1) {
+    const { end } = await agent.generate({ threadId: THREAD, prompt: say() });
+    if (end.kind !== "answered") throw new Error(`turn ${turn} ended as ${end.kind}`);
+  }
+  return said;
+}
+
+/** What the log holds, as it is hashed: bytes of headers, bodies and hashes by kind. */
+async function weigh(store: FullStore) {
+  const kinds = new Map<string, { records: number; headers: number; bodies: number }>();
+  for await (const { chained } of store.records(THREAD)) {
+    const sum = kinds.get(chained.kind) ?? { records: 0, headers: 0, bodies: 0 };
+    kinds.set(chained.kind, sum);
+    sum.records += 1;
+    sum.headers += Buffer.byteLength(chained.header);
+    sum.bodies += Buffer.byteLength(chained.body ?? "");
+  }
+  return [...kinds].map(([kind, sum]) => ({ kind, ...sum }));
+}
+
+/** The file, and what of it each table and index takes. The store's end has folded the write-ahead log into it. */
+function pagesOf(path: string) {
+  const database = new DatabaseSync(path, { readOnly: true });
+  const rows = database
+    .prepare(
+      `SELECT name, sum(pgsize) AS bytes, sum(payload) AS payload FROM dbstat GROUP BY name
+       ORDER BY 2 DESC LIMIT 12`,
+    )
+    .all() as { name: string; bytes: number; payload: number }[];
+  database.close();
+  return { file: statSync(path).size, tables: rows.map((row) => ({ ...row, filled: row.payload / row.bytes })) };
+}
