@@ -70,6 +70,7 @@ export const weight: Subject = {
   title: "A long thread on the disk",
   about:
     "20,000 turns of an agent in a window of 8,000 tokens on SQLite, about 300 bytes of made-up words a turn, with all its compactions: the whole file, search index included, against the words.",
+  data: "generated for the run; nothing was tuned on it.",
   rows({ text, file, ratio, tables }: Weighed) {
     const share = (pattern: RegExp) =>
       times(tables.reduce((sum, table) => sum + (pattern.test(table.name) ? table.ratio : 0), 0));
