@@ -7,6 +7,7 @@ import { type TestContext, test } from "node:test";
 import type { Store } from "palimpsest/stores";
 import { replay } from "palimpsest/threads";
 import { beforeProvider } from "../../test/before-provider.ts";
+import { ManualTime } from "../../test/manual-time.ts";
 import { running } from "../../test/running.ts";
 import { withStore } from "../../test/with-store.ts";
 
@@ -124,7 +125,8 @@ async function slow(t: TestContext) {
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
   const config = `models:\n  - {name: gpt, provider: openai, model: gpt, base_url: "${base}", api_key: k}\n`;
   const next = () => new Promise<ServerResponse>((resolve) => waiting.push(resolve));
-  return { asked, next, served: await running(t, { config }) };
+  // However long a client takes: its time to come back doesn't run out.
+  return { asked, next, served: await running(t, { config, after: new ManualTime().after }) };
 }
 
 const chunk = (delta: object, finish: string | null = null): string =>

@@ -5,6 +5,7 @@ import { tool } from "ai";
 import { z } from "zod";
 import { Chat } from "../../test/chat.ts";
 import { jsonOf, refusalOf } from "../../test/events.ts";
+import { ManualTime } from "../../test/manual-time.ts";
 import { type Running, type RunningOptions, running } from "../../test/running.ts";
 import { type Upstream, upstream } from "../../test/upstream.ts";
 
@@ -50,7 +51,8 @@ test("useChat streams an answer word by word, and finds it again when its page i
 });
 
 test("a page that is loaded again while an answer is under way shows it from its beginning and to its end", async (t) => {
-  const at = await place(t);
+  // However long the page takes: its time to come back doesn't run out.
+  const at = await place(t, { after: new ManualTime().after });
   const first = new Chat(at.url);
   const sent = first.sendMessage({ text: "Tell me." });
   const request = await at.provider.next();

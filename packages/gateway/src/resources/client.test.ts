@@ -5,13 +5,15 @@ import type { AddressInfo } from "node:net";
 import { connect, createServer, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import { createClient } from "palimpsest/client";
+import { ManualTime } from "../../test/manual-time.ts";
 import { type Running, running } from "../../test/running.ts";
 import { upstream } from "../../test/upstream.ts";
 import { createKey } from "../access/keys.ts";
 
 async function place(t: TestContext) {
   const provider = await upstream(t);
-  const at = await running(t, { config: provider.config });
+  // However long the client takes: its time to come back doesn't run out.
+  const at = await running(t, { config: provider.config, after: new ManualTime().after });
   return { ...at, provider };
 }
 

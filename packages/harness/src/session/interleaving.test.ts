@@ -20,7 +20,9 @@ before(async () => {
 after(() => server.stop());
 
 async function opened(store: Store, id: string): Promise<OpenThread<OpenAiMessage>> {
-  const result = await openThread({ store, id, shape: shapeOf("openai"), window: 100_000, counter: charsPerToken(4) });
+  const options = { store, id, shape: shapeOf("openai"), window: 100_000, counter: charsPerToken(4) };
+  // As long as it takes: on a slow disk many writes wait for each other.
+  const result = await openThread({ ...options, waitMs: 600_000 });
   assert.ok(result.kind === "open");
   return result.thread;
 }
