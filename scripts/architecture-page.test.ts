@@ -1,6 +1,6 @@
 // What ARCHITECTURE.md draws and promises: where the folders stand, what each is for, and a path for half an hour.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -83,3 +83,17 @@ function drawnRows(text: string): Map<string, number> {
   }
   return rows;
 }
+
+test("the index of decisions has a line for each of them, with its title", () => {
+  const folder = new URL("../docs/decisions/", import.meta.url);
+  const read = (page: string) => readFileSync(new URL(page, folder), "utf8");
+  const pages = readdirSync(folder).filter((page) => /^\d{4}-.*\.md$/.test(page));
+  const lines = pages.sort().map((page) => {
+    const [title = ""] = read(page).split("\n");
+    return `- [${Number(page.slice(0, 4))}](${page}) ${title.replace(/^# (?:\d+\. )?/, "")}`;
+  });
+  const listed = read("README.md")
+    .split("\n")
+    .filter((line) => line.startsWith("- "));
+  assert.deepEqual(listed, lines, "docs/decisions/README.md");
+});
