@@ -19,7 +19,7 @@ import {
   modelWindowOf,
   settingsFor,
 } from "./model.ts";
-import { rememberCounts } from "./remember-counts.ts";
+import { sharedCounts } from "./remember-counts.ts";
 import type { LeftOpen } from "./session.ts";
 
 export interface ModelOptions extends CallSettings {
@@ -77,7 +77,7 @@ export function assertModelOptions({ model, contextWindow }: Pick<ModelOptions, 
 
 async function countingWith(given: ModelCounter | Promise<ModelCounter>): ReturnType<ModelSetup["counting"]> {
   const known = await given;
-  const counter = { ...known, count: rememberCounts(known.count) };
+  const counter = { ...known, count: sharedCounts(known.count) };
   return { counter, meter: createMeter(shapeOf("ai-sdk"), { ...counter, counter: counter.count }) };
 }
 

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { openSqlite } from "../stores/sqlite.ts";
+import { agentKit } from "../testing/agent-kit.ts";
 import { rememberCounts } from "./remember-counts.ts";
 
 test("a text is counted once while it is remembered, and always the same", () => {
@@ -30,4 +32,20 @@ test("what was asked for longest ago is forgotten first, and a huge text is not 
   count("x".repeat(11));
   count("x".repeat(11));
   assert.equal(asked.length, 8);
+});
+
+test("agents made one after the other count each text once between them", async (t) => {
+  const asked: string[] = [];
+  const counter = (text: string): number => {
+    asked.push(text);
+    return Math.ceil(text.length / 4);
+  };
+  const store = openSqlite({ path: ":memory:" });
+  t.after(() => store.close());
+  for (const prompt of ["First question.", "Second question."]) {
+    const { agent } = agentKit(["An answer."], { store, counter });
+    await agent.generate({ threadId: "t", prompt });
+  }
+  assert.ok(asked.includes("First question.") && asked.includes("Second question."));
+  assert.equal(new Set(asked).size, asked.length);
 });

@@ -6,6 +6,15 @@ import type { CountText } from "@palimpsest/core/tokens";
 
 const MOST_CHARACTERS = 8_000_000;
 
+/** One memory for all who count with the same function: an agent made anew finds what the one before it has counted. */
+export function sharedCounts(count: CountText): CountText {
+  const known = shared.get(count) ?? rememberCounts(count);
+  shared.set(count, known);
+  return known;
+}
+
+const shared = new WeakMap<CountText, CountText>();
+
 export function rememberCounts(count: CountText, mostCharacters = MOST_CHARACTERS): CountText {
   const known = new Map<string, number>();
   let characters = 0;

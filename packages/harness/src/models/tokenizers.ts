@@ -17,9 +17,19 @@ export interface ModelCounter {
   readonly frame: Frame;
 }
 
-/** An exact counter. Special tokens in the text are plain text, and text of any form is counted in linear time. */
-export async function exactCounter(encoding: Encoding): Promise<CountText> {
-  const { countTokens } = await load(encoding);
+/**
+ * An exact counter, one function per encoding. Special tokens in the text are plain text, and text of any form is counted
+ * in linear time.
+ */
+export function exactCounter(encoding: Encoding): Promise<CountText> {
+  const made = counters.get(encoding) ?? load(encoding).then(counterOf);
+  counters.set(encoding, made);
+  return made;
+}
+
+const counters = new Map<Encoding, Promise<CountText>>();
+
+function counterOf({ countTokens }: Table): CountText {
   const plain = { allowedSpecial: new Set<string>(), disallowedSpecial: new Set<string>() };
   return (text) => {
     let total = 0;
@@ -105,19 +115,12 @@ function familyOf({ provider, model }: ModelName): Family {
   return "other";
 }
 
-const loading = new Map<Encoding, Promise<Table>>();
-
 interface Table {
   countTokens(text: string, options: { allowedSpecial: Set<string>; disallowedSpecial: Set<string> }): number;
 }
 
 function load(encoding: Encoding): Promise<Table> {
-  let table = loading.get(encoding);
-  if (table === undefined) {
-    table = encoding === "o200k_base" ? import("#tokenizer/o200k_base") : import("#tokenizer/cl100k_base");
-    loading.set(encoding, table);
-  }
-  return table;
+  return encoding === "o200k_base" ? import("#tokenizer/o200k_base") : import("#tokenizer/cl100k_base");
 }
 
 /** Longer than any word a tokenizer knows; merging costs the square of the run, so this bounds it. */

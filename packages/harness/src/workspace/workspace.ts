@@ -2,6 +2,7 @@
  * A workspace as a value: which directory stands behind each virtual folder, and which of them tools may write to. A
  * sub-agent's is its parent's with a history and stored tool outputs of its own. Opens and reads nothing.
  */
+import { statSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { checkThreadId, type ThreadName } from "@palimpsest/core/log";
@@ -51,7 +52,17 @@ export function subagentWorkspace(parent: Workspace, base: string, thread: Threa
   return { roots: { ...threadWorkspace(base, thread).roots, workspace, uploads, outputs } };
 }
 
-/** Makes the folders that are missing. */
+/** Makes the folders that are missing. Mostly none is, and five looks cost a run less than one job for the file system's threads. */
 export async function prepareWorkspace({ roots }: Workspace): Promise<void> {
-  await Promise.all(ROOT_NAMES.map((name) => mkdir(roots[name].directory, { recursive: true, mode: PRIVATE_FOLDER })));
+  const missing = ROOT_NAMES.map((name) => roots[name].directory).filter((directory) => !isFolder(directory));
+  await Promise.all(missing.map((directory) => mkdir(directory, { recursive: true, mode: PRIVATE_FOLDER })));
+}
+
+/** What can't be looked at is made, so that the error is that of making it. */
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  } catch {
+    return false;
+  }
 }
