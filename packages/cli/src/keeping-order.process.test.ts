@@ -97,6 +97,9 @@ test("store backup makes a verified copy that can be used, and store vacuum give
     (await at.run("replay", "a", "--store", file, "--raw")).stdout,
     (await at.run("replay", "a", "--raw")).stdout,
   );
+  assert.deepEqual((await at.json("store", "init")).document, { partitions: null, indexes: [] });
+  const parted = await at.run("store", "init", "--partitions", "4");
+  assert.match(parted.stderr, /Only PostgreSQL has partitions/);
   const vacuumed = await at.json("store", "vacuum");
   assert.equal(vacuumed.code, 0);
   assert.ok((vacuumed.document["after"] as number) <= (vacuumed.document["before"] as number));

@@ -69,6 +69,16 @@ export const storeCommands: readonly Command[] = [
     load: () => import("./commands/store-backup.ts"),
   }),
   command({
+    name: "store init",
+    summary: "Make the store's tables, or bring them up to date with the indexes that are missing, beside other work",
+    examples: ["store init", "store init --partitions 16"],
+    positionals: [],
+    options: {
+      partitions: whole("N", { min: 2 }, "a new PostgreSQL store's large tables in so many parts, by thread"),
+    },
+    load: () => import("./commands/store-init.ts"),
+  }),
+  command({
     name: "store vacuum",
     // One statement of the database, which takes it back when the process is gone.
     interrupt: "at-once",

@@ -15,16 +15,21 @@ export interface OpenOptions {
   readonly connections?: number;
   /** A PostgreSQL server's own address, past any pooler, on which a gateway is woken for what happens on another one. */
   readonly listenUrl?: string | null;
+  /** When a PostgreSQL store is made: its large tables in so many parts, by thread. Refused for one that is there without. */
+  readonly partitions?: number;
 }
 
 export async function openStore(target: string, options: OpenOptions = {}): Promise<FullStore> {
-  const { access = "write", connections, listenUrl = null } = options;
+  const { access = "write", connections, partitions, listenUrl = null } = options;
   if (connections !== undefined && !(Number.isInteger(connections) && connections > 0))
     throw new RangeError(`connections ${connections} must be a whole number above 0`);
   if (isPostgresUrl(target)) {
     const { openPostgres } = await import("./postgres.ts");
-    return openPostgres(target, { listenUrl, ...(connections !== undefined && { connections }) });
+    const own = { ...(connections !== undefined && { connections }), ...(partitions !== undefined && { partitions }) };
+    return openPostgres(target, { listenUrl, ...own });
   }
+  if (partitions !== undefined)
+    throw new StoreError("unsuitable", `Only PostgreSQL has partitions, and ${target} is a file: leave them out.`);
   const { openSqlite } = await import("./sqlite.ts");
   return openSqlite({ path: sqlitePath(target), access });
 }

@@ -3,13 +3,16 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { Client } from "pg";
+import { searchThread } from "../recall/search.ts";
 import { type PostgresServer, startPostgres } from "../testing/postgres-server.ts";
 import { say, writeThread } from "../testing/thread-writer.ts";
+import { fork, redact, threadDeps } from "../threads/index.ts";
 import { prepare } from "../threads/writer.ts";
 import { openStore } from "./open.ts";
 import { connectPostgres } from "./postgres/connection.ts";
 import { migrate, STEPS } from "./postgres/schema.ts";
 import { openPostgres } from "./postgres.ts";
+import type { FullStore } from "./store.ts";
 import { StoreError } from "./store-error.ts";
 
 let server: PostgresServer;
@@ -120,7 +123,8 @@ test("while programs are exchanged, one of before and one of after a step work o
 });
 
 test("since programs of two versions may share a database, a step only adds", () => {
-  const adding = /^(CREATE (UNLOGGED )?TABLE|CREATE (UNIQUE )?INDEX|ALTER TABLE \S+ ADD COLUMN) /;
+  const adding =
+    /^(CREATE (UNLOGGED )?TABLE|CREATE (UNIQUE )?INDEX|ALTER TABLE \S+ (ADD COLUMN|SET \(autovacuum_\S+)) /;
   const statements = STEPS.slice(13).flatMap((step) => step('"palimpsest"'));
   assert.deepEqual(
     statements.filter((statement) => !adding.test(statement)),
@@ -152,6 +156,49 @@ test("every table's key begins with its thread or its user, so that it can be cu
     tables.map(({ tablename }) => tablename).filter((name) => !rows.some(({ table }) => table === name)),
     ["schema_version"],
   );
+});
+
+test("a store that is made in parts works as one that isn't, and neither becomes the other", async (t) => {
+  const store = await openPostgres(inSchema("parted"), { partitions: 4 });
+  t.after(() => store.close());
+  const writer = await writeThread(store, "t");
+  await say(writer, "the falcon sleeps", "the heron wakes", "all is well");
+  await fork(writer, "t", { as: "fork", at: 2 });
+  assert.deepEqual(await textsFound(store, "fork", "heron falcon"), ["the falcon sleeps", "the heron wakes"]);
+  await store.releaseLease(writer.lease);
+  assert.equal((await redact(threadDeps(store), "t", 2)).kind, "redacted");
+  assert.deepEqual(await textsFound(store, "fork", "heron"), []);
+  assert.equal(await store.deleteThread("t"), "deleted");
+  assert.deepEqual(await textsFound(store, "fork", "falcon"), ["the falcon sleeps"]);
+  const parts =
+    (await sql(`SELECT count(*)::int AS parts, bool_and('autovacuum_vacuum_insert_scale_factor=0.02' = ANY (c.reloptions)) AS set
+    FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = 'parted.records'::regclass`)) as object[];
+  assert.deepEqual(parts, [{ parts: 4, set: true }]);
+  await (await openPostgres(inSchema("parted"))).close();
+  await fails(openPostgres(inSchema("parted"), { partitions: 8 }), "unsuitable", /with 4 partitions.*store copy/s);
+  await (await openPostgres(inSchema("whole"))).close();
+  await fails(openPostgres(inSchema("whole"), { partitions: 4 }), "unsuitable", /without partitions.*store copy/s);
+  await fails(openPostgres(inSchema("never"), { partitions: 1 }), "unsuitable", /from 2 to 256/);
+});
+
+test("an index that is missing, or was interrupted while it was built, is built beside other work; a good one is left alone", async (t) => {
+  const store = await openPostgres(inSchema("indexed"));
+  t.after(() => store.close());
+  const state = () =>
+    sql(`SELECT c.oid::int, i.indisvalid FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+    WHERE i.indexrelid = 'indexed.outbox_held'::regclass`) as Promise<{ oid: number; indisvalid: boolean }[]>;
+  const [first] = await state();
+  assert.equal(first!.indisvalid, true);
+  assert.deepEqual(await store.upkeep.index!(), []);
+  assert.deepEqual(await state(), [first]);
+  // As an interrupted build leaves it.
+  await sql("UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'indexed.outbox_held'::regclass");
+  assert.deepEqual(await store.upkeep.index!(), ["outbox_held"]);
+  const [again] = await state();
+  assert.equal(again!.indisvalid, true);
+  assert.notEqual(again!.oid, first!.oid);
+  await sql("DROP INDEX indexed.outbox_held");
+  assert.deepEqual(await store.upkeep.index!(), ["outbox_held"]);
 });
 
 test("a wrong password is a clear refusal that never shows the password", async () => {
@@ -257,6 +304,11 @@ test("a closed store says so", async () => {
   await store.close();
   await fails(store.head("t"), "closed", /open it again/);
 });
+
+async function textsFound(store: FullStore, threadId: string, question: string): Promise<string[]> {
+  const outcome = await searchThread(store, threadId, question);
+  return outcome.kind === "found" ? outcome.hits.map(({ text }) => text).sort() : [];
+}
 
 function inSchema(schema: string): string {
   return `${server.url()}&schema=${schema}`;

@@ -5,15 +5,17 @@
 import { DEFAULT_USER } from "@palimpsest/core/log";
 import { type Connection, type ConnectionOptions, connectPostgres } from "./postgres/connection.ts";
 import { drafts } from "./postgres/drafts.ts";
+import { makeLateIndexes } from "./postgres/indexes.ts";
 import { keyRows } from "./postgres/keys.ts";
 import { acquireLease, releaseLease, renewLease } from "./postgres/leases.ts";
 import { load } from "./postgres/load.ts";
 import { matchRows } from "./postgres/matches.ts";
 import { memoryRows } from "./postgres/memories.ts";
 import { outbox } from "./postgres/outbox.ts";
+import { assertPartitions } from "./postgres/partitions.ts";
 import { promptTexts } from "./postgres/prompts.ts";
 import { append, records, redact } from "./postgres/records.ts";
-import { migrate } from "./postgres/schema.ts";
+import { migrate, STEPS } from "./postgres/schema.ts";
 import { searchTables } from "./postgres/search.ts";
 import { sharedLimits } from "./postgres/shared-limits.ts";
 import { sharedRuns } from "./postgres/shared-runs.ts";
@@ -35,10 +37,11 @@ import { assertUser, ownHeader } from "./users.ts";
 
 /** Throws a `StoreError` when the database can't be used; one that is newer is left as it is. */
 export async function openPostgres(url: string, options: PostgresOptions = {}): Promise<FullStore> {
-  const { listenUrl = null, ...limits } = options;
+  const { listenUrl = null, partitions, ...limits } = options;
+  if (partitions !== undefined) assertPartitions(partitions);
   const connection = await connectPostgres(url, limits);
   try {
-    await migrate(connection);
+    if ((await migrate(connection, STEPS, partitions)) === "made") await makeLateIndexes(connection);
   } catch (error) {
     await connection.close();
     throw error;
@@ -49,6 +52,8 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
 export interface PostgresOptions extends ConnectionOptions {
   /** Where wake-ups are listened for, past any pooler; without it whoever waits looks again and again. */
   readonly listenUrl?: string | null;
+  /** Into how many parts the large tables are cut when the schema is made. */
+  readonly partitions?: number;
 }
 
 function seenBy(userId: string, database: Connection, listenUrl: string | null): FullStore {

@@ -90,6 +90,8 @@ export interface Upkeep {
   check(): Promise<{ readonly ok: boolean; readonly detail: string }>;
   /** Gives freed space back. */
   vacuum(): Promise<void>;
+  /** Builds what indexes are missing after an update, beside all other work; their names. */
+  index?(): Promise<readonly string[]>;
 }
 
 /** A record as the store keeps it: what was hashed, and whether its body has been erased since. */

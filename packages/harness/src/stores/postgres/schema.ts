@@ -8,20 +8,25 @@
 import { StoreError } from "../store-error.ts";
 import { type Connection, LONG, type Query } from "./connection.ts";
 import { carryOver, oldQueueFunction } from "./old-queue.ts";
+import { partitionTables, refuseOther } from "./partitions.ts";
+import { refuseEncoding, upkeepSettings } from "./server-settings.ts";
 
-export async function migrate(connection: Connection, steps = STEPS): Promise<void> {
+/** `made`: there were no tables before. */
+export async function migrate(connection: Connection, steps = STEPS, partitions?: number): Promise<"made" | "kept"> {
   const { schema } = connection;
   const current = await connection.run((query) => schemaVersion(query, schema));
   refuseNewer(current, steps.length, schema);
-  if (current.version >= steps.length) return;
-  await connection.transaction(async (query) => {
+  if (partitions !== undefined && current.version > 0)
+    await connection.run((query) => refuseOther(query, schema, partitions));
+  if (current.version >= steps.length) return "kept";
+  return connection.transaction(async (query) => {
     await query("SELECT pg_advisory_xact_lock(hashtext('palimpsest'), hashtext($1))", [schema]);
     await refuseEncoding(query);
     // Another process may have done the work while this one waited for the lock.
     const there = await schemaVersion(query, schema);
     refuseNewer(there, steps.length, schema);
     const { version } = there;
-    if (version >= steps.length) return;
+    if (version >= steps.length) return "kept";
     if (version === 0) {
       await query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
       await query(`CREATE TABLE ${schema}.schema_version (version int NOT NULL)`);
@@ -30,7 +35,9 @@ export async function migrate(connection: Connection, steps = STEPS): Promise<vo
     for (const step of steps.slice(version)) {
       for (const statement of step(schema)) await query(statement);
     }
+    if (version === 0 && partitions !== undefined) await partitionTables(query, schema, partitions);
     await query(`UPDATE ${schema}.schema_version SET version = $1`, [steps.length]);
+    return version === 0 ? "made" : "kept";
   }, LONG);
 }
 
@@ -359,6 +366,7 @@ export const STEPS: readonly Step[] = [
       learned bigint NOT NULL
     )`,
   ],
+  upkeepSettings,
 ];
 
 interface SchemaVersion {
@@ -385,14 +393,5 @@ function refuseNewer({ version, least }: SchemaVersion, newest: number, schema: 
   throw new StoreError(
     "newer-version",
     `The schema ${schema} was written by a newer palimpsest (schema version ${version}, for programs that know ${least}; this one knows ${newest}): update palimpsest. Nothing was changed.`,
-  );
-}
-
-async function refuseEncoding(query: Query): Promise<void> {
-  const [row] = await query<{ encoding: string }>("SELECT current_setting('server_encoding') AS encoding");
-  if (row!.encoding === "UTF8") return;
-  throw new StoreError(
-    "unsuitable",
-    `The database is encoded as ${row!.encoding}; messages need UTF8: create one with createdb --encoding=UTF8 --template=template0.`,
   );
 }

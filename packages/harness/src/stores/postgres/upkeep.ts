@@ -1,15 +1,20 @@
 /** What is asked of the server beside its own upkeep: whether it answers, and a vacuum. */
 import type { Upkeep } from "../store.ts";
 import { type Connection, LONG } from "./connection.ts";
+import { buildLateIndexes, missingIndexes } from "./indexes.ts";
 
-export function upkeep({ schema, run }: Connection): Upkeep {
+export function upkeep(connection: Connection): Upkeep {
+  const { schema, run } = connection;
   return {
+    index: () => buildLateIndexes(connection),
     // Freed rows and the server's own log are the server's to clean (docs/stores.md).
     scrub: async () => ({ kind: "clean" }),
     async check() {
       const sql = `SELECT current_setting('server_version') AS version, count(*) AS threads FROM ${schema}.threads`;
       const [row] = await run((query) => query<{ version: string; threads: number }>(sql));
-      return { ok: true, detail: `PostgreSQL ${row!.version} answers; ${row!.threads} threads` };
+      const missing = (await missingIndexes(connection)).map(({ name }) => name);
+      const slow = missing.length > 0 ? `; without the index ${missing.join(", ")}: run "palimpsest store init"` : "";
+      return { ok: true, detail: `PostgreSQL ${row!.version} answers; ${row!.threads} threads${slow}` };
     },
     async vacuum() {
       for (const table of ["threads", "records", "drafts", "outbox", "prompts", "recall_entries", "recall_postings"])
