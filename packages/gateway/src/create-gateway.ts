@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ConfigFile } from "palimpsest/config";
-import { type HomeParts, homeOfParts } from "palimpsest/internal/assistant";
+import { type HomeParts, homeOfParts, windowsOf } from "palimpsest/internal/assistant";
 import type { Home } from "palimpsest/internal/home";
 import { isLoopback } from "./access/admit.ts";
 import { credentials, keyFacts } from "./access/keys.ts";
@@ -97,6 +97,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       secret: ownSecret,
       memory: async () => (await agents.get(null)).memory,
       requests,
+      limits: windowsOf(home.directory, home.store.shared?.limits, clock),
       after,
       clock,
       ids,

@@ -1,6 +1,7 @@
 /** A request to a compatible endpoint with its client, and what serving it takes. */
 import type { Memory } from "palimpsest";
 import type { ConfigFile } from "palimpsest/config";
+import type { OpenThreadOptions } from "palimpsest/session";
 import type { After } from "../http/event-stream.ts";
 import type { CompatibleRequest } from "../server/app.ts";
 import type { FrontMemory } from "./matching/front-memory.ts";
@@ -27,6 +28,8 @@ export interface CompatibleDeps {
   /** What is remembered of users, and the queue that learns; null where the configuration turns memory off. */
   readonly memory: () => Promise<Pick<Memory, "repository" | "queue"> | null>;
   readonly requests: RecentRequests;
+  /** Windows that providers have stated, to any instance. */
+  readonly limits: OpenThreadOptions<object>["limits"];
   readonly after: After;
   /** After so long without a word from it, the store is left out. */
   readonly silenceMs: number;

@@ -17,6 +17,7 @@ export interface EndpointOptions {
   readonly secret: CompatibleDeps["secret"];
   readonly memory: CompatibleDeps["memory"];
   readonly requests: CompatibleDeps["requests"];
+  readonly limits: CompatibleDeps["limits"];
   readonly after: CompatibleDeps["after"];
   readonly clock: () => Date;
   readonly ids: () => string;

@@ -117,6 +117,8 @@ export function storeOf<M extends object>({ call, deps, vendor, target, policy }
       label: JSON.stringify([target.entry.name, target.model, length, shape.dialect]),
       window: target.window,
       model: target.model,
+      baseUrl: target.base,
+      limits: deps.limits,
       bindsReasoning: target.entry.binds_reasoning,
       ...sessionSettings(deps.settings, { store, thread: id, length, caller: call.caller }),
     });

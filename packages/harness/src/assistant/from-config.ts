@@ -3,7 +3,7 @@
  * the chat and the demo all start here, so that a thread gets the same agent from each of them. The middleware every
  * assistant has is named in `create-deep-agent.ts`; here is only what a configuration decides.
  */
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import type { Agent, AgentOptions } from "../agent/create-agent.ts";
 import type { Summarizer } from "../agent/summarizer.ts";
@@ -15,7 +15,6 @@ import { mcpTools } from "../mcp/middleware.ts";
 import type { Memory } from "../memory/create-memory.ts";
 import type { EmitMemory } from "../memory/events.ts";
 import { pricesOf } from "../models/cost.ts";
-import { limitsIn } from "../models/learned-limits.ts";
 import { givenModel, lightweightModelId, type ResolvedModel, resolveModel } from "../models/resolve-model.ts";
 import { switchesIn } from "../skills/switched-off.ts";
 import type { Store } from "../stores/store.ts";
@@ -28,7 +27,7 @@ import { noteSummary } from "./charges.ts";
 import { configuredMemory } from "./configured-memory.ts";
 import { createDeepAgent } from "./create-deep-agent.ts";
 import type { DeepFilesOptions } from "./deep-files.ts";
-import { sharedWindows } from "./shared-windows.ts";
+import { windowsOf } from "./shared-windows.ts";
 
 export interface ConfiguredAgentOptions extends Pick<AgentOptions, "onEvent" | "tools" | "middleware"> {
   /** Where the threads' files are kept. */
@@ -93,7 +92,7 @@ export async function createAgentFromConfig(options: ConfiguredAgentOptions): Pr
       onEvent?.(event, threadId, userId);
     },
     ...(tools !== undefined && { tools }),
-    limits: sharedWindows(limitsIn(join(home, "learned-limits.json")), store.shared?.limits, () => new Date()),
+    limits: windowsOf(home, store.shared?.limits, () => new Date()),
     ...limitsOf(config),
     ...budgetOf(config, model),
     files: { ...filesOf(home, config, model), ...(await workspaceOf(options)) },

@@ -14,4 +14,5 @@ export {
 } from "./home-acts.ts";
 export { type HomeParts, homeOfParts } from "./home-of-parts.ts";
 export { probeModel } from "./probe-model.ts";
+export { windowsOf } from "./shared-windows.ts";
 export { threadCost } from "./thread-cost.ts";

@@ -2,11 +2,17 @@
  * Windows that providers have stated, for every process on one store: what is in the home's file, and what others were told.
  * Looked up once a minute behind the calls; a store that doesn't answer costs one refused request a process, never a run.
  */
+import { join } from "node:path";
 import type { LearnedLimits } from "@palimpsest/core/tokens";
-import type { LimitsStore } from "../models/learned-limits.ts";
+import { type LimitsStore, limitsIn } from "../models/learned-limits.ts";
 import type { SharedLimits } from "../stores/shared.ts";
 
 const LOOK_MS = 60_000;
+
+/** Of a home: its file, and its store where that is shared. */
+export function windowsOf(directory: string, shared: SharedLimits | undefined, clock: () => Date): LimitsStore {
+  return sharedWindows(limitsIn(join(directory, "learned-limits.json")), shared, clock);
+}
 
 export function sharedWindows(file: LimitsStore, shared: SharedLimits | undefined, clock: () => Date): LimitsStore {
   if (shared === undefined) return file;

@@ -12,6 +12,7 @@ import { summarizeBy } from "../compaction/summarize.ts";
 import type { SummaryWriter } from "../compaction/summary-writer.ts";
 import { type Summarization, type SummarizationOptions, summarizationFromOptions } from "../config/summarization.ts";
 import { bindsReasoning } from "../models/binds-reasoning.ts";
+import type { LimitsStore } from "../models/learned-limits.ts";
 import { type GivenCounter, modelCounter } from "../models/tokenizers.ts";
 import type { Store } from "../stores/store.ts";
 import { asUser } from "../stores/users.ts";
@@ -43,6 +44,10 @@ export interface OpenThreadOptions<M extends object> {
   readonly model?: string | undefined;
   /** Whether the model takes its thoughts back only behind the prompt they were made under; by default told by its name. */
   readonly bindsReasoning?: boolean | undefined;
+  /** The provider's address, where the same model may be served with another window elsewhere. */
+  readonly baseUrl?: string | null | undefined;
+  /** Where windows that providers stated while refusing are kept for other threads and processes; by default each thread learns its own. */
+  readonly limits?: LimitsStore | undefined;
   /** A tokenizer of yours; by default the best one known for the model. */
   readonly counter?: GivenCounter | undefined;
   /** What is sent beside the messages; `prompt({ fixed })` changes it. */
@@ -113,11 +118,11 @@ async function threadParts<M extends object>(
   const openingOf = ({ size }: ReturnType<typeof state>) => (binds ? () => ({ hash: size.hash, messages: 0 }) : null);
   let stated = state(options.fixed ?? {});
   const modelWindow = createModelWindow({
-    endpoint: { provider: shape.dialect, baseUrl: null, model },
+    endpoint: { provider: shape.dialect, baseUrl: options.baseUrl ?? null, model },
     window: typeof window === "number" ? () => window : window,
     reserve: (size) => reserve ?? answerReserve(size, null),
     clock: deps.clock,
-    limitsStore: null,
+    limitsStore: options.limits ?? null,
   });
   const session = await openSession(log, {
     deps,

@@ -17,7 +17,10 @@ export interface OpenThreads {
 }
 
 interface ClaimOptions<M extends object>
-  extends Pick<OpenThreadOptions<M>, "window" | "model" | "bindsReasoning" | "summarization" | "writer" | "onEvent"> {
+  extends Pick<
+    OpenThreadOptions<M>,
+    "window" | "model" | "baseUrl" | "limits" | "bindsReasoning" | "summarization" | "writer" | "onEvent"
+  > {
   readonly store: Store;
   readonly shape: Shape<M>;
   /** Sessions of one thread with other settings are others. */
