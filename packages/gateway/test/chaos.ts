@@ -4,16 +4,12 @@
  * against memory at the end.
  */
 import assert from "node:assert/strict";
-import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import type { TestContext } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { startMovingPostgres } from "palimpsest/internal/postgres-faults";
 import { startPostgres } from "palimpsest/internal/postgres-server";
 import { openStore, type Store } from "palimpsest/stores";
@@ -21,6 +17,7 @@ import { threadDeps, verify } from "palimpsest/threads";
 import { createKey } from "../src/access/keys.ts";
 import { chaosProvider } from "./chaos-provider.ts";
 import { eventsOf } from "./events.ts";
+import { Process } from "./process.ts";
 
 export interface ChaosOptions {
   readonly seconds: number;
@@ -83,37 +80,6 @@ export async function chaos(t: TestContext, options: ChaosOptions): Promise<Chao
   await Promise.all(users.map((told) => lastWord(place, told, report)));
   await check(place, users, report);
   return report;
-}
-
-class Process {
-  child: ChildProcess | null = null;
-  url = "";
-  readonly #args: readonly string[];
-
-  constructor(script: string, directory: string) {
-    const path = fileURLToPath(new URL(script, import.meta.url));
-    this.#args = ["--conditions=palimpsest-source", path, directory];
-  }
-
-  async start(): Promise<void> {
-    for (;;) {
-      const child = spawn(process.execPath, this.#args, { stdio: ["ignore", "pipe", "ignore"] });
-      this.child = child;
-      const lines = createInterface(child.stdout!);
-      const [first] = (await Promise.race([once(lines, "line"), once(child, "exit")])) as [unknown];
-      // While the server is down it can't start.
-      if (typeof first !== "string") continue;
-      this.url = first;
-      return;
-    }
-  }
-
-  async kill(): Promise<void> {
-    if (this.child === null || this.child.exitCode !== null || this.child.signalCode !== null) return;
-    const gone = once(this.child, "exit");
-    this.child.kill("SIGKILL");
-    await gone;
-  }
 }
 
 interface Database {

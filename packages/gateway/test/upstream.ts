@@ -28,7 +28,8 @@ export async function upstream(t: TestContext): Promise<Upstream> {
   const server = createServer(async (incoming, outgoing) => {
     let body = "";
     for await (const piece of incoming.setEncoding("utf8")) body += piece;
-    const asked: Asked = { ...answerOn(outgoing), messages: JSON.parse(body).messages, headers: incoming.headers };
+    const { messages, stream = false } = JSON.parse(body) as Pick<Asked, "messages"> & { stream?: boolean };
+    const asked: Asked = { ...(stream ? answerOn : wholeOn)(outgoing), messages, headers: incoming.headers };
     const taker = waiting.shift();
     if (taker === undefined) arrived.push(asked);
     else taker(asked);
@@ -58,6 +59,22 @@ models:
 title: { enabled: false }
 memory: { enabled: false }
 `;
+}
+
+/** For who doesn't ask for a stream, as memory does. */
+function wholeOn(outgoing: ServerResponse): Omit<Asked, "messages" | "headers"> {
+  let content = "";
+  return {
+    ...answerOn(outgoing),
+    say: (text) => {
+      content += text;
+    },
+    end() {
+      const choices = [{ index: 0, message: { role: "assistant", content }, finish_reason: "stop" }];
+      outgoing.setHeader("content-type", "application/json");
+      outgoing.end(JSON.stringify({ id: "c", created: 0, model: "m", choices }));
+    },
+  };
 }
 
 function answerOn(outgoing: ServerResponse): Omit<Asked, "messages" | "headers"> {
