@@ -52,7 +52,7 @@ async function measure(): Promise<Measured[]> {
     return [
       ...(await validity()),
       ...recallRows((await recall([dialogs], { only: "ours" })) as RecallFigures),
-      ...costRows((await cost([session], {})) as CostFigures),
+      ...costRows((await cost([session], { only: "ours" })) as CostFigures),
       ...tokenRows((await tokens([session], {})) as TokenFigures),
       ...byteRows((await append([], { messages: "2000", rounds: "40" })) as ByteFigures),
       ...diskRows((await bytes([], { turns: "300" })) as DiskFigures),

@@ -4,7 +4,7 @@
  */
 import { type Prices, RELATIVE_PRICES } from "@palimpsest/core/pricing";
 import type { Policy } from "./policy.ts";
-import { type Played, play } from "./simulate.ts";
+import { type Played, type PlayedCount, play } from "./simulate.ts";
 import type { Transcript } from "./transcript.ts";
 
 export interface LabOptions {
@@ -12,6 +12,8 @@ export interface LabOptions {
   readonly policies: readonly Policy[];
   readonly window: number;
   readonly prices?: Prices;
+  /** Whether the provider reads its cache only at marks, as Anthropic does, or any prefix, as OpenAI does; `marks` unless given. */
+  readonly reads?: "marks" | "prefix";
   /** How many hits of a search count as found; 5 unless given. */
   readonly hits?: number;
   /** After each transcript under each policy: from 0 to 1. */
@@ -60,14 +62,14 @@ export interface LabReport {
 }
 
 export async function runLab(options: LabOptions): Promise<LabReport> {
-  const { transcripts, policies, window, hits = RECALL_HITS, prices = RELATIVE_PRICES } = options;
+  const { transcripts, policies, window, hits = RECALL_HITS, prices = RELATIVE_PRICES, reads = "marks" } = options;
   const rows: LabRow[] = [];
   let steps = 0;
   const playAll = async (policy: Policy): Promise<Played[]> => {
     const played: Played[] = [];
     for (const transcript of transcripts) {
       options.signal?.throwIfAborted();
-      played.push(await play(transcript, policy, { prices, hits }));
+      played.push(await play(transcript, policy, { provider: { prices, reads }, hits }));
       options.onProgress?.(++steps / ((policies.length + 1) * transcripts.length), policy.name);
       // Long work in one piece would leave Ctrl-C and the progress bar waiting.
       await new Promise((resolve) => setImmediate(resolve));
@@ -90,8 +92,7 @@ export async function runLab(options: LabOptions): Promise<LabReport> {
 }
 
 function rowOf(name: string, played: readonly Played[], { whole, window }: { whole: number; window: number }): LabRow {
-  const total = (figure: Exclude<keyof Played, "timeline">): number =>
-    played.reduce((sum, one) => sum + one[figure], 0);
+  const total = (figure: PlayedCount): number => played.reduce((sum, one) => sum + one[figure], 0);
   const questionCount = total("asked");
   const questions = total("questions");
   const sizes = played.flatMap(({ timeline }) =>

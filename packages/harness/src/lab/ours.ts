@@ -6,7 +6,7 @@ import { planCompaction } from "@palimpsest/core/compaction";
 import { applyPrune } from "@palimpsest/core/internal/log";
 import { fixedSize } from "@palimpsest/core/internal/prompt";
 import type { PruneEntry } from "@palimpsest/core/log";
-import { openaiShape } from "@palimpsest/core/message";
+import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
 import { buildPrompt, createSizer } from "@palimpsest/core/prompt";
 import { answerReserve } from "@palimpsest/core/tokens";
 import { homeOriginals } from "../compaction/part-files.ts";
@@ -20,7 +20,7 @@ export function ours(window: number, settings: Summarization = summarizationFrom
   const prunes = { protectTokens, minGainTokens, ...(from === null ? {} : { from }) };
   return {
     name,
-    prepare(view, { meter, fixedTokens, cache }) {
+    prepare(view, { meter, fixedTokens, cache, prices, marks }) {
       const sizer = createSizer({
         shape: openaiShape,
         // As it stands: what a provider would refuse is counted as such elsewhere.
@@ -33,7 +33,7 @@ export function ours(window: number, settings: Summarization = summarizationFrom
         policy: settings.policy,
         cause: "automatic",
         grown: null,
-        prune: enabled ? { cache, policy: prunes } : null,
+        prune: enabled ? { cache, policy: prunes, prices, marks: marks === null ? null : seqsOf(view, marks) } : null,
         originals: homeOriginals,
       });
       if (plan.kind !== "compact") return { view, calls: [] };
@@ -42,6 +42,10 @@ export function ours(window: number, settings: Summarization = summarizationFrom
       return { ...hidden, view: pruned(hidden.view, plan.entries) };
     },
   };
+}
+
+function seqsOf(view: View, messages: readonly OpenAiMessage[]): readonly number[] {
+  return view.flatMap(({ seq, message }) => (seq !== null && messages.includes(message) ? [seq] : []));
 }
 
 function pruned(view: View, entries: readonly PruneEntry[]): View {

@@ -10,6 +10,7 @@ import { costOf } from "../models/cost.ts";
 import { knownPrices, type TokenPrices } from "../models/known-prices.ts";
 import { asItWas } from "./as-it-was.ts";
 import type { Policy } from "./policy.ts";
+import type { CacheRules } from "./provider-cache.ts";
 import { type Played, play } from "./simulate.ts";
 import { transcriptOf } from "./transcript.ts";
 
@@ -93,7 +94,7 @@ async function playOne(conversation: ImportedConversation, file: string, options
   for (const policy of [...own, ...options.policies]) {
     options.signal?.throwIfAborted();
     policies.push(
-      rowOf(policy.name, await play(transcript, policy, { prices: pricesFor(prices), hits: options.hits })),
+      rowOf(policy.name, await play(transcript, policy, { provider: rulesFor(model, prices), hits: options.hits })),
     );
     await new Promise((resolve) => setImmediate(resolve));
   }
@@ -119,6 +120,10 @@ function spentOn(reports: ImportedConversation["messages"]) {
   }
   const calls = reports.length;
   return { spent: calls === unpriced ? null : spent, calls, unpriced };
+}
+
+function rulesFor(model: string | null, prices: TokenPrices | null): CacheRules {
+  return { prices: pricesFor(prices), reads: model === null || model.includes("claude") ? "marks" : "prefix" };
 }
 
 /** Per token; the cache lives as long as in the lab's own table. */

@@ -60,11 +60,21 @@ export function keepLast(keep: number): Policy {
   };
 }
 
-export function summarizeAt(window: number, share: number, keep: number): Policy {
+/** `cached-prefix`: the summarizer is asked behind the conversation itself, which the provider still holds. */
+export function summarizeAt(
+  window: number,
+  share: number,
+  keep: number,
+  summarizer: "own-call" | "cached-prefix" = "own-call",
+): Policy {
+  const on = summarizer === "cached-prefix" ? ", on the cached prefix" : "";
   return {
-    name: `summarize at ${share * 100} % of ${window / 1000}k, keep ${keep} messages`,
+    name: `summarize at ${Math.round(share * 100)} % of ${window / 1000}k, keep ${keep} messages${on}`,
     prepare(view, moment) {
-      return summarizeOlder(view, { ...moment, trigger: window * share, keep });
+      const prepared = summarizeOlder(view, { ...moment, trigger: window * share, keep });
+      if (summarizer === "own-call" || moment.cache === "cold") return prepared;
+      const input = moment.fixedTokens + moment.meter.messages(view.map(({ message }) => message));
+      return { ...prepared, calls: prepared.calls.map((call) => ({ ...call, input, cached: input })) };
     },
   };
 }

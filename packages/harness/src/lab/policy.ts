@@ -4,6 +4,7 @@
  */
 import type { ViewEntry } from "@palimpsest/core/log";
 import type { OpenAiMessage } from "@palimpsest/core/message";
+import type { Prices } from "@palimpsest/core/pricing";
 import type { Meter } from "@palimpsest/core/tokens";
 
 export type View = readonly ViewEntry<OpenAiMessage>[];
@@ -12,6 +13,9 @@ interface Moment {
   readonly meter: Meter<OpenAiMessage>;
   readonly fixedTokens: number;
   readonly cache: "warm" | "cold";
+  readonly prices: Prices;
+  /** Messages behind which the provider holds an entry; null: it reads any prefix. */
+  readonly marks: readonly OpenAiMessage[] | null;
 }
 
 export interface Prepared {
@@ -19,8 +23,10 @@ export interface Prepared {
   readonly calls: readonly SideCall[];
 }
 
-interface SideCall {
+export interface SideCall {
   readonly input: number;
+  /** Of the input, what was read from the cache. */
+  readonly cached?: number;
   readonly output: number;
 }
 

@@ -3,14 +3,12 @@
  * the distant uses was still in the prompt, and what had to be fetched again - a request of its own, and the result is
  * written and carried from then on.
  */
-import { messageText } from "@palimpsest/core/internal/compaction";
 import { openaiRules } from "@palimpsest/core/internal/message";
-import { chargeRequest, costOfSideCall, isCold, type PricedRequest } from "@palimpsest/core/internal/pricing";
 import { type OpenAiMessage, openaiShape, violations } from "@palimpsest/core/message";
-import type { Prices } from "@palimpsest/core/pricing";
 import { askForEvidence } from "./evidence.ts";
-import type { Policy, View } from "./policy.ts";
-import { questionsOf } from "./questions.ts";
+import type { Policy, SideCall, View } from "./policy.ts";
+import { type CacheRules, type Piece, providerCache } from "./provider-cache.ts";
+import { questionsOf, type Scores } from "./questions.ts";
 import type { Transcript } from "./transcript.ts";
 
 export interface Played {
@@ -38,8 +36,14 @@ export interface Played {
   /** Requests that reused less than the one before had sent. */
   breaks: number;
   summarizerCalls: number;
+  /** By the judge, in detail: as the prompts were sent, and without what stubs say. */
+  readonly scores: Scores;
+  readonly strict: Scores;
   readonly timeline: Moment[];
 }
+
+/** The figures that can be summed up. */
+export type PlayedCount = Exclude<keyof Played, "timeline" | "scores" | "strict">;
 
 /** What one request was made of, in tokens. */
 export interface Moment {
@@ -54,41 +58,45 @@ const ASKING_TOKENS = 60;
 const FETCHED = 1_000_000;
 
 export interface PlayOptions {
-  readonly prices: Prices;
+  readonly provider: CacheRules;
   /** How many hits of a search the agent reads. */
   readonly hits: number;
+  /** `never`: what is lost stays lost, which shows what the policy alone keeps. */
+  readonly fetches?: "always" | "never";
 }
 
-export async function play(transcript: Transcript, policy: Policy, { prices, hits }: PlayOptions): Promise<Played> {
+export async function play(transcript: Transcript, policy: Policy, options: PlayOptions): Promise<Played> {
   const { turns, meter, fixedTokens } = transcript;
+  const { provider, hits, fetches = "always" } = options;
   const questions = questionsOf(transcript, hits);
-  const played = nothingPlayed();
-  const cashier = chargeInto(played, prices);
-  const momentAt = (sentAt: number) => ({ meter, fixedTokens, cache: cashier.cache(sentAt) });
+  const played = nothingPlayed(questions);
+  const cashier = openCashier(played, transcript, provider);
+  const momentAt = (sentAt: number) => ({ meter, fixedTokens, ...cashier.moment(sentAt) });
   let view: View = [];
   for (const [index, turn] of turns.entries()) {
     if (openaiShape.role(turn.message) === "assistant" && index > 0) {
       const sentAt = turns[index - 1]!.at;
       const prepared = policy.prepare(view, momentAt(sentAt));
-      if (prepared.view !== view) played.compactions++;
+      if (prepared.view !== view) {
+        played.compactions++;
+        cashier.changed(view, prepared.view);
+      }
       view = prepared.view;
       played.violations += violations(
         view.map(({ message }) => message),
         openaiShape,
         openaiRules,
       ).length;
-      for (const call of prepared.calls) played.cost += costOfSideCall(call, prices);
-      played.summarizerCalls += prepared.calls.length;
+      for (const call of prepared.calls) cashier.aside(call);
       const { fetched, asked, known, recalled } = await questions.ask(index, view);
       played.asked += asked;
       played.known += known;
       played.recalled += recalled;
-      for (const source of fetched) {
-        cashier.charge(requestOf(view, transcript, { sentAt, answeredAt: sentAt, output: ASKING_TOKENS }));
-        view = [...view, ...fetchedAgain(turns[source]!.message, played.rereads++)];
+      for (const { text } of fetches === "always" ? fetched : []) {
+        cashier.charge(view, { sentAt, output: ASKING_TOKENS });
+        view = [...view, ...fetchedAgain(text, played.rereads++)];
       }
-      const output = turn.output ?? meter.message(turn.message);
-      cashier.charge(requestOf(view, transcript, { sentAt, answeredAt: turn.at, output }));
+      cashier.charge(view, { sentAt, output: turn.output ?? meter.message(turn.message) });
       played.timeline.push({ turn: index, parts: partsOf(view, transcript) });
     }
     view = [...view, { source: "message", seq: index + 1, message: turn.message, addition: null }];
@@ -116,29 +124,11 @@ async function askAtEnd(
   Object.assign(played, { questions, evidence: inPrompt, evidenceWithRecall: withRecall });
 }
 
-function nothingPlayed(): Played {
-  const counts = {
-    asked: 0,
-    known: 0,
-    recalled: 0,
-    questions: 0,
-    evidence: 0,
-    evidenceWithRecall: 0,
-    peak: 0,
-    rereads: 0,
-    breaks: 0,
-    summarizerCalls: 0,
-  };
-  return {
-    cost: 0,
-    requests: 0,
-    tokens: 0,
-    reused: 0,
-    violations: 0,
-    compactions: 0,
-    ...counts,
-    timeline: [],
-  };
+function nothingPlayed({ scores, strict }: Pick<Played, "scores" | "strict">): Played {
+  const counts = { requests: 0, tokens: 0, reused: 0, violations: 0, compactions: 0, peak: 0 };
+  const knowledge = { asked: 0, known: 0, recalled: 0, questions: 0, evidence: 0, evidenceWithRecall: 0 };
+  const others = { rereads: 0, breaks: 0, summarizerCalls: 0 };
+  return Object.assign({ cost: 0, scores, strict, timeline: [] }, counts, knowledge, others);
 }
 
 function partsOf(view: View, { meter, fixedTokens }: Transcript): Moment["parts"] {
@@ -150,39 +140,59 @@ function partsOf(view: View, { meter, fixedTokens }: Transcript): Moment["parts"
   return parts;
 }
 
-function chargeInto(played: Played, prices: Prices) {
-  let previous: PricedRequest | null = null;
+/** Charges requests to what was played, with marks where the product sets them: behind the last two passes and at the end. */
+function openCashier(played: Played, { meter, fixedTokens }: Transcript, { prices, reads }: CacheRules) {
+  const cache = providerCache({ prices, reads });
+  /** The last message that each pass has changed, as far as it reached beyond the ones before. */
+  let reached: readonly OpenAiMessage[] = [];
+  let sent = 0;
   return {
-    cache: (sentAt: number): "cold" | "warm" => {
-      return isCold(previous?.answeredAt ?? null, sentAt, prices) ? "cold" : "warm";
+    moment(sentAt: number) {
+      const marks = reached.slice(-2);
+      return { cache: cache.state(sentAt), prices, marks: reads === "marks" ? marks : null };
     },
-    charge(request: PricedRequest): void {
-      const { cost, reused, fresh } = chargeRequest(previous, request, prices);
+    changed(before: View, view: View): void {
+      const known = new Set(before.map(({ message }) => message));
+      const last = view.findLastIndex(({ message }) => !known.has(message));
+      const [newest] = reached.slice(-1);
+      const reach = view.findLastIndex(({ message }) => message === newest);
+      const standing = reached.filter((message) => view.some((entry) => entry.message === message));
+      reached = last > reach ? [...standing, view[last]!.message] : standing;
+    },
+    aside({ input, output, cached = 0 }: SideCall): void {
+      played.cost += (input - cached) * prices.input + cached * prices.cacheRead + output * prices.output;
+      played.summarizerCalls++;
+    },
+    charge(view: View, about: { readonly sentAt: number; readonly output: number }): void {
+      const pieces: Piece[] = [{ key: "fixed", tokens: fixedTokens, blocks: 1 }];
+      for (const [index, { message }] of view.entries())
+        pieces.push({ key: message, tokens: meter.message(message), blocks: blocksIn(view, index) });
+      const places = reached.slice(-2).map((message) => view.findIndex((entry) => entry.message === message) + 1);
+      const marks = [0, ...places.filter((place) => place > 0), view.length];
+      const { cost, reused, fresh } = cache.charge({ ...about, pieces, marks });
       played.cost += cost;
       played.requests++;
       played.tokens += reused + fresh;
       played.reused += reused;
       played.peak = Math.max(played.peak, reused + fresh);
-      if (previous !== null && reused < tokensOf(previous)) played.breaks++;
-      previous = request;
+      if (reused < sent) played.breaks++;
+      sent = reused + fresh;
     },
   };
 }
 
-function requestOf(
-  view: View,
-  { meter, fixedTokens }: Transcript,
-  about: Pick<PricedRequest, "sentAt" | "answeredAt" | "output">,
-): PricedRequest {
-  const messages = view.map(({ message }) => ({ key: message, tokens: meter.message(message) }));
-  return { ...about, pieces: [{ key: "fixed", tokens: fixedTokens }, ...messages] };
+/** Results that follow each other go into one message, and count once on the way back, as the calls of a message do. */
+function blocksIn(view: View, index: number): number {
+  const { message } = view[index]!;
+  if (openaiShape.role(message) === "tool") {
+    const before = view[index - 1];
+    return before !== undefined && openaiShape.role(before.message) === "tool" ? 0 : 1;
+  }
+  const says = message.content == null || message.content.length === 0 ? 0 : 1;
+  return says + (openaiShape.calls(message).length > 0 ? 1 : 0);
 }
 
-function tokensOf({ pieces }: PricedRequest): number {
-  return pieces.reduce((sum, piece) => sum + piece.tokens, 0);
-}
-
-function fetchedAgain(original: OpenAiMessage, number: number): View {
+function fetchedAgain(text: string, number: number): View {
   const id = `fetch-${number}`;
   const input = JSON.stringify({ seq: number });
   const messages: OpenAiMessage[] = [
@@ -191,7 +201,7 @@ function fetchedAgain(original: OpenAiMessage, number: number): View {
       content: null,
       tool_calls: [{ id, type: "function", function: { name: "recall_read", arguments: input } }],
     },
-    { role: "tool", tool_call_id: id, content: messageText(original, openaiShape) },
+    { role: "tool", tool_call_id: id, content: text },
   ];
   return messages.map((message, half) => ({
     source: "message",

@@ -31,29 +31,29 @@ export interface BatchTerms {
   readonly cache: "warm" | "cold";
   /** Tokens of each message in the view. */
   readonly sizes: readonly number[];
+  /** The first message that is written again when the one at this index changes. */
+  readonly rewrittenFrom: (index: number) => number;
   /** Requests before the thread's first pass; null when there was a pass before. */
   readonly firstAfter: number | null;
 }
 
 /** Parts in the order of the view; the batch that gains most, empty when none pays. */
 export function bestBatch<T extends PricedPart>(parts: readonly T[], terms: BatchTerms): readonly T[] {
-  const { prices, cache, sizes } = terms;
-  const context = sizes.reduce((sum, tokens) => sum + tokens, 0);
+  const { prices, cache, sizes, rewrittenFrom } = terms;
+  const behind = tokensFrom(sizes);
+  const context = behind[0]!;
   const batch: T[] = [];
   let best = { length: 0, gain: 0 };
   let all: PruneBalance = { savedReads: 0, savedTokens: 0, rewriteTokens: 0, expectedFetches: 0, cache };
-  let behind = 0;
-  let index = sizes.length;
   for (const part of parts.toReversed()) {
     const { candidate, saved } = part;
-    while (index > candidate.index) behind += sizes[--index]!;
     const expectedFetches = expectedFetch(candidate, context, terms);
     if (!paysForItself(part, expectedFetches, terms)) continue;
     batch.push(part);
     all = {
       savedReads: all.savedReads + saved * candidate.carried,
       savedTokens: all.savedTokens + saved,
-      rewriteTokens: behind - all.savedTokens - saved,
+      rewriteTokens: behind[rewrittenFrom(candidate.index)]! - all.savedTokens - saved,
       expectedFetches: all.expectedFetches + expectedFetches,
       cache,
     };
@@ -61,6 +61,13 @@ export function bestBatch<T extends PricedPart>(parts: readonly T[], terms: Batc
     if (gain >= best.gain && paysBackSoon(all, terms)) best = { length: batch.length, gain };
   }
   return batch.slice(0, best.length).reverse();
+}
+
+/** At each index: tokens from there to the end; one more than there are messages. */
+function tokensFrom(sizes: readonly number[]): readonly number[] {
+  const behind = [0];
+  for (const tokens of sizes.toReversed()) behind.push(behind.at(-1)! + tokens);
+  return behind.reverse();
 }
 
 /** Once a pass is made, a part joins it when what it would still cost outweighs the risk of fetching it again. */

@@ -1,11 +1,12 @@
 /**
  * What may be pruned from a view and why: parts outside the protected tail that the agent can get back. Never the current
  * request, never anybody's words, never a call in a message with signed reasoning (its provider would refuse the message),
- * never a part that was pruned before. Says nothing about whether pruning pays.
+ * never an output that was pruned before. Says nothing about whether pruning pays.
  */
 import type { PruneReason } from "../../log/record.ts";
 import type { CallPart, ImagePart, Part, ResultPart, Shape } from "../../message/shape.ts";
 import type { Prompt, SizedEntry } from "../../prompt/prompt.ts";
+import { type Going, goingShare } from "./input-strings.ts";
 import { isPruned } from "./mark.ts";
 import { type ToolUse, toolUse } from "./tool-use.ts";
 
@@ -14,6 +15,8 @@ export interface CandidateOptions {
   readonly protectTokens: number;
   /** Smaller parts aren't worth a pointer. */
   readonly minPartTokens: number;
+  /** Of the input of a call whose file stands nowhere else: all that is long, or only what the call itself replaced. */
+  readonly inputs: Going;
 }
 
 /** `clamped` is no reason to prune: it shortens what the model hasn't seen yet. */
@@ -36,6 +39,9 @@ export interface PruneCandidate {
   readonly part: number;
   readonly reason: Reason;
   readonly original: CallPart | ResultPart | ImagePart;
+  /** Of a call: which strings of its input go. */
+  readonly going: Going;
+  /** Of what goes. */
   readonly tokens: number;
   /** The call behind it. */
   readonly tool: string | null;
@@ -63,21 +69,27 @@ export function pruneCandidates<M>(
   const later = laterUses(entries, sizer.shape);
   const requests = requestsBefore(entries);
   const carried = carriedRequests(sizes, requests, options.protectTokens);
-  return large.map(({ index, target, position, part, tokens }) => {
+  return large.flatMap(({ index, target, position, part, tokens: whole }): PruneCandidate[] => {
     const called = part.kind === "image" ? undefined : calls.get(part.id);
     const use: ToolUse = called?.use ?? { kind: "other" };
-    return {
+    const why = reasonFor(part, { known: called, index, later });
+    const going = why === "long-input" ? options.inputs : "all";
+    const tokens = part.kind === "call" ? Math.floor(whole * (called?.share(going) ?? 0)) : whole;
+    if (tokens < options.minPartTokens) return [];
+    const candidate = {
       index,
       target,
       part: position,
-      reason: reasonFor(part, { known: called, index, later }),
+      reason: going === "replaced" ? ("superseded" as const) : why,
       original: part,
+      going,
       tokens,
       tool: called?.call.name ?? (part.kind === "result" ? part.name : null),
       use,
       carried: carried(index),
       idle: requests.at(-1)! - requests[Math.max(index, touched(use, later)) + 1]!,
     };
+    return [candidate];
   });
 }
 
@@ -109,7 +121,8 @@ function largeParts<M>(prompt: Prompt<M>, sizes: readonly number[], options: Can
     for (const [position, part] of parts.entries()) {
       const tokens = Math.ceil(own[position]!.whole * factor);
       if (!isPrunable(part) || tokens < options.minPartTokens) continue;
-      if (isPruned(part) || (part.kind === "call" && signed)) continue;
+      // What is left of an input may go later, when its file is read or written again.
+      if (part.kind === "call" ? signed : isPruned(part)) continue;
       large.push({ index, target: seq, position, part, tokens });
     }
   }
@@ -134,6 +147,8 @@ interface KnownCall {
   readonly call: CallPart;
   readonly use: ToolUse;
   readonly signature: string;
+  /** Of its input, what goes. */
+  readonly share: (going: Going) => number;
 }
 
 const readCalls = new WeakMap<object, readonly KnownCall[]>();
@@ -144,7 +159,13 @@ function callsOf<M>(message: M, shape: Shape<M>): readonly KnownCall[] {
   if (cached !== undefined) return cached;
   const calls = shape.parts(message).flatMap((part): KnownCall[] => {
     if (part.kind !== "call") return [];
-    return [{ call: part, use: toolUse(part), signature: `${part.name}\n${part.input}` }];
+    const shares = new Map<Going, number>();
+    const share = (going: Going): number => {
+      const known = shares.get(going) ?? goingShare(part.input, going);
+      shares.set(going, known);
+      return known;
+    };
+    return [{ call: part, use: toolUse(part), signature: `${part.name}\n${part.input}`, share }];
   });
   readCalls.set(message as object, calls);
   return calls;
@@ -183,11 +204,13 @@ function reasonFor(
   about: { known: KnownCall | undefined; index: number; later: LaterUses },
 ): Reason {
   if (part.kind === "image") return "old-image";
-  if (part.kind === "call") return "long-input";
   const { known, index, later } = about;
+  const { use } = known ?? {};
+  const shownAgain = (use?.kind === "read" || use?.kind === "change") && (later.whole.get(use.path) ?? -1) > index;
+  if (part.kind === "call") return use?.kind === "change" && shownAgain ? "superseded" : "long-input";
   if (known === undefined) return "stale-output";
   if ((later.same.get(known.signature) ?? -1) > index) return "repeated";
-  if (known.use.kind === "read" && (later.whole.get(known.use.path) ?? -1) > index) return "superseded";
+  if (use?.kind === "read" && shownAgain) return "superseded";
   return "stale-output";
 }
 

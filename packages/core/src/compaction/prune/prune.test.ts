@@ -84,6 +84,57 @@ test("a long input keeps its keys and its short values and stays JSON", () => {
   assert.match(input.edits[0].newText, /renamedThing/);
 });
 
+test("while there is room, of what the model wrote itself only the text goes that an edit has replaced", () => {
+  const edits = [{ oldText: `${filler(40)} oldThing`, newText: `${filler(40)} newThing` }];
+  const view = [
+    call("1", "edit", { path: "src/a.ts", edits }),
+    result("1", "ok"),
+    call("2", "write", { path: "src/b.ts", content: filler(80) }),
+    result("2", "ok"),
+    ...later(),
+  ];
+  const entries = entriesOf(decide(view, { cache: "cold", policy: { ...eager, useAgain: 0 } }));
+  assert.deepEqual(
+    entries.map(({ target, reason }) => [target, reason]),
+    [[1, "superseded"]],
+  );
+  const [edit] = JSON.parse(entries[0]!.replacement).edits;
+  assert.match(edit.oldText, /^\[pruned: /);
+  assert.equal(edit.newText, edits[0]!.newText);
+});
+
+test("what was written of a file goes once the whole file is read or written again, also what an earlier pass has left of it", () => {
+  const edit = { path: "a.ts", oldText: filler(40), newText: `${filler(40)} newThing` };
+  const first = [call("1", "edit", edit), result("1", "ok"), ...later()];
+  const cold = { cache: "cold", policy: { ...eager, useAgain: 0 } } as const;
+  const pruned = applied(numbered(first), decide(first, cold), openaiShape).map(({ message }) => message);
+  const again = [...pruned, call("2", "read", { path: "a.ts" }), result("2", filler(80)), ...later()];
+  const [entry] = entriesOf(decide(again, cold));
+  assert.deepEqual([entry!.target, entry!.reason], [1, "superseded"]);
+  const input = JSON.parse(entry!.replacement);
+  assert.equal(input.oldText, JSON.parse(entriesOf(decide(first, cold))[0]!.replacement).oldText);
+  assert.match(input.newText, /^\[pruned: .*newThing/);
+});
+
+test("where the provider reads only at marks, a pass pays for everything behind the last mark before it", () => {
+  const step = (id: string, size: number): OpenAiMessage[] => [
+    call(id, "bash", { command: id }),
+    result(id, filler(size)),
+  ];
+  const steps = (count: number): OpenAiMessage[] => Array.from({ length: count }, (_, at) => step(`s${at}`, 2)).flat();
+  const own: OpenAiMessage = { role: "assistant", content: filler(100) };
+  const firstPass = (marks: readonly number[] | null): number => {
+    for (let count = 1; count < 60; count++) {
+      const view = [user("do it"), own, ...step("1", 300), ...steps(count)];
+      if (decide(view, { policy: { ...eager, useAgain: 0 }, marks }).kind === "prune") return count;
+    }
+    return 60;
+  };
+  assert.equal(firstPass([2]), firstPass(null), "a mark right before the cut is as good as any prefix");
+  assert.ok(firstPass(null) < firstPass([]), "without one the long answer before it is written again too");
+  assert.equal(firstPass([4]), firstPass([]), "a mark behind the cut helps nothing");
+});
+
 test("an input that isn't JSON, or holds a number JavaScript can't, is left alone", () => {
   const broken = (input: string): OpenAiMessage => ({
     role: "assistant",
@@ -187,9 +238,10 @@ test("whatever is pruned: valid, shorter, paired as before, the same every time,
       fc.array(STEP, { maxLength: 25 }),
       fc.constantFrom("pays", "must"),
       fc.boolean(),
-      (steps, when, cold) => {
+      fc.constantFrom(null, [], [2], [3, 9]),
+      (steps, when, cold, marks) => {
         const messages = [user("begin"), ...steps.flatMap(played)];
-        const options = { when, cache: cold ? "cold" : "warm", policy: eager } as const;
+        const options = { when, cache: cold ? "cold" : "warm", policy: eager, marks } as const;
         const decision = decide(messages, options);
         assert.deepEqual(decide(structuredClone(messages), options), decision);
         if (decision.kind === "none") return;

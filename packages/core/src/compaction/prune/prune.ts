@@ -36,11 +36,11 @@ export const PRUNE_DEFAULTS: PrunePolicy = {
   protectTokens: 8_000,
   minGainTokens: 5_000,
   minPartTokens: 120,
-  useAgain: 0.2,
+  useAgain: 0.1,
   halfLife: 8,
   horizon: 20,
-  payback: 0.12,
-  nameShare: 0.15,
+  payback: 0.5,
+  nameShare: 0.1,
 };
 
 export interface PruneOptions {
@@ -48,6 +48,11 @@ export interface PruneOptions {
   readonly policy?: Partial<PrunePolicy>;
   readonly prices?: Prices;
   readonly cache: "warm" | "cold";
+  /**
+   * Seqs of the messages behind which the provider holds a cache entry, where it reads only what was written at a mark: a
+   * pass that begins further back writes everything again. Null or absent: it reads any prefix.
+   */
+  readonly marks?: readonly number[] | null;
   /** `pays`: when the prices say so. `must`: the window is full, take what can be taken. */
   readonly when?: "pays" | "must";
   /** With `must`: less than this is no help. */
@@ -69,13 +74,14 @@ export function decidePrune<M>(prompt: Prompt<M>, options: PruneOptions): PruneD
   const sizes = messageTokens(prompt);
   const total = sizes.reduce((sum, tokens) => sum + tokens, 0);
   if (!must && total < policy.from) return { kind: "none", reason: "small-view" };
-  const candidates = pruneCandidates(prompt, sizes, policy);
+  const candidates = pruneCandidates(prompt, sizes, { ...policy, inputs: must ? "all" : "replaced" });
   if (candidates.length === 0) return { kind: "none", reason: "nothing-to-prune" };
   const terms = {
     policy,
     prices: options.prices ?? RELATIVE_PRICES,
     cache: options.cache,
     sizes,
+    rewrittenFrom: rewriteStart(prompt, options.marks ?? null),
     firstAfter: hasPruned(prompt) ? null : prompt.entries.filter(({ role }) => role === "assistant").length,
   };
   // Cheap look first: rendering replacements reads every word of the view.
@@ -95,6 +101,13 @@ export function decidePrune<M>(prompt: Prompt<M>, options: PruneOptions): PruneD
     tokensBefore: total,
     tokensAfter: total - saved,
   };
+}
+
+/** Behind the last mark before a change, or all messages: what stands before them has a mark of its own. */
+function rewriteStart<M>({ entries }: Prompt<M>, marks: readonly number[] | null): (index: number) => number {
+  if (marks === null) return (index) => index;
+  const starts = entries.flatMap(({ seq }, index) => (seq !== null && marks.includes(seq) ? [index + 1] : []));
+  return (index) => starts.findLast((start) => start <= index) ?? 0;
 }
 
 interface RenderedPart extends PricedPart {

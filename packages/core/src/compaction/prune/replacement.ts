@@ -2,13 +2,13 @@
  * What is left behind when a part is pruned: what it was (path or command, exit code), its failing lines, the names
  * nothing else in the prompt holds, and how to get it back. The input of a call stays JSON with the same keys.
  */
-import { isNestedTooDeeply } from "../../message/nesting.ts";
 import type { CallPart, ImagePart, ResultPart } from "../../message/shape.ts";
 import { mediaName } from "../../summary/render/media-name.ts";
 import { type Originals, whereMedia, whereMessage } from "../../summary/render/originals.ts";
 import { exitCode, failingLines } from "../../text/failing-lines.ts";
 import { countNames } from "../../text/names.ts";
 import { type PruneCandidate, REASONS } from "./candidates.ts";
+import { editStrings, goes, parsedInput } from "./input-strings.ts";
 import { PRUNED } from "./mark.ts";
 import { describeUse } from "./tool-use.ts";
 
@@ -22,8 +22,6 @@ export interface ReplacementOptions {
 }
 
 const MAX_FAILING_LINES = 8;
-/** Strings up to this length stay in a call's input: they are paths, flags, short texts. */
-const KEPT_STRING = 160;
 
 /** Null when the part can't be replaced safely. */
 export function replacementFor(candidate: PruneCandidate, options: ReplacementOptions): string | null {
@@ -59,40 +57,26 @@ function forImage(candidate: PruneCandidate, part: ImagePart, options: Replaceme
 }
 
 function forInput(candidate: PruneCandidate, part: CallPart, options: ReplacementOptions): string | null {
-  if (isNestedTooDeeply(part.input)) return null;
-  let input: unknown;
-  try {
-    input = JSON.parse(part.input);
-  } catch {
-    return null;
-  }
-  if (typeof input !== "object" || input === null || !survivesParsing(input)) return null;
+  const input = parsedInput(part.input);
+  if (input === null || !survivesParsing(input)) return null;
   let pointer = wayBack(candidate.target, options);
-  const shorten = (text: string): string => {
+  const shorten = (text: string, key: string): string => {
+    if (!goes(text, key, candidate.going)) {
+      hold(text, options.held);
+      return text;
+    }
     const short = forString(text, { pointer, ...options });
     // One pointer per call is enough.
     if (short !== text) pointer = "";
     return short;
   };
-  return JSON.stringify(shortenStrings(input, shorten));
+  return JSON.stringify(editStrings(input, shorten));
 }
 
 function forString(text: string, options: ReplacementOptions & { readonly pointer: string }): string {
-  if (text.length <= KEPT_STRING) {
-    hold(text, options.held);
-    return text;
-  }
   const names = rareNames(text, options.count(text), options);
   const short = `${PRUNED}: ${sizeOf(text)}${options.pointer}]${names.length > 0 ? ` names: ${names.join(" ")}` : ""}`;
   return short.length < text.length ? short : text;
-}
-
-function shortenStrings(value: unknown, shorten: (text: string) => string): unknown {
-  if (typeof value === "string") return shorten(value);
-  if (Array.isArray(value)) return value.map((item) => shortenStrings(item, shorten));
-  if (typeof value === "object" && value !== null)
-    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, shortenStrings(item, shorten)]));
-  return value;
 }
 
 /** A number beyond what JavaScript holds exactly would come back as another one. */

@@ -8,7 +8,7 @@ import type { Limits } from "../policy.ts";
 import { keepFrom } from "../policy.ts";
 import { decidePrune, PRUNE_DEFAULTS, type PruneOptions } from "./prune.ts";
 
-export type PruneRung = Pick<PruneOptions, "policy" | "prices" | "cache">;
+export type PruneRung = Pick<PruneOptions, "policy" | "prices" | "cache" | "marks">;
 
 /** Null: pruning is not enough, so the other plan is used. */
 export function planPruning<M>(input: PlanInput<M>, sizes: CutSizes, limits: Limits, instead: Plan): Plan | null {
