@@ -15,6 +15,11 @@ export interface Hit {
   readonly score: number;
 }
 
+/** With how many rare identifiers of the question it holds: they go before the score. */
+export interface RankedHit extends Hit {
+  readonly exact: number;
+}
+
 export interface RankOptions {
   readonly k1: number;
   readonly b: number;
@@ -54,7 +59,7 @@ export function rank(
   candidates: readonly IndexedDoc[],
   statistics: ScopeStatistics,
   options: RankOptions = RANKING,
-): Hit[] {
+): RankedHit[] {
   const docs = [...candidates].sort(inConversationOrder);
   const terms = query.terms;
   const pooled = poolFrequencies(docs, terms, options);
@@ -62,7 +67,7 @@ export function rank(
   const averageLength = statistics.totalLength / Math.max(1, statistics.entries) || 1;
   const named = namedSpeaker(query, docs);
   const timeTerm = terms.findIndex(({ term }) => term === TIME_TERM);
-  const scored: (Hit & { readonly exact: number })[] = [];
+  const scored: RankedHit[] = [];
   docs.forEach((doc, index) => {
     const norm = options.k1 * (1 - options.b + (options.b * doc.length) / averageLength);
     let score = 0;
@@ -79,7 +84,7 @@ export function rank(
   });
   const best = options.limit === undefined ? scored : strongest(scored, options.limit);
   best.sort((a, b) => b.exact - a.exact || b.score - a.score || -inConversationOrder(a.doc, b.doc));
-  return best.map(({ doc, score }) => ({ doc, score }));
+  return best;
 }
 
 /** Those that can be among the first `limit`, ties included; sorting the rest would be most of the work. */

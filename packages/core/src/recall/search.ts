@@ -2,6 +2,7 @@
  * One search: read the question, ask the index for statistics and candidates, rank. The index does the reading, everything that
  * decides is here and in the pure functions it calls.
  */
+import { type Closeness, COMPARED, withCloseness } from "./closeness.ts";
 import type { RecallIndex, Scope, ScopeStatistics, Seek } from "./port.ts";
 import { analyzeQuery, type QueryTerm } from "./query.ts";
 import { type Hit, RANKING, type RankOptions, rank } from "./rank.ts";
@@ -12,6 +13,8 @@ export interface SearchOptions {
   readonly ranking?: RankOptions;
   /** How many entries that hold a rare term are looked at; 200 unless told. More find a little more and cost time. */
   readonly matches?: number;
+  /** How near the best hits are in meaning, where an embedder says so: a weak extra term. */
+  readonly closeness?: Closeness;
 }
 
 export type SearchResult =
@@ -34,7 +37,12 @@ export async function search(
   if (seeks.length === 0) return { kind: "nothing", reason: "no-match" };
   const candidates = await index.candidates(scope, { terms, seeks, reach: ranking.neighborWeights.length });
   const limit = Math.max(1, options.limit ?? 20);
-  const hits = rank(query, candidates, statistics, { ...ranking, limit }).slice(0, limit);
+  const { closeness } = options;
+  const most = closeness === undefined ? limit : Math.max(limit, COMPARED);
+  const ranked = rank(query, candidates, statistics, { ...ranking, limit: most }).slice(0, most);
+  const compared = ranked.slice(0, COMPARED).map(({ doc }) => doc);
+  const ordered = closeness === undefined ? ranked : withCloseness(ranked, await closeness(compared));
+  const hits = ordered.slice(0, limit).map(({ doc, score }) => ({ doc, score }));
   return hits.length === 0 ? { kind: "nothing", reason: "no-match" } : { kind: "found", hits };
 }
 

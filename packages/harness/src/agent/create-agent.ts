@@ -5,9 +5,10 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { CompactionOutcome, Keep } from "@palimpsest/core/compaction";
 import type { AiSdkMessage } from "@palimpsest/core/message";
-import type { ToolSet } from "ai";
+import type { EmbeddingModel, ToolSet } from "ai";
 import { summarizationFromOptions } from "../config/summarization.ts";
 import type { LimitsStore } from "../models/learned-limits.ts";
+import { keepEmbedded } from "../recall/embedder.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import type { Store, ThreadPage, ThreadQuery } from "../stores/store.ts";
 import type { FileCopier } from "../threads/fork-files.ts";
@@ -66,8 +67,10 @@ export interface AgentOptions extends ModelOptions {
   /** Gives a fork its own copy of its parent's files, as they are now. */
   readonly copyFiles?: FileCopier;
   readonly onEvent?: (event: AgentEvent, threadId: string, userId: string) => void;
+  /** Beside the search by words: hits are compared by meaning too. Asked behind the runs and for each search (docs/recall.md). */
+  readonly embedder?: EmbeddingModel;
   /** Clock, ids and hash, for tests. */
-  readonly deps?: Partial<Omit<ThreadDeps, "store">>;
+  readonly deps?: Partial<Omit<ThreadDeps, "store" | "embedder">>;
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly random?: () => number;
 }
@@ -142,6 +145,8 @@ export function createAgent(options: AgentOptions): Agent {
       });
       return lifetime.track(run).finally(() => {
         if (running.get(key) === started) running.delete(key);
+        if (!lifetime.closing.aborted)
+          void lifetime.track(keepEmbedded(depsOf(setup, userId), threadId, lifetime.closing));
       });
     });
     return started;
@@ -196,6 +201,7 @@ function resolve(options: AgentOptions): AgentSetup {
   const deps = threadDeps(store, {
     ...options.deps,
     tools: (name) => registry.find(name) ?? options.deps?.tools?.(name),
+    ...(options.embedder !== undefined && { embedder: options.embedder }),
   });
   const given = middleware.findLast(({ compaction }) => compaction !== undefined)?.compaction;
   const compaction = given ?? { settings: summarizationFromOptions(), summarizer: "agent" as const };

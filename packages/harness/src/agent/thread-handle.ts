@@ -85,7 +85,7 @@ export function threadHandle(id: string, { deps, window, asker, files }: HandleO
     replay: () => replay(deps, id),
     messages: () => modelMessages(replay(deps, id)),
     async search(question, { limit: k = 20 } = {}) {
-      const outcome = await searchThread(deps.store, id, question, { k, tools: deps.tools });
+      const outcome = await searchThread(deps.store, id, question, { k, tools: deps.tools, embedder: deps.embedder });
       return outcome.kind === "found" ? outcome.hits : [];
     },
     async uiMessages({ onError } = {}) {

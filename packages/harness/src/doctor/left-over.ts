@@ -6,7 +6,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { mkdir, rename } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import { threadFolder } from "../home-folders.ts";
-import { readTurns, refOf } from "../recall/search.ts";
+import { readTurns, refOf } from "../recall/messages.ts";
 import type { Store } from "../stores/store.ts";
 import { everyThread, everyUser } from "../stores/users.ts";
 import { completeFork, filesToCopy } from "../threads/fork-files.ts";

@@ -7,7 +7,7 @@
 import { bindTurns, escapeLine, meaning, planMemoryErasure } from "@palimpsest/core/internal/memory";
 import type { ThreadHeader } from "@palimpsest/core/log";
 import type { Fact, MemoryErasure } from "@palimpsest/core/memory";
-import { readTurns, refOf } from "../recall/search.ts";
+import { readTurns, refOf } from "../recall/messages.ts";
 import { scrub } from "../stores/capabilities.ts";
 import type { Scrubbed } from "../stores/store.ts";
 import { eraseFacts, type Redacted, redact } from "../threads/redact.ts";

@@ -7,7 +7,9 @@ import { escapeLine, isBound, isFenced } from "@palimpsest/core/internal/memory"
 import type { Fact, MemoryDocument } from "@palimpsest/core/memory";
 import type { FindToolFacts } from "@palimpsest/core/message";
 import { renderHits, type ShownHit } from "@palimpsest/core/recall";
-import { readTurns, refOf, type SearchHit, searchAll, searchThread } from "../recall/search.ts";
+import type { EmbeddingModel } from "ai";
+import { readTurns, refOf } from "../recall/messages.ts";
+import { type SearchHit, searchAll, searchThread } from "../recall/search.ts";
 import type { Store } from "../stores/store.ts";
 import { type FactHit, searchFacts } from "./fact-index.ts";
 
@@ -23,6 +25,8 @@ export interface EvidenceRequest {
   readonly count: (text: string) => number;
   /** What is known of the tools in the log. */
   readonly tools?: FindToolFacts | undefined;
+  /** For the search in past turns. */
+  readonly embedder?: EmbeddingModel | undefined;
   /** `thread`: only what the thread itself said and hides. By default all that the user's memory and threads hold. */
   readonly scope?: "thread" | "user" | undefined;
 }
@@ -39,8 +43,8 @@ export async function gatherEvidence(
   document: MemoryDocument,
   request: EvidenceRequest,
 ): Promise<Evidence | null> {
-  const { question, count, threadId, tools, scope = "user" } = request;
-  const settings = { k: turnsFor(request.tokens), tools };
+  const { question, count, threadId, tools, embedder, scope = "user" } = request;
+  const settings = { k: turnsFor(request.tokens), tools, embedder };
   const [ownHits, facts] = await Promise.all(
     scope === "thread"
       ? [searchThread(store, threadId, question, settings), []]

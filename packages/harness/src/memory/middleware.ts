@@ -13,7 +13,7 @@ import { LeaseLostError } from "../agent/errors.ts";
 import type { Middleware } from "../agent/middleware.ts";
 import type { Run } from "../agent/run.ts";
 import type { PromptSection } from "../agent/system-prompt.ts";
-import { readTurns, refOf } from "../recall/search.ts";
+import { readTurns, refOf } from "../recall/messages.ts";
 import type { MemoryEvent } from "./events.ts";
 import { evidenceBudget, gatherEvidence } from "./evidence.ts";
 import type { MemoryQueue } from "./queue.ts";
@@ -140,6 +140,7 @@ async function addEvidence(run: Run, options: MemoryMiddlewareOptions): Promise<
     tokens: evidenceBudget({ limit: options.evidenceTokens ?? 1000, window: run.window(), current }),
     count,
     tools: deps.tools,
+    embedder: deps.embedder,
   });
   if (evidence === null) return;
   const { text, ids, tokens } = evidence;

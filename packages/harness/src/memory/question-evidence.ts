@@ -7,7 +7,7 @@ import type { EvidenceRecord } from "@palimpsest/core/log";
 import { type MemoryDocument, renderMemory } from "@palimpsest/core/memory";
 import type { Shape } from "@palimpsest/core/message";
 import { charsPerToken } from "@palimpsest/core/tokens";
-import { readTurns, refOf } from "../recall/search.ts";
+import { readTurns, refOf } from "../recall/messages.ts";
 import type { Store } from "../stores/store.ts";
 import { openConversation } from "../threads/conversation.ts";
 import { commit, type Writer } from "../threads/writer.ts";
@@ -48,7 +48,7 @@ export async function addQuestionEvidence<M extends object>(
 }
 
 async function evidenceFor<M extends object>(
-  { store, lease, tools }: Writer,
+  { store, lease, tools, embedder }: Writer,
   { words, window, agentName, scope, document, evidenceTokens, memoryTokens }: QuestionRequest<M>,
 ): Promise<Evidence | null> {
   const { threadId } = lease;
@@ -70,6 +70,7 @@ async function evidenceFor<M extends object>(
     tokens: evidenceBudget(limit),
     count,
     tools,
+    embedder,
     scope,
   });
   const texts = [block?.text ?? "", gathered?.text ?? ""].filter((text) => text !== "");

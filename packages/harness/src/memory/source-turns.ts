@@ -5,7 +5,7 @@
 
 import { namedRefs, staleRefs, withoutStale, withoutThread } from "@palimpsest/core/internal/memory";
 import type { MessageRecord } from "@palimpsest/core/log";
-import { refOf } from "../recall/search.ts";
+import { refOf } from "../recall/messages.ts";
 import type { Store } from "../stores/store.ts";
 import type { Repository } from "./repository.ts";
 import type { MemoryScope } from "./scope.ts";

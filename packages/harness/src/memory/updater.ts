@@ -24,7 +24,7 @@ import {
   type SourceTurn,
 } from "@palimpsest/core/memory";
 import { within } from "../abort.ts";
-import { readTurns, refOf } from "../recall/search.ts";
+import { readTurns, refOf } from "../recall/messages.ts";
 import type { Store } from "../stores/store.ts";
 import { asUser } from "../stores/users.ts";
 import { hashAt } from "../threads/acts.ts";

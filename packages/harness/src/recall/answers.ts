@@ -14,16 +14,17 @@ interface FindOptions {
   readonly except?: number | null | undefined;
 }
 
-type Searched = Pick<ThreadDeps, "store" | "tools">;
+type Searched = Pick<ThreadDeps, "store" | "tools" | "embedder">;
 
 export async function findText(
-  { store, tools }: Searched,
+  { store, tools, embedder }: Searched,
   threadId: string,
   query: string,
   { tokens, scope = "thread", except = null }: FindOptions,
 ): Promise<string> {
+  const settings = { tools, embedder };
   const result =
-    scope === "user" ? await searchAll(store, query, { tools }) : await searchThread(store, threadId, query, { tools });
+    scope === "user" ? await searchAll(store, query, settings) : await searchThread(store, threadId, query, settings);
   if (result.kind === "nothing") return `Nothing found (${result.reason}): try other words.`;
   const hits = result.hits.filter((hit) => hit.threadId !== threadId || hit.seq !== except);
   const { text } = renderHits(hits, { tokens, count: charsPerToken(4), question: query });

@@ -16,7 +16,8 @@ import { say, writeThread } from "../testing/thread-writer.ts";
 import { fork, type RecordInput, redact, threadDeps, undo } from "../threads/index.ts";
 import { commit } from "../threads/writer.ts";
 import { catchUp, rebuildIndex } from "./catch-up.ts";
-import { readTurns, searchAll, searchThread } from "./search.ts";
+import { readTurns } from "./messages.ts";
+import { searchAll, searchThread } from "./search.ts";
 import { storedIndex } from "./stored-index.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "palimpsest-search-"));

@@ -2,13 +2,15 @@
  * Search over what was ever said, in one thread or in all of a user's: brings the index up to date, lets core rank, and
  * shows the messages found. Compactions and undos hide nothing here; a fork finds what it shares.
  */
-import type { MessageRecord } from "@palimpsest/core/log";
 import type { FindToolFacts, Role } from "@palimpsest/core/message";
-import { indexableText, type RecallIndex, type Scope, search } from "@palimpsest/core/recall";
+import { type RecallIndex, type Scope, search } from "@palimpsest/core/recall";
+import type { EmbeddingModel } from "ai";
 import type { IndexedSegment, SearchableStore } from "../stores/search-tables.ts";
 import type { Store } from "../stores/store.ts";
 import { StoreError } from "../stores/store-error.ts";
-import { catchUp, isSearchable, recallShape } from "./catch-up.ts";
+import { catchUp, isSearchable } from "./catch-up.ts";
+import { closenessTo } from "./embedder.ts";
+import { readMessages, refOf } from "./messages.ts";
 import { scanLog } from "./scan.ts";
 import { storedIndex } from "./stored-index.ts";
 
@@ -38,6 +40,8 @@ export interface SearchSettings {
   readonly k?: number;
   /** What is known of the tools in the log, beside recall's own. */
   readonly tools?: FindToolFacts | undefined;
+  /** Compares the best hits by meaning as well, as far as their vectors are there. */
+  readonly embedder?: EmbeddingModel | undefined;
 }
 
 export async function searchThread(
@@ -60,6 +64,7 @@ export async function searchAll(store: Store, question: string, settings: Search
 
 interface ReadyIndex {
   readonly index: RecallIndex;
+  readonly segments: readonly IndexedSegment[];
   readonly unindexed: number;
 }
 
@@ -67,13 +72,13 @@ interface ReadyIndex {
 async function readyIndex(store: Store, scope: Scope, tools?: FindToolFacts): Promise<ReadyIndex | null> {
   if (!isSearchable(store)) {
     const index = await scanLog({ store, ...(tools && { tools }) }, scope);
-    return index && { index, unindexed: 0 };
+    return index && { index, segments: [], unindexed: 0 };
   }
   const segments =
     scope.kind === "thread" ? await indexed(store, scope.threadId, tools) : await allIndexed(store, tools);
   if (scope.kind === "thread" && segments.length === 0) return null;
   const unindexed = segments.reduce((sum, { through, indexed: done }) => sum + Math.max(0, through - done), 0);
-  return { index: storedIndex(store.search, segments), unindexed };
+  return { index: storedIndex(store.search, segments), segments, unindexed };
 }
 
 async function allIndexed(store: SearchableStore, tools?: FindToolFacts): Promise<readonly IndexedSegment[]> {
@@ -86,11 +91,14 @@ async function allIndexed(store: SearchableStore, tools?: FindToolFacts): Promis
 async function run(
   store: Store,
   scope: Scope,
-  { index, unindexed: left }: ReadyIndex,
+  { index, segments, unindexed: left }: ReadyIndex,
   question: string,
-  { k = 20, tools }: SearchSettings,
+  { k = 20, tools, embedder }: SearchSettings,
 ): Promise<SearchOutcome> {
-  const result = await search(index, scope, question, { limit: k });
+  const result = await search(index, scope, question, {
+    limit: k,
+    ...(embedder && isSearchable(store) && { closeness: closenessTo(question, store, segments, embedder) }),
+  });
   const unindexed = left > 0 ? { unindexed: left } : {};
   if (result.kind === "nothing") return { ...result, ...unindexed };
   const messages = await readMessages(
@@ -130,60 +138,4 @@ async function indexed(
     if (!unwritable) throw error;
     return store.search.lineage(threadId);
   }
-}
-
-type MessagePlace = Pick<SearchHit, "threadId" | "seq">;
-type Shown = Pick<SearchHit, "id" | "role" | "text" | "at">;
-
-export function refOf({ threadId, seq }: MessagePlace): string {
-  return `${threadId}#${seq}`;
-}
-
-/** The words of messages as they were indexed, by `refOf`; one read for each thread. */
-async function readMessages(
-  store: Store,
-  places: readonly MessagePlace[],
-  tools?: FindToolFacts,
-): Promise<Map<string, Shown>> {
-  const messages = new Map<string, Shown>();
-  const read = async (threadId: string, seqs: readonly number[]): Promise<void> => {
-    const range = [Math.min(...seqs), Math.max(...seqs)] as const;
-    for await (const { record, redacted } of store.records(threadId, { range, seqs, kinds: ["message"] })) {
-      if (redacted) continue;
-      const { id, dialect, body, origin, at, seq } = record as MessageRecord;
-      const shape = recallShape(dialect, tools);
-      const message: unknown = JSON.parse(body);
-      const text = indexableText(message, shape, { origin })?.text ?? "";
-      messages.set(refOf({ threadId, seq }), { id, role: shape.role(message), at, text });
-    }
-  };
-  const byThread = Map.groupBy(places, ({ threadId }) => threadId);
-  await Promise.all(
-    [...byThread].map(([threadId, own]) =>
-      read(
-        threadId,
-        own.map(({ seq }) => seq),
-      ),
-    ),
-  );
-  return messages;
-}
-
-/**
- * Messages by address (`thread#seq`), as hits that no search found. Those that aren't there or were erased are left out,
- * and so is what is no address: a memory that came from elsewhere names its sources as it likes.
- */
-export async function readTurns(store: Store, refs: readonly string[]): Promise<SearchHit[]> {
-  const places = refs.flatMap((ref) => {
-    const [, threadId, seq] = /^([^#]+)#(\d{1,15})$/.exec(ref) ?? [];
-    return threadId === undefined ? [] : [{ threadId, seq: Number(seq) }];
-  });
-  const messages = await readMessages(store, places);
-  return places.flatMap((place): SearchHit[] => {
-    const message = messages.get(refOf(place));
-    if (message === undefined) return [];
-    // Its sitting isn't known without the index; the day stands for it.
-    const session = -Math.floor(Date.parse(message.at) / 86_400_000);
-    return [{ ...place, score: 0, session, ...message, speaker: message.role }];
-  });
 }

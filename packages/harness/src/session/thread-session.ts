@@ -128,7 +128,8 @@ export function threadSession<M extends object>(parts: ThreadParts<M>): OpenThre
         await catchUp();
         return session.compact({ cause: "manual", ...request, signal: stopOf(parts, signal) });
       }),
-    search: (question, settings = {}) => searchThread(deps.store, id, question, { ...settings, tools: deps.tools }),
+    search: (question, settings = {}) =>
+      searchThread(deps.store, id, question, { embedder: deps.embedder, ...settings, tools: deps.tools }),
     close: () =>
       calls.last(async () => {
         await session.close();

@@ -35,6 +35,45 @@ export interface SearchTables {
   totals(threadId: string, through: number): Promise<{ readonly entries: number; readonly length: number }>;
   /** Each entry of the ranges; they don't overlap. */
   entries(ranges: readonly OrdinalRange[]): Promise<readonly SearchEntry[]>;
+  /** What an embedder made of entries; forgotten with them. Without it an embedder isn't asked. */
+  readonly vectors?: VectorTable;
+}
+
+/** Vectors of one embedder for each thread, a byte for each number. Another embedder's take the place of all that were there. */
+export interface VectorTable {
+  /** Own entries that have none of this embedder yet, oldest first, and the seq through which all were asked for. */
+  pending(threadId: string, embedder: EmbedderName, limit: number): Promise<PendingVectors>;
+  /** `conflict`: somebody else has written since `expect`. An entry that was erased meanwhile gets none. */
+  write(threadId: string, batch: VectorBatch): Promise<"written" | "conflict" | "missing">;
+  /** Those there are of this embedder. */
+  read(
+    embedder: Required<EmbedderName>,
+    places: readonly Pick<SearchEntry, "threadId" | "seq">[],
+  ): Promise<readonly StoredVector[]>;
+}
+
+export interface EmbedderName {
+  readonly model: string;
+  /** How many numbers its vectors have, once that is known. */
+  readonly dimension?: number | undefined;
+}
+
+export interface PendingVectors {
+  readonly through: number;
+  readonly seqs: readonly number[];
+}
+
+export interface VectorBatch {
+  readonly embedder: Required<EmbedderName>;
+  readonly expect: number;
+  readonly through: number;
+  readonly vectors: readonly Omit<StoredVector, "threadId">[];
+}
+
+export interface StoredVector {
+  readonly threadId: string;
+  readonly seq: number;
+  readonly vector: Int8Array;
 }
 
 export interface BlockMerging {

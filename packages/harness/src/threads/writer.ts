@@ -14,6 +14,7 @@ import {
   type Structural,
 } from "@palimpsest/core/log";
 import type { FindToolFacts } from "@palimpsest/core/message";
+import type { EmbeddingModel } from "ai";
 import { keepIndexed } from "../recall/catch-up.ts";
 import type { AppendBatch, AppendResult, Lease, Store } from "../stores/store.ts";
 import { readStructure } from "./structure.ts";
@@ -25,6 +26,8 @@ export interface ThreadDeps {
   readonly hash: Hash;
   /** What the tools in its threads say of themselves; recall's own are known without. */
   readonly tools?: FindToolFacts;
+  /** Beside the search by words, where there is one. */
+  readonly embedder?: EmbeddingModel;
 }
 
 export interface Writer extends ThreadDeps {
@@ -41,6 +44,7 @@ export function threadDeps(store: Store, options: Partial<Omit<ThreadDeps, "stor
     ids: options.ids ?? randomUUID,
     hash: options.hash ?? sha256,
     ...(options.tools && { tools: options.tools }),
+    ...(options.embedder && { embedder: options.embedder }),
   };
 }
 

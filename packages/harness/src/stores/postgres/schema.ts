@@ -10,6 +10,7 @@ import { type Connection, LONG, type Query } from "./connection.ts";
 import { carryOver, oldQueueFunction } from "./old-queue.ts";
 import { partitionTables, refuseOther } from "./partitions.ts";
 import { refuseEncoding, upkeepSettings } from "./server-settings.ts";
+import { vectorTables } from "./vectors.ts";
 
 /** `made`: there were no tables before. */
 export async function migrate(connection: Connection, steps = STEPS, partitions?: number): Promise<"made" | "kept"> {
@@ -367,6 +368,7 @@ export const STEPS: readonly Step[] = [
     )`,
   ],
   upkeepSettings,
+  vectorTables,
 ];
 
 interface SchemaVersion {

@@ -17,6 +17,7 @@ import {
 } from "../search-tables.ts";
 import type { Query } from "./connection.ts";
 import { lineage, NAMED, numOf, type ThreadName, type UserConnection } from "./lineage.ts";
+import { vectorTable } from "./vectors.ts";
 
 /** A row costs more to reach here than to write. */
 const BLOCK_SIZE = 4096;
@@ -84,6 +85,7 @@ export function searchTables(connection: UserConnection): SearchTables {
       const packedRows = await rows<{ thread: string; packed: string }>(sql, ...values, userId);
       return packedRows.flatMap(({ thread, packed }) => unpackEntries(thread, packed));
     },
+    vectors: vectorTable(connection),
   };
 }
 
@@ -199,7 +201,7 @@ async function addPostings(
 
 /** Everything the index knows of a thread. */
 export async function forgetIndex(query: Query, schema: string, thread: number): Promise<void> {
-  for (const table of ["threads", "entries", "postings"])
+  for (const table of ["threads", "entries", "postings", "embedders", "vectors"])
     await query(`DELETE FROM ${schema}.recall_${table} WHERE thread = $1`, [thread]);
 }
 
@@ -211,6 +213,7 @@ export async function forgetEntry(query: Query, schema: string, name: ThreadName
     [name, seq],
   );
   if (!gone) return;
+  await query(`DELETE FROM ${schema}.recall_vectors WHERE thread = $1 AND seq = $2`, [gone.thread, seq]);
   const block = [gone.thread, Math.floor(gone.ordinal / BLOCK_SIZE)];
   const rows = await query<{ term: string; list: string }>(
     `SELECT term, list FROM ${schema}.recall_postings WHERE thread = $1 AND block = $2`,

@@ -17,7 +17,16 @@ export function upkeep(connection: Connection): Upkeep {
       return { ok: true, detail: `PostgreSQL ${row!.version} answers; ${row!.threads} threads${slow}` };
     },
     async vacuum() {
-      for (const table of ["threads", "records", "drafts", "outbox", "prompts", "recall_entries", "recall_postings"])
+      for (const table of [
+        "threads",
+        "records",
+        "drafts",
+        "outbox",
+        "prompts",
+        "recall_entries",
+        "recall_postings",
+        "recall_vectors",
+      ])
         await run((query) => query(`VACUUM (ANALYZE) ${schema}.${table}`), LONG);
     },
   };

@@ -175,6 +175,14 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE records ADD COLUMN packed BLOB;
   ALTER TABLE records ADD COLUMN zipped BLOB;
   `,
+  `
+  -- What an embedder made of indexed messages, and for each thread which one and how far it has come.
+  CREATE TABLE recall_embedders (
+    num INTEGER PRIMARY KEY, model TEXT NOT NULL, dimension INTEGER NOT NULL, through INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE recall_vectors (num INTEGER NOT NULL, seq INTEGER NOT NULL, vector BLOB NOT NULL) STRICT;
+  CREATE UNIQUE INDEX recall_vectors_place ON recall_vectors (num, seq);
+  `,
 ];
 
 /** Refuses a database that isn't ours or is newer, before anything in it is changed. */

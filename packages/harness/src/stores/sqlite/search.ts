@@ -15,6 +15,7 @@ import type {
 import { blockMark, listOfBlock, packEntry, readPostings, unpackEntries, withoutEntry } from "../search-tables.ts";
 import type { Connection, Row } from "./connection.ts";
 import { findThread, NUM, type UserConnection } from "./rows.ts";
+import { vectorTable } from "./vectors.ts";
 
 /** 1.9 kB are written for a message of 20 words; with blocks of 4,096 it would be 4.5. */
 const BLOCK_SIZE = 1024;
@@ -56,6 +57,7 @@ export function searchTables(connection: UserConnection): SearchTables {
         return { entries: row["entries"] as number, length: row["length"] as number };
       }),
     entries: (ranges) => guard(() => entries(connection, ranges)),
+    vectors: vectorTable(connection),
   };
 }
 
@@ -270,8 +272,8 @@ function entries(connection: UserConnection, ranges: readonly OrdinalRange[]): S
 
 /** Everything the index knows of a thread. */
 export function forgetIndex(connection: Connection, num: number): void {
-  for (const table of ["recall_threads", "recall_entries", "recall_postings"])
-    connection.run(`DELETE FROM ${table} WHERE num = ?`, num);
+  for (const table of ["threads", "entries", "postings", "embedders", "vectors"])
+    connection.run(`DELETE FROM recall_${table} WHERE num = ?`, num);
 }
 
 /** The words of an erased message leave the index with it. */
@@ -280,7 +282,8 @@ export function forgetEntry(connection: Connection, num: number, seq: number): v
   if (!entry) return;
   const ordinal = entry["ordinal"] as number;
   const merged = -1 - Math.floor(ordinal / (BLOCK_SIZE * MERGED));
-  connection.run("DELETE FROM recall_entries WHERE num = ? AND seq = ?", num, seq);
+  for (const table of ["entries", "vectors"])
+    connection.run(`DELETE FROM recall_${table} WHERE num = ? AND seq = ?`, num, seq);
   for (const term of shorten(connection, num, Math.floor(ordinal / BLOCK_SIZE), ordinal % BLOCK_SIZE))
     connection.run(
       "UPDATE recall_postings SET count = count - 1 WHERE num = ? AND block = ? AND term = ? AND list = ''",

@@ -1,0 +1,175 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import type { EmbeddingModelV4 } from "@ai-sdk/provider";
+import { createAgent } from "../agent/create-agent.ts";
+import { openStore } from "../stores/open.ts";
+import type { FullStore } from "../stores/store.ts";
+import { type PostgresServer, startPostgres } from "../testing/postgres-server.ts";
+import { scriptedModel } from "../testing/scripted-model.ts";
+import { say, writeThread } from "../testing/thread-writer.ts";
+import { fork, redact, threadDeps } from "../threads/index.ts";
+import { keepEmbedded } from "./embedder.ts";
+import { searchThread } from "./search.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "palimpsest-embedder-"));
+let server: PostgresServer;
+before(async () => {
+  server = await startPostgres();
+});
+after(async () => {
+  await server.stop();
+  rmSync(folder, { recursive: true });
+});
+
+for (const engine of ["SQLite", "PostgreSQL"] as const) {
+  describe(`an embedder on ${engine}`, () => {
+    let count = 0;
+    const open = async (t: { after(work: () => Promise<void>): void }): Promise<FullStore> => {
+      count += 1;
+      const store = await openStore(
+        engine === "SQLite" ? join(folder, `${count}.db`) : `${server.url()}&schema=embedder_${count}`,
+      );
+      t.after(() => store.close());
+      return store;
+    };
+
+    test("orders hits by meaning where words can't, in a fork too, and only once their vectors are there", async (t) => {
+      const store = await open(t);
+      const writer = await writeThread(store, "t");
+      await say(writer, "The bank by the river", "The bank gave a loan");
+      await fork(writer, "t", { as: "fork", at: 2 });
+      const byWords = await seqs(store, "t", { question: "bank" });
+      // The question holds neither word, so what holds none either is the nearest.
+      for (const [word, nearest] of [
+        ["river", 2],
+        ["loan", 1],
+      ] as const) {
+        const embedder = embedsBy(word, { modelId: word });
+        const ask = (threadId: string) => seqs(store, threadId, { question: "bank", embedder });
+        assert.deepEqual(await ask("t"), byWords);
+        await keepEmbedded({ store, embedder }, "fork", NEVER);
+        for (const threadId of ["t", "fork"]) assert.equal((await ask(threadId))[0], nearest, `${word} ${threadId}`);
+      }
+    });
+
+    test("asks for each message once, and again for all when the model or its dimension is another", async (t) => {
+      const store = await open(t);
+      const writer = await writeThread(store, "t");
+      await say(writer, ...Array.from({ length: 70 }, (_, index) => `note ${index}`));
+      const embedder = embedsBy("note");
+      await keepEmbedded({ store, embedder }, "t", NEVER);
+      await keepEmbedded({ store, embedder }, "t", NEVER);
+      assert.equal(embedder.asked.length, 70);
+      await say(writer, "one more note");
+      await keepEmbedded({ store, embedder }, "t", NEVER);
+      assert.deepEqual([embedder.asked.length, embedder.asked.at(-1)], [71, "one more note"]);
+      const larger = embedsBy("note", { dimension: 5 });
+      await seqs(store, "t", { question: "which note", embedder: larger });
+      await keepEmbedded({ store, embedder: larger }, "t", NEVER);
+      assert.equal((await store.search.vectors!.read({ model: "test/words", dimension: 5 }, places(71))).length, 71);
+      await keepEmbedded({ store, embedder: embedsBy("note", { modelId: "other" }) }, "t", NEVER);
+      const ofOther = { model: "test/other", dimension: 3 };
+      assert.equal((await store.search.vectors!.read(ofOther, places(71))).length, 71);
+      assert.deepEqual(await store.search.vectors!.read({ model: "test/words", dimension: 3 }, places(71)), []);
+    });
+
+    test("an erased message and a deleted thread leave no vector, also when one is written late", async (t) => {
+      const store = await open(t);
+      const writer = await writeThread(store, "t");
+      await say(writer, "my password is swordfish", "my hobby is archery");
+      const embedder = embedsBy("swordfish");
+      await keepEmbedded({ store, embedder }, "t", NEVER);
+      await store.releaseLease(writer.lease);
+      assert.equal((await redact(threadDeps(store), "t", 1)).kind, "redacted");
+      const vectors = store.search.vectors!;
+      const name = { model: "test/words", dimension: 3 };
+      const left = async () => (await vectors.read(name, places(2))).map(({ seq }) => seq);
+      assert.deepEqual(await left(), [2]);
+      const late = { seq: 1, vector: Int8Array.of(1, 2, 3) };
+      assert.equal(await vectors.write("t", { embedder: name, expect: 2, through: 2, vectors: [late] }), "written");
+      assert.equal(await vectors.write("t", { embedder: name, expect: 1, through: 2, vectors: [late] }), "conflict");
+      assert.deepEqual(await left(), [2]);
+      assert.equal(await store.deleteThread("t"), "deleted");
+      await writeThread(store, "t");
+      assert.deepEqual(await left(), []);
+      assert.equal(await vectors.write("gone", { embedder: name, expect: 0, through: 2, vectors: [] }), "missing");
+    });
+
+    test("one that fails or gives nothing to compare leaves a search as it is without", async (t) => {
+      const store = await open(t);
+      await say(await writeThread(store, "t"), "The bank by the river", "The bank gave a loan");
+      const plain = await seqs(store, "t", { question: "bank" });
+      const failing: EmbeddingModelV4 = {
+        ...embedsBy("river"),
+        doEmbed: () => Promise.reject(new Error("no such deployment")),
+      };
+      await keepEmbedded({ store, embedder: failing }, "t", NEVER);
+      assert.deepEqual(await seqs(store, "t", { question: "bank", embedder: failing }), plain);
+      const empty = {
+        ...embedsBy("river"),
+        modelId: "empty",
+        doEmbed: async () => ({ embeddings: [[]], warnings: [] }),
+      };
+      assert.deepEqual(await seqs(store, "t", { question: "bank", embedder: empty as EmbeddingModelV4 }), plain);
+    });
+  });
+}
+
+test("an agent has its messages embedded behind the run, and answers whether or not that works", async (t) => {
+  const embedder = embedsBy("tea");
+  const asked = Promise.withResolvers<void>();
+  const telling: EmbeddingModelV4 = {
+    ...embedder,
+    doEmbed(options) {
+      if (options.values.includes("Green tea it is.")) asked.resolve();
+      return embedder.doEmbed(options);
+    },
+  };
+  const model = scriptedModel(["Green tea it is."]);
+  const agent = createAgent({ model, contextWindow: 8_000, embedder: telling });
+  t.after(() => agent.close());
+  const { text } = await agent.generate({ threadId: "t", prompt: "Which tea?" });
+  assert.equal(text, "Green tea it is.");
+  await asked.promise;
+  assert.deepEqual(embedder.asked, ["Which tea?", "Green tea it is."]);
+});
+
+const NEVER = new AbortController().signal;
+
+function places(last: number) {
+  return Array.from({ length: last }, (_, at) => ({ threadId: "t", seq: at + 1 }));
+}
+
+async function seqs(
+  store: FullStore,
+  threadId: string,
+  { question, embedder }: { readonly question: string; readonly embedder?: EmbeddingModelV4 },
+): Promise<number[]> {
+  const outcome = await searchThread(store, threadId, question, { embedder });
+  return outcome.kind === "found" ? outcome.hits.map(({ seq }) => seq) : [];
+}
+
+/** Knows one word: texts that hold it point one way, all others another. */
+function embedsBy(
+  word: string,
+  { dimension = 3, modelId = "words" } = {},
+): EmbeddingModelV4 & { readonly asked: string[] } {
+  const asked: string[] = [];
+  return {
+    specificationVersion: "v4",
+    provider: "test",
+    modelId,
+    maxEmbeddingsPerCall: 16,
+    supportsParallelCalls: false,
+    asked,
+    async doEmbed({ values }) {
+      asked.push(...values);
+      const vector = (text: string) =>
+        Array.from({ length: dimension }, (_, at) => (at === Number(text.includes(word)) ? 1 : 0.1));
+      return { embeddings: values.map(vector), warnings: [] };
+    },
+  };
+}
