@@ -108,7 +108,7 @@ function termsOf(message: OpenAiMessage): readonly { readonly kind: UseKind; rea
   const terms = new Map<string, UseKind>();
   const edits = new Set<string>();
   for (const { key, value } of stringsOf(message)) {
-    for (const text of value.match(PATH) ?? []) if (/[a-z]/i.test(text)) terms.set(text.replace(/[.,:]+$/, ""), "path");
+    for (const text of value.match(PATH) ?? []) if (/[a-z]/i.test(text)) terms.set(withoutMarks(text), "path");
     for (const text of value.match(WORD) ?? []) if (isIdentifier(text)) terms.set(text, "identifier");
     for (const line of value.split("\n").map(folded)) if (line.length >= MIN_LINE) terms.set(line, "line");
     if (key !== null && REPLACED.has(key) && folded(value).length >= MIN_LINE) edits.add(folded(value));
@@ -117,6 +117,13 @@ function termsOf(message: OpenAiMessage): readonly { readonly kind: UseKind; rea
     ...[...terms].map(([text, kind]) => ({ kind, text })),
     ...[...edits].map((text) => ({ kind: "edit" as const, text })),
   ];
+}
+
+/** Without the marks of a sentence that ends with it. A loop: an expression would try again from every mark. */
+function withoutMarks(path: string): string {
+  let end = path.length;
+  while (end > 0 && ".,:".includes(path[end - 1]!)) end -= 1;
+  return path.slice(0, end);
 }
 
 const PATH =
