@@ -1,5 +1,5 @@
 /**
- * The posting rows of one search: counts at once, lists when they are needed. Knows where a scope's segments end, and
+ * The posting rows of one search: counts at once, lists when they are needed where that is less work. Knows where a scope's segments end, and
  * that some rows hold more blocks than others.
  */
 
@@ -37,7 +37,7 @@ export interface Wanted {
   readonly blocks?: ReadonlySet<number>;
 }
 
-/** Up to so many blocks everything is read at once: a second look costs more than lists that aren't needed. */
+/** Up to so many blocks everything is read at once, as where reaching a row costs more than its list: a second look would cost more. */
 const FEW_BLOCKS = 24;
 
 export class PostingLists {
@@ -57,7 +57,8 @@ export class PostingLists {
       return { threadId, before: Math.floor(last / tables.blockSize) + 1 };
     });
     const few = spans.reduce((sum, { before }) => sum + before, 0) <= FEW_BLOCKS;
-    const rows = few ? await tables.postings(spans, terms) : await tables.counts(spans, terms);
+    const { merging } = tables;
+    const rows = few || !merging ? await tables.postings(spans, terms) : await merging.counts(spans, terms);
     const lists = new PostingLists(tables, terms, piecesOf(tables.blockSize, terms, rows, segments));
     await lists.#countCut();
     return lists;
@@ -92,7 +93,7 @@ export class PostingLists {
       }
     }
     if (places.length === 0) return;
-    for (const row of await this.#tables.lists(places))
+    for (const row of (await this.#tables.merging?.lists(places)) ?? [])
       targets.get(keyOf(row))!.lists[this.#terms.indexOf(row.term)]!.set(row.block, row.list);
   }
 

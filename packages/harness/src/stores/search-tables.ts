@@ -27,10 +27,6 @@ export interface SearchTables {
   readonly merging?: BlockMerging;
   /** Every list of the terms there, by single blocks. */
   postings(spans: readonly Span[], terms: readonly string[]): Promise<readonly Posting[]>;
-  /** What rows there are, without their lists, which are most of what a long thread's rows weigh. */
-  counts(spans: readonly Span[], terms: readonly string[]): Promise<readonly PostingCount[]>;
-  /** Rows by their places, as far as they are still there. */
-  lists(places: readonly PostingPlace[]): Promise<readonly Posting[]>;
   /** Entries and the sum of their lengths, through an ordinal. */
   totals(threadId: string, through: number): Promise<{ readonly entries: number; readonly length: number }>;
   /** Each entry of the ranges; they don't overlap. */
@@ -81,6 +77,10 @@ export interface BlockMerging {
   readonly blocks: number;
   /** One step, if there is one to do. */
   merge(threadId: string): Promise<"merged" | "nothing">;
+  /** What rows there are, without their lists, which are most of what a long thread's rows weigh. */
+  counts(spans: readonly Span[], terms: readonly string[]): Promise<readonly PostingCount[]>;
+  /** Rows by their places, as far as they are still there. */
+  lists(places: readonly PostingPlace[]): Promise<readonly Posting[]>;
 }
 
 /** One thread's part of a scope, and how far its index has come. */

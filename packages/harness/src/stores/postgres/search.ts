@@ -8,7 +8,6 @@ import {
   type IndexedSegment,
   type NewPosting,
   type Posting,
-  type PostingCount,
   packEntry,
   type SearchTables,
   type Span,
@@ -54,18 +53,15 @@ export function searchTables(connection: UserConnection): SearchTables {
         if (row) await forgetIndex(query, schema, row.num);
       }),
     postings: (spans, terms) =>
-      rows<Posting & QueryResultRow>(SPANNED(schema, "p.count, p.list"), ...columns(spans), terms, userId),
-    counts: (spans, terms) =>
-      rows<PostingCount & QueryResultRow>(SPANNED(schema, "p.count"), ...columns(spans), terms, userId),
-    lists: (places) =>
+      // OFFSET 0 keeps the planner from joining whole tables where a few index ranges are asked for.
       rows<Posting & QueryResultRow>(
-        `SELECT w.thread AS "threadId", w.term, w.block, 1 AS blocks, p.count, p.list
-        FROM unnest($1::text[], $2::int[], $3::text[]) AS w (thread, block, term)
-        JOIN ${schema}.threads h ON h.owner = $4 AND h.id = w.thread CROSS JOIN LATERAL (
-          SELECT count, list FROM ${schema}.recall_postings
-          WHERE thread = h.num AND block = w.block AND term = w.term OFFSET 0
+        `SELECT s.thread AS "threadId", p.term, p.block, 1 AS blocks, p.count, p.list
+        FROM ${SPANS(schema)} CROSS JOIN generate_series(0, s.before - 1) AS b (block) CROSS JOIN unnest($3::text[]) AS t (term) CROSS JOIN LATERAL (
+          SELECT * FROM ${schema}.recall_postings
+          WHERE thread = s.num AND block = b.block AND term = t.term OFFSET 0
         ) p`,
-        ...(["threadId", "block", "term"] as const).map((name) => places.map((place) => place[name])),
+        ...columns(spans),
+        terms,
         userId,
       ),
     async totals(threadId, through) {
@@ -88,13 +84,6 @@ export function searchTables(connection: UserConnection): SearchTables {
     vectors: vectorTable(connection),
   };
 }
-
-/** OFFSET 0 keeps the planner from joining whole tables where a few index ranges are asked for. */
-const SPANNED = (schema: string, own: string) => `SELECT s.thread AS "threadId", p.term, p.block, 1 AS blocks, ${own}
-  FROM ${SPANS(schema)} CROSS JOIN generate_series(0, s.before - 1) AS b (block) CROSS JOIN unnest($3::text[]) AS t (term) CROSS JOIN LATERAL (
-    SELECT * FROM ${schema}.recall_postings
-    WHERE thread = s.num AND block = b.block AND term = t.term OFFSET 0
-  ) p`;
 
 const SPANS = (schema: string) => `(
   SELECT s.thread, s.before, h.num FROM unnest($1::text[], $2::int[]) AS s (thread, before)

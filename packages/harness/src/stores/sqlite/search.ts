@@ -41,10 +41,13 @@ export function searchTables(connection: UserConnection): SearchTables {
         const row = findThread(connection, threadId);
         if (row) forgetIndex(connection, row.num);
       }),
-    merging: { blocks: MERGED, merge: (threadId) => write(() => mergeBlocks(connection, threadId)) },
+    merging: {
+      blocks: MERGED,
+      merge: (threadId) => write(() => mergeBlocks(connection, threadId)),
+      counts: (spans, terms) => read(() => counts(connection, spans, terms)),
+      lists: (places) => read(() => lists(connection, places)),
+    },
     postings: (spans, terms) => read(() => postings(connection, spans, terms)),
-    counts: (spans, terms) => read(() => counts(connection, spans, terms)),
-    lists: (places) => read(() => lists(connection, places)),
     totals: (threadId, through) =>
       guard(() => {
         const row = connection.get(
