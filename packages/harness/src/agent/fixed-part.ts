@@ -38,6 +38,8 @@ export interface ModelRequest {
   readonly instructions: string;
   readonly messages: readonly AiSdkMessage[];
   readonly tools: ToolSet;
+  /** Of the messages: those behind which the next pruning may begin. */
+  readonly cuts?: readonly AiSdkMessage[];
   /** For this call only, instead of the run's: a model that takes as much as the run's own. */
   readonly model?: ModelObject;
   readonly settings?: CallSettings;

@@ -16,7 +16,7 @@ import { inMemoryConversation } from "../threads/in-memory.ts";
 import { loadAt } from "../threads/load-at.ts";
 import type { ThreadDeps } from "../threads/writer.ts";
 import { bindRequest } from "./bound-request.ts";
-import { markedInstructions, markedMessages } from "./cache-marks.ts";
+import { cutMessages, markedInstructions, markedMessages } from "./cache-marks.ts";
 import { requestWith } from "./fixed-part.ts";
 import type { ToolSchema } from "./tool-schemas.ts";
 
@@ -96,7 +96,7 @@ function agentRequest(
   const provider = parameters?.provider ?? "";
   return {
     system: markedInstructions(request.instructions, provider),
-    messages: markedMessages(request.messages, provider),
+    messages: markedMessages(request.messages, provider, cutMessages(conversation)),
   };
 }
 

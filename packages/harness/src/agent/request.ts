@@ -13,7 +13,7 @@ import type { OpenLog } from "../session/open-log.ts";
 import type { OpenSizer } from "../session/prompting.ts";
 import { openSession, type Session } from "../session/session.ts";
 import { type BoundRequest, bindRequest, openingOf } from "./bound-request.ts";
-import { markedMessages } from "./cache-marks.ts";
+import { cutMessages, markedMessages, needsMarks } from "./cache-marks.ts";
 import {
   type FixedPart,
   type FixedSource,
@@ -85,6 +85,7 @@ export async function openRequests(
     fixed: fixed(),
     opening: opening(),
     model: model.modelId,
+    cacheReads: needsMarks(model.provider) ? "marks" : "prefix",
     settings,
     writer: ({ prompting, cache, ...place }) => {
       const prefix = (): CachedPrefix | null => {
@@ -117,7 +118,8 @@ export async function openRequests(
     },
     request() {
       const { messages, prefix } = session.ask();
-      last = { request: requestWith(part, messages), prefix };
+      const cuts = cutMessages(conversation);
+      last = { request: { ...requestWith(part, messages), ...(cuts.length > 0 && { cuts }) }, prefix };
       return last.request;
     },
   };

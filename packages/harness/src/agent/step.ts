@@ -77,7 +77,7 @@ async function stream(
     model: asked(languageModel, format),
     instructions: markedInstructions(request.instructions, languageModel.provider),
     // Checked when they came in; core's type names the same fields, read-only.
-    messages: markedMessages(request.messages, languageModel.provider) as unknown as ModelMessage[],
+    messages: markedMessages(request.messages, languageModel.provider, request.cuts) as unknown as ModelMessage[],
     tools: withoutExecute(request.tools),
     abortSignal: signal,
   });

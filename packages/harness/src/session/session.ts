@@ -3,9 +3,9 @@
  * agent's run and a thread that is open for another loop stand on it alike. Calls no model itself.
  */
 import type { CompactionOutcome } from "@palimpsest/core/compaction";
+import { cutMarks } from "@palimpsest/core/internal/compaction";
 import { isCold } from "@palimpsest/core/internal/pricing";
 import { maskSecrets } from "@palimpsest/core/internal/text";
-import { RELATIVE_PRICES } from "@palimpsest/core/pricing";
 import { drafting } from "../compaction/background.ts";
 import {
   type Compactor,
@@ -18,6 +18,7 @@ import type { CompactionEvent } from "../compaction/events.ts";
 import { readQuotes } from "../compaction/summary-job.ts";
 import type { SummaryWriter } from "../compaction/summary-writer.ts";
 import type { Summarization } from "../config/summarization.ts";
+import { cachePrices } from "../models/cache-prices.ts";
 import type { ModelCounter } from "../models/tokenizers.ts";
 import type { ThreadDeps } from "../threads/writer.ts";
 import { inTurn } from "./hold.ts";
@@ -50,6 +51,8 @@ export interface SessionOptions<M extends object>
   /** `no`: nothing is drafted ahead, whatever the settings say. */
   readonly ahead: "yes" | "no";
   readonly originals: NonNullable<CompactorOptions<M>["originals"]>;
+  /** Whether the provider reads its cache at marks, which are then set behind each pruning, or any prefix; that unless given. */
+  readonly cacheReads?: "marks" | "prefix";
   readonly on: (event: ThreadEvent) => void;
 }
 
@@ -119,14 +122,17 @@ export async function openSession<M extends object>(log: OpenLog<M>, options: Se
 
 function openCompactor<M extends object>(
   conversation: OpenLog<M>["conversation"],
-  { deps, counter, settings, modelWindow, archive, originals, ahead, label, on, writer }: SessionOptions<M>,
+  options: SessionOptions<M>,
   prompting: Prompting<M>,
 ): Compactor<M> {
+  const { deps, counter, settings, modelWindow, archive, originals, ahead, label, on, writer } = options;
   const { store, clock } = deps;
   const { id } = conversation.header;
   const { enabled, from, protectTokens, minGainTokens } = settings.prune;
   const policy = { protectTokens, minGainTokens, ...(from === null ? {} : { from }) };
-  const cache = () => (isCold(prompting.lastAt(), clock().getTime(), RELATIVE_PRICES) ? "cold" : "warm");
+  const prices = cachePrices(options.model);
+  const marks = () => (options.cacheReads === "marks" ? cutMarks(conversation.head().reach) : null);
+  const cache = () => (isCold(prompting.lastAt(), clock().getTime(), prices) ? "cold" : "warm");
   const table = draftTable(store.drafts, id, clock);
   const count = (text: string): number => Math.ceil(counter.count(text) * counter.prior);
   return createCompactor({
@@ -134,7 +140,7 @@ function openCompactor<M extends object>(
     prompt: prompting.prompt,
     window: () => modelWindow.window(),
     policy: settings.policy,
-    prune: enabled ? () => ({ policy, cache: cache() }) : null,
+    prune: enabled ? () => ({ policy, prices, cache: cache(), marks: marks() }) : null,
     writer: writer({ prompting, drafts: table, cache, count, window: () => modelWindow.window().size }),
     quotes: readQuotes(store, id),
     archive,

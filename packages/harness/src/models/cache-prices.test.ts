@@ -1,0 +1,23 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { RELATIVE_PRICES } from "@palimpsest/core/pricing";
+import { cachePrices } from "./cache-prices.ts";
+
+test("a model is priced by its own list, one that nobody knows by shares of an input token", () => {
+  const minutes = 60_000;
+  assert.deepEqual(cachePrices("claude-opus-4-5"), {
+    input: 5,
+    output: 25,
+    cacheRead: 0.5,
+    cacheWrite: 6.25,
+    ttlMs: 5 * minutes,
+  });
+  assert.deepEqual(cachePrices("gpt-5"), {
+    input: 1.25,
+    output: 10,
+    cacheRead: 0.125,
+    cacheWrite: 1.25,
+    ttlMs: 10 * minutes,
+  });
+  assert.equal(cachePrices("local-model"), RELATIVE_PRICES);
+});
