@@ -18,7 +18,7 @@ const RESULTS = fileURLToPath(new URL("results/", import.meta.url));
 const PAGE = fileURLToPath(new URL("../docs/benchmarks.md", import.meta.url));
 const README = fileURLToPath(new URL("../README.md", import.meta.url));
 const RUNNER = fileURLToPath(new URL("run.ts", import.meta.url));
-const LIMIT_MS = 900_000;
+const LIMIT_MS = 1_800_000;
 
 const bench: Bench = async (args, options) => {
   const { data, "held-out": heldOut } = options;

@@ -1,7 +1,7 @@
 /**
  * The regression gate: runs the cheap deterministic benches on small generated data and compares each figure with the
  * committed one in `gate.json`. `npm run bench -- gate [--update] [--json]`; exit code 1 when a figure is worse by more than
- * its margin. `--update` commits today's figures instead. No figure is a time.
+ * its margin. `--update` commits today's figures instead. No figure is a time; one is a ratio of CPU within a run, with a wide margin.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,6 +16,7 @@ import { judge, type Measured } from "./gate/judge.ts";
 import { generatedSession } from "./gate/session.ts";
 import recall from "./recall.ts";
 import tokens from "./tokens.ts";
+import turnCpu from "./turn-cpu.ts";
 
 const COMMITTED = new URL("gate.json", import.meta.url);
 const LOGS = 120;
@@ -55,6 +56,7 @@ async function measure(): Promise<Measured[]> {
       ...costRows((await cost([session], { only: "ours" })) as CostFigures),
       ...tokenRows((await tokens([session], {})) as TokenFigures),
       ...byteRows((await append([], { messages: "2000", rounds: "40" })) as ByteFigures),
+      ...turnRows((await turnCpu([], {})) as TurnFigures),
       ...diskRows((await bytes([], { turns: "300" })) as DiskFigures),
     ];
   } finally {
@@ -110,6 +112,17 @@ function tokenRows({ anchored, delta, afterChange }: TokenFigures): Measured[] {
     { name: "token error of the growth, p50", value: delta.p50, better: "lower", margin: 0.005 },
     { name: "token error after a view change, worst", value: afterChange.max, better: "lower", margin: 0.005 },
   ];
+}
+
+interface TurnFigures {
+  readonly rows: readonly { readonly what: string; readonly timesStreamText: number }[];
+}
+
+function turnRows({ rows }: TurnFigures): Measured[] {
+  return ["in memory", "in memory, with files"].map((setting) => {
+    const value = rows.find(({ what }) => what === setting)!.timesStreamText;
+    return { name: `CPU of a turn ${setting}, times streamText`, value, better: "lower", margin: 0.6 };
+  });
 }
 
 interface ByteFigures {

@@ -1,13 +1,13 @@
 /**
  * Plays transcripts through the summarization middleware of LangChain and DeepAgents and through ours, with the same
- * summarizers, and judges every request: `npm run bench -- peer-playback FILE... [--window N] [--summarizer S,...] [--json]`.
+ * summarizers, and judges every request: `npm run bench -- peer-playback FILE... [--held-out FILE] [--window N] [--summarizer S,...] [--json]`.
  *   violations   broken rules of the provider, orphaned tool results among them
  *   overWindow   requests longer than the window allows;  failed  requests that never reached the provider
  *   unread       messages replaced by a summary though the summarizer was never shown them (ours: the bench `summarize`)
  *   agents       ours once more, inside LangChain's own agent, as `@palimpsest/langchain`; `lost`: messages that the agent's state
  *                or the log doesn't have at the end
- *   hollow       messages replaced by a summary that says nothing of them: an error, nothing, a refusal, noise; ours counts
- *                the summaries of such a summarizer that were accepted at all
+ *   hidden       at each dialog's end, messages that the last prompt doesn't hold word for word; `lost`: those it says nothing of,
+ *                by one judge for all (playback/lost.ts)
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,7 +19,7 @@ import type { SummarizerName } from "palimpsest/testing";
 import { type AgentTally, playTranscript } from "../packages/adapters-langchain/test/play-transcript.ts";
 import { exactCounterFor } from "../packages/harness/src/models/tokenizers.ts";
 import { misbehavingWriter, SUMMARIZERS } from "../packages/harness/src/testing/summarizers.ts";
-import { type Bench, BenchInputError } from "./bench.ts";
+import { type Bench, BenchInputError, onHeldOut } from "./bench.ts";
 import { type FakeSummarizer, fakeSummarizer } from "./playback/fake-summarizer.ts";
 import {
   deepAgentsPlayer,
@@ -29,6 +29,7 @@ import {
   type Player,
   type PlayerOptions,
 } from "./playback/langchain.ts";
+import { toldIn } from "./playback/lost.ts";
 import { transcripts } from "./playback/transcripts.ts";
 import ourPlayback from "./playback.ts";
 
@@ -41,6 +42,13 @@ const bench: Bench = async (files, options) => {
   const names = String(options["summarizer"] ?? "extractive,failing").split(",") as SummarizerName[];
   const unknown = names.find((name) => !(name in SUMMARIZERS));
   if (unknown !== undefined) throw new BenchInputError(`--summarizer ${unknown}: one of ${Object.keys(SUMMARIZERS)}.`);
+  const own = await measure(files, window, names);
+  return { window, ...own, heldOut: await onHeldOut(options, (held) => measure(held, window, names)) };
+};
+
+export default bench;
+
+async function measure(files: readonly string[], window: number, names: readonly SummarizerName[]) {
   const peer = await loadMiddleware();
   const rows: object[] = [];
   const agents: object[] = [];
@@ -51,17 +59,16 @@ const bench: Bench = async (files, options) => {
     for (const [who, build] of PLAYERS)
       rows.push({ who, summarizer, ...(await play(files, { peer: peer.module, build, window, summarizer })) });
   }
-  return { window, rows, agents, ...(peer.kind === "missing" ? { missing: [peer.what] } : {}) };
-};
-
-export default bench;
+  return { rows, agents, ...(peer.kind === "missing" ? { missing: [peer.what] } : {}) };
+}
 
 type Build = (peer: LangChainMiddleware, options: PlayerOptions) => Player;
 
 const PLAYERS: readonly (readonly [string, Build])[] = [
   ["LangChain, defaults", (peer, options) => langChainPlayer(peer, "defaults", options)],
   ["LangChain, best settings", (peer, options) => langChainPlayer(peer, "best", options)],
-  ["DeepAgents, defaults", deepAgentsPlayer],
+  ["DeepAgents, defaults", (peer, options) => deepAgentsPlayer(peer, "defaults", options)],
+  ["DeepAgents, better settings", (peer, options) => deepAgentsPlayer(peer, "better", options)],
 ];
 
 async function ourRow(files: readonly string[], window: number, summarizer: SummarizerName): Promise<object> {
@@ -70,12 +77,12 @@ async function ourRow(files: readonly string[], window: number, summarizer: Summ
     violations: number;
     overWindow: number;
     impossible: number;
-    rungs: Readonly<Record<string, number>>;
+    hidden: number;
+    lost: number;
   };
-  const { requests, violations: broken, overWindow, impossible, rungs } = report;
-  const hollow = HOLLOW.has(summarizer) ? (rungs["summarize"] ?? 0) : 0;
-  const judged = { requests, violations: broken, overWindow, failed: impossible, hollow };
-  return { who: "Palimpsest", summarizer, ...judged };
+  const { requests, violations: broken, overWindow, impossible, hidden, lost } = report;
+  const judged = { requests, violations: broken, overWindow, failed: impossible };
+  return { who: "Palimpsest", summarizer, ...judged, hidden, lost };
 }
 
 async function agentRow(files: readonly string[], window: number, summarizer: SummarizerName): Promise<AgentTally> {
@@ -97,7 +104,7 @@ async function play(files: readonly string[], { peer, build, window, summarizer 
   const { count, ...counter } = await exactCounterFor({ model: "gpt-4o" });
   const meter = createMeter<OpenAiMessage>(openaiShape, { ...counter, counter: count });
   const limit = window - answerReserve(window, null);
-  const tally = { requests: 0, violations: 0, overWindow: 0, failed: 0, unread: 0, hollow: 0 };
+  const tally = { requests: 0, violations: 0, overWindow: 0, failed: 0, unread: 0, hidden: 0, lost: 0 };
   const rules = forRequest(openaiRules);
   for (const transcript of (await Promise.all(files.map((file) => transcripts(file, "openai")))).flat()) {
     // Dangling calls are another middleware's work.
@@ -113,7 +120,6 @@ async function play(files: readonly string[], { peer, build, window, summarizer 
       tally,
       meter,
       limit,
-      summarizer,
     });
     rmSync(folder, { recursive: true });
   }
@@ -124,15 +130,15 @@ interface Game {
   readonly player: Player;
   readonly model: FakeSummarizer;
   readonly systems: readonly OpenAiMessage[];
-  readonly tally: Record<"requests" | "violations" | "overWindow" | "failed" | "unread" | "hollow", number>;
+  readonly tally: Record<"requests" | "violations" | "overWindow" | "failed" | "unread" | "hidden" | "lost", number>;
   readonly meter: Meter<OpenAiMessage>;
   readonly limit: number;
-  readonly summarizer: SummarizerName;
 }
 
 async function playOne(messages: readonly OpenAiMessage[], game: Game): Promise<void> {
-  const { player, model, systems, tally, meter, limit, summarizer } = game;
+  const { player, model, systems, tally, meter, limit } = game;
   const rules = forRequest(openaiRules);
+  let last: readonly OpenAiMessage[] = [];
   for (const message of messages) {
     if (message.role === "system") continue;
     if (message.role === "assistant") {
@@ -142,6 +148,7 @@ async function playOne(messages: readonly OpenAiMessage[], game: Game): Promise<
         const { hidden } = await player.request((sent) => {
           const whole = [...systems, ...sent];
           tally.violations += violations(whole, openaiShape, rules).length;
+          last = whole;
           if (meter.messages(whole) <= limit) return "accepted";
           tally.overWindow += 1;
           return "too long";
@@ -149,13 +156,15 @@ async function playOne(messages: readonly OpenAiMessage[], game: Game): Promise<
         // A summary without a call is the middleware's own sentence.
         const seen = model.calls > calls ? model.seen : "";
         tally.unread += hidden.filter((one) => !seen.includes(start(one))).length;
-        if (HOLLOW.has(summarizer)) tally.hollow += hidden.length;
       } catch {
         tally.failed += 1;
       }
     }
     player.say(message);
   }
+  const told = toldIn(last, messages);
+  tally.hidden += told.hidden;
+  tally.lost += told.lost;
 }
 
 /** Enough of a message to know it by; "" is part of everything. */

@@ -1,11 +1,12 @@
 /**
  * Plays transcripts message by message through automatic compaction, in a real SQLite store, and judges every request:
+ * `hidden` and `lost`: at each dialog's end, what the prompt doesn't hold word for word, and what it says nothing of.
  * `npm run bench -- playback FILE... [--window N] [--dialect D] [--summarizer S] [--reasoning bound] [--dump OUT] [--json]`.
  */
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Dialect, rulesOf, type Shape, shapeOf } from "@palimpsest/core/message";
+import { convert, type Dialect, type OpenAiMessage, rulesOf, type Shape, shapeOf } from "@palimpsest/core/message";
 import { answerReserve, createMeter } from "@palimpsest/core/tokens";
 import { withWriter } from "palimpsest/internal/threads";
 import { openSqlite } from "palimpsest/stores";
@@ -18,6 +19,7 @@ import { playback } from "../packages/harness/src/testing/playback.ts";
 import { misbehavingWriter, SUMMARIZERS } from "../packages/harness/src/testing/summarizers.ts";
 import { openConversation } from "../packages/harness/src/threads/conversation.ts";
 import { type Bench, BenchInputError } from "./bench.ts";
+import { toldIn } from "./playback/lost.ts";
 import { transcripts } from "./playback/transcripts.ts";
 
 const USAGE =
@@ -38,27 +40,41 @@ const bench: Bench = async (files, options) => {
   if (reasoning !== "bound" && reasoning !== "free") throw new BenchInputError(`--reasoning ${reasoning}: ${USAGE}`);
   const dump = typeof options["dump"] === "string" ? openSync(options["dump"], "w") : null;
   const reports: PlaybackReport[] = [];
+  const told = { hidden: 0, lost: 0 };
   for (const file of files) {
-    for (const messages of await transcripts(file, dialect))
-      reports.push(await play(messages, { dialect, window, summarizer, reasoning, dump }));
+    for (const messages of await transcripts(file, dialect)) {
+      let last: readonly object[] = [];
+      const onRequest = (sent: readonly object[], tokens: number): void => {
+        last = sent;
+        if (dump !== null) writeSync(dump, `${JSON.stringify({ messages: sent, tokens })}\n`);
+      };
+      reports.push(await play(messages, { dialect, window, summarizer, reasoning, onRequest }));
+      const { hidden, lost } = toldIn(asOpenAi(last, dialect), asOpenAi(messages, dialect));
+      told.hidden += hidden;
+      told.lost += lost;
+    }
   }
   if (dump !== null) closeSync(dump);
-  return { threads: reports.length, window, dialect, summarizer, ...sum(reports) };
+  return { threads: reports.length, window, dialect, summarizer, ...sum(reports), ...told };
 };
 
 export default bench;
+
+function asOpenAi(messages: readonly object[], dialect: Dialect): readonly OpenAiMessage[] {
+  return convert(messages as never[], dialect, "openai") as unknown as readonly OpenAiMessage[];
+}
 
 interface Setting {
   readonly dialect: Dialect;
   readonly window: number;
   readonly summarizer: SummarizerName;
   readonly reasoning: "bound" | "free";
-  readonly dump: number | null;
+  readonly onRequest: (sent: readonly object[], tokens: number) => void;
 }
 
 async function play(
   messages: readonly object[],
-  { dialect, window, summarizer, reasoning, dump }: Setting,
+  { dialect, window, summarizer, reasoning, onRequest }: Setting,
 ): Promise<PlaybackReport> {
   const shape = shapeOf(dialect) as Shape<object>;
   const counter = await exactCounterFor({ model: "gpt-4o" });
@@ -75,9 +91,7 @@ async function play(
       policy,
       writer: misbehavingWriter(summarizer, window),
       prune: prune.enabled ? { cache: "warm" } : null,
-      ...(dump === null
-        ? {}
-        : { onRequest: (sent, tokens) => void writeSync(dump, `${JSON.stringify({ messages: sent, tokens })}\n`) }),
+      onRequest,
     }),
   );
 }

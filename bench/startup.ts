@@ -1,7 +1,7 @@
 /**
- * How long a process takes to be ready and how much an install weighs: importing the package as users get it (built), the
- * command line, and the peers. `npm run bench -- startup [--rounds 7] [--json]`. Times are medians with an empty
- * process taken off; sizes are the files of a package and of everything it depends on, each once.
+ * How long a process takes to be ready and how much an install weighs: importing the package as users get it (built), and
+ * the peers. `npm run bench -- startup [--rounds 7] [--json]`. CPU and time are medians with an
+ * empty process taken off; sizes are the files of a package and of everything it depends on, each once.
  */
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -19,28 +19,47 @@ const PACKAGES = [
 
 const bench: Bench = async (_args, options) => {
   const rounds = Number(options["rounds"] ?? 7);
-  const empty = median(rounds, ["-e", "0"], ROOT);
-  const rows = [];
-  for (const { who, folder, name } of PACKAGES) {
-    const size = installSize(folder, name);
-    if (size === null) continue;
-    const importing = median(rounds, ["--input-type=module", "-e", `await import("${name}")`], folder);
-    rows.push({ who, importMs: importing - empty, packages: size.packages, megabytes: size.bytes / 1e6 });
+  const installed = PACKAGES.flatMap((one) => {
+    const size = installSize(one.folder, one.name);
+    return size === null ? [] : [{ ...one, size, starts: [] as Start[] }];
+  });
+  const empty: Start[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    empty.push(start("", ROOT));
+    for (const { folder, name, starts } of installed) starts.push(start(`await import("${name}");`, folder));
   }
-  const cli = median(rounds, [`${ROOT}packages/cli/bin/palimpsest.js`, "--version"], ROOT) - empty;
-  return { rounds, emptyProcessMs: empty, commandLineMs: cli, rows };
+  const median = (starts: readonly Start[], what: keyof Start): number =>
+    quantile(
+      starts.map((one) => one[what]),
+      0.5,
+    );
+  const beyond = (starts: readonly Start[], what: keyof Start): number => median(starts, what) - median(empty, what);
+  const rows = installed.map(({ who, size, starts }) => ({
+    who,
+    importCpuMs: beyond(starts, "cpuMs"),
+    importMs: beyond(starts, "ms"),
+    packages: size.packages,
+    megabytes: size.bytes / 1e6,
+  }));
+  return { rounds, emptyProcessMs: median(empty, "ms"), emptyProcessCpuMs: median(empty, "cpuMs"), rows };
 };
 
 export default bench;
 
-function median(rounds: number, args: readonly string[], cwd: string): number {
-  const times: number[] = [];
-  for (let round = 0; round < rounds; round += 1) {
-    const start = performance.now();
-    const { status, stderr } = spawnSync(process.execPath, args, { cwd, encoding: "utf8" });
-    times.push(performance.now() - start);
-    if (status !== 0)
-      throw new BenchInputError(`It does not start (npm run build first?): ${stderr.split("\n")[4] ?? stderr}`);
-  }
-  return quantile(times, 0.5);
+interface Start {
+  readonly ms: number;
+  readonly cpuMs: number;
+}
+
+function start(code: string, cwd: string): Start {
+  const tell = "const { user, system } = process.cpuUsage(); process.stdout.write(String((user + system) / 1000));";
+  const begin = performance.now();
+  const { status, stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", `${code} ${tell}`], {
+    cwd,
+    encoding: "utf8",
+  });
+  const ms = performance.now() - begin;
+  if (status !== 0)
+    throw new BenchInputError(`It does not start (npm run build first?): ${stderr.split("\n")[4] ?? stderr}`);
+  return { ms, cpuMs: Number(stdout) };
 }

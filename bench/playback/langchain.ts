@@ -43,7 +43,10 @@ type BeforeModel = (state: State, runtime: object) => Promise<{ messages: PeerMe
 
 export interface LangChainMiddleware {
   readonly [module: string]: unknown;
-  readonly langchain: { summarizationMiddleware(options: object): { beforeModel: BeforeModel } };
+  readonly langchain: {
+    summarizationMiddleware(options: object): { beforeModel: BeforeModel };
+    countTokensApproximately(messages: readonly PeerMessage[]): number;
+  };
   readonly deep: {
     createSummarizationMiddleware(options: object): {
       wrapModelCall(
@@ -94,9 +97,19 @@ export function langChainPlayer(
   };
 }
 
-export function deepAgentsPlayer(peer: LangChainMiddleware, { model, folder, systems }: PlayerOptions): Player {
+/** `better`: earlier, as its own count is an estimate, and with more kept. It has no setting for an exact count. */
+export function deepAgentsPlayer(
+  peer: LangChainMiddleware,
+  settings: "defaults" | "better",
+  { model, folder, systems }: PlayerOptions,
+): Player {
+  const share = (value: number) => ({ type: "fraction", value });
   const backend = new peer.deep.FilesystemBackend({ rootDir: folder, virtualMode: true });
-  const middleware = peer.deep.createSummarizationMiddleware({ model, backend });
+  const middleware = peer.deep.createSummarizationMiddleware({
+    model,
+    backend,
+    ...(settings === "better" ? { trigger: share(0.75), keep: share(0.25) } : {}),
+  });
   const systemMessage = new peer.messages.SystemMessage({ content: systems.map(({ content }) => content).join("\n") });
   const state: State = { messages: [] };
   let shown: readonly PeerMessage[] = [];
@@ -120,7 +133,7 @@ export function deepAgentsPlayer(peer: LangChainMiddleware, { model, folder, sys
   };
 }
 
-function toPeer({ messages }: LangChainMiddleware, message: OpenAiMessage): PeerMessage {
+export function toPeer({ messages }: LangChainMiddleware, message: OpenAiMessage): PeerMessage {
   const content = message.content ?? "";
   if (message.role === "tool") return new messages.ToolMessage({ content, tool_call_id: message.tool_call_id });
   if (message.role !== "assistant")

@@ -8,15 +8,15 @@ interface Playback {
   readonly violations: number;
   readonly overWindow: number;
   readonly failed: number;
-  readonly unread?: number;
-  readonly hollow: number;
+  readonly hidden: number;
+  readonly lost: number;
 }
 
 export const playback: Subject = {
   id: "peer-playback",
   title: "Transcripts played through summarization",
   about:
-    'Real dialogs with tools in a window of 8,000 tokens, the same summarizer for all and the same trigger (85 %), the published middleware of each. "Best settings" of LangChain: an exact token count, a share of the window kept, a summarizer that may read everything. Cells: broken provider rules / requests over the window / requests that failed before they were sent / messages replaced by a summary that says nothing of them. DeepAgents notices a request that is too long and tries again with less; it also keeps what it hides in a file.',
+    'Real dialogs with tools in a window of 8,000 tokens, the same summarizer for all and the same trigger (85 %), the published middleware of each. "Best settings" of LangChain: an exact token count, a share of the window kept, a summarizer that may read everything. "Better settings" of DeepAgents: at 75 %, a quarter kept; it has none for an exact count. Cells: broken provider rules / requests over the window / requests that failed before they were sent / messages lost of those hidden. Lost, by one judge for all: at a dialog\'s end the prompt holds neither one of the message\'s names nor the beginning of one of its sentences. LangChain with its defaults loses fewer than ours: it hides less, and sends requests over the window instead. Of a failing summarizer DeepAgents hides little, because its requests fail. DeepAgents notices a request that is too long and tries again with less; it also keeps what it hides in a file.',
   data: "100 dialogs of an airline's service, which compaction was developed on.",
   rows: (figures: PlaybackFigures & HeldOut<PlaybackFigures>) =>
     figures.rows.length === 0 ? [] : withHeldOut(figures, playbackRows),
@@ -28,7 +28,7 @@ interface PlaybackFigures {
 
 function playbackRows({ rows }: PlaybackFigures): readonly Row[] {
   const cell = (row: Playback): string =>
-    [row.violations, row.overWindow, row.failed, row.hollow].map(whole).join(" / ");
+    `${[row.violations, row.overWindow, row.failed].map(whole).join(" / ")} / ${whole(row.lost)} of ${whole(row.hidden)}`;
   return rows
     .filter(({ who }) => who !== "Palimpsest")
     .map((peer) => ({
@@ -147,9 +147,12 @@ export const memory: Subject = {
     const { atTokens, both, stable, large } = figures;
     return [
       {
-        what: "evidence within 1,000; 2,000 tokens, chosen for the question; theirs: the best 15 facts for every question",
+        what: "evidence within 1,000; 2,000 tokens, chosen for the question",
         ours: `${percent(atTokens["1000"]!)}; ${percent(atTokens["2000"]!)}`,
-        theirs: `${percent(stable.share)} in ${whole(stable.tokens)} tokens`,
+      },
+      {
+        what: "the stable lane alone: the same 15 facts beside every question",
+        ours: `${percent(stable.share)} in ${whole(stable.tokens)} tokens`,
       },
       { what: "both lanes within 2,000 tokens", ours: percent(both["2000"]!) },
       {

@@ -66,13 +66,18 @@ export function renderReadme(text: string, results: readonly Result[]): string {
 const HEADLINES = [
   {
     id: "turn",
-    what: "10,000 messages, LangChain createAgent, SqliteSaver",
-    says: "one turn on a thread of 10,000 messages, time and bytes written; LangChain `createAgent` with its SQLite saver",
+    what: "10,000 messages, all in view on both sides: LangChain createAgent, durability exit",
+    says: "one turn, 10,000 messages in view on both sides; LangChain `createAgent` with its SQLite saver at its fastest",
   },
   {
     id: "turn",
-    what: "100 messages, LangChain createAgent, SqliteSaver",
-    says: "the same on 100 messages",
+    what: "100 messages, all in view on both sides: LangChain createAgent, durability exit",
+    says: "the same with 100 messages",
+  },
+  {
+    id: "turn",
+    what: "10,000 messages, older ones behind a summary on both sides: LangChain createAgent, summarizing, durability exit",
+    says: "a thread of 10,000 messages, older ones behind a summary on both sides",
   },
   {
     id: "cost",
@@ -87,7 +92,7 @@ const HEADLINES = [
   {
     id: "peer-playback",
     what: "LangChain, best settings, failing summarizer",
-    says: "with a failing summarizer: broken rules / over the window / failed / messages lost; LangChain's middleware, best settings",
+    says: "with a failing summarizer: broken rules / over the window / failed / messages lost of those hidden; LangChain's middleware, best settings",
   },
 ] as const;
 
@@ -124,5 +129,5 @@ tuned on, which \`--held-out FOLDER\` names.
 const NOT_MEASURED = `## Not measured here
 - mem0 with an embedding model: none can run here without a network. Its own retrieval runs with words hashed into a vector.
 - The SQLite saver of LangGraph with its own native addon: it would have to be compiled. It runs on Node's own SQLite instead.
-- Peers' turns on PostgreSQL, and on threads of 100,000 messages: they take too long; ours is \`npm run bench -- turn --peer-turns 0\`.
+- Peers' turns on PostgreSQL, and on threads of 100,000 messages: they take too long; ours is \`npm run bench -- turn --only ours --sizes 100000\`.
 `;

@@ -15,12 +15,12 @@ export const STEPS: readonly Step[] = [
   {
     id: "turn",
     bench: "turn",
-    options: ["--store", "sqlite", "--sizes", "100,1000,10000", "--turns", "40", "--peer-turns", "3"],
+    options: ["--sizes", "100,1000,10000", "--warm-up", "20,10,2", "--turns", "11,9,5"],
   },
   {
     id: "turn-postgres",
     bench: "turn",
-    options: ["--store", "postgres", "--sizes", "100,1000,10000", "--turns", "40", "--peer-turns", "0"],
+    options: ["--store", "postgres", "--sizes", "100,1000,10000", "--warm-up", "20,10,2", "--turns", "11,9,5"],
   },
   { id: "append", bench: "append", options: ["--messages", "10000", "--rounds", "60"] },
   { id: "bytes", bench: "bytes", options: ["--turns", "20000", "--window", "8000"] },
@@ -38,7 +38,6 @@ export const STEPS: readonly Step[] = [
   { id: "lab", bench: "lab", data: ["coding-session.jsonl", "airline-tool-dialogs.jsonl"] },
   { id: "lab-questions", bench: "lab", data: ["locomo-dev.json"], options: ["--window", "8000"] },
   { id: "search", bench: "search", options: ["--messages", "10000", "--rounds", "100"] },
-  { id: "queue", bench: "queue", options: ["--rounds", "200"] },
   { id: "count", bench: "count" },
   { id: "gateway-proxy", bench: "gateway-proxy", options: ["--rounds", "25"] },
   { id: "summarize", bench: "summarize", options: ["--tokens", "5000000", "--window", "8000"] },

@@ -1,7 +1,8 @@
 /** The subjects of the page in their order: for each step of the plan, what its figures mean and which of them become rows. */
 import { gatewayProxy } from "./gateway-subjects.ts";
 import { cost, lab, labQuestions, memory, playback, recall, recallWithFacts, tokens } from "./knowledge-subjects.ts";
-import { append, count, queue, search, startup, summarize, turn, turnOnPostgres, weight } from "./thread-subjects.ts";
+import { append, count, search, startup, summarize, weight } from "./thread-subjects.ts";
+import { turn, turnOnPostgres } from "./turn-subjects.ts";
 import type { Subject } from "./write.ts";
 
 export const SUBJECTS: readonly Subject[] = [
@@ -18,7 +19,6 @@ export const SUBJECTS: readonly Subject[] = [
   lab,
   labQuestions,
   search,
-  queue,
   count,
   gatewayProxy,
   summarize,

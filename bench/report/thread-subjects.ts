@@ -1,44 +1,5 @@
-/** The page's subjects about threads and what carries them: turns, appends, search, counting, the queue, start-up. */
-import { bytes, ms, type Row, type Subject, times, whole } from "./write.ts";
-
-interface Turn {
-  readonly who: string;
-  readonly store: string;
-  readonly messages: number;
-  readonly ms: number;
-  readonly bytes: number;
-}
-
-export const turn: Subject = {
-  id: "turn",
-  title: "One turn on a long thread",
-  about:
-    "One question and one answer, persisted, with a model that answers at once: time and bytes written, medians of 40 turns (ours) and 3 (theirs). Everybody stores every message, except where the row says that older ones leave the thread. Ours has all but the newest 20 behind a summary, as after a compaction; the others load and send all of them. For the in-memory saver bytes are what it serialized.",
-  data: "generated for the run; nothing was tuned on it.",
-  rows({ rows }: { rows: readonly Turn[] }) {
-    const ours = rows.filter(({ who }) => who === "palimpsest");
-    return rows
-      .filter(({ who }) => who !== "palimpsest")
-      .map((peer) => {
-        const own = ours.find(({ messages }) => messages === peer.messages)!;
-        return {
-          what: `${whole(peer.messages)} messages, ${peer.who}, ${peer.store}`,
-          ours: `${ms(own.ms)}, ${bytes(own.bytes)}`,
-          theirs: `${ms(peer.ms)}, ${bytes(peer.bytes)}`,
-          ratio: `${times(peer.ms / own.ms)} time, ${times(peer.bytes / own.bytes)} bytes`,
-        };
-      });
-  },
-};
-
-export const turnOnPostgres: Subject = {
-  id: "turn-postgres",
-  title: "One turn on PostgreSQL",
-  about: "The same turn with ours on PostgreSQL; bytes are those of its write-ahead log.",
-  data: "generated for the run; nothing was tuned on it.",
-  rows: ({ rows }: { rows: readonly Turn[] }): readonly Row[] =>
-    rows.map((row) => ({ what: `${whole(row.messages)} messages`, ours: `${ms(row.ms)}, ${bytes(row.bytes)}` })),
-};
+/** The page's subjects about threads and what carries them: appends, search, counting, start-up. */
+import { bytes, ms, type Subject, times, whole } from "./write.ts";
 
 export const append: Subject = {
   id: "append",
@@ -100,30 +61,33 @@ export const search: Subject = {
     ]),
 };
 
-interface Queued {
-  readonly withMs: number;
-  readonly withoutMs: number;
+interface Counted {
+  readonly exact: { readonly afterOneMs: number; readonly recountMs: number };
+  readonly chars: { readonly afterOneMs: number };
+  readonly langchain?: { readonly recountMs: number };
 }
-
-export const queue: Subject = {
-  id: "queue",
-  title: "Queuing memory's work",
-  about: "One answer appended with and without a job for memory in the same transaction, medians.",
-  data: "generated for the run; nothing was tuned on it.",
-  rows: ({ sqlite, postgres }: { sqlite: Queued; postgres: Queued }) =>
-    Object.entries({ SQLite: sqlite, PostgreSQL: postgres }).map(([store, { withMs, withoutMs }]) => ({
-      what: `${store}, with against without a job`,
-      ours: `${ms(withMs)} against ${ms(withoutMs)}`,
-    })),
-};
 
 export const count: Subject = {
   id: "count",
   title: "Counting after one new message",
-  about: "In a thread of 10,000; theirs is counting all of it again, as a counter without memory must.",
+  about:
+    "In a thread of 10,000. LangChain's own `countTokensApproximately`, which its summarizing uses by default, goes through all messages each time and estimates from characters; ours counts what is new, exactly or by characters. Counting all of it exactly again, as ours would without a memory, is for comparison. The tenth of the rounds that was disturbed least.",
   data: "generated for the run; nothing was tuned on it.",
-  rows: ({ exact }: { exact: { afterOneMs: number; recountMs: number; ratio: number } }) => [
-    { what: "exact count", ours: ms(exact.afterOneMs), theirs: ms(exact.recountMs), ratio: times(exact.ratio) },
+  rows: ({ exact, chars, langchain }: Counted) => [
+    ...(langchain === undefined
+      ? []
+      : (
+          [
+            ["by characters on both sides", chars],
+            ["ours exactly, theirs by characters", exact],
+          ] as const
+        ).map(([what, { afterOneMs }]) => ({
+          what: `${what}; LangChain countTokensApproximately`,
+          ours: ms(afterOneMs),
+          theirs: ms(langchain.recountMs),
+          ratio: times(langchain.recountMs / afterOneMs),
+        }))),
+    { what: "our own exact count of all messages anew", ours: ms(exact.recountMs) },
   ],
 };
 
@@ -142,6 +106,7 @@ export const summarize: Subject = {
 
 interface Startup {
   readonly who: string;
+  readonly importCpuMs: number;
   readonly importMs: number;
   readonly packages: number;
   readonly megabytes: number;
@@ -151,21 +116,18 @@ export const startup: Subject = {
   id: "startup",
   title: "Start-up and install size",
   about:
-    "Importing the package, and the files of the package with everything it needs, `ai` and `zod` included; providers and PostgreSQL are packages of their own on both sides. Two runs: the sizes are of the present packages, the times of an earlier run, when a shell, PostgreSQL and four providers still came with ours. `npm run bench -- all --only startup` on a quiet machine measures both at once; then this sentence goes.",
+    "Importing the package, CPU and time beyond those of an empty process, and the files of the package with everything it needs, `ai` and `zod` included; a shell, providers and PostgreSQL are packages of their own on both sides.",
   data: "the packages as they are installed.",
-  rows({ rows, commandLineMs }: { rows: readonly Startup[]; commandLineMs: number }) {
+  rows({ rows }: { rows: readonly Startup[] }) {
     const own = rows.find(({ who }) => who === "palimpsest")!;
     const cell = (one: Startup): string =>
-      `${ms(one.importMs)}, ${whole(one.megabytes)} MB in ${one.packages} packages`;
+      `CPU ${ms(one.importCpuMs)}, ${ms(one.importMs)}, ${whole(one.megabytes)} MB in ${one.packages} packages`;
     const peers = rows.filter((row) => row !== own);
-    return [
-      ...peers.map((peer) => ({
-        what: peer.who,
-        ours: cell(own),
-        theirs: cell(peer),
-        ratio: `${times(peer.importMs / own.importMs)} time, ${times(peer.megabytes / own.megabytes)} size`,
-      })),
-      { what: "`palimpsest --version`, beyond an empty process", ours: ms(commandLineMs) },
-    ];
+    return peers.map((peer) => ({
+      what: peer.who,
+      ours: cell(own),
+      theirs: cell(peer),
+      ratio: `${times(peer.importCpuMs / own.importCpuMs)} CPU, ${times(peer.importMs / own.importMs)} time, ${times(peer.megabytes / own.megabytes)} size`,
+    }));
   },
 };

@@ -1,17 +1,22 @@
 /**
- * A peer's turn as the bench sees it: a thread already this long, one question more, one answer of a model that costs
- * nothing. What is timed and weighed is everything around the model.
+ * A turn as the bench sees it: a thread already this long, one question more, one answer of a model that costs nothing.
+ * What is timed and weighed is everything around the model.
  */
-import { quantile } from "../bench.ts";
-
 export interface TurnCase {
-  readonly who: string;
-  readonly store: string;
-  readonly messages: number;
   turn(): Promise<void>;
-  /** Bytes written since the last call; not timed. */
-  written(): number;
+  /** Bytes written since the last call. Empties the write-ahead log, which makes the next turn slower: not where one is timed. */
+  written(): number | Promise<number>;
+  /** Before a turn, not timed: keeps the thread as it was meant to be. */
+  prepare?(): Promise<void>;
+  /** How many messages the model was shown in the last turn. */
+  shown(): number;
   close(): Promise<void>;
+}
+
+export interface TimedTurn {
+  readonly cpuMs: number;
+  readonly ms: number;
+  readonly shown: number;
 }
 
 export const ANSWER = "The tide turns at six, and the wind goes round to the west by noon.";
@@ -25,19 +30,21 @@ export function question(round: number): string {
   return `Question ${round}: when does the tide turn?`;
 }
 
-/** The first turn pays for compiling and isn't counted. */
-export async function measureCase(one: TurnCase, turns: number) {
-  const ms: number[] = [];
-  const bytes: number[] = [];
+/** CPU is that of the whole process, what a turn leaves to be done right after it included. */
+export async function timeTurn(one: TurnCase): Promise<TimedTurn> {
+  await one.prepare?.();
+  const before = process.cpuUsage();
+  const start = performance.now();
   await one.turn();
-  for (let round = 0; round < turns; round += 1) {
-    one.written();
-    const start = performance.now();
-    await one.turn();
-    ms.push(performance.now() - start);
-    bytes.push(one.written());
-  }
-  await one.close();
-  const { who, store, messages } = one;
-  return { who, store, messages, ms: Math.round(quantile(ms, 0.5) * 100) / 100, bytes: quantile(bytes, 0.5) };
+  const ms = performance.now() - start;
+  await new Promise(setImmediate);
+  const { user, system } = process.cpuUsage(before);
+  return { cpuMs: (user + system) / 1000, ms, shown: one.shown() };
+}
+
+export async function weighTurn(one: TurnCase): Promise<number> {
+  await one.prepare?.();
+  await one.written();
+  await one.turn();
+  return one.written();
 }

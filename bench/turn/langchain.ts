@@ -1,5 +1,5 @@
 /**
- * LangChain's and DeepAgents' agents as published, with their in-memory and SQLite savers. Their SQLite package wants a
+ * LangChain's and DeepAgents' agents as published, with their SQLite saver. That package wants a
  * native addon; it takes any connection, so it gets Node's own SQLite through the few methods it calls.
  */
 import { mkdtempSync, rmSync, statSync } from "node:fs";
@@ -13,8 +13,15 @@ interface Invocable {
   invoke(input: object, config: object): Promise<{ messages: unknown[] }>;
 }
 
-interface Saver {
-  readonly serde: { dumpsTyped(value: unknown): Promise<[string, Uint8Array]> };
+/** Only handed on. */
+type Saver = object;
+
+interface PeerMessage {
+  getType(): string;
+}
+
+interface FakeChatModel {
+  _generate(messages: readonly PeerMessage[], ...rest: unknown[]): Promise<unknown>;
 }
 
 type CreateAgent = (options: object) => Invocable;
@@ -22,95 +29,52 @@ type CreateAgent = (options: object) => Invocable;
 export interface LangChain {
   readonly [module: string]: unknown;
   readonly langchain: { createAgent: CreateAgent; summarizationMiddleware(options: object): object };
-  readonly graph: { MemorySaver: new () => Saver };
   readonly sqlite: { SqliteSaver: new (connection: object) => Saver };
   readonly deep: { createDeepAgent: CreateAgent };
-  readonly testing: { FakeListChatModel: new (options: { responses: string[] }) => object };
+  readonly testing: { FakeListChatModel: new (options: { responses: string[] }) => FakeChatModel };
 }
 
 export function loadLangChain(): Promise<Loaded<LangChain>> {
   return loadPeers<LangChain>({
     langchain: "langchain",
-    graph: "@langchain/langgraph",
     sqlite: "@langchain/langgraph-checkpoint-sqlite",
     deep: "deepagents",
     testing: "@langchain/core/utils/testing",
   });
 }
 
-/** Each is built when its turn comes: they hold whole threads in memory. */
-export function langChainCases(peer: LangChain): ((messages: number) => Promise<TurnCase>)[] {
-  const model = fakeModel(peer);
-  const { createAgent, summarizationMiddleware } = peer.langchain;
-  const summarize = () => summarizationMiddleware({ model, trigger: { messages: 100 }, keep: { messages: 50 } });
-  const plain = (checkpointer: Saver) => createAgent({ model, tools: [], checkpointer });
-  const short = (checkpointer: Saver) => createAgent({ model, tools: [], checkpointer, middleware: [summarize()] });
-  const deep = (checkpointer: Saver) => peer.deep.createDeepAgent({ model, checkpointer });
-  return [
-    (messages) => inMemory("LangChain createAgent", plain, { peer, messages }),
-    (messages) => onSqlite("LangChain createAgent", plain, { peer, messages }),
-    (messages) =>
-      onSqlite("LangChain createAgent, summarizing: older messages leave the thread", short, { peer, messages }),
-    (messages) => onSqlite("DeepAgents createDeepAgent", deep, { peer, messages }),
-  ];
+export interface PeerSetting {
+  readonly agent: "plain" | "summarizing" | "deep";
+  /** LangGraph's own word: `exit` writes once, when the run has ended; `async`, its default, at every step. */
+  readonly durability: "async" | "exit";
+  readonly made: "once" | "anew";
 }
 
-function fakeModel({ testing }: LangChain): object {
-  class Fake extends testing.FakeListChatModel {
-    bindTools(): this {
-      return this;
-    }
-  }
-  return new Fake({ responses: [ANSWER] });
-}
-
-interface Given {
-  readonly peer: LangChain;
-  readonly messages: number;
-}
-
-async function inMemory(who: string, agentOn: (saver: Saver) => Invocable, { peer, messages }: Given) {
-  const saver = new peer.graph.MemorySaver();
-  const { serde } = saver;
-  const dump = serde.dumpsTyped.bind(serde);
-  let written = 0;
-  serde.dumpsTyped = async (value) => {
-    const dumped = await dump(value);
-    written += dumped[1].length;
-    return dumped;
-  };
-  const ask = await seeded(agentOn(saver), messages);
-  return {
-    who,
-    store: "MemorySaver",
-    messages,
-    turn: ask,
-    written() {
-      const since = written;
-      written = 0;
-      return since;
-    },
-    async close() {},
-  };
-}
-
-async function onSqlite(who: string, agentOn: (saver: Saver) => Invocable, { peer, messages }: Given) {
+export async function peerCase(peer: LangChain, setting: PeerSetting, messages: number): Promise<TurnCase> {
   const folder = mkdtempSync(join(tmpdir(), "palimpsest-peer-"));
   const path = join(folder, "checkpoints.db");
   const db = new DatabaseSync(path);
-  const ask = await seeded(agentOn(new peer.sqlite.SqliteSaver(connection(db))), messages);
-  // Growth of the write-ahead log is what a turn wrote; by default it would be folded in after a thousand pages.
-  db.exec("PRAGMA wal_autocheckpoint = 0");
+  const checkpointer = new peer.sqlite.SqliteSaver(connection(db));
+  const told = { shown: 0 };
+  const model = fakeModel(peer, told);
+  const make = (): Invocable => agentOf(peer, setting, { model, checkpointer });
+  const config = { configurable: { thread_id: "long" }, durability: setting.durability };
+  let agent = make();
+  await agent.invoke({ messages: Array.from({ length: messages }, (_, index) => said(index)) }, config);
+  let round = 0;
   return {
-    who,
-    store: "SqliteSaver",
-    messages,
-    turn: ask,
+    async turn() {
+      if (setting.made === "anew") agent = make();
+      await agent.invoke({ messages: [{ role: "user", content: question(round++) }] }, config);
+    },
     written() {
+      // Growth of the write-ahead log is what a turn wrote; by default it would be folded in after a thousand pages.
+      db.exec("PRAGMA wal_autocheckpoint = 0");
       const { size } = statSync(`${path}-wal`);
       db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").all();
       return size;
     },
+    shown: () => told.shown,
     async close() {
       db.close();
       rmSync(folder, { recursive: true });
@@ -118,13 +82,30 @@ async function onSqlite(who: string, agentOn: (saver: Saver) => Invocable, { pee
   };
 }
 
-async function seeded(agent: Invocable, messages: number): Promise<() => Promise<void>> {
-  const config = { configurable: { thread_id: "long" } };
-  await agent.invoke({ messages: Array.from({ length: messages }, (_, index) => said(index)) }, config);
-  let round = 0;
-  return async () => {
-    await agent.invoke({ messages: [{ role: "user", content: question(round++) }] }, config);
-  };
+function agentOf(
+  { langchain, deep }: LangChain,
+  { agent }: PeerSetting,
+  given: { model: object; checkpointer: Saver },
+) {
+  const { createAgent, summarizationMiddleware } = langchain;
+  const { model } = given;
+  if (agent === "deep") return deep.createDeepAgent(given);
+  const summarize = () => summarizationMiddleware({ model, trigger: { messages: 100 }, keep: { messages: 50 } });
+  return createAgent({ ...given, tools: [], middleware: agent === "summarizing" ? [summarize()] : [] });
+}
+
+function fakeModel({ testing }: LangChain, told: { shown: number }): object {
+  class Fake extends testing.FakeListChatModel {
+    bindTools(): this {
+      return this;
+    }
+
+    override async _generate(messages: readonly PeerMessage[], ...rest: unknown[]): Promise<unknown> {
+      told.shown = messages.filter((message) => message.getType() !== "system").length;
+      return super._generate(messages, ...rest);
+    }
+  }
+  return new Fake({ responses: [ANSWER] });
 }
 
 /** What the saver calls of a better-sqlite3 connection; that one binds undefined as NULL. */
