@@ -69,6 +69,20 @@ test("a minute's tokens may be spent at once; who went over waits until they hav
   assert.deepEqual(take(), { kind: "limited", by: "tokens", retryAfterSeconds: 59 * 60 });
 });
 
+test("a gateway that refused a key for what runs elsewhere asks until that has ended, and lets it in again", () => {
+  const limits = createLimits({ requestsPerMinute: null, tokensPerMinute: null, running: 2 }, () => 0);
+  const elsewhere = (running: number) => limits.settle([{ account: "k", requestsMs: 0, tokensMs: 0, running }], 2);
+  const taken = limits.take("k");
+  if (taken.kind === "taken") taken.release();
+  const use = { account: "k", requestsMs: 0, tokensMs: 0, running: 0 };
+  assert.deepEqual(limits.uses(), [use], "a request that has ended since is a reason to ask");
+  elsewhere(2);
+  assert.equal(limits.take("k").kind, "limited");
+  assert.deepEqual(limits.uses(), [use]);
+  elsewhere(0);
+  assert.equal(limits.take("k").kind, "taken");
+});
+
 test("gateways that settle up count together, each takes its part until then, and what could not be told is owed still", () => {
   let now = 0;
   const make = () => createLimits({ requestsPerMinute: 60, tokensPerMinute: null, running: 4 }, () => now);

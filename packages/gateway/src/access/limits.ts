@@ -79,6 +79,7 @@ class KeyLimits implements Limits {
     account.until += this.#pace;
     account.unsettled += this.#pace;
     account.running += 1;
+    account.atRest = false;
     let held = true;
     return {
       kind: "taken",
@@ -142,8 +143,9 @@ function newAccount(now: number): Account {
   return { until: now, tokensUntil: now, running: 0, atRest: true, ...nothing };
 }
 
-function isSettled({ unsettled, unsettledTokens, running, atRest }: Account): boolean {
-  return unsettled === 0 && unsettledTokens === 0 && running === 0 && atRest;
+/** What runs elsewhere is asked for until it has ended: a key that was refused for it would stay refused. */
+function isSettled({ unsettled, unsettledTokens, running, elsewhere, atRest }: Account): boolean {
+  return unsettled === 0 && unsettledTokens === 0 && running === 0 && elsewhere === 0 && atRest;
 }
 
 function paceOf(perMinute: number | null): number {
