@@ -3,6 +3,7 @@ import type { NewRun } from "palimpsest/client";
 import { useRef, useState } from "preact/hooks";
 import { useAnswer } from "../../api/answer.ts";
 import { ask, type Problem, problemOf } from "../../api/ask.ts";
+import { useFileDrop } from "../../parts/file-drop.ts";
 import { ProblemNote } from "../../parts/problem.tsx";
 import { uploadFile } from "./upload.ts";
 
@@ -20,7 +21,6 @@ export function Composer({ threadOf, isRunning, onStop, onSay }: ComposerProps) 
   const [files, setFiles] = useState<readonly string[]>([]);
   const [model, setModel] = useState("");
   const [problem, setProblem] = useState<Problem | null>(null);
-  const [isOver, setOver] = useState(false);
   const chooser = useRef<HTMLInputElement>(null);
   const models = useAnswer("models", () => ask("GET /api/models"));
   const names = (models.value?.configured ?? []).map(({ name }) => name);
@@ -50,6 +50,7 @@ export function Composer({ threadOf, isRunning, onStop, onSay }: ComposerProps) 
       }
     }
   };
+  const { isOver, listeners } = useFileDrop(bring);
   return (
     <form
       class={`composer ${isOver ? "is-over" : ""}`}
@@ -58,16 +59,7 @@ export function Composer({ threadOf, isRunning, onStop, onSay }: ComposerProps) 
         event.preventDefault();
         void say();
       }}
-      onDragOver={(event) => {
-        event.preventDefault();
-        setOver(true);
-      }}
-      onDragLeave={() => setOver(false)}
-      onDrop={(event) => {
-        event.preventDefault();
-        setOver(false);
-        void bring(event.dataTransfer?.files);
-      }}
+      {...listeners}
     >
       {problem !== null && <ProblemNote problem={problem} />}
       {files.length > 0 && (

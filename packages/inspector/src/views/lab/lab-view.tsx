@@ -5,6 +5,7 @@ import { useAnswer } from "../../api/answer.ts";
 import { ask, type Outcome } from "../../api/ask.ts";
 import { useActions } from "../../keyboard/actions.ts";
 import { Empty } from "../../parts/empty.tsx";
+import { useFileDrop } from "../../parts/file-drop.ts";
 import { ProblemNote } from "../../parts/problem.tsx";
 import { place } from "../../router/navigate.ts";
 import { line, percent } from "../../text/format.ts";
@@ -28,7 +29,6 @@ export function LabView() {
   const [window, setWindow] = useState(32_000);
   const threads = useAnswer("lab threads", () => ask("GET /api/threads", { query: { limit: 50, kind: "main" } }));
   const next = useRef(1);
-  const [isOver, setOver] = useState(false);
   const chooser = useRef<HTMLInputElement>(null);
   const change = (id: number, change: Partial<Play>) =>
     setPlays((all) => all.map((one) => (one.id === id ? { ...one, ...change } : one)));
@@ -44,6 +44,7 @@ export function LabView() {
   const drop = async (files: FileList | null | undefined) => {
     for (const file of [...(files ?? [])]) void play(file.name, await file.text(), null);
   };
+  const { isOver, listeners } = useFileDrop(drop);
   useActions([{ name: "Choose transcripts to play", key: "o", run: () => chooser.current?.click() }], "lab");
   // A link may name the thread.
   useEffect(() => {
@@ -52,20 +53,7 @@ export function LabView() {
   }, []);
   const current = plays.find(({ id }) => id === shown) ?? null;
   return (
-    <section
-      class={`lab ${isOver ? "is-over" : ""}`}
-      aria-labelledby="lab-title"
-      onDragOver={(event) => {
-        event.preventDefault();
-        setOver(true);
-      }}
-      onDragLeave={() => setOver(false)}
-      onDrop={(event) => {
-        event.preventDefault();
-        setOver(false);
-        void drop(event.dataTransfer?.files);
-      }}
-    >
+    <section class={`lab ${isOver ? "is-over" : ""}`} aria-labelledby="lab-title" {...listeners}>
       <header class="row wrap">
         <h1 id="lab-title">Lab</h1>
         <label class="row">

@@ -6,6 +6,7 @@ import { forgetThread, isEveryThread, threads, threadsProblem } from "../../api/
 import { useActions } from "../../keyboard/actions.ts";
 import { Question } from "../../parts/dialog.tsx";
 import { Empty } from "../../parts/empty.tsx";
+import { useFileDrop } from "../../parts/file-drop.ts";
 import { ProblemNote } from "../../parts/problem.tsx";
 import { ThreadList } from "../../parts/thread-list.tsx";
 import { branchesOf, idOfFile, nameOf } from "../../parts/tree.ts";
@@ -18,7 +19,6 @@ export function ThreadsView() {
   const [chosen, setChosen] = useState<string | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const [isAsking, setAsking] = useState(false);
-  const [isOver, setOver] = useState(false);
   const branches = useComputed(() => branchesOf(threads.value.values()));
   const field = useRef<HTMLInputElement>(null);
   const { find } = place.value.query;
@@ -28,6 +28,7 @@ export function ThreadsView() {
   const take = async (files: FileList | null | undefined) => {
     for (const file of files ?? []) setProblem(await imported(file));
   };
+  const { isOver, listeners } = useFileDrop(take);
   const thread = chosen === null ? undefined : threads.value.get(chosen);
   const remove = async () => {
     setAsking(false);
@@ -45,20 +46,7 @@ export function ThreadsView() {
     thread?.id ?? "",
   );
   return (
-    <section
-      class={`threads-view ${isOver ? "over" : ""}`}
-      aria-label="Threads"
-      onDragOver={(event) => {
-        event.preventDefault();
-        setOver(true);
-      }}
-      onDragLeave={() => setOver(false)}
-      onDrop={(event) => {
-        event.preventDefault();
-        setOver(false);
-        void take(event.dataTransfer?.files);
-      }}
-    >
+    <section class={`threads-view ${isOver ? "over" : ""}`} aria-label="Threads" {...listeners}>
       <div class="row wrap">
         <h1>Threads</h1>
         <span class="dim number">{isEveryThread.value ? grouped(threads.value.size) : ""}</span>
