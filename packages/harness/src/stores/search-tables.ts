@@ -54,7 +54,7 @@ export interface EmbedderName {
   readonly dimension?: number | undefined;
 }
 
-export interface PendingVectors {
+interface PendingVectors {
   readonly through: number;
   readonly seqs: readonly number[];
 }

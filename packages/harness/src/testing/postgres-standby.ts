@@ -25,7 +25,7 @@ export async function startStandby(
   return standby;
 }
 
-export interface MovingPostgres {
+interface MovingPostgres {
   /** Leads to whichever server is the primary. */
   url(): string;
   /**
