@@ -167,23 +167,52 @@ interface Policy {
   readonly name: string;
   readonly cost: number;
   readonly known: number;
+  readonly strict: number;
+  readonly lines: number;
   readonly peak: number;
+  readonly over: number;
+}
+
+interface CostFigures {
+  readonly policies: readonly Policy[];
+  readonly segments: readonly { readonly name: string; readonly policies: readonly Policy[] }[];
 }
 
 export const cost: Subject = {
   id: "cost",
   title: "Cost of a coding session",
   about:
-    "With the provider's prompt cache, as a share of never pruning; in brackets the share of what the agent used again that was still in the prompt. The policies of others are re-implemented from their documented rules.",
-  data: "one coding session, which the pruning was tuned on.",
-  rows({ policies }: { policies: readonly Policy[] }) {
-    const own = policies.find(({ name }) => name === "ours")!;
-    const cell = (one: Policy): string => `${percentUp(one.cost, 0)} (${percent(one.known, 0)})`;
-    return policies
-      .filter(({ name }) => name !== "ours")
-      .map((one) => ({ what: one.name, ours: cell(own), theirs: cell(one), ratio: times(one.cost / own.cost) }));
-  },
+    "With Anthropic's prompt cache as it is documented (entries only at marks, five minutes), as a share of never pruning; what is missing is fetched again and paid. In brackets what the model used again after more than 20 messages and still had word for word in the prompt, before any fetch: paths, identifiers and lines; strict: what our stubs say doesn't count; lines alone. The judge shares no code with the pruner. Ours stands at its defaults, rivals at the best of 15 settings, which flatters them; others' policies by their documented rules. The parts fitted a window of 200,000 tokens; the whole doesn't, so never pruning it is arithmetic only.",
+  data: "one coding session. Settings were swept on its first part; which kinds of text to keep was seen on all three, so none of it is truly held out.",
+  rows: (figures: CostFigures & HeldOut<CostFigures>) => withHeldOut(figures, costRows),
 };
+
+function costRows({ policies, segments }: CostFigures): readonly Row[] {
+  const parts = segments.map((part, index) => ({ ...part, name: `part ${index + 1}` }));
+  return [...parts, { name: segments.length > 0 ? "the whole" : "the session", policies }].flatMap(costRowsOf);
+}
+
+function costRowsOf({ name, policies }: { readonly name: string; readonly policies: readonly Policy[] }): Row[] {
+  const own = policies.find((one) => one.name === "ours")!;
+  const never = policies.find((one) => one.name === "never-prune")!;
+  const rivals = policies.filter((one) => !one.name.startsWith("ours") && one !== never);
+  const late = rivals.find((one) => one.name.startsWith("summarize at 85 %") && one.name.endsWith("prefix"));
+  const cell = (one: Policy): string =>
+    `${percentUp(one.cost, 0)} (${percent(one.known, 0)}; strict ${percent(one.strict, 0)}; lines ${percent(one.lines, 0)})`;
+  const row = (what: string, rival: Policy | undefined): Row => {
+    const named = rival === undefined || (rival === late && what.startsWith("summarize")) ? "" : `${rival.name}: `;
+    const theirs = rival === undefined ? "none" : `${named}${cell(rival)}`;
+    return { what: `${name}: ${what}`, ours: cell(own), theirs, ...(rival && { ratio: times(rival.cost / own.cost) }) };
+  };
+  const cheapest = (known: number): Policy | undefined =>
+    rivals.filter((one) => one.known >= known && one.over === 0).sort((one, other) => one.cost - other.cost)[0];
+  return [
+    row("summarize at 85 % on the cached prefix", late),
+    row("the cheapest rival that shows as much and fits the window", cheapest(own.known)),
+    row("the cheapest rival that shows 80 % and fits the window", cheapest(0.8)),
+    { what: `${name}: requests over the window, never pruning`, ours: whole(own.over), theirs: whole(never.over) },
+  ];
+}
 
 interface LabPolicy {
   readonly name: string;

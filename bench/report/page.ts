@@ -81,8 +81,8 @@ const HEADLINES = [
   },
   {
     id: "cost",
-    what: "summarize at 85 %",
-    says: "cost of a coding session as a share of never pruning (what the agent used again and still had); summarizing at 85 %",
+    what: "the whole: summarize at 85 % on the cached prefix",
+    says: "cost of a long coding session as a share of never pruning (what the model used again and still saw); summarizing at 85 %",
   },
   {
     id: "recall",
