@@ -2,12 +2,10 @@
 
 import type { McpServer } from "@modelcontextprotocol/server";
 import { checkThreadId } from "@palimpsest/core/log";
-import { renderHits } from "@palimpsest/core/recall";
-import { charsPerToken } from "@palimpsest/core/tokens";
 import { threadPrompt } from "palimpsest/inspect";
 import { contextDocument, threadDocument } from "palimpsest/internal/documents";
 import type { Home } from "palimpsest/internal/home";
-import { findText, readText } from "palimpsest/internal/recall";
+import { findText, hitsText, readText } from "palimpsest/internal/recall";
 import { searchAll } from "palimpsest/recall";
 import { z } from "zod";
 import { failed, shown, told } from "./answer.ts";
@@ -102,7 +100,7 @@ async function foundAnywhere(home: Home, query: string, room: number): Promise<s
   const outcome = await searchAll(home.store, query, { tools: home.tools });
   if (outcome.kind === "nothing") return `Nothing found (${outcome.reason}): try other words.`;
   const [first, ...rest] = outcome.hits;
-  const { text } = renderHits(outcome.hits, { tokens: room, count: charsPerToken(4), question: query });
+  const text = hitsText(outcome.hits, { tokens: room, question: query });
   if (text === "") return "Nothing found that fits: ask for more tokens.";
   return rest.some(({ threadId }) => threadId !== first!.threadId) ? text : `In thread ${first!.threadId}:\n${text}`;
 }

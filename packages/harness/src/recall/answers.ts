@@ -1,10 +1,11 @@
 /** What the recall tools answer, as text for a model: what was found in a thread, and its messages word for word. */
+import { followUps } from "@palimpsest/core/internal/recall";
 import { mediaName } from "@palimpsest/core/internal/summary";
 import { type Part, shapeOf } from "@palimpsest/core/message";
 import { renderHits } from "@palimpsest/core/recall";
 import { charsPerToken } from "@palimpsest/core/tokens";
 import type { ThreadDeps } from "../threads/writer.ts";
-import { searchAll, searchThread } from "./search.ts";
+import { type SearchHit, searchAll, searchThread } from "./search.ts";
 
 interface FindOptions {
   /** Most tokens of the answer, roughly. */
@@ -27,8 +28,21 @@ export async function findText(
     scope === "user" ? await searchAll(store, query, settings) : await searchThread(store, threadId, query, settings);
   if (result.kind === "nothing") return `Nothing found (${result.reason}): try other words.`;
   const hits = result.hits.filter((hit) => hit.threadId !== threadId || hit.seq !== except);
-  const { text } = renderHits(hits, { tokens, count: charsPerToken(4), question: query });
-  return text === "" ? "Nothing found: try other words." : text;
+  return hitsText(hits, { tokens, question: query }) || "Nothing found: try other words.";
+}
+
+/** What is kept free for the line of what to ask for next. */
+const LINE_TOKENS = 40;
+
+/** The hits that fit, and in a last line what else they name; empty when none fits. */
+export function hitsText(
+  hits: readonly SearchHit[],
+  { tokens, question }: { readonly tokens: number; readonly question: string },
+): string {
+  const count = charsPerToken(4);
+  const { text, shown } = renderHits(hits, { tokens: tokens - LINE_TOKENS, count, question });
+  const line = text === "" ? "" : followUps(question, hits, shown);
+  return count(line) > LINE_TOKENS ? text : `${text}${line}`;
 }
 
 interface RecordPage {
