@@ -1,5 +1,5 @@
 /**
- * How much of the evidence for a question memory puts into the prompt. `npm run bench -- memory FILE [--large] [--json]`.
+ * How much of the evidence for a question memory puts into the prompt. `npm run bench -- memory FILE [--held-out FILE] [--large] [--json]`.
  * Turns go through a real store and its index, the dataset's own facts into a memory document kept beside them.
  *   atTokens   share of a question's evidence turns that the evidence lane shows within so many tokens (o200k), the turn itself or
  *              a fact drawn from it; mean over the questions
@@ -19,12 +19,18 @@ import { appendMessages, createThread, threadDeps } from "palimpsest/threads";
 import { gatherEvidence } from "../packages/harness/src/memory/evidence.ts";
 import { openRepository } from "../packages/harness/src/memory/repository.ts";
 import { exactCounter } from "../packages/harness/src/models/tokenizers.ts";
-import { type Bench, quantile, remembering } from "./bench.ts";
+import { type Bench, onHeldOut, quantile, remembering } from "./bench.ts";
 import { type Dialog, FIELDS, type Question, readDialogs, type Turn } from "./locomo.ts";
 
 const BUDGETS = [500, 1_000, 2_000, 4_000] as const;
 
 const bench: Bench = async ([path], options) => {
+  const own = await figures(path, options["large"] === true);
+  return { ...own, heldOut: await onHeldOut(options, ([file]) => figures(file, false)) };
+};
+export default bench;
+
+async function figures(path: string | undefined, large: boolean) {
   const dialogs = readDialogs(path, "memory FILE [--large]");
   const count = remembering(await exactCounter("o200k_base"));
   const folder = mkdtempSync(join(tmpdir(), "palimpsest-bench-memory-"));
@@ -43,7 +49,7 @@ const bench: Bench = async ([path], options) => {
         }),
       ),
       msP95: quantile(times, 0.95),
-      ...(options["large"] === true ? { large: await timeLarge(store, dialogs, count) } : {}),
+      ...(large ? { large: await timeLarge(store, dialogs, count) } : {}),
       questions: scores.length,
       fields: FIELDS,
     };
@@ -51,8 +57,7 @@ const bench: Bench = async ([path], options) => {
     await store.close();
     rmSync(folder, { recursive: true });
   }
-};
-export default bench;
+}
 
 interface Score {
   readonly category: number;

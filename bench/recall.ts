@@ -1,16 +1,19 @@
 /**
- * How much of the evidence for a question a search brings back. `npm run bench -- recall FILE [--facts] [--only ours] [--json]`.
+ * How much of the evidence for a question a search brings back.
+ * `npm run bench -- recall FILE [--held-out FILE] [--leave-one-out] [--facts] [--only ours] [--json]`.
  *   at         share of a question's evidence turns among the first 5, 10, 20 hits; mean over the questions
  *   atTokens   the same for the text `renderHits` makes of the hits within so many tokens (o200k)
  *   byCategory as the dataset numbers them; 5 are questions whose premise is wrong, counted in the whole and left out of `without5`
  *   msP95      one search in memory, over the dialogs of the file; `msP95At10000` over 10,000 turns in one thread
  * Questions without evidence turns that exist are skipped and counted. `--facts` also indexes turns under the dataset's own facts.
- * `--only ours` leaves out the peers and the 10,000 turns.
+ * `--only ours` leaves out the peers and the 10,000 turns. `--leave-one-out` measures each dialog with the constants that are best
+ * on the others.
  */
 import { indexEntry, MemoryIndex, renderHits, search } from "@palimpsest/core/recall";
+import { RANKING, type RankOptions } from "../packages/core/src/recall/rank.ts";
 import { exactCounter } from "../packages/harness/src/models/tokenizers.ts";
-import type { Bench } from "./bench.ts";
-import { quantile, remembering } from "./bench.ts";
+import type { Bench, BenchOptions } from "./bench.ts";
+import { onHeldOut, quantile, remembering } from "./bench.ts";
 import { type Dialog, FIELDS, type Question, readDialogs, type Turn } from "./locomo.ts";
 import { loadPeers, type Searcher } from "./recall-peers.ts";
 
@@ -19,6 +22,13 @@ const BUDGETS = [500, 1_000, 2_000, 4_000] as const;
 const MOST = 400;
 
 const bench: Bench = async ([path], options) => {
+  const own = await figures(path, options);
+  const { "leave-one-out": _, ...others } = options;
+  return { ...own, heldOut: await onHeldOut(options, ([file]) => figures(file, others)) };
+};
+export default bench;
+
+async function figures(path: string | undefined, options: BenchOptions) {
   const facts = options["facts"] === true ? "with" : "without";
   const dialogs = readDialogs(path, "recall FILE [--facts]");
   const count = remembering(await exactCounter("o200k_base"));
@@ -37,6 +47,7 @@ const bench: Bench = async ([path], options) => {
     without5: summary(ours.filter(({ category }) => category !== 5)),
     byCategory: groups(ours, ({ category }) => String(category)),
     byDialog: groups(ours, ({ dialog }) => dialog),
+    ...(options["leave-one-out"] === true ? { leaveOneOut: await leaveOneOut(dialogs, count, facts) } : {}),
     msP95: quantile(times, 0.95),
     ...(alone ? {} : { msP95At10000: await timeLarge(dialogs, facts) }),
     questions: ours.length,
@@ -45,10 +56,55 @@ const bench: Bench = async ([path], options) => {
     peers: rows,
     ...(missing.length > 0 ? { missing } : {}),
   };
-};
-export default bench;
+}
+
+/** Each constant as it is and on either side of it, the others as they are. */
+const SETTINGS: readonly Partial<RankOptions>[] = [
+  {},
+  ...[0.9, 1.5].map((k1) => ({ k1 })),
+  ...[0.4, 0.75].map((b) => ({ b })),
+  ...[0.3, 1].map((answerWeight) => ({ answerWeight })),
+  ...[0.8, 0.95].map((asking) => ({ asking })),
+  ...[1.1, 1.35].map((namedSpeaker) => ({ namedSpeaker })),
+  ...[1.15, 1.5].map((namedTime) => ({ namedTime })),
+  ...[0, 0.5].map((statedDate) => ({ statedDate })),
+];
+
+/** Constants are chosen by this budget, together with the first 10 hits. */
+const TOKENS = 2_000;
+
+async function leaveOneOut(dialogs: readonly Dialog[], count: Count, facts: Facts) {
+  const trials: { readonly setting: Partial<RankOptions>; readonly scores: readonly Score[] }[] = [];
+  const indexes = new Map(dialogs.map((dialog) => [dialog, indexOf(dialog.turns, facts)]));
+  for (const setting of SETTINGS) {
+    const build = async (dialog: Dialog) => searcherOf(indexes.get(dialog)!, { ...RANKING, ...setting });
+    trials.push({ setting, scores: await measure(dialogs, count, build, [TOKENS]) });
+  }
+  const folds = dialogs.map(({ id }) => {
+    const merit = (scores: readonly Score[]): number => {
+      const { at, atTokens } = summary(
+        scores.filter(({ dialog }) => dialog !== id),
+        [TOKENS],
+      );
+      return at["10"]! + atTokens[TOKENS]!;
+    };
+    const best = trials.reduce((a, b) => (merit(b.scores) > merit(a.scores) ? b : a));
+    const scores = best.scores.filter(({ dialog }) => dialog === id);
+    return { id, setting: best.setting, scores };
+  });
+  return {
+    ...summary(
+      folds.flatMap(({ scores }) => scores),
+      [TOKENS],
+    ),
+    byDialog: Object.fromEntries(
+      folds.map(({ id, setting, scores }) => [id, { setting, ...summary(scores, [TOKENS]) }]),
+    ),
+  };
+}
 
 type Facts = "with" | "without";
+type Count = (text: string) => number;
 
 interface Score {
   readonly dialog: string;
@@ -59,8 +115,9 @@ interface Score {
 
 async function measure(
   dialogs: readonly Dialog[],
-  count: (text: string) => number,
+  count: Count,
   build: (dialog: Dialog) => Promise<Searcher>,
+  budgets: readonly number[] = BUDGETS,
 ): Promise<Score[]> {
   const scores: Score[] = [];
   for (const dialog of dialogs) {
@@ -69,7 +126,7 @@ async function measure(
       const ranked = await find(question.text);
       const at = RANKS.map((rank) => share(question, ranked.slice(0, rank)));
       const hits = ranked.map((seq) => shown(dialog.turns[seq - 1]!));
-      const atTokens = BUDGETS.map((tokens) => {
+      const atTokens = budgets.map((tokens) => {
         const rendered = renderHits(hits, { tokens, count, question: question.text });
         return share(
           question,
@@ -83,6 +140,10 @@ async function measure(
 }
 
 function ourSearcher(turns: readonly Turn[], facts: Facts): Searcher {
+  return searcherOf(indexOf(turns, facts), RANKING);
+}
+
+function indexOf(turns: readonly Turn[], facts: Facts): MemoryIndex {
   const index = new MemoryIndex();
   for (const turn of turns) {
     const { seq, at, speaker, text } = turn;
@@ -90,8 +151,12 @@ function ourSearcher(turns: readonly Turn[], facts: Facts): Searcher {
     const keys = facts === "with" ? turn.facts : [];
     index.put({ threadId: "dialog", seq }, indexEntry({ text, speaker, at, aside, keys }));
   }
+  return index;
+}
+
+function searcherOf(index: MemoryIndex, ranking: RankOptions): Searcher {
   return async (question) => {
-    const result = await search(index, { kind: "thread", threadId: "dialog" }, question, { limit: MOST });
+    const result = await search(index, { kind: "thread", threadId: "dialog" }, question, { limit: MOST, ranking });
     return result.kind === "found" ? result.hits.map(({ doc }) => doc.seq) : [];
   };
 }
@@ -131,12 +196,12 @@ function share(question: Question, hits: readonly number[]): number {
   return question.evidence.filter((seq) => set.has(seq)).length / question.evidence.length;
 }
 
-function summary(scores: readonly Score[]) {
+function summary(scores: readonly Score[], budgets: readonly number[] = BUDGETS) {
   const mean = (pick: (score: Score) => number): number =>
     scores.reduce((sum, score) => sum + pick(score), 0) / Math.max(1, scores.length);
   return {
     at: Object.fromEntries(RANKS.map((rank, i) => [rank, mean(({ at }) => at[i]!)])),
-    atTokens: Object.fromEntries(BUDGETS.map((tokens, i) => [tokens, mean(({ atTokens }) => atTokens[i]!)])),
+    atTokens: Object.fromEntries(budgets.map((tokens, i) => [tokens, mean(({ atTokens }) => atTokens[i]!)])),
   };
 }
 

@@ -41,11 +41,11 @@ function benchNames(): string[] {
     .sort();
 }
 
-/** `--flag` alone is true; `--flag value` and `--flag=value` carry a string. `--json`, `--facts`, `--large` and `--update` never take one. */
+/** `--flag` alone is true; `--flag value` and `--flag=value` carry a string. Those of `bare` never take one. */
 function parse(rest: readonly string[]): { args: string[]; options: BenchOptions } {
   const args: string[] = [];
   const options: Record<string, string | true> = {};
-  const bare = new Set(["json", "facts", "update", "large"]);
+  const bare = new Set(["json", "facts", "update", "large", "leave-one-out"]);
   for (let i = 0; i < rest.length; i += 1) {
     const word = rest[i]!;
     if (!word.startsWith("--")) {

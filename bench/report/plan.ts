@@ -31,7 +31,7 @@ export const STEPS: readonly Step[] = [
     options: ["--window", "8000"],
   },
   { id: "tokens", bench: "tokens", data: ["coding-session.jsonl"] },
-  { id: "recall", bench: "recall", data: ["locomo-dev.json"] },
+  { id: "recall", bench: "recall", data: ["locomo-dev.json"], options: ["--leave-one-out"] },
   { id: "recall-facts", bench: "recall", data: ["locomo-dev.json"], options: ["--facts", "--only", "ours"] },
   { id: "memory", bench: "memory", data: ["locomo-dev.json"], options: ["--large"] },
   { id: "cost", bench: "cost", data: ["coding-session.jsonl"] },
