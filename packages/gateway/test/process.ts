@@ -8,6 +8,7 @@ export class Process {
   child: ChildProcess | null = null;
   url = "";
   readonly #args: readonly string[];
+  #starting: Promise<void> | null = null;
 
   /** `aheadMs`: how much later it is by its clock. */
   constructor(
@@ -19,7 +20,15 @@ export class Process {
     this.#args = ["--conditions=palimpsest-source", `--import=${clockOf(aheadMs)}`, path, directory];
   }
 
-  async start(): Promise<void> {
+  /** One at a time: a process that is killed while it starts must not be started twice. */
+  start(): Promise<void> {
+    this.#starting ??= this.#startOnce().finally(() => {
+      this.#starting = null;
+    });
+    return this.#starting;
+  }
+
+  async #startOnce(): Promise<void> {
     for (;;) {
       const child = spawn(process.execPath, this.#args, { stdio: ["ignore", "pipe", "ignore"] });
       this.child = child;
