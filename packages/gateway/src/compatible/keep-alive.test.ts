@@ -77,8 +77,7 @@ for (const [path, field, ends] of [
     assert.deepEqual([status, type], [200, "text/event-stream"]);
     assert.ok(thread);
     assert.match(String(first.value), /^: /);
-    asked.say("Goal: sound the harbor.");
-    asked.end();
+    void sumUp(asked, at.summarizer);
     assert.match(await finish(), ends);
     assert.equal(at.time.waiting, 0, "nothing is left to be told");
   });
@@ -107,6 +106,13 @@ async function refuseLater({ summarizer, time }: Waiting): Promise<void> {
   const asked = await summarizer.next();
   await time.pass(10_000);
   await nextTick();
-  asked.say("Goal: sound the harbor.");
-  asked.end();
+  void sumUp(asked, summarizer);
+}
+
+/** Also when it is asked again, since this is no summary that can be used. */
+async function sumUp(asked: Awaited<ReturnType<Upstream["next"]>>, summarizer: Upstream): Promise<void> {
+  for (let one = asked; ; one = await summarizer.next()) {
+    one.say("Goal: sound the harbor.");
+    one.end();
+  }
 }
