@@ -6,19 +6,20 @@
 import { IRREGULAR } from "./irregular.ts";
 
 export function stem(word: string): string {
+  const known = recent.get(word);
+  if (known !== undefined) return known;
   if (word.length < 3 || word.length > LONGEST || !/^[a-z]+$/.test(word)) return word;
-  const cachedStem = cache.get(word);
-  if (cachedStem !== undefined) return cachedStem;
-  const stemmed = porter2(IRREGULAR.get(word) ?? word);
-  if (cache.size >= CACHE_LIMIT) cache.clear();
-  cache.set(word, stemmed);
+  const stemmed = earlier.get(word) ?? porter2(IRREGULAR.get(word) ?? word);
+  if (recent.size >= CACHE_LIMIT) [earlier, recent] = [recent, new Map()];
+  recent.set(word, stemmed);
   return stemmed;
 }
 
 /** No English word is longer; the rules are not meant for encoded data. */
 const LONGEST = 40;
-/** A pure function's memo: dropping it changes nothing but the time. */
-const cache = new Map<string, string>();
+/** A pure function's memo: dropping it changes nothing but the time. What is used stays when the rest goes. */
+let recent = new Map<string, string>();
+let earlier: ReadonlyMap<string, string> = new Map();
 const CACHE_LIMIT = 20_000;
 
 function porter2(input: string): string {

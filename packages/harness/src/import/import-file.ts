@@ -65,7 +65,7 @@ export async function importFile(deps: ThreadDeps, path: string, options: Import
 }
 
 /** Characters of messages that are in memory at a time. */
-const HELD = 16 * 1024 * 1024;
+const HELD = 4 * 1024 * 1024;
 
 export async function importSource(
   deps: ThreadDeps,

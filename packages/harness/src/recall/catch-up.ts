@@ -21,7 +21,8 @@ import type { Store, StoredRecord } from "../stores/store.ts";
 
 /** After this many new messages the index is brought up to date without waiting for a search. */
 export const EAGER_MESSAGES = 128;
-const BATCH_RECORDS = 256;
+/** What is behind is indexed by whole blocks: each term's row is then written once, beside the one before it. */
+const BATCH_CHARACTERS = 4_000_000;
 
 export interface IndexDeps {
   readonly store: Store;
@@ -109,12 +110,20 @@ async function indexSegment(
   if (segment.indexed >= segment.through) return false;
   const { store } = deps;
   const { threadId } = segment;
-  const range = [segment.indexed + 1, Math.min(segment.through, segment.indexed + BATCH_RECORDS)] as const;
-  const postings = postingWriter(store.search.blockSize);
+  const { blockSize } = store.search;
+  const range = [segment.indexed + 1, segment.through] as const;
+  const postings = postingWriter(blockSize);
   const entries = [];
   let newest = segment.newest ?? inherited;
+  let [indexed, characters] = [segment.through, 0];
   const read = entryReader(deps, threadId);
   for await (const stored of store.records(threadId, { range, kinds: ["message"] })) {
+    const isFull = entries.length > 0 && newest !== null && (newest.ordinal + 1) % blockSize === 0;
+    if (isFull || characters > BATCH_CHARACTERS) {
+      indexed = stored.chained.seq - 1;
+      break;
+    }
+    characters += stored.chained.body?.length ?? 0;
     const entry = await read(stored);
     if (entry === "echo") continue;
     newest = place(newest, stored.record.at);
@@ -133,7 +142,7 @@ async function indexSegment(
     });
     postings.add(ordinal, entry.terms);
   }
-  const batch = { expect: segment.indexed, indexed: range[1], newest, entries, postings: postings.rows() };
+  const batch = { expect: segment.indexed, indexed, newest, entries, postings: postings.rows() };
   // On a conflict another process has done this batch, or erased something in it: the caller looks anew.
   return (await store.search.write(threadId, batch)) !== "missing";
 }

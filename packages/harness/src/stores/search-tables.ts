@@ -158,24 +158,35 @@ export interface SearchEntry {
   readonly asks: boolean;
 }
 
-/** An entry as the one text that a store keeps of it: what taking a row apart costs is most of what reading it costs. */
+/**
+ * An entry as the one text that a store keeps of it: what taking a row apart costs is most of what reading it costs. Times are
+ * milliseconds, the two speakers of nearly all entries are numbers; entries of before have both as text.
+ */
 export function packEntry({ ordinal, seq, session, at, speaker, length, asks }: Omit<SearchEntry, "threadId">): string {
-  return JSON.stringify([ordinal, seq, session, at, speaker, length, asks]);
+  const ms = Date.parse(at);
+  const time = !Number.isNaN(ms) && new Date(ms).toISOString() === at ? ms : at;
+  const known = SPEAKERS.indexOf(speaker);
+  return JSON.stringify([ordinal, seq, session, time, known === -1 ? speaker : known, length, asks ? 1 : 0]);
 }
+
+/** Their numbers are in the tables. */
+const SPEAKERS: readonly string[] = ["user", "assistant"];
+
+type PackedEntry = [number, number, number, string | number, string | number, number, boolean | number];
 
 /** Packed entries of one thread, with commas between them. */
 export function unpackEntries(threadId: string, packed: string): SearchEntry[] {
-  const rows = JSON.parse(`[${packed}]`) as [number, number, number, string, string, number, boolean][];
+  const rows = JSON.parse(`[${packed}]`) as PackedEntry[];
   return rows.map(([ordinal, seq, session, at, speaker, length, asks]) => {
     return {
       threadId,
       ordinal,
       seq,
       session,
-      at,
-      speaker,
+      at: typeof at === "string" ? at : new Date(at).toISOString(),
+      speaker: typeof speaker === "string" ? speaker : SPEAKERS[speaker]!,
       length,
-      asks,
+      asks: asks === true || asks === 1,
     };
   });
 }
@@ -187,21 +198,26 @@ export function unpackEntries(threadId: string, packed: string): SearchEntry[] {
 
 /** Collects the postings of entries, in ascending ordinal. */
 export function postingWriter(blockSize: number) {
-  const rows = new Map<string, { term: string; block: number; count: number; list: string }>();
+  const blocks = new Map<number, Map<string, { term: string; block: number; count: number; list: string }>>();
+  const byTerm = (a: NewPosting, b: NewPosting) => (a.term < b.term ? -1 : 1);
   return {
     add(ordinal: number, terms: ReadonlyMap<string, number>): void {
       const block = Math.floor(ordinal / blockSize);
       const place = spellPlace(ordinal % blockSize);
+      const rows = blocks.get(block) ?? new Map();
+      blocks.set(block, rows);
       for (const [term, weight] of terms) {
-        const key = `${block} ${term}`;
-        const row = rows.get(key) ?? { term, block, count: 0, list: "" };
-        rows.set(key, row);
-        row.count += 1;
-        row.list += place + spellWeight(Math.round(weight * 100));
+        const spelled = weight === 1 ? place : place + spellWeight(Math.round(weight * 100));
+        const row = rows.get(term);
+        if (row === undefined) rows.set(term, { term, block, count: 1, list: spelled });
+        else {
+          row.count += 1;
+          row.list += spelled;
+        }
       }
     },
-    /** In key order: rows that lie side by side are written side by side. */
-    rows: (): NewPosting[] => [...rows.values()].sort((a, b) => a.block - b.block || (a.term < b.term ? -1 : 1)),
+    /** In key order: rows that lie side by side are written side by side. Blocks were begun in theirs. */
+    rows: (): NewPosting[] => [...blocks.values()].flatMap((rows) => [...rows.values()].sort(byTerm)),
   };
 }
 
