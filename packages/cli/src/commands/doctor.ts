@@ -1,5 +1,5 @@
 import { type ChosenConfig, loadConfig, parseConfig, readConfig } from "palimpsest/config";
-import { type Check, examineHome } from "palimpsest/doctor";
+import { type Check, examineHome, type IndexProgress } from "palimpsest/doctor";
 import { admitConfig, admitHome, refusalOf } from "palimpsest/internal/config";
 import { isStoreThere, requireDirectory } from "palimpsest/internal/home";
 import { storeTarget } from "palimpsest/internal/stores";
@@ -42,9 +42,10 @@ async function checksOf(context: Context, derived: "skip" | "rebuild"): Promise<
     derived,
     loaded,
     folders: context.store === null ? "own" : "shared",
-    onProgress: throttled(
-      context.output,
-      (done, threadId) => `reading ${threadId} (${counted(done, "thread")} done) ...`,
+    onProgress: throttled(context.output, (done: number, threadId: string, index?: IndexProgress) =>
+      index === undefined
+        ? `reading ${threadId} (${counted(done, "thread")} done) ...`
+        : `indexing ${threadId}: ${index.indexed} of ${counted(index.records, "record")} (${counted(done, "thread")} done) ...`,
     ),
     reasons: { home: HOME_REASONS[place.reason], config: chosen === null ? "" : CONFIG_REASONS[chosen.reason] },
     open: isStoreThere(target) ? () => openStore(target, { access: derived === "skip" ? "read" : "write" }) : null,

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
+import { searchThread } from "../recall/index.ts";
 import { openSqlite } from "../stores/index.ts";
 import { freshThread, say } from "../testing/conformance/kit.ts";
 import { threadDeps, verify } from "../threads/index.ts";
@@ -57,4 +58,43 @@ test("a rebuild repairs a wrong head of a whole log, and reports it once", async
   const { bad } = await tampered(t, "UPDATE heads SET messages = 77, head = json_set(head, '$.hiddenThrough', 3)");
   assert.match((await bad()).join("\n"), /^head of .*differed in .*rewritten from the log$/);
   assert.deepEqual(await bad(), []);
+});
+
+test("a rebuild says how much of a thread is indexed, others write meanwhile, and a search goes on where it was ended", async (t) => {
+  const home = mkdtempSync(join(tmpdir(), "doctor-"));
+  const path = join(home, "palimpsest.db");
+  const store = openSqlite({ path });
+  t.after(async () => {
+    await store.close();
+    rmSync(home, { recursive: true });
+  });
+  const writer = await freshThread(store);
+  const { threadId } = writer.lease;
+  for (let said = 0; said < 3; said += 1)
+    await say(writer, ...Array.from({ length: 700 }, (_, index) => `word${said * 700 + index} tide`));
+  const told: number[] = [];
+  const rebuild = (onIndex: (indexed: number) => void) =>
+    examineHome({
+      home,
+      cwd: home,
+      env: {},
+      open: async () => openSqlite({ path }),
+      derived: "rebuild",
+      onProgress: (_done, _threadId, index) => index && onIndex(index.indexed),
+    });
+  const ended = await rebuild((indexed) => {
+    told.push(indexed);
+    if (indexed > 0) throw new Error("ended");
+  });
+  assert.deepEqual(told, [0, 1024]);
+  assert.match(JSON.stringify(ended), /ended/);
+  await say(writer, "word9999 tide");
+  for (const word of ["word5", "word2099", "word9999"]) {
+    const outcome = await searchThread(store, threadId, word);
+    assert.equal(outcome.kind === "found" && outcome.hits[0]?.text, `${word} tide`);
+  }
+  told.length = 0;
+  const checks = await rebuild((indexed) => told.push(indexed));
+  assert.ok(checks.every(({ ok }) => ok));
+  assert.deepEqual(told, [0, 1024, 2048, 2101]);
 });

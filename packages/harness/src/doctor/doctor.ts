@@ -31,6 +31,11 @@ export interface Check {
   readonly detail: string;
 }
 
+export interface IndexProgress {
+  readonly indexed: number;
+  readonly records: number;
+}
+
 export interface DoctorOptions {
   readonly home: string;
   readonly cwd: string;
@@ -44,8 +49,8 @@ export interface DoctorOptions {
   readonly derived: "skip" | "rebuild";
   /** Whether the home's folders are this store's alone, as they are unless another one was named. */
   readonly folders?: "own" | "shared";
-  /** Before each thread that is verified and made anew. */
-  readonly onProgress?: (done: number, threadId: string) => void;
+  /** Before each thread that is verified and made anew, and while its search index is: how many of its records are in it. */
+  readonly onProgress?: (done: number, threadId: string, index?: IndexProgress) => void;
 }
 
 export async function examineHome(options: DoctorOptions): Promise<Check[]> {
@@ -115,7 +120,7 @@ async function threadChecks(store: Store, { home, derived, onProgress }: DoctorO
       count += 1;
       if (derived === "skip") continue;
       onProgress?.(count - 1, header.id);
-      const failed = await rebuildThread(own, home, header.id);
+      const failed = await rebuildThread(own, home, header.id, (index) => onProgress?.(count - 1, header.id, index));
       bad += failed.length === 0 ? 0 : 1;
       checks.push(...failed);
     }
@@ -126,11 +131,16 @@ async function threadChecks(store: Store, { home, derived, onProgress }: DoctorO
   return [{ name: "threads", ok: bad === 0, detail }, ...checks];
 }
 
-async function rebuildThread(store: Store, home: string, threadId: string): Promise<Check[]> {
+async function rebuildThread(
+  store: Store,
+  home: string,
+  threadId: string,
+  onIndex: (progress: IndexProgress) => void,
+): Promise<Check[]> {
   const broken = await logCheck(store, threadId);
   if (broken !== null) return [broken];
   const checks = [await headCheck(store, threadId), await partsCheck(store, home, threadId)];
-  await rebuildIndex(store, threadId);
+  await rebuildIndex(store, threadId, (indexed, records) => onIndex({ indexed, records }));
   return checks.filter((check) => check !== null);
 }
 

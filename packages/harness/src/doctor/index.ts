@@ -1,2 +1,2 @@
-export type { Check, DoctorOptions } from "./doctor.ts";
+export type { Check, DoctorOptions, IndexProgress } from "./doctor.ts";
 export { examineHome } from "./doctor.ts";

@@ -49,14 +49,17 @@ export function isSearchable(store: Store): store is SearchableStore {
   return store.search !== undefined;
 }
 
-/** Returns the segments of the thread, indexed to their end. */
+/** Returns the segments of the thread, indexed to their end. `onBatch`: how many records of it are indexed, and of how many. */
 export async function catchUp(
   store: SearchableStore,
   threadId: string,
   tools?: FindToolFacts,
+  onBatch?: (indexed: number, records: number) => void,
 ): Promise<readonly IndexedSegment[]> {
   for (;;) {
     const segments = await store.search.lineage(threadId);
+    const own = segments.at(-1);
+    if (own !== undefined) onBatch?.(own.indexed, own.through);
     let previous: Placement | null = null;
     let moved = false;
     for (const segment of segments) {
@@ -82,11 +85,18 @@ async function mergeBlocks({ search }: SearchableStore, segments: readonly Index
   }
 }
 
-/** Drops the thread's index and makes it anew, for `doctor --rebuild`. */
-export async function rebuildIndex(store: Store, threadId: string): Promise<void> {
+/**
+ * Drops the thread's index and makes it anew, for `doctor --rebuild`. Each batch is a transaction of its own: others read and
+ * write meanwhile, and where it is ended, the next search goes on.
+ */
+export async function rebuildIndex(
+  store: Store,
+  threadId: string,
+  onBatch?: (indexed: number, records: number) => void,
+): Promise<void> {
   if (!isSearchable(store)) return;
   await store.search.clear(threadId);
-  await catchUp(store, threadId);
+  await catchUp(store, threadId, undefined, onBatch);
 }
 
 /** The placement of the segment's last entry: a fork continues from it. */
