@@ -193,7 +193,7 @@ export const cost: Subject = {
   title: "Cost of a coding session",
   about:
     "With Anthropic's prompt cache as it is documented (entries only at marks, five minutes), as a share of never pruning; what is missing is fetched again and paid. In brackets what the model used again after more than 20 messages and still had word for word in the prompt, before any fetch: paths, identifiers and lines; strict: what our stubs say doesn't count; lines alone. The judge shares no code with the pruner. Ours stands at its defaults, rivals at the best of 15 settings, which flatters them; others' policies by their documented rules. The parts fitted a window of 200,000 tokens; the whole doesn't, so never pruning it is arithmetic only.",
-  data: "one coding session. Settings were swept on its first part; which kinds of text to keep was seen on all three, so none of it is truly held out.",
+  data: "one coding session. Settings were swept on its first part, but all three and the whole were looked at while choosing: none of it is held out.",
   rows: (figures: CostFigures & HeldOut<CostFigures>) => withHeldOut(figures, costRows),
 };
 
