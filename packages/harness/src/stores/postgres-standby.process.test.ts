@@ -4,7 +4,7 @@ import { type TestContext, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { startPostgresProxy } from "../testing/postgres-proxy.ts";
 import { type PostgresServer, startPostgres } from "../testing/postgres-server.ts";
-import { sqlOn, startStandby } from "../testing/postgres-standby.ts";
+import { replayed, sqlOn, startStandby } from "../testing/postgres-standby.ts";
 import { say, writeThread } from "../testing/thread-writer.ts";
 import { threadDeps, verify } from "../threads/index.ts";
 import { prepare } from "../threads/writer.ts";
@@ -21,6 +21,7 @@ test("a store whose address leads to a standby waits until that is promoted, and
   const writer = await writeThread(store, "t");
   await say(writer, "one", "two");
   await store.shared!.runs.put({ id: "r", threadId: "t", model: null, request: null, holder: "h", ttlMs: 60_000 });
+  await replayed(primary, standby);
   await primary.crash();
   proxy.switchTo(standby);
   const late = say(writer, "three");
@@ -46,9 +47,7 @@ test("a standby that lagged takes over without the last words: a writer that kno
   });
   const before = await writeThread(one, "t", {}, 1);
   await say(before, "one", "two");
-  const [row] = await sqlOn(primary, "SELECT pg_current_wal_flush_lsn()::text AS at");
-  while ((await sqlOn(standby, `SELECT 1 WHERE pg_last_wal_replay_lsn() >= '${row!["at"]}'`)).length === 0)
-    await pause(20);
+  await replayed(primary, standby);
   await standby.halt();
   await say(before, "three, which is lost");
   const later = await one.acquireLease("t", "a later writer", 60_000);

@@ -59,6 +59,13 @@ export async function startMovingPostgres(): Promise<MovingPostgres> {
   };
 }
 
+/** Waits until what the primary has on disk is to be seen on the standby: to have it there is not to have read it yet. */
+export async function replayed(primary: PostgresServer, standby: PostgresServer): Promise<void> {
+  const [row] = await sqlOn(primary, "SELECT pg_current_wal_flush_lsn()::text AS at");
+  while ((await sqlOn(standby, `SELECT 1 WHERE pg_last_wal_replay_lsn() >= '${row!["at"]}'`)).length === 0)
+    await pause(20);
+}
+
 export async function sqlOn(server: PostgresServer, text: string): Promise<Record<string, unknown>[]> {
   const client = new Client({ connectionString: server.url() });
   client.on("error", () => {});
