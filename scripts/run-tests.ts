@@ -1,8 +1,7 @@
 /**
- * Runs the test files, a few at a time, each in a process of its own, and sees to it that the run ends: a test has a limit, a
+ * Runs the test files, two at a time, each in a process of its own, and sees to it that the run ends: a test has a limit, a
  * file has one, what a file leaves open fails it (run-tests/guard.ts), and a process that it leaves behind is named, fails
- * the run and is killed. `node scripts/run-tests.ts [--seconds N] [--file-seconds N] [--grace-seconds N]
- * [--at-once N] [pattern...]`
+ * the run and is killed. `node scripts/run-tests.ts [--seconds N] [--file-seconds N] [--grace-seconds N] [pattern...]`
  * Without a pattern: all but `x.process.test.ts`, which start many processes and take long.
  */
 import { randomUUID } from "node:crypto";
@@ -22,7 +21,6 @@ const { values, positionals } = parseArgs({
     seconds: { type: "string", default: "240" },
     "file-seconds": { type: "string", default: "900" },
     "grace-seconds": { type: "string", default: "10" },
-    "at-once": { type: "string", default: "2" },
   },
 });
 const ms = (name: keyof typeof values): number => Number(values[name]) * 1000;
@@ -47,7 +45,7 @@ process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(new URL("../node_modules/.ca
 
 const stream = run({
   files: files.sort(),
-  concurrency: Number(values["at-once"]),
+  concurrency: 2,
   timeout: ms("seconds"),
   execArgv: ["--conditions=palimpsest-source", `--import=${new URL("./run-tests/guard.ts", import.meta.url)}`],
 });
