@@ -244,6 +244,19 @@ test("a read-only database refuses the append, keeps what it has and can still b
   assert.equal((await reopened.load("t"))!.records.length, 1);
 });
 
+test("a write that a standby refused is tried again when the standby was promoted before it could be asked why", async (t) => {
+  const connection = await connectPostgres(inSchema("promoted"));
+  t.after(() => connection.close());
+  let attempts = 0;
+  await connection.transaction(async (query) => {
+    attempts += 1;
+    // As it is for a transaction that began on the standby: it stays read-only, while the server no longer is.
+    if (attempts === 1) await query("SET TRANSACTION READ ONLY");
+    await query("CREATE SCHEMA promoted");
+  });
+  assert.equal(attempts, 2);
+});
+
 test("a full disk refuses the append as a whole; once there is room the same append goes through", async (t) => {
   const store = await openPostgres(inSchema("crowded"));
   t.after(() => store.close());

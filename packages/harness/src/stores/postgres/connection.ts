@@ -118,11 +118,17 @@ async function attempt<T>(server: Server, work: (client: PoolClient) => Promise<
   }
 }
 
-/** One that was told to be read-only stays so; a standby may be on its way to be the primary, or the address to another one. */
-async function whyReadOnly(client: PoolClient, error: Error): Promise<unknown> {
-  const state = await client.query<{ standby: boolean }>("SELECT pg_is_in_recovery() AS standby").catch(() => null);
-  return state?.rows[0]?.standby === true ? new StandbyError(error.message, { cause: error }) : error;
+/**
+ * One that was told to be read-only stays so. Any other refused as a standby: it may be on its way to be the primary, or
+ * be it by now, or the address may lead to another one soon.
+ */
+async function whyReadOnly(client: PoolClient, error: Error): Promise<Error> {
+  const state = await client.query<{ told: boolean }>(TOLD_TO_BE_READ_ONLY).catch(() => null);
+  return state?.rows[0]?.told === true ? error : new StandbyError(error.message, { cause: error });
 }
+
+const TOLD_TO_BE_READ_ONLY = `SELECT NOT pg_is_in_recovery()
+  AND current_setting('default_transaction_read_only') = 'on' AS told`;
 
 function rowsOf(ask: Ask): Query {
   return async <R extends QueryResultRow>(text: string, values?: readonly unknown[]) =>
