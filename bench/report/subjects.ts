@@ -1,7 +1,7 @@
 /** The subjects of the page in their order: for each step of the plan, what its figures mean and which of them become rows. */
 import { gatewayProxy } from "./gateway-subjects.ts";
 import { cost, lab, labQuestions, memory, playback, recall, recallWithFacts, tokens } from "./knowledge-subjects.ts";
-import { append, count, search, startup, summarize, weight } from "./thread-subjects.ts";
+import { append, count, partitions, search, startup, summarize, weight } from "./thread-subjects.ts";
 import { turn, turnOnPostgres } from "./turn-subjects.ts";
 import type { Subject } from "./write.ts";
 
@@ -19,6 +19,7 @@ export const SUBJECTS: readonly Subject[] = [
   lab,
   labQuestions,
   search,
+  partitions,
   count,
   gatewayProxy,
   summarize,
