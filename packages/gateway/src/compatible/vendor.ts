@@ -118,6 +118,12 @@ export function common(body: Fields): { readonly model: string; readonly stream:
   return typeof model === "string" && model !== "" ? { model, stream: stream === true } : null;
 }
 
+/** System messages before the first of the conversation. */
+export function leadingIn<M>(items: readonly M[], { role }: Pick<Shape<M>, "role">): readonly M[] {
+  const first = items.findIndex((item) => role(item) !== "system");
+  return items.slice(0, first === -1 ? items.length : first);
+}
+
 export function numberIn(...values: readonly unknown[]): number | null {
   const value = values.find((one) => typeof one === "number");
   return typeof value === "number" ? value : null;

@@ -71,15 +71,7 @@ export interface Capabilities {
 export type Capability = keyof Capabilities;
 
 /** A store with every capability, as both of our engines are. */
-export interface FullStore extends Store {
-  readonly search: SearchTables;
-  readonly drafts: Drafts;
-  readonly memories: MemoryRows;
-  readonly outbox: Outbox;
-  readonly prompts: PromptTexts;
-  readonly keys: KeyRows;
-  readonly matches: MatchRows;
-  readonly upkeep: Upkeep;
+export interface FullStore extends Omit<Store, Capability | "forUser">, Capabilities {
   forUser(userId: string): FullStore;
 }
 

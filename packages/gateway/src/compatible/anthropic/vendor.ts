@@ -1,6 +1,15 @@
 /** Anthropic's Messages API: its requests, its errors, its cache marks. How its answers are read is in `answer.ts`. */
 import { type AnthropicMessage, anthropicShape } from "@palimpsest/core/message";
-import { common, type Fields, listIn, numberIn, type ReadRequest, type Vendor, type VendorFailure } from "../vendor.ts";
+import {
+  common,
+  type Fields,
+  leadingIn,
+  listIn,
+  numberIn,
+  type ReadRequest,
+  type Vendor,
+  type VendorFailure,
+} from "../vendor.ts";
 import { type Checked, readItems } from "../wire/read-items.ts";
 import { messagesReader } from "./answer.ts";
 import { withMarks } from "./cache-marks.ts";
@@ -52,8 +61,7 @@ function readBody(body: Fields, checked: Checked | null): ReadRequest<AnthropicM
   if (read.kind === "problem")
     return { kind: "problem", message: `messages.${read.index}: ${read.detail}`, param: null };
   const all = read.items;
-  const first = all.findIndex((message) => anthropicShape.role(message) !== "system");
-  const leading = all.slice(0, first === -1 ? all.length : first);
+  const leading = leadingIn(all, anthropicShape);
   return {
     kind: "request",
     request: {

@@ -1,7 +1,7 @@
 /** OpenAI chat completions: its requests, its errors. How its answers are read is in `answer.ts`. */
 import { type OpenAiMessage, openaiShape } from "@palimpsest/core/message";
 import { openaiFailure } from "../openai-failure.ts";
-import { common, type Fields, listIn, numberIn, type ReadRequest, type Vendor } from "../vendor.ts";
+import { common, type Fields, leadingIn, listIn, numberIn, type ReadRequest, type Vendor } from "../vendor.ts";
 import { type Checked, readItems } from "../wire/read-items.ts";
 import { chatReader } from "./answer.ts";
 import { chatWriter } from "./writer.ts";
@@ -34,8 +34,7 @@ function readBody(body: Fields, checked: Checked | null): ReadRequest<OpenAiMess
   const read = readItems("openai", given, checked);
   if (read.kind === "problem") return { kind: "problem", message: read.detail, param: `messages.[${read.index}]` };
   const all = read.items;
-  const first = all.findIndex((message) => openaiShape.role(message) !== "system");
-  const leading = all.slice(0, first === -1 ? all.length : first);
+  const leading = leadingIn(all, openaiShape);
   return {
     kind: "request",
     request: {

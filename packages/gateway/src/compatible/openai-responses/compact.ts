@@ -16,6 +16,7 @@ import { eventsOf } from "./response-events.ts";
 import { compactedId } from "./response-ids.ts";
 import { eventText } from "./rewrite.ts";
 import { responsesShape } from "./shape.ts";
+import { responsesUsage } from "./usage.ts";
 
 interface Compacting {
   readonly begun: Omit<Begun, "flight">;
@@ -93,10 +94,4 @@ const isUsers = (message: ResponsesMessage): boolean => responsesShape.role(mess
 const NOTHING_HIDDEN = "The conversation is short: all of it is still shown.";
 
 /** What a model was asked for it is no part of this request. */
-const NO_USAGE = {
-  input_tokens: 0,
-  input_tokens_details: { cached_tokens: 0 },
-  output_tokens: 0,
-  output_tokens_details: { reasoning_tokens: 0 },
-  total_tokens: 0,
-};
+const NO_USAGE = responsesUsage({ input: 0, output: 0, cached: 0 });

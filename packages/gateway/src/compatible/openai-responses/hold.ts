@@ -7,7 +7,7 @@ import type { Exchange } from "../exchange.ts";
 import type { Held, HeldPlace } from "../held.ts";
 import type { Secret } from "../matching/chain.ts";
 import { lengthRule } from "../policy.ts";
-import { type Fields, listIn } from "../vendor.ts";
+import { type Fields, leadingIn, listIn } from "../vendor.ts";
 import { compactedResponse } from "./compact.ts";
 import { compactedPlace, isOurs } from "./compaction-item.ts";
 import { conversationPlace, isConversationId } from "./conversation-threads.ts";
@@ -69,8 +69,7 @@ function inputOf({ input }: Fields): readonly ResponsesItem[] {
 
 /** System messages at the front are sent as they came; those that came before a compaction item still are. */
 function readItems(items: readonly ResponsesItem[], before: readonly unknown[] | null) {
-  const first = items.findIndex((item) => responsesShape.role(item) !== "system");
-  const leading = items.slice(0, first === -1 ? items.length : first);
+  const leading = leadingIn(items, responsesShape);
   return { leading: before ?? leading, messages: responsesTurns(items.slice(before === null ? leading.length : 0)) };
 }
 

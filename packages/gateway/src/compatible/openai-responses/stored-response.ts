@@ -8,6 +8,7 @@ import type { Fields } from "../vendor.ts";
 import { compactionItem } from "./compaction-item.ts";
 import type { HeldCall } from "./held-call.ts";
 import type { FoundResponse } from "./response-ids.ts";
+import { responsesUsage } from "./usage.ts";
 
 export async function storedResponse({ call, secret }: HeldCall, found: FoundResponse): Promise<Fields> {
   const { id, pointer, header, answer, receipt } = found;
@@ -66,12 +67,6 @@ async function usageOf(store: Store, threadId: string, of: number): Promise<Fiel
   for await (const { record } of store.records(threadId, { range, kinds: ["usage"] }))
     if (record.kind === "usage" && record.of === of) usage = record;
   if (usage === null) return null;
-  const { input, output, cacheRead } = usage;
-  return {
-    input_tokens: input,
-    input_tokens_details: { cached_tokens: cacheRead },
-    output_tokens: output,
-    output_tokens_details: { reasoning_tokens: 0 },
-    total_tokens: input + output,
-  };
+  const { input, output, cacheRead: cached } = usage;
+  return responsesUsage({ input, output, cached });
 }

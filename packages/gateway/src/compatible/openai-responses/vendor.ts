@@ -1,7 +1,7 @@
 /** OpenAI's Responses API: its requests, its errors. How its answers are read is in `answer.ts`. */
 import { type ResponsesItem, type ResponsesMessage, responsesItems, responsesTurns } from "@palimpsest/core/message";
 import { openaiFailure } from "../openai-failure.ts";
-import { common, type Fields, listIn, numberIn, type ReadRequest, type Vendor } from "../vendor.ts";
+import { common, type Fields, leadingIn, listIn, numberIn, type ReadRequest, type Vendor } from "../vendor.ts";
 import { type Checked, readItems } from "../wire/read-items.ts";
 import { responsesReader } from "./answer.ts";
 import { holdResponses } from "./hold.ts";
@@ -39,8 +39,7 @@ function readBody(body: Fields, checked: Checked | null): ReadRequest<ResponsesM
   const read = readItems("openai-responses", items, checked);
   if (read.kind === "problem") return { kind: "problem", message: read.detail, param: `input[${read.index}]` };
   const all = items as readonly ResponsesItem[];
-  const first = all.findIndex((item) => shape.role(item) !== "system");
-  const leading = all.slice(0, first === -1 ? all.length : first);
+  const leading = leadingIn(all, shape);
   const told = leading.flatMap((item) => shape.parts(item).map((part) => ("text" in part ? part.text : "")));
   return {
     kind: "request",

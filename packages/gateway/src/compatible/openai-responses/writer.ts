@@ -1,6 +1,7 @@
 /** Writes an answer that isn't OpenAI's as a response: as events in the order its client insists on, or whole. */
 import type { AnswerWriter, Piece, PieceCall, PieceEnd } from "../converted/pieces.ts";
 import type { WriterOptions } from "../vendor.ts";
+import { responsesUsage } from "./usage.ts";
 
 interface TextItem {
   readonly type: "message";
@@ -34,7 +35,7 @@ export function responsesWriter({ id, model, body }: WriterOptions): AnswerWrite
     tool_choice: body["tool_choice"] ?? "auto",
     tools: body["tools"] ?? [],
     top_p: body["top_p"] ?? null,
-    usage: ended === null ? null : usageOf(ended),
+    usage: ended === null ? null : responsesUsage(ended),
   });
   const place = () => ({ output_index: items.length - 1 });
   const textPlace = (item: TextItem) => ({ ...place(), item_id: item.id, content_index: 0 });
@@ -99,14 +100,4 @@ function itemOf(item: Item, status: "in_progress" | "completed") {
   }
   const { id: callId, name, input } = item.call;
   return { type: "function_call", id: item.id, status, call_id: callId, name, arguments: input };
-}
-
-function usageOf({ input, output, cached }: PieceEnd) {
-  return {
-    input_tokens: input,
-    input_tokens_details: { cached_tokens: cached },
-    output_tokens: output,
-    output_tokens_details: { reasoning_tokens: 0 },
-    total_tokens: input + output,
-  };
 }

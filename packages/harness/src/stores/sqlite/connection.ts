@@ -50,23 +50,17 @@ export function connect(options: SqliteOptions): Connection {
 }
 
 function connectToWrite({ path, busyTimeoutMs = 5000, maxPages }: SqliteOptions): Connection {
-  try {
+  const open = () => {
     if (path !== ":memory:") {
       makeFolder(dirname(path));
       makeFile(path);
     }
-    const connection = wrap(path, openDatabase(path, { timeout: busyTimeoutMs }));
-    try {
-      prepare(connection);
-      if (maxPages !== undefined) connection.exec(`PRAGMA max_page_count = ${Math.trunc(maxPages)}`);
-    } catch (error) {
-      connection.close();
-      throw error;
-    }
-    return connection;
-  } catch (error) {
-    throw translate(error, path);
-  }
+    return openDatabase(path, { timeout: busyTimeoutMs });
+  };
+  return connected(path, open, (connection) => {
+    prepare(connection);
+    if (maxPages !== undefined) connection.exec(`PRAGMA max_page_count = ${Math.trunc(maxPages)}`);
+  });
 }
 
 /** A disk without room counts too: not even the index of the write-ahead log fits on it. */
@@ -78,11 +72,19 @@ function connectToRead({ path, busyTimeoutMs = 5000 }: SqliteOptions): Connectio
   // Where nothing may be made beside the file, SQLite reads it only as one that never changes. That holds while there is
   // no write-ahead log: the process that has the file open for writing keeps one.
   const place = existsSync(`${path}-wal`) ? path : `${pathToFileURL(path).href}?immutable=1`;
+  const open = () => openDatabase(place, { timeout: busyTimeoutMs, readOnly: true });
+  return connected(path, open, (connection) => {
+    requireCurrent(connection);
+    connection.exec(CACHE);
+  });
+}
+
+/** What can't be made ready is closed again. */
+function connected(path: string, open: () => DatabaseSync, ready: (connection: Connection) => void): Connection {
   try {
-    const connection = wrap(path, openDatabase(place, { timeout: busyTimeoutMs, readOnly: true }));
+    const connection = wrap(path, open());
     try {
-      requireCurrent(connection);
-      connection.exec(CACHE);
+      ready(connection);
     } catch (error) {
       connection.close();
       throw error;
