@@ -67,7 +67,7 @@ export function openTerminal(
   };
 }
 
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 180_000;
 
 async function exitOf(child: ChildProcess): Promise<number | null> {
   if (child.exitCode === null) await once(child, "exit", { signal: AbortSignal.timeout(PATIENCE_MS) });

@@ -30,13 +30,19 @@ export async function killRounds(
   { rounds, afterEvent }: { readonly rounds: number; readonly afterEvent: (round: number) => number },
 ): Promise<KillReport> {
   const provider = await upstream(t);
-  void answerAll(provider);
+  let reader = Promise.withResolvers<void>();
+  void answerAll(provider, () => reader.promise);
   const directory = mkdtempSync(join(tmpdir(), "palimpsest-kill-"));
   t.after(() => rmSync(directory, { recursive: true, force: true }));
   writeFileSync(join(directory, "config.yaml"), provider.config);
   let [broken, acknowledged] = [0, 0];
   for (let round = 0; round < rounds; round += 1) {
-    const told = await killedRun(t, directory, { prompt: `Question ${round}.`, events: afterEvent(round) });
+    reader = Promise.withResolvers();
+    const told = await killedRun(t, directory, {
+      prompt: `Question ${round}.`,
+      events: afterEvent(round),
+      mayEnd: reader.resolve,
+    });
     if (told.end === null) broken += 1;
     acknowledged += told.appended.length;
     await check(directory, told);
@@ -54,7 +60,7 @@ interface Told {
 async function killedRun(
   t: TestContext,
   directory: string,
-  { prompt, events }: { readonly prompt: string; readonly events: number },
+  { prompt, events, mayEnd }: { readonly prompt: string; readonly events: number; mayEnd(): void },
 ): Promise<Told> {
   const args = ["--conditions=palimpsest-source", PROCESS, directory];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
@@ -71,6 +77,8 @@ async function killedRun(
       if (event.type === "run-end") end = event.end.kind;
       count += 1;
       if (count === events) child.kill("SIGKILL");
+      // However slow the reader is, a run that is to be killed before its last answer doesn't get it first.
+      if (count === events || (event.type === "step-start" && event.step > 1)) mayEnd();
     }
   } catch (error) {
     assert.equal(Object(error).code, "unreachable", String(error));
@@ -105,12 +113,14 @@ async function check(directory: string, { prompt, appended, text, end }: Told): 
   database.close();
 }
 
-/** Each turn has a text, a tool call, and an answer behind its result. */
-async function answerAll(provider: Upstream): Promise<void> {
+/** Each turn has a text, a tool call, and an answer behind its result, once the reader is so far. */
+async function answerAll(provider: Upstream, mayEnd: () => Promise<void>): Promise<void> {
   for (;;) {
     const request = await provider.next();
-    if (request.messages.at(-1)?.role === "tool") request.say("Noted.");
-    else {
+    if (request.messages.at(-1)?.role === "tool") {
+      await mayEnd();
+      request.say("Noted.");
+    } else {
       request.say("Let me ");
       request.say("write it down. ");
       request.call("write_todos", { todos: [{ content: "answer", status: "in_progress" }] });

@@ -53,6 +53,5 @@ async function killInTool(path: string): Promise<void> {
 /** The dead process still holds the thread for the rest of its half minute; a test doesn't wait for it. */
 async function letLeaseExpire(store: Store): Promise<void> {
   const held = await store.acquireLease("t", "next", 1);
-  assert.equal(held.kind, "busy");
   if (held.kind === "busy") await store.releaseLease({ threadId: "t", owner: held.owner, epoch: 1 });
 }

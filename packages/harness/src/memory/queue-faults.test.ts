@@ -130,7 +130,9 @@ test("with two connections left every turn goes through and memory learns from i
   await admin.connect();
   await admin.query(`CREATE ROLE poor LOGIN CONNECTION LIMIT 2; GRANT CREATE ON DATABASE postgres TO poor`);
   await admin.end();
-  const store = await openPostgres(`${server.url().replace("postgres@", "poor@")}&schema=its_own`);
+  const store = await openPostgres(`${server.url().replace("postgres@", "poor@")}&schema=its_own`, {
+    reconnectMs: 180_000,
+  });
   const queue = createMemoryQueue(store, { process: (job) => learn(store, job), pollMs: 10 });
   t.after(async () => {
     await queue.stop();

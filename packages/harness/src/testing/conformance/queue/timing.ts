@@ -30,11 +30,11 @@ export function debouncing({ engine, setUp }: Kit): void {
     for (let round = 1; round <= 12; round++) {
       assert.deepEqual(of("job-start"), [], `before turn ${round}`);
       await turn(`I did thing number ${round} today.`);
-      await engine().elapse((round < 12 ? 50 : 49) * MINUTE);
+      await engine().elapse((round < 12 ? 50 : 40) * MINUTE);
     }
     await aFewPolls();
     assert.deepEqual(of("job-start"), []);
-    await engine().elapse(2 * MINUTE);
+    await engine().elapse(11 * MINUTE);
     await idle();
     assert.equal(of("job-start").length, 1);
   });
