@@ -1,5 +1,6 @@
 /** A request as it was read: what it says, where it goes, what it is known by. */
 import { checkThreadId } from "@palimpsest/core/log";
+import { pricingOf } from "palimpsest/internal/models";
 import { isProviderUser } from "../access/admit.ts";
 import { ProblemError } from "../http/problem.ts";
 import type { CompatibleCall, CompatibleDeps } from "./call.ts";
@@ -120,6 +121,7 @@ export function storeOf<M extends object>({ call, deps, vendor, target, policy }
       baseUrl: target.base,
       limits: deps.limits,
       bindsReasoning: target.entry.binds_reasoning,
+      prices: pricingOf(target.entry) ?? undefined,
       ...sessionSettings(deps.settings, { store, thread: id, length, caller: call.caller }),
     });
   return { store, claim };

@@ -5,6 +5,7 @@
 import { type AiSdkMessage, shapeOf } from "@palimpsest/core/message";
 import { answerReserve, createMeter, type Meter } from "@palimpsest/core/tokens";
 import { bindsReasoning } from "../models/binds-reasoning.ts";
+import { cachePrices, type GivenPrices } from "../models/cache-prices.ts";
 import { knownWindow } from "../models/known-windows.ts";
 import type { LimitsStore } from "../models/learned-limits.ts";
 import { type GivenCounter, type ModelCounter, modelCounter } from "../models/tokenizers.ts";
@@ -30,6 +31,8 @@ export interface ModelOptions extends CallSettings {
   readonly baseUrl?: string;
   /** Whether the model takes its thoughts back only behind the prompt they were made under; by default told by its name. */
   readonly bindsReasoning?: boolean;
+  /** The model's prices, which say when pruning pays; by default those known by its name. */
+  readonly prices?: GivenPrices;
   /** Counts tokens, any function of a text; by default the best counter known for the model. */
   readonly counter?: GivenCounter;
 }
@@ -56,6 +59,7 @@ export function modelSetup(options: ModelOptions, { clock, limitsStore, fallback
     contextWindow: contextWindow ?? knownWindow(modelId) ?? fallbackWindow,
     baseUrl,
     bindsReasoning: options.bindsReasoning ?? bindsReasoning(modelId),
+    prices: cachePrices(modelId, options.prices ?? null),
   };
   let counting: ReturnType<ModelSetup["counting"]> | undefined;
   return {

@@ -1,6 +1,7 @@
 /**
  * The model an agent asks: the SDK's model, what is known about its window, and the settings of its calls.
  */
+import type { Prices } from "@palimpsest/core/pricing";
 import { answerReserve } from "@palimpsest/core/tokens";
 import type { LanguageModel, streamText, ToolChoice, ToolSet } from "ai";
 import type { RequestParameters } from "../session/kept-request.ts";
@@ -85,6 +86,7 @@ export interface AgentModel {
   readonly baseUrl: string | null;
   /** It takes a thought of its own back only while all that stands before it is unchanged. */
   readonly bindsReasoning: boolean;
+  readonly prices: Prices;
 }
 
 export function settingsFor(languageModel: ModelObject, given: CallSettings): ModelSettings {

@@ -85,7 +85,8 @@ export async function openRequests(
     fixed: fixed(),
     opening: opening(),
     model: model.modelId,
-    cacheReads: needsMarks(model.provider) ? "marks" : "prefix",
+    prices: agentModel.prices,
+    promptCache: needsMarks(model.provider) ? "marks" : "prefix",
     settings,
     writer: ({ prompting, cache, ...place }) => {
       const prefix = (): CachedPrefix | null => {

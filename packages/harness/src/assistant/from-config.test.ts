@@ -3,6 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { tool } from "ai";
+import { z } from "zod";
 import { configSchema } from "../config/schema.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import { startProviderServer } from "../testing/provider-server.ts";
@@ -62,4 +64,46 @@ test("with one model that thinks, its summaries are asked for without thinking",
     );
   assert.deepEqual(efforts("stream"), new Set(["medium"]));
   assert.deepEqual(efforts("summary"), new Set(["none"]));
+});
+
+test("the prices of a configuration decide when its agent prunes: at once where its cache saves nothing", async (t) => {
+  const home = mkdtempSync(join(tmpdir(), "palimpsest-prices-"));
+  const store = openSqlite({ path: ":memory:" });
+  const server = await startProviderServer({
+    respond: ({ index }) => (index % 2 === 0 ? { calls: [{ name: "list", input: { page: index } }] } : "ok"),
+  });
+  const list = tool({
+    inputSchema: z.object({ page: z.number() }),
+    execute: () => "one more line of it\n".repeat(400),
+  });
+  const entry = { provider: "openai-compatible", model: "m", base_url: server.url, max_input_tokens: 100_000 };
+  const config = configSchema.parse({
+    models: [
+      { ...entry, name: "unpriced" },
+      { ...entry, name: "priced", pricing: { input: 2, output: 8, cache_read: 2 } },
+    ],
+    summarization: {
+      enabled: true,
+      trigger: { type: "fraction", value: 0.85 },
+      keep: { type: "messages", value: 2 },
+      prune: { from: 1, protect_tokens: 100, min_gain_tokens: 1 },
+    },
+    memory: { enabled: false },
+  });
+  const agents = await Promise.all(
+    config.models.map(async ({ name }) => createAgentFromConfig({ home, config, store, model: name, tools: { list } })),
+  );
+  t.after(async () => {
+    for (const { agent } of agents) await agent.close();
+    await store.close();
+    await server.close();
+    rmSync(home, { recursive: true });
+  });
+  const prunes: number[] = [];
+  for (const { agent, model } of agents) {
+    for (const prompt of ["one", "two", "three"]) await agent.generate({ threadId: model.name, prompt });
+    prunes.push((await store.head(model.name))!.prunes.length);
+  }
+  assert.equal(prunes[0], 0);
+  assert.ok(prunes[1]! > 0);
 });

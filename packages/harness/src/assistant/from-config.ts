@@ -14,6 +14,7 @@ import { workspaceQuota } from "../config/workspace-quota.ts";
 import { mcpTools } from "../mcp/middleware.ts";
 import type { Memory } from "../memory/create-memory.ts";
 import type { EmitMemory } from "../memory/events.ts";
+import { pricingOf } from "../models/cache-prices.ts";
 import { pricesOf } from "../models/cost.ts";
 import { givenModel, lightweightModelId, type ResolvedModel, resolveModel } from "../models/resolve-model.ts";
 import { switchesIn } from "../skills/switched-off.ts";
@@ -67,6 +68,7 @@ export async function createAgentFromConfig(options: ConfiguredAgentOptions): Pr
   const isGiven = typeof wanted === "object" && wanted !== null;
   const resolved = isGiven ? givenModel(wanted, config) : await resolveModel(config, wanted);
   const model = withWindow(resolved, options.window);
+  const prices = pricingOf(model);
   const settings = summarizationForThreads(config.summarization);
   const memory = await configuredMemory({
     home,
@@ -84,6 +86,7 @@ export async function createAgentFromConfig(options: ConfiguredAgentOptions): Pr
     store,
     contextWindow: model.window.tokens,
     bindsReasoning: model.bindsReasoning,
+    ...(prices !== null && { prices }),
     ...(model.maxOutputTokens !== null && { maxOutputTokens: model.maxOutputTokens }),
     ...(model.baseUrl !== null && { baseUrl: model.baseUrl }),
     onEvent(event, threadId, userId) {

@@ -21,3 +21,17 @@ test("a model is priced by its own list, one that nobody knows by shares of an i
   });
   assert.equal(cachePrices("local-model"), RELATIVE_PRICES);
 });
+
+test("prices that are given come first; what they leave out of the cache is in the ratio that is known, else the price of input", () => {
+  const given = { input: 10, output: 40 };
+  for (const [model, prices, expected] of [
+    ["claude-opus-4-5", given, { cacheRead: 1, cacheWrite: 12.5 }],
+    ["gpt-5", given, { cacheRead: 1, cacheWrite: 10 }],
+    ["local-model", given, { cacheRead: 10, cacheWrite: 10 }],
+    ["claude-opus-4-5", { ...given, cacheRead: 2 }, { cacheRead: 2, cacheWrite: 12.5 }],
+    ["local-model", { ...given, cacheRead: 0, cacheWrite: 0 }, { cacheRead: 0, cacheWrite: 0 }],
+  ] as const) {
+    const { ttlMs: _, ...priced } = cachePrices(model, prices);
+    assert.deepEqual(priced, { ...given, ...expected }, model);
+  }
+});

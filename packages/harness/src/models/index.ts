@@ -1,3 +1,4 @@
+export type { GivenPrices } from "./cache-prices.ts";
 export type { Cost, ModelPrices } from "./cost.ts";
 export type { ModelEntry, ModelsConfig } from "./entry.ts";
 export type { TokenPrices } from "./known-prices.ts";

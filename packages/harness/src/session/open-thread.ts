@@ -12,6 +12,7 @@ import { summarizeBy } from "../compaction/summarize.ts";
 import type { SummaryWriter } from "../compaction/summary-writer.ts";
 import { type Summarization, type SummarizationOptions, summarizationFromOptions } from "../config/summarization.ts";
 import { bindsReasoning } from "../models/binds-reasoning.ts";
+import { cachePrices, type GivenPrices } from "../models/cache-prices.ts";
 import type { LimitsStore } from "../models/learned-limits.ts";
 import { type GivenCounter, modelCounter } from "../models/tokenizers.ts";
 import type { Store } from "../stores/store.ts";
@@ -22,6 +23,7 @@ import { type FixedRequest, sizeFixed } from "./fixed-request.ts";
 import { holdPerWrite, holdThread } from "./hold.ts";
 import { createModelWindow } from "./model-window.ts";
 import { type OpenLog, openLog } from "./open-log.ts";
+import type { PromptCache } from "./prompt-cache.ts";
 import { openSession, type ThreadEvent, type WriterContext } from "./session.ts";
 import { type OpenThread, type ThreadParts, threadSession } from "./thread-session.ts";
 
@@ -44,6 +46,13 @@ export interface OpenThreadOptions<M extends object> {
   readonly model?: string | undefined;
   /** Whether the model takes its thoughts back only behind the prompt they were made under; by default told by its name. */
   readonly bindsReasoning?: boolean | undefined;
+  /** The model's prices, which say when pruning pays; by default those known by its name. */
+  readonly prices?: GivenPrices | undefined;
+  /**
+   * What the provider's prompt cache finds of a request, which decides what a pruning costs. By default `end` for
+   * Anthropic's messages and `prefix` for others; `marks`: you set a mark behind each message that `prompt().marks` names.
+   */
+  readonly promptCache?: PromptCache | undefined;
   /** The provider's address, where the same model may be served with another window elsewhere. */
   readonly baseUrl?: string | null | undefined;
   /** Where windows that providers stated while refusing are kept for other threads and processes; by default each thread learns its own. */
@@ -113,6 +122,7 @@ async function threadParts<M extends object>(
   const binds = options.bindsReasoning ?? bindsReasoning(model);
   const dialect = shape.dialect as Dialect;
   const rules = options.rules ?? rulesOf(dialect);
+  const promptCache = options.promptCache ?? (dialect === "anthropic" ? "end" : "prefix");
   const parameters = { provider: dialect, model, bindsReasoning: binds, settings: {}, loop: { dialect, rules } };
   const state = (given: FixedRequest) => ({ given, size: sizeFixed(given, meter, deps.hash), parameters });
   const openingOf = ({ size }: ReturnType<typeof state>) => (binds ? () => ({ hash: size.hash, messages: 0 }) : null);
@@ -134,6 +144,8 @@ async function threadParts<M extends object>(
     settings,
     fixed: stated.size,
     opening: openingOf(stated),
+    prices: cachePrices(model, options.prices ?? null),
+    promptCache,
     before: null,
     writer: (place) => writerOf(options, settings, place),
     label: JSON.stringify(["given", settings.summaryPrompt]),
@@ -152,6 +164,7 @@ async function threadParts<M extends object>(
     session,
     shape,
     automatic,
+    promptCache,
     signal,
     fix,
     stated: () => stated,

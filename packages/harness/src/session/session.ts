@@ -3,9 +3,9 @@
  * agent's run and a thread that is open for another loop stand on it alike. Calls no model itself.
  */
 import type { CompactionOutcome } from "@palimpsest/core/compaction";
-import { cutMarks } from "@palimpsest/core/internal/compaction";
 import { isCold } from "@palimpsest/core/internal/pricing";
 import { maskSecrets } from "@palimpsest/core/internal/text";
+import type { Prices } from "@palimpsest/core/pricing";
 import { drafting } from "../compaction/background.ts";
 import {
   type Compactor,
@@ -18,13 +18,13 @@ import type { CompactionEvent } from "../compaction/events.ts";
 import { readQuotes } from "../compaction/summary-job.ts";
 import type { SummaryWriter } from "../compaction/summary-writer.ts";
 import type { Summarization } from "../config/summarization.ts";
-import { cachePrices } from "../models/cache-prices.ts";
 import type { ModelCounter } from "../models/tokenizers.ts";
 import type { ThreadDeps } from "../threads/writer.ts";
 import { inTurn } from "./hold.ts";
 import type { ModelWindow } from "./model-window.ts";
 import type { Moved, OpenLog } from "./open-log.ts";
 import { type Overflow, overflowOf } from "./overflow.ts";
+import { cacheTerms, type PromptCache } from "./prompt-cache.ts";
 import { openPrompting, type Prompting, type PromptingOptions } from "./prompting.ts";
 
 export interface OverflowEvent {
@@ -51,8 +51,8 @@ export interface SessionOptions<M extends object>
   /** `no`: nothing is drafted ahead, whatever the settings say. */
   readonly ahead: "yes" | "no";
   readonly originals: NonNullable<CompactorOptions<M>["originals"]>;
-  /** Whether the provider reads its cache at marks, which are then set behind each pruning, or any prefix; that unless given. */
-  readonly cacheReads?: "marks" | "prefix";
+  readonly prices: Prices;
+  readonly promptCache: PromptCache;
   readonly on: (event: ThreadEvent) => void;
 }
 
@@ -130,9 +130,8 @@ function openCompactor<M extends object>(
   const { id } = conversation.header;
   const { enabled, from, protectTokens, minGainTokens } = settings.prune;
   const policy = { protectTokens, minGainTokens, ...(from === null ? {} : { from }) };
-  const prices = cachePrices(options.model);
-  const marks = () => (options.cacheReads === "marks" ? cutMarks(conversation.head().reach) : null);
-  const cache = () => (isCold(prompting.lastAt(), clock().getTime(), prices) ? "cold" : "warm");
+  const { marks, prices, isKept } = cacheTerms(options.promptCache, options.prices);
+  const cache = () => (isKept && !isCold(prompting.lastAt(), clock().getTime(), prices) ? "warm" : "cold");
   const table = draftTable(store.drafts, id, clock);
   const count = (text: string): number => Math.ceil(counter.count(text) * counter.prior);
   return createCompactor({
@@ -140,7 +139,7 @@ function openCompactor<M extends object>(
     prompt: prompting.prompt,
     window: () => modelWindow.window(),
     policy: settings.policy,
-    prune: enabled ? () => ({ policy, prices, cache: cache(), marks: marks() }) : null,
+    prune: enabled ? () => ({ policy, prices, cache: cache(), marks: marks(conversation.head().reach) }) : null,
     writer: writer({ prompting, drafts: table, cache, count, window: () => modelWindow.window().size }),
     quotes: readQuotes(store, id),
     archive,

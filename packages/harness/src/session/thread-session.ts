@@ -18,6 +18,7 @@ import { type FixedRequest, fixedChange, type StatedRequest } from "./fixed-requ
 import { type GivenMessage, type ReadGiven, readGiven } from "./given-message.ts";
 import { inTurn } from "./hold.ts";
 import { overflowOf } from "./overflow.ts";
+import { markedIndices, type PromptCache } from "./prompt-cache.ts";
 import type { Asked, UsageInput } from "./prompting.ts";
 import type { Session } from "./session.ts";
 import { ThreadError } from "./thread-error.ts";
@@ -57,6 +58,8 @@ export interface ThreadPrompt<M> {
   readonly sources: readonly MessageSource[];
   /** The whole request, with what is sent beside the messages. */
   readonly count: Count;
+  /** With `promptCache: "marks"`, the messages that get a mark at their end, by index: two at most, and the last. */
+  readonly marks: readonly number[];
   /** What became of the compaction that was due, or why none was; null where none is made by itself. */
   readonly outcome: CompactionOutcome<M> | null;
   /** Where the log stands. */
@@ -89,6 +92,7 @@ export interface ThreadParts<M extends object> {
   readonly shape: Shape<M>;
   /** Whether it compacts by itself. */
   readonly automatic: boolean;
+  readonly promptCache: PromptCache;
   readonly fix: (fixed: FixedRequest) => void;
   /** What is sent beside the messages now. */
   readonly stated: () => StatedRequest;
@@ -246,7 +250,7 @@ async function placeOf<M>(of: string | number, { log }: Session<M>): Promise<num
 }
 
 function askNow<M extends object>(
-  { session, stated }: ThreadParts<M>,
+  { session, stated, promptCache }: ThreadParts<M>,
   state: SessionState<M>,
   outcome: CompactionOutcome<M> | null,
 ): ThreadPrompt<M> {
@@ -257,10 +261,13 @@ function askNow<M extends object>(
   state.unanswered = request;
   state.pending = null;
   const { sources, count } = request.prompt;
-  if (log.conversation.view().length === 0) return { messages: [], sources: [], count, outcome, version };
+  const rest = { count, outcome, version };
+  if (log.conversation.view().length === 0) return { messages: [], sources: [], marks: [], ...rest };
   const { messages } = request;
+  const { reach } = log.conversation.head();
+  const marks = promptCache === "marks" ? markedIndices(request.prompt, messages, reach) : [];
   const added = Array.from({ length: messages.length - sources.length }, () => "added" as const);
-  return { messages, sources: added.length === 0 ? sources : [...sources, ...added], count, outcome, version };
+  return { messages, sources: added.length === 0 ? sources : [...sources, ...added], marks, ...rest };
 }
 
 /** Others may write while a summary is being written: then it is planned again, with what they said. */

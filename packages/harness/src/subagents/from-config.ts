@@ -1,5 +1,6 @@
 /** The `subagents:` block of a configuration as the middleware takes it. */
 import type { ConfigFile } from "../config/schema.ts";
+import { pricingOf } from "../models/cache-prices.ts";
 import { resolveModel } from "../models/resolve-model.ts";
 import type { SubagentLimits, SubagentModel, SubagentSpec } from "./spec.ts";
 
@@ -36,15 +37,17 @@ export function subagentsFromConfig(
 
 async function modelOf(config: ConfigFile, agent: AgentFile, parentModel: string | null): Promise<SubagentModel> {
   const models = config.models.map((entry) => ({ ...entry, thinking: agent.thinking_enabled }));
-  const { language, window, maxOutputTokens, baseUrl } = await resolveModel(
+  const { language, window, maxOutputTokens, baseUrl, pricing } = await resolveModel(
     { ...config, models },
     agent.model ?? parentModel,
   );
+  const prices = pricingOf({ pricing });
   return {
     model: language,
     contextWindow: window.tokens,
     ...(maxOutputTokens !== null && { maxOutputTokens }),
     ...(baseUrl !== null && { baseUrl }),
+    ...(prices !== null && { prices }),
   };
 }
 

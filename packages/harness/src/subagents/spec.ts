@@ -9,7 +9,7 @@ import type { OutputSpec } from "../agent/output/output.ts";
 /** A model with what is known about it: a child never uses its parent's window for a model of its own. */
 export type SubagentModel = Pick<
   AgentOptions,
-  "model" | "contextWindow" | "baseUrl" | "temperature" | "maxOutputTokens" | "providerOptions" | "counter"
+  "model" | "contextWindow" | "baseUrl" | "temperature" | "maxOutputTokens" | "providerOptions" | "counter" | "prices"
 >;
 
 export interface SubagentSpec {

@@ -19,7 +19,7 @@ export interface OpenThreads {
 interface ClaimOptions<M extends object>
   extends Pick<
     OpenThreadOptions<M>,
-    "window" | "model" | "baseUrl" | "limits" | "bindsReasoning" | "summarization" | "writer" | "onEvent"
+    "window" | "model" | "baseUrl" | "limits" | "bindsReasoning" | "prices" | "summarization" | "writer" | "onEvent"
   > {
   readonly store: Store;
   readonly shape: Shape<M>;
