@@ -30,7 +30,8 @@ const AGENTS = {
   "https:": { request: httpsRequest, agent: new HttpsAgent({ keepAlive: true }) },
 } as const;
 
-export function askUpstream({ method, url, headers, body, signal }: UpstreamRequest): Promise<UpstreamAnswer> {
+export function askUpstream(asked: UpstreamRequest): Promise<UpstreamAnswer> {
+  const { method, url, headers, body, signal } = asked;
   const { request, agent } = AGENTS[url.protocol as keyof typeof AGENTS];
   return new Promise((resolve, reject) => {
     const length = body === null ? {} : { "content-length": body.length };
@@ -40,11 +41,15 @@ export function askUpstream({ method, url, headers, body, signal }: UpstreamRequ
     outgoing.on("error", (error: NodeJS.ErrnoException) => {
       if (signal.aborted) return reject(error);
       const why = error.code ?? error.message;
+      // A connection from before, which the provider had given up meanwhile. Each is tried once: a broken one isn't kept.
+      if (outgoing.reusedSocket && GIVEN_UP.has(why)) return resolve(askUpstream(asked));
       reject(new UpstreamError("unreachable", `the model's provider can't be reached (${why})`, { cause: error }));
     });
     outgoing.end(body ?? undefined);
   });
 }
+
+const GIVEN_UP: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE"]);
 
 /** What belongs to one connection, and what a browser would keep, ends here. */
 const DROPPED: ReadonlySet<string> = new Set([
