@@ -53,7 +53,8 @@ test("Ctrl-C twice leaves: during an answer, and with nothing going on", async (
   await idle.until(/^> abc def$/m);
   idle.type(CTRL_C);
   await idle.until(/^> \n\(Ctrl-C again leaves\)/m);
-  idle.type(CTRL_C);
+  // Both at once: on a busy machine the first may be too long ago by now.
+  idle.type(CTRL_C + CTRL_C);
   assert.equal(await idle.exit(), 0);
 });
 

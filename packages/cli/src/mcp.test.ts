@@ -76,7 +76,7 @@ test("mcp ends with its input, whatever nonsense stood there, and prints nothing
     printed += text;
   });
   child.stdin.end('nonsense\n{"jsonrpc":"2.0","id":1}\n\n[]\n');
-  const [code] = await once(child, "exit");
+  const [code] = await once(child, "close");
   assert.equal(code, 0);
   for (const line of printed.split("\n").filter(Boolean)) assert.equal(JSON.parse(line).jsonrpc, "2.0");
 });

@@ -2,7 +2,7 @@
  * The real binary at a terminal that a test types on and reads: keys in as bytes, and what is on the screen after all
  * redrawing out, as lines.
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { BINARY, CLEAN } from "./binary.ts";
@@ -49,17 +49,25 @@ export function openTerminal(
   child.stdout!.setEncoding("utf8").on("data", (text: string) => {
     written += text;
   });
+  // Not when it exits: what it said last may still be on its way then.
+  let isClosed = false;
+  child.once("close", () => {
+    isClosed = true;
+  });
   const screen = (): string => drawScreen(written);
   return {
     screen,
     written: () => written,
     resize: (columns) => void child.send({ columns, rows: 24 }),
     type: (keys) => void child.stdin!.write(keys),
-    exit: () => exitOf(child),
+    async exit() {
+      if (!isClosed) await once(child, "close", { signal: AbortSignal.timeout(PATIENCE_MS) });
+      return child.exitCode;
+    },
     async until(shown) {
       const deadline = Date.now() + PATIENCE_MS;
       while (!shown.test(screen())) {
-        if (Date.now() > deadline || child.exitCode !== null)
+        if (Date.now() > deadline || isClosed)
           throw new Error(`${shown} never came (exit code ${child.exitCode}). The screen:\n${screen()}`);
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
@@ -68,8 +76,3 @@ export function openTerminal(
 }
 
 const PATIENCE_MS = 180_000;
-
-async function exitOf(child: ChildProcess): Promise<number | null> {
-  if (child.exitCode === null) await once(child, "exit", { signal: AbortSignal.timeout(PATIENCE_MS) });
-  return child.exitCode;
-}

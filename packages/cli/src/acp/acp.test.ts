@@ -230,7 +230,7 @@ test("an editor that dies in the middle of a prompt ends the program, and the lo
   const { sessionId } = JSON.parse(answer).result as { sessionId: string };
   send(3, "session/prompt", { sessionId, prompt: [{ type: "text", text: "my cat is called Tom" }] });
   child.stdin.end();
-  const [code] = await once(child, "exit");
+  const [code] = await once(child, "close");
   assert.equal(code, 0);
   for (const line of printed.split("\n").filter(Boolean)) assert.equal(JSON.parse(line).jsonrpc, "2.0");
   const opened = await openHome({ home, cwd: home, env: { HOME: home } });
