@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
 import OpenAI from "openai";
-import { replay, verify } from "palimpsest/threads";
+import { redact, replay, verify } from "palimpsest/threads";
 import { type BeforeProvider, type BeforeProviderOptions, beforeProvider } from "./before-provider.ts";
 
 interface Talk {
@@ -11,6 +11,8 @@ interface Talk {
   /** What was said in the thread of the last answer. */
   said(threadId: string): Promise<readonly string[]>;
 }
+
+const SECRET = "The treasure lies under the third palm tree of the northern bay.";
 
 /** `storeUrl`: a fresh store for each number; null: the home's own. */
 export function heldSuite(engine: string, storeUrl: (number: number) => string | null): void {
@@ -51,6 +53,38 @@ export function heldSuite(engine: string, storeUrl: (number: number) => string |
       }
       assert.ok(served.provider.requests.every(({ verdict }) => verdict.kind === "answered"));
       assert.equal((await served.home.store.threads()).threads.length, 3);
+    });
+
+    test("a response says which instructions and tools it was asked with, each its own, as long as they aren't erased", async (t) => {
+      const { client, served } = await talk(t);
+      const tool = (name: string): OpenAI.Responses.FunctionTool => ({
+        type: "function",
+        name,
+        parameters: { type: "object", properties: {} },
+        strict: null,
+      });
+      const requests = [
+        { instructions: "You sail.", tools: [tool("tack"), tool("reef")] },
+        { instructions: `You row. ${SECRET}`, tools: [tool("pull")] },
+        { tools: [] },
+      ];
+      const told = { role: "system", content: "Beside the instructions." } as const;
+      const ids: string[] = [];
+      for (const request of requests) {
+        const question = { role: "user", content: ids.length === 1 ? SECRET : "?" } as const;
+        const input = ids.length === 0 ? [told, question] : [question];
+        const { id } = await client.responses.create({ ...asked("claude", "", ids.at(-1) ?? null), ...request, input });
+        ids.push(id);
+      }
+      for (const [index, { instructions = null, tools }] of requests.entries()) {
+        const response = await client.responses.retrieve(ids[index]!);
+        assert.deepEqual([response.instructions, response.tools], [instructions, tools]);
+      }
+      const { header } = (await served.home.store.threads()).threads[0]!;
+      for await (const { seq, body } of replay(served.home, header.id))
+        if (body.includes(SECRET)) await redact(served.home, header.id, seq);
+      const erased = await client.responses.retrieve(ids[1]!);
+      assert.deepEqual([erased.instructions, erased.tools], [null, []]);
     });
 
     test("going on twice from one response is a fork, both futures stay, and a client that sends all of it again is known", async (t) => {

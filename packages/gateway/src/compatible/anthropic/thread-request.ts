@@ -1,5 +1,6 @@
 /** What a thread was created with beside its messages: `continue` comes without system prompt and tools, and means these. */
 import type { Store } from "palimpsest/stores";
+import { keptRequest } from "../threads/kept-request.ts";
 import type { Fields } from "../vendor.ts";
 import { type SystemOutline, systemFrom } from "./system-outline.ts";
 
@@ -12,12 +13,6 @@ export interface ThreadRequest {
   readonly tools: readonly unknown[];
 }
 
-interface KeptRequest {
-  readonly stored?: { readonly system: string; readonly tools: string };
-  readonly system?: string;
-  readonly tools?: readonly unknown[];
-}
-
 /** How far behind an answer its outline may stand. */
 const NEAR = 8;
 
@@ -26,21 +21,19 @@ export async function requestOfThread(
   store: Store,
   { threadId, seq }: { readonly threadId: string; readonly seq: number },
 ): Promise<ThreadRequest | null> {
-  let kept: KeptRequest | null = null;
-  let outline: SystemOutline = null;
+  const kept = await keptRequest(store, threadId, seq);
+  if (kept === null) return null;
+  return { system: systemFrom(await outlineAt(store, threadId, seq), kept.system), tools: kept.tools };
+}
+
+/** The newest up to there. */
+async function outlineAt(store: Store, threadId: string, seq: number): Promise<SystemOutline> {
   const query = { range: [1, seq + NEAR], kinds: ["event"], order: "descending" } as const;
   for await (const { record } of store.records(threadId, query)) {
-    if (record.kind !== "event") continue;
-    const { event } = record;
-    if (event.type === OUTLINE_EVENT) outline ??= (event as Fields)["outline"] as SystemOutline;
-    if (event.type !== "request" || record.seq > seq) continue;
-    kept = event as KeptRequest;
-    break;
+    const event = record.kind === "event" ? record.event : null;
+    if (event?.type === OUTLINE_EVENT) return (event as Fields)["outline"] as SystemOutline;
+    // An outline stands behind the request it belongs to.
+    if (event?.type === "request" && record.seq <= seq) return null;
   }
-  if (kept === null) return { system: undefined, tools: [] };
-  const { stored } = kept;
-  if (stored === undefined) return { system: systemFrom(outline, kept.system ?? ""), tools: kept.tools ?? [] };
-  const [system, tools] = await Promise.all([store.prompts?.get(stored.system), store.prompts?.get(stored.tools)]);
-  if (system === undefined || tools === undefined) return null;
-  return { system: systemFrom(outline, system), tools: JSON.parse(tools) as readonly unknown[] };
+  return null;
 }

@@ -65,12 +65,14 @@ export async function namedResponse(
       const response = endedResponse(live, answer?.state ?? "failed", failure);
       live.response = response;
       const { output: _, tools: __, instructions: ___, ...kept } = response;
+      const { instructions } = body;
       const receipt: ResponseReceipt = {
         type: "response",
         response: id,
         status: String(kept["status"]),
         sequence,
         fields: kept,
+        instructions: typeof instructions === "string" ? instructions.length : null,
         compaction: told,
       };
       return receipt;

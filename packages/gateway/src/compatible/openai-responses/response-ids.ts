@@ -64,6 +64,8 @@ export interface ResponseReceipt {
   /** Of its last event. */
   readonly sequence: number;
   readonly fields: Readonly<Record<string, unknown>>;
+  /** How many characters of the system prompt they are, which the log keeps once; null or absent: there were none. */
+  readonly instructions?: number | null;
   /** The item that came first, by which it can be made again. */
   readonly compaction: {
     readonly record: number;

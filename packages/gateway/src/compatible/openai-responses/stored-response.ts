@@ -3,16 +3,18 @@ import type { MessageRecord, UsageRecord } from "@palimpsest/core/log";
 import { type ResponsesItem, type ResponsesMessage, responsesItems } from "@palimpsest/core/message";
 import type { Store } from "palimpsest/stores";
 import type { Secret } from "../matching/chain.ts";
+import { type KeptRequest, keptRequest } from "../threads/kept-request.ts";
 import { summaryIn } from "../threads/summary.ts";
 import type { Fields } from "../vendor.ts";
 import { compactionItem } from "./compaction-item.ts";
 import type { HeldCall } from "./held-call.ts";
-import type { FoundResponse } from "./response-ids.ts";
+import type { FoundResponse, ResponseReceipt } from "./response-ids.ts";
 import { responsesUsage } from "./usage.ts";
 
 export async function storedResponse({ call, secret }: HeldCall, found: FoundResponse): Promise<Fields> {
   const { id, pointer, header, answer, receipt } = found;
   const { store, ids } = call.threads;
+  const request = await keptRequest(store, pointer.threadId, answer?.seq ?? pointer.seq);
   const status = receipt?.status ?? (await statusOf(found, { store, owner: ids() }));
   return {
     object: "response",
@@ -21,18 +23,24 @@ export async function storedResponse({ call, secret }: HeldCall, found: FoundRes
     model: "unknown",
     error: status === "failed" ? { code: "server_error", message: "it was cut off before it was answered" } : null,
     incomplete_details: null,
-    instructions: null,
+    instructions: instructionsIn(request, receipt),
     metadata: {},
     parallel_tool_calls: true,
     temperature: null,
     tool_choice: "auto",
-    tools: [],
+    tools: request?.tools ?? [],
     top_p: null,
     usage: answer === null ? null : await usageOf(store, pointer.threadId, answer.seq),
     ...receipt?.fields,
     id,
     output: [...(await compactionIn(store, found, secret)), ...(answer === null ? [] : outputOf(answer))],
   };
+}
+
+/** They are the beginning of all that a system prompt said. */
+function instructionsIn(request: KeptRequest | null, receipt: ResponseReceipt | null): string | null {
+  const characters = receipt?.instructions ?? null;
+  return request === null || characters === null ? null : request.system.slice(0, characters);
 }
 
 /** The item of the compaction that was made for it, made again. */
