@@ -22,7 +22,7 @@ export async function talked(url: string, turns = TURNS.length): Promise<Made> {
   return at;
 }
 
-function made(url: string): Made {
+export function made(url: string): Made {
   return {
     async post(path, body) {
       const response = await fetch(url + path, {

@@ -90,3 +90,12 @@ test("--mine says what each session in a folder cost and would have cost, what w
   assert.doesNotMatch(html, /sk-ant/);
   assert.equal((await at.run("lab")).code, 2);
 });
+
+test("--mine says so where no session has a price, and how to compare policies without one", async (t) => {
+  const at = desk(t);
+  const file = join(at.home, "..", `unpriced-${process.pid}.jsonl`);
+  writeFileSync(file, '{"role":"user","content":"How deep is it?"}\n{"role":"assistant","content":"Nine metres."}\n');
+  const { code, stdout } = await at.run("lab", "--mine", file);
+  assert.equal(code, 0);
+  assert.equal(stdout, '1 session, none with a known price. "palimpsest lab FILE" compares policies without one.\n');
+});

@@ -74,7 +74,9 @@ function masked({ sessions, problems }: OwnReport): OwnReport {
 
 function linesOf({ sessions }: OwnReport, totals: ReturnType<typeof ownTotals>): string[] {
   const paid =
-    totals.sessions === 0 ? "" : `; ${totals.sessions} with a known price cost ${money(totals.spent, "USD")}`;
+    totals.sessions === 0
+      ? `, none with a known price. "palimpsest lab FILE" compares policies without one`
+      : `; ${totals.sessions} with a known price cost ${money(totals.spent, "USD")}`;
   const rows = totals.policies.map(({ name, sessions: played, cost, used, lost }) => {
     const figures = [played, money(cost, "USD"), used, lost].map(String);
     return [name, ...figures];

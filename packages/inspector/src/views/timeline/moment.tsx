@@ -122,6 +122,7 @@ function changesOf(before: WindowFacts | null, now: WindowFacts): readonly Shown
 
 function changeWords(rows: readonly ShownEntry[], isFirst: boolean): string {
   if (isFirst) return "the first";
+  if (rows.every(({ change }) => change === undefined)) return ""; // one of the two isn't here yet
   const count = (change: string) => rows.filter((row) => row.change === change).length;
   return `${count("new")} new, ${count("gone")} gone`;
 }
