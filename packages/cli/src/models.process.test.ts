@@ -68,7 +68,7 @@ test("run and context show money where a price is known, and no figure where non
   await provider(t, at, ", pricing: { input: 1000000, output: 0 }");
   const priced = await at.json("run", "hello", "--thread", "t");
   const { usage, cost } = priced.document as unknown as { usage: { input: number }; cost: { spent: number } };
-  const spentOn = { answers: usage.input, subagents: 0, summaries: 0, memory: 0 };
+  const spentOn = { answers: usage.input, subagents: 0, summaries: 0, memory: 0, embeddings: 0 };
   assert.deepEqual(cost, { spent: usage.input, savedByCache: 0, spentOn, currency: null });
   const { document } = await at.json("context", "t");
   assert.equal((document["cost"] as { spent: number }).spent, usage.input);

@@ -51,7 +51,7 @@ export async function context({ assistant, screen, threadId }: ChatSession): Pro
 
 export async function search({ deps, screen, threadId }: ChatSession, words: string): Promise<void> {
   if (words === "") return screen.aside("Say what to look for: /search WORDS");
-  const result = await searchThread(deps.store, threadId, words, { k: 10 });
+  const result = await searchThread(deps.store, threadId, words, { k: 10, ...(await deps.embedding()) });
   if (result.kind === "nothing") return screen.aside(NOTHING_FOUND[result.reason]);
   const snippetOf = createSnippets(words);
   // A neighbor of what matches counts for an agent; a person asked for the words.

@@ -47,11 +47,11 @@ export const run: Run<TalkOptions> = async ({ positionals, options }, context) =
         result = joined(result, await answer(talk, { ...fixed, threadId: result.threadId }));
       }
       // The figures hold what is learned from the turn as well.
-      if (context.format === "json" && result.end.kind !== "aborted") await learn(memory, context);
+      if (context.format === "json" && result.end.kind !== "aborted") await learn(home, memory, context);
       const after = await costSoFar(home, result.threadId, context);
       return await report(result, { context, asked: chosen, model, before, after });
     } finally {
-      if (!context.signal.aborted) await learn(memory, context);
+      if (!context.signal.aborted) await learn(home, memory, context);
     }
   });
 };
@@ -118,9 +118,9 @@ function joined(first: RunResult, then: RunResult): RunResult {
 const LEARNING_MS = 10_000;
 
 /** The turn stands, whatever becomes of learning from it. */
-async function learn(memory: ConfiguredAgent["memory"], { output }: Context): Promise<void> {
+async function learn(home: Home, memory: ConfiguredAgent["memory"], { output }: Context): Promise<void> {
   try {
-    await memory?.close(LEARNING_MS);
+    await Promise.all([memory?.close(LEARNING_MS), home.embedded()]);
   } catch (error) {
     const why = sentence(errorText(error));
     output.note(`warning: nothing could be learned from this now; it is kept for later: ${why}`);

@@ -60,10 +60,12 @@ function words({ positionals }: Input, all: boolean): [string | null, string] {
 }
 
 function inside(context: Context, threadId: string, question: string, k: number): Promise<SearchOutcome> {
-  return withThread(context, threadId, ({ store }) => searchThread(store, threadId, question, { k }));
+  return withThread(context, threadId, async (home) =>
+    searchThread(home.store, threadId, question, { k, ...(await home.embedding()) }),
+  );
 }
 
 async function everywhere(context: Context, question: string, k: number): Promise<SearchOutcome> {
   if (!(await context.located.hasStore())) return { kind: "nothing", reason: "no-match" };
-  return withHome(context, ({ store }) => searchAll(store, question, { k }));
+  return withHome(context, async (home) => searchAll(home.store, question, { k, ...(await home.embedding()) }));
 }

@@ -12,7 +12,7 @@ test("amounts keep what says something, and only the table's have a sign", () =>
 
 test("a cost says what was spent, what was saved by what, and what it can't know", () => {
   const usage = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 };
-  const spentOn = { answers: 0.02, subagents: 0, summaries: 0, memory: 0 };
+  const spentOn = { answers: 0.02, subagents: 0, summaries: 0, memory: 0, embeddings: 0 };
   const saved = { savedByCache: 0, savedByPruning: 0 };
   const cost = { spent: 0.02, spentOn, ...saved, currency: "USD", usage, unpriced: [] } as const;
   assert.equal(costLine(cost), "spent $0.020");

@@ -25,4 +25,4 @@ export function costLine({ spent, spentOn, savedByCache, savedByPruning, currenc
 }
 
 /** Beside the answers themselves. */
-const WORDS = { subagents: "sub-agents", summaries: "summaries", memory: "memory" };
+const WORDS = { subagents: "sub-agents", summaries: "summaries", memory: "memory", embeddings: "embeddings" };

@@ -32,7 +32,7 @@ export function addHistoryTools(server: McpServer, home: Home): void {
     async ({ query, thread: id, tokens: room = ANSWER_TOKENS }) => {
       if (id === undefined) return told(await foundAnywhere(home, query, room));
       if (!(await hasThread(home, id))) return noThread(id);
-      return told(await findText(home, id, query, { tokens: room }));
+      return told(await findText({ ...home, ...(await home.embedding()) }, id, query, { tokens: room }));
     },
   );
   server.registerTool(
@@ -97,7 +97,7 @@ function notACursor(error: unknown): string {
 
 /** Every hit names its thread, so that it can be read on. */
 async function foundAnywhere(home: Home, query: string, room: number): Promise<string> {
-  const outcome = await searchAll(home.store, query, { tools: home.tools });
+  const outcome = await searchAll(home.store, query, { tools: home.tools, ...(await home.embedding()) });
   if (outcome.kind === "nothing") return `Nothing found (${outcome.reason}): try other words.`;
   const [first, ...rest] = outcome.hits;
   const text = hitsText(outcome.hits, { tokens: room, question: query });

@@ -148,7 +148,8 @@ export const lookingRoutes: readonly Route[] = [
     async handle(call) {
       const id = await ownThread(call);
       const { q, limit: k = HITS } = call.query;
-      return searchDocument(q, await searchThread(call.home.store, id, q, { k }), { all: false });
+      const settings = { k, ...(await call.home.embedding()) };
+      return searchDocument(q, await searchThread(call.home.store, id, q, settings), { all: false });
     },
   }),
   route({
@@ -159,7 +160,7 @@ export const lookingRoutes: readonly Route[] = [
     query: asked,
     answer: hits,
     async handle({ home, query: { q, limit: k = HITS } }) {
-      return searchDocument(q, await searchAll(home.store, q, { k }), { all: true });
+      return searchDocument(q, await searchAll(home.store, q, { k, ...(await home.embedding()) }), { all: true });
     },
   }),
 ];

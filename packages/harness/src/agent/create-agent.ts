@@ -70,7 +70,7 @@ export interface AgentOptions extends ModelOptions {
   /** Beside the search by words: hits are compared by meaning too. Asked behind the runs and for each search (docs/recall.md). */
   readonly embedder?: EmbeddingModel;
   /** Clock, ids and hash, for tests. */
-  readonly deps?: Partial<Omit<ThreadDeps, "store" | "embedder">>;
+  readonly deps?: Partial<Omit<ThreadDeps, "store" | "embedder" | "onEmbedding">>;
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly random?: () => number;
 }
@@ -145,8 +145,7 @@ export function createAgent(options: AgentOptions): Agent {
       });
       return lifetime.track(run).finally(() => {
         if (running.get(key) === started) running.delete(key);
-        if (!lifetime.closing.aborted)
-          void lifetime.track(keepEmbedded(depsOf(setup, userId), threadId, lifetime.closing));
+        if (!lifetime.closing.aborted) void lifetime.track(keepEmbedded(depsOf(setup, userId), threadId, lifetime));
       });
     });
     return started;
@@ -201,7 +200,10 @@ function resolve(options: AgentOptions): AgentSetup {
   const deps = threadDeps(store, {
     ...options.deps,
     tools: (name) => registry.find(name) ?? options.deps?.tools?.(name),
-    ...(options.embedder !== undefined && { embedder: options.embedder }),
+    ...(options.embedder !== undefined && {
+      embedder: options.embedder,
+      onEmbedding: (event, threadId, userId) => threadId !== null && options.onEvent?.(event, threadId, userId),
+    }),
   });
   const given = middleware.findLast(({ compaction }) => compaction !== undefined)?.compaction;
   const compaction = given ?? { settings: summarizationFromOptions(), summarizer: "agent" as const };

@@ -5,6 +5,7 @@
  */
 import type { CompactionEvent } from "../compaction/events.ts";
 import type { Usage } from "../models/usage.ts";
+import type { EmbeddingEvent } from "../recall/embedder.ts";
 import type { OverflowEvent } from "../session/session.ts";
 import type { AgentError, AgentErrorCode, ErrorFacts } from "./errors.ts";
 import type { FeatureEnds, FeatureEvents } from "./features.ts";
@@ -34,6 +35,8 @@ export type AgentEvent =
   | { readonly type: "step-end"; readonly step: number; readonly finish: string; readonly usage: StepUsage | null }
   | { readonly type: "run-end"; readonly end: RunEnd }
   | CompactionEvent
+  /** To `onEvent` alone: it may come after the run's end. */
+  | EmbeddingEvent
   | FeatureEvents[keyof FeatureEvents];
 
 /** What is seen of a step while it goes on. */

@@ -85,7 +85,12 @@ export function threadHandle(id: string, { deps, window, asker, files }: HandleO
     replay: () => replay(deps, id),
     messages: () => modelMessages(replay(deps, id)),
     async search(question, { limit: k = 20 } = {}) {
-      const outcome = await searchThread(deps.store, id, question, { k, tools: deps.tools, embedder: deps.embedder });
+      const outcome = await searchThread(deps.store, id, question, {
+        k,
+        tools: deps.tools,
+        embedder: deps.embedder,
+        onEmbedding: deps.onEmbedding,
+      });
       return outcome.kind === "found" ? outcome.hits : [];
     },
     async uiMessages({ onError } = {}) {

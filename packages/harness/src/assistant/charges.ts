@@ -1,6 +1,6 @@
 /**
  * Every model call that a thread was charged for: those in its log, those of its sub-agents, and those beside any log that
- * wrote its summaries or learned from it. The latter are lines of numbers in the thread's folder: a call in the background
+ * wrote its summaries, learned from it or compared it by meaning. The latter are lines of numbers in the thread's folder: a call in the background
  * must not wait for the thread's lease, and a line that is lost makes a figure smaller and nothing else.
  */
 import { appendFileSync, createReadStream } from "node:fs";
@@ -13,7 +13,7 @@ import type { Store } from "../stores/store.ts";
 import { childrenOf } from "../subagents/usage.ts";
 import { makeFolder, PRIVATE_FILE } from "../trust/private-files.ts";
 
-const USES = ["answers", "subagents", "summaries", "memory"] as const;
+const USES = ["answers", "subagents", "summaries", "memory", "embeddings"] as const;
 export type Use = (typeof USES)[number];
 
 export interface Charge extends Usage {
@@ -24,7 +24,7 @@ export interface Charge extends Usage {
 }
 
 /** Calls that stand in no log. */
-type BesideCharge = Charge & { readonly use: "summaries" | "memory" };
+type BesideCharge = Charge & { readonly use: "summaries" | "memory" | "embeddings" };
 
 /** Never fails: that a figure is too small is no reason to. */
 export function noteCharge(home: string, thread: ThreadName, charge: BesideCharge): void {
@@ -51,6 +51,11 @@ export async function* chargesOf(home: string, store: Store, threadId: string): 
     }
     yield* notedIn(home, { user: store.userId, id });
   }
+}
+
+/** Nothing spent yet. */
+export function noSpending(): Record<Use, number> {
+  return Object.fromEntries(USES.map((use) => [use, 0])) as Record<Use, number>;
 }
 
 function usageOf({ input, output, cacheRead, cacheWrite }: Usage): Usage {
@@ -87,7 +92,7 @@ export interface UseTotal {
 /** How many calls there were for what, and what they took. */
 export async function totalsByUse(charges: AsyncIterable<Charge>): Promise<Readonly<Record<Use, UseTotal>>> {
   const none: UseTotal = { calls: 0, usage: NO_USAGE };
-  const totals: Record<Use, UseTotal> = { answers: none, subagents: none, summaries: none, memory: none };
+  const totals = Object.fromEntries(USES.map((use) => [use, none])) as Record<Use, UseTotal>;
   for await (const charge of charges) {
     const { calls, usage } = totals[charge.use];
     totals[charge.use] = { calls: calls + charge.calls, usage: addUsage(usage, charge) };

@@ -1,10 +1,12 @@
-/** A line for what compaction, memory and sub-agents do, as far as `log_level` asks for it; nothing of other events. */
+/** A line for what compaction, memory, an embedder and sub-agents do, as far as `log_level` asks for it; nothing of other events. */
 import type { AgentEvent } from "../agent/events.ts";
 import { type CompactionEvent, logLine } from "../compaction/events.ts";
 import { isLogged } from "../config/log-level.ts";
 import type { ConfigFile } from "../config/schema.ts";
 import { type MemoryEvent, memoryLogLine } from "../memory/events.ts";
+import type { EmbeddingEvent } from "../recall/embedder.ts";
 import { type SubagentEvent, subagentLogLines } from "../subagents/events.ts";
+import { embeddingLogLine } from "./configured-embedding.ts";
 
 export type LoggedEvent = AgentEvent | CompactionEvent | MemoryEvent | SubagentEvent;
 
@@ -24,6 +26,9 @@ export function eventLog(
       if (isLogged(setting, "summarization", WARNINGS.has(event.type) ? "warn" : "debug")) line(logLine(event));
     } else if (isMemory(event)) {
       if (isLogged(setting, "memory", event.type === "memory-failed" ? "error" : "debug")) line(memoryLogLine(event));
+    } else if (isEmbedding(event)) {
+      const level = event.type === "embedding-failed" ? "warn" : "debug";
+      if (isLogged(setting, "recall", level)) line(embeddingLogLine(event));
     } else if (isSubagent(event) && isLogged(setting, "subagents", "debug")) subagentLogLines(event).forEach(line);
   };
 }
@@ -36,6 +41,10 @@ function isCompaction(event: LoggedEvent): event is CompactionEvent {
 
 function isMemory(event: LoggedEvent): event is MemoryEvent {
   return event.type.startsWith("memory-");
+}
+
+function isEmbedding(event: LoggedEvent): event is EmbeddingEvent {
+  return event.type.startsWith("embedding-");
 }
 
 function isSubagent(event: LoggedEvent): event is SubagentEvent {

@@ -25,6 +25,7 @@ import { usedBy } from "../workspace/quota.ts";
 import type { Root } from "../workspace/workspace.ts";
 import { approvalOf } from "./approval.ts";
 import { noteSummary } from "./charges.ts";
+import { configuredEmbedding, noteEmbedding } from "./configured-embedding.ts";
 import { configuredMemory } from "./configured-memory.ts";
 import { createDeepAgent } from "./create-deep-agent.ts";
 import type { DeepFilesOptions } from "./deep-files.ts";
@@ -81,6 +82,7 @@ export async function createAgentFromConfig(options: ConfiguredAgentOptions): Pr
   const writer = summarizer === "agent" ? model.modelId : lightweightModelId(config, settings.modelName);
   const { approved, onWarning = () => {}, middleware = [] } = options;
   const servers = mcpTools(config.mcp_servers, { ...(approved !== undefined && { approved }), onWarning });
+  const { embedder } = configuredEmbedding(home, config);
   const agent = createDeepAgent({
     model: model.language,
     store,
@@ -92,10 +94,12 @@ export async function createAgentFromConfig(options: ConfiguredAgentOptions): Pr
     onEvent(event, threadId, userId) {
       if (event.type === "summary-usage")
         noteSummary(home, { user: userId, id: threadId }, { ...event, model: writer });
+      if (event.type === "embedding-usage") noteEmbedding(home, event, threadId, userId);
       onEvent?.(event, threadId, userId);
     },
     ...(tools !== undefined && { tools }),
     limits: windowsOf(home, store.shared?.limits, () => new Date()),
+    ...(embedder !== undefined && { embedder }),
     ...limitsOf(config),
     ...budgetOf(config, model),
     files: { ...filesOf(home, config, model), ...(await workspaceOf(options)) },

@@ -9,6 +9,7 @@ import { openStorage } from "../memory/open-storage.ts";
 import { openRepository } from "../memory/repository.ts";
 import type { Store } from "../stores/store.ts";
 import { personHere } from "../trust/person.ts";
+import { configuredEmbedding } from "./configured-embedding.ts";
 import { type Home, type LocatedHome, opened } from "./open-home.ts";
 
 export interface HomeParts {
@@ -33,6 +34,7 @@ export function homeOfParts({ store, directory, model, config = {} }: HomeParts)
     configuration: async () => null,
     settings: async () => settings,
     window: async () => null,
+    embedding: async () => configuredEmbedding(directory, settings),
     storeTarget: async () => "",
     hasStore: async () => true,
     async memory(own) {

@@ -22,6 +22,7 @@ import { makeHome } from "../trust/make-home.ts";
 import { type Person, personHere } from "../trust/person.ts";
 import { adoptOldFolders } from "../workspace/old-folders.ts";
 import type { Use, UseTotal } from "./charges.ts";
+import type { Embedding } from "./configured-embedding.ts";
 import type { ConfiguredAgent, ConfiguredAgentOptions } from "./from-config.ts";
 import { HomeError } from "./home-error.ts";
 import type { ThreadCost } from "./thread-cost.ts";
@@ -61,6 +62,8 @@ export interface LocatedHome {
   settings(): Promise<ConfigFile>;
   /** The window of the default model; null where nothing is configured. */
   window(): Promise<RequestWindow | null>;
+  /** For a search: the embedder of the configuration, if it has one. */
+  embedding(): Promise<Embedding>;
   /** A URL, or the path of a SQLite file. */
   storeTarget(): Promise<string>;
   /** Whether opening it would find something: a database server always may, a file only where it is. */
@@ -79,6 +82,8 @@ export interface Home extends LocatedHome, ThreadDeps {
   cost(threadId: string): Promise<ThreadCost | null>;
   /** How many calls a thread was charged for, for what, and what they took; whether or not they have a price. */
   charges(threadId: string): Promise<Readonly<Record<Use, UseTotal>>>;
+  /** Waits until what its agents' runs have said is embedded, for ten seconds at most. */
+  embedded(): Promise<void>;
   /** What erasing needs: threads, what was learned from them, and their files. */
   eraseDeps(): Promise<EraseDeps>;
   /** The same home as another user sees it; closing one closes both. */
@@ -144,6 +149,7 @@ export function locateHome(options: HomeOptions): LocatedHome {
       const limits = limitsIn(join(directory, "learned-limits.json")).read();
       return requestWindow(await settings(), undefined, { limits, now: Date.now() });
     },
+    embedding: once(() => embeddingOf({ directory, configuration, settings }, options.onWarning)),
     async memory(store) {
       const [{ openStorage }, { openRepository }] = await Promise.all([
         import("../memory/open-storage.ts"),
@@ -180,6 +186,18 @@ export function locateHome(options: HomeOptions): LocatedHome {
     },
   };
   return located;
+}
+
+async function embeddingOf(
+  { directory, configuration, settings }: Pick<LocatedHome, "directory" | "configuration" | "settings">,
+  onWarning: HomeOptions["onWarning"],
+): Promise<Embedding> {
+  if ((await configuration()) === null) return {};
+  // Where the store is named, nobody has read the configuration yet, and a search can do without it.
+  const config = await settings().catch(() => null);
+  if (config === null) return {};
+  const { configuredEmbedding } = await import("./configured-embedding.ts");
+  return configuredEmbedding(directory, config, onWarning);
 }
 
 /** `made`: the agents of this home, of all users. */
@@ -221,6 +239,12 @@ export function opened(located: LocatedHome, store: Store, made: ConfiguredAgent
       const { chargesOf, totalsByUse } = await import("./charges.ts");
       return totalsByUse(chargesOf(directory, deps.store, threadId));
     },
+    async embedded() {
+      const { embedder } = made.length === 0 ? {} : await located.embedding();
+      if (embedder === undefined) return;
+      const { untilEmbedded } = await import("../recall/embedder.ts");
+      await untilEmbedded(embedder, EMBEDDING_MS);
+    },
     async eraseDeps() {
       const { cleanThreadFiles } = await import("./thread-files.ts");
       const cleanFiles = (threadId: string) => cleanThreadFiles(directory, deps.store, threadId);
@@ -229,12 +253,16 @@ export function opened(located: LocatedHome, store: Store, made: ConfiguredAgent
     forUser: (other) => (other === userId ? home : opened({ ...located, userId: other }, store, made)),
     async close() {
       // A queue that still runs would ask a store that is gone; a server would outlive whom it serves.
-      await Promise.all(made.flatMap(({ memory, disconnect }) => [memory?.queue.stop(), disconnect()]));
+      const ends = made.flatMap(({ memory, disconnect }) => [memory?.queue.stop(), disconnect()]);
+      await Promise.all([...ends, home.embedded()]);
       await store.close();
     },
   };
   return home;
 }
+
+/** What was said last in a short process is embedded before it ends, if that takes no longer than this. */
+const EMBEDDING_MS = 10_000;
 
 export function isStoreThere(target: string): boolean {
   return /^[a-z][a-z0-9+.-]+:/i.test(target) || existsSync(target);

@@ -1,5 +1,5 @@
 /**
- * What a thread has cost so far, with its sub-agents, summaries and what was learned from it (`charges.ts`); each prune in
+ * What a thread has cost so far, with its sub-agents, summaries, embeddings and what was learned from it (`charges.ts`); each prune in
  * its log says what it freed. A fork counts what it shares with its parent's log too. Calls whose model has no price are
  * named instead of guessed.
  */
@@ -8,7 +8,7 @@ import { costOf, type ModelPrices, pricesOf, savingOf } from "../models/cost.ts"
 import type { ModelsConfig } from "../models/entry.ts";
 import { addUsage, NO_USAGE, type Usage } from "../models/usage.ts";
 import type { Store } from "../stores/store.ts";
-import { chargesOf, type Use } from "./charges.ts";
+import { chargesOf, noSpending, type Use } from "./charges.ts";
 
 export interface ThreadCost {
   readonly spent: number;
@@ -36,7 +36,7 @@ export async function threadCost(
   threadId: string,
   { config, home }: CostOptions,
 ): Promise<ThreadCost | null> {
-  const spentOn: Record<Use, number> = { answers: 0, subagents: 0, summaries: 0, memory: 0 };
+  const spentOn = noSpending();
   const sources = new Set<ModelPrices["source"]>();
   const unpriced = new Set<string>();
   let usage = NO_USAGE;
@@ -86,8 +86,8 @@ async function savedByPruning(store: Store, threadId: string, config: ModelsConf
 }
 
 /** By the provider's id for it, as the log names it. */
-function pricesOfModel({ models }: ModelsConfig, model: string): ModelPrices | null {
-  const entry = models.find((one) => one.model === model);
+function pricesOfModel({ models, recall }: ModelsConfig, model: string): ModelPrices | null {
+  const entry = [...models, ...(recall?.embedder ? [recall.embedder] : [])].find((one) => one.model === model);
   return entry === undefined ? null : pricesOf(entry);
 }
 

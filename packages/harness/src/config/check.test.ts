@@ -16,6 +16,11 @@ for (const [title, text, expected] of [
     ["problem 5: models.0.base_url (a) is no URL, for example http://127.0.0.1:11434/v1"],
   ],
   [
+    "an embedder without an address, and one without a key",
+    "recall: { embedder: { provider: openai-compatible, model: m } }\n",
+    ["problem 1: recall.embedder (m) is openai-compatible and needs a base_url, for example http://127.0.0.1:11434/v1"],
+  ],
+  [
     "openai-compatible without an address",
     "\n\nmodels:\n  - { name: a, provider: openai-compatible, model: m }\n",
     ["problem 4: models.0 (a) is openai-compatible and needs a base_url, for example http://127.0.0.1:11434/v1"],

@@ -40,28 +40,42 @@ export function checkConfig(text: string, options: CheckOptions): readonly Confi
   return [...located("problem", problems), ...located("warning", doubts)];
 }
 
-function addresses({ models }: ConfigFile): Finding[] {
-  return models.flatMap(({ name, provider, base_url: address }, index): Finding[] => {
-    const path = ["models", index];
+interface Endpoint extends Pick<ConfigFile["models"][number], "provider" | "api_key" | "base_url"> {
+  readonly path: readonly PropertyKey[];
+  /** What a person calls it. */
+  readonly name: string;
+}
+
+/** What requests are sent to: every model, and the embedder. */
+function endpointsIn({ models, recall: { embedder } }: ConfigFile): Endpoint[] {
+  return [
+    ...models.map((model, index) => ({ ...model, path: ["models", index] })),
+    ...(embedder === null ? [] : [{ ...embedder, name: embedder.model, path: ["recall", "embedder"] }]),
+  ];
+}
+
+function addresses(config: ConfigFile): Finding[] {
+  return endpointsIn(config).flatMap(({ path, name, provider, base_url: address }): Finding[] => {
+    const key = path.join(".");
     const example = "for example http://127.0.0.1:11434/v1";
     if (address === undefined)
       return provider === "openai-compatible"
-        ? [{ path, message: `models.${index} (${name}) is openai-compatible and needs a base_url, ${example}` }]
+        ? [{ path, message: `${key} (${name}) is openai-compatible and needs a base_url, ${example}` }]
         : [];
     // The address itself may hold a password, so it isn't repeated.
     return /^https?:$/.test(URL.parse(address)?.protocol ?? "")
       ? []
-      : [{ path: [...path, "base_url"], message: `models.${index}.base_url (${name}) is no URL, ${example}` }];
+      : [{ path: [...path, "base_url"], message: `${key}.base_url (${name}) is no URL, ${example}` }];
   });
 }
 
 /** Whether a key is there is a matter of the machine, not of the file. */
-function keys({ models }: ConfigFile, { env }: CheckOptions): Finding[] {
-  return models.flatMap(({ name, provider, api_key: key }, index) => {
+function keys(config: ConfigFile, { env }: CheckOptions): Finding[] {
+  return endpointsIn(config).flatMap(({ path, name, provider, api_key: key }) => {
     const usual = KEY_VARIABLES[provider];
     if (usual === undefined || (key ?? env[usual] ?? "").trim() !== "") return [];
-    const message = `models.${index} (${name}) has no key here: set ${usual}, or the variable its api_key names`;
-    return [{ path: ["models", index], message }];
+    const message = `${path.join(".")} (${name}) has no key here: set ${usual}, or the variable its api_key names`;
+    return [{ path, message }];
   });
 }
 

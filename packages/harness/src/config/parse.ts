@@ -59,8 +59,8 @@ export function inspectConfig(text: string, { env, under }: ParseOptions): Inspe
   // Shown as the file has it: what a variable holds may be a secret, whatever the key.
   if (!result.success) return { kind: "invalid", problems: describeIssues(result.error.issues, upgraded.value) };
   for (const { path, variable } of missing) {
-    const model = path[0] === "models" && path[2] === "api_key" ? result.data.models[Number(path[1])] : undefined;
-    if (model !== undefined) noteUnset(model, variable);
+    const entry = path.at(-1) === "api_key" ? valueAt(result.data, path.slice(0, -1)) : undefined;
+    if (isRecord(entry)) noteUnset(entry, variable);
   }
   const warnings = [
     ...upgraded.warnings.map((message) => ({ path: ["config_version"], message })),

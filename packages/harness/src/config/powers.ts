@@ -12,10 +12,10 @@ import { variableOf } from "./variables.ts";
 export function powersOf(written: unknown): Power[] {
   const root = fields(written);
   const memory = fields(root["memory"]);
-  const models = Array.isArray(root["models"]) ? root["models"].map(fields) : [];
+  const endpoints = endpointsIn(root);
   return [
     ...modulesOf(written).map((module) => power("code", "memory.storage_class", `run the code of ${module}`)),
-    ...models.flatMap((model, index) => addressPowers(model, `models.${index}`)),
+    ...endpoints.flatMap(({ key, entry }) => addressPowers(entry, key)),
     ...(isOff(fields(root["workspace"])["host_bash"])
       ? []
       : [power("host", "workspace.host_bash", "run shell commands on this machine, outside of the sandbox")]),
@@ -24,7 +24,7 @@ export function powersOf(written: unknown): Power[] {
     ...elsewhere(fields(root["skills"])["path"], "skills.path", "read instructions from"),
     ...elsewhere(fields(root["store"])["url"], "store.url", "keep threads in"),
     ...elsewhere(fields(root["store"])["listen_url"], "store.listen_url", "listen at"),
-    ...environmentPowers(written, models),
+    ...environmentPowers(written, endpoints),
     ...listening(fields(root["gateway"])["host"]),
     ...deletions(memory, fields(root["subagents"])),
     ...retention(fields(root["gateway"])["retention_days"]),
@@ -39,6 +39,21 @@ export function modulesOf(written: unknown): string[] {
 }
 
 export const BUILT_IN_STORAGE = /^(?:file|sqlite|postgres|(?:[\w.]+\.)?FileMemoryStorage)$/;
+
+interface Endpoint {
+  /** Where it stands in the file. */
+  readonly key: string;
+  readonly entry: Fields;
+}
+
+/** What is sent somewhere: every model, and the embedder. */
+function endpointsIn(root: Fields): Endpoint[] {
+  const models = Array.isArray(root["models"]) ? root["models"] : [];
+  return [
+    ...models.map((model, index) => ({ key: `models.${index}`, entry: fields(model) })),
+    { key: "recall.embedder", entry: fields(fields(root["recall"])["embedder"]) },
+  ];
+}
 
 function addressPowers(model: Fields, key: string): Power[] {
   const address = model["base_url"];
@@ -66,8 +81,8 @@ function listening(host: unknown): Power[] {
 }
 
 /** Every other variable: its value would end up in a prompt, a request or a path. */
-function environmentPowers(written: unknown, models: readonly Fields[]): Power[] {
-  const usual = new Set(models.flatMap((model, index) => usualKey(model, index)));
+function environmentPowers(written: unknown, endpoints: readonly Endpoint[]): Power[] {
+  const usual = new Set(endpoints.flatMap(usualKey));
   return strings(written, []).flatMap(({ path, text }) => {
     const variable = variableOf(text);
     const key = path.join(".");
@@ -77,11 +92,11 @@ function environmentPowers(written: unknown, models: readonly Fields[]): Power[]
 }
 
 /** A provider's own variable sent to the provider itself; what is sent to an address is said with the address. */
-function usualKey(model: Fields, index: number): string[] {
-  const variable = variableOf(model["api_key"]);
+function usualKey({ key, entry }: Endpoint): string[] {
+  const variable = variableOf(entry["api_key"]);
   if (variable === undefined) return [];
-  const addressed = model["base_url"] !== undefined && model["base_url"] !== null;
-  return addressed || variable === KEY_VARIABLES[String(model["provider"])] ? [`models.${index}.api_key`] : [];
+  const addressed = entry["base_url"] !== undefined && entry["base_url"] !== null;
+  return addressed || variable === KEY_VARIABLES[String(entry["provider"])] ? [`${key}.api_key`] : [];
 }
 
 /** The home may be the person's own, and everything in it is kept by the limits of whichever configuration is used. */

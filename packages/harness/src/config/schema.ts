@@ -174,6 +174,23 @@ const modelSchema = z.strictObject({
     .describe("Per million tokens, any currency."),
 });
 
+const recallSchema = z.strictObject({
+  embedder: z
+    .strictObject({
+      provider: z.enum(["openai", "google", "openai-compatible"]),
+      model: z.string().min(1).describe("The provider's id for it."),
+      api_key: envString.optional().describe("$NAME takes it from the environment."),
+      base_url: z.string().min(1).optional(),
+      pricing: z
+        .strictObject({ input: z.number().min(0) })
+        .optional()
+        .describe("Per million tokens, any currency."),
+    })
+    .nullable()
+    .default(null)
+    .describe("An embedding model that compares what words found by meaning as well; null: words alone."),
+});
+
 const toolOutputSchema = z.strictObject({
   max_tokens: wholeAboveZero.default(4000).describe("A longer result goes to a file; the model gets a preview."),
   per_tool: z.record(z.string(), wholeAboveZero).default({}),
@@ -291,6 +308,7 @@ export const configSchema = z.strictObject({
     .default(() => ({ ...summarizationSchema.parse({}), enabled: true }))
     .describe("Left out: on, as agents have it by default. A section without `enabled`: off."),
   memory: memorySchema.prefault({}),
+  recall: recallSchema.prefault({}).describe("Search over what was ever said."),
   subagents: subagentsSchema.prefault({}),
   approval: approvalSchema.prefault({}),
   tool_output: toolOutputSchema.prefault({}),

@@ -8,6 +8,7 @@ import type { Fact, MemoryDocument } from "@palimpsest/core/memory";
 import type { FindToolFacts } from "@palimpsest/core/message";
 import { renderHits, type ShownHit } from "@palimpsest/core/recall";
 import type { EmbeddingModel } from "ai";
+import type { OnEmbedding } from "../recall/embedder.ts";
 import { readTurns, refOf } from "../recall/messages.ts";
 import { type SearchHit, searchAll, searchThread } from "../recall/search.ts";
 import type { Store } from "../stores/store.ts";
@@ -27,6 +28,7 @@ export interface EvidenceRequest {
   readonly tools?: FindToolFacts | undefined;
   /** For the search in past turns. */
   readonly embedder?: EmbeddingModel | undefined;
+  readonly onEmbedding?: OnEmbedding | undefined;
   /** `thread`: only what the thread itself said and hides. By default all that the user's memory and threads hold. */
   readonly scope?: "thread" | "user" | undefined;
 }
@@ -43,8 +45,8 @@ export async function gatherEvidence(
   document: MemoryDocument,
   request: EvidenceRequest,
 ): Promise<Evidence | null> {
-  const { question, count, threadId, tools, embedder, scope = "user" } = request;
-  const settings = { k: turnsFor(request.tokens), tools, embedder };
+  const { question, count, threadId, tools, embedder, onEmbedding, scope = "user" } = request;
+  const settings = { k: turnsFor(request.tokens), tools, embedder, onEmbedding, askedBy: threadId };
   const [ownHits, facts] = await Promise.all(
     scope === "thread"
       ? [searchThread(store, threadId, question, settings), []]

@@ -141,6 +141,7 @@ async function addEvidence(run: Run, options: MemoryMiddlewareOptions): Promise<
     count,
     tools: deps.tools,
     embedder: deps.embedder,
+    onEmbedding: deps.onEmbedding,
   });
   if (evidence === null) return;
   const { text, ids, tokens } = evidence;

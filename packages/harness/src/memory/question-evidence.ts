@@ -48,7 +48,7 @@ export async function addQuestionEvidence<M extends object>(
 }
 
 async function evidenceFor<M extends object>(
-  { store, lease, tools, embedder }: Writer,
+  { store, lease, tools, embedder, onEmbedding }: Writer,
   { words, window, agentName, scope, document, evidenceTokens, memoryTokens }: QuestionRequest<M>,
 ): Promise<Evidence | null> {
   const { threadId } = lease;
@@ -71,6 +71,7 @@ async function evidenceFor<M extends object>(
     count,
     tools,
     embedder,
+    onEmbedding,
     scope,
   });
   const texts = [block?.text ?? "", gathered?.text ?? ""].filter((text) => text !== "");

@@ -8,12 +8,15 @@ export interface ModelPrices extends TokenPrices {
   readonly source: "config" | "table";
 }
 
-type Priced = Pick<ModelEntry, "provider" | "model" | "base_url" | "pricing">;
+interface Priced extends Pick<ModelEntry, "provider" | "model" | "base_url"> {
+  /** An embedder writes nothing. */
+  readonly pricing?: (Partial<NonNullable<ModelEntry["pricing"]>> & { readonly input: number }) | undefined;
+}
 
 /** Per million tokens; null: not known. At another address than the maker's own the table says nothing. */
 export function pricesOf({ provider, model, base_url, pricing }: Priced): ModelPrices | null {
   if (pricing !== undefined) {
-    const { input, output, cache_read: cacheRead = input, cache_write: cacheWrite = input } = pricing;
+    const { input, output = 0, cache_read: cacheRead = input, cache_write: cacheWrite = input } = pricing;
     return { input, output, cacheRead, cacheWrite, source: "config" };
   }
   if (base_url !== undefined || provider === "offline") return null;

@@ -2,10 +2,12 @@
 import type { ConfigFile } from "../config/schema.ts";
 
 export type ModelEntry = ConfigFile["models"][number];
+export type EmbedderEntry = NonNullable<ConfigFile["recall"]["embedder"]>;
 
 export interface ModelsConfig {
   readonly models: readonly ModelEntry[];
   readonly summarization: { readonly fallback_context_window: number };
+  readonly recall?: { readonly embedder: EmbedderEntry | null };
 }
 
 /** With no model configured everything still runs. */

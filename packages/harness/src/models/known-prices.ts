@@ -34,6 +34,8 @@ const PRICES: readonly (readonly [RegExp, number, number, number, number?])[] = 
   [exactly("gpt-4o-mini"), 0.15, 0.6, 0.075],
   [exactly("o3"), 2, 8, 0.5],
   [exactly("o4-mini"), 1.1, 4.4, 0.275],
+  [exactly("text-embedding-3-small"), 0.02, 0, 0.02],
+  [exactly("text-embedding-3-large"), 0.13, 0, 0.13],
   // Anthropic; a cache entry of five minutes
   [exactly("claude-fable-5-1"), 10, 50, 0.25, 12.5],
   [exactly("claude-fable-5"), 10, 50, 1, 12.5],

@@ -15,15 +15,15 @@ interface FindOptions {
   readonly except?: number | null | undefined;
 }
 
-type Searched = Pick<ThreadDeps, "store" | "tools" | "embedder">;
+type Searched = Pick<ThreadDeps, "store" | "tools" | "embedder" | "onEmbedding">;
 
 export async function findText(
-  { store, tools, embedder }: Searched,
+  { store, tools, embedder, onEmbedding }: Searched,
   threadId: string,
   query: string,
   { tokens, scope = "thread", except = null }: FindOptions,
 ): Promise<string> {
-  const settings = { tools, embedder };
+  const settings = { tools, embedder, onEmbedding, askedBy: threadId };
   const result =
     scope === "user" ? await searchAll(store, query, settings) : await searchThread(store, threadId, query, settings);
   if (result.kind === "nothing") return `Nothing found (${result.reason}): try other words.`;

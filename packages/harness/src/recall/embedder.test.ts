@@ -11,8 +11,8 @@ import { type PostgresServer, startPostgres } from "../testing/postgres-server.t
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { say, writeThread } from "../testing/thread-writer.ts";
 import { fork, redact, threadDeps } from "../threads/index.ts";
-import { keepEmbedded } from "./embedder.ts";
-import { searchThread } from "./search.ts";
+import { keepEmbedded, type OnEmbedding } from "./embedder.ts";
+import { searchAll, searchThread } from "./search.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "palimpsest-embedder-"));
 let server: PostgresServer;
@@ -98,6 +98,28 @@ for (const engine of ["SQLite", "PostgreSQL"] as const) {
       assert.equal(await vectors.write("gone", { embedder: name, expect: 0, through: 2, vectors: [] }), "missing");
     });
 
+    test("what it takes is told with the thread that asked, and that it fails is told once", async (t) => {
+      const store = await open(t);
+      await say(await writeThread(store, "t"), "The bank by the river", "The bank gave a loan");
+      const told: unknown[] = [];
+      const onEmbedding: OnEmbedding = ({ type }, ...asked) => told.push([type, ...asked]);
+      const embedder = embedsBy("river", { modelId: "told" });
+      await keepEmbedded({ store, embedder, onEmbedding }, "t", NEVER);
+      await searchThread(store, "t", "bank", { embedder, onEmbedding });
+      await searchAll(store, "bank", { embedder, onEmbedding, askedBy: "other" });
+      await searchAll(store, "bank", { embedder, onEmbedding });
+      const user = store.userId;
+      assert.deepEqual(
+        told.splice(0),
+        ["t", "t", "other", null].map((threadId) => ["embedding-usage", threadId, user]),
+      );
+      const failing = { ...embedder, doEmbed: () => Promise.reject(new Error("no such deployment")) };
+      for (let round = 0; round < 3; round += 1)
+        await searchThread(store, "t", "bank", { embedder: failing, onEmbedding });
+      await keepEmbedded({ store, embedder: failing, onEmbedding }, "t", NEVER);
+      assert.deepEqual(told, [["embedding-failed", "t", user]]);
+    });
+
     test("one that fails or gives nothing to compare leaves a search as it is without", async (t) => {
       const store = await open(t);
       await say(await writeThread(store, "t"), "The bank by the river", "The bank gave a loan");
@@ -137,7 +159,42 @@ test("an agent has its messages embedded behind the run, and answers whether or 
   assert.deepEqual(embedder.asked, ["Which tea?", "Green tea it is."]);
 });
 
-const NEVER = new AbortController().signal;
+test("what is said while a thread is being embedded is embedded too, without another run", async (t) => {
+  const store = await openStore(join(folder, "meanwhile.db"));
+  t.after(() => store.close());
+  const writer = await writeThread(store, "t");
+  await say(writer, "first note");
+  const embedder = embedsBy("note", { modelId: "meanwhile" });
+  const [begun, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const slow: EmbeddingModelV4 = {
+    ...embedder,
+    async doEmbed(options) {
+      begun.resolve();
+      await held.promise;
+      return embedder.doEmbed(options);
+    },
+  };
+  const work = keepEmbedded({ store, embedder: slow }, "t", NEVER);
+  await begun.promise;
+  await say(writer, "second note");
+  const again = keepEmbedded({ store, embedder: slow }, "t", NEVER);
+  held.resolve();
+  await Promise.all([work, again]);
+  assert.deepEqual(embedder.asked, ["first note", "second note"]);
+});
+
+test("an agent that is closed at once still embeds what was just said, and of a long past one batch", async (t) => {
+  const store = await openStore(join(folder, "closed.db"));
+  t.after(() => store.close());
+  const writer = await writeThread(store, "t");
+  await say(writer, ...Array.from({ length: 100 }, (_, index) => `note ${index}`));
+  const embedder = embedsBy("note", { modelId: "closed" });
+  const closing = AbortSignal.abort();
+  await keepEmbedded({ store, embedder }, "t", { ...NEVER, closing });
+  assert.equal(embedder.asked.length, 64);
+});
+
+const NEVER = { closing: new AbortController().signal, over: new AbortController().signal };
 
 function places(last: number) {
   return Array.from({ length: last }, (_, at) => ({ threadId: "t", seq: at + 1 }));

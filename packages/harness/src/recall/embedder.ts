@@ -1,20 +1,46 @@
 /**
  * An optional embedder beside the search by words: any embedding model of the AI SDK. Vectors are made behind the turns, never
  * in an append, and kept in the store's tables. A search compares the best hits by them where they are there; an embedder
- * that fails, is slow or has changed costs a search its extra term and nothing else.
+ * that fails, is slow or has changed costs a search its extra term and nothing else. One that fails is left alone for a while.
  */
 import { cosine, packVector } from "@palimpsest/core/internal/recall";
+import { errorText } from "@palimpsest/core/internal/text";
 import type { Closeness } from "@palimpsest/core/recall";
 import { type EmbeddingModel, embedMany } from "ai";
+import { untilAborted } from "../abort.ts";
 import type { EmbedderName, IndexedSegment, SearchableStore, VectorTable } from "../stores/search-tables.ts";
 import { catchUp, type IndexDeps, isSearchable } from "./catch-up.ts";
+import { createEmbedderPause, type EmbedderPause } from "./embedder-pause.ts";
 import { readMessages, refOf } from "./messages.ts";
+
+/** What an embedder took, and that it stopped working. */
+export type EmbeddingEvent =
+  | { readonly type: "embedding-usage"; readonly model: string; readonly calls: number; readonly tokens: number }
+  /** Told once: it is asked again after a while, and told again only after it has worked. */
+  | { readonly type: "embedding-failed"; readonly model: string; readonly reason: string };
+
+/** `threadId` null: for a search that no thread asked for. */
+export type OnEmbedding = (event: EmbeddingEvent, threadId: string | null, userId: string) => void;
+
+type Tell = (event: EmbeddingEvent) => void;
 
 interface Embedder {
   readonly name: EmbedderName;
-  embed(texts: readonly string[], signal: AbortSignal): Promise<readonly (Int8Array | null)[]>;
+  embed(texts: readonly string[], request: EmbeddingRequest): Promise<readonly (Int8Array | null)[]>;
   /** By user and thread: whose vectors are being made. */
-  readonly underWay: Map<string, Promise<void>>;
+  readonly underWay: Map<string, Underway>;
+}
+
+interface EmbeddingRequest {
+  readonly signal: AbortSignal;
+  readonly retries: number;
+  readonly tell: Tell;
+}
+
+interface Underway {
+  readonly work: Promise<void>;
+  /** More was said meanwhile. */
+  again: boolean;
 }
 
 /** One for each model, which remembers how many numbers its vectors have. */
@@ -31,39 +57,70 @@ const named = new Map<string, Embedder>();
 const objects = new WeakMap<object, Embedder>();
 
 function createEmbedder(model: EmbeddingModel): Embedder {
+  const id = typeof model === "string" ? model : model.modelId;
   const name: { readonly model: string; dimension?: number } = {
     model: typeof model === "string" ? model : `${model.provider}/${model.modelId}`,
   };
+  const pause = createEmbedderPause();
   return {
     name,
     underWay: new Map(),
-    async embed(texts, abortSignal) {
+    async embed(texts, { signal, retries, tell }) {
       const values = texts.map((text) => text.slice(0, MOST_CHARACTERS));
-      const { embeddings } = await embedMany({ model, values, abortSignal, maxRetries: 1 });
+      const request = { model, values, abortSignal: signal, maxRetries: retries };
+      const { embeddings, usage, responses } = await unlessPaused(pause, request, (reason) =>
+        tell({ type: "embedding-failed", model: id, reason }),
+      );
       if (embeddings[0] !== undefined) name.dimension = embeddings[0].length;
+      const tokens = Number.isFinite(usage.tokens) ? usage.tokens : 0;
+      tell({ type: "embedding-usage", model: id, calls: responses?.length ?? 1, tokens });
       return embeddings.map(packVector);
     },
   };
+}
+
+async function unlessPaused(
+  pause: EmbedderPause,
+  request: Parameters<typeof embedMany>[0],
+  onFailure: (reason: string) => void,
+): ReturnType<typeof embedMany> {
+  if (pause.isOn(performance.now())) throw new Error("the embedder has failed and is left alone for a while");
+  try {
+    const result = await embedMany(request);
+    pause.worked();
+    return result;
+  } catch (error) {
+    const { reason } = request.abortSignal ?? {};
+    // Whoever asked has gone: that is no failure of the embedder's. Its own time having passed is one.
+    const left = request.abortSignal?.aborted === true && (reason as Error | undefined)?.name !== "TimeoutError";
+    if (!left && pause.failed(performance.now()) === "first") onFailure(errorText(error));
+    throw error;
+  }
 }
 
 /** What a model of 512 tokens reads of a text; of a longer one its beginning stands for it. */
 const MOST_CHARACTERS = 2_000;
 /** A question that waits longer for its vector is answered by words alone. */
 const QUESTION_MS = 2_000;
+/** Nobody waits for these, but one that never answers must not hold the rest up. */
+const BATCH_MS = 60_000;
 const BATCH = 64;
 
+export interface ComparedSearch {
+  readonly store: SearchableStore;
+  readonly segments: readonly IndexedSegment[];
+  readonly embedder: EmbeddingModel;
+  readonly tell: Tell;
+}
+
 /** How near hits are to the question; null where no embedder can say so. */
-export function closenessTo(
-  question: string,
-  store: SearchableStore,
-  segments: readonly IndexedSegment[],
-  model: EmbeddingModel,
-): Closeness {
+export function closenessTo(question: string, { store, segments, embedder: model, tell }: ComparedSearch): Closeness {
   const { vectors } = store.search;
   const embedder = embedderOf(model);
   return async (docs) => {
     try {
-      const [own] = vectors ? await embedder.embed([question], AbortSignal.timeout(QUESTION_MS)) : [];
+      const request = { signal: AbortSignal.timeout(QUESTION_MS), retries: 0, tell };
+      const [own] = vectors ? await embedder.embed([question], request) : [];
       if (!vectors || !own) return [];
       // In a thread's scope what a fork inherited is under the fork's name; its vectors are its parent's.
       const owners = docs.map(({ threadId, seq, ordinal }) => {
@@ -84,38 +141,68 @@ export function closenessTo(
 
 interface EmbeddingDeps extends IndexDeps {
   readonly embedder?: EmbeddingModel | undefined;
+  readonly onEmbedding?: OnEmbedding | undefined;
+}
+
+/** How long it may work. */
+interface Time {
+  /** From then on nothing is begun: what a short process has just said is still embedded, a long past isn't. */
+  readonly closing: AbortSignal;
+  /** From then on nothing goes on. */
+  readonly over: AbortSignal;
 }
 
 /** Gives the thread's messages the vectors they lack. Never throws; whoever comes while it is under way gets the same promise. */
-export function keepEmbedded(deps: EmbeddingDeps, threadId: string, signal: AbortSignal): Promise<void> {
-  const { store } = deps;
+export function keepEmbedded(deps: EmbeddingDeps, threadId: string, time: Time): Promise<void> {
+  const { store, onEmbedding } = deps;
   if (deps.embedder === undefined || !isSearchable(store) || !store.search.vectors) return Promise.resolve();
   const embedder = embedderOf(deps.embedder);
   const key = JSON.stringify([store.userId, threadId]);
   const current = embedder.underWay.get(key);
-  if (current !== undefined) return current;
-  const work = embedThread({ ...deps, store, embedder, vectors: store.search.vectors }, threadId, signal)
+  if (current !== undefined) {
+    current.again = true;
+    return current.work;
+  }
+  const tell: Tell = (event) => onEmbedding?.(event, threadId, store.userId);
+  const embedding = { ...deps, store, embedder, vectors: store.search.vectors, tell, time };
+  const all = async (): Promise<void> => {
+    do {
+      underWay.again = false;
+      await embedThread(embedding, threadId);
+    } while (underWay.again && !time.closing.aborted);
+  };
+  const work = Promise.resolve()
+    .then(all)
     .catch(() => {})
     .finally(() => embedder.underWay.delete(key));
-  embedder.underWay.set(key, work);
+  const underWay: Underway = { work, again: false };
+  embedder.underWay.set(key, underWay);
   return work;
+}
+
+/** Waits for what is being embedded, so long at most; what is left then is made after the thread's next run. */
+export async function untilEmbedded(model: EmbeddingModel, withinMs: number): Promise<void> {
+  const works = [...embedderOf(model).underWay.values()].map(({ work }) => work);
+  await untilAborted(AbortSignal.timeout(withinMs), () => Promise.all(works)).catch(() => {});
 }
 
 interface Embedding extends IndexDeps {
   readonly store: SearchableStore;
   readonly embedder: Embedder;
   readonly vectors: VectorTable;
+  readonly tell: Tell;
+  readonly time: Time;
 }
 
-async function embedThread(deps: Embedding, threadId: string, signal: AbortSignal): Promise<void> {
+async function embedThread(deps: Embedding, threadId: string): Promise<void> {
   for (const segment of await catchUp(deps.store, threadId, deps.tools)) {
-    while (!signal.aborted && (await embedBatch(deps, segment.threadId, signal)));
+    while ((await embedBatch(deps, segment.threadId)) && !deps.time.closing.aborted);
   }
 }
 
 /** False when there is nothing left to do, or somebody else does it. */
-async function embedBatch(deps: Embedding, threadId: string, signal: AbortSignal): Promise<boolean> {
-  const { store, embedder, vectors, tools } = deps;
+async function embedBatch(deps: Embedding, threadId: string): Promise<boolean> {
+  const { store, embedder, vectors, tools, tell } = deps;
   const { through, seqs } = await vectors.pending(threadId, embedder.name, BATCH);
   const last = seqs.at(-1);
   if (last === undefined) return false;
@@ -133,7 +220,7 @@ async function embedBatch(deps: Embedding, threadId: string, signal: AbortSignal
       ? []
       : await embedder.embed(
           texts.map(({ text }) => text),
-          signal,
+          { signal: AbortSignal.any([deps.time.over, AbortSignal.timeout(BATCH_MS)]), retries: 1, tell },
         );
   const { model, dimension } = embedder.name;
   if (dimension === undefined) return false;

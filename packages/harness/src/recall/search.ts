@@ -9,7 +9,7 @@ import type { IndexedSegment, SearchableStore } from "../stores/search-tables.ts
 import type { Store } from "../stores/store.ts";
 import { StoreError } from "../stores/store-error.ts";
 import { catchUp, isSearchable } from "./catch-up.ts";
-import { closenessTo } from "./embedder.ts";
+import { closenessTo, type OnEmbedding } from "./embedder.ts";
 import { readMessages, refOf } from "./messages.ts";
 import { scanLog } from "./scan.ts";
 import { storedIndex } from "./stored-index.ts";
@@ -42,6 +42,10 @@ export interface SearchSettings {
   readonly tools?: FindToolFacts | undefined;
   /** Compares the best hits by meaning as well, as far as their vectors are there. */
   readonly embedder?: EmbeddingModel | undefined;
+  /** What the embedder takes, and that it fails. */
+  readonly onEmbedding?: OnEmbedding | undefined;
+  /** The thread that asks, where all are searched. */
+  readonly askedBy?: string | undefined;
 }
 
 export async function searchThread(
@@ -93,11 +97,15 @@ async function run(
   scope: Scope,
   { index, segments, unindexed: left }: ReadyIndex,
   question: string,
-  { k = 20, tools, embedder }: SearchSettings,
+  { k = 20, tools, embedder, onEmbedding, askedBy }: SearchSettings,
 ): Promise<SearchOutcome> {
+  const asking = scope.kind === "thread" ? scope.threadId : (askedBy ?? null);
+  const compared = embedder !== undefined && isSearchable(store) && { store, segments, embedder };
   const result = await search(index, scope, question, {
     limit: k,
-    ...(embedder && isSearchable(store) && { closeness: closenessTo(question, store, segments, embedder) }),
+    ...(compared && {
+      closeness: closenessTo(question, { ...compared, tell: (event) => onEmbedding?.(event, asking, store.userId) }),
+    }),
   });
   const unindexed = left > 0 ? { unindexed: left } : {};
   if (result.kind === "nothing") return { ...result, ...unindexed };

@@ -133,7 +133,12 @@ export function threadSession<M extends object>(parts: ThreadParts<M>): OpenThre
         return session.compact({ cause: "manual", ...request, signal: stopOf(parts, signal) });
       }),
     search: (question, settings = {}) =>
-      searchThread(deps.store, id, question, { embedder: deps.embedder, ...settings, tools: deps.tools }),
+      searchThread(deps.store, id, question, {
+        embedder: deps.embedder,
+        onEmbedding: deps.onEmbedding,
+        ...settings,
+        tools: deps.tools,
+      }),
     close: () =>
       calls.last(async () => {
         await session.close();

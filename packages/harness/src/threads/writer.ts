@@ -16,6 +16,7 @@ import {
 import type { FindToolFacts } from "@palimpsest/core/message";
 import type { EmbeddingModel } from "ai";
 import { keepIndexed } from "../recall/catch-up.ts";
+import type { OnEmbedding } from "../recall/embedder.ts";
 import type { AppendBatch, AppendResult, Lease, Store } from "../stores/store.ts";
 import { readStructure } from "./structure.ts";
 
@@ -28,6 +29,8 @@ export interface ThreadDeps {
   readonly tools?: FindToolFacts;
   /** Beside the search by words, where there is one. */
   readonly embedder?: EmbeddingModel;
+  /** What that takes, and that it fails. */
+  readonly onEmbedding?: OnEmbedding;
 }
 
 export interface Writer extends ThreadDeps {
@@ -45,6 +48,7 @@ export function threadDeps(store: Store, options: Partial<Omit<ThreadDeps, "stor
     hash: options.hash ?? sha256,
     ...(options.tools && { tools: options.tools }),
     ...(options.embedder && { embedder: options.embedder }),
+    ...(options.onEmbedding && { onEmbedding: options.onEmbedding }),
   };
 }
 
