@@ -100,7 +100,7 @@ async function askUntilItFits<M extends object>(exchange: Exchange<M>, engaged: 
     if (own === null && attempt === 1 && prompt.counted !== null) added = await addEvidence(exchange, engaged);
     if (attempt === 1 && added !== null)
       prompt = keepingOutcome(await promptNow(exchange, engaged, flight.abandoned), prompt);
-    const body = own === null ? bodyFor(exchange, prompt.messages) : null;
+    const body = own === null ? bodyFor(exchange, prompt) : null;
     const asking = () => askFor(exchange, { ...prompt, body }, flight.abandoned);
     const asked = own ?? (await (flight.hasHead() ? saidMeanwhile(exchange, { engaged, flight }, asking()) : asking()));
     const answer = own ?? (await named(exchange, engaged, { answer: asked, prompt }));

@@ -20,6 +20,8 @@ export interface Sent<M> {
   /** `whole`: all of it went out though the thread hides some, so that what comes back says nothing about the view. */
   readonly as: "view" | "whole";
   readonly view: ViewChanges;
+  /** Of the messages, those that the last prunings end with. */
+  readonly cuts?: readonly M[];
 }
 
 export const VERBATIM: ViewChanges = { hidden: false, erased: false, added: false };
@@ -66,14 +68,15 @@ export async function promptNow<M extends object>(
     const view = await held.view();
     if (messages !== null) {
       const shown = await carried(exchange, held, { view, messages });
-      return { messages: shown, counted, as: "view", view: { ...view, hidden: true } };
+      return { messages: shown, counted, as: "view", view: { ...view, hidden: true }, cuts: cutsIn(counted) };
     }
     const isOurs =
       asked?.place != null ||
       isViewSent(policy, view) ||
       (!view.hidden && hasOtherThoughts(exchange, counted.messages));
     if (!isOurs) return passed;
-    return { messages: await carried(exchange, held, { view, messages: counted.messages }), counted, as: "view", view };
+    const shown = await carried(exchange, held, { view, messages: counted.messages });
+    return { messages: shown, counted, as: "view", view, cuts: cutsIn(counted) };
   } catch (error) {
     // What the client wrote is not the whole conversation: sent alone it would be answered as one.
     if (asked?.place != null || ProblemError.isInstance(error)) throw error;
@@ -108,6 +111,10 @@ async function carried<M extends object>(
     for await (const { record } of store.records(thread.id, { range: [seq, seq], kinds: ["evidence"] }))
       if (record.kind === "evidence") added.push(record.text);
   return vendor.carry(messages, added, call.headers);
+}
+
+function cutsIn<M>({ messages, marks }: ThreadPrompt<M>): readonly M[] {
+  return marks.flatMap((index) => (index < messages.length - 1 ? [messages[index]!] : []));
 }
 
 function hidesSome<M>({ sources }: ThreadPrompt<M>): boolean {

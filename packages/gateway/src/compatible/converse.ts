@@ -112,7 +112,7 @@ async function pass<M extends object>(exchange: Exchange<M>): Promise<void> {
   const { call, policy } = exchange;
   const messages = lengthRule(policy).ours === "fit" ? await fittingMessages(exchange) : null;
   const view = messages === null ? "verbatim" : "compacted";
-  const answer = await askFor(exchange, { messages, body: bodyFor(exchange, messages) }, call.client.left);
+  const answer = await askFor(exchange, { messages, body: bodyFor(exchange, { messages }) }, call.client.left);
   await relay(call, answer, { ...PASSED, "x-palimpsest-view": view });
   // Of what passes by the operator's or the client's wish, nothing is kept.
   if (policy.mode !== "off") notePassed(exchange, { status: answer.status, view });

@@ -44,9 +44,9 @@ async function countOf<M extends object>(
   exchange: Exchange<M>,
   { messages, factor }: CountedView<M>,
 ): Promise<Counted> {
-  const { call, vendor, bytes, request, target, held } = exchange;
+  const { call, vendor, bytes, body, request, target, held } = exchange;
   if (target.way === "raw") {
-    const written = messages === null ? undefined : vendor.write({ request, messages });
+    const written = messages === null ? undefined : vendor.write({ body, request, messages });
     const asked = requestBytes(bytes, {
       model: request.model,
       target,

@@ -1,8 +1,8 @@
 /** A request as it was read: what it says, where it goes, what it is known by. */
 import { checkThreadId } from "@palimpsest/core/log";
-import { pricingOf } from "palimpsest/internal/models";
 import { isProviderUser } from "../access/admit.ts";
 import { ProblemError } from "../http/problem.ts";
+import { cacheOf } from "./cached.ts";
 import type { CompatibleCall, CompatibleDeps } from "./call.ts";
 import { convertedAnswer } from "./converted/answer.ts";
 import type { Question } from "./evidence.ts";
@@ -107,21 +107,23 @@ export function targetFor<M extends object>(
 }
 
 /** The store as far as it answers in time, and threads of it as this request would hold them. */
-export function storeOf<M extends object>({ call, deps, vendor, target, policy }: Exchange<M>) {
+export function storeOf<M extends object>(exchange: Exchange<M>) {
+  const { call, deps, vendor, target, policy } = exchange;
   const store = watchedStore(call.threads.store, deps.silenceMs) as MatchingStore;
   const { shape } = vendor;
   const length = lengthRule(policy).ours;
+  const cache = cacheOf(exchange);
   const claim = (id: string): ReturnType<OpenThreads["claim"]> =>
     deps.open.claim(id, {
       store,
       shape,
-      label: JSON.stringify([target.entry.name, target.model, length, shape.dialect]),
+      label: JSON.stringify([target.entry.name, target.model, length, shape.dialect, cache]),
       window: target.window,
       model: target.model,
       baseUrl: target.base,
       limits: deps.limits,
       bindsReasoning: target.entry.binds_reasoning,
-      prices: pricingOf(target.entry) ?? undefined,
+      ...cache,
       ...sessionSettings(deps.settings, { store, thread: id, length, caller: call.caller }),
     });
   return { store, claim };
@@ -133,14 +135,18 @@ export function keyIn({ providerKey, headers, caller }: CompatibleCall): Provide
 }
 
 /** The body for the provider; null where it speaks another protocol. Null for the messages: as the client wrote them. */
-export function bodyFor<M extends object>(exchange: Exchange<M>, messages: readonly M[] | null): Buffer | null {
-  const { vendor, bytes, request, target, held } = exchange;
+export function bodyFor<M extends object>(
+  exchange: Exchange<M>,
+  { messages, cuts }: { readonly messages: readonly M[] | null; readonly cuts?: readonly M[] },
+): Buffer | null {
+  const { vendor, bytes, body, request, target, held } = exchange;
   if (target.way === "converted") return null;
   return requestBytes(bytes, {
     model: request.model,
     target,
     field: vendor.field,
-    messages: messages === null ? undefined : vendor.write({ request, messages }),
+    messages:
+      messages === null ? undefined : vendor.write({ body, request, messages, ...(cuts !== undefined && { cuts }) }),
     without: held?.withheld ?? [],
   });
 }

@@ -150,9 +150,9 @@ function upstreamOf<M extends object>(
 }
 
 /** The request as it would be with these messages. */
-function viewBytes<M extends object>({ bytes, vendor, request }: Exchange<M>, messages: readonly M[]): number {
+function viewBytes<M extends object>({ bytes, vendor, body, request }: Exchange<M>, messages: readonly M[]): number {
   const { start, end } = fieldSpans(bytes).get(vendor.field) ?? { start: 0, end: 0 };
-  return bytes.length - (end - start) + Buffer.byteLength(JSON.stringify(vendor.write({ request, messages })));
+  return bytes.length - (end - start) + Buffer.byteLength(JSON.stringify(vendor.write({ body, request, messages })));
 }
 
 /** `observe`: what would have been left out. */

@@ -3,6 +3,7 @@
  * answer is read while its bytes pass by, and what an error looks like. Adapters translate; they decide nothing.
  */
 import type { Shape } from "@palimpsest/core/message";
+import type { PromptCache } from "palimpsest/session";
 import type { AnswerWriter } from "./converted/pieces.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Checked } from "./wire/read-items.ts";
@@ -28,6 +29,8 @@ export interface Vendor<M extends object> {
   read(body: Fields, checked: Checked | null): ReadRequest<M>;
   /** The value of the field for a prompt of ours. */
   write(prompt: WrittenPrompt<M>): unknown;
+  /** What the vendor's cache will find of it again, and for how long where the client says so; absent: any prefix. */
+  cached?(body: Fields, request: VendorRequest<M>): { readonly promptCache: PromptCache; readonly ttl: "1h" | null };
   reader(form: "stream" | "whole"): AnswerReader<M>;
   /** Whether the request takes thoughts of earlier answers back. */
   thinks(body: Fields): boolean;
@@ -76,9 +79,13 @@ export interface VendorRequest<M> {
   readonly reference: string | null;
 }
 
-interface WrittenPrompt<M> {
+export interface WrittenPrompt<M> {
+  /** The whole request's. */
+  readonly body: Fields;
   readonly request: VendorRequest<M>;
   readonly messages: readonly M[];
+  /** Of the messages, those that the last prunings end with: marks for the prompt cache pay there. */
+  readonly cuts?: readonly M[];
 }
 
 export interface AnswerReader<M> {

@@ -8,6 +8,8 @@ export interface GivenPrices extends Pick<TokenPrices, "input" | "output"> {
   /** Absent: in the ratio to input that is known of the model; of another model the price of input. */
   readonly cacheRead?: number | undefined;
   readonly cacheWrite?: number | undefined;
+  /** How long an entry lives without use; five minutes unless told, with OpenAI's models ten. */
+  readonly ttlMs?: number | undefined;
 }
 
 /** What is given comes first, then the list of well-known models, then shares of an input token's price. */
@@ -15,7 +17,7 @@ export function cachePrices(model: string, given: GivenPrices | null = null): Pr
   const listed = knownPrices(model);
   if (given === null && listed === null) return RELATIVE_PRICES;
   // OpenAI says 5 to 10 minutes without use; Anthropic's default is 5, and what others do isn't documented.
-  const ttlMs = /^(?:gpt|o\d)/.test(model) ? 10 * 60_000 : RELATIVE_PRICES.ttlMs;
+  const ttlMs = given?.ttlMs ?? (/^(?:gpt|o\d)/.test(model) ? 10 * 60_000 : RELATIVE_PRICES.ttlMs);
   if (given === null) return { ...listed!, ttlMs };
   const { input, output } = given;
   const inRatio = (price: "cacheRead" | "cacheWrite"): number =>

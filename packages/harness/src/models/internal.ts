@@ -1,6 +1,6 @@
 /** What our own packages use of this folder beyond its public names. No promise is made about it. */
 export { bindsReasoning } from "./binds-reasoning.ts";
-export { pricingOf } from "./cache-prices.ts";
+export { cachePrices, pricingOf } from "./cache-prices.ts";
 export { costOf, pricesOf, savingOf } from "./cost.ts";
 export { OFFLINE } from "./entry.ts";
 export { PRICES_AS_OF } from "./known-prices.ts";

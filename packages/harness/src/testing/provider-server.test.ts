@@ -243,6 +243,22 @@ test("closing ends a stalled request and leaves nothing open", async () => {
   await assert.rejects(reader.read());
 });
 
+test("anthropic: at most four cache marks, wherever they stand", async (t) => {
+  const { send } = await started(t, {});
+  const mark = { cache_control: { type: "ephemeral" } };
+  const tools = [{ name: "x", input_schema: {}, ...mark }];
+  const marked = [1, 2, 3].map((at) => ({ type: "text", text: `${at}`, ...mark }));
+  const asked = { ...HELLO.anthropic, tools, messages: [{ role: "user", content: marked }] };
+  assert.equal((await send("anthropic", asked)).status, 200);
+  const refused = await send("anthropic", {
+    ...asked,
+    system: [{ type: "text", text: "Be brief.", ...mark }],
+    ...mark,
+  });
+  assert.equal(refused.status, 400);
+  assert.match(String(errorOf(refused.json)["message"]), /maximum of 4 blocks with cache_control.* Found 6/);
+});
+
 test("anthropic: thinking goes back behind the conversation it was made in, and behind no other; cache marks don't count", async (t) => {
   const { send } = await started(t, { binding: "prefix", respond: () => ({ reasoning: "hm", text: "yes" }) });
   const ask = { role: "user", content: [{ type: "text", text: "really?" }] };

@@ -1,31 +1,107 @@
 /**
  * Marks for the prompt cache on a prompt of ours. Clients move their mark with every request, and each message was kept
- * with the one it had then: all of them together would be more than the API takes. Pure.
+ * with the one it had then: all of them together would be more than the API takes. The client's marks of this request stay
+ * where they are, and behind the last prunings come ours, from where the next one writes anew. Pure.
  */
 import type { AnthropicBlock, AnthropicMessage } from "@palimpsest/core/message";
+import type { PromptCache } from "palimpsest/session";
+import { type Fields, listIn, type VendorRequest, type WrittenPrompt } from "../vendor.ts";
 
 /** The API takes so many. */
 const MOST_MARKS = 4;
+/** Behind the last pruning, where the next one begins, and behind the one before, where the last one could read. */
+const OURS = 2;
 
-/** `asked`: the client's own messages. `beside`: what is sent beside them, with marks of its own. */
-export function withMarks(
-  messages: readonly AnthropicMessage[],
-  { asked, beside }: { readonly asked: readonly AnthropicMessage[]; readonly beside: readonly unknown[] },
-): readonly AnthropicMessage[] {
-  const mark = asked.flatMap(marksIn).at(-1);
-  const taken = (JSON.stringify(beside).match(/"cache_control":\{/g) ?? []).length;
+type Request = Pick<VendorRequest<AnthropicMessage>, "leading" | "messages">;
+
+/** By the marks that a prompt of ours will carry. */
+export function markedCache(
+  body: Fields,
+  request: Request,
+): { readonly promptCache: PromptCache; readonly ttl: "1h" | null } {
+  const { atEnd, room } = marksOf(body, request);
+  if (atEnd === null) return { promptCache: "none", ttl: null };
+  const ttl = (atEnd as Fields)["ttl"] === "1h" ? "1h" : null;
+  return { promptCache: room >= OURS ? "marks" : "end", ttl };
+}
+
+export function withMarks({
+  body,
+  request,
+  messages,
+  cuts = [],
+}: WrittenPrompt<AnthropicMessage>): readonly AnthropicMessage[] {
+  const { atEnd, room, isAutomatic } = marksOf(body, request);
   const bare = messages.map(withoutMarks);
-  if (mark === undefined || taken >= MOST_MARKS) return bare;
+  if (atEnd === null) return bare;
   const last = bare.length - 1;
-  return bare.map((message, index) => (index === last ? markedAtEnd(message, mark) : message));
+  const marked = keptMarks(bare, request.messages);
+  const newest = request.messages.findLast((message) => marksIn(message).length > 0);
+  const isKept = isAutomatic || [...marked.values()].includes(newest!);
+  if (!isKept && last >= 0) marked.set(last, markedAtEnd(bare[last]!, atEnd));
+  for (const cut of room >= OURS ? cuts : []) {
+    const index = messages.indexOf(cut);
+    // One of an hour comes before those of five minutes: ours is as the first of the client's behind it.
+    if (index !== -1 && !marked.has(index))
+      marked.set(index, markedAtEnd(bare[index]!, nextMark(marked, index) ?? atEnd));
+  }
+  return bare.map((message, index) => marked.get(index) ?? message);
+}
+
+interface ClientMarks {
+  /** The last mark of the messages, or the one that the API sets at their end; null: they aren't kept in the cache. */
+  readonly atEnd: unknown;
+  readonly isAutomatic: boolean;
+  /** How many more the API takes. */
+  readonly room: number;
+}
+
+function marksOf(body: Fields, { leading, messages }: Request): ClientMarks {
+  const automatic = body["cache_control"] ?? null;
+  const own = messages.flatMap(marksIn);
+  const beside = [...listIn(body["tools"]), ...listIn(body["system"]), ...leading.flatMap(blocksIn)];
+  const taken = beside.filter((one) => (one as Fields)["cache_control"] != null).length;
+  const isAutomatic = automatic !== null;
+  return { atEnd: own.at(-1) ?? automatic, isAutomatic, room: MOST_MARKS - taken - own.length - (isAutomatic ? 1 : 0) };
+}
+
+/** The client's marks on those of its messages that are shown as it wrote them, by their place in the prompt. */
+function keptMarks(
+  bare: readonly AnthropicMessage[],
+  asked: readonly AnthropicMessage[],
+): Map<number, AnthropicMessage> {
+  const kept = new Map<number, AnthropicMessage>();
+  for (const [index, message] of asked.entries()) {
+    if (marksIn(message).length === 0) continue;
+    const place = bare.length - (asked.length - index);
+    // What was added to a question may stand behind it.
+    const found = [place, place - 1].find((at) => at >= 0 && !kept.has(at) && isSame(bare[at]!, message));
+    if (found !== undefined) kept.set(found, message);
+  }
+  return kept;
+}
+
+function isSame(one: AnthropicMessage, other: AnthropicMessage): boolean {
+  const words = (message: AnthropicMessage): string => JSON.stringify(blocksOf(withoutMarks(message)));
+  return one.role === other.role && words(one) === words(other);
+}
+
+function nextMark(marked: ReadonlyMap<number, AnthropicMessage>, index: number): unknown {
+  const behind = [...marked.keys()].filter((at) => at > index);
+  return behind.length === 0 ? undefined : marksIn(marked.get(Math.min(...behind))!)[0];
+}
+
+function blocksIn(message: unknown): readonly unknown[] {
+  return listIn((message as Fields)["content"]);
 }
 
 function blocksOf({ content }: AnthropicMessage): readonly AnthropicBlock[] {
   return typeof content === "string" ? [{ type: "text", text: content }] : content;
 }
 
-function marksIn(message: AnthropicMessage): unknown[] {
-  return blocksOf(message).flatMap(({ cache_control: mark }) => (mark == null ? [] : [mark]));
+function marksIn({ content }: AnthropicMessage): unknown[] {
+  if (typeof content === "string") return [];
+  return content.flatMap(({ cache_control: mark }) => (mark == null ? [] : [mark]));
 }
 
 function withoutMarks(message: AnthropicMessage): AnthropicMessage {

@@ -12,7 +12,7 @@ import {
 } from "../vendor.ts";
 import { type Checked, readItems } from "../wire/read-items.ts";
 import { messagesReader } from "./answer.ts";
-import { withMarks } from "./cache-marks.ts";
+import { markedCache, withMarks } from "./cache-marks.ts";
 import { editedMessages } from "./edited-prompt.ts";
 import { takesCarriers, withCarriers } from "./evidence-carrier.ts";
 import { holdMessages, leaveMessages } from "./hold.ts";
@@ -30,10 +30,8 @@ export const anthropicMessages: Vendor<AnthropicMessage> = {
   address: "https://api.anthropic.com/v1",
   key: (key) => ({ "x-api-key": key }),
   read: readBody,
-  write: ({ request, messages }) => [
-    ...request.leading,
-    ...withMarks(messages, { asked: request.messages, beside: [request.tools, request.system] }),
-  ],
+  write: (prompt) => [...prompt.request.leading, ...withMarks(prompt)],
+  cached: markedCache,
   reader: messagesReader,
   thinks: ({ thinking }) => thinking != null && (thinking as Fields)["type"] !== "disabled",
   writer: messagesWriter,

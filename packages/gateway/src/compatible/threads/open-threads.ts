@@ -19,7 +19,16 @@ export interface OpenThreads {
 interface ClaimOptions<M extends object>
   extends Pick<
     OpenThreadOptions<M>,
-    "window" | "model" | "baseUrl" | "limits" | "bindsReasoning" | "prices" | "summarization" | "writer" | "onEvent"
+    | "window"
+    | "model"
+    | "baseUrl"
+    | "limits"
+    | "bindsReasoning"
+    | "prices"
+    | "promptCache"
+    | "summarization"
+    | "writer"
+    | "onEvent"
   > {
   readonly store: Store;
   readonly shape: Shape<M>;

@@ -55,6 +55,14 @@ function read(body: Record<string, unknown>, headers: Headers): ReadRequest {
   const names = toolNames(common.tools, (tool) => tool["name"]);
   if (names.kind === "malformed") return names;
   const system = body["system"];
+  const marks = cacheMarks([
+    body,
+    ...common.tools,
+    ...listOf(system),
+    ...messages.flatMap(({ content }) => listOf(content)),
+  ]);
+  if (marks > MOST_MARKS)
+    return malformed(`A maximum of ${MOST_MARKS} blocks with cache_control may be provided. Found ${marks}.`);
   const leading = system === undefined ? [] : [{ role: "system", content: system } as AnthropicMessage];
   return {
     kind: "request",
@@ -70,6 +78,14 @@ function read(body: Record<string, unknown>, headers: Headers): ReadRequest {
     reportsUsage: true,
   };
 }
+
+const MOST_MARKS = 4;
+
+function cacheMarks(places: readonly unknown[]): number {
+  return places.filter((place) => (place as { readonly cache_control?: unknown } | null)?.cache_control != null).length;
+}
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 function badCallId(messages: readonly AnthropicMessage[]): string | null {
   for (const [index, { content }] of messages.entries()) {
