@@ -74,18 +74,20 @@ export function readMark(text: string): PageMark {
 
 /** A stored row as a `StoredRecord`. It is parsed when it is first asked for, so that `verify` can read a damaged log to its end. */
 export function storedRecord(row: Omit<ChainedRecord, "at"> & { readonly redacted: boolean }): StoredRecord {
-  const { redacted, seq, kind, header, body, hash } = row;
+  const { redacted, seq, kind, header, body } = row;
   let at: string | undefined;
   const chained: ChainedRecord = {
     seq,
     kind,
     header,
     body,
-    // A store may have to work it out.
+    // A store may have to work them out.
     get bodyHash() {
       return row.bodyHash;
     },
-    hash,
+    get hash() {
+      return row.hash;
+    },
     get at() {
       at ??= timeOf(row.header);
       return at;

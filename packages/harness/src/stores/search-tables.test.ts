@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { packEntry, unpackEntries } from "./search-tables.ts";
+import { packEntry, packRest, unpackEntries } from "./search-tables.ts";
 
 const ENTRY = { ordinal: 7, seq: 12, session: 1, speaker: "user", length: 4, asks: true };
 
@@ -11,11 +11,14 @@ test("an entry comes back from its text as it was, whatever its time and speaker
     { ...ENTRY, at: "some day", speaker: "assistant" },
     { ...ENTRY, at: "", speaker: "0" },
   ];
-  const read = unpackEntries("t", entries.map(packEntry).join(","));
-  assert.deepEqual(
-    read,
-    entries.map((entry) => ({ threadId: "t", ...entry })),
-  );
+  const split = entries.map((entry) => `[${entry.ordinal},${entry.seq},${entry.length},[${packRest(entry)}]]`);
+  for (const texts of [entries.map(packEntry), split]) {
+    const read = unpackEntries("t", texts.join(","));
+    assert.deepEqual(
+      read,
+      entries.map((entry) => ({ threadId: "t", ...entry })),
+    );
+  }
 });
 
 test("entries of before, with words for time and speaker, are read as they are", () => {

@@ -162,26 +162,46 @@ export interface SearchEntry {
  * An entry as the one text that a store keeps of it: what taking a row apart costs is most of what reading it costs. Times are
  * milliseconds, the two speakers of nearly all entries are numbers; entries of before have both as text.
  */
-export function packEntry({ ordinal, seq, session, at, speaker, length, asks }: Omit<SearchEntry, "threadId">): string {
+export function packEntry(entry: Omit<SearchEntry, "threadId">): string {
+  const [session, at, speaker, asks] = restOf(entry);
+  return JSON.stringify([entry.ordinal, entry.seq, session, at, speaker, entry.length, asks]);
+}
+
+/** The same without what has columns of its own: `[ordinal,seq,length,[REST]]` is an entry, too. */
+export function packRest(entry: Omit<SearchEntry, "threadId">): string {
+  return JSON.stringify(restOf(entry)).slice(1, -1);
+}
+
+function restOf({ session, at, speaker, asks }: Omit<SearchEntry, "threadId">): PackedRest {
   const ms = Date.parse(at);
   const time = !Number.isNaN(ms) && new Date(ms).toISOString() === at ? ms : at;
   const known = SPEAKERS.indexOf(speaker);
-  return JSON.stringify([ordinal, seq, session, time, known === -1 ? speaker : known, length, asks ? 1 : 0]);
+  return [session, time, known === -1 ? speaker : known, asks ? 1 : 0];
 }
 
 /** Their numbers are in the tables. */
 const SPEAKERS: readonly string[] = ["user", "assistant"];
 
-type PackedEntry = [number, number, number, string | number, string | number, number, boolean | number];
+type PackedRest = [session: number, at: string | number, speaker: string | number, asks: boolean | number];
+type PackedEntry = [number, number, number, PackedRest] | [number, number, ...WithLength];
+type WithLength = [
+  session: number,
+  at: string | number,
+  speaker: string | number,
+  length: number,
+  asks: boolean | number,
+];
 
 /** Packed entries of one thread, with commas between them. */
 export function unpackEntries(threadId: string, packed: string): SearchEntry[] {
   const rows = JSON.parse(`[${packed}]`) as PackedEntry[];
-  return rows.map(([ordinal, seq, session, at, speaker, length, asks]) => {
+  return rows.map((row) => {
+    const length = row.length === 4 ? row[2] : row[5];
+    const [session, at, speaker, asks] = row.length === 4 ? row[3] : [row[2], row[3], row[4], row[6]];
     return {
       threadId,
-      ordinal,
-      seq,
+      ordinal: row[0],
+      seq: row[1],
       session,
       at: typeof at === "string" ? at : new Date(at).toISOString(),
       speaker: typeof speaker === "string" ? speaker : SPEAKERS[speaker]!,

@@ -67,6 +67,56 @@ test("a record comes back as the very text that was hashed, whatever its fields 
   );
 });
 
+/** An answer and the report on it, written together. */
+function answered(answer: object, usage: object): readonly [ChainedRecord, ChainedRecord] {
+  const fields = { at: AT, runId: randomUUID() };
+  const first = { kind: "message", id: randomUUID(), dialect: "ai-sdk", origin: "model", body: "{}", ...fields };
+  const second = { kind: "usage", of: 7, model: "m", measured: {}, input: 1, ...fields };
+  const records = [{ ...first, ...answer } as NewRecord, { ...second, ...usage } as NewRecord];
+  const [one, two] = chain({ version: 6, hash: sha256("") }, records, sha256);
+  return [one!, two!];
+}
+
+test("a usage record that leans on its answer comes back as the very text that was hashed, whatever both hold", () => {
+  const id = randomUUID();
+  const value = fc.oneof(
+    fc.constantFrom(AT, id, sha256("a"), null, 7, 300, "word", '"quoted"', "\u0001"),
+    fc.string({ unit: "binary" }),
+    fc.double({ noNaN: true, noDefaultInfinity: true }),
+  );
+  const long = fc.record({ runId: value, id: value, at: value, prefix: value, body: fc.string({ maxLength: 1500 }) });
+  const report = fc.record({ runId: value, at: value, of: value, model: value, other: value, factor: value });
+  fc.assert(
+    fc.property(long, report, (message, usage) => {
+      const [answer, record] = answered(message, usage);
+      const before = packRecord(answer)!;
+      const row = packRecord(record, before)!;
+      const { header, body, bodyHash, hash } = record;
+      assert.deepEqual(plain(unpackRecord({ ...row, before: before.packed }, 8)), { header, body, bodyHash, hash });
+    }),
+  );
+});
+
+test("a usage record takes its run, its time and most of its hash from the answer just before it", () => {
+  const [answer, record] = answered({}, {});
+  const before = packRecord(answer)!;
+  const row = packRecord(record, before)!;
+  assert.equal(packRecord(record)!.packed.length - row.packed.length, 28 + 15 + 5);
+  assert.equal(unpackRecord({ ...row, before: before.packed }, 8).hash, record.hash);
+  assert.deepEqual(packRecord(record, row), packRecord(record), "one that leans itself is no support");
+  assert.deepEqual(packRecord(record, packRecord(message({}))), packRecord(record), "nor is another record");
+});
+
+test("a usage record that was changed, or whose answer is gone, is told", () => {
+  const [answer, record] = answered({}, {});
+  const before = packRecord(answer)!;
+  const row = packRecord(record, before)!;
+  const { shape } = row;
+  const changed = unpackRecord({ ...row, shape: shape!.replace('"m"', '"n"'), before: before.packed }, 8);
+  assert.equal(changed.hash, record.hash.slice(0, 8));
+  assert.equal(unpackRecord({ ...row, before: null }, 8).hash, "");
+});
+
 test("a header is a shape that is shared and some bytes of its own, and short words stand alone", () => {
   const [one, other] = ["How are you?", "Well, and you?"].map((content) =>
     packRecord(message({ runId: randomUUID(), body: JSON.stringify({ role: "user", content }) })),

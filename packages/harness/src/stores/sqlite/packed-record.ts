@@ -1,10 +1,12 @@
 /**
  * A record in fewer bytes, and the very same record again: what is hashed is its text, so each character comes back. A
  * header is a shape that many share (its names, the dialect, the model) and its own values; hashes are bytes; a short
- * message stands without the JSON around its words, a long body is compressed. Pure; what doesn't fit stays text.
+ * message stands without the JSON around its words, a long body is compressed; a usage record leans on the answer it
+ * reports on, which stands just before it. Pure; what doesn't fit stays text.
  */
 import { hash as digest } from "node:crypto";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
+import { link } from "@palimpsest/core/internal/log";
 import type { ChainedRecord } from "@palimpsest/core/log";
 
 /** What a row holds. `header` is empty where `shape` and the values in `packed` say it. */
@@ -16,24 +18,32 @@ export interface PackedRecord {
   readonly zipped: Uint8Array | null;
 }
 
-/** As it is read. Where the body isn't asked for, `short` is what there is of a short one. */
+/**
+ * As it is read. Where the body isn't asked for, `short` is what there is of a short one. `before`: the packed bytes of the
+ * record that it leans on.
+ */
 export type PackedRow = Pick<PackedRecord, "header" | "shape" | "packed"> &
-  Partial<PackedRecord> & { readonly short?: string | null };
+  Partial<PackedRecord> & { readonly short?: string | null; readonly before?: Uint8Array | null };
 
 type Text = Pick<ChainedRecord, "header" | "body" | "bodyHash" | "hash">;
 
-/** Null: its hashes are not SHA-256, and it is kept as text. */
-export function packRecord({ seq, kind, header, body, bodyHash, hash }: ChainedRecord): PackedRecord | null {
+/**
+ * Null: its hashes are not SHA-256, and it is kept as text. `before`: the record just before it, if it is written with this one.
+ */
+export function packRecord(record: ChainedRecord, before: PackedRecord | null = null): PackedRecord | null {
+  const { seq, kind, header, body, bodyHash, hash } = record;
   if (!isHash(hash) || (bodyHash !== null && !isHash(bodyHash))) return null;
   const isShaped = (kind === "message" || kind === "usage") && !UNSUITABLE.test(header);
-  const { shape, values } = isShaped ? packHeader(header, seq) : { shape: null, values: NOTHING };
+  const lean = kind === "usage" && isShaped && before !== null && follows(record, before) ? before : null;
+  const { shape, values } = isShaped ? packHeader(header, seq, lean) : { shape: null, values: NOTHING };
   const stored = packBody(kind, body, bodyHash);
-  const hashed = bodyHashBytes(stored.form);
-  const packed = Buffer.allocUnsafe(33 + hashed + values.length);
-  packed[0] = stored.form;
-  packed.write(hash, 1, 32, "hex");
-  if (bodyHash !== null) packed.write(bodyHash, 33, hashed, "hex");
-  packed.set(values, 33 + hashed);
+  const form = lean === null ? stored.form : stored.form + LEANS;
+  const [start, end] = hashPlaces(form);
+  const packed = Buffer.allocUnsafe(end + values.length);
+  packed[0] = form;
+  packed.write(hash, 1, start - 1, "hex");
+  if (bodyHash !== null) packed.write(bodyHash, start, end - start, "hex");
+  packed.set(values, end);
   return {
     header: isShaped ? "" : header,
     shape,
@@ -53,29 +63,71 @@ export function unpackRecord(row: PackedRow, seq: number): Text {
 }
 
 function unpack(row: PackedRow, seq: number): Text {
-  const packed = Buffer.from(row.packed.buffer, row.packed.byteOffset, row.packed.byteLength);
+  const packed = bufferOf(row.packed);
   const form = packed[0]!;
-  const start = 33 + bodyHashBytes(form);
+  const before = form < LEANS ? null : bufferOf(row.before!);
+  const [start, end] = hashPlaces(form);
+  const header =
+    row.header === "" && row.shape !== null ? unpackHeader(row.shape, { packed, at: end, before }, seq) : row.header;
   let bodyHash: string | null | undefined;
+  let hash: string | undefined;
   return {
-    header: row.header === "" && row.shape !== null ? unpackHeader(row.shape, packed, start, seq) : row.header,
-    body: unpackBody(row, form),
+    header,
+    body: unpackBody(row, form % LEANS),
     get bodyHash() {
-      bodyHash ??= unpackBodyHash(row, form, packed.toString("hex", 33, start));
+      bodyHash ??= unpackBodyHash(row, form % LEANS, packed.toString("hex", start, end));
       return bodyHash;
     },
-    hash: packed.toString("hex", 1, 33),
+    get hash() {
+      hash ??= unpackHash(packed.toString("hex", 1, start), before, header, this.bodyHash);
+      return hash;
+    },
   };
+}
+
+function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
 }
 
 function isHash(text: string): boolean {
   return text.length === 64 && /^[0-9a-f]*$/.test(text);
 }
 
+// Hashes
+
+/** Of a hash that follows from what is there only so many bytes are kept, to tell whether it still does. */
+const CHECK = 4;
+/** Added to the form of a record that leans on the one before it. */
+const LEANS = 128;
+
+/** Where in the packed bytes the body's hash begins, and where it ends. */
+function hashPlaces(form: number): readonly [start: number, end: number] {
+  const start = 1 + (form < LEANS ? 32 : CHECK);
+  return [start, start + bodyHashBytes(form % LEANS)];
+}
+
+/** Whether its hash can be worked out from the row of the one before it, which must stand by itself. */
+function follows({ header, bodyHash, hash }: ChainedRecord, { packed }: PackedRecord): boolean {
+  return packed[0]! < LEANS && link(ownHash(packed), header, bodyHash, sha256) === hash;
+}
+
+/** A changed record doesn't give it: then the bytes that are known stand alone, and fit nothing. */
+function unpackHash(known: string, before: Uint8Array | null, header: string, bodyHash: string | null): string {
+  if (before === null) return known;
+  const found = link(ownHash(before), header, bodyHash, sha256);
+  return found.startsWith(known) ? found : known;
+}
+
+function ownHash(packed: Uint8Array): string {
+  return bufferOf(packed).toString("hex", 1, 33);
+}
+
+function sha256(text: string): string {
+  return digest("sha256", text, "hex");
+}
+
 // Bodies
 
-/** Of a short body only the first bytes of its hash are kept: the rest follows from it, and the record's own hash holds all of it. */
-const CHECK = 4;
 const [NO_BODY, LONG, ZIPPED, FIRST_SHORT] = [0, 1, 2, 3] as const;
 /** What stands around the words of a short body. Their numbers are for ever, so new ones are added at the end. */
 const ENVELOPES: readonly (readonly [before: string, after: string])[] = [
@@ -107,10 +159,11 @@ function packBody(kind: ChainedRecord["kind"], body: string | null, bodyHash: st
   const [before, after] = ENVELOPES[index]!;
   const words = body.slice(before.length, body.length - after.length);
   // Of another body than it was hashed from, as where its words were erased, the hash can't follow.
-  const isShort = Buffer.byteLength(words) < SHORT_BODY && digest("sha256", body, "hex") === bodyHash;
+  const isShort = Buffer.byteLength(words) < SHORT_BODY && sha256(body) === bodyHash;
   return isShort ? { form: FIRST_SHORT + index, body: words, zipped: null } : { form: LONG, body, zipped: null };
 }
 
+/** Of a short body only the first bytes of its hash are kept: the rest follows from it, and the record's own hash holds all of it. */
 function bodyHashBytes(form: number): number {
   return form === NO_BODY ? 0 : form < FIRST_SHORT ? 32 : CHECK;
 }
@@ -130,7 +183,7 @@ function unpackBodyHash({ body, short }: PackedRow, form: number, known: string)
   if (form === NO_BODY) return null;
   if (form < FIRST_SHORT) return known;
   const words = body ?? short ?? null;
-  const found = words === null ? "" : digest("sha256", inEnvelope(words, form), "hex");
+  const found = words === null ? "" : sha256(inEnvelope(words, form));
   return found.startsWith(known) ? found : known;
 }
 
@@ -148,8 +201,12 @@ const OWN_SEQ = "\u0002";
 const UNSUITABLE = new RegExp(`[${HOLE}${OWN_SEQ}\\\\]`);
 const NOTHING = new Uint8Array(0);
 
-function packHeader(header: string, seq: number): { readonly shape: string; readonly values: Uint8Array } {
-  const values = new ValueWriter();
+function packHeader(
+  header: string,
+  seq: number,
+  before: PackedRecord | null,
+): { readonly shape: string; readonly values: Uint8Array } {
+  const values = new ValueWriter(before === null ? NO_PLACES : placesIn(before));
   const shape = header.replace(FIELD, (field, name: string, value: string) => {
     if (SHARED.has(name)) return field;
     if (name === "seq" && value === String(seq)) return `"seq":${OWN_SEQ}`;
@@ -159,32 +216,64 @@ function packHeader(header: string, seq: number): { readonly shape: string; read
   return { shape, values: values.taken() };
 }
 
-function unpackHeader(shape: string, packed: Buffer, start: number, seq: number): string {
+function unpackHeader(shape: string, values: Values, seq: number): string {
   const parts = shape.replaceAll(OWN_SEQ, String(seq)).split(HOLE);
   let text = parts[0]!;
-  let at = start;
+  let { at } = values;
   for (let index = 1; index < parts.length; index += 1) {
-    const [value, next] = readValue(packed, at);
+    const [value, next] = readValue(values, at);
     text += value + parts[index]!;
     at = next;
   }
   return text;
 }
 
+/** Where the values of a record's header begin, and the packed bytes that they may point into. */
+interface Values {
+  readonly packed: Buffer;
+  readonly at: number;
+  readonly before: Buffer | null;
+}
+
+const NO_PLACES: ReadonlyMap<string, number> = new Map();
+
+/** Where in its packed bytes a record has the values of its header. */
+function placesIn({ packed, shape }: PackedRecord): ReadonlyMap<string, number> {
+  const places = new Map<string, number>();
+  let [, at] = hashPlaces(packed[0]!);
+  const values = { packed: bufferOf(packed), at, before: null };
+  for (let left = (shape ?? "").split(HOLE).length - 1; left > 0; left -= 1) {
+    const [text, next] = readValue(values, at);
+    if (next - at > 2 && at < 256) places.set(text, at);
+    at = next;
+  }
+  return places;
+}
+
 // Values: one byte says what follows; a small number is that byte itself.
 
 const SMALLEST_TAG = 200;
-const [NULL, UINT16, UINT32, UINT48, FLOAT, TIME, UUID, DIGEST, QUOTED, RAW] = [
-  200, 201, 202, 203, 204, 205, 206, 207, 208, 209,
+const [NULL, UINT16, UINT32, UINT48, FLOAT, TIME, UUID, DIGEST, QUOTED, RAW, SAME] = [
+  200, 201, 202, 203, 204, 205, 206, 207, 208, 209, 210,
 ] as const;
 
 class ValueWriter {
   #buffer = Buffer.allocUnsafe(128);
   #length = 0;
+  readonly #places: ReadonlyMap<string, number>;
+
+  /** `places`: values that the record before has, which are pointed at. */
+  constructor(places: ReadonlyMap<string, number>) {
+    this.#places = places;
+  }
 
   /** The text of a JSON value: a string without escapes, a number or null. */
   add(text: string): void {
-    if (text === "null") this.#tag(NULL, 0);
+    const place = this.#places.get(text);
+    if (place !== undefined) {
+      this.#tag(SAME, 1);
+      this.#buffer[this.#length - 1] = place;
+    } else if (text === "null") this.#tag(NULL, 0);
     else if (text.startsWith('"')) this.#string(text.slice(1, -1));
     else this.#number(text);
   }
@@ -246,7 +335,8 @@ function timeIn(text: string): number | null {
 const UUID_TEXT = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /** The text of the value at a place, and where the next one begins. */
-function readValue(packed: Buffer, at: number): readonly [text: string, next: number] {
+function readValue(values: Values, at: number): readonly [text: string, next: number] {
+  const { packed, before } = values;
   const tag = packed[at]!;
   const start = at + 1;
   if (tag < SMALLEST_TAG) return [String(tag), start];
@@ -267,6 +357,8 @@ function readValue(packed: Buffer, at: number): readonly [text: string, next: nu
       return [`"${uuidOf(packed.toString("hex", start, start + 16))}"`, start + 16];
     case DIGEST:
       return [`"${packed.toString("hex", start, start + 32)}"`, start + 32];
+    case SAME:
+      return [readValue({ packed: before!, at: 0, before: null }, packed[start]!)[0], start + 1];
     default:
       return spelledAt(packed, tag, start);
   }

@@ -9,13 +9,15 @@ import type { AppendBatch, AppendResult, RecordQuery, RedactRequest, StoredRecor
 import type { Connection, Row } from "./connection.ts";
 import { keepMatches } from "./matches.ts";
 import { queueJob } from "./outbox.ts";
-import { packRecord } from "./packed-record.ts";
+import { type PackedRecord, packRecord } from "./packed-record.ts";
 import { keepPrompts } from "./prompts.ts";
 import {
   findHead,
   findThread,
   HEADER_COLUMNS,
   headText,
+  letterOf,
+  namesOf,
   RECORD_COLUMNS,
   recordOf,
   type Segment,
@@ -64,13 +66,21 @@ export function redact(connection: UserConnection, { bodies, headers = [], batch
 
 /** What stands in its place is kept as text, beside the hashes of what was there. */
 function rewrite(connection: Connection, num: number, seq: number, now: { body?: string; header?: string }): void {
-  const row = connection.get(`SELECT ${RECORD_COLUMNS} FROM records WHERE num = ? AND seq = ?`, num, seq);
+  const sql = `SELECT ${RECORD_COLUMNS} FROM records WHERE num = ? AND seq = ?`;
+  const [row, next] = [connection.get(sql, num, seq), connection.get(sql, num, seq + 1)];
   if (row === undefined) return;
-  const { header, body, bodyHash, hash } = { ...textOf(row), ...now };
+  // What leans on it stands by itself from now on.
+  if (next !== undefined && next["before"] !== null) writeText(connection, num, next, textOf(next));
+  writeText(connection, num, row, { ...textOf(row), ...now });
+  connection.run("UPDATE records SET redacted = 1 WHERE num = ? AND seq = ?", num, seq);
+}
+
+function writeText(connection: Connection, num: number, row: Row, text: ReturnType<typeof textOf>): void {
+  const { header, body, bodyHash, hash } = text;
   connection.run(
-    `UPDATE records SET header = ?, body = ?, body_hash = ?, hash = ?, shape = NULL, packed = NULL, zipped = NULL,
-       redacted = 1 WHERE num = ? AND seq = ?`,
-    ...[header, body, bodyHash, hash, num, seq],
+    `UPDATE records SET header = ?, body = ?, body_hash = ?, hash = ?, shape = NULL, packed = NULL, zipped = NULL
+     WHERE num = ? AND seq = ?`,
+    ...[header, body, bodyHash, hash, num, row["seq"]!],
   );
 }
 
@@ -100,11 +110,12 @@ export async function* records(
 }
 
 function readPage(connection: Connection, segment: Segment, { kinds, seqs, bodies, order = "ascending" }: RecordQuery) {
-  const filter = kinds ? `AND kind IN (${kinds.map(() => "?").join(", ")})` : "";
+  const names = kinds?.flatMap(namesOf);
+  const filter = names ? `AND kind IN (${names.map(() => "?").join(", ")})` : "";
   const listed = seqs ? "AND seq IN (SELECT value FROM json_each(?))" : "";
   const sql = `SELECT ${bodies === "none" ? HEADER_COLUMNS : RECORD_COLUMNS} FROM records ${structureOnly(kinds) ?? "WHERE TRUE"} AND num = ? AND seq BETWEEN ? AND ?
     ${filter} ${listed} ORDER BY seq ${order === "ascending" ? "ASC" : "DESC"} LIMIT ${PAGE.rows}`;
-  const values = [segment.num, segment.first, segment.last, ...(kinds ?? []), ...(seqs ? [JSON.stringify(seqs)] : [])];
+  const values = [segment.num, segment.first, segment.last, ...(names ?? []), ...(seqs ? [JSON.stringify(seqs)] : [])];
   const page: StoredRecord[] = [];
   let characters = 0;
   for (const row of connection.each(sql, ...values)) {
@@ -174,7 +185,7 @@ function placeOf({ get, userId }: UserConnection, threadId: string, { lease, exp
 
 function write(connection: UserConnection, num: number, batch: AppendBatch): void {
   assertInOrder(batch);
-  for (const record of batch.records) insertRecord(connection, num, record);
+  insertRecords(connection, num, batch.records);
   updateHead(connection, num, batch.head);
   if (batch.records.some((record) => record.kind === "state")) writeState(connection, num, batch.head);
   for (const job of batch.jobs ?? []) queueJob(connection, num, job);
@@ -182,17 +193,31 @@ function write(connection: UserConnection, num: number, batch: AppendBatch): voi
   keepMatches(connection, num, batch);
 }
 
-export function insertRecord(connection: Connection, num: number, record: ChainedRecord): void {
-  const { seq, kind } = record;
-  const packed = packRecord(record);
+/** In the order of the log, without a gap. */
+export function insertRecords(connection: Connection, num: number, records: readonly ChainedRecord[]): void {
+  let before: PackedRecord | null = null;
+  for (const record of records) before = insertRecord(connection, num, record, before);
+}
+
+/** What it is packed as, where it is. */
+function insertRecord(
+  connection: Connection,
+  num: number,
+  record: ChainedRecord,
+  before: PackedRecord | null,
+): PackedRecord | null {
+  const { seq } = record;
+  const kind = letterOf(record.kind);
+  const packed = packRecord(record, before);
   const shape = packed === null || packed.shape === null ? null : shapeId(connection, packed.shape);
   if (packed === null) {
     connection.run(INSERT, num, seq, kind, record.header, record.body, record.bodyHash, record.hash, null, null, null);
-    return;
+    return null;
   }
   // Where no more shapes are kept, the header is text.
   const header = shape === null ? record.header : packed.header;
   connection.run(INSERT, num, seq, kind, header, packed.body, null, "", shape, packed.packed, packed.zipped);
+  return packed;
 }
 
 const INSERT = `INSERT INTO records (num, seq, kind, header, body, body_hash, hash, shape, packed, zipped)

@@ -96,8 +96,9 @@ function threadByNumber(connection: Connection, num: number): ThreadRow | undefi
   return row && threadRow(row);
 }
 
-const HEADER =
-  "seq, kind, header, body_hash, hash, redacted, packed, (SELECT text FROM shapes WHERE id = shape) AS shape";
+/** `before`: what a record that leans on the one before it is read with (packed-record.ts). */
+const HEADER = `seq, kind, header, body_hash, hash, redacted, packed, (SELECT text FROM shapes WHERE id = shape) AS shape,
+  iif(packed >= x'80', (SELECT b.packed FROM records b WHERE b.num = records.num AND b.seq = records.seq - 1), NULL) AS before`;
 export const RECORD_COLUMNS = `${HEADER}, body, zipped`;
 /** Of records whose bodies are not asked for. The hash of a short one follows from it. */
 export const HEADER_COLUMNS = `${HEADER}, iif(octet_length(body) < ${SHORT_BODY}, body, NULL) AS short`;
@@ -106,15 +107,33 @@ export function recordOf(row: Row): StoredRecord {
   const text = textOf(row);
   return storedRecord({
     seq: row["seq"] as number,
-    kind: row["kind"] as ChainedRecord["kind"],
+    kind: kindOf(row["kind"] as string),
     header: text.header,
     body: text.body,
     get bodyHash() {
       return text.bodyHash;
     },
-    hash: text.hash,
+    get hash() {
+      return text.hash;
+    },
     redacted: row["redacted"] === 1,
   });
+}
+
+/** The kinds of nearly all records are a letter in their rows; in those of before, and of the others, a word. */
+const LETTERS: Readonly<Record<string, string>> = { message: "m", usage: "u" };
+
+export function letterOf(kind: ChainedRecord["kind"]): string {
+  return LETTERS[kind] ?? kind;
+}
+
+/** What a kind may be called in its rows. */
+export function namesOf(kind: ChainedRecord["kind"]): readonly string[] {
+  return kind in LETTERS ? [kind, letterOf(kind)] : [kind];
+}
+
+function kindOf(name: string): ChainedRecord["kind"] {
+  return (name === "m" ? "message" : name === "u" ? "usage" : name) as ChainedRecord["kind"];
 }
 
 /** A row from before they were packed, or that was erased since, holds its text as it is. */

@@ -183,6 +183,10 @@ export const MIGRATIONS: readonly string[] = [
   CREATE TABLE recall_vectors (num INTEGER NOT NULL, seq INTEGER NOT NULL, vector BLOB NOT NULL) STRICT;
   CREATE UNIQUE INDEX recall_vectors_place ON recall_vectors (num, seq);
   `,
+  `
+  -- Rows that programs of before can't read: kinds are letters, a usage record leans on its answer, an entry's packed text
+  -- leaves out what is in its columns. Rows of before stay as they are.
+  `,
 ];
 
 /** Refuses a database that isn't ours or is newer, before anything in it is changed. */

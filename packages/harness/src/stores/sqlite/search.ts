@@ -12,7 +12,7 @@ import type {
   SearchTables,
   Span,
 } from "../search-tables.ts";
-import { blockMark, listOfBlock, packEntry, readPostings, unpackEntries, withoutEntry } from "../search-tables.ts";
+import { blockMark, listOfBlock, packRest, readPostings, unpackEntries, withoutEntry } from "../search-tables.ts";
 import type { Connection, Row } from "./connection.ts";
 import { findThread, NUM, type UserConnection } from "./rows.ts";
 import { vectorTable } from "./vectors.ts";
@@ -117,7 +117,7 @@ function writeBatch(
   for (const entry of batch.entries)
     connection.run(
       "INSERT INTO recall_entries (num, ordinal, seq, length, packed) VALUES (?, ?, ?, ?, ?)",
-      ...[num, entry.ordinal, entry.seq, entry.length, packEntry(entry)],
+      ...[num, entry.ordinal, entry.seq, entry.length, packRest(entry)],
     );
   addPostings(connection, num, batch.postings);
   const { newest } = batch;
@@ -264,7 +264,7 @@ const MARKS = Array.from({ length: MERGED }, (_, block) => blockMark(block)).joi
 function entries(connection: UserConnection, ranges: readonly OrdinalRange[]): SearchEntry[] {
   return [...Map.groupBy(ranges, ({ threadId }) => threadId)].flatMap(([threadId, own]) => {
     const row = connection.get(
-      `SELECT group_concat(e.packed) AS packed FROM json_each(?) o CROSS JOIN recall_entries e
+      `SELECT group_concat(${ENTRY}) AS packed FROM json_each(?) o CROSS JOIN recall_entries e
        ON e.num = ${NUM} AND e.ordinal BETWEEN o.value ->> 0 AND o.value ->> 1`,
       JSON.stringify(own.map(({ first, last }) => [first, last])),
       ...[connection.userId, threadId],
@@ -272,6 +272,10 @@ function entries(connection: UserConnection, ranges: readonly OrdinalRange[]): S
     return unpackEntries(threadId, (row!["packed"] ?? "") as string);
   });
 }
+
+/** A row of before holds all of its entry, as an array. */
+const ENTRY = `iif(e.packed LIKE '[%', e.packed,
+  '[' || e.ordinal || ',' || e.seq || ',' || e.length || ',[' || e.packed || ']]')`;
 
 /** Everything the index knows of a thread. */
 export function forgetIndex(connection: Connection, num: number): void {

@@ -9,7 +9,7 @@ import type { Connection, Row } from "./connection.ts";
 import { holdsLease, isLeased } from "./leases.ts";
 import { inheritMatches } from "./matches.ts";
 import { forgetPrompts, inheritPrompts } from "./prompts.ts";
-import { insertRecord, updateHead, writeState } from "./records.ts";
+import { insertRecords, updateHead, writeState } from "./records.ts";
 import { findHead, findThread, segments, type ThreadRow, threadRow, type UserConnection } from "./rows.ts";
 import { forgetIndex } from "./search.ts";
 
@@ -22,7 +22,7 @@ export function createThread(
   return connection.transaction("IMMEDIATE", () => {
     const result = insertThread(connection, header, head, null, 0);
     const { num } = findThread(connection, header.id)!;
-    if (result === "created") for (const record of records) insertRecord(connection, num, record);
+    if (result === "created") insertRecords(connection, num, records);
     return result;
   });
 }
@@ -35,7 +35,7 @@ export function fork(connection: UserConnection, request: ForkRequest): Awaited<
     if (at > (findHead(connection, parent.num)?.version ?? 0)) return "beyond-end";
     const result = insertThread(connection, header, head, parent.num, at);
     const own = findThread(connection, header.id)!;
-    if (result === "created") for (const record of records) insertRecord(connection, own.num, record);
+    if (result === "created") insertRecords(connection, own.num, records);
     return result;
   });
 }

@@ -1,0 +1,86 @@
+// A usage record's row leans on that of its answer: whatever becomes of the answer's row, both records stay what they were.
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { type TestContext, test } from "node:test";
+import { collect, freshThread, say } from "../../testing/conformance/kit.ts";
+import { fork, redact, verify } from "../../threads/index.ts";
+import { commit } from "../../threads/writer.ts";
+import { openSqlite } from "../sqlite.ts";
+
+const USAGE = {
+  kind: "usage",
+  of: 2,
+  model: "m",
+  measured: { compaction: null, prune: null, promptHash: null },
+  input: 7,
+  output: 1,
+  cacheRead: 0,
+  cacheWrite: 0,
+  factor: null,
+} as const;
+
+async function answered(t: TestContext) {
+  const folder = mkdtempSync(join(tmpdir(), "palimpsest-"));
+  const store = openSqlite({ path: join(folder, "log.db") });
+  t.after(async () => {
+    await store.close();
+    rmSync(folder, { recursive: true });
+  });
+  const writer = await freshThread(store);
+  await say(writer, "Where is it?");
+  const body = JSON.stringify({ role: "assistant", content: "In the drawer." });
+  const answer = { kind: "message", id: "a", dialect: "openai", origin: "model", body } as const;
+  await commit(writer, [answer, USAGE]);
+  await say(writer, "Thanks");
+  await store.releaseLease(writer.lease);
+  const rows = () => {
+    const raw = new DatabaseSync(join(folder, "log.db"));
+    const leaning = raw.prepare("SELECT num, seq FROM records WHERE packed >= x'80' ORDER BY num, seq").all();
+    raw.close();
+    return leaning.map(({ num, seq }) => [num, seq]);
+  };
+  const logOf = async (threadId: string) =>
+    (await collect(store.records(threadId))).map(({ chained }) => ({ ...chained }));
+  return { store, writer, threadId: writer.lease.threadId, rows, logOf };
+}
+
+test("a usage record that was written with its answer leans on it, and reads alone as with all others", async (t) => {
+  const { store, writer, threadId, rows, logOf } = await answered(t);
+  assert.deepEqual(rows(), [[1, 3]]);
+  assert.equal((await verify(writer, threadId)).kind, "whole");
+  const log = await logOf(threadId);
+  for (const query of [
+    { kinds: ["usage"] },
+    { seqs: [3] },
+    { range: [3, 3] },
+    { range: [3, 3], bodies: "none" },
+  ] as const) {
+    const [alone] = await collect(store.records(threadId, query));
+    assert.deepEqual({ ...alone!.chained }, log[2]);
+  }
+});
+
+test("when the answer is erased, its usage record stays, word for word", async (t) => {
+  const { writer, threadId, rows, logOf } = await answered(t);
+  const before = await logOf(threadId);
+  assert.equal((await redact(writer, threadId, 2)).kind, "redacted");
+  assert.deepEqual(rows(), []);
+  assert.deepEqual((await logOf(threadId))[2], before[2]);
+  const verdict = await verify(writer, threadId);
+  assert.deepEqual([verdict.kind, verdict.kind === "whole" && verdict.redacted], ["whole", [2]]);
+});
+
+test("a fork that outlives its parent has both, and one that was made between them has the answer", async (t) => {
+  const { store, writer, threadId, rows, logOf } = await answered(t);
+  await fork(writer, threadId, { as: "after", at: 3 });
+  await fork(writer, threadId, { as: "between", at: 2 });
+  const before = await logOf(threadId);
+  assert.equal(await store.deleteThread(threadId), "deleted");
+  assert.deepEqual(rows(), [[2, 3]]);
+  assert.deepEqual((await logOf("after")).slice(0, 3), before.slice(0, 3));
+  assert.deepEqual((await logOf("between")).slice(0, 2), before.slice(0, 2));
+  for (const id of ["after", "between"]) assert.equal((await verify(writer, id)).kind, "whole");
+});
