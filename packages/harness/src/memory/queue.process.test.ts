@@ -1,32 +1,21 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { checkQueueCrashes } from "../../test/memory/queue-crash-check.ts";
 import { sharing } from "../../test/memory/queue-sharing.ts";
 import { openPostgres } from "../stores/postgres.ts";
+import { bothEngines, ENGINES } from "../testing/both-engines.ts";
 import { until } from "../testing/conformance/queue/kit.ts";
-import { type PostgresServer, startPostgres } from "../testing/postgres-server.ts";
 import { learn, learned, takeTurn } from "../testing/queue-learner.ts";
 import { writeThread } from "../testing/thread-writer.ts";
 import { createMemoryQueue } from "./queue.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "palimpsest-queue-"));
-let server: PostgresServer;
-before(async () => {
-  server = await startPostgres();
-});
-after(async () => {
-  await server.stop();
-  rmSync(folder, { recursive: true });
-});
+const engines = bothEngines();
 
-sharing("PostgreSQL", () => server.url());
-sharing("SQLite file", () => join(folder, "shared.db"));
+for (const engine of ENGINES) sharing(engine, () => engines.target(engine, "shared"));
 
 test("a worker outlives its server: after a crash and a restart it learns on", async (t) => {
+  const server = engines.server();
   const store = (await openPostgres(server.url(), { reconnectMs: 180_000 })).forUser("ada");
   const queue = createMemoryQueue(store, { process: (job) => learn(store, job), pollMs: 20, leaseMs: 1000 });
   t.after(async () => {
@@ -45,13 +34,10 @@ test("a worker outlives its server: after a crash and a restart it learns on", a
   }
 });
 
-for (const [name, target] of [
-  ["PostgreSQL", () => server.url()],
-  ["SQLite", () => join(folder, "log.db")],
-] as const) {
-  test(`[F51] kill -9 between a turn and its learning, 20 times, on ${name}: nothing lost, nothing twice`, async (t) => {
+for (const engine of ENGINES) {
+  test(`[F51] kill -9 between a turn and its learning, 20 times, on ${engine}: nothing lost, nothing twice`, async (t) => {
     const delays = Array.from({ length: 20 }, (_, index) => (index * 37) % 260);
-    const { turns } = await checkQueueCrashes(t, target(), delays);
+    const { turns } = await checkQueueCrashes(t, engines.fresh(engine), delays);
     assert.ok(turns >= 20, `only ${turns} turns in all`);
   });
 }

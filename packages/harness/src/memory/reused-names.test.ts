@@ -1,31 +1,17 @@
-import { after, before, type TestContext } from "node:test";
+import type { TestContext } from "node:test";
 import { deletedThreads, reusedNames } from "../../test/memory/reused-names-suite.ts";
-import { openPostgres } from "../stores/postgres.ts";
-import { openSqlite } from "../stores/sqlite.ts";
+import { openStore } from "../stores/open.ts";
 import type { FullStore } from "../stores/store.ts";
-import { startPostgres } from "../testing/postgres-server.ts";
+import { bothEngines, ENGINES } from "../testing/both-engines.ts";
 
-let server: Awaited<ReturnType<typeof startPostgres>>;
-before(async () => {
-  server = await startPostgres();
-});
-after(() => server.stop());
+const engines = bothEngines();
 
-let schemas = 0;
-const ENGINES: Readonly<Record<string, () => Promise<FullStore>>> = {
-  SQLite: async () => openSqlite({ path: ":memory:" }),
-  PostgreSQL: () => {
-    schemas += 1;
-    return openPostgres(`${server.url()}&schema=reused_${schemas}`);
-  },
-};
-
-for (const [name, open] of Object.entries(ENGINES)) {
+for (const engine of ENGINES) {
   const opened = async (t: TestContext): Promise<FullStore> => {
-    const store = await open();
+    const store = await openStore(engines.fresh(engine));
     t.after(() => store.close());
     return store;
   };
-  reusedNames(name, opened);
-  deletedThreads(name, opened);
+  reusedNames(engine, opened);
+  deletedThreads(engine, opened);
 }

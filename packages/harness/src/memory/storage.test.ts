@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { emptyDocument, type MemoryDocument, writeDocument } from "@palimpsest/core/memory";
 import { openStore } from "../stores/open.ts";
-import { type PostgresServer, startPostgres } from "../testing/postgres-server.ts";
+import { bothEngines } from "../testing/both-engines.ts";
 import { customStorage } from "./custom-storage.ts";
 import { fileStorage } from "./file-storage.ts";
 import { openStorage } from "./open-storage.ts";
@@ -15,15 +14,8 @@ import { memoryService } from "./service.ts";
 import type { MemoryStorage, MemoryStorageError } from "./storage.ts";
 import { storeStorage } from "./store-storage.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "palimpsest-memory-"));
-let server: PostgresServer;
-before(async () => {
-  server = await startPostgres();
-});
-after(async () => {
-  await server.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+const engines = bothEngines();
+const { folder } = engines;
 
 const OWN: MemoryScope = { userId: "default", agentName: null };
 const CODER: MemoryScope = { userId: "default", agentName: "coder" };
@@ -35,11 +27,11 @@ for (const kind of ["file", "sqlite", "postgres"] as const) {
     /** Two openings of the same place. */
     const open = async () => {
       count += 1;
-      const target = kind === "postgres" ? `${server.url()}&schema=memory_${count}` : join(folder, `${count}`);
-      const place = kind === "sqlite" ? join(target, "log.db") : target;
+      const base = join(folder, `${count}`);
+      const place = engines.fresh(kind === "postgres" ? "PostgreSQL" : "SQLite");
       const stores = kind === "file" ? [] : [await openStore(place), await openStore(place)];
       const one = (at: number): MemoryStorage =>
-        kind === "file" ? fileStorage({ base: target, storagePath: "memory.json" }) : storeStorage(stores[at]!, kind);
+        kind === "file" ? fileStorage({ base, storagePath: "memory.json" }) : storeStorage(stores[at]!, kind);
       const close = async () => {
         for (const store of stores) await store.close();
       };

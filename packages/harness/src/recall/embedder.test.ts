@@ -1,37 +1,22 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import type { EmbeddingModelV4 } from "@ai-sdk/provider";
 import { createAgent } from "../agent/create-agent.ts";
 import { openStore } from "../stores/open.ts";
 import type { FullStore } from "../stores/store.ts";
-import { type PostgresServer, startPostgres } from "../testing/postgres-server.ts";
+import { bothEngines, ENGINES } from "../testing/both-engines.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { say, writeThread } from "../testing/thread-writer.ts";
 import { fork, redact, threadDeps } from "../threads/index.ts";
 import { keepEmbedded, type OnEmbedding } from "./embedder.ts";
 import { searchAll, searchThread } from "./search.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "palimpsest-embedder-"));
-let server: PostgresServer;
-before(async () => {
-  server = await startPostgres();
-});
-after(async () => {
-  await server.stop();
-  rmSync(folder, { recursive: true });
-});
+const engines = bothEngines();
 
-for (const engine of ["SQLite", "PostgreSQL"] as const) {
+for (const engine of ENGINES) {
   describe(`an embedder on ${engine}`, () => {
-    let count = 0;
     const open = async (t: { after(work: () => Promise<void>): void }): Promise<FullStore> => {
-      count += 1;
-      const store = await openStore(
-        engine === "SQLite" ? join(folder, `${count}.db`) : `${server.url()}&schema=embedder_${count}`,
-      );
+      const store = await openStore(engines.fresh(engine));
       t.after(() => store.close());
       return store;
     };

@@ -1,9 +1,6 @@
 /** Threads of so many blocks that lists are read only as they are needed, and full blocks are merged where a store does so. */
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { place } from "@palimpsest/core/internal/recall";
 import { type IndexEntry, indexEntry, MemoryIndex, type Placement } from "@palimpsest/core/recall";
 import { differences } from "@palimpsest/core/recall/conformance";
@@ -11,21 +8,13 @@ import { openStore } from "../stores/open.ts";
 import type { IndexBatch } from "../stores/search-tables.ts";
 import { blockMark, listOfBlock, postingWriter, readPostings, withoutEntry } from "../stores/search-tables.ts";
 import type { FullStore } from "../stores/store.ts";
-import { type PostgresServer, startPostgres } from "../testing/postgres-server.ts";
+import { bothEngines, ENGINES } from "../testing/both-engines.ts";
 import { say, writeThread } from "../testing/thread-writer.ts";
 import { fork, redact, threadDeps } from "../threads/index.ts";
 import { catchUp } from "./catch-up.ts";
 import { storedIndex } from "./stored-index.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "palimpsest-long-"));
-let server: PostgresServer;
-before(async () => {
-  server = await startPostgres();
-});
-after(async () => {
-  await server.stop();
-  rmSync(folder, { recursive: true });
-});
+const engines = bothEngines();
 
 const THREAD = { kind: "thread", threadId: "t" } as const;
 const FORK = { kind: "thread", threadId: "fork" } as const;
@@ -34,10 +23,10 @@ const LOGGED = 20_000;
 const ERASED = LOGGED + 2;
 const FORKED = LOGGED + 3;
 
-for (const engine of ["SQLite", "PostgreSQL"] as const) {
+for (const engine of ENGINES) {
   describe(`a long thread in ${engine}`, () => {
     test("is searched as the index in memory is, before and after blocks are merged, in a fork, and after a redaction", async () => {
-      const store = await openStore(engine === "SQLite" ? join(folder, "long.db") : `${server.url()}&schema=long`);
+      const store = await openStore(engines.fresh(engine));
       const writer = await writeThread(store, "t");
       await say(writer, ...Array.from({ length: 5 }, (_, index) => `kept ${index}`));
       const corpus = sparseCorpus();
@@ -62,7 +51,7 @@ for (const engine of ["SQLite", "PostgreSQL"] as const) {
     });
 
     test("what was merged between the counts and the lists is found all the same", async () => {
-      const store = await openStore(engine === "SQLite" ? join(folder, "moved.db") : `${server.url()}&schema=moved`);
+      const store = await openStore(engines.fresh(engine));
       await say(await writeThread(store, "t"), "kept");
       const corpus = sparseCorpus();
       await fill(store, corpus);

@@ -1,8 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { emptyHead } from "@palimpsest/core/internal/log";
 import { place } from "@palimpsest/core/internal/recall";
 import { indexEntry, MemoryIndex, type Placement, type RecallIndex, search } from "@palimpsest/core/recall";
@@ -11,7 +8,7 @@ import { openStore } from "../stores/open.ts";
 import type { IndexBatch } from "../stores/search-tables.ts";
 import { postingWriter } from "../stores/search-tables.ts";
 import type { FullStore, Store } from "../stores/store.ts";
-import { type PostgresServer, startPostgres } from "../testing/postgres-server.ts";
+import { bothEngines, ENGINES } from "../testing/both-engines.ts";
 import { say, writeThread } from "../testing/thread-writer.ts";
 import { fork, type RecordInput, redact, threadDeps, undo } from "../threads/index.ts";
 import { commit } from "../threads/writer.ts";
@@ -20,23 +17,11 @@ import { readTurns } from "./messages.ts";
 import { searchAll, searchThread } from "./search.ts";
 import { storedIndex } from "./stored-index.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "palimpsest-search-"));
-let server: PostgresServer;
-before(async () => {
-  server = await startPostgres();
-});
-after(async () => {
-  await server.stop();
-  rmSync(folder, { recursive: true });
-});
+const engines = bothEngines();
 
-for (const engine of ["SQLite", "PostgreSQL"] as const) {
+for (const engine of ENGINES) {
   describe(`search in ${engine}`, () => {
-    let count = 0;
-    const open = () => {
-      count += 1;
-      return openStore(engine === "SQLite" ? join(folder, `${count}.db`) : `${server.url()}&schema=search_${count}`);
-    };
+    const open = () => openStore(engines.fresh(engine));
 
     test("answers as the index in memory does, to the last bit, for threads and users", async () => {
       const store = await open();

@@ -1,47 +1,33 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { createMemoryQueue } from "../memory/queue.ts";
 import { openRepository } from "../memory/repository.ts";
 import { memoryService } from "../memory/service.ts";
 import { storeStorage } from "../memory/store-storage.ts";
 import { openStore } from "../stores/open.ts";
 import type { FullStore } from "../stores/store.ts";
-import { type PostgresServer, startPostgres } from "../testing/postgres-server.ts";
+import { bothEngines, ENGINES } from "../testing/both-engines.ts";
 import { learn, learned, takeTurn } from "../testing/queue-learner.ts";
 import { writeThread } from "../testing/thread-writer.ts";
 import { copyStore } from "./copy.ts";
 import { redact } from "./index.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "palimpsest-copy-memories-"));
-let server: PostgresServer;
-before(async () => {
-  server = await startPostgres();
-});
-after(async () => {
-  await server.stop();
-  rmSync(folder, { recursive: true });
-});
+const engines = bothEngines();
 
 const OWN = { userId: "ada", agentName: null };
 const CODER = { userId: "ada", agentName: "coder" };
 const OTHER = { userId: "ben", agentName: null };
 
-for (const title of ["SQLite to PostgreSQL", "PostgreSQL to SQLite"] as const) {
-  const open = async (name: string): Promise<readonly [FullStore, FullStore]> => {
-    const [file, url] = [
-      join(folder, `${name}-${title}.db`),
-      `${server.url()}&schema=${name}_${title.length}_${title[0]}`,
-    ];
-    const [from, to] = title.startsWith("SQLite") ? [file, url] : [url, file];
-    return [await openStore(from), await openStore(to)];
-  };
+for (const source of ENGINES) {
+  const target = source === "SQLite" ? "PostgreSQL" : "SQLite";
+  const open = async (): Promise<readonly [FullStore, FullStore]> => [
+    await openStore(engines.fresh(source)),
+    await openStore(engines.fresh(target)),
+  ];
 
-  test(`${title}: memories arrive with their history and watermarks, once, and later changes follow`, async () => {
-    const [from, to] = await open("arrive");
+  test(`${source} to ${target}: memories arrive with their history and watermarks, once, and later changes follow`, async () => {
+    const [from, to] = await open();
     const service = serviceOf(from);
     const tea = await service.add(OWN, { content: "User likes \u0000 green tea 😀" });
     await service.add(OWN, { content: "User lives in Bergen" });
@@ -65,8 +51,8 @@ for (const title of ["SQLite to PostgreSQL", "PostgreSQL to SQLite"] as const) {
     await Promise.all([from.close(), to.close()]);
   });
 
-  test(`${title}: a memory that went its own way in the target is reported and left as it is`, async () => {
-    const [from, to] = await open("own_way");
+  test(`${source} to ${target}: a memory that went its own way in the target is reported and left as it is`, async () => {
+    const [from, to] = await open();
     await serviceOf(from).add(OWN, { content: "User likes tea" });
     await copyStore(from, to);
     await serviceOf(to).add(OWN, { content: "User likes cocoa" });
@@ -92,8 +78,8 @@ for (const title of ["SQLite to PostgreSQL", "PostgreSQL to SQLite"] as const) {
     await Promise.all([from.close(), to.close()]);
   });
 
-  test(`${title}: what waits to be learned from in the source is learned in the target`, async () => {
-    const [from, to] = (await open("waiting")).map((store) => store.forUser("ada")) as [FullStore, FullStore];
+  test(`${source} to ${target}: what waits to be learned from in the source is learned in the target`, async () => {
+    const [from, to] = (await open()).map((store) => store.forUser("ada")) as [FullStore, FullStore];
     const writer = await writeThread(from, "t");
     const asked = createMemoryQueue(from, {
       process: (job) => learn(from, job),
@@ -121,7 +107,7 @@ for (const title of ["SQLite to PostgreSQL", "PostgreSQL to SQLite"] as const) {
 }
 
 test("more memories than one page holds all arrive", async () => {
-  const [from, to] = [await openStore(join(folder, "many.db")), await openStore(join(folder, "many-copy.db"))];
+  const [from, to] = [await openStore(engines.fresh("SQLite")), await openStore(engines.fresh("SQLite"))];
   for (let number = 0; number < 501; number++)
     await from.memories.put(
       `user${number}`,

@@ -1,35 +1,20 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { assertSame, NOT_COPIED } from "../../test/threads/same-store.ts";
 import { openStore } from "../stores/open.ts";
-import { type PostgresServer, startPostgres } from "../testing/postgres-server.ts";
+import { bothEngines, ENGINES } from "../testing/both-engines.ts";
 import { say, writeThread } from "../testing/thread-writer.ts";
 import { copyStore } from "./copy.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "palimpsest-copy-"));
-let server: PostgresServer;
-before(async () => {
-  server = await startPostgres();
-});
-after(async () => {
-  await server.stop();
-  rmSync(folder, { recursive: true });
-});
+const engines = bothEngines();
 
-const file = (name: string) => join(folder, `${name}.db`);
-const schema = (name: string) => `${server.url()}&schema=${name}`;
-
-for (const [title, source, target] of [
-  ["SQLite to PostgreSQL", () => file("there"), () => schema("there")],
-  ["PostgreSQL to SQLite", () => schema("back"), () => file("back")],
-] as const) {
-  test(`${title}: a copy killed at any moment goes on where it was`, async () => {
-    const [from, to] = [await openStore(source()), await openStore(target())];
+for (const source of ENGINES) {
+  const target = source === "SQLite" ? "PostgreSQL" : "SQLite";
+  test(`${source} to ${target}: a copy killed at any moment goes on where it was`, async () => {
+    const places = [engines.fresh(source), engines.fresh(target)] as const;
+    const [from, to] = [await openStore(places[0]), await openStore(places[1])];
     for (const id of ["a", "b"]) {
       const writer = await writeThread(from, id);
       await say(writer, ...Array.from({ length: 1200 }, (_, index) => `message ${index}`));
@@ -38,7 +23,7 @@ for (const [title, source, target] of [
     let kills = 0;
     while ((await to.head("b"))?.version !== 1200) {
       if (kills === 6) await copyStore(from, to);
-      else await copyUntilKilled(source(), target());
+      else await copyUntilKilled(...places);
       kills += 1;
     }
     const report = await copyStore(from, to);

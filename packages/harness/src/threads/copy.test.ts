@@ -1,38 +1,23 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { assertSame, NOT_COPIED } from "../../test/threads/same-store.ts";
 import { openStore, storeTarget } from "../stores/open.ts";
 import type { Store } from "../stores/store.ts";
 import { StoreError } from "../stores/store-error.ts";
+import { bothEngines, ENGINES } from "../testing/both-engines.ts";
 import { collect } from "../testing/conformance/kit.ts";
-import { type PostgresServer, startPostgres } from "../testing/postgres-server.ts";
 import { say, writeThread } from "../testing/thread-writer.ts";
 import { copyStore } from "./copy.ts";
 import { fork, redact, threadDeps, undo, type Writer } from "./index.ts";
 import { commit } from "./writer.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "palimpsest-copy-"));
-let server: PostgresServer;
-before(async () => {
-  server = await startPostgres();
-});
-after(async () => {
-  await server.stop();
-  rmSync(folder, { recursive: true });
-});
+const engines = bothEngines();
 
-const file = (name: string) => join(folder, `${name}.db`);
-const schema = (name: string) => `${server.url()}&schema=${name}`;
-
-for (const [title, source, target] of [
-  ["SQLite to PostgreSQL", () => file("there"), () => schema("there")],
-  ["PostgreSQL to SQLite", () => schema("back"), () => file("back")],
-] as const) {
-  test(`${title}: records, hashes, forks, heads and redactions arrive as they were`, async () => {
-    const [from, to] = [await openStore(source()), await openStore(target())];
+for (const source of ENGINES) {
+  const target = source === "SQLite" ? "PostgreSQL" : "SQLite";
+  test(`${source} to ${target}: records, hashes, forks, heads and redactions arrive as they were`, async () => {
+    const [from, to] = [await openStore(engines.fresh(source)), await openStore(engines.fresh(target))];
     await family(from);
     const report = await copyStore(from, to);
     assert.deepEqual(
@@ -53,7 +38,7 @@ for (const [title, source, target] of [
 }
 
 test("what was erased in the source after an earlier copy is erased in the target by the next one", async () => {
-  const [from, to] = [await openStore(file("erased")), await openStore(schema("erased"))];
+  const [from, to] = [await openStore(engines.fresh("SQLite")), await openStore(engines.fresh("PostgreSQL"))];
   const writer = await writeThread(from, "t");
   await say(writer, "the password is swordfish", "noted");
   await copyStore(from, to);
@@ -67,7 +52,7 @@ test("what was erased in the source after an earlier copy is erased in the targe
 });
 
 test("a thread of the same name with another history is reported and left alone; one in use says so", async () => {
-  const [from, to] = [await openStore(file("mixed")), await openStore(schema("mixed"))];
+  const [from, to] = [await openStore(engines.fresh("SQLite")), await openStore(engines.fresh("PostgreSQL"))];
   for (const id of ["other", "used", "fine"]) await say(await writeThread(from, id), "from the source");
   await say(await writeThread(to, "other"), "from the target");
   await writeThread(to, "used");
