@@ -145,7 +145,7 @@ test("an agent has its messages embedded behind the run, and answers whether or 
 });
 
 test("what is said while a thread is being embedded is embedded too, without another run", async (t) => {
-  const store = await openStore(join(folder, "meanwhile.db"));
+  const store = await openStore(engines.fresh("SQLite"));
   t.after(() => store.close());
   const writer = await writeThread(store, "t");
   await say(writer, "first note");
@@ -169,7 +169,7 @@ test("what is said while a thread is being embedded is embedded too, without ano
 });
 
 test("an agent that is closed at once still embeds what was just said, and of a long past one batch", async (t) => {
-  const store = await openStore(join(folder, "closed.db"));
+  const store = await openStore(engines.fresh("SQLite"));
   t.after(() => store.close());
   const writer = await writeThread(store, "t");
   await say(writer, ...Array.from({ length: 100 }, (_, index) => `note ${index}`));
