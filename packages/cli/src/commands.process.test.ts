@@ -234,15 +234,11 @@ test("Ctrl-C ends a command that waits for its reader, without a stack trace", a
   const at = await deskWithThread(t);
   const long = JSON.stringify({ role: "user", content: "x".repeat(2_000_000) });
   await at.run("import", at.file("long.jsonl", `${long}\n${long}\n`), "--thread", "b");
-  const child = spawn(process.execPath, [
-    "--conditions=palimpsest-source",
-    BINARY,
-    "replay",
-    "b",
-    "--raw",
-    "--home",
-    at.home,
-  ]);
+  const child = spawn(
+    process.execPath,
+    ["--conditions=palimpsest-source", BINARY, "replay", "b", "--raw", "--home", at.home],
+    { env: CLEAN },
+  );
   let stderr = "";
   child.stderr.on("data", (chunk: Buffer) => {
     stderr += chunk;

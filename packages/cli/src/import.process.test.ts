@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { BINARY, type Desk, desk } from "../test/binary.ts";
+import { BINARY, CLEAN, type Desk, desk } from "../test/binary.ts";
 
 const hello = '{ "role":"user", "content":"h\\u00e9llo  \u2028", "n":1.50 }';
 const call =
@@ -129,16 +129,11 @@ test("an import of a few megabytes that is killed leaves all of a thread or noth
   const file = at.file("chat.jsonl", `${line}\n`.repeat(3000));
   for (const [round, delay] of [60, 120, 180, 240, 300, 360, 420].entries()) {
     const threadId = `t${round}`;
-    const child = spawn(process.execPath, [
-      "--conditions=palimpsest-source",
-      BINARY,
-      "import",
-      file,
-      "--thread",
-      threadId,
-      "--home",
-      at.home,
-    ]);
+    const child = spawn(
+      process.execPath,
+      ["--conditions=palimpsest-source", BINARY, "import", file, "--thread", threadId, "--home", at.home],
+      { env: CLEAN },
+    );
     setTimeout(() => child.kill("SIGKILL"), delay);
     await new Promise((resolve) => child.once("exit", resolve));
     const { document } = await at.json("threads");

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { BINARY, desk } from "../test/binary.ts";
+import { BINARY, CLEAN, desk } from "../test/binary.ts";
 
 const ARGS = ["--conditions=palimpsest-source", BINARY];
 
@@ -17,7 +17,7 @@ test("an editor starts mcp as a user, finds what was said, and adds a fact under
   assert.equal((await run("import", talk, "--thread", "launch", "--user", "ada")).code, 0);
   const client = new Client({ name: "zed", version: "1" }, { versionNegotiation: { mode: "legacy" } });
   const args = [...ARGS, "mcp", "--user", "ada", "--home", home];
-  await client.connect(new StdioClientTransport({ command: process.execPath, args, stderr: "ignore" }));
+  await client.connect(new StdioClientTransport({ command: process.execPath, args, env: CLEAN, stderr: "ignore" }));
   t.after(() => client.close());
   const found = await client.callTool({ name: "recall", arguments: { query: "launch code name" } });
   assert.match(JSON.stringify(found.content), /amber-finch/);
@@ -57,7 +57,7 @@ test("what Claude Code's own compaction threw away is found over mcp word for wo
   assert.equal(synced.code, 0, synced.stderr);
   const client = new Client({ name: "claude-code", version: "2" }, { versionNegotiation: { mode: "legacy" } });
   const args = [...ARGS, "mcp", "--home", home];
-  await client.connect(new StdioClientTransport({ command: process.execPath, args, stderr: "ignore" }));
+  await client.connect(new StdioClientTransport({ command: process.execPath, args, env: CLEAN, stderr: "ignore" }));
   t.after(() => client.close());
   const found = JSON.stringify(
     await client.callTool({ name: "recall", arguments: { query: "deploy key staging vault" } }),
@@ -69,7 +69,10 @@ test("what Claude Code's own compaction threw away is found over mcp word for wo
 
 test("mcp ends with its input, whatever nonsense stood there, and prints nothing but the protocol", async (t) => {
   const { home } = desk(t);
-  const child = spawn(process.execPath, [...ARGS, "mcp", "--home", home], { stdio: ["pipe", "pipe", "ignore"] });
+  const child = spawn(process.execPath, [...ARGS, "mcp", "--home", home], {
+    env: CLEAN,
+    stdio: ["pipe", "pipe", "ignore"],
+  });
   t.after(() => child.kill("SIGKILL"));
   let printed = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => {

@@ -61,7 +61,8 @@ test("compiled code is not kept in the shared temporary folder", async (t) => {
   const at = desk(t);
   const temporary = at.file("tmp");
   mkdirSync(temporary);
-  const env = { TMPDIR: temporary, XDG_CACHE_HOME: at.file("cache"), PALIMPSEST_HOME: at.home };
+  const places = { TMPDIR: temporary, XDG_CACHE_HOME: at.file("cache"), PALIMPSEST_HOME: at.home };
+  const env = { ...places, NODE_COMPILE_CACHE: "" };
   assert.equal((await palimpsest(["threads"], env)).code, 0);
   assert.deepEqual(readdirSync(temporary), []);
   assert.deepEqual([isOpen(at.file("cache/palimpsest")), temporary.startsWith(tmpdir())], [false, true]);

@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { type TestContext, test } from "node:test";
-import { BINARY, desk } from "../test/binary.ts";
+import { BINARY, CLEAN, desk } from "../test/binary.ts";
 
 interface Serving {
   readonly url: string;
@@ -14,7 +14,7 @@ interface Serving {
 
 async function serving(t: TestContext, home: string, name = "serve"): Promise<Serving> {
   const args = ["--conditions=palimpsest-source", BINARY, name, "--port", "0", "--json", "--home", home];
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "ignore"] });
+  const child = spawn(process.execPath, args, { env: CLEAN, stdio: ["ignore", "pipe", "ignore"] });
   t.after(() => child.kill("SIGKILL"));
   const stdout: string[] = [];
   const lines = createInterface({ input: child.stdout });
@@ -64,7 +64,7 @@ test("Ctrl-C ends it in the same way, and an address that others can reach is re
 test("worker prints one line when it works, and SIGTERM ends it with exit code 0", async (t) => {
   const { home } = desk(t);
   const args = ["--conditions=palimpsest-source", BINARY, "worker", "--json", "--home", home];
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "ignore"] });
+  const child = spawn(process.execPath, args, { env: CLEAN, stdio: ["ignore", "pipe", "ignore"] });
   t.after(() => child.kill("SIGKILL"));
   const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
   assert.deepEqual(JSON.parse(line), { pid: child.pid });

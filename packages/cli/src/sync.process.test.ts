@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { BINARY, desk } from "../test/binary.ts";
+import { BINARY, CLEAN, desk } from "../test/binary.ts";
 import { killSync } from "../test/kill-sync.ts";
 
 const line = (uuid: string, parentUuid: string | null, content: string) =>
@@ -30,7 +30,7 @@ test("with --watch it goes on until Ctrl-C, and what is written meanwhile is the
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "s.jsonl"), line("1", null, "hello"));
   const args = ["sync", folder, "--watch", "--every", "1", "--home", at.home];
-  const child = spawn(process.execPath, ["--conditions=palimpsest-source", BINARY, ...args]);
+  const child = spawn(process.execPath, ["--conditions=palimpsest-source", BINARY, ...args], { env: CLEAN });
   t.after(() => child.kill("SIGKILL"));
   const said = new Promise<void>((resolve) => {
     let text = "";

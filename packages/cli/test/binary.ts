@@ -109,6 +109,21 @@ function startPalimpsest(args: readonly string[], options: StartOptions): Starte
   };
 }
 
-const { PATH, PALIMPSEST_TEST_RUN } = process.env;
-/** Nothing of the tester's own settings; with the mark by which a process that was left behind is found. */
-export const CLEAN = { PATH, ...(PALIMPSEST_TEST_RUN !== undefined && { PALIMPSEST_TEST_RUN }) };
+const person = mkdtempSync(join(tmpdir(), "palimpsest-person-"));
+process.once("exit", () => rmSync(person, { recursive: true, force: true }));
+
+const {
+  PATH = "",
+  PALIMPSEST_TEST_RUN,
+  NODE_COMPILE_CACHE = fileURLToPath(new URL("../../../node_modules/.cache/tests", import.meta.url)),
+} = process.env;
+/**
+ * Nothing of the tester's own settings, and no word in their folders: a home of its own, compiled code where that of test
+ * files is. With the mark by which a process that was left behind is found.
+ */
+export const CLEAN: Readonly<Record<string, string>> = {
+  PATH,
+  HOME: person,
+  NODE_COMPILE_CACHE,
+  ...(PALIMPSEST_TEST_RUN !== undefined && { PALIMPSEST_TEST_RUN }),
+};

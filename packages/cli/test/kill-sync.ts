@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { BINARY, type Desk } from "./binary.ts";
+import { BINARY, CLEAN, type Desk } from "./binary.ts";
 
 const WRITER = fileURLToPath(new URL("./session-writer.ts", import.meta.url));
 
@@ -46,7 +46,10 @@ export async function killSync(at: Desk, rounds: number): Promise<{ readonly mes
 }
 
 const start = (...args: readonly string[]): ChildProcess =>
-  spawn(process.execPath, ["--conditions=palimpsest-source", ...args], { stdio: ["ignore", "pipe", "ignore"] });
+  spawn(process.execPath, ["--conditions=palimpsest-source", ...args], {
+    env: CLEAN,
+    stdio: ["ignore", "pipe", "ignore"],
+  });
 
 /** Once it has written something. */
 async function startWriter(file: string): Promise<ChildProcess> {

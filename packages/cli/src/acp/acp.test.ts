@@ -17,7 +17,7 @@ import {
 } from "@agentclientprotocol/sdk";
 import { openHome } from "palimpsest/assistant";
 import { verify } from "palimpsest/threads";
-import { BINARY, desk } from "../../test/binary.ts";
+import { BINARY, CLEAN, desk } from "../../test/binary.ts";
 import { acpAgent } from "./agent.ts";
 import { replayed, userMessage } from "./content.ts";
 import { editorServers } from "./editor-servers.ts";
@@ -214,7 +214,7 @@ test("an editor that dies in the middle of a prompt ends the program, and the lo
   const cwd = file("project");
   mkdirSync(cwd);
   const args = ["--conditions=palimpsest-source", BINARY, "acp", "--home", home];
-  const child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "ignore"] });
+  const child = spawn(process.execPath, args, { env: CLEAN, stdio: ["pipe", "pipe", "ignore"] });
   t.after(() => child.kill("SIGKILL"));
   const send = (id: number, method: string, params: object) =>
     child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
