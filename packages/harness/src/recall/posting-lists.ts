@@ -37,8 +37,8 @@ export interface Wanted {
   readonly blocks?: ReadonlySet<number>;
 }
 
-/** Up to so many blocks everything is read at once, as where reaching a row costs more than its list: a second look would cost more. */
-const FEW_BLOCKS = 24;
+/** Up to so many blocks lists are read with their counts: reaching a row costs more than its list, and most will be needed. */
+export const FEW_BLOCKS = 128;
 
 export class PostingLists {
   readonly #tables: SearchTables;
@@ -51,14 +51,21 @@ export class PostingLists {
     this.#pieces = pieces;
   }
 
-  static async read(tables: SearchTables, segments: readonly IndexedSegment[], terms: readonly string[]) {
+  static async read(
+    tables: SearchTables,
+    segments: readonly IndexedSegment[],
+    terms: readonly string[],
+    fewBlocks: number,
+  ) {
     const spans = segments.map(({ threadId, cut, newest }) => {
       const last = Math.min(newest?.ordinal ?? -1, cut ?? Number.MAX_SAFE_INTEGER);
       return { threadId, before: Math.floor(last / tables.blockSize) + 1 };
     });
-    const few = spans.reduce((sum, { before }) => sum + before, 0) <= FEW_BLOCKS;
+    const few = spans.reduce((sum, { before }) => sum + before, 0) <= fewBlocks;
     const { merging } = tables;
-    const rows = few || !merging ? await tables.postings(spans, terms) : await merging.counts(spans, terms);
+    const rows = merging
+      ? await merging.counts(spans, terms, few ? "with-lists" : undefined)
+      : await tables.postings(spans, terms);
     const lists = new PostingLists(tables, terms, piecesOf(tables.blockSize, terms, rows, segments));
     await lists.#countCut();
     return lists;

@@ -4,15 +4,19 @@
  */
 import type { IndexedDoc, RecallIndex, Scope, ScopeStatistics } from "@palimpsest/core/recall";
 import type { IndexedSegment, OrdinalRange, SearchEntry, SearchTables } from "../stores/search-tables.ts";
-import { type Piece, PostingLists } from "./posting-lists.ts";
+import { FEW_BLOCKS, type Piece, PostingLists } from "./posting-lists.ts";
 import { type Matches, seekAll } from "./seek.ts";
 
 /** For one search: `segments` are those of its scope, and the postings of its terms are read once. */
-export function storedIndex(tables: SearchTables, segments: readonly IndexedSegment[]): RecallIndex {
+export function storedIndex(
+  tables: SearchTables,
+  segments: readonly IndexedSegment[],
+  fewBlocks = FEW_BLOCKS,
+): RecallIndex {
   let last: { readonly terms: string; readonly lists: Promise<PostingLists> } | undefined;
   const listsOf = (terms: readonly string[]): Promise<PostingLists> => {
     const key = JSON.stringify(terms);
-    if (last?.terms !== key) last = { terms: key, lists: PostingLists.read(tables, segments, terms) };
+    if (last?.terms !== key) last = { terms: key, lists: PostingLists.read(tables, segments, terms, fewBlocks) };
     return last.lists;
   };
   return {

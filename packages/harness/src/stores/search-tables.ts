@@ -77,8 +77,12 @@ export interface BlockMerging {
   readonly blocks: number;
   /** One step, if there is one to do. */
   merge(threadId: string): Promise<"merged" | "nothing">;
-  /** What rows there are, without their lists, which are most of what a long thread's rows weigh. */
-  counts(spans: readonly Span[], terms: readonly string[]): Promise<readonly PostingCount[]>;
+  /** What rows there are, without their lists, which are most of what a long thread's rows weigh, or with those that aren't split. */
+  counts(
+    spans: readonly Span[],
+    terms: readonly string[],
+    lists?: "with-lists",
+  ): Promise<readonly (PostingCount | Posting)[]>;
   /** Rows by their places, as far as they are still there. */
   lists(places: readonly PostingPlace[]): Promise<readonly Posting[]>;
 }

@@ -44,7 +44,7 @@ export function searchTables(connection: UserConnection): SearchTables {
     merging: {
       blocks: MERGED,
       merge: (threadId) => write(() => mergeBlocks(connection, threadId)),
-      counts: (spans, terms) => read(() => counts(connection, spans, terms)),
+      counts: (spans, terms, lists) => read(() => counts(connection, spans, terms, lists)),
       lists: (places) => read(() => lists(connection, places)),
     },
     postings: (spans, terms) => read(() => postings(connection, spans, terms)),
@@ -148,14 +148,19 @@ function addPostings(connection: Connection, num: number, postings: readonly New
     );
 }
 
-function counts(connection: UserConnection, spans: readonly Span[], terms: readonly string[]): PostingCount[] {
+function counts(
+  connection: UserConnection,
+  spans: readonly Span[],
+  terms: readonly string[],
+  lists?: "with-lists",
+): (PostingCount | Posting)[] {
   const blocks = spans.flatMap(({ threadId, before }) => {
     const parts = Math.min(mergedParts(connection, threadId), Math.ceil(before / MERGED));
     const single = Array.from({ length: Math.max(0, before - parts * MERGED) }, (_, at) => parts * MERGED + at);
     return [...Array.from({ length: parts }, (_, part) => -1 - part), ...single].map((block) => [threadId, block]);
   });
   const rows = connection.all(
-    `SELECT h.id, p.term, p.block, p.count, octet_length(p.list) = 0 AS split
+    `SELECT h.id, p.term, p.block, p.count, ${lists ? "p.list" : "NULL AS list"}, octet_length(p.list) = 0 AS split
      FROM json_each(?) b CROSS JOIN threads h ON h.user = ? AND h.id = b.value ->> 0
      CROSS JOIN json_each(?) t CROSS JOIN recall_postings p
      ON p.num = h.num AND p.block = b.value ->> 1 AND p.term = t.value`,
@@ -163,13 +168,15 @@ function counts(connection: UserConnection, spans: readonly Span[], terms: reado
   );
   return rows.map((row) => {
     const [block, blocks] = toBlocks(row["block"] as number);
+    const split = row["split"] === 1;
     return {
       threadId: row["id"] as string,
       term: row["term"] as string,
       block,
       blocks,
       count: row["count"] as number,
-      split: row["split"] === 1,
+      split,
+      ...(lists && !split && { list: row["list"] as string }),
     };
   });
 }
