@@ -18,7 +18,8 @@ export const gatewayCommands: readonly Command[] = [
   command({
     name: "worker",
     interrupt: "at-once",
-    summary: "Learn from turns and delete old threads, beside gateways that leave it to others (gateway.jobs: false)",
+    summary:
+      "Learn from turns, build search indexes and delete old threads, beside gateways that leave it to others (gateway.jobs: false)",
     examples: ["worker", "worker --json"],
     positionals: [],
     options: {},

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import type { ConfigFile } from "palimpsest/config";
 import { type HomeParts, homeOfParts, windowsOf } from "palimpsest/internal/assistant";
 import type { Home } from "palimpsest/internal/home";
+import { indexProgress } from "palimpsest/internal/recall";
 import { isLoopback } from "./access/admit.ts";
 import { credentials, keyFacts } from "./access/keys.ts";
 import { createLimits, type Limits } from "./access/limits.ts";
@@ -23,6 +24,7 @@ import { homeRuns } from "./runs/home-runs.ts";
 import type { Runs } from "./runs/registry.ts";
 import { createApp } from "./server/app.ts";
 import { GatewayError } from "./server/gateway-error.ts";
+import { buildIndexes } from "./server/index-building.ts";
 import { type Listening, listen } from "./server/listen.ts";
 import type { Log } from "./server/log.ts";
 import { PAGE, pageFiles } from "./server/page-files.ts";
@@ -152,11 +154,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       const { fetch } = await app();
       const server = await listen((request, env) => fetch(request, env as never), { host, port });
       servers.push(server);
-      const days = gateway.retention_days;
-      if (days !== null && gateway.jobs)
-        sweeping.push(
-          sweepingOf(home, days, { clock, onSwept: metrics.swept, onError: () => metrics.swept("failed") }),
-        );
+      if (gateway.jobs) sweeping.push(...background(home, gateway.retention_days, { clock, log, metrics }));
       return { host, port: server.port, url: server.url };
     },
     async close() {
@@ -185,11 +183,27 @@ function limitsOf(
   return counting;
 }
 
+interface Background extends Required<Pick<GatewaySettings, "clock" | "log">> {
+  readonly metrics: Metrics;
+}
+
+function background(home: Home, days: number | null, { clock, log, metrics }: Background): Sweeping[] {
+  const building = buildIndexes(home, { clock, log });
+  if (days === null) return [building];
+  return [building, sweepingOf(home, days, { clock, onSwept: metrics.swept, onError: () => metrics.swept("failed") })];
+}
+
 type GatewayLimits = ConfigFile["gateway"]["limits"];
 
-function countQueues(metrics: Metrics, { store: { outbox } }: Home, runs: Runs): void {
+function countQueues(metrics: Metrics, { store }: Home, runs: Runs): void {
+  const { outbox } = store;
   metrics.queue("runs", () => runs.waiting());
-  if (outbox !== undefined) metrics.queue("memory", async () => (await outbox.list("memory")).length);
+  if (outbox === undefined) return;
+  for (const queue of ["memory", "index"]) metrics.queue(queue, async () => (await outbox.list(queue)).length);
+  metrics.unindexed(async () => {
+    const progress = await indexProgress(store);
+    return progress === null ? 0 : progress.records - progress.indexed;
+  });
 }
 
 /** Of a home that was made here, what goes with the gateway. */

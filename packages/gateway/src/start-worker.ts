@@ -1,9 +1,11 @@
 /**
- * What a gateway does behind its answers, in a process of its own: learning from turns, deleting old threads. Any number of
- * them may work on one store; a job is held by one at a time, and taken over when its process is gone.
+ * What a gateway does behind its answers, in a process of its own: learning from turns, building search indexes, deleting
+ * old threads. Any number of them may work on one store; a job is held by one at a time, and taken over when its process is
+ * gone.
  */
 import { randomUUID } from "node:crypto";
 import type { Home } from "palimpsest/internal/home";
+import { buildIndexes } from "./server/index-building.ts";
 import { type Sweeping, sweepingOf } from "./server/retention.ts";
 
 export interface WorkerOptions {
@@ -34,6 +36,9 @@ export async function startWorker({ home, log = () => {}, clock = () => new Date
         onError: (error) => log(`old threads could not be deleted: ${error instanceof Error ? error.message : error}`),
       }),
     );
+  sweeping.push(
+    buildIndexes(home, { clock, log: ({ time: _, ...line }) => log(`search index: ${JSON.stringify(line)}`) }),
+  );
   const { shared } = home.store;
   const name = randomUUID();
   const beat = () => void shared?.limits.beat(name, "worker").catch(() => {});

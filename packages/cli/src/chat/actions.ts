@@ -1,5 +1,6 @@
 /** What the chat's commands do to the thread: compact, undo, redo, look at it, search, pin, fork. */
 import { createSnippets } from "@palimpsest/core/recall";
+import { coverNote } from "palimpsest/internal/recall";
 import { searchThread } from "palimpsest/recall";
 import { drawBudget } from "../terminal/budget-bar.ts";
 import { inMarkdown, NOTHING_FOUND } from "../terminal/found-words.ts";
@@ -52,6 +53,8 @@ export async function context({ assistant, screen, threadId }: ChatSession): Pro
 export async function search({ deps, screen, threadId }: ChatSession, words: string): Promise<void> {
   if (words === "") return screen.aside("Say what to look for: /search WORDS");
   const result = await searchThread(deps.store, threadId, words, { k: 10, ...(await deps.embedding()) });
+  const missing = coverNote(result);
+  if (missing !== null) await screen.aside(missing);
   if (result.kind === "nothing") return screen.aside(NOTHING_FOUND[result.reason]);
   const snippetOf = createSnippets(words);
   // A neighbor of what matches counts for an agent; a person asked for the words.

@@ -1,5 +1,6 @@
 import type { RunEnd, WaitingCall } from "palimpsest/agent";
 import { offeredModels } from "palimpsest/internal/models";
+import { startIndexing } from "palimpsest/recall";
 import type { Activity } from "../chat/activity.ts";
 import { completions } from "../chat/completion.ts";
 import { attachMentioned } from "../chat/files.ts";
@@ -32,6 +33,7 @@ export const run: Run<TalkOptions> = async ({ options }, context) => {
     const seat = await takeSeat(context, leave, () => session?.stop());
     const { screen } = seat;
     let session: ChatSession | null = null;
+    const indexing = await startIndexing(deps.store);
     try {
       session = new ChatSession({
         context: { ...context, output: seat.output },
@@ -49,6 +51,7 @@ export const run: Run<TalkOptions> = async ({ options }, context) => {
     } finally {
       await seat.keyboard.close();
       await session?.close(LEARNING_MS);
+      await indexing.stop();
     }
   });
 };

@@ -1,4 +1,5 @@
 import { searchDocument } from "palimpsest/internal/documents";
+import { coverNote } from "palimpsest/internal/recall";
 import { type SearchOutcome, searchAll, searchThread } from "palimpsest/recall";
 import type { Context, Input, Printing, Remote, Run } from "../command/command.ts";
 import { UsageError } from "../command/failure.ts";
@@ -18,8 +19,6 @@ export const run: Run<Options> = async (input, context) => {
   const outcome =
     threadId === null ? await everywhere(context, question, k) : await inside(context, threadId, question, k);
   if (outcome.kind === "nothing" && outcome.reason === "missing") throw missingThread(context, threadId ?? "");
-  if (outcome.unindexed !== undefined)
-    context.output.note(`${outcome.unindexed} records could not be searched: the index can't be written here.`);
   return show(searchDocument(question, outcome, { all }), context);
 };
 
@@ -31,6 +30,8 @@ export const remote: Remote<Options> = async (input, context) => {
 };
 
 async function show(document: ReturnType<typeof searchDocument>, { format, output }: Printing): Promise<number> {
+  const missing = coverNote(document);
+  if (missing !== null) output.note(missing);
   if (format === "json") {
     await output.json(document);
     return 0;

@@ -14,7 +14,10 @@ export const run: Run = (_given, context) => {
     const worker = await startWorker({ home, log: output.note });
     try {
       if (format === "json") await output.write(`${JSON.stringify({ pid: process.pid })}\n`);
-      else await output.line("Working: learning from turns, deleting old threads (Ctrl-C ends it).");
+      else
+        await output.line(
+          "Working: learning from turns, building search indexes, deleting old threads (Ctrl-C ends it).",
+        );
       await stopped;
     } finally {
       stop.abort();

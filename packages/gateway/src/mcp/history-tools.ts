@@ -5,7 +5,7 @@ import { checkThreadId } from "@palimpsest/core/log";
 import { threadPrompt } from "palimpsest/inspect";
 import { contextDocument, threadDocument } from "palimpsest/internal/documents";
 import type { Home } from "palimpsest/internal/home";
-import { findText, hitsText, readText } from "palimpsest/internal/recall";
+import { coverText, findText, hitsText, readText } from "palimpsest/internal/recall";
 import { searchAll } from "palimpsest/recall";
 import { z } from "zod";
 import { failed, shown, told } from "./answer.ts";
@@ -98,11 +98,13 @@ function notACursor(error: unknown): string {
 /** Every hit names its thread, so that it can be read on. */
 async function foundAnywhere(home: Home, query: string, room: number): Promise<string> {
   const outcome = await searchAll(home.store, query, { tools: home.tools, ...(await home.embedding()) });
-  if (outcome.kind === "nothing") return `Nothing found (${outcome.reason}): try other words.`;
+  const cover = coverText(outcome);
+  if (outcome.kind === "nothing") return `Nothing found (${outcome.reason}): try other words.${cover}`;
   const [first, ...rest] = outcome.hits;
   const text = hitsText(outcome.hits, { tokens: room, question: query });
-  if (text === "") return "Nothing found that fits: ask for more tokens.";
-  return rest.some(({ threadId }) => threadId !== first!.threadId) ? text : `In thread ${first!.threadId}:\n${text}`;
+  if (text === "") return `Nothing found that fits: ask for more tokens.${cover}`;
+  const isOne = rest.every(({ threadId }) => threadId === first!.threadId);
+  return `${isOne ? `In thread ${first!.threadId}:\n` : ""}${text}${cover}`;
 }
 
 export async function hasThread({ store }: Home, id: string): Promise<boolean> {

@@ -45,6 +45,8 @@ export interface Metrics {
   swept(threads: number | "failed"): void;
   /** What waits, by the name of its queue, read when somebody asks. One that can't be read is left out. */
   queue(name: string, length: () => number | Promise<number>): void;
+  /** Records that the search indexes lack which are being built, read when somebody asks. */
+  unindexed(records: () => Promise<number>): void;
   text(): Promise<string>;
 }
 
@@ -77,6 +79,13 @@ export function createMetrics(): Metrics {
     swept: (threads) => (threads === "failed" ? sweepFailures.add(1) : sweeps.add(threads)),
     store: (operation, seconds) => store.observe(seconds, { operation }),
     queue,
+    unindexed: (records) =>
+      registry.gauge("palimpsest_index_missing_records", "Records that indexes lack which are being built.", () =>
+        records().then(
+          (missing): Sample[] => [[missing]],
+          () => [],
+        ),
+      ),
     meter,
     text: () => registry.text(),
   };

@@ -36,7 +36,14 @@ const hit = z.strictObject({
   snippet: z.string(),
   marks: list(z.unknown()),
 });
-const hits = z.strictObject({ hits: list(hit), reason: z.string().optional() });
+const building = z.strictObject({ indexed: z.number(), records: z.number() });
+const hits = z.strictObject({
+  hits: list(hit),
+  reason: z.string().optional(),
+  /** Records that were not searched, and how far the index is that is being built. */
+  unindexed: z.number().optional(),
+  building: building.optional(),
+});
 const HITS = 10;
 
 export const lookingRoutes: readonly Route[] = [

@@ -25,7 +25,15 @@ interface RunLine extends Pick<RequestLine, "time" | "level" | "user" | "ms" | "
   readonly end: string;
 }
 
-export type LogLine = RequestLine | RunLine;
+/** How far a search index has come that is built in the background: a line for each tenth. */
+export interface IndexLine extends Pick<RequestLine, "time" | "level" | "user" | "error"> {
+  readonly thread: string | null;
+  readonly index: "building" | "built" | "failed";
+  readonly indexed?: number;
+  readonly records?: number;
+}
+
+export type LogLine = RequestLine | RunLine | IndexLine;
 
 export type Log = (line: LogLine) => void;
 

@@ -261,7 +261,7 @@ const gatewaySchema = z.strictObject({
     .boolean()
     .default(true)
     .describe(
-      "Learn from turns and delete old threads here; false: `palimpsest worker` does, in processes of its own.",
+      "Learn from turns, build search indexes and delete old threads here; false: `palimpsest worker` does, in processes of its own.",
     ),
   body_limit_mb: positive.default(64).describe("The largest body of a request."),
   limits: z

@@ -86,7 +86,7 @@ test("a rebuild says how much of a thread is indexed, others write meanwhile, an
     told.push(indexed);
     if (indexed > 0) throw new Error("ended");
   });
-  assert.deepEqual(told, [0, 1024]);
+  assert.deepEqual(told.slice(0, 2), [0, 1024]);
   assert.match(JSON.stringify(ended), /ended/);
   await say(writer, "word9999 tide");
   for (const word of ["word5", "word2099", "word9999"]) {

@@ -13,7 +13,7 @@ import { historyFolder } from "../compaction/thread-compactor.ts";
 import { type LoadedConfig, loadConfig } from "../config/load.ts";
 import { openStorage } from "../memory/open-storage.ts";
 import { openRepository } from "../memory/repository.ts";
-import { rebuildIndex } from "../recall/catch-up.ts";
+import type { IndexProgress } from "../recall/index-steps.ts";
 import { scrub } from "../stores/capabilities.ts";
 import type { Store } from "../stores/store.ts";
 import { everyThread, everyUser } from "../stores/users.ts";
@@ -22,6 +22,7 @@ import { sha256 } from "../threads/writer.ts";
 import { adoptOldFolders } from "../workspace/old-folders.ts";
 import { configChecks } from "./config-checks.ts";
 import { halfErasedChecks } from "./half-erased.ts";
+import { askForIndex, buildIndexes, indexCheck } from "./index-rebuild.ts";
 import { leftOverChecks } from "./left-over.ts";
 import { memoryFileCheck, memoryJobCheck } from "./memory-checks.ts";
 
@@ -29,11 +30,6 @@ export interface Check {
   readonly name: string;
   readonly ok: boolean;
   readonly detail: string;
-}
-
-export interface IndexProgress {
-  readonly indexed: number;
-  readonly records: number;
 }
 
 export interface DoctorOptions {
@@ -120,13 +116,14 @@ async function threadChecks(store: Store, { home, derived, onProgress }: DoctorO
       count += 1;
       if (derived === "skip") continue;
       onProgress?.(count - 1, header.id);
-      const failed = await rebuildThread(own, home, header.id, (index) => onProgress?.(count - 1, header.id, index));
+      const failed = await rebuildThread(own, home, header.id, (id, index) => onProgress?.(count - 1, id, index));
       bad += failed.length === 0 ? 0 : 1;
       checks.push(...failed);
     }
   }
   const unread = `${count} ${count === 1 ? "thread" : "threads"}; their logs were not read: --rebuild verifies all, "palimpsest verify T" one`;
-  if (derived === "skip") return [{ name: "threads", ok: true, detail: unread }];
+  if (derived === "skip") return [{ name: "threads", ok: true, detail: unread }, ...(await indexCheck(store))];
+  checks.push(...(await buildIndexes(store, (id, index) => onProgress?.(count, id, index))));
   const detail = `${count} ${count === 1 ? "thread" : "threads"}, ${count - bad} with whole logs, and heads and part files equal to them; search index made anew`;
   return [{ name: "threads", ok: bad === 0, detail }, ...checks];
 }
@@ -135,12 +132,12 @@ async function rebuildThread(
   store: Store,
   home: string,
   threadId: string,
-  onIndex: (progress: IndexProgress) => void,
+  onIndex: (threadId: string, progress: IndexProgress) => void,
 ): Promise<Check[]> {
   const broken = await logCheck(store, threadId);
   if (broken !== null) return [broken];
   const checks = [await headCheck(store, threadId), await partsCheck(store, home, threadId)];
-  await rebuildIndex(store, threadId, (indexed, records) => onIndex({ indexed, records }));
+  await askForIndex(store, threadId, onIndex);
   return checks.filter((check) => check !== null);
 }
 

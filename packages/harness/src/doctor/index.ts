@@ -1,2 +1,3 @@
-export type { Check, DoctorOptions, IndexProgress } from "./doctor.ts";
+export type { IndexProgress } from "../recall/index-steps.ts";
+export type { Check, DoctorOptions } from "./doctor.ts";
 export { examineHome } from "./doctor.ts";

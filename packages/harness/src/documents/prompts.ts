@@ -46,5 +46,11 @@ export function searchDocument(question: string, outcome: SearchOutcome, { all }
     const hit = { seq, score, at, role, speaker };
     return { ...(all && { thread: threadId }), ...hit, snippet, marks };
   });
-  return { hits, ...(outcome.kind === "nothing" && { reason: outcome.reason }) };
+  const { unindexed, building } = outcome;
+  return {
+    hits,
+    ...(outcome.kind === "nothing" && { reason: outcome.reason }),
+    ...(unindexed !== undefined && { unindexed }),
+    ...(building !== undefined && { building }),
+  };
 }

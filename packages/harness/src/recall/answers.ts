@@ -5,7 +5,7 @@ import { type Part, shapeOf } from "@palimpsest/core/message";
 import { renderHits } from "@palimpsest/core/recall";
 import { charsPerToken } from "@palimpsest/core/tokens";
 import type { ThreadDeps } from "../threads/writer.ts";
-import { type SearchHit, searchAll, searchThread } from "./search.ts";
+import { coverNote, type SearchCover, type SearchHit, searchAll, searchThread } from "./search.ts";
 
 interface FindOptions {
   /** Most tokens of the answer, roughly. */
@@ -26,9 +26,16 @@ export async function findText(
   const settings = { tools, embedder, onEmbedding, askedBy: threadId };
   const result =
     scope === "user" ? await searchAll(store, query, settings) : await searchThread(store, threadId, query, settings);
-  if (result.kind === "nothing") return `Nothing found (${result.reason}): try other words.`;
+  const cover = coverText(result);
+  if (result.kind === "nothing") return `Nothing found (${result.reason}): try other words.${cover}`;
   const hits = result.hits.filter((hit) => hit.threadId !== threadId || hit.seq !== except);
-  return hitsText(hits, { tokens, question: query }) || "Nothing found: try other words.";
+  return `${hitsText(hits, { tokens, question: query }) || "Nothing found: try other words."}${cover}`;
+}
+
+/** A last line for a model or a person; empty where all that was said has been searched. */
+export function coverText(cover: SearchCover): string {
+  const note = coverNote(cover);
+  return note === null ? "" : `\n(${note})`;
 }
 
 /** What is kept free for the line of what to ask for next. */

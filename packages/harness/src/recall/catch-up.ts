@@ -6,7 +6,7 @@
 
 import { withToolFacts } from "@palimpsest/core/internal/message";
 import { place } from "@palimpsest/core/internal/recall";
-import type { MessageRecord } from "@palimpsest/core/log";
+import type { Json, MessageRecord } from "@palimpsest/core/log";
 import {
   type CallPart,
   type Dialect,
@@ -16,8 +16,18 @@ import {
   type ToolFacts,
 } from "@palimpsest/core/message";
 import { type IndexEntry, indexableText, indexEntry, type Placement } from "@palimpsest/core/recall";
+import type { NewJob } from "../stores/outbox.ts";
 import { type IndexedSegment, postingWriter, type SearchableStore } from "../stores/search-tables.ts";
 import type { Store, StoredRecord } from "../stores/store.ts";
+import {
+  INDEX_QUEUE,
+  type IndexProgress,
+  type Lateness,
+  nextStep,
+  progressOf,
+  SHARE_RECORDS,
+  shareOf,
+} from "./index-steps.ts";
 
 /** After this many new messages the index is brought up to date without waiting for a search. */
 export const EAGER_MESSAGES = 128;
@@ -28,6 +38,10 @@ export interface IndexDeps {
   readonly store: Store;
   /** What is known of the tools in the log, beside recall's own. */
   readonly tools?: FindToolFacts;
+}
+
+interface SearchableDeps extends IndexDeps {
+  readonly store: SearchableStore;
 }
 
 /**
@@ -41,7 +55,7 @@ export async function keepIndexed(
   after: number,
 ): Promise<void> {
   if (Math.floor(before / EAGER_MESSAGES) === Math.floor(after / EAGER_MESSAGES) || !isSearchable(store)) return;
-  await catchUp(store, threadId, tools).catch(() => {});
+  await catchUpShare({ store, ...(tools && { tools }) }, threadId).catch(() => {});
 }
 
 /** Without tables there is nothing to be kept up to date: a search reads the log (scan.ts). */
@@ -49,45 +63,93 @@ export function isSearchable(store: Store): store is SearchableStore {
   return store.search !== undefined;
 }
 
-/** Returns the segments of the thread, indexed to their end. `onBatch`: how many records of it are indexed, and of how many. */
+interface CatchUpOptions {
+  readonly tools?: FindToolFacts | undefined;
+  /** Ends after so many records, at the next batch; without it at the log's end. */
+  readonly most?: number;
+  /** Before each step: how many records of the thread are indexed, and of how many. */
+  readonly onStep?: (progress: IndexProgress) => void;
+  /** The segments, where they were just read. */
+  readonly known?: readonly IndexedSegment[];
+  /** Between two steps. It may throw: what is indexed stays. */
+  readonly pause?: () => Promise<void>;
+}
+
+/** Returns the segments of the thread, indexed to their end or by `most` records. */
 export async function catchUp(
   store: SearchableStore,
   threadId: string,
-  tools?: FindToolFacts,
-  onBatch?: (indexed: number, records: number) => void,
+  { tools, most = Number.MAX_SAFE_INTEGER, onStep, known, pause }: CatchUpOptions = {},
 ): Promise<readonly IndexedSegment[]> {
-  for (;;) {
-    const segments = await store.search.lineage(threadId);
+  let segments = known ?? (await store.search.lineage(threadId));
+  for (let left = most; ; segments = await store.search.lineage(threadId)) {
     const own = segments.at(-1);
-    if (own !== undefined) onBatch?.(own.indexed, own.through);
-    let previous: Placement | null = null;
-    let moved = false;
-    for (const segment of segments) {
-      if (await indexSegment({ store, ...(tools && { tools }) }, segment, previous)) moved = true;
-      previous = await placementAt(store, segment, previous);
-      if (moved) break;
-    }
-    if (!moved) {
-      await mergeBlocks(store, segments);
-      return segments;
-    }
-  }
-}
-
-/** What is full is read in larger pieces from then on. A fork's parents may have more to merge than the fork sees. */
-async function mergeBlocks({ search }: SearchableStore, segments: readonly IndexedSegment[]): Promise<void> {
-  const { merging, blockSize } = search;
-  if (merging === undefined) return;
-  for (const { threadId, newest, merged = 0 } of segments) {
-    const full = Math.floor((newest?.ordinal ?? 0) / blockSize) - merged;
-    for (let left = full; left >= merging.blocks; left -= merging.blocks)
-      if ((await merging.merge(threadId)) === "nothing") break;
+    if (own !== undefined) onStep?.({ indexed: own.indexed, records: own.through });
+    const step = nextStep(segments, store.search);
+    if (step.kind === "done" || left <= 0) return segments;
+    if (step.kind === "fill") left -= await fill({ store, ...(tools && { tools }) }, segments, step.at);
+    else if ((await store.search.merging?.merge(step.threadId)) === "nothing") left = 0;
+    await pause?.();
   }
 }
 
 /**
- * Drops the thread's index and makes it anew, for `doctor --rebuild`. Each batch is a transaction of its own: others read and
- * write meanwhile, and where it is ended, the next search goes on.
+ * For a caller for whom somebody waits: indexes the thread if that is soon done. Else it does its share of it, and asks for a
+ * job that does the rest in the background (indexing.ts), unless one is at it.
+ */
+export async function catchUpShare(deps: SearchableDeps, threadId: string): Promise<readonly IndexedSegment[]> {
+  const { store, tools } = deps;
+  const segments = await store.search.lineage(threadId);
+  const { indexed, records } = progressOf(segments);
+  if (!isTooMuch(store, records - indexed)) return catchUp(store, threadId, { tools, known: segments });
+  await shareWork(deps, [{ threadId, missing: records - indexed }]);
+  return store.search.lineage(threadId);
+}
+
+/** The same for several threads, those first that matter most. */
+export async function shareWork(deps: SearchableDeps, late: readonly Lateness[]): Promise<void> {
+  const { store, tools } = deps;
+  const missing = new Map(late.map((thread) => [thread.threadId, thread.missing]));
+  const isAll = !isTooMuch(
+    store,
+    late.reduce((sum, thread) => sum + thread.missing, 0),
+  );
+  const here = isAll ? [...missing.keys()] : await leaveRest(store, late);
+  let left = isAll ? Number.MAX_SAFE_INTEGER : SHARE_RECORDS;
+  for (const threadId of here) {
+    await catchUp(store, threadId, { tools, most: left });
+    left -= missing.get(threadId)!;
+  }
+}
+
+function isTooMuch({ outbox }: Store, missing: number): boolean {
+  return missing > SHARE_RECORDS && outbox?.queue !== undefined;
+}
+
+/** Asks for jobs; which threads the caller has its share in. */
+async function leaveRest({ outbox, userId }: Store, late: readonly Lateness[]): Promise<readonly string[]> {
+  const jobs = ((await outbox?.list(INDEX_QUEUE)) ?? []).filter((job) => job.userId === userId);
+  const { here, queued } = shareOf(late, jobs);
+  for (const threadId of queued) await outbox?.queue?.(threadId, indexJob("here", Date.now()));
+  return here;
+}
+
+/** `start`: what is there is dropped first. */
+export interface IndexPayload {
+  readonly [name: string]: Json;
+  readonly from: "start" | "here";
+}
+
+/** A kill counts as an attempt, and an index may live through many: what was indexed before each of them stays. */
+const MAX_ATTEMPTS = 100;
+
+export function indexJob(from: IndexPayload["from"], now: number): NewJob<IndexPayload> {
+  return { queue: INDEX_QUEUE, key: "", payload: { from }, delayMs: 0, maxAttempts: MAX_ATTEMPTS, now };
+}
+
+/**
+ * Drops the thread's index and makes it anew. Each batch is a transaction of its own: others read and write meanwhile, and
+ * where it is ended, the next search goes on.
  */
 export async function rebuildIndex(
   store: Store,
@@ -96,7 +158,7 @@ export async function rebuildIndex(
 ): Promise<void> {
   if (!isSearchable(store)) return;
   await store.search.clear(threadId);
-  await catchUp(store, threadId, undefined, onBatch);
+  await catchUp(store, threadId, { onStep: ({ indexed, records }) => onBatch?.(indexed, records) });
 }
 
 /** The placement of the segment's last entry: a fork continues from it. */
@@ -111,13 +173,11 @@ async function placementAt(
   return entry ?? inherited;
 }
 
-/** One batch further; false when there was nothing to do. */
-async function indexSegment(
-  deps: IndexDeps & { readonly store: SearchableStore },
-  segment: IndexedSegment,
-  inherited: Placement | null,
-): Promise<boolean> {
-  if (segment.indexed >= segment.through) return false;
+/** One batch further; how many records. */
+async function fill(deps: SearchableDeps, segments: readonly IndexedSegment[], at: number): Promise<number> {
+  let inherited: Placement | null = null;
+  for (const before of segments.slice(0, at)) inherited = await placementAt(deps.store, before, inherited);
+  const segment = segments[at]!;
   const { store } = deps;
   const { threadId } = segment;
   const { blockSize } = store.search;
@@ -153,8 +213,9 @@ async function indexSegment(
     postings.add(ordinal, entry.terms);
   }
   const batch = { expect: segment.indexed, indexed, newest, entries, postings: postings.rows() };
-  // On a conflict another process has done this batch, or erased something in it: the caller looks anew.
-  return (await store.search.write(threadId, batch)) !== "missing";
+  // On a conflict another process has done this batch, or erased something in it; or the thread is gone. The caller looks anew.
+  await store.search.write(threadId, batch);
+  return indexed - segment.indexed;
 }
 
 /** What a message is in the index. Remembers the calls it has seen, to know which results are echoes. */
@@ -167,24 +228,34 @@ export function entryReader({ store, tools }: IndexDeps, threadId: string) {
     const shape = shapeFor(record);
     const message = parse(record.body);
     if (message === undefined) return "echo";
-    for (const call of callsIn(message, shape)) calls.set(call.id, call);
+    const { seq } = record;
+    for (const call of callsIn(message, shape)) calls.set(call.id, { ...call, seq });
     for (const id of shape.answers(message)) {
-      if (!calls.has(id)) calls.set(id, await findCall(store, { threadId, seq: record.seq, id, shapeFor }));
+      if (!calls.has(id)) calls.set(id, await findCall(store, { threadId, seq, id, shapeFor }));
     }
-    const options = { origin: record.origin, call: (id: string) => calls.get(id) };
+    // Where a batch begins must not matter: what is too far back to be looked for isn't known from the same batch either.
+    const call = (id: string): Call | undefined => {
+      const known = calls.get(id);
+      return known && known.seq < seq - LOOK_BACK ? UNKNOWN : known;
+    };
+    const options = { origin: record.origin, call };
     const indexable = indexableText(message, shape, options);
     return indexable === null ? "echo" : indexEntry({ ...indexable, at: record.at });
   };
 }
 
-type Call = Pick<CallPart, "input" | "facts">;
+interface Call extends Pick<CallPart, "input" | "facts"> {
+  readonly seq: number;
+}
+
+const UNKNOWN: Call = { input: "", seq: 0 };
 
 function callsIn(message: object, shape: Shape<unknown>): readonly CallPart[] {
   return shape.parts(message).filter((part) => part.kind === "call");
 }
 
 /** A result answers a call shortly before it; further back it isn't looked for. */
-const LOOK_BACK = 64;
+const LOOK_BACK = 256;
 
 interface Answered {
   readonly threadId: string;
@@ -199,9 +270,9 @@ async function findCall(store: Store, { threadId, seq, id, shapeFor }: Answered)
     if (record.kind !== "message") continue;
     const message = parse(record.body);
     const call = message && callsIn(message, shapeFor(record)).find((one) => one.id === id);
-    if (call) return call;
+    if (call) return { ...call, seq: record.seq };
   }
-  return { input: "" };
+  return UNKNOWN;
 }
 
 function parse(body: string): object | undefined {

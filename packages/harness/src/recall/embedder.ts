@@ -9,7 +9,7 @@ import type { Closeness } from "@palimpsest/core/recall";
 import { type EmbeddingModel, embedMany } from "ai";
 import { untilAborted } from "../abort.ts";
 import type { EmbedderName, IndexedSegment, SearchableStore, VectorTable } from "../stores/search-tables.ts";
-import { catchUp, type IndexDeps, isSearchable } from "./catch-up.ts";
+import { catchUpShare, type IndexDeps, isSearchable } from "./catch-up.ts";
 import { createEmbedderPause, type EmbedderPause } from "./embedder-pause.ts";
 import { readMessages, refOf } from "./messages.ts";
 
@@ -195,7 +195,7 @@ interface Embedding extends IndexDeps {
 }
 
 async function embedThread(deps: Embedding, threadId: string): Promise<void> {
-  for (const segment of await catchUp(deps.store, threadId, deps.tools)) {
+  for (const segment of await catchUpShare(deps, threadId)) {
     while ((await embedBatch(deps, segment.threadId)) && !deps.time.closing.aborted);
   }
 }

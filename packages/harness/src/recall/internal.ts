@@ -1,2 +1,4 @@
 /** What our own packages use of this folder beyond its public names. No promise is made about it. */
-export { findText, hitsText, readText } from "./answers.ts";
+export { coverText, findText, hitsText, readText } from "./answers.ts";
+export { indexProgress } from "./indexing.ts";
+export { coverNote } from "./search.ts";

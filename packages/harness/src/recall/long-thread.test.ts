@@ -59,7 +59,7 @@ for (const engine of ENGINES) {
       const terms = ["tulip", "word3"];
       await index.statistics(THREAD, terms);
       const [{ merged = 0 } = {}] = await catchUp(store, "t");
-      assert.equal(merged, 0);
+      assert.equal(merged > 0, store.search.merging !== undefined);
       const request = { terms, seeks: [{ all: ["tulip"], limit: 200 }], reach: 4 };
       const inOrder = (docs: readonly { readonly seq: number; readonly frequencies: ArrayLike<number> }[]) =>
         docs.map(({ seq, frequencies }) => [seq, ...Array.from(frequencies)]).sort((a, b) => a[0]! - b[0]!);

@@ -8,8 +8,9 @@ import type { EmbeddingModel } from "ai";
 import type { IndexedSegment, SearchableStore } from "../stores/search-tables.ts";
 import type { Store } from "../stores/store.ts";
 import { StoreError } from "../stores/store-error.ts";
-import { catchUp, isSearchable } from "./catch-up.ts";
+import { catchUpShare, type IndexDeps, isSearchable, shareWork } from "./catch-up.ts";
 import { closenessTo, type OnEmbedding } from "./embedder.ts";
+import { type IndexProgress, progressOf } from "./index-steps.ts";
 import { readMessages, refOf } from "./messages.ts";
 import { scanLog } from "./scan.ts";
 import { storedIndex } from "./stored-index.ts";
@@ -29,11 +30,28 @@ export interface SearchHit {
   readonly text: string;
 }
 
-/** `unindexed`: so many of the newest records could not be searched, because the index can't be written here. */
-export type SearchOutcome =
-  | { readonly kind: "found"; readonly hits: readonly SearchHit[]; readonly unindexed?: number }
+export type SearchOutcome = (
+  | { readonly kind: "found"; readonly hits: readonly SearchHit[] }
   /** `no-terms`: the question is empty or holds only words that stand in every text. */
-  | { readonly kind: "nothing"; readonly reason: "no-terms" | "no-match" | "missing"; readonly unindexed?: number };
+  | { readonly kind: "nothing"; readonly reason: "no-terms" | "no-match" | "missing" }
+) &
+  SearchCover;
+
+/** Nothing of it where all that was said has been searched. */
+export interface SearchCover {
+  /** So many records could not be searched: their index is still being built, or it can't be written here. */
+  readonly unindexed?: number;
+  /** How far the index has come that is being built in the background. */
+  readonly building?: IndexProgress;
+}
+
+/** What was not searched and why, in a sentence; null: nothing. */
+export function coverNote({ unindexed = 0, building }: SearchCover): string | null {
+  if (unindexed === 0) return null;
+  const missing = `${unindexed} ${unindexed === 1 ? "record was" : "records were"} not searched`;
+  if (building === undefined) return `${missing}: the index can't be written here.`;
+  return `${missing}: the search index is being built, ${building.indexed} of ${building.records} records are in it.`;
+}
 
 export interface SearchSettings {
   /** How many hits at most; 20 unless told. */
@@ -69,33 +87,53 @@ export async function searchAll(store: Store, question: string, settings: Search
 interface ReadyIndex {
   readonly index: RecallIndex;
   readonly segments: readonly IndexedSegment[];
-  readonly unindexed: number;
+  readonly cover: SearchCover;
 }
 
 /** An index that is up to date, as far as it can be: the store's, else one of the log in memory. Null: no such thread. */
 async function readyIndex(store: Store, scope: Scope, tools?: FindToolFacts): Promise<ReadyIndex | null> {
   if (!isSearchable(store)) {
     const index = await scanLog({ store, ...(tools && { tools }) }, scope);
-    return index && { index, segments: [], unindexed: 0 };
+    return index && { index, segments: [], cover: {} };
   }
+  const deps = { store, ...(tools && { tools }) };
+  const brought =
+    scope.kind === "thread"
+      ? await asFarAsWritable(() => catchUpShare(deps, scope.threadId))
+      : await asFarAsWritable(() => allIndexed(deps));
   const segments =
-    scope.kind === "thread" ? await indexed(store, scope.threadId, tools) : await allIndexed(store, tools);
+    brought ?? (await (scope.kind === "thread" ? store.search.lineage(scope.threadId) : store.search.ofUser()));
   if (scope.kind === "thread" && segments.length === 0) return null;
-  const unindexed = segments.reduce((sum, { through, indexed: done }) => sum + Math.max(0, through - done), 0);
-  return { index: storedIndex(store.search, segments), segments, unindexed };
+  const cover = coverOf(segments, brought === null ? "unwritable" : "building");
+  return { index: storedIndex(store.search, segments), segments, cover };
 }
 
-async function allIndexed(store: SearchableStore, tools?: FindToolFacts): Promise<readonly IndexedSegment[]> {
-  const segments = await store.search.ofUser();
-  const behind = segments.filter(({ indexed, through }) => indexed < through);
-  for (const { threadId } of behind) await indexed(store, threadId, tools);
-  return behind.length > 0 ? store.search.ofUser() : segments;
+/** In the order in which their last words were said: what is newest is asked for most. */
+async function allIndexed(deps: IndexDeps & { readonly store: SearchableStore }): Promise<readonly IndexedSegment[]> {
+  const { search } = deps.store;
+  const segments = await search.ofUser();
+  const late = segments
+    .filter(({ indexed, through }) => indexed < through)
+    .sort((a, b) => ((a.newest?.at ?? "") > (b.newest?.at ?? "") ? -1 : 1));
+  if (late.length === 0) return segments;
+  await shareWork(
+    deps,
+    late.map(({ threadId, indexed, through }) => ({ threadId, missing: through - indexed })),
+  );
+  return search.ofUser();
+}
+
+function coverOf(segments: readonly IndexedSegment[], why: "unwritable" | "building"): SearchCover {
+  const progress = progressOf(segments);
+  const unindexed = progress.records - progress.indexed;
+  if (unindexed === 0) return {};
+  return why === "unwritable" ? { unindexed } : { unindexed, building: progress };
 }
 
 async function run(
   store: Store,
   scope: Scope,
-  { index, segments, unindexed: left }: ReadyIndex,
+  { index, segments, cover }: ReadyIndex,
   question: string,
   { k = 20, tools, embedder, onEmbedding, askedBy }: SearchSettings,
 ): Promise<SearchOutcome> {
@@ -107,8 +145,7 @@ async function run(
       closeness: closenessTo(question, { ...compared, tell: (event) => onEmbedding?.(event, asking, store.userId) }),
     }),
   });
-  const unindexed = left > 0 ? { unindexed: left } : {};
-  if (result.kind === "nothing") return { ...result, ...unindexed };
+  if (result.kind === "nothing") return { ...result, ...cover };
   const messages = await readMessages(
     store,
     result.hits.map(({ doc }) => doc),
@@ -130,20 +167,16 @@ async function run(
       },
     ];
   });
-  return { kind: "found", hits, ...unindexed };
+  return { kind: "found", hits, ...cover };
 }
 
-/** Where the index can't be written, it answers as far as it goes. */
-async function indexed(
-  store: SearchableStore,
-  threadId: string,
-  tools?: FindToolFacts,
-): Promise<readonly IndexedSegment[]> {
+/** Null where the index can't be written: it answers as far as it goes. */
+async function asFarAsWritable<T>(work: () => Promise<T>): Promise<T | null> {
   try {
-    return await catchUp(store, threadId, tools);
+    return await work();
   } catch (error) {
     const unwritable = error instanceof StoreError && ["unwritable", "full"].includes(error.code);
     if (!unwritable) throw error;
-    return store.search.lineage(threadId);
+    return null;
   }
 }

@@ -19,6 +19,11 @@ export interface SearchTables {
   lineage(threadId: string): Promise<readonly IndexedSegment[]>;
   /** Every thread of the user, each with its own entries only. */
   ofUser(): Promise<readonly IndexedSegment[]>;
+  /**
+   * Threads of all users whose index lacks at least so many records, some after the mark of the page before; a last page has
+   * no mark. Without it only what is searched is built in the background.
+   */
+  late?(records: number, after: number | null): Promise<LateThreads>;
   /** All of the batch or nothing, if the index still stands at `expect` and none of the entries was erased meanwhile. */
   write(threadId: string, batch: IndexBatch): Promise<"written" | "conflict" | "missing">;
   /** Forgets the thread's index; it is filled again when it is next needed. */
@@ -85,6 +90,11 @@ export interface BlockMerging {
   ): Promise<readonly (PostingCount | Posting)[]>;
   /** Rows by their places, as far as they are still there. */
   lists(places: readonly PostingPlace[]): Promise<readonly Posting[]>;
+}
+
+export interface LateThreads {
+  readonly threads: readonly { readonly userId: string; readonly threadId: string }[];
+  readonly next: number | null;
 }
 
 /** One thread's part of a scope, and how far its index has come. */

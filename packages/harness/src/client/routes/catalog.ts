@@ -18,6 +18,11 @@ export interface CatalogRoutes {
         readonly marks: readonly unknown[];
       }[];
       readonly reason?: string;
+      readonly unindexed?: number;
+      readonly building?: {
+        readonly indexed: number;
+        readonly records: number;
+      };
     };
   };
   /** The caller's threads that change from now on, as events: {threads, gone}; the first has those that runs are under way on. */

@@ -121,6 +121,11 @@ export interface ThreadViewsRoutes {
         readonly marks: readonly unknown[];
       }[];
       readonly reason?: string;
+      readonly unindexed?: number;
+      readonly building?: {
+        readonly indexed: number;
+        readonly records: number;
+      };
     };
   };
   /** What stands in the window, entry by entry with its tokens and why, now or at a past record. */

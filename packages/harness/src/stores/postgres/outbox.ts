@@ -7,7 +7,7 @@ import type { Json } from "@palimpsest/core/log";
 import { type Claim, type ClaimedJob, type JobTable, startJobLoop } from "../job-loop.ts";
 import { type Job, type JobStatus, MAX_DELAYS, type NewJob, type Outbox } from "../outbox.ts";
 import type { Connection } from "./connection.ts";
-import { numOf, type UserConnection } from "./lineage.ts";
+import { NAMED, numOf, type UserConnection } from "./lineage.ts";
 
 /** The columns of `QUEUED`, one array each, for the append's statement. */
 export function jobColumns(jobs: readonly NewJob[]): readonly unknown[] {
@@ -44,6 +44,12 @@ export function outbox(connection: UserConnection): Outbox {
   const { schema, run, userId } = connection;
   const jobs = `${schema}.outbox`;
   return {
+    async queue(threadId, job) {
+      const sql = `WITH moved AS (SELECT num FROM ${schema}.threads WHERE ${NAMED} FOR KEY SHARE), ${QUEUED(schema, 2)}
+        SELECT num FROM moved`;
+      const threads = await run((query) => query(sql, [[userId, threadId], ...jobColumns([job])]));
+      return threads.length === 1 ? "queued" : "missing";
+    },
     async makeDue(threadId, queue) {
       // Also while it runs: what came meanwhile is due when it ends.
       const sql = `UPDATE ${jobs} SET run = ${NOW} WHERE attempts < max_attempts

@@ -44,6 +44,13 @@ export function searchTables(connection: UserConnection): SearchTables {
     async ofUser() {
       return (await rows<SegmentRow>(`${WHOLE(schema)} WHERE t.owner = $1`, userId)).map(toSegment);
     },
+    async late(records, after) {
+      const sql = `SELECT t.num, t.owner AS "userId", t.id AS "threadId" FROM ${schema}.threads t ${STATE(schema)}
+        WHERE t.num > $1 AND t.version - coalesce(i.indexed, t.base_at) >= $2 ORDER BY t.num LIMIT ${LATE_PAGE}`;
+      const page = await rows<{ num: number; userId: string; threadId: string }>(sql, after ?? 0, records);
+      const threads = page.map(({ userId: owner, threadId }) => ({ userId: owner, threadId }));
+      return { threads, next: page.length < LATE_PAGE ? null : page.at(-1)!.num };
+    },
     write: (threadId, batch) => transaction((query) => writeBatch(query, schema, [userId, threadId], batch)),
     clear: (threadId) =>
       transaction(async (query) => {
@@ -84,6 +91,8 @@ export function searchTables(connection: UserConnection): SearchTables {
     vectors: vectorTable(connection),
   };
 }
+
+const LATE_PAGE = 500;
 
 const SPANS = (schema: string) => `(
   SELECT s.thread, s.before, h.num FROM unnest($1::text[], $2::int[]) AS s (thread, before)

@@ -7,9 +7,9 @@ import type { Json } from "@palimpsest/core/log";
 import { type Claim, type ClaimedJob, type JobTable, startJobLoop } from "../job-loop.ts";
 import { type Job, type JobStatus, MAX_DELAYS, type NewJob, type Outbox } from "../outbox.ts";
 import type { Connection, Row } from "./connection.ts";
-import { NUM, type UserConnection } from "./rows.ts";
+import { findThread, NUM, type UserConnection } from "./rows.ts";
 
-/** Inside the append's transaction. */
+/** Inside a transaction: the append's that asks for it. */
 export function queueJob(connection: Connection, num: number, job: NewJob): void {
   const fresh = "owner IS NULL AND attempts = 0 AND first <= excluded.first";
   connection.run(
@@ -34,6 +34,15 @@ export function queueJob(connection: Connection, num: number, job: NewJob): void
 export function outbox(connection: UserConnection): Outbox {
   const { guard } = connection;
   return {
+    queue: (threadId, job) =>
+      guard(() =>
+        connection.transaction("IMMEDIATE", () => {
+          const row = findThread(connection, threadId);
+          if (row === undefined) return "missing";
+          queueJob(connection, row.num, job);
+          return "queued";
+        }),
+      ),
     makeDue: (threadId, queue) =>
       guard(() => {
         const sql = `UPDATE outbox SET run = 0 WHERE num = ${NUM} AND queue = ? AND attempts < max_attempts`;

@@ -3,6 +3,7 @@
 import type {
   IndexBatch,
   IndexedSegment,
+  LateThreads,
   NewPosting,
   OrdinalRange,
   Posting,
@@ -35,6 +36,7 @@ export function searchTables(connection: UserConnection): SearchTables {
     blockSize: BLOCK_SIZE,
     lineage: (threadId) => guard(() => lineage(connection, threadId)),
     ofUser: () => guard(() => ofUser(connection)),
+    late: (records, after) => guard(() => late(connection, records, after ?? 0)),
     write: (threadId, batch) => write(() => writeBatch(connection, threadId, batch)),
     clear: (threadId) =>
       write(() => {
@@ -83,6 +85,20 @@ function lineage(connection: UserConnection, threadId: string): IndexedSegment[]
 function ofUser(connection: UserConnection): IndexedSegment[] {
   const rows = connection.all(`SELECT ${SEGMENT} WHERE t.user = ?`, connection.userId);
   return rows.map((row) => toSegment(connection, row, null));
+}
+
+/** Threads that are looked at in one go. */
+const LATE_PAGE = 4096;
+
+function late(connection: Connection, records: number, after: number): LateThreads {
+  const rows = connection.all(
+    `SELECT t.user, t.id FROM threads t JOIN heads h USING (num) LEFT JOIN recall_threads i USING (num)
+     WHERE t.num > ? AND t.num <= ? AND h.version - coalesce(i.indexed, t.base_seq) >= ? ORDER BY t.num`,
+    ...[after, after + LATE_PAGE, records],
+  );
+  const more = connection.get("SELECT 1 FROM threads WHERE num > ? LIMIT 1", after + LATE_PAGE) !== undefined;
+  const threads = rows.map((row) => ({ userId: row["user"] as string, threadId: row["id"] as string }));
+  return { threads, next: more ? after + LATE_PAGE : null };
 }
 
 function toSegment(connection: Connection, row: Row, through: number | null): IndexedSegment {

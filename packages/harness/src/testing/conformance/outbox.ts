@@ -26,6 +26,23 @@ export const outboxCases: CasesWith<"outbox"> = {
     assert.ok((await outbox.list()).length >= 2, "without a queue's name those of all");
   },
 
+  "a job that no append asks for stands as others do, for a thread of this user": async (suite) => {
+    const writer = await freshThread(suite.store());
+    const { threadId } = writer.lease;
+    const queue = freshId();
+    const { outbox } = suite.store();
+    if (outbox.queue === undefined) return;
+    assert.equal(await outbox.queue(threadId, job(queue, "a", 1)), "queued");
+    assert.equal(await outbox.queue(threadId, job(queue, "a", 2)), "queued");
+    assert.equal(await outbox.queue(freshId(), job(queue, "a", 3)), "missing");
+    assert.equal(await asUser(suite.store(), freshId()).outbox.queue?.(threadId, job(queue, "a", 3)), "missing");
+    const jobs = await outbox.list(queue);
+    assert.deepEqual(
+      jobs.map(({ payload, state }) => [payload, state]),
+      [[2, "waiting"]],
+    );
+  },
+
   "an append that is refused queues nothing": async (suite) => {
     const writer = await freshThread(suite.store());
     const queue = freshId();
