@@ -94,3 +94,16 @@ function holdable(text: string): void {
     assert.ok(at >= 0 && end > at && end <= text.length);
   }
 }
+
+test("a word gives the same terms wherever it stands: before a blank, at an end, in brackets", () => {
+  const sign = fc.constantFrom(..."abzAZ09_éß日ー🙂©.,:;!?'’-/#@\\\u0301".split(""), "the", "walking", "n't");
+  const piece = fc.array(sign, { maxLength: 8 }).map((signs) => signs.join(""));
+  const termsOf = (text: string) => analyze(text).map(({ term, kind, weight }) => ({ term, kind, weight }));
+  fc.assert(
+    fc.property(piece, piece, (one, other) => {
+      const apart = [...termsOf(`(${one})`), ...termsOf(`(${other})`)];
+      for (const text of [`${one} ${other}`, `${one}\n${other} `, `"${one}" (${other})`])
+        assert.deepEqual(termsOf(text), apart);
+    }),
+  );
+});

@@ -28,24 +28,61 @@ const SINGLE_GRAM_WEIGHT = 0.3;
 
 export function analyze(text: string): Term[] {
   const terms: Term[] = [];
-  for (const match of text.matchAll(CHUNK)) {
-    const chunk = match[0];
-    const at = match.index;
-    const end = at + chunk.length;
-    const emit = (raw: string, kind: Term["kind"], weight: number): void => {
-      const term = holdable(raw);
-      if (term !== "" && term.length <= MAX_TERM) terms.push({ term, kind, weight, at, end });
-    };
+  for (let at = 0; at < text.length; ) {
+    const end = lowerWordEnd(text, at);
     // Most words of most texts, without the detours that the others need.
-    if (LOWER_WORD.test(chunk)) {
+    if (end > at) {
+      const chunk = text.slice(at, end);
       if (!STOP_WORDS.has(chunk) && chunk.length <= MAX_TERM)
         terms.push({ term: stem(chunk), kind: "word", weight: 1, at, end });
-    } else if (match[1] !== undefined) grams(chunk, at, terms);
-    else if (match[2] !== undefined) emit(fold(chunk), "word", 1);
-    else if (PLAIN_WORD.test(chunk)) word(fold(chunk), emit);
-    else compound(fold(chunk, "keep-case"), emit);
+      at = end;
+    } else if (isAsciiGap(text.charCodeAt(at))) at += 1;
+    else at = analyzeChunk(text, at, terms);
   }
   return terms;
+}
+
+/** Where a word of small letters ends that begins there and is surely no part of a compound; else where it begins. */
+function lowerWordEnd(text: string, at: number): number {
+  let end = at;
+  while (isSmallLetter(text.charCodeAt(end))) end += 1;
+  if (end === at || isBlank(text, end)) return end;
+  return SENTENCE_SIGNS.includes(text[end]!) && isBlank(text, end + 1) ? end : at;
+}
+
+function isSmallLetter(code: number): boolean {
+  return code >= 97 && code <= 122;
+}
+
+const SENTENCE_SIGNS = ".,:?!;";
+
+function isBlank(text: string, at: number): boolean {
+  return at >= text.length || text[at] === " " || text[at] === "\n";
+}
+
+/** What is in no chunk: ASCII without letters, digits and `_`. */
+function isAsciiGap(code: number): boolean {
+  return code < 48 || (code > 57 && code < 65) || (code > 90 && code < 97 && code !== 95) || (code > 122 && code < 128);
+}
+
+/** The next chunk from there on; where it ends. */
+function analyzeChunk(text: string, from: number, terms: Term[]): number {
+  CHUNK.lastIndex = from;
+  const match = CHUNK.exec(text);
+  if (match === null) return text.length;
+  const chunk = match[0];
+  const at = match.index;
+  const end = at + chunk.length;
+  const emit = (raw: string, kind: Term["kind"], weight: number): void => {
+    const term = holdable(raw);
+    if (term !== "" && term.length <= MAX_TERM) terms.push({ term, kind, weight, at, end });
+  };
+  if (LOWER_WORD.test(chunk)) word(chunk, emit);
+  else if (match[1] !== undefined) grams(chunk, at, terms);
+  else if (match[2] !== undefined) emit(fold(chunk), "word", 1);
+  else if (PLAIN_WORD.test(chunk)) word(fold(chunk), emit);
+  else compound(fold(chunk, "keep-case"), emit);
+  return end;
 }
 
 /** Compatibility forms as one, lower case, Latin, Hebrew and Arabic marks dropped; vowel signs of other scripts stay. */

@@ -20,7 +20,7 @@ const LONGEST = 40;
 /** A pure function's memo: dropping it changes nothing but the time. What is used stays when the rest goes. */
 let recent = new Map<string, string>();
 let earlier: ReadonlyMap<string, string> = new Map();
-const CACHE_LIMIT = 20_000;
+const CACHE_LIMIT = 50_000;
 
 function porter2(input: string): string {
   const special = SPECIAL.get(input);
