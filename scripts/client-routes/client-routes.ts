@@ -75,7 +75,9 @@ function entryText({ parameters, requestBody, responses }: Operation): string {
     query.length === 0
       ? ""
       : `readonly query${query.some((one) => !one.includes("?:")) ? "" : "?"}: {\n${query.join("\n")}\n};`,
-    bodyText(requestBody === undefined ? null : (body?.schema ?? { type: "string" })),
+    requestBody?.content["application/zip"] !== undefined
+      ? "readonly body: string | Blob;"
+      : bodyText(requestBody === undefined ? null : (body?.schema ?? { type: "string" })),
     `readonly answer: ${answerText(answer?.content ?? {})};`,
   ];
   return `{\n${fields.filter((text) => text !== "").join("\n")}\n}`;

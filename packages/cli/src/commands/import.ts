@@ -1,6 +1,5 @@
 import { readFile, stat } from "node:fs/promises";
 import {
-  type FileOutcome,
   type FolderOutcome,
   type ImportOutcome,
   type ImportProgress,
@@ -8,8 +7,8 @@ import {
   importFolder,
   type Problem,
 } from "palimpsest/import";
-import { importDocument } from "palimpsest/internal/documents";
-import { isZip } from "palimpsest/internal/import";
+import { folderDocument, importDocument } from "palimpsest/internal/documents";
+import { beginsZip, isZip } from "palimpsest/internal/import";
 import type { Context, Printing, Remote, Run } from "../command/command.ts";
 import { Failure, UsageError } from "../command/failure.ts";
 import { threadPath } from "../command/server.ts";
@@ -65,14 +64,19 @@ export const remote: Remote<Options> = async ({ positionals, options }, context)
     learn: options.learn === true ? "true" : undefined,
     skipInvalid: options["skip-invalid"] === true ? "true" : undefined,
   };
+  const isArchive = beginsZip(bytes);
   const response = await context.server.open(threadPath(thread, "/import"), {
     method: "POST",
     query,
     body: new Uint8Array(bytes),
-    contentType: "application/jsonl",
+    contentType: isArchive ? "application/zip" : "application/jsonl",
   });
-  return showImported(path, (await response.json()) as ReturnType<typeof importDocument>, context);
+  const document: unknown = await response.json();
+  if (isArchive) return showFolder(document as FolderDocument, 0, context);
+  return showImported(path, document as ReturnType<typeof importDocument>, context);
 };
+
+type FolderDocument = Pick<ReturnType<typeof folderDocument>, "thread" | "imported" | "threads" | "files">;
 
 /** A file that wasn't imported is a note; only a folder without any that was, or was before, is a failure. */
 async function reportFolder(
@@ -81,21 +85,22 @@ async function reportFolder(
   { files }: FolderOutcome,
   context: Context,
 ): Promise<number> {
+  const document = folderDocument(threadId, { kind: "folder", files });
+  const known = files.filter(({ outcome }) => outcome.kind === "exists").length;
+  if (document.imported > 0 || known > 0) return showFolder(document, known, context);
+  noteProblems(document, context);
+  const looked =
+    files.length === 0 ? "no .json or .jsonl file" : `${files.length} files, none of which could be imported`;
+  throw new Failure("empty", `${path} holds ${looked}. Nothing was imported.`);
+}
+
+/** `known`: files that an earlier import had brought. */
+async function showFolder(document: FolderDocument, known: number, context: Printing): Promise<number> {
+  const { thread, imported, threads, files } = document;
   const { output } = context;
-  const listed = files.map((one) => ({ ...summaryOf(one), file: one.file }));
-  for (const { file, problem } of listed) if (problem !== null) output.note(`${file}: ${problem}`);
-  const imported = listed.reduce((sum, one) => sum + one.imported, 0);
-  const threads = listed.flatMap((one) => one.threads);
-  const known = listed.filter(({ known }) => known).length;
-  if (imported === 0 && known === 0) {
-    const looked =
-      files.length === 0 ? "no .json or .jsonl file" : `${files.length} files, none of which could be imported`;
-    throw new Failure("empty", `${path} holds ${looked}. Nothing was imported.`);
-  }
-  if (context.format === "json") {
-    const rows = listed.map(({ file, imported, problem }) => ({ file, imported, problem }));
-    await output.json({ thread: threadId, imported, threads, files: rows });
-  } else {
+  noteProblems(document, context);
+  if (context.format === "json") await output.json({ thread, imported, threads, files });
+  else {
     const before = known > 0 ? `; ${known} had been imported before` : "";
     await output.line(
       `Imported ${imported} messages into ${threads.length} threads from ${files.length} files${before}.`,
@@ -104,23 +109,8 @@ async function reportFolder(
   return 0;
 }
 
-function summaryOf({ outcome }: FileOutcome) {
-  const nothing = { imported: 0, threads: [], known: false };
-  switch (outcome.kind) {
-    case "imported":
-      return { imported: outcome.imported, threads: outcome.threads, known: false, problem: null };
-    case "exists":
-      return { ...nothing, known: true, problem: `thread "${outcome.threadId}" exists already` };
-    case "invalid":
-      return { ...nothing, problem: located("", outcome.problems[0]!).replace(/^(, |: )/, "") };
-    case "empty":
-      return { ...nothing, problem: `it holds no message. ${outcome.seen}` };
-    case "busy":
-      return { ...nothing, problem: `thread "${outcome.threadId}" is being written by somebody else` };
-    case "bad-thread-id":
-    case "unreadable":
-      return { ...nothing, problem: outcome.problem };
-  }
+function noteProblems({ files }: FolderDocument, { output }: Printing): void {
+  for (const { file, problem } of files) if (problem !== null) output.note(`${file}: ${problem}`);
 }
 
 async function report(path: string, threadId: string, outcome: ImportOutcome, context: Context): Promise<number> {

@@ -80,6 +80,7 @@ test("what changes something can't be sent by a form", () => {
       ["JSON", { method, contentType: "application/json" }, none, "default admin"],
       ["JSON with a charset", { method, contentType: "Application/JSON; charset=utf-8" }, none, "default admin"],
       ["JSON lines", { method, contentType: "application/x-ndjson" }, none, "default admin"],
+      ["an archive", { method, contentType: "application/zip" }, none, "default admin"],
       ["a form", { method, contentType: form }, none, "415 not-json"],
       ["a form with a key", { method, contentType: form }, key(), "415 not-json"],
       ["text that holds JSON", { method, contentType: "text/plain;application/json" }, none, "415 not-json"],

@@ -84,7 +84,7 @@ function foreignSite(facts: RequestFacts, { exist }: KeyFacts): Refusal | null {
 function unguardedWrite({ method, contentType, marked }: RequestFacts, keys: KeyFacts): Refusal | null {
   if (method === "GET" || method === "HEAD" || marked) return null;
   const isOwnKey = keys.presented !== "none" && keys.carriedBy !== "cookie";
-  if (contentType === null ? isOwnKey : isJson(contentType)) return null;
+  if (contentType === null ? isOwnKey : noFormSends(contentType)) return null;
   return refused(
     415,
     "not-json",
@@ -145,9 +145,10 @@ function hostOf(origin: string): string | null {
   return /^https?:\/\/([^/?#@]+)$/i.exec(origin)?.[1]?.toLowerCase() ?? null;
 }
 
-function isJson(contentType: string): boolean {
+/** JSON, and a zip archive: types that a page of another site can't send without asking first. */
+function noFormSends(contentType: string): boolean {
   const type = contentType.split(";", 1)[0]!.trim().toLowerCase();
-  return /^application\/(?:[a-z0-9.-]+\+)?(?:json|jsonl|x-ndjson)$/.test(type);
+  return type === "application/zip" || /^application\/(?:[a-z0-9.-]+\+)?(?:json|jsonl|x-ndjson)$/.test(type);
 }
 
 const LOOPBACK_NAMES = "localhost, 127.0.0.1 or [::1]";

@@ -1,5 +1,6 @@
 /** Reads what came with a request: the body up to its limit, as JSON or text, and checks it and the query. */
 import { errorText } from "@palimpsest/core/internal/text";
+import { beginsZip } from "palimpsest/internal/import";
 import type { z } from "zod";
 import { ProblemError } from "./problem.ts";
 import type { Route } from "./route.ts";
@@ -34,8 +35,9 @@ export async function readBytes(
 async function readBody(route: Route, request: Request, { bodyBytes }: { readonly bodyBytes: number }) {
   const bytes = await readBytes(request.body ?? [], request.headers.get("content-length"), bodyBytes);
   if (route.takes === "files") return bytes;
+  if (route.takes === "sessions" && beginsZip(bytes)) return bytes;
   const text = utf8(bytes);
-  if (route.takes === "text") return text;
+  if (route.takes === "text" || route.takes === "sessions") return text;
   // An act without settings needs no body.
   if (text.trim() === "") return {};
   try {

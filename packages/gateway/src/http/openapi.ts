@@ -35,7 +35,7 @@ function operation(route: Route): object {
     ...(body !== undefined && {
       requestBody: {
         required: true,
-        content: takes === "files" ? FILES : { [contentType(takes)]: { schema: schemaOf(body, "input") } },
+        content: CONTENTS[takes ?? "json"] ?? { [contentType(takes)]: { schema: schemaOf(body, "input") } },
       },
     }),
     responses: {
@@ -55,9 +55,13 @@ function contentOf({ answer, gives = "application/json", streams }: Route): obje
 }
 
 const BINARY = { type: "string", format: "binary" };
-const FILES = {
-  "multipart/form-data": { schema: { type: "object", properties: { file: { type: "array", items: BINARY } } } },
-  "application/octet-stream": { schema: BINARY },
+/** What the body's own schema can't say. */
+const CONTENTS: Partial<Record<NonNullable<Route["takes"]>, object>> = {
+  files: {
+    "multipart/form-data": { schema: { type: "object", properties: { file: { type: "array", items: BINARY } } } },
+    "application/octet-stream": { schema: BINARY },
+  },
+  sessions: { "application/jsonl": { schema: { type: "string" } }, "application/zip": { schema: BINARY } },
 };
 
 function contentType(takes: Route["takes"]): string {

@@ -20,8 +20,8 @@ export interface Route {
   readonly access: Access;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType;
-  /** `text`: any text, given to the schema as a string. `files`: the bytes of a form or of one file. */
-  readonly takes?: "json" | "text" | "files";
+  /** `text`: any text, given to the schema as a string. `sessions`: the same, or a zip archive's bytes. `files`: the bytes of a form or of one file. */
+  readonly takes?: "json" | "text" | "sessions" | "files";
   readonly answer: z.ZodType;
   /** Other than `application/json`. */
   readonly gives?: string;

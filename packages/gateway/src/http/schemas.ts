@@ -26,4 +26,7 @@ export const PAGE = 100;
 
 export const next = z.string().nullable().describe("Pass as `after` for the next page; null at the end.");
 
+/** A custom agent's name. */
+export const agent = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/);
+
 export const noBody = z.strictObject({});

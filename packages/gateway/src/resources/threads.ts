@@ -1,19 +1,13 @@
 /** Threads: listed, made, renamed, deleted, filled from a file, and read as they are in the log. */
-import { importFile } from "palimpsest/import";
 import { deleteInHome, MOST_TITLE, renameThread, titleFrom } from "palimpsest/internal/assistant";
-import {
-  deleteDocument,
-  importDocument,
-  renameDocument,
-  replayDocument,
-  threadDocument,
-} from "palimpsest/internal/documents";
+import { deleteDocument, renameDocument, replayDocument, threadDocument } from "palimpsest/internal/documents";
 import { createThread, replay, type ThreadDeps } from "palimpsest/threads";
 import { z } from "zod";
 import { mayAct } from "../access/admit.ts";
 import { ProblemError } from "../http/problem.ts";
 import { type Route, route, Stream } from "../http/route.ts";
-import { flag, list, next, noBody, PAGE, page, thread, whole } from "../http/schemas.ts";
+import { agent, list, next, noBody, PAGE, page, thread, whole } from "../http/schemas.ts";
+import { importRoute } from "./import.ts";
 import { busy, missing, newThreadId, ownSummary, ownThread } from "./own-thread.ts";
 
 const row = z.strictObject({
@@ -29,8 +23,6 @@ const row = z.strictObject({
 });
 
 const title = z.string().max(1000);
-const AGENT = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
-const problems = list(z.strictObject({ place: z.string(), message: z.string() }));
 
 export const threadRoutes: readonly Route[] = [
   route({
@@ -58,7 +50,7 @@ export const threadRoutes: readonly Route[] = [
       id: z.string().optional().describe("Without it a new one is chosen."),
       user: z.string().optional().describe("As X-Palimpsest-User, for who may act for others."),
       title: title.optional(),
-      agent: z.string().regex(AGENT).optional(),
+      agent: agent.optional(),
     }),
     answer: row,
     async handle({ body, home, caller }) {
@@ -114,61 +106,7 @@ export const threadRoutes: readonly Route[] = [
       return deleteDocument(id);
     },
   }),
-  route({
-    method: "POST",
-    path: "/api/threads/{id}/import",
-    summary: "Read a file of messages, or an app's export, into a new thread; several conversations make ID-1 ... ID-n",
-    access: "user",
-    takes: "text",
-    query: z.strictObject({
-      learn: flag.optional().describe("Let memory learn from the user's words in it."),
-      skipInvalid: flag.optional().describe("Import what is valid and report the rest."),
-      agent: z.string().regex(AGENT).optional(),
-    }),
-    body: z.string().describe("The file's text."),
-    answer: z.strictObject({
-      thread,
-      imported: z.int(),
-      skipped: z.int(),
-      dialect: z.string(),
-      format: z.string().nullable(),
-      threads: list(z.strictObject({ thread, messages: z.int() })),
-      invalid: problems,
-      warnings: problems,
-    }),
-    async handle({ params, query, body, home, signal }) {
-      const id = newThreadId(params["id"]!);
-      const settings = (await home.settings()).title;
-      const outcome = await importFile(home, "the body", {
-        threadId: id,
-        bytes: Buffer.from(body),
-        title: settings.enabled ? { maxWords: settings.max_words } : null,
-        onInvalid: query.skipInvalid === true ? "skip" : "refuse",
-        memory: query.learn === true ? "learn" : "skip",
-        ...(query.agent !== undefined && { agentName: query.agent }),
-        signal,
-      });
-      switch (outcome.kind) {
-        case "imported":
-          return importDocument(id, outcome);
-        case "invalid": {
-          const { place, message } = outcome.problems[0]!;
-          throw new ProblemError(422, "invalid-messages", `${place}: ${message}. Nothing was imported`, {
-            details: outcome.problems.slice(0, 20),
-          });
-        }
-        case "empty":
-          throw new ProblemError(422, "empty", `there is no message in it. ${outcome.seen}`);
-        case "unreadable":
-        case "bad-thread-id":
-          throw new ProblemError(400, outcome.kind, outcome.problem);
-        case "exists":
-          throw new ProblemError(409, "exists", `there is a thread ${JSON.stringify(outcome.threadId)} already`);
-        case "busy":
-          throw busy(outcome.threadId);
-      }
-    },
-  }),
+  importRoute,
   route({
     method: "GET",
     path: "/api/threads/{id}/messages",

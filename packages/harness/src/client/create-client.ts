@@ -97,15 +97,14 @@ function sender({ url = "", key, user, fetch: given }: ClientOptions) {
   return async (name: string, { params = {}, query = {}, body, signal, headers = {} }: Request): Promise<Response> => {
     const [method = "GET", path = ""] = name.split(" ");
     const address = url.replace(/\/$/, "") + filled(path, params) + queryText(query);
-    const isText = typeof body === "string";
-    const content = method === "GET" ? undefined : isText ? body : JSON.stringify(body ?? {});
+    const { content, type } = written(method === "GET" ? undefined : (body ?? {}));
     const init: RequestInit = {
       method,
       headers: {
         ...headers,
         ...(key !== undefined && { authorization: `Bearer ${key}` }),
         ...(user !== undefined && { "x-palimpsest-user": headerText(user) }),
-        ...(content !== undefined && { "content-type": isText ? "application/jsonl" : "application/json" }),
+        ...(content !== undefined && { "content-type": type }),
       },
       ...(content !== undefined && { body: content }),
       ...(signal !== undefined && { signal }),
@@ -118,6 +117,13 @@ function sender({ url = "", key, user, fetch: given }: ClientOptions) {
       throw new ClientError("unreachable", `${url} can't be reached: ${why}`, { cause: error });
     }
   };
+}
+
+/** A text is lines, a blob an archive, everything else JSON. */
+function written(body: unknown): { readonly content: string | Blob | undefined; readonly type: string } {
+  if (typeof body === "string") return { content: body, type: "application/jsonl" };
+  if (body instanceof Blob) return { content: body, type: "application/zip" };
+  return { content: body === undefined ? undefined : JSON.stringify(body), type: "application/json" };
 }
 
 function filled(path: string, params: Readonly<Record<string, string>>): string {

@@ -14,6 +14,6 @@ export { skillsDocument, subagentsDocument } from "./catalog.ts";
 export { modelsDocument } from "./models.ts";
 export { contextDocument, requestDocument, searchDocument, viewDocument } from "./prompts.ts";
 export { costSince, runDocument } from "./run.ts";
-export { importDocument, replayDocument, threadDocument, verifyDocument } from "./threads.ts";
+export { folderDocument, importDocument, replayDocument, threadDocument, verifyDocument } from "./threads.ts";
 export { timelineDocument } from "./timeline.ts";
 export { transcriptDocument } from "./transcript.ts";

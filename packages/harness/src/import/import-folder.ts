@@ -14,7 +14,7 @@ import {
   importFile,
   importSource,
 } from "./import-file.ts";
-import { isZip, zipEntries } from "./zip.ts";
+import { type Archive, archiveBytes, archiveFile, isZip, zipEntries } from "./zip.ts";
 
 export interface FolderOutcome {
   readonly kind: "folder";
@@ -27,9 +27,20 @@ export interface FileOutcome {
   readonly outcome: ImportOutcome;
 }
 
-export async function importFolder(deps: ThreadDeps, path: string, options: ImportOptions): Promise<FolderOutcome> {
+export interface FolderOptions extends ImportOptions {
+  /** Of an archive: so many files, and so many bytes unpacked, and no more; else nothing of it is read. */
+  readonly most?: ArchiveLimits;
+}
+
+export interface ArchiveLimits {
+  readonly files: number;
+  readonly bytes: number;
+}
+
+/** With `bytes`, those of a zip archive, whose name the path is. */
+export async function importFolder(deps: ThreadDeps, path: string, options: FolderOptions): Promise<FolderOutcome> {
   const files: FileOutcome[] = [];
-  const sessions = (await isZip(path)) ? await archivedFiles(path) : await sessionFiles(path);
+  const sessions = await sessionsIn(path, options);
   for (const [index, { file, source }] of sessions.entries()) {
     options.signal?.throwIfAborted();
     const own = {
@@ -69,6 +80,11 @@ async function imported(
   }
 }
 
+async function sessionsIn(path: string, { bytes, most }: FolderOptions): Promise<readonly SessionFile[]> {
+  if (bytes !== undefined) return archivedFiles(archiveBytes(path, bytes), most);
+  return (await isZip(path)) ? archivedFiles(archiveFile(path), most) : sessionFiles(path);
+}
+
 async function sessionFiles(path: string): Promise<readonly SessionFile[]> {
   const entries = await readdir(path, { recursive: true, withFileTypes: true });
   return entries
@@ -78,12 +94,14 @@ async function sessionFiles(path: string): Promise<readonly SessionFile[]> {
     .map((file) => ({ file, source: null }));
 }
 
-async function archivedFiles(path: string): Promise<readonly SessionFile[]> {
-  const entries = await zipEntries(path);
-  if (typeof entries === "string") return [{ file: path, source: entries }];
-  return entries
-    .filter(({ name }) => SESSION.test(name) && !name.startsWith("__MACOSX/"))
-    .map((entry) => ({ file: entry.name, source: entry.problem ?? entry }));
+async function archivedFiles(archive: Archive, most?: ArchiveLimits): Promise<readonly SessionFile[]> {
+  const entries = await zipEntries(archive, most?.files);
+  if (typeof entries === "string") return [{ file: archive.name, source: entries }];
+  const sessions = entries.filter(({ name }) => SESSION.test(name) && !name.startsWith("__MACOSX/"));
+  const size = sessions.reduce((sum, entry) => sum + entry.size, 0);
+  if (most !== undefined && size > most.bytes)
+    return [{ file: archive.name, source: `${archive.name} unpacks to more than ${most.bytes} bytes` }];
+  return sessions.map((entry) => ({ file: entry.name, source: entry.problem ?? entry }));
 }
 
 const SESSION = /\.jsonl?$/i;

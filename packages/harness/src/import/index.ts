@@ -1,5 +1,11 @@
 export type { ImportedConversation, ImportedMessage, Problem } from "./conversation.ts";
 export type { ImportOptions, ImportOutcome, ImportProgress } from "./import-file.ts";
 export { importFile } from "./import-file.ts";
-export { type FileOutcome, type FolderOutcome, importFolder } from "./import-folder.ts";
+export {
+  type ArchiveLimits,
+  type FileOutcome,
+  type FolderOptions,
+  type FolderOutcome,
+  importFolder,
+} from "./import-folder.ts";
 export { readConversations } from "./read-conversations.ts";

@@ -2,4 +2,4 @@
 export { FORMATS } from "./formats/index.ts";
 export { type SyncRound, syncFolder } from "./sync/sync-folder.ts";
 export { folderChanges } from "./sync/watch-folder.ts";
-export { isZip } from "./zip.ts";
+export { beginsZip, isZip } from "./zip.ts";

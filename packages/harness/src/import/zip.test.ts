@@ -6,8 +6,8 @@ import { type TestContext, test } from "node:test";
 import { crc32, deflateRawSync } from "node:zlib";
 import { openSqlite } from "../stores/index.ts";
 import { threadDeps } from "../threads/index.ts";
-import { importFolder } from "./import-folder.ts";
-import { zipEntries } from "./zip.ts";
+import { type ArchiveLimits, importFolder } from "./import-folder.ts";
+import { archiveFile, zipEntries } from "./zip.ts";
 
 /** An archive as programs write it: each file deflated, or stored when its name says so. */
 function zipped(files: Readonly<Record<string, string>>, { flags = 0, lie = 0 } = {}): Buffer {
@@ -40,6 +40,14 @@ function zipped(files: Readonly<Record<string, string>>, { flags = 0, lie = 0 } 
   end.writeUInt32LE(list.length, 12);
   end.writeUInt32LE(offset, 16);
   return Buffer.concat([...parts, list, end]);
+}
+
+function memory(t: TestContext) {
+  const store = openSqlite({ path: ":memory:" });
+  t.after(() => store.close());
+  const imported = (bytes: Buffer, most: ArchiveLimits = { files: 100, bytes: 1e6 }) =>
+    importFolder(threadDeps(store), "the body", { threadId: "z", onInvalid: "refuse", bytes, most });
+  return { store, imported };
 }
 
 function place(t: TestContext, bytes: Buffer) {
@@ -84,6 +92,67 @@ test("an archive that is encrypted, cut off or lies about its sizes is named, an
     assert.match(outcome.problem, said);
   }
   const whole = zipped({ "a.json": chat });
-  const cut = await zipEntries(place(t, whole.subarray(0, whole.length - 30)).path);
+  const cut = await zipEntries(archiveFile(place(t, whole.subarray(0, whole.length - 30)).path));
   assert.match(String(cut), /without its list of files: is it truncated/);
+});
+
+test("an archive in memory of more files, or of more unpacked bytes, than allowed is refused whole", async (t) => {
+  const { store, imported } = memory(t);
+  const many = Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`${index}.txt`, ""]));
+  const bomb = { "a.json": chat, "bomb.json": `[${" ".repeat(1_000_000)}]` };
+  const hidden = { "a.json": chat, "bomb.txt": " ".repeat(5_000_000) };
+  for (const [files, said] of [
+    [many, /more than 100 files/],
+    [bomb, /unpacks to more than 1000000 bytes/],
+  ] as const) {
+    const [only, ...others] = (await imported(zipped(files))).files;
+    assert.ok(only?.outcome.kind === "unreadable" && others.length === 0);
+    assert.match(only.outcome.problem, said);
+  }
+  assert.deepEqual((await store.threads()).threads, []);
+  const [taken] = (await imported(zipped(hidden))).files;
+  assert.equal(taken?.outcome.kind, "imported", "what isn't unpacked doesn't count");
+});
+
+test("files of an archive that lie on top of each other count each, and one that says less than it holds stops there", async (t) => {
+  const { store, imported } = memory(t);
+  const archive = zipped({ "a.json": chat, "b.json": chat });
+  archive.writeUInt32LE(0, archive.lastIndexOf("PK\u0001\u0002") + 42); // the second is where the first one is
+  const both = await imported(archive, { files: 10, bytes: chat.length * 2 - 1 });
+  assert.equal(both.files.length, 1);
+  assert.equal(both.files[0]?.outcome.kind, "unreadable");
+  const lying = await imported(zipped({ "a.json": chat }, { lie: chat.length - 1 }), { files: 10, bytes: 10 });
+  assert.equal(lying.files[0]?.outcome.kind, "unreadable");
+  assert.deepEqual((await store.threads()).threads, []);
+});
+
+test("names of files become ids and nothing else, and an archive inside of one is not opened", async (t) => {
+  const { store, imported } = memory(t);
+  const inner = zipped({ "b.json": chat }).toString("latin1");
+  const { files } = await imported(
+    zipped({ "../../etc/passwd.json": chat, "/root/x\u0000.jsonl": chat, "in.zip": inner, "stored.json": inner }),
+  );
+  assert.deepEqual(
+    files.map(({ file, outcome }) => [file, outcome.kind]),
+    [
+      ["../../etc/passwd.json", "imported"],
+      ["/root/x\u0000.jsonl", "imported"],
+      ["stored.json", "invalid"],
+    ],
+  );
+  const { threads } = await store.threads();
+  assert.deepEqual(threads.map(({ header }) => header.id).toSorted(), ["z-etc-passwd", "z-root-x"]);
+});
+
+test("an archive with any byte changed, or cut off anywhere, gives outcomes and never throws", async (t) => {
+  const { imported } = memory(t);
+  const whole = zipped({ "a.json": '[{"role":"user","content":"hi"}]', "stored.json": "[]" });
+  for (let at = 0; at < whole.length; at += 1) {
+    const changed = Buffer.from(whole);
+    changed[at] = changed[at]! ^ 0xff;
+    for (const bytes of [changed, whole.subarray(0, at)]) {
+      const { files } = await imported(bytes);
+      for (const { outcome } of files) assert.equal(typeof outcome.kind, "string");
+    }
+  }
 });

@@ -83,7 +83,7 @@ export interface ThreadsRoutes {
       readonly deleted: true;
     };
   };
-  /** Read a file of messages, or an app's export, into a new thread; several conversations make ID-1 ... ID-n. */
+  /** Read a file of messages, or an app's export, into a new thread; several conversations make ID-1 ... ID-n, the files of a zip archive ID-FILE. */
   "POST /api/threads/{id}/import": {
     readonly params: {
       readonly id: string;
@@ -93,7 +93,7 @@ export interface ThreadsRoutes {
       readonly skipInvalid?: "true" | "false";
       readonly agent?: string | number;
     };
-    readonly body: string;
+    readonly body: string | Blob;
     readonly answer: {
       readonly thread: string;
       readonly imported: number;
@@ -111,6 +111,11 @@ export interface ThreadsRoutes {
       readonly warnings: readonly {
         readonly place: string;
         readonly message: string;
+      }[];
+      readonly files?: readonly {
+        readonly file: string;
+        readonly imported: number;
+        readonly problem: string | null;
       }[];
     };
   };

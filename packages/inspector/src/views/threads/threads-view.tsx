@@ -128,7 +128,7 @@ function Nothing() {
           chat
         </a>
         , or drop a file here: messages of OpenAI, Anthropic or the AI SDK as JSON or JSON lines, a session of Claude
-        Code or Codex, an export of ChatGPT or Claude.
+        Code or Codex, an export of ChatGPT or Claude, a zip archive of such files.
       </p>
       <p>
         A client of yours gets here by its <code>base_url</code>: <code>{`${location.origin}/v1`}</code>
@@ -139,11 +139,19 @@ function Nothing() {
 
 /** What is wrong with it; null: it is a thread now. */
 async function imported(file: File): Promise<Problem | null> {
-  const text = await file.text().catch(() => null);
-  if (text === null) return { code: "unreadable", status: null, message: `${file.name} can't be read.` };
+  const body = await contentOf(file).catch(() => null);
+  if (body === null) return { code: "unreadable", status: null, message: `${file.name} can't be read.` };
   const id = idOfFile(file.name, new Set(threads.peek().keys()));
-  const outcome = await ask("POST /api/threads/{id}/import", { params: { id }, body: text });
+  const outcome = await ask("POST /api/threads/{id}/import", { params: { id }, body });
   if (outcome.kind === "failed") return { ...outcome.problem, message: `${file.name}: ${outcome.problem.message}` };
-  go("window", id);
+  const made = outcome.value.threads;
+  // Of several conversations none is the one: they are in the list.
+  if (made.length === 1 || made[0]?.thread === id) go("window", made[0]!.thread);
   return null;
+}
+
+/** A zip archive goes as it is. */
+async function contentOf(file: File): Promise<string | Blob> {
+  const beginning = new Uint8Array(await file.slice(0, 4).arrayBuffer());
+  return String(beginning) === "80,75,3,4" ? file : file.text();
 }

@@ -1,0 +1,62 @@
+// A zip archive over HTTP: its files become threads of the caller, and one that would burst is refused before it is unpacked.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createClient } from "palimpsest/client";
+import { world } from "../../test/examples.ts";
+import { zip } from "../../test/zip.ts";
+
+const chat = (text: string): string => JSON.stringify([{ role: "user", content: text }]);
+
+test("the files of a zip archive become threads of who sends it, and what became of each is told", async (t) => {
+  const at = await world(t);
+  const client = createClient({ url: at.url, key: at.keys.ada });
+  const archive = zip({
+    "a/one.json": chat("How deep?"),
+    "two.jsonl": chat("Nine."),
+    "bad.json": "{",
+    "x.txt": "-",
+  });
+  const body = new Blob([new Uint8Array(archive)]);
+  const answer = await client.call("POST /api/threads/{id}/import", { params: { id: "zip" }, body });
+  assert.deepEqual(
+    [answer.imported, answer.threads.map(({ thread }) => thread), answer.dialect],
+    [2, ["zip-a-one", "zip-two"], "openai"],
+  );
+  assert.deepEqual(
+    answer.files?.map(({ file, imported }) => [file, imported]),
+    [
+      ["a/one.json", 1],
+      ["two.jsonl", 1],
+      ["bad.json", 0],
+    ],
+  );
+  assert.match(answer.files?.[2]?.problem ?? "", /not valid JSON/);
+  const other = createClient({ url: at.url, key: at.keys.bob });
+  const { threads } = await other.call("GET /api/threads");
+  assert.ok(!threads.some(({ id }) => id.startsWith("zip")), "another user has none of them");
+});
+
+test("an archive that unpacks to too much, holds nothing to read or is damaged is refused with the reason, and nothing is written", async (t) => {
+  const at = await world(t);
+  const client = createClient({ url: at.url, key: at.keys.ada });
+  const large = zip({ "a.json": chat("hello"), "bomb.json": "[]" });
+  // Its list says four gigabytes less one byte for the second file.
+  large.writeUInt32LE(0xfffffffe, large.lastIndexOf("PK\u0001\u0002") + 24);
+  const whole = zip({ "a.json": chat("hello") });
+  for (const [archive, code, said] of [
+    [large, "unreadable", /unpacks to more than 268435456 bytes/],
+    [zip({ "notes.txt": "-" }), "empty", /no \.json or \.jsonl file/],
+    [zip({ "a.json": "{" }), "invalid-messages", /not valid JSON/],
+    [zip({ "inner.json": zip({ "a.json": "[]" }).toString("latin1") }), "invalid-messages", /not valid JSON/],
+    [whole.subarray(0, whole.length - 30), "unreadable", /without its list of files/],
+  ] as const) {
+    const body = new Blob([new Uint8Array(archive)]);
+    const refused = client.call("POST /api/threads/{id}/import", { params: { id: "no" }, body });
+    await assert.rejects(refused, (error: { code?: string; message: string }) => {
+      assert.deepEqual([error.code, said.test(error.message)], [code, true], error.message);
+      return true;
+    });
+  }
+  const { threads } = await client.call("GET /api/threads");
+  assert.ok(!threads.some(({ id }) => id.startsWith("no")));
+});

@@ -1,0 +1,88 @@
+/** Files of messages into threads: a file's text, or a zip archive of such files, which is read while it is unpacked. */
+import { type ImportOutcome, importFile, importFolder } from "palimpsest/import";
+import { folderDocument, importDocument } from "palimpsest/internal/documents";
+import { z } from "zod";
+import { ProblemError } from "../http/problem.ts";
+import { route } from "../http/route.ts";
+import { agent, flag, list, thread } from "../http/schemas.ts";
+import { busy, newThreadId } from "./own-thread.ts";
+
+const problems = list(z.strictObject({ place: z.string(), message: z.string() }));
+const file = z.strictObject({ file: z.string(), imported: z.int(), problem: z.string().nullable() });
+
+/** An archive that is larger is refused by what its own list says, before anything of it is unpacked. */
+const MOST = { files: 10_000, bytes: 256 << 20 };
+
+export const importRoute = route({
+  method: "POST",
+  path: "/api/threads/{id}/import",
+  summary:
+    "Read a file of messages, or an app's export, into a new thread; several conversations make ID-1 ... ID-n, the files of a zip archive ID-FILE",
+  access: "user",
+  takes: "sessions",
+  query: z.strictObject({
+    learn: flag.optional().describe("Let memory learn from the user's words in it."),
+    skipInvalid: flag.optional().describe("Import what is valid and report the rest."),
+    agent: agent.optional(),
+  }),
+  body: z.union([z.string(), z.instanceof(Uint8Array)]).describe("The file's text, or a zip archive."),
+  answer: z.strictObject({
+    thread,
+    imported: z.int(),
+    skipped: z.int(),
+    dialect: z.string(),
+    format: z.string().nullable(),
+    threads: list(z.strictObject({ thread, messages: z.int() })),
+    invalid: problems,
+    warnings: problems,
+    files: list(file).optional().describe("Of an archive: each file, and why nothing of it was imported."),
+  }),
+  async handle({ params, query, body, home, signal }) {
+    const id = newThreadId(params["id"]!);
+    const settings = (await home.settings()).title;
+    const options = {
+      threadId: id,
+      bytes: Buffer.from(body),
+      title: settings.enabled ? { maxWords: settings.max_words } : null,
+      onInvalid: query.skipInvalid === true ? "skip" : "refuse",
+      memory: query.learn === true ? "learn" : "skip",
+      ...(query.agent !== undefined && { agentName: query.agent }),
+      signal,
+    } as const;
+    if (typeof body === "string") return importDocument(id, imported(await importFile(home, "the body", options)));
+    const folder = await importFolder(home, "the body", { ...options, most: MOST });
+    const document = folderDocument(id, folder);
+    if (document.threads.length > 0) return document;
+    // A single file of an archive fails as it would alone; of several the first says why.
+    imported(folder.files[0]?.outcome ?? NO_FILE);
+    return document;
+  },
+});
+
+const NO_FILE: ImportOutcome = { kind: "empty", skipped: 0, seen: "The archive holds no .json or .jsonl file." };
+
+/** Throws for whatever else it is. */
+function imported(outcome: ImportOutcome): Extract<ImportOutcome, { readonly kind: "imported" }> {
+  switch (outcome.kind) {
+    case "imported":
+      return outcome;
+    case "invalid": {
+      const { place, message } = outcome.problems[0]!;
+      throw new ProblemError(
+        422,
+        "invalid-messages",
+        `${place === "" ? "" : `${place}: `}${message}. Nothing was imported`,
+        { details: outcome.problems.slice(0, 20) },
+      );
+    }
+    case "empty":
+      throw new ProblemError(422, "empty", `there is no message in it. ${outcome.seen}`);
+    case "unreadable":
+    case "bad-thread-id":
+      throw new ProblemError(400, outcome.kind, outcome.problem);
+    case "exists":
+      throw new ProblemError(409, "exists", `there is a thread ${JSON.stringify(outcome.threadId)} already`);
+    case "busy":
+      throw busy(outcome.threadId);
+  }
+}
