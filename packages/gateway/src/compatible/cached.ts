@@ -20,6 +20,12 @@ export function cacheOf<M extends object>({ vendor, body, request, target }: Exc
   };
 }
 
+/** A request that is only counted needs no marks, and so says nothing of those that the conversation has. */
+export function cacheWhenCounted<M extends object>(exchange: Exchange<M>): CacheOptions {
+  const cache = cacheOf(exchange);
+  return cache.promptCache === "none" ? { ...cache, promptCache: "end" } : cache;
+}
+
 /** Anthropic's price of an entry that lives for an hour, in prices of input. */
 const HOUR_WRITES = 2;
 const HOUR_MS = 60 * 60_000;

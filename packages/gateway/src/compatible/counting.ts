@@ -4,6 +4,7 @@
  */
 import { counterFor } from "palimpsest/models";
 import { ProblemError } from "../http/problem.ts";
+import { cacheWhenCounted } from "./cached.ts";
 import type { CompatibleCall, CompatibleDeps } from "./call.ts";
 import { askingOf, type Exchange, readExchange, storeOf } from "./exchange.ts";
 import { isViewSent } from "./policy.ts";
@@ -89,7 +90,7 @@ const UNKNOWN = { messages: null, factor: 1 } as const;
 
 async function viewOf<M extends object>(exchange: Exchange<M>): Promise<CountedView<M>> {
   const { request, policy } = exchange;
-  const { store, claim } = storeOf(exchange);
+  const { store, claim } = storeOf(exchange, cacheWhenCounted(exchange));
   if (store.matches === undefined || request.reference !== null) return UNKNOWN;
   const place = exchange.held?.place ?? null;
   const { asking } = await askingOf(exchange);

@@ -107,12 +107,11 @@ export function targetFor<M extends object>(
 }
 
 /** The store as far as it answers in time, and threads of it as this request would hold them. */
-export function storeOf<M extends object>(exchange: Exchange<M>) {
+export function storeOf<M extends object>(exchange: Exchange<M>, cache = cacheOf(exchange)) {
   const { call, deps, vendor, target, policy } = exchange;
   const store = watchedStore(call.threads.store, deps.silenceMs) as MatchingStore;
   const { shape } = vendor;
   const length = lengthRule(policy).ours;
-  const cache = cacheOf(exchange);
   const claim = (id: string): ReturnType<OpenThreads["claim"]> =>
     deps.open.claim(id, {
       store,

@@ -103,33 +103,36 @@ async function readPages(
   const entry = `{name: claude, provider: anthropic, model: m, base_url: "${provider.url}", api_key: k, max_input_tokens: 200000${pricing}}`;
   const prune = "{from: 1, protect_tokens: 100, min_gain_tokens: 1}";
   const config = `config_version: 1\nmodels: [${entry}]\nsummarization: {prune: ${prune}, keep: {type: messages, value: 2}}\n`;
-  const { url } = await running(t, { config });
+  const { url, home } = await running(t, { config });
   const mark = marked ? MARK : {};
+  const post = (path: string, body: Fields) =>
+    fetch(`${url}/v1/messages${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "anthropic-version": "2023-06-01" },
+      body: JSON.stringify({ model: "claude", ...body }),
+    });
   const history: Fields[] = [{ role: "user", content: [{ type: "text", text: "Read it all." }] }];
   for (let page = 0; page < pages; page += 1) {
     const newest = history.at(-1)! as { readonly content: readonly object[] };
     const messages = history.with(-1, { ...newest, content: newest.content.map((one) => ({ ...one, ...mark })) });
     const system = [{ type: "text", text: "Be brief.", ...mark }];
     const tools = [{ name: "list", input_schema: { type: "object", properties: {} } }];
-    const response = await fetch(`${url}/v1/messages`, {
-      method: "POST",
-      headers: { "content-type": "application/json", "anthropic-version": "2023-06-01" },
-      body: JSON.stringify({ model: "claude", max_tokens: 100, system, tools, messages }),
-    });
+    const response = await post("", { max_tokens: 100, system, tools, messages });
     assert.equal(response.status, 200, `page ${page}: ${response.status === 200 ? "" : await response.text()}`);
     const { role, content } = (await response.json()) as { role: string; content: Fields[] };
     const call = content.find(({ type }) => type === "tool_use")!;
     const result = { type: "tool_result", tool_use_id: call["id"], content: `${page} ${PAGE}` };
     history.push({ role, content }, { role: "user", content: [result] });
   }
-  return provider.requests.map(({ body }) => body!["messages"] as AnthropicMessage[]);
+  const sent = provider.requests.map(({ body }) => body!["messages"] as AnthropicMessage[]);
+  return { sent, post, home, history };
 }
 
 const stubsIn = (messages: readonly AnthropicMessage[]): number[] =>
   messages.flatMap((message, index) => (JSON.stringify(message).includes("[pruned") ? [index] : []));
 
 test("a pruned conversation carries the client's mark and ours behind the last two prunings, at most four with its system prompt's", async (t) => {
-  const requests = await readPages(t, {
+  const { sent: requests } = await readPages(t, {
     pages: 12,
     pricing: ", pricing: {input: 3, output: 15, cache_read: 3, cache_write: 3}",
     marked: true,
@@ -146,11 +149,19 @@ test("a pruned conversation carries the client's mark and ours behind the last t
 
 test("a conversation on /v1 is pruned by what it costs: with dear writes never, without any mark at once", async (t) => {
   const dear = ", pricing: {input: 3, output: 15, cache_read: 0.3, cache_write: 300}";
-  const [never, atOnce] = [
-    await readPages(t, { pages: 8, pricing: dear, marked: true }),
-    await readPages(t, { pages: 8, pricing: dear, marked: false }),
-  ];
+  const { sent: never } = await readPages(t, { pages: 8, pricing: dear, marked: true });
+  const { sent: atOnce } = await readPages(t, { pages: 8, pricing: dear, marked: false });
   assert.deepEqual(stubsIn(never.at(-1)!), []);
   assert.ok(stubsIn(atOnce.at(-1)!).length > 0);
   assert.deepEqual(marks(atOnce.at(-1)!), []);
+});
+
+test("a count, which needs no marks, prunes nothing of a conversation that has them", async (t) => {
+  const dear = ", pricing: {input: 3, output: 15, cache_read: 0.3, cache_write: 300}";
+  const { post, home, history } = await readPages(t, { pages: 8, pricing: dear, marked: true });
+  const response = await post("/count_tokens", { messages: history });
+  assert.equal(response.status, 200, response.status === 200 ? "" : await response.text());
+  const { threads } = await home.store.threads();
+  assert.equal(threads.length, 1);
+  assert.deepEqual((await home.store.head(threads[0]!.header.id))!.prunes, []);
 });
