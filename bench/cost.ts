@@ -8,6 +8,7 @@
  *               20 messages before, the share in the prompt, word for word; known5 and known50 at other distances
  *   messages    share of the messages with such uses that had all of them; edits: of the texts that edits replace, whole
  *   strict      known, if what stubs say doesn't count
+ *   floor       beside the policies: the cost if each tool result were gone for nothing once it is answered, and all else kept
  *   peak        the largest request in tokens; over: requests larger than the window, which could not have been sent
  * Rows named ours* and the rivals at several settings: the best of a sweep is flattered, ours stands at its defaults.
  * `segments`: the parts of a session that each fitted one window when it was recorded; pruning was tuned on the first.
@@ -21,6 +22,7 @@ import type { CacheRules } from "../packages/harness/src/lab/provider-cache.ts";
 import type { Scores, Share } from "../packages/harness/src/lab/questions.ts";
 import { type PlayedCount, play } from "../packages/harness/src/lab/simulate.ts";
 import { type Bench, BenchInputError, onHeldOut } from "./bench.ts";
+import { floorWithoutResults } from "./cost/floor.ts";
 import { readTranscripts } from "./cost/transcript.ts";
 
 const WINDOW = 200_000;
@@ -36,7 +38,7 @@ const POLICIES: readonly Policy[] = [
   ours(WINDOW),
   neverPrune,
   summarizeAt(WINDOW, 0.85, 6),
-  ...[0.25, 0.35, 0.45, 0.55, 0.7, 0.85].map((share) => summarizeAt(WINDOW, share, 6, "cached-prefix")),
+  ...[0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.7, 0.85].map((share) => summarizeAt(WINDOW, share, 6, "cached-prefix")),
   ...[0.25, 0.35, 0.45].map((share) => summarizeAt(WINDOW, share, 20, "cached-prefix")),
   batchPrune(40_000, 20_000, 0),
   batchPrune(20_000, 20_000, 0),
@@ -62,8 +64,8 @@ async function measure(path: string | undefined, policies: readonly Policy[], pr
   const { whole, segments } = readTranscripts(path, "cost FILE");
   const parts = [];
   for (const segment of segments.length > 1 ? segments : [])
-    parts.push({ name: segment.name, policies: await compare([segment], policies, provider) });
-  return { policies: await compare(whole, policies, provider), segments: parts };
+    parts.push({ name: segment.name, ...(await compare([segment], policies, provider)) });
+  return { ...(await compare(whole, policies, provider)), segments: parts };
 }
 
 function oursWith(protectTokens: number, minGainTokens: number): Policy {
@@ -93,7 +95,8 @@ async function compare(transcripts: readonly Transcript[], policies: readonly Po
       requests: total(alone, "requests"),
     });
   }
-  return rows;
+  const floor = sum(transcripts.map((transcript) => floorWithoutResults(transcript, provider.prices))) / (all || 1);
+  return { floor, policies: rows };
 }
 
 function knowledge(played: readonly Played[]) {

@@ -1,9 +1,11 @@
 /**
- * The lab's table for files, every built-in policy: `npm run bench -- lab FILE... [--window N] [--json]`. The same as
- * `palimpsest lab`, with the time it took.
+ * The lab's table for files: `npm run bench -- lab FILE... [--window N] [--json]`. The built-in policies, as `palimpsest
+ * lab` plays them, and summarizing at other thresholds on the cached prefix, so that it stands at its best; with the time
+ * it took.
  */
 import { basename } from "node:path";
-import { builtInPolicies, readTranscripts, runLab } from "palimpsest/lab";
+import { builtInPolicies, type Policy, readTranscripts, runLab } from "palimpsest/lab";
+import { summarizeAt } from "../packages/harness/src/lab/policies.ts";
 import { type Bench, BenchInputError, readData } from "./bench.ts";
 
 const USAGE = "lab FILE... [--window N]";
@@ -14,10 +16,18 @@ const lab: Bench = async (paths, options) => {
   const read = paths.map((path) => readTranscripts(basename(path), Buffer.from(readData(path, USAGE))));
   const transcripts = (await Promise.all(read)).flatMap((file) => file.transcripts);
   const start = performance.now();
-  const report = await runLab({ transcripts, policies: builtInPolicies(window), window });
+  const policies = [...builtInPolicies(window), ...SHARES.map((share) => summarizeEarlier(window, share))];
+  const report = await runLab({ transcripts, policies, window });
   const seconds = (performance.now() - start) / 1000;
-  const policies = report.policies.map(({ timelines: _, ...row }) => row);
-  return { window, transcripts: transcripts.length, seconds, policies };
+  const rows = report.policies.map(({ timelines: _, ...row }) => row);
+  return { window, transcripts: transcripts.length, seconds, policies: rows };
 };
+
+const SHARES = [0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.85];
+
+function summarizeEarlier(window: number, share: number): Policy {
+  const name = `summarize at ${Math.round(share * 100)} % on the cached prefix`;
+  return { ...summarizeAt(window, share, 6, "cached-prefix"), name };
+}
 
 export default lab;

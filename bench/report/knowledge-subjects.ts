@@ -192,7 +192,7 @@ export const cost: Subject = {
   id: "cost",
   title: "Cost of a coding session",
   about:
-    "With Anthropic's prompt cache as it is documented (entries only at marks, five minutes), as a share of never pruning; what is missing is fetched again and paid. In brackets what the model used again after more than 20 messages and still had word for word in the prompt, before any fetch: paths, identifiers and lines; strict: what our stubs say doesn't count; lines alone. The judge shares no code with the pruner. Ours stands at its defaults, rivals at the best of 15 settings, which flatters them; others' policies by their documented rules. The parts fitted a window of 200,000 tokens; the whole doesn't, so never pruning it is arithmetic only.",
+    "With Anthropic's prompt cache as it is documented (entries only at marks, five minutes), as a share of never pruning; what is missing is fetched again and paid. In brackets what the model used again after more than 20 messages and still had word for word in the prompt, before any fetch: paths, identifiers and lines; strict: what our stubs say doesn't count; lines alone. The judge shares no code with the pruner. Ours stands at its defaults, rivals at the best of 18 settings, which flatters them; others' policies by their documented rules. The parts fitted a window of 200,000 tokens; the whole doesn't, so never pruning it is arithmetic only.",
   data: "one coding session. Settings were swept on its first part, but all three and the whole were looked at while choosing: none of it is held out.",
   rows: (figures: CostFigures & HeldOut<CostFigures>) => withHeldOut(figures, costRows),
 };
@@ -217,8 +217,8 @@ function costRowsOf({ name, policies }: { readonly name: string; readonly polici
   const cheapest = (known: number): Policy | undefined =>
     rivals.filter((one) => one.known >= known && one.over === 0).sort((one, other) => one.cost - other.cost)[0];
   return [
-    row("summarize at 85 % on the cached prefix", late),
     row("the cheapest rival that shows as much and fits the window", cheapest(own.known)),
+    row("summarize at 85 % on the cached prefix", late),
     row("the cheapest rival that shows 80 % and fits the window", cheapest(0.8)),
     { what: `${name}: requests over the window, never pruning`, ours: whole(own.over), theirs: whole(never.over) },
   ];
@@ -237,38 +237,47 @@ export const lab: Subject = {
   id: "lab",
   title: "The lab",
   about:
-    "A coding session and 100 dialogs with tools under every built-in policy, a window of 200,000 tokens: cost with the provider's prompt cache as a share of doing nothing, in brackets what the agent used again and still had; requests over the window. Others' policies by their documented rules.",
-  data: "the session and the dialogs that pruning and compaction were tuned on.",
+    "A coding session and 100 dialogs with tools under every built-in policy, a window of 200,000 tokens: cost with the provider's prompt cache as a share of doing nothing, in brackets what the agent used again and still had; requests over the window. First what fits the window, by what it shows; last what could not have been sent. Others' policies by their documented rules; summarizing at seven thresholds, the best of which is flattered, ours at its defaults. Here what was fetched again counts as had from then on, which is why these shares are above those of the table before.",
+  data: "the session and the dialogs that pruning and compaction were tuned on; none of it is held out.",
   rows({ policies, seconds }: { policies: readonly LabPolicy[]; seconds: number }) {
     const own = policies.find(({ name }) => name === "ours")!;
+    const rivals = policies.filter((one) => one !== own);
     const cell = (one: LabPolicy): string =>
       `${percentUp(one.cost, 0)} (${percent(one.known, 0)}), ${whole(one.overWindow)} over`;
     return [
-      ...policies
-        .filter((one) => one !== own)
-        .map((one) => ({ what: one.name, ours: cell(own), theirs: cell(one), ratio: times(one.cost / own.cost) })),
+      ...likeForLike(rivals, ({ known }) => known).map((one) => ({
+        what: one.name,
+        ours: cell(own),
+        theirs: cell(one),
+        ratio: times(one.cost / own.cost),
+      })),
       { what: "the whole replay", ours: `${whole(seconds)} s` },
     ];
   },
 };
 
+/** What fits the window comes first, and of that what shows most. */
+function likeForLike(policies: readonly LabPolicy[], shown: (one: LabPolicy) => number): readonly LabPolicy[] {
+  const [fitting, over] = [true, false].map((fits) => policies.filter(({ overWindow }) => (overWindow === 0) === fits));
+  return [...fitting!.toSorted((one, other) => shown(other) - shown(one)), ...over!];
+}
+
 export const labQuestions: Subject = {
   id: "lab-questions",
   title: "The lab, with questions",
   about:
-    "LoCoMo's dialogs in a window of 8,000 tokens: share of the questions' evidence that the last prompt still holds word for word; and with the first five hits of a search, which any of them could have.",
+    "LoCoMo's dialogs in a window of 8,000 tokens: share of the questions' evidence that the last prompt still holds word for word; and with the first five hits of a search, which any of them could have. First what fits the window, by what it holds; summarizing stands at eight settings, ours at its defaults.",
   data: "five dialogs of LoCoMo; compaction was not tuned on them, search was.",
   rows({ policies }: { policies: readonly LabPolicy[] }) {
     const own = policies.find(({ name }) => name === "ours")!;
     const cell = (one: LabPolicy): string =>
       `${percent(one.evidence ?? 0)}; ${percent(one.evidenceWithRecall ?? 0)}${one.overWindow > 0 ? `, ${whole(one.overWindow)} requests over the window` : ""}`;
-    return policies
-      .filter((one) => one !== own)
-      .map((one) => ({
-        what: one.name,
-        ours: cell(own),
-        theirs: cell(one),
-        ratio: times((own.evidence ?? 0) / (one.evidence || 1)),
-      }));
+    const rivals = policies.filter((one) => one !== own);
+    return likeForLike(rivals, ({ evidence }) => evidence ?? 0).map((one) => ({
+      what: one.name,
+      ours: cell(own),
+      theirs: cell(one),
+      ratio: times((own.evidence ?? 0) / (one.evidence || 1)),
+    }));
   },
 };

@@ -82,7 +82,7 @@ const HEADLINES = [
   {
     id: "cost",
     what: "the whole: summarize at 85 % on the cached prefix",
-    says: "cost of a long coding session as a share of never pruning (what the model used again and still saw); summarizing at 85 %",
+    says: "cost of a coding session far beyond the window, which pruning was tuned on, as a share of never pruning (what the model used again and still saw, by a judge apart); summarizing at 85 %",
   },
   {
     id: "recall",
