@@ -26,19 +26,19 @@ async function machine(t: TestContext, word: string) {
       join(root, "h", "config.yaml"),
       `title: {enabled: false}\nmemory: {enabled: false}\nrecall: {embedder: ${entry}}\n`,
     );
-    const warnings: string[] = [];
+    const errors: string[] = [];
     const home = await openHome({
       home: join(root, "h"),
       cwd: root,
       env: { HOME: join(root, "me") },
-      onWarning: (text) => warnings.push(text),
+      onError: (text) => errors.push(text),
     });
     homes.push(home);
     const close = async (): Promise<void> => {
       homes.splice(homes.indexOf(home), 1);
       await home.close();
     };
-    return { home, warnings, close };
+    return { home, errors, close };
   };
   return { server, open };
 }
@@ -82,13 +82,13 @@ test("another model in the configuration makes all vectors of a thread anew", as
 test("an embedder that fails costs no turn and no search, is told once without its key, and is left alone", async (t) => {
   const { server, open } = await machine(t, "loan");
   server.fail(401);
-  const { home, warnings } = await open();
+  const { home, errors } = await open();
   const lines: string[] = [];
   const asked = server.asked("loan");
   await say(home, "the bank gave a loan", (line) => lines.push(line));
   await asked;
   for (let round = 0; round < 3; round += 1) assert.ok((await first(home, "bank"))?.includes("bank"));
-  const told = [...lines, ...warnings].filter((line) => line.includes("embedder"));
+  const told = [...lines, ...errors].filter((line) => line.includes("embedder"));
   assert.equal(told.length, 1, told.join("\n"));
   assert.match(told[0]!, /the embedder m failed.*words alone/);
   assert.ok(!told[0]!.includes(SECRET), told[0]);

@@ -12,14 +12,14 @@ export type Embedding = Pick<ThreadDeps, "embedder" | "onEmbedding">;
 export function configuredEmbedding(
   home: string,
   { recall }: Pick<ConfigFile, "recall">,
-  onWarning: (text: string) => void = () => {},
+  onError: (text: string) => void = () => {},
 ): Embedding {
   if (recall.embedder === null) return {};
   return {
     embedder: configuredEmbedder(recall.embedder),
     onEmbedding(event, ...asked) {
       noteEmbedding(home, event, ...asked);
-      if (event.type === "embedding-failed") onWarning(embeddingLogLine(event));
+      if (event.type === "embedding-failed") onError(embeddingLogLine(event));
     },
   };
 }

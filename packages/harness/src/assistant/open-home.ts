@@ -149,7 +149,7 @@ export function locateHome(options: HomeOptions): LocatedHome {
       const limits = limitsIn(join(directory, "learned-limits.json")).read();
       return requestWindow(await settings(), undefined, { limits, now: Date.now() });
     },
-    embedding: once(() => embeddingOf({ directory, configuration, settings }, options.onWarning)),
+    embedding: once(() => embeddingOf({ directory, configuration, settings }, options.onError)),
     async memory(store) {
       const [{ openStorage }, { openRepository }] = await Promise.all([
         import("../memory/open-storage.ts"),
@@ -190,14 +190,14 @@ export function locateHome(options: HomeOptions): LocatedHome {
 
 async function embeddingOf(
   { directory, configuration, settings }: Pick<LocatedHome, "directory" | "configuration" | "settings">,
-  onWarning: HomeOptions["onWarning"],
+  onError: HomeOptions["onError"],
 ): Promise<Embedding> {
   if ((await configuration()) === null) return {};
   // Where the store is named, nobody has read the configuration yet, and a search can do without it.
   const config = await settings().catch(() => null);
   if (config === null) return {};
   const { configuredEmbedding } = await import("./configured-embedding.ts");
-  return configuredEmbedding(directory, config, onWarning);
+  return configuredEmbedding(directory, config, onError);
 }
 
 /** `made`: the agents of this home, of all users. */
