@@ -140,8 +140,11 @@ export interface World extends Running {
 }
 
 /** Ada has a thread with some turns by an agent, and a fact; nobody else has anything. */
+/** Nothing is learned while a test runs, however long it takes. */
+const UNLEARNED = "memory: { debounce_seconds: 300 }\n";
+
 export async function world(t: TestContext, options: RunningOptions = {}): Promise<World> {
-  const at = await running(t, { skill: "birds", ...options });
+  const at = await running(t, { skill: "birds", config: UNLEARNED, ...options });
   const rows = at.home.store.keys!;
   const key = async (userId: string, role: "user" | "admin") =>
     (await createKey(rows, { user: userId, role, expiresAt: null }, new Date())).key;

@@ -12,6 +12,7 @@ type Params = Anthropic.Beta.MessageCreateParamsNonStreaming;
 const LONG = "how deep is it there? ".repeat(40);
 const user = (content: Message["content"]): Message => ({ role: "user", content: content as string });
 const answered = ({ content }: Anthropic.Beta.BetaMessage): Message => ({ role: "assistant", content });
+const edited = (id: string): string => `${id.slice(0, -1)}${id.endsWith("x") ? "y" : "x"}`;
 const textIn = ({ content }: { readonly content: unknown }): string => JSON.stringify(content);
 
 interface Kit {
@@ -92,7 +93,7 @@ export function heldMessagesSuite(engine: string, storeUrl: (number: number) => 
         create({ messages: [user("two")], thread: { type: "continue", previous_message_id: id } }, headers);
       const notFound = Anthropic.ThreadNotFoundError;
       await assert.rejects(goOn(first.message.id, bob), notFound);
-      await assert.rejects(goOn(`${first.message.id.slice(0, -1)}x`), notFound);
+      await assert.rejects(goOn(edited(first.message.id)), notFound);
       await assert.rejects(goOn("msg_01XFDUDYJgAACzvnptvVoYEL"), notFound);
       assert.equal((await said(first.thread, "ada")).length, 2);
       await served.home.store.forUser("ada").deleteThread(first.thread);
