@@ -1,32 +1,32 @@
 /**
  * What a long thread takes on the disk beside what was said in it: an agent's turns in a small window, with the compactions
  * they bring, on SQLite, its search index brought up to date and the write-ahead log folded into the file. The words are
- * made up, as unevenly spread as in real talk. `npm run bench -- bytes [--turns 20000] [--window 8000] [--keep FILE]`
+ * made up, as unevenly spread as in real talk. `npm run bench -- bytes [--turns 20000] [--window 8000] [--keep FILE]`;
+ * with `--store postgres` the tables and indexes of a PostgreSQL database after a `VACUUM`.
  */
 import { copyFileSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { createDeepAgent } from "palimpsest";
-import { type FullStore, openSqlite } from "palimpsest/stores";
+import { type FullStore, openSqlite, openStore } from "palimpsest/stores";
 import { scriptedModel } from "palimpsest/testing";
+import { Client } from "pg";
 import { catchUp } from "../packages/harness/src/recall/catch-up.ts";
+import { startPostgres } from "../packages/harness/src/testing/postgres-server.ts";
 import type { Bench } from "./bench.ts";
 import { generator, sentence } from "./search.ts";
 
 const bytes: Bench = async (_args, options) => {
   const turns = Number(options["turns"] ?? 20_000);
   const window = Number(options["window"] ?? 8000);
-  const folder = mkdtempSync(join(tmpdir(), "palimpsest-bench-"));
-  const path = join(folder, "log.db");
+  const keep = typeof options["keep"] === "string" ? options["keep"] : null;
+  const place = options["store"] === "postgres" ? await onPostgres() : onSqlite(keep);
   try {
-    const store = openSqlite({ path });
-    const text = await talk(store, turns, window);
-    await catchUp(store, THREAD);
-    const logged = await weigh(store);
-    await store.close();
-    const { file, tables } = pagesOf(path);
-    if (typeof options["keep"] === "string") copyFileSync(path, options["keep"]);
+    const text = await talk(place.store, turns, window);
+    await catchUp(place.store, THREAD);
+    const logged = await weigh(place.store);
+    const { file, tables } = await place.weigh();
     const messages = logged.find(({ kind }) => kind === "message")!.records;
     return {
       turns,
@@ -39,13 +39,68 @@ const bytes: Bench = async (_args, options) => {
       tables: tables.map((table) => ({ ...table, ratio: table.bytes / text })),
     };
   } finally {
-    rmSync(folder, { recursive: true });
+    await place.dispose();
   }
 };
 
 export default bytes;
 
 const THREAD = "long";
+
+interface Weighed {
+  readonly file: number;
+  readonly tables: readonly { readonly name: string; readonly bytes: number }[];
+}
+
+interface Place {
+  readonly store: FullStore;
+  /** After it the store may be closed. */
+  weigh(): Promise<Weighed>;
+  dispose(): Promise<void>;
+}
+
+function onSqlite(keep: string | null): Place {
+  const folder = mkdtempSync(join(tmpdir(), "palimpsest-bench-"));
+  const path = join(folder, "log.db");
+  const store = openSqlite({ path });
+  return {
+    store,
+    async weigh() {
+      await store.close();
+      if (keep !== null) copyFileSync(path, keep);
+      return pagesOf(path);
+    },
+    async dispose() {
+      await store.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+/** A new server: nothing else is in its database. */
+async function onPostgres(): Promise<Place> {
+  const server = await startPostgres();
+  const store = await openStore(server.url());
+  return {
+    store,
+    async weigh() {
+      const database = new Client({ connectionString: server.url() });
+      await database.connect();
+      try {
+        await database.query("VACUUM");
+        const { rows } = await database.query<{ name: string; bytes: number }>(
+          `SELECT c.relname AS name, (pg_relation_size(c.oid) + coalesce(pg_total_relation_size(nullif(c.reltoastrelid, 0)), 0))::float8 AS bytes
+           FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+           WHERE c.relkind IN ('r', 'i') AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast') ORDER BY 2 DESC`,
+        );
+        return { file: rows.reduce((sum, row) => sum + row.bytes, 0), tables: rows.slice(0, 12) };
+      } finally {
+        await database.end();
+      }
+    },
+    dispose: () => store.close().then(() => server.stop()),
+  };
+}
 
 /** Bytes that were said. */
 async function talk(store: FullStore, turns: number, window: number): Promise<number> {
@@ -80,7 +135,7 @@ async function weigh(store: FullStore) {
 }
 
 /** The file, and what of it each table and index takes. The store's end has folded the write-ahead log into it. */
-function pagesOf(path: string) {
+function pagesOf(path: string): Weighed {
   const database = new DatabaseSync(path, { readOnly: true });
   const rows = database
     .prepare(
