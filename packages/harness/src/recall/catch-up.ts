@@ -55,7 +55,9 @@ export async function keepIndexed(
   after: number,
 ): Promise<void> {
   if (Math.floor(before / EAGER_MESSAGES) === Math.floor(after / EAGER_MESSAGES) || !isSearchable(store)) return;
-  await catchUpShare({ store, ...(tools && { tools }) }, threadId).catch(() => {});
+  // Whoever appends much indexes as much: an import leaves nothing behind that somebody else would have to wait for.
+  const share = SHARE_RECORDS + after - before;
+  await catchUpShare({ store, ...(tools && { tools }) }, threadId, share).catch(() => {});
 }
 
 /** Without tables there is nothing to be kept up to date: a search reads the log (scan.ts). */
@@ -97,11 +99,15 @@ export async function catchUp(
  * For a caller for whom somebody waits: indexes the thread if that is soon done. Else it does its share of it, and asks for a
  * job that does the rest in the background (indexing.ts), unless one is at it.
  */
-export async function catchUpShare(deps: SearchableDeps, threadId: string): Promise<readonly IndexedSegment[]> {
+export async function catchUpShare(
+  deps: SearchableDeps,
+  threadId: string,
+  share = SHARE_RECORDS,
+): Promise<readonly IndexedSegment[]> {
   const { store, tools } = deps;
   const segments = await store.search.lineage(threadId);
   const { indexed, records } = progressOf(segments);
-  if (!isTooMuch(store, records - indexed)) return catchUp(store, threadId, { tools, known: segments });
+  if (!isTooMuch(store, records - indexed, share)) return catchUp(store, threadId, { tools, known: segments });
   await shareWork(deps, [{ threadId, missing: records - indexed }]);
   return store.search.lineage(threadId);
 }
@@ -122,8 +128,8 @@ export async function shareWork(deps: SearchableDeps, late: readonly Lateness[])
   }
 }
 
-function isTooMuch({ outbox }: Store, missing: number): boolean {
-  return missing > SHARE_RECORDS && outbox?.queue !== undefined;
+function isTooMuch({ outbox }: Store, missing: number, share = SHARE_RECORDS): boolean {
+  return missing > share && outbox?.queue !== undefined;
 }
 
 /** Asks for jobs; which threads the caller has its share in. */

@@ -11,7 +11,7 @@ import type { SearchableStore } from "../stores/search-tables.ts";
 import type { FullStore, Store } from "../stores/store.ts";
 import { asUser } from "../stores/users.ts";
 import { type PostgresServer, startPostgres } from "../testing/postgres-server.ts";
-import { writeThread } from "../testing/thread-writer.ts";
+import { say, writeThread } from "../testing/thread-writer.ts";
 import { redact, type Writer } from "../threads/index.ts";
 import { catchUp, indexJob, rebuildIndex } from "./catch-up.ts";
 import { INDEX_QUEUE, SHARE_RECORDS } from "./index-steps.ts";
@@ -60,6 +60,13 @@ for (const engine of ["SQLite", "PostgreSQL"] as const) {
         assert.equal(outcome.unindexed, undefined);
       }
       assert.equal(await indexProgress(store), null);
+    });
+
+    test("an append of very many messages, such as an import's, indexes all of them: nothing is left to others", async (t) => {
+      const store = await opened(t, target("imported"));
+      await say(await writeThread(store, "t"), ...Array.from({ length: MANY }, (_, n) => `word${n}`));
+      assert.deepEqual(await store.outbox.list(INDEX_QUEUE), []);
+      assert.equal((await store.search.lineage("t")).at(-1)!.indexed, MANY);
     });
 
     test("a rebuild that is stopped goes on where it stood with the next worker, and each thread has one at a time", async (t) => {
