@@ -46,6 +46,8 @@ const WORDS = fc.oneof(
   fc.string({ unit: "binary", maxLength: 12 }),
   fc.constantFrom('"]},{"', "\\", '\\"', "messages", "\u{1f600}", "\ud800", "null", ",", ""),
 );
+/** Node 24 reads a name that is half a surrogate pair as another name of one character, if it has seen such a one. */
+const NAMES = WORDS.filter((word) => word.isWellFormed());
 const id = fc.constantFrom("a", "b", "c");
 
 const ITEMS: Readonly<Record<string, fc.Arbitrary<object>>> = {
@@ -67,7 +69,7 @@ const ITEMS: Readonly<Record<string, fc.Arbitrary<object>>> = {
         fc.oneof(
           fc.record({ type: fc.constant("text"), text: WORDS, cache_control: fc.constant({ type: "ephemeral" }) }),
           fc.record({ type: fc.constant("thinking"), thinking: WORDS, signature: WORDS }),
-          fc.record({ type: fc.constant("tool_use"), id, name: fc.constant("f"), input: fc.dictionary(WORDS, WORDS) }),
+          fc.record({ type: fc.constant("tool_use"), id, name: fc.constant("f"), input: fc.dictionary(NAMES, WORDS) }),
           fc.record({ type: fc.constant("tool_result"), tool_use_id: id, content: WORDS }),
         ),
       ),
