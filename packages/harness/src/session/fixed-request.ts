@@ -30,6 +30,12 @@ export interface StatedRequest {
   readonly parameters: RequestParameters;
 }
 
+/** What the thread last sent beside its messages; null: nothing that it knows of. */
+export function sentBefore({ state }: Head): FixedSize | null {
+  const before = state["request"] as Pick<FixedSize, "hash" | "parts"> | undefined;
+  return before?.parts === undefined ? null : fixedSize(before.parts, before.hash);
+}
+
 /**
  * What to append when the thread last sent something else: an event that names its texts, for whoever asks later what an
  * answer was given to, and its sizes in the state, so that a context can be broken down.

@@ -311,6 +311,22 @@ test("what is sent beside the messages is counted, may change between calls, and
   assert.equal((await thread.prompt({ fixed: { tokens: 1000 } })).count.tokens > 1000, true);
 });
 
+test("a thread that is opened again counts a system prompt once: the last report has it already", async (t) => {
+  const store = newStore(t);
+  const fixed = { system: "Be brief. ".repeat(300) };
+  const first = await opened(store);
+  await first.append([user("How deep is it here?")]);
+  await first.prompt({ fixed });
+  await first.append([answer("Seven fathoms.")]);
+  await first.report({ input: 500, output: 5 });
+  await first.append([user("And there?")]);
+  const { tokens } = (await first.prompt({ fixed })).count;
+  await first.close();
+  assert.ok(tokens > 500 && tokens < 520, String(tokens));
+  const again = await opened(store);
+  assert.deepEqual((await again.prompt({ fixed })).count, { tokens, source: "anchored" });
+});
+
 test("everything that was ever appended can be replayed", async (t) => {
   const store = newStore(t);
   const thread = await opened(store);

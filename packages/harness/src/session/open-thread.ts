@@ -19,7 +19,7 @@ import type { Store } from "../stores/store.ts";
 import { asUser } from "../stores/users.ts";
 import { openConversation } from "../threads/conversation.ts";
 import { createThread, type ThreadDeps, threadDeps } from "../threads/writer.ts";
-import { type FixedRequest, sizeFixed } from "./fixed-request.ts";
+import { type FixedRequest, sentBefore, sizeFixed } from "./fixed-request.ts";
 import { holdPerWrite, holdThread } from "./hold.ts";
 import { createModelWindow } from "./model-window.ts";
 import { type OpenLog, openLog } from "./open-log.ts";
@@ -142,7 +142,8 @@ async function threadParts<M extends object>(
     modelWindow,
     model,
     settings,
-    fixed: stated.size,
+    // Reports rest on what was sent then: who hasn't said yet what goes beside the messages is taken to send the same.
+    fixed: (options.fixed === undefined ? sentBefore(log.conversation.head()) : null) ?? stated.size,
     opening: openingOf(stated),
     prices: cachePrices(model, options.prices ?? null),
     promptCache,
