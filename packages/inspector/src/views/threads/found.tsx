@@ -8,6 +8,7 @@ import { Marked } from "../../parts/marked.tsx";
 import { ProblemNote } from "../../parts/problem.tsx";
 import { nameOf } from "../../parts/tree.ts";
 import { addressOf } from "../../router/place.ts";
+import { coverWords } from "../../text/cover-words.ts";
 import { ago } from "../../text/format.ts";
 
 /** Nobody wants an answer to half a word. */
@@ -29,14 +30,16 @@ export function Found({ question }: { readonly question: string }) {
         Searching…
       </p>
     );
+  const cover = coverWords(value);
   if (value.hits.length === 0)
     return (
-      <Empty title="Nothing was said about that">
-        <p>{value.reason ?? "Words count, in any order; other words for the same thing may find it."}</p>
+      <Empty title={cover === null ? "Nothing was said about that" : "Nothing found yet"}>
+        <p>{cover ?? value.reason ?? "Words count, in any order; other words for the same thing may find it."}</p>
       </Empty>
     );
   return (
     <ul class="found fill" aria-label="Hits">
+      {cover !== null && <li class="dim small">{cover}</li>}
       {value.hits.map(({ thread = "", seq, at, speaker, snippet, marks }) => (
         <li key={`${thread}#${seq}`}>
           <a class="card hit" href={addressOf("window", thread, { seq: String(seq) })}>
