@@ -1,6 +1,6 @@
 /**
- * From an entry of `models:` to a language model of the AI SDK, and from `recall.embedder` to an embedding model. Each provider is imported at its first use only: they
- * cost a tenth of a second each, and most programs use one.
+ * From an entry of `models:` to a language model of the AI SDK, and from `recall.embedder` to an embedding model. Each
+ * provider is imported at its first use only: they cost a tenth of a second each, and most programs use one.
  */
 import type { EmbeddingModelV4, LanguageModelV4 } from "@ai-sdk/provider";
 import { explainMissing } from "../optional-package.ts";
@@ -15,65 +15,62 @@ export interface Surroundings {
 }
 
 export async function loadLanguageModel(entry: ModelEntry, surroundings: Surroundings): Promise<LanguageModelV4> {
-  const place = { subject: `The model "${entry.name}"`, where: "in its entry under `models:`" };
-  const connection = connectionOf(entry, place, surroundings);
-  try {
-    switch (entry.provider) {
-      case "openai": {
-        const apiKey = requiredKey(entry, place, surroundings.env);
-        const { createOpenAI } = await import("@ai-sdk/openai");
-        return createOpenAI({ ...connection, apiKey }).responses(entry.model);
-      }
-      case "anthropic": {
-        const apiKey = requiredKey(entry, place, surroundings.env);
-        const { createAnthropic } = await import("@ai-sdk/anthropic");
-        return createAnthropic({ ...connection, apiKey })(entry.model);
-      }
-      case "google": {
-        const apiKey = requiredKey(entry, place, surroundings.env);
-        const { createGoogleGenerativeAI } = await import("@ai-sdk/google");
-        return createGoogleGenerativeAI({ ...connection, apiKey })(entry.model);
-      }
-      case "openai-compatible": {
-        const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
-        const key = entry.api_key === undefined ? {} : { apiKey: entry.api_key };
-        const baseURL = addressOf(entry, place);
-        return createOpenAICompatible({ ...connection, ...key, name: entry.name, baseURL, includeUsage: true })(
-          entry.model,
-        );
-      }
-      case "offline": {
-        const { offlineModel } = await import("./offline/offline-model.ts");
-        return offlineModel();
-      }
-    }
-  } catch (error) {
-    throw explainMissing(error);
-  }
+  const { provider: id, name, model } = entry;
+  if (id === "offline") return (await import("./offline/offline-model.ts")).offlineModel();
+  const where = "in its entry under `models:`. The provider `offline` needs none";
+  const provider = await openProvider({ id, name, entry }, { subject: `The model "${name}"`, where }, surroundings);
+  return provider.language(model);
 }
 
 export async function loadEmbeddingModel(entry: EmbedderEntry, surroundings: Surroundings): Promise<EmbeddingModelV4> {
-  const place = { subject: `The embedder "${entry.model}"`, where: "under `recall.embedder`" };
+  const { provider: id, model } = entry;
+  const place = { subject: `The embedder "${model}"`, where: "under `recall.embedder`" };
+  const provider = await openProvider({ id, name: id, entry }, place, surroundings);
+  return provider.embedding(model);
+}
+
+interface Provider {
+  language(model: string): LanguageModelV4;
+  embedding(model: string): EmbeddingModelV4;
+}
+
+interface NamedProvider {
+  readonly id: Exclude<ModelEntry["provider"], "offline">;
+  /** What the AI SDK calls one that has no name of its own. */
+  readonly name: string;
+  readonly entry: Endpoint;
+}
+
+async function openProvider(
+  { id, name, entry }: NamedProvider,
+  place: Place,
+  surroundings: Surroundings,
+): Promise<Provider> {
   const connection = connectionOf(entry, place, surroundings);
+  const keyed = () => ({ ...connection, apiKey: requiredKey(entry, place, surroundings.env) });
   try {
-    switch (entry.provider) {
+    switch (id) {
       case "openai": {
-        const apiKey = requiredKey(entry, place, surroundings.env);
-        const { createOpenAI } = await import("@ai-sdk/openai");
-        return createOpenAI({ ...connection, apiKey }).embeddingModel(entry.model);
+        const settings = keyed();
+        const openai = (await import("@ai-sdk/openai")).createOpenAI(settings);
+        return { language: openai.responses, embedding: openai.embeddingModel };
+      }
+      case "anthropic": {
+        const settings = keyed();
+        const anthropic = (await import("@ai-sdk/anthropic")).createAnthropic(settings);
+        return { language: anthropic, embedding: anthropic.embeddingModel };
       }
       case "google": {
-        const apiKey = requiredKey(entry, place, surroundings.env);
-        const { createGoogleGenerativeAI } = await import("@ai-sdk/google");
-        return createGoogleGenerativeAI({ ...connection, apiKey }).embeddingModel(entry.model);
+        const settings = keyed();
+        const google = (await import("@ai-sdk/google")).createGoogleGenerativeAI(settings);
+        return { language: google, embedding: google.embeddingModel };
       }
       case "openai-compatible": {
         const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
         const key = entry.api_key === undefined ? {} : { apiKey: entry.api_key };
-        const baseURL = addressOf(entry, place);
-        return createOpenAICompatible({ ...connection, ...key, name: entry.provider, baseURL }).embeddingModel(
-          entry.model,
-        );
+        const settings = { ...connection, ...key, name, baseURL: addressOf(entry, place) };
+        const compatible = createOpenAICompatible({ ...settings, includeUsage: true });
+        return { language: compatible, embedding: compatible.embeddingModel };
       }
     }
   } catch (error) {
@@ -113,7 +110,7 @@ function requiredKey(entry: Endpoint, { subject, where }: Place, env: Surroundin
     );
   throw new ModelError(
     "no-key",
-    `${subject} has no key: set ${KEY_VARIABLES[entry.provider]} in the environment, or \`api_key\` ${where}. The provider \`offline\` needs none.`,
+    `${subject} has no key: set ${KEY_VARIABLES[entry.provider]} in the environment, or \`api_key\` ${where}.`,
   );
 }
 
