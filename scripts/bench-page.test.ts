@@ -19,7 +19,7 @@ test("a bench without its data, or that failed, is one row that says why and kee
   const page = renderPage(
     results((id) => (id === "turn" ? { kind: "failed", why: "too slow" } : { kind: "no-data", file: "x.jsonl" })),
   );
-  assert.match(page, /not measured: too slow \| \| \| \| `npm run bench -- turn /);
+  assert.match(page, /\nCommand: `npm run bench -- turn .+`\n\n\| what \|\n\| --- \|\n\| not measured: too slow \|\n/);
   const told = /not measured: x\.jsonl was not there; name its folder: `npm run bench -- all --data FOLDER`/g;
   assert.equal(page.match(told)?.length, STEPS.length - 1);
   for (const step of STEPS) assert.ok(page.includes(`\`${commandOf(step)}\``), step.id);
@@ -33,7 +33,7 @@ test("a comparison without its peers says how to install them", () => {
   );
   assert.match(
     page,
-    /not compared: no peer is installed; `npm ci --prefix bench` \| \| \| \| `npm run bench -- peer-playback/,
+    /\nCommand: `npm run bench -- peer-playback .+`\n\n.+\n.+\n\| not compared: no peer is installed; `npm ci --prefix bench` \|\n/,
   );
 });
 
@@ -51,6 +51,22 @@ test("a measured peer stands beside ours with the ratio, also where the peer is 
     page,
     /\| CPU 10 ms, 20 ms, 10\.0 kB \(102\) \| CPU 30 ms, 10 ms, 1\.0 MB \(102\) \| 3\.00x CPU, 0\.50x time, 100x bytes \|/,
   );
+});
+
+test("the page begins with every row in which a peer is better, and with no other", () => {
+  const behind = (ms: number): string => {
+    const about = { messages: 100, shown: 102, cpuMs: 10, bytes: 10_000 };
+    const rows = [
+      { who: "all in view", ...about, ms: 20 },
+      { who: "LangChain createAgent, durability exit", ...about, ms },
+    ];
+    const page = renderPage(
+      results((id) => (id === "turn" ? { kind: "measured", figures: { rows } } : { kind: "no-data", file: "x" })),
+    );
+    return page.slice(page.indexOf("## Where a peer is better"), page.indexOf("## One turn"));
+  };
+  assert.match(behind(10), /\n {2}- 100 messages, all in view .+ 0\.50x time/);
+  assert.match(behind(20), /\nIn no row below\.\n/);
 });
 
 test("shares and ratios are rounded down and errors up, so that no figure says more than was measured", () => {

@@ -18,7 +18,7 @@ export const gatewayProxy: Subject = {
   id: "gateway-proxy",
   title: "A gateway between client and provider",
   about:
-    "What it adds to a request straight to the provider, which streams 64 deltas at once: half of the time and in the worst of a hundred, to the first token, and CPU of its process. The history is sent whole each time, one turn longer; all are asked in turn within a round. `off`, `observe` and `on` are our modes; beside them Portkey's gateway, which keeps nothing (its package as published, with the two versions pinned under which it streams). The ratio is that of the time to the first token; the bare proxy of 20 lines is the limit. The published run was made under a load of 20 on two cores: its milliseconds are mostly waiting, for everybody, and CPU is what compares best. With 10,000 messages most of our CPU is garbage collection, which the buffers of long bodies set off.",
+    "What it adds to a request straight to the provider, which streams 64 deltas at once: half of the time and in the worst of a hundred, to the first token, and CPU of its process. The history is sent whole each time, one turn longer; all are asked in turn within a round. `off`, `observe` and `on` are our modes; beside them Portkey's gateway, which keeps nothing (its package as published, with the two versions pinned under which it streams). The ratio is that of the time to the first token; the bare proxy of 20 lines is the limit. Client, provider and gateway share the machine's cores, so CPU is what compares best. With 10,000 messages most of our CPU is garbage collection, which the buffers of long bodies set off.",
   data: "generated for the run; nothing was tuned on it.",
   rows({ rows }: { rows: readonly Through[] }) {
     return rows

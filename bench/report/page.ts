@@ -1,6 +1,7 @@
 /**
- * The page of results as Markdown: one table per subject, each row with ours, theirs, the ratio and the command, and the
- * few of them that stand in the README. What was not measured says why; nothing is filled in from elsewhere.
+ * The page of results as Markdown: one table per subject with its command, each row with ours, theirs and the ratio; before
+ * them every row in which a peer is better, and the few rows that stand in the README. What was not measured says why;
+ * nothing is filled in from elsewhere.
  */
 import { SUBJECTS } from "./subjects.ts";
 import type { Row } from "./write.ts";
@@ -27,17 +28,40 @@ export interface Result {
 export function renderPage(results: readonly Result[]): string {
   const { machine } = results[0]!;
   const versions: Result["versions"] = Object.assign({}, ...results.map((result) => result.versions));
-  const tables = SUBJECTS.map((subject) => {
+  const subjects = SUBJECTS.map((subject) => {
     const result = results.find(({ id }) => id === subject.id)!;
-    return `## ${subject.title}\n${subject.about}\n\nData: ${subject.data}${loaded(result)}\n\n${table(rowsOf(result, subject.rows))}\n`;
+    return { ...subject, result, measured: rowsOf(result, subject.rows) };
+  });
+  const tables = subjects.map(({ title, about, data, result, measured }) =>
+    [
+      `## ${title}\n${about}`,
+      `Data: ${data}${loaded(result)}\nCommand: \`${result.command}\``,
+      `${table(measured)}\n`,
+    ].join("\n\n"),
+  );
+  const behind = subjects.flatMap(({ title, measured }) => {
+    const lost = measured.filter(({ ratio }) => ratio !== undefined && isBehind(ratio));
+    return lost.length === 0 ? [] : [`- ${title}:\n${lost.map(comparison).join("\n")}`];
   });
   const peers = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
   return `${INTRODUCTION}
 Each table was measured in one run, on ${machine.cores} cores, ${machine.memory} of memory, ${machine.system}, Node ${machine.node}${busy(results) ? ", while other work was\nrunning on the same machine" : ""}: compare the figures of one table with each other, not with another machine's.
 Versions: ${peers.join(", ")}.
 
+## Where a peer is better
+${behind.length === 0 ? "In no row below." : behind.join("\n")}
+
 ${tables.join("\n")}
 ${NOT_MEASURED}`;
+}
+
+/** One of the parts of a ratio ("3.00x CPU, 0.50x time") is below 1. */
+function isBehind(ratio: string): boolean {
+  return ratio.split(/[,;] /).some((part) => Number.parseFloat(part) < 1);
+}
+
+function comparison({ what, ours, theirs, ratio }: Row): string {
+  return `  - ${what}: ${ours} against ${theirs} (${ratio})`;
 }
 
 function loaded({ outcome, machine }: Result): string {
@@ -96,26 +120,25 @@ const HEADLINES = [
   },
 ] as const;
 
-function line({ what, ours, theirs, ratio }: Row, command: string): string {
-  return `| ${what} | ${ours} | ${theirs ?? ""} | ${ratio ?? ""} | \`${command}\` |`;
-}
-
-function rowsOf({ outcome, command }: Result, rows: (figures: never) => readonly Row[]): string[] {
+function rowsOf({ outcome }: Result, rows: (figures: never) => readonly Row[]): readonly Row[] {
   if (outcome.kind === "measured") {
-    const lines = rows(outcome.figures as never).map((row) => line(row, command));
-    return lines.length > 0
-      ? lines
-      : [`| not compared: no peer is installed; \`npm ci --prefix bench\` | | | | \`${command}\` |`];
+    const measured = rows(outcome.figures as never);
+    if (measured.length > 0) return measured;
+    return [{ what: "not compared: no peer is installed; `npm ci --prefix bench`", ours: "" }];
   }
   const why =
     outcome.kind === "no-data"
-      ? `not measured: ${outcome.file} was not there; name its folder: \`npm run bench -- all --data FOLDER\``
-      : `not measured: ${outcome.why}`;
-  return [`| ${why} | | | | \`${command}\` |`];
+      ? `${outcome.file} was not there; name its folder: \`npm run bench -- all --data FOLDER\``
+      : outcome.why;
+  return [{ what: `not measured: ${why}`, ours: "" }];
 }
 
-function table(rows: readonly string[]): string {
-  return ["| what | ours | theirs | ratio | command |", "| --- | --- | --- | --- | --- |", ...rows].join("\n");
+/** A column that no row fills is left out. */
+function table(rows: readonly Row[]): string {
+  const columns = (["what", "ours", "theirs", "ratio"] as const).filter((name) => rows.some((row) => row[name]));
+  const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
+  const lines = rows.map((row) => line(columns.map((name) => row[name] ?? "")));
+  return [line(columns), line(columns.map(() => "---")), ...lines].join("\n");
 }
 
 const INTRODUCTION = `# Benchmarks
