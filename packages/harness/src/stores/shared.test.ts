@@ -5,6 +5,8 @@ import { after, before, test } from "node:test";
 import { Client } from "pg";
 import { type PostgresServer, startPostgres } from "../testing/postgres-server.ts";
 import { writeThread } from "../testing/thread-writer.ts";
+import { type Connection, connectPostgres, type Work } from "./postgres/connection.ts";
+import { sharedRuns } from "./postgres/shared-runs.ts";
 import { openPostgres } from "./postgres.ts";
 import type { NewSharedRun, Shared } from "./shared.ts";
 import type { FullStore } from "./store.ts";
@@ -64,6 +66,30 @@ test("of one request there is one run at a time; one whose holder is gone is in 
   assert.deepEqual(await runs.put({ ...second, ttlMs: 0 }), { kind: "put" });
   assert.deepEqual(await runs.put(newRun("third", { request: "hash" })), { kind: "put" });
   assert.equal((await runs.read("second", 0))!.state, "ended");
+});
+
+test("a run that ends just when another asks for the same leaves its place to it", async (t) => {
+  const { runs } = of("handing-on");
+  await runs.put(newRun("first", { request: "hash" }));
+  const connection = await connectPostgres(server.url());
+  t.after(() => connection.close());
+  const endsFirst = async <T>(work: Work<T>): Promise<T> => {
+    const result = await connection.run(work);
+    await runs.end("first", { holder: "one", batch: null, outcome: "{}" });
+    return result;
+  };
+  // The other run ends behind whichever statement comes first: before the new one is refused, or after it was.
+  for (const afterStatement of [1, 2]) {
+    let statements = 0;
+    const run: Connection["run"] = (work) => (++statements === afterStatement ? endsFirst(work) : connection.run(work));
+    const late = sharedRuns({ ...connection, run, userId: "handing-on" });
+    const id = `after-${afterStatement}`;
+    assert.deepEqual(await late.put(newRun(id, { request: "hash" })), { kind: "put" });
+    assert.equal((await runs.read(id, 0))?.state, "live", id);
+    await runs.end(id, { holder: "one", batch: null, outcome: "{}" });
+    await runs.drop("first");
+    await runs.put(newRun("first", { request: "hash" }));
+  }
 });
 
 test("of many who ask for the same at once, one gets it and the others learn its id", async () => {

@@ -13,7 +13,7 @@ import { type PostgresTarget, readPostgresUrl } from "./url.ts";
 export type Query = <R extends QueryResultRow>(text: string, values?: readonly unknown[]) => Promise<R[]>;
 
 /** `again`: an earlier attempt lost its connection, so its effects may already stand. */
-type Work<T> = (query: Query, again: boolean) => Promise<T>;
+export type Work<T> = (query: Query, again: boolean) => Promise<T>;
 
 export interface Connection {
   /** Quoted name of the schema that holds our tables. */

@@ -5,23 +5,35 @@
 import type { NewSharedRun, RunBatch, RunClosing, RunPage, SharedRuns } from "../shared.ts";
 import type { UserConnection } from "./lineage.ts";
 
+type Put = Awaited<ReturnType<SharedRuns["put"]>>;
+
 export function sharedRuns({ schema, run, userId }: UserConnection): SharedRuns {
   const runs = `${schema}.runs`;
   const events = `${schema}.run_events`;
   const own = "owner = $1 AND id = $2";
   const ids = async (sql: string, values: readonly unknown[]) =>
     (await run((query) => query<{ id: string }>(sql, values))).map(({ id }) => id);
+  /** Nothing if the run that was in the way has ended since: its place is free. */
+  async function tryPut({ id, threadId, model, request, holder, ttlMs }: NewSharedRun): Promise<Put | undefined> {
+    if (request !== null) {
+      const dead = `UPDATE ${runs} SET ended = ${NOW} WHERE owner = $1 AND request = $2 AND ended IS NULL AND NOT ${LIVE}`;
+      await run((query) => query(dead, [userId, request]));
+    }
+    const sql = `INSERT INTO ${runs} (owner, id, thread, model, request, holder, asked, leased, until)
+      VALUES ($1, $2, $3, $4, $5, $6, ${NOW}, ${NOW}, ${UNTIL("$7")}) ON CONFLICT DO NOTHING RETURNING id`;
+    if ((await ids(sql, [userId, id, threadId, model, request, holder, ttlMs])).length === 1) return { kind: "put" };
+    const standing = `SELECT id FROM ${runs} WHERE owner = $1 AND (id = $2 OR request = $3 AND ended IS NULL AND ${LIVE})`;
+    const others = await ids(standing, [userId, id, request]);
+    if (others.includes(id)) return { kind: "put" };
+    const [other] = others;
+    return other === undefined ? undefined : { kind: "taken", id: other };
+  }
   return {
-    async put({ id, threadId, model, request, holder, ttlMs }: NewSharedRun) {
-      if (request !== null) {
-        const dead = `UPDATE ${runs} SET ended = ${NOW} WHERE owner = $1 AND request = $2 AND ended IS NULL AND NOT ${LIVE}`;
-        await run((query) => query(dead, [userId, request]));
+    async put(asked: NewSharedRun) {
+      for (;;) {
+        const put = await tryPut(asked);
+        if (put !== undefined) return put;
       }
-      const sql = `INSERT INTO ${runs} (owner, id, thread, model, request, holder, asked, leased, until)
-        VALUES ($1, $2, $3, $4, $5, $6, ${NOW}, ${NOW}, ${UNTIL("$7")}) ON CONFLICT DO NOTHING RETURNING id`;
-      if ((await ids(sql, [userId, id, threadId, model, request, holder, ttlMs])).length === 1) return { kind: "put" };
-      const other = request === null ? undefined : await this.find({ request });
-      return other === undefined || other === id ? { kind: "put" } : { kind: "taken", id: other };
     },
     async write(id, holder, batch) {
       const sql = `WITH held AS (SELECT 1 FROM ${runs} WHERE ${own} AND holder = $3 AND ended IS NULL), ${ADDED(events, "held")}
