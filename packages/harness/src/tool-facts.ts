@@ -14,7 +14,7 @@ export function toolFacts(facts: ToolFacts): { readonly [KEY]: ToolFacts & Recor
 
 export function factsOfTool(tool: Pick<Tool, "metadata"> | undefined): ToolFacts | undefined {
   const facts = tool?.metadata?.[KEY];
-  return typeof facts === "object" && facts !== null && "act" in facts ? (facts as unknown as ToolFacts) : undefined;
+  return typeof facts === "object" && facts !== null ? (facts as ToolFacts) : undefined;
 }
 
 /** Facts by name, out of the tools it was shown: it keeps what they say, never the tools, which may hold a whole run. */

@@ -7,9 +7,9 @@ import type { Part, Shape } from "./shape.ts";
 export interface ToolFacts {
   /**
    * What a call does to the files that its arguments name. `list`: looks for files, or in them. `run`: an argument is a
-   * shell command. `none`: it has nothing to do with files.
+   * shell command. `none`: it has nothing to do with files. Absent: guessed from the name.
    */
-  readonly act: ToolAct;
+  readonly act?: ToolAct;
   /** Its results repeat what was said in a thread: they are not indexed again, and erased with what they repeat. */
   readonly answers?: "history";
   /** It bounds its own results: they are never moved to a file. */
