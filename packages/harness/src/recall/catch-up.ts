@@ -17,7 +17,8 @@ import {
 } from "@palimpsest/core/message";
 import { type IndexEntry, indexableText, indexEntry, type Placement } from "@palimpsest/core/recall";
 import type { NewJob } from "../stores/outbox.ts";
-import { type IndexedSegment, postingWriter, type SearchableStore } from "../stores/search-tables.ts";
+import { postingWriter } from "../stores/posting-text.ts";
+import type { IndexedSegment, SearchableStore } from "../stores/search-tables.ts";
 import type { Store, StoredRecord } from "../stores/store.ts";
 import {
   INDEX_QUEUE,

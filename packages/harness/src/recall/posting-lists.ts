@@ -3,6 +3,7 @@
  * that some rows hold more blocks than others.
  */
 
+import { readPostings } from "../stores/posting-text.ts";
 import type {
   IndexedSegment,
   Posting,
@@ -11,7 +12,6 @@ import type {
   SearchEntry,
   SearchTables,
 } from "../stores/search-tables.ts";
-import { readPostings } from "../stores/search-tables.ts";
 
 /** The entries that one row of a term speaks of: a block, or some that are merged. */
 export interface Piece {

@@ -3,6 +3,7 @@
  * threads: lists travel as arrays.
  */
 import type { QueryResultRow } from "pg";
+import { withoutEntry } from "../posting-text.ts";
 import {
   type IndexBatch,
   type IndexedSegment,
@@ -12,7 +13,6 @@ import {
   type SearchTables,
   type Span,
   unpackEntries,
-  withoutEntry,
 } from "../search-tables.ts";
 import type { Query } from "./connection.ts";
 import { lineage, NAMED, numOf, type ThreadName, type UserConnection } from "./lineage.ts";

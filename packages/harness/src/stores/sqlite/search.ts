@@ -1,5 +1,6 @@
 /** The search index's rows in SQLite. Terms travel as JSON, so that a question of any length is one bound value. */
 
+import { blockMark, listOfBlock, readPostings, withoutEntry } from "../posting-text.ts";
 import type {
   IndexBatch,
   IndexedSegment,
@@ -13,7 +14,7 @@ import type {
   SearchTables,
   Span,
 } from "../search-tables.ts";
-import { blockMark, listOfBlock, packRest, readPostings, unpackEntries, withoutEntry } from "../search-tables.ts";
+import { packRest, unpackEntries } from "../search-tables.ts";
 import type { Connection, Row } from "./connection.ts";
 import { findThread, NUM, type UserConnection } from "./rows.ts";
 import { vectorTable } from "./vectors.ts";
