@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import type { Bench, BenchOptions } from "./bench.ts";
 import { BenchInputError } from "./bench.ts";
 
-const NOT_A_BENCH = new Set(["run", "bench", "session", "locomo", "recall-peers"]);
+const NOT_A_BENCH = new Set(["run", "bench", "session", "locomo", "recall-peers", "server-cpu"]);
 
 const words = process.argv.slice(2);
 process.exitCode = await main(words[0], words.slice(1));

@@ -1,8 +1,9 @@
 /**
- * Search over a long thread on both stores, and what keeping the index costs beside the appends:
- * `npm run bench -- search [--messages N] [--rounds N] [--store sqlite|postgres] [--at PATH|URL]`. The texts are made up,
- * with words as unevenly spread as in real talk; the questions mix rare, middling and common words. `--at` names a store
- * that is kept: it is filled up to the number of messages and searched again as it is the next time.
+ * How search grows with the thread, on both stores, and what keeping the index costs beside the appends:
+ * `npm run bench -- search [--sizes N,N] [--rounds N] [--store sqlite|postgres] [--at PATH|URL]`. A thread for each size,
+ * filled in bulk; the same questions for all of them, which mix rare, middling and common words. The texts are made up, with
+ * words as unevenly spread as in real talk. `--at` names one store that is kept and is the only one measured: what it
+ * lacks is filled in, and the next time it is searched as it is.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,61 +14,78 @@ import { createThread, threadDeps, type Writer } from "palimpsest/threads";
 import { catchUp, EAGER_MESSAGES } from "../packages/harness/src/recall/catch-up.ts";
 import { startPostgres } from "../packages/harness/src/testing/postgres-server.ts";
 import { prepare } from "../packages/harness/src/threads/writer.ts";
-import { type Bench, quantile } from "./bench.ts";
+import { type Bench, BenchInputError, quantile } from "./bench.ts";
+import { serverCpu } from "./server-cpu.ts";
+
+type Engine = "sqlite" | "postgres";
 
 const search: Bench = async (_args, options) => {
-  const messages = Number(options["messages"] ?? 100_000);
-  const rounds = Number(options["rounds"] ?? 300);
+  const sizes = String(options["sizes"] ?? "10000,100000")
+    .split(",")
+    .map(Number);
+  const rounds = Number(options["rounds"] ?? 200);
+  if (options["at"] === true) throw new BenchInputError("--at: name a file or the address of a PostgreSQL database.");
   const rows: object[] = [];
-  for (const name of ["sqlite", "postgres"] as const) {
-    if (options["store"] !== undefined && options["store"] !== name) continue;
-    const { store, dispose } = await open(name, options["at"]);
+  for (const name of enginesOf(options["store"], options["at"])) {
+    const { store, cpu, dispose } = await open(name, options["at"]);
     try {
-      rows.push({ store: name, ...(await measure(store, messages, rounds)) });
+      for (const messages of sizes)
+        rows.push({ store: name, messages, ...(await measure(store, messages, rounds, cpu)) });
     } finally {
       await dispose();
     }
   }
-  return { messages, rounds, rows };
+  return { rounds, rows };
 };
 
 export default search;
 
+function enginesOf(store: string | true | undefined, at: string | undefined): readonly Engine[] {
+  if (at !== undefined) return [at.startsWith("postgres") ? "postgres" : "sqlite"];
+  return (["sqlite", "postgres"] as const).filter((name) => store === undefined || store === name);
+}
+
+/** Milliseconds of processor that the store's server has taken so far; 0 where there is none, or none of ours. */
+type ServerCpu = () => number;
+
 interface Opened {
   readonly store: FullStore;
+  readonly cpu: ServerCpu;
   dispose(): Promise<void>;
 }
 
-async function open(name: "sqlite" | "postgres", at: string | true | undefined): Promise<Opened> {
-  if (typeof at === "string") {
+async function open(name: Engine, at: string | undefined): Promise<Opened> {
+  if (at !== undefined) {
     const store = await openStore(at);
-    return { store, dispose: () => store.close() };
+    return { store, cpu: () => 0, dispose: () => store.close() };
   }
   if (name === "postgres") {
     const server = await startPostgres();
     const store = await openStore(server.url());
-    return { store, dispose: () => store.close().then(() => server.stop()) };
+    return { store, cpu: serverCpu(server), dispose: () => store.close().then(() => server.stop()) };
   }
   const folder = mkdtempSync(join(tmpdir(), "palimpsest-bench-"));
   const store = await openStore(join(folder, "log.db"));
-  return { store, dispose: async () => store.close().then(() => rmSync(folder, { recursive: true })) };
+  return { store, cpu: () => 0, dispose: async () => store.close().then(() => rmSync(folder, { recursive: true })) };
 }
 
-async function measure(store: FullStore, messages: number, rounds: number) {
-  const before = (await store.head("long"))?.messages ?? 0;
+async function measure(store: FullStore, messages: number, rounds: number, cpu: ServerCpu) {
+  const threadId = `long-${messages}`;
+  const before = (await store.head(threadId))?.messages ?? 0;
   const random = generator(7 + before);
-  const writer = await thread(store);
+  const writer = await thread(store, threadId);
   const started = performance.now();
   for (let done = before; done < messages; ) {
-    const texts = Array.from({ length: Math.min(500, messages - done) }, () => sentence(random));
+    const texts = Array.from({ length: Math.min(2_000, messages - done) }, () => sentence(random));
     await append(writer, texts);
     done += texts.length;
   }
   const filled = performance.now();
-  await catchUp(store, "long");
+  await catchUp(store, threadId);
   const indexed = performance.now();
   const turns = await measureIndexing(store, writer, random, rounds * 2);
-  const searches = await measureSearches(store, rounds);
+  await measureSearches(store, threadId, WARM_UP, () => 0);
+  const searches = await measureSearches(store, threadId, questions(11, rounds), cpu);
   await store.releaseLease(writer.lease);
   const added = Math.max(0, messages - before);
   return {
@@ -78,30 +96,30 @@ async function measure(store: FullStore, messages: number, rounds: number) {
   };
 }
 
-/** The processor time is this process's: with PostgreSQL the server's own comes on top. */
-async function measureSearches(store: FullStore, rounds: number) {
-  const random = generator(11);
-  const times: number[] = [];
+/** `cpuMs` is this process's and the server's together. */
+async function measureSearches(store: FullStore, threadId: string, asked: readonly string[], cpu: ServerCpu) {
+  const samples: { readonly wall: number; readonly own: number; readonly server: number }[] = [];
   let hits = 0;
-  const { user, system } = process.cpuUsage();
-  for (let round = 0; round < rounds; round += 1) {
-    const question = ask(random);
-    const start = performance.now();
-    const result = await searchThread(store, "long", question);
-    times.push(performance.now() - start);
+  for (const question of asked) {
+    const [before, start, spent] = [cpu(), performance.now(), process.cpuUsage()];
+    const result = await searchThread(store, threadId, question);
+    const { user, system } = process.cpuUsage(spent);
+    samples.push({ wall: performance.now() - start, own: (user + system) / 1000, server: cpu() - before });
     if (result.kind === "found") hits += 1;
   }
-  const used = process.cpuUsage({ user, system });
+  const spread = (values: readonly number[]) => ({ p50: quantile(values, 0.5), p95: quantile(values, 0.95) });
   return {
-    searchMs: { p50: quantile(times, 0.5), p95: quantile(times, 0.95), max: Math.max(...times) },
-    searchCpuMs: (used.user + used.system) / 1000 / rounds,
-    found: hits / rounds,
+    searchCpuMs: spread(samples.map(({ own, server }) => own + server)),
+    serverCpuMs: spread(samples.map(({ server }) => server)),
+    searchMs: spread(samples.map(({ wall }) => wall)),
+    found: hits / asked.length,
   };
 }
 
 /** Appends one by one, with the index brought up to date as often as the runtime does it, timed apart. */
 async function measureIndexing(store: FullStore, writer: Writer, random: () => number, count: number) {
   let [appending, indexing] = [0, 0];
+  const { threadId } = writer.lease;
   for (let round = 1; round <= count; round += 1) {
     const text = sentence(random);
     const start = performance.now();
@@ -109,24 +127,25 @@ async function measureIndexing(store: FullStore, writer: Writer, random: () => n
     appending += performance.now() - start;
     if (round % EAGER_MESSAGES !== 0) continue;
     const due = performance.now();
-    await catchUp(store, "long");
+    await catchUp(store, threadId);
     indexing += performance.now() - due;
   }
-  await catchUp(store, "long");
+  await catchUp(store, threadId);
   return { appendMs: appending / count, indexMs: indexing / count, indexShare: indexing / appending };
 }
 
-async function thread(store: FullStore): Promise<Writer> {
+async function thread(store: FullStore, threadId: string): Promise<Writer> {
   const own = threadDeps(store);
-  if ((await store.head("long")) === undefined) await createThread(own, { id: "long" });
-  const taken = await store.acquireLease("long", "bench", 3_600_000);
+  if ((await store.head(threadId)) === undefined) await createThread(own, { id: threadId });
+  const taken = await store.acquireLease(threadId, "bench", 3_600_000);
   if (taken.kind !== "acquired") throw new Error("the bench's own thread is in use");
   return { ...own, lease: taken.lease, runId: null };
 }
 
 /** Past `commit`, which would bring the index up to date by itself. */
 async function append(writer: Writer, texts: readonly string[]): Promise<void> {
-  const head = (await writer.store.head("long"))!;
+  const { threadId } = writer.lease;
+  const head = (await writer.store.head(threadId))!;
   const drafts = texts.map((text, index) => {
     const role = index % 2 === 0 ? "user" : "assistant";
     const body = JSON.stringify({ role, content: text });
@@ -138,7 +157,7 @@ async function append(writer: Writer, texts: readonly string[]): Promise<void> {
       body,
     } as const;
   });
-  await writer.store.append("long", await prepare(writer, head, drafts));
+  await writer.store.append(threadId, await prepare(writer, head, drafts));
 }
 
 const SYLLABLES = "ba ce di fo gu ha je ki lo mu na pe ri so tu va we xi yo zu".split(" ");
@@ -160,8 +179,11 @@ export function sentence(random: () => number): string {
   return `${words.join(" ")}.`;
 }
 
-function ask(random: () => number): string {
-  return Array.from({ length: 2 + Math.floor(random() * 7) }, () => word(zipf(random))).join(" ");
+function questions(seed: number, count: number): string[] {
+  const random = generator(seed);
+  return Array.from({ length: count }, () =>
+    Array.from({ length: 2 + Math.floor(random() * 7) }, () => word(zipf(random))).join(" "),
+  );
 }
 
 export function generator(seed: number): () => number {
@@ -171,3 +193,6 @@ export function generator(seed: number): () => number {
     return state / 2 ** 32;
   };
 }
+
+/** Other questions, for the code and the caches of a process that runs for a while. */
+const WARM_UP = questions(5, 60);

@@ -37,7 +37,7 @@ export const STEPS: readonly Step[] = [
   { id: "cost", bench: "cost", data: ["coding-session.jsonl"] },
   { id: "lab", bench: "lab", data: ["coding-session.jsonl", "airline-tool-dialogs.jsonl"] },
   { id: "lab-questions", bench: "lab", data: ["locomo-dev.json"], options: ["--window", "8000"] },
-  { id: "search", bench: "search", options: ["--messages", "10000", "--rounds", "100"] },
+  { id: "search", bench: "search", options: ["--sizes", "10000,100000,1000000", "--rounds", "200"] },
   { id: "partitions", bench: "partitions", options: ["--messages", "20000", "--threads", "10"] },
   { id: "count", bench: "count" },
   { id: "gateway-proxy", bench: "gateway-proxy", options: ["--rounds", "25"] },
