@@ -18,7 +18,7 @@ type Parts<M> = Pick<
 >;
 
 export function partsOf<M>(view: readonly ViewEntry<M>[], sizer: Sizer<M>, given: Prompt<M> | null): Parts<M> {
-  const before = given?.sizer === sizer ? given : null;
+  const before = given !== null && sizesAlike(given.sizer, sizer) ? given : null;
   const { shape, rules } = sizer;
   const common = before === null ? 0 : sameEntries(view, before.entries);
   const sized = before === null ? [] : before.entries.slice(0, common);
@@ -49,6 +49,12 @@ export function partsOf<M>(view: readonly ViewEntry<M>[], sizer: Sizer<M>, given
       total(sizer.message(message)),
     ),
   };
+}
+
+/** What one has sized, the other needn't: the sizes are the meter's, and the same thoughts are left out or none is. */
+function sizesAlike<M>(one: Sizer<M>, other: Sizer<M>): boolean {
+  if (one === other) return true;
+  return one.meter === other.meter && one.rules === other.rules && (one.bind === null) === (other.bind === null);
 }
 
 /** The sum over a list, from the sum over another one that begins alike. */

@@ -50,6 +50,21 @@ test("a prompt grown step by step is the prompt built at once, whatever is broke
   );
 });
 
+test("a prompt grown out of another sizer's is the one built at once, whether that one sizes alike or not", () => {
+  fc.assert(
+    fc.property(scenario, fc.constantFrom(...RULES), fc.boolean(), (given, rules, alike) => {
+      const { view, sizer, shape, meter } = open(given);
+      const other = alike ? meter : createMeter(shape, { counter: charsPerToken(3) });
+      const before = buildPrompt(view.slice(0, -given.steps[0]!), {
+        sizer: createSizer({ shape, rules, meter: other }),
+        key: "-/-",
+      });
+      assertSame(buildPrompt(view, { sizer, key: "-/-", before }), buildPrompt(view, { sizer, key: "-/-" }));
+    }),
+    { numRuns: 100 },
+  );
+});
+
 test("a prompt's messages are the view with its additions, repaired", () => {
   fc.assert(
     fc.property(scenario, (given) => {

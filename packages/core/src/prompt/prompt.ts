@@ -51,7 +51,7 @@ export interface PromptOptions<M> {
   readonly sizer: Sizer<M>;
   /** Names the view, as `viewKey` does. */
   readonly key: string;
-  /** The prompt before this one, of the same sizer. */
+  /** The prompt before this one. Taken over where a sizer with the same meter and rules made it. */
   readonly before?: Prompt<M> | null;
 }
 

@@ -49,6 +49,9 @@ export interface SizerOptions<M> {
 export interface Sizer<M> {
   readonly shape: Shape<M>;
   readonly rules: RuleSet;
+  readonly meter: Meter<M>;
+  /** What it counts on; null: on its meter alone. */
+  readonly account: AccountOf | null;
   message(message: M): MessageSize;
   text(text: string): number;
   /** Of each part, by its place. Read once per message object. */
@@ -76,6 +79,10 @@ export function createSizer<M extends object>(options: SizerOptions<M>): Sizer<M
   return {
     shape,
     rules,
+    meter,
+    get account() {
+      return account;
+    },
     message: meter.size,
     text: meter.text,
     parts(message) {

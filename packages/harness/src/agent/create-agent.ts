@@ -4,7 +4,8 @@
  */
 import { setTimeout as wait } from "node:timers/promises";
 import type { CompactionOutcome, Keep } from "@palimpsest/core/compaction";
-import type { AiSdkMessage } from "@palimpsest/core/message";
+import { withToolFacts } from "@palimpsest/core/internal/message";
+import { type AiSdkMessage, type FindToolFacts, shapeOf } from "@palimpsest/core/message";
 import type { EmbeddingModel, ToolSet } from "ai";
 import { summarizationFromOptions } from "../config/summarization.ts";
 import type { LimitsStore } from "../models/learned-limits.ts";
@@ -13,7 +14,7 @@ import { openSqlite } from "../stores/sqlite.ts";
 import type { Store, ThreadPage, ThreadQuery } from "../stores/store.ts";
 import type { FileCopier } from "../threads/fork-files.ts";
 import { type ThreadDeps, threadDeps } from "../threads/writer.ts";
-import { toolRegistry } from "../tool-facts.ts";
+import { type ToolRegistry, toolRegistry } from "../tool-facts.ts";
 import { type AgentStream, startStream } from "./agent-stream.ts";
 import type { ToolApproval } from "./approval/sort-calls.ts";
 import { askerOf } from "./asker.ts";
@@ -197,9 +198,10 @@ function resolve(options: AgentOptions): AgentSetup {
   const store = options.store ?? openSqlite({ path: ":memory:" });
   const registry = toolRegistry();
   registry.learn(options.tools ?? {});
+  const tools = factsFrom(registry, options.deps?.tools);
   const deps = threadDeps(store, {
     ...options.deps,
-    tools: (name) => registry.find(name) ?? options.deps?.tools?.(name),
+    tools,
     ...(options.embedder !== undefined && {
       embedder: options.embedder,
       onEmbedding: (event, threadId, userId) => threadId !== null && options.onEvent?.(event, threadId, userId),
@@ -214,6 +216,7 @@ function resolve(options: AgentOptions): AgentSetup {
     ...modelSetup(options, place),
     fallbacks: fallbacks.map((one) => modelSetup(one, place)),
     budget: options.budget ?? null,
+    shape: withToolFacts(shapeOf("ai-sdk"), tools),
     base: options.instructions ?? BASE_PROMPT,
     tools: options.tools ?? {},
     middleware,
@@ -231,6 +234,11 @@ function resolve(options: AgentOptions): AgentSetup {
     sleep: options.sleep ?? (async (ms, signal) => void (await wait(ms, undefined, { signal }))),
     random: options.random ?? Math.random,
   };
+}
+
+/** Made here, where nothing else is at hand: threads that are left open keep it, and must not keep an agent with it. */
+function factsFrom(registry: ToolRegistry, others: FindToolFacts | undefined): FindToolFacts {
+  return (name) => registry.find(name) ?? others?.(name);
 }
 
 function placeOf({ deps, compaction }: Pick<AgentSetup, "deps" | "compaction">, options: AgentOptions): ModelPlace {

@@ -198,8 +198,8 @@ function loopOptions(session: RunSession, { setup, output, budget }: RunPlan): L
     const retry = next === undefined ? setup.retry : { ...setup.retry, maxRetries: 0 };
     return { ...common, ...model, requests, retry, nextModel };
   };
-  const { model, modelWindow, counting, open } = setup;
-  return from({ model, modelWindow, counting, open }, session.requests, setup.fallbacks);
+  const { model, modelWindow, counting } = setup;
+  return from({ model, modelWindow, counting }, session.requests, setup.fallbacks);
 }
 
 function isAbort(error: unknown, { aborted, reason }: AbortSignal): boolean {

@@ -3,7 +3,7 @@
  * these, one more for each model to fall back on, and a run may bring its own.
  */
 import { type AiSdkMessage, shapeOf } from "@palimpsest/core/message";
-import { answerReserve, createMeter, type Meter } from "@palimpsest/core/tokens";
+import { answerReserve, type CountText, createMeter, type Meter } from "@palimpsest/core/tokens";
 import { bindsReasoning } from "../models/binds-reasoning.ts";
 import { cachePrices, type GivenPrices } from "../models/cache-prices.ts";
 import { knownWindow } from "../models/known-windows.ts";
@@ -21,7 +21,6 @@ import {
   settingsFor,
 } from "./model.ts";
 import { sharedCounts } from "./remember-counts.ts";
-import type { LeftOpen } from "./session.ts";
 
 export interface ModelOptions extends CallSettings {
   readonly model: ModelObject;
@@ -40,9 +39,12 @@ export interface ModelOptions extends CallSettings {
 export interface ModelSetup {
   readonly model: AgentModel;
   readonly modelWindow: ModelWindow;
-  readonly counting: () => Promise<{ readonly counter: ModelCounter; readonly meter: Meter<AiSdkMessage> }>;
-  /** By user and thread: what the last runs left open, so that the next one reads only what is new. */
-  readonly open: Map<string, LeftOpen>;
+  readonly counting: () => Promise<Counting>;
+}
+
+interface Counting {
+  readonly counter: ModelCounter;
+  readonly meter: Meter<AiSdkMessage>;
 }
 
 export interface ModelPlace {
@@ -61,7 +63,7 @@ export function modelSetup(options: ModelOptions, { clock, limitsStore, fallback
     bindsReasoning: options.bindsReasoning ?? bindsReasoning(modelId),
     prices: cachePrices(modelId, options.prices ?? null),
   };
-  let counting: ReturnType<ModelSetup["counting"]> | undefined;
+  let counting: Promise<Counting> | undefined;
   return {
     model,
     modelWindow: modelWindowOf(model, { clock, limitsStore }),
@@ -69,7 +71,6 @@ export function modelSetup(options: ModelOptions, { clock, limitsStore, fallback
       counting ??= countingWith(modelCounter(counter, { provider, model: modelId }));
       return counting;
     },
-    open: new Map(),
   };
 }
 
@@ -79,9 +80,20 @@ export function assertModelOptions({ model, contextWindow }: Pick<ModelOptions, 
   assertWindow(contextWindow);
 }
 
-async function countingWith(given: ModelCounter | Promise<ModelCounter>): ReturnType<ModelSetup["counting"]> {
-  const known = await given;
-  const counter = { ...known, count: sharedCounts(known.count) };
+/** One for all who count alike, so that an agent made anew finds the messages sized. */
+async function countingWith(given: ModelCounter | Promise<ModelCounter>): Promise<Counting> {
+  const { count, ...rest } = await given;
+  const alike = countings.get(count) ?? new Map<string, Counting>();
+  countings.set(count, alike);
+  const key = JSON.stringify(rest);
+  const counting = alike.get(key) ?? newCounting({ ...rest, count: sharedCounts(count) });
+  alike.set(key, counting);
+  return counting;
+}
+
+const countings = new WeakMap<CountText, Map<string, Counting>>();
+
+function newCounting(counter: ModelCounter): Counting {
   return { counter, meter: createMeter(shapeOf("ai-sdk"), { ...counter, counter: counter.count }) };
 }
 

@@ -38,7 +38,7 @@ export interface RequestOptions {
   readonly history: string | null;
   /** `no`: a draft of this thread is under way already. */
   readonly ahead: "yes" | "no";
-  /** What the thread's run before this one has counted with, if nothing was written since. */
+  /** What the thread's run before this one has counted with, whichever agent's it was. */
   readonly before: OpenSizer<AiSdkMessage> | null;
 }
 

@@ -2,9 +2,8 @@
  * A thread that is held: its lease, its open conversation, a run on it and what builds its requests. Runs and
  * manual compactions both work inside one, so that they can never meet on the same thread.
  */
-import { withToolFacts } from "@palimpsest/core/internal/message";
 import { checkUser } from "@palimpsest/core/log";
-import { type AiSdkMessage, shapeOf } from "@palimpsest/core/message";
+import type { AiSdkMessage, Shape } from "@palimpsest/core/message";
 import type { ToolSet } from "ai";
 import { withHold } from "../session/hold.ts";
 import { type OpenLog, openLog } from "../session/open-log.ts";
@@ -12,7 +11,7 @@ import type { OpenSizer } from "../session/prompting.ts";
 import type { Session } from "../session/session.ts";
 import type { Leased } from "../stores/leases.ts";
 import { asUser } from "../stores/users.ts";
-import { type Conversation, openConversation } from "../threads/conversation.ts";
+import { openConversation } from "../threads/conversation.ts";
 import type { ThreadDeps } from "../threads/writer.ts";
 import type { ToolRegistry } from "../tool-facts.ts";
 import type { ToolApproval } from "./approval/sort-calls.ts";
@@ -24,12 +23,15 @@ import type { Emit } from "./events.ts";
 import type { Lifetime } from "./lifetime.ts";
 import type { Chain, CompactionSetup, Middleware } from "./middleware.ts";
 import type { ModelSetup } from "./model-setup.ts";
+import { openThreads } from "./open-threads.ts";
 import { openRequests, type RequestBuilder } from "./request.ts";
 import { type ActiveRun, startRun } from "./run.ts";
 
 /** An agent's options, resolved. */
 export interface AgentSetup extends Omit<Asking, "requests" | "output">, ModelSetup {
   readonly deps: ThreadDeps;
+  /** How it reads messages, with what its tools say of themselves. */
+  readonly shape: Shape<AiSdkMessage>;
   readonly base: string;
   readonly tools: ToolSet;
   readonly middleware: readonly Middleware[];
@@ -47,11 +49,6 @@ export interface AgentSetup extends Omit<Asking, "requests" | "output">, ModelSe
   /** Asked one after the other where a model fails. */
   readonly fallbacks: readonly ModelSetup[];
   readonly budget: RunBudget | null;
-}
-
-export interface LeftOpen {
-  readonly conversation: Conversation<AiSdkMessage>;
-  readonly sized: OpenSizer<AiSdkMessage>;
 }
 
 export interface RunSession {
@@ -83,18 +80,17 @@ export function withSession<T>(
   const deps = depsOf(setup, userId);
   const key = keyOf(options);
   return withHold(deps, threadId, { runId, abandon: setup.lifetime.over }, async (hold, lost) => {
-    const before = setup.open.get(key);
-    setup.open.delete(key);
-    // The same table as before, so that what was read through it still counts. The conversation outlives the run: no
-    // function of this scope may go into it.
-    const shape = before?.conversation.shape ?? withToolFacts(shapeOf("ai-sdk"), deps.tools ?? setup.registry.find);
-    const conversation = await openConversation(hold.writer, shape, before?.conversation);
+    const open = openThreads(setup.deps.store);
+    // The conversation outlives the run, and may outlive the agent: no function of this scope may go into it.
+    const before = open.take(key);
+    const conversation = await openConversation(hold.writer, setup.shape, before?.conversation);
     if (conversation === null) throw new LeaseLostError(threadId);
-    const sized = before?.conversation.live() === conversation.live() ? before.sized : null;
+    const moved = before?.conversation.live() !== conversation.live();
+    const sized = before === null ? null : { ...before.sized, moved };
     const session = await openRunSession(setup, options, { log: openLog(hold, conversation), deps, lost, sized });
     try {
       const result = await work(session);
-      keepOpen(session.model, key, { conversation, sized: session.requests.session.opened() });
+      open.leave(key, { conversation, sized: session.requests.session.opened() });
       return result;
     } finally {
       if (setup.lifetime.closing.aborted) await session.requests.session.close();
@@ -107,7 +103,7 @@ interface HeldThread {
   readonly log: OpenLog<AiSdkMessage>;
   readonly deps: ThreadDeps;
   readonly lost: AbortSignal;
-  /** What the run before has counted with, if nothing was written since. */
+  /** What the run before has counted with. */
   readonly sized: OpenSizer<AiSdkMessage> | null;
 }
 
@@ -165,15 +161,6 @@ export function depsOf({ deps }: Pick<AgentSetup, "deps">, userId: string): Thre
   const user = checkUser(userId);
   if (user.kind === "invalid") throw new AgentError("bad-user-id", user.problem);
   return { ...deps, store: asUser(deps.store, userId) };
-}
-
-/** Whatever the number of threads, only so many stay in memory. */
-const MOST_OPEN = 8;
-
-function keepOpen({ open }: ModelSetup, key: string, thread: LeftOpen): void {
-  open.set(key, thread);
-  const [oldest] = open.keys();
-  if (open.size > MOST_OPEN && oldest !== undefined) open.delete(oldest);
 }
 
 /** A draft never touches the thread, so it may go on without the lease; the next run finds it in the table. */

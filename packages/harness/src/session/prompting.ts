@@ -22,6 +22,8 @@ export interface OpenSizer<M> {
   readonly prompt: Prompt<M> | null;
   /** When the provider was asked last, if it was. */
   readonly lastAt: number | null;
+  /** Others have written since: what they report is not counted yet. */
+  readonly moved?: boolean;
 }
 
 export interface PromptingOptions<M extends object> extends Pick<SizerOptions<M>, "rules" | "meter"> {
@@ -154,13 +156,25 @@ async function openSizer<M extends object>(
   options: CountedModel & Pick<PromptingOptions<M>, "before"> & Required<Omit<SizerOptions<M>, "shape" | "account">>,
 ): Promise<OpenSizer<M>> {
   const { rules, meter, fixed, bind, before } = options;
-  if (before !== null) {
+  const { shape } = thread.conversation;
+  if (before !== null && !before.moved && countsFor(options, before.sizer)) {
+    const { account } = before.sizer;
+    if (before.sizer.shape !== shape)
+      return { ...before, sizer: createSizer({ shape, rules, meter, fixed, bind, account }) };
     before.sizer.fix(fixed, bind);
     return before;
   }
-  const sizer = createSizer({ shape: thread.conversation.shape, rules, meter, fixed, bind });
-  const prompt = livePrompt(thread.conversation, sizer)();
+  const sizer = createSizer({ shape, rules, meter, fixed, bind });
+  const prompt = livePrompt(thread.conversation, sizer, before?.prompt)();
   return { sizer, prompt, lastAt: await countOnReports(thread, sizer, { ...options, prompt }) };
+}
+
+/** Another agent may have left it, which asks another model or knows other tools. */
+function countsFor<M>(
+  { meter, model, prior }: CountedModel & Pick<SizerOptions<M>, "meter">,
+  sizer: Sizer<M>,
+): boolean {
+  return sizer.meter === meter && sizer.account?.model === model && sizer.account.prior === prior;
 }
 
 /** From here on the sizer counts on what the log reports; returns when the provider was asked last. */

@@ -6,7 +6,7 @@ import { viewKey } from "@palimpsest/core/internal/tokens";
 import { buildPrompt, type Prompt, type Sizer } from "@palimpsest/core/prompt";
 import type { Conversation } from "./conversation.ts";
 
-/** `before`: a prompt of the same sizer to start from. */
+/** `before`: a prompt to start from. */
 export function livePrompt<M>(
   conversation: Conversation<M>,
   sizer: Sizer<M>,
