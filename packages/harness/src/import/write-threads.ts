@@ -68,6 +68,8 @@ interface Open {
   /** The key of the thread that it goes with. */
   readonly family: string;
   isThere: boolean;
+  /** More of it than a fork has from its start. */
+  isBegun: boolean;
 }
 
 class ThreadsWriter {
@@ -110,7 +112,8 @@ class ThreadsWriter {
     const shares = opened.fork !== undefined && parent !== undefined ? { parent: parent.draft } : {};
     const draft = new ThreadDraft(opened, { dialect: this.#options.dialect, ids: this.#deps.ids, stored, ...shares });
     const family = parent?.family ?? opened.key;
-    this.#open.set(opened.key, { job, draft, family, isThere: job.before.kind !== "free" });
+    const isBegun = job.before.kind !== "free";
+    this.#open.set(opened.key, { job, draft, family, isThere: isBegun, isBegun });
   }
 
   /** `begun`: more will follow. */
@@ -133,8 +136,11 @@ class ThreadsWriter {
       inputs.push({ kind: "event", event: job.receipt });
     }
     draft.passRecords(inputs.length - records);
-    const written = open.isThere ? await this.#append(job, inputs) : await this.#create(open, inputs);
+    const bulk = extent === "begun" ? "more" : open.isBegun ? "last" : undefined;
+    const deps = { ...this.#deps, bulk } as const;
+    const written = open.isThere ? await this.#append(deps, job, inputs) : await this.#create(deps, open, inputs);
     open.isThere = true;
+    open.isBegun = true;
     if (written !== "written") this.failure = { kind: written, threadId: job.threadId };
     else if (extent === "whole") await this.#options.onThread();
   }
@@ -162,7 +168,7 @@ class ThreadsWriter {
     return true;
   }
 
-  async #create(open: Open, inputs: readonly RecordInput[]): Promise<"written" | "exists" | "busy"> {
+  async #create(deps: ThreadDeps, open: Open, inputs: readonly RecordInput[]): Promise<"written" | "exists" | "busy"> {
     const { job } = open;
     const { agentName } = this.#options;
     const parent = this.#parentOf(open);
@@ -171,21 +177,22 @@ class ThreadsWriter {
       ...(agentName !== undefined && { agentName }),
       ...(parent !== undefined && { kind: "subagent" as const, parent: parent.job.threadId }),
     };
-    if ((await createThread(this.#deps, header, inputs)) === "created") return "written";
+    if ((await createThread(deps, header, inputs)) === "created") return "written";
     // It may be one that nothing was ever said in.
-    return this.#append(job, inputs, 0);
+    return this.#append(deps, job, inputs, 0);
   }
 
   async #append(
+    deps: ThreadDeps,
     { threadId, receipt }: ThreadJob,
     inputs: readonly RecordInput[],
     version?: number,
   ): Promise<"written" | "exists" | "busy"> {
     const result = await withWriter(
-      this.#deps,
+      deps,
       threadId,
       async (writer) => {
-        const head = await this.#deps.store.head(threadId);
+        const head = await deps.store.head(threadId);
         return version === undefined || head?.version === version ? commit(writer, inputs) : null;
       },
       // The same owner when run again: a killed import doesn't keep itself out.

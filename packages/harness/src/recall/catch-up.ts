@@ -17,14 +17,16 @@ import {
 } from "@palimpsest/core/message";
 import { type IndexEntry, indexableText, indexEntry, type Placement } from "@palimpsest/core/recall";
 import type { NewJob } from "../stores/outbox.ts";
-import { postingWriter } from "../stores/posting-text.ts";
-import type { IndexedSegment, SearchableStore } from "../stores/search-tables.ts";
+import { partWriter, postingWriter } from "../stores/posting-text.ts";
+import type { IndexBatch, IndexedSegment, SearchableStore } from "../stores/search-tables.ts";
 import type { Store, StoredRecord } from "../stores/store.ts";
 import {
   INDEX_QUEUE,
   type IndexProgress,
   type Lateness,
+  nextPart,
   nextStep,
+  partSize,
   progressOf,
   SHARE_RECORDS,
   shareOf,
@@ -34,11 +36,14 @@ import {
 export const EAGER_MESSAGES = 128;
 /** What is behind is indexed by whole blocks: each term's row is then written once, beside the one before it. */
 const BATCH_CHARACTERS = 4_000_000;
+const PART_CHARACTERS = 16_000_000;
 
 export interface IndexDeps {
   readonly store: Store;
   /** What is known of the tools in the log, beside recall's own. */
   readonly tools?: FindToolFacts;
+  /** One of many appends in a row: until the last one only whole parts are indexed, which is far less work. */
+  readonly bulk?: "more" | "last" | undefined;
 }
 
 interface SearchableDeps extends IndexDeps {
@@ -50,12 +55,19 @@ interface SearchableDeps extends IndexDeps {
  * index is derived: trouble with it is no trouble of the append's.
  */
 export async function keepIndexed(
-  { store, tools }: IndexDeps,
+  { store, tools, bulk }: IndexDeps,
   threadId: string,
   before: number,
   after: number,
 ): Promise<void> {
-  if (Math.floor(before / EAGER_MESSAGES) === Math.floor(after / EAGER_MESSAGES) || !isSearchable(store)) return;
+  if (!isSearchable(store)) return;
+  if (bulk !== undefined) {
+    await catchUp(store, threadId, { tools, ...(bulk === "more" && { leave: partSize(store.search) }) }).catch(
+      () => {},
+    );
+    return;
+  }
+  if (Math.floor(before / EAGER_MESSAGES) === Math.floor(after / EAGER_MESSAGES)) return;
   // Whoever appends much indexes as much: an import leaves nothing behind that somebody else would have to wait for.
   const share = SHARE_RECORDS + after - before;
   await catchUpShare({ store, ...(tools && { tools }) }, threadId, share).catch(() => {});
@@ -70,6 +82,8 @@ interface CatchUpOptions {
   readonly tools?: FindToolFacts | undefined;
   /** Ends after so many records, at the next batch; without it at the log's end. */
   readonly most?: number;
+  /** Ends where fewer records than that are left. */
+  readonly leave?: number;
   /** Before each step: how many records of the thread are indexed, and of how many. */
   readonly onStep?: (progress: IndexProgress) => void;
   /** The segments, where they were just read. */
@@ -82,7 +96,7 @@ interface CatchUpOptions {
 export async function catchUp(
   store: SearchableStore,
   threadId: string,
-  { tools, most = Number.MAX_SAFE_INTEGER, onStep, known, pause }: CatchUpOptions = {},
+  { tools, most = Number.MAX_SAFE_INTEGER, leave = 0, onStep, known, pause }: CatchUpOptions = {},
 ): Promise<readonly IndexedSegment[]> {
   let segments = known ?? (await store.search.lineage(threadId));
   for (let left = most; ; segments = await store.search.lineage(threadId)) {
@@ -90,7 +104,8 @@ export async function catchUp(
     if (own !== undefined) onStep?.({ indexed: own.indexed, records: own.through });
     const step = nextStep(segments, store.search);
     if (step.kind === "done" || left <= 0) return segments;
-    if (step.kind === "fill") left -= await fill({ store, ...(tools && { tools }) }, segments, step.at);
+    if (own !== undefined && Math.max(0, own.through - own.indexed) < leave) return segments;
+    if (step.kind === "fill") left -= await fill({ store, ...(tools && { tools }) }, segments, step.at, left);
     else if ((await store.search.merging?.merge(step.threadId)) === "nothing") left = 0;
     await pause?.();
   }
@@ -180,8 +195,13 @@ async function placementAt(
   return entry ?? inherited;
 }
 
-/** One batch further; how many records. */
-async function fill(deps: SearchableDeps, segments: readonly IndexedSegment[], at: number): Promise<number> {
+/** One batch further, a block or a part; how many records. `most`: so many may be read. */
+async function fill(
+  deps: SearchableDeps,
+  segments: readonly IndexedSegment[],
+  at: number,
+  most: number,
+): Promise<number> {
   let inherited: Placement | null = null;
   for (const before of segments.slice(0, at)) inherited = await placementAt(deps.store, before, inherited);
   const segment = segments[at]!;
@@ -189,14 +209,17 @@ async function fill(deps: SearchableDeps, segments: readonly IndexedSegment[], a
   const { threadId } = segment;
   const { blockSize } = store.search;
   const range = [segment.indexed + 1, segment.through] as const;
-  const postings = postingWriter(blockSize);
-  const entries = [];
   let newest = segment.newest ?? inherited;
+  const part = nextPart(segment, newest, store.search, most);
+  const parted = part === null ? null : partWriter(blockSize, part);
+  const postings = parted ?? postingWriter(blockSize);
+  const [size, limit] = part === null ? [blockSize, BATCH_CHARACTERS] : [partSize(store.search), PART_CHARACTERS];
+  const isFull = () => newest !== null && (newest.ordinal + 1) % size === 0;
+  const entries = [];
   let [indexed, characters] = [segment.through, 0];
   const read = entryReader(deps, threadId);
   for await (const stored of store.records(threadId, { range, kinds: ["message"] })) {
-    const isFull = entries.length > 0 && newest !== null && (newest.ordinal + 1) % blockSize === 0;
-    if (isFull || characters > BATCH_CHARACTERS) {
+    if ((entries.length > 0 && isFull()) || characters > limit) {
       indexed = stored.chained.seq - 1;
       break;
     }
@@ -219,7 +242,8 @@ async function fill(deps: SearchableDeps, segments: readonly IndexedSegment[], a
     });
     postings.add(ordinal, entry.terms);
   }
-  const batch = { expect: segment.indexed, indexed, newest, entries, postings: postings.rows() };
+  const made = parted !== null && isFull() ? { postings: [], part: parted.merged() } : { postings: postings.rows() };
+  const batch: IndexBatch = { expect: segment.indexed, indexed, newest, entries, ...made };
   // On a conflict another process has done this batch, or erased something in it; or the thread is gone. The caller looks anew.
   await store.search.write(threadId, batch);
   return indexed - segment.indexed;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { IndexedSegment } from "../stores/search-tables.ts";
-import { nextStep, progressOf, SHARE_RECORDS, shareOf } from "./index-steps.ts";
+import { nextPart, nextStep, progressOf, SHARE_RECORDS, shareOf } from "./index-steps.ts";
 
 function segment(fields: Partial<IndexedSegment>): IndexedSegment {
   return {
@@ -38,6 +38,23 @@ test("what is next: full blocks are merged, then the oldest part that lacks some
   ] as const)
     assert.deepEqual(nextStep(segments, tables), step);
   assert.deepEqual(nextStep([segment({ ...upTo(9999) })], { blockSize: 100 }), { kind: "done" });
+});
+
+test("a part is written as one where nothing of it is there and enough is left to fill it", () => {
+  const tables = { blockSize: 100, merging };
+  const start = { through: 1600, indexed: 0 };
+  for (const [fields, newest, most, part] of [
+    [start, null, 1600, 0],
+    [start, null, 1599, null],
+    [{ ...start, through: 1599 }, null, 9999, null],
+    [{ ...start, merged: 16 }, upTo(1599).newest, 9999, 16],
+    // It has begun, or those before it aren't merged.
+    [{ ...start, merged: 16 }, upTo(1600).newest, 9999, null],
+    [{ ...start, merged: 0 }, upTo(1599).newest, 9999, null],
+    [{ ...start, merged: 0 }, upTo(99).newest, 9999, null],
+  ] as const)
+    assert.equal(nextPart(fields, newest, tables, most), part);
+  assert.equal(nextPart(start, null, { blockSize: 100 }, 9999), null);
 });
 
 test("how far an index is counts each record of a lineage once, and all of a user's threads", () => {

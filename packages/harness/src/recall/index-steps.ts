@@ -2,6 +2,7 @@
  * What is to be done next for an index, decided from how far it has come: nothing here reads or writes. The tables keep the
  * position with what was indexed, so whoever looks next, in whatever process, goes on where the last one stopped.
  */
+import type { Placement } from "@palimpsest/core/recall";
 import type { JobStatus } from "../stores/outbox.ts";
 import type { IndexedSegment, SearchTables } from "../stores/search-tables.ts";
 
@@ -23,6 +24,27 @@ export function nextStep(
   if (unmerged !== undefined) return { kind: "merge", threadId: unmerged.threadId };
   const at = segments.findIndex(({ indexed, through }) => indexed < through);
   return at === -1 ? { kind: "done" } : { kind: "fill", at };
+}
+
+/** Entries of a part: of blocks that are merged, or of one where a store doesn't do so. */
+export function partSize({ blockSize, merging }: Pick<SearchTables, "blockSize" | "merging">): number {
+  return blockSize * (merging?.blocks ?? 1);
+}
+
+/**
+ * The first block of the part that comes next, if it can be written as one: nothing of it is there, and so many records are left,
+ * of which `most` may be read, that it may be filled. `newest`: after it the segment goes on.
+ */
+export function nextPart(
+  { through, indexed, merged = 0 }: Pick<IndexedSegment, "through" | "indexed" | "merged">,
+  newest: Placement | null,
+  tables: Pick<SearchTables, "blockSize" | "merging">,
+  most: number,
+): number | null {
+  const size = partSize(tables);
+  const first = (newest?.ordinal ?? -1) + 1;
+  const isNext = tables.merging !== undefined && first === merged * tables.blockSize && first % size === 0;
+  return isNext && Math.min(through - indexed, most) >= size ? merged : null;
 }
 
 export interface IndexProgress {

@@ -5,7 +5,14 @@ import { place } from "@palimpsest/core/internal/recall";
 import { type IndexEntry, indexEntry, MemoryIndex, type Placement } from "@palimpsest/core/recall";
 import { differences } from "@palimpsest/core/recall/conformance";
 import { openStore } from "../stores/open.ts";
-import { blockMark, listOfBlock, postingWriter, readPostings, withoutEntry } from "../stores/posting-text.ts";
+import {
+  blockMark,
+  listOfBlock,
+  partWriter,
+  postingWriter,
+  readPostings,
+  withoutEntry,
+} from "../stores/posting-text.ts";
 import type { IndexBatch } from "../stores/search-tables.ts";
 import type { FullStore } from "../stores/store.ts";
 import { bothEngines, ENGINES } from "../testing/both-engines.ts";
@@ -50,6 +57,24 @@ for (const engine of ENGINES) {
       await store.close();
     });
 
+    test("is searched as well where parts were written as one, and forgets what is erased", async () => {
+      const store = await openStore(engines.fresh(engine));
+      const writer = await writeThread(store, "t");
+      await say(writer, ...Array.from({ length: 5 }, (_, index) => `kept ${index}`));
+      const corpus = sparseCorpus();
+      await fill(store, corpus, (store.search.merging?.blocks ?? 1) * store.search.blockSize);
+      const whole = memoryOf(corpus, "t");
+      await assertAlike(store, whole, THREAD);
+      await store.releaseLease(writer.lease);
+      assert.equal((await redact(threadDeps(store), "t", 3)).kind, "redacted");
+      whole.remove("t", 3);
+      await assertAlike(store, whole, THREAD);
+      assert.deepEqual(await store.search.postings([{ threadId: "t", before: 999 }], ["secret"]), []);
+      await store.search.clear("t");
+      assert.deepEqual(await store.search.postings([{ threadId: "t", before: 999 }], ["always"]), []);
+      await store.close();
+    });
+
     test("what was merged between the counts and the lists is found all the same", async () => {
       const store = await openStore(engines.fresh(engine));
       await say(await writeThread(store, "t"), "kept");
@@ -79,11 +104,11 @@ test("lists that stand one behind the other are read and shortened as each alone
     places,
     [3, 4, 9].flatMap((block) => [block * 64 + 5, block * 64 + 63]),
   );
-  for (const [block, list] of lists) assert.equal(listOfBlock(merged, block), list);
-  assert.equal(listOfBlock(merged, 5), "");
+  for (const [block, list] of lists) assert.equal(listOfBlock(merged, block, 64), list);
+  assert.equal(listOfBlock(merged, 5, 64), "");
   const once = withoutEntry(merged, 4 * 64 + 5, 64);
-  assert.equal(listOfBlock(once, 4), listAt(4 * 64 + 63));
-  assert.equal(listOfBlock(withoutEntry(once, 4 * 64 + 63, 64), 4), "");
+  assert.equal(listOfBlock(once, 4, 64), listAt(4 * 64 + 63));
+  assert.equal(listOfBlock(withoutEntry(once, 4 * 64 + 63, 64), 4, 64), "");
   assert.equal(withoutEntry(merged, 4 * 64 + 6, 64), merged);
 });
 
@@ -138,13 +163,22 @@ function memoryOf(corpus: readonly Placed[], threadId: string, through = Number.
   return memory;
 }
 
-async function fill(store: FullStore, corpus: readonly Placed[]): Promise<void> {
+/** By 500 entries, or by parts of so many ordinals where the store merges. */
+async function fill(store: FullStore, corpus: readonly Placed[], part?: number): Promise<void> {
   let newest: Placement | null = null;
   let ordinal = 0;
   let expect = 0;
-  for (let first = 0; first < corpus.length; first += 500) {
-    const postings = postingWriter(store.search.blockSize);
-    const entries = corpus.slice(first, first + 500).map(({ ordinal: own, seq, entry }) => {
+  const { blockSize, merging } = store.search;
+  const groups = Map.groupBy(corpus, (_, index) =>
+    Math.floor(part === undefined ? index / 500 : corpus[index]!.ordinal / part),
+  );
+  for (const group of groups.values()) {
+    const parts =
+      part === undefined || merging === undefined
+        ? null
+        : partWriter(blockSize, Math.floor(group[0]!.ordinal / part) * merging.blocks);
+    const postings = parts ?? postingWriter(blockSize);
+    const entries = group.map(({ ordinal: own, seq, entry }) => {
       for (; ordinal <= own; ordinal += 1) newest = place(newest, entry.at);
       postings.add(own, entry.terms);
       const { at, speaker, length, asks } = entry;
@@ -158,7 +192,9 @@ async function fill(store: FullStore, corpus: readonly Placed[]): Promise<void> 
         asks,
       };
     });
-    const batch: IndexBatch = { expect, indexed: 5, newest, entries, postings: postings.rows() };
+    const isFull = parts !== null && group.at(-1) !== corpus.at(-1);
+    const made = isFull ? { postings: [], part: parts.merged() } : { postings: postings.rows() };
+    const batch: IndexBatch = { expect, indexed: 5, newest, entries, ...made };
     assert.equal(await store.search.write("t", batch), "written");
     expect = 5;
   }

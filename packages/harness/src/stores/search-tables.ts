@@ -4,6 +4,7 @@
  * Filling and reading it is `recall/`; a driver stores rows and forgets them with the records they came from.
  */
 import type { Placement } from "@palimpsest/core/recall";
+import type { MergedPosting } from "./posting-text.ts";
 import type { Store } from "./store.ts";
 
 /** A store that has them. */
@@ -133,6 +134,8 @@ export interface IndexBatch {
   readonly newest: Placement | null;
   readonly entries: readonly Omit<SearchEntry, "threadId">[];
   readonly postings: readonly NewPosting[];
+  /** All postings of a part, the next to be merged, of whose blocks nothing is there yet: then there are no others. */
+  readonly part?: readonly MergedPosting[];
 }
 
 export interface NewPosting {

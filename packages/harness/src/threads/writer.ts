@@ -27,6 +27,8 @@ export interface ThreadDeps {
   readonly hash: Hash;
   /** What the tools in its threads say of themselves; recall's own are known without. */
   readonly tools?: FindToolFacts;
+  /** One of many appends in a row: until the last one less is indexed at a time. */
+  readonly bulk?: "more" | "last" | undefined;
   /** Beside the search by words, where there is one. */
   readonly embedder?: EmbeddingModel;
   /** What that takes, and that it fails. */

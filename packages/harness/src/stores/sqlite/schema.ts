@@ -187,6 +187,12 @@ export const MIGRATIONS: readonly string[] = [
   -- Rows that programs of before can't read: kinds are letters, a usage record leans on its answer, an entry's packed text
   -- leaves out what is in its columns. Rows of before stay as they are.
   `,
+  `
+  -- Lists of postings that are too long to share a page with others in their own table. Merged ones are spelled as distances.
+  CREATE TABLE recall_lists (id INTEGER PRIMARY KEY, list TEXT NOT NULL) STRICT;
+  -- Seqs rise with ordinals: an entry is found by its seq without an index of its own.
+  DROP INDEX recall_entries_seq;
+  `,
 ];
 
 /** Refuses a database that isn't ours or is newer, before anything in it is changed. */

@@ -1,11 +1,10 @@
 /** The search index's rows in SQLite. Terms travel as JSON, so that a question of any length is one bound value. */
 
-import { blockMark, listOfBlock, readPostings, withoutEntry } from "../posting-text.ts";
+import { listOfBlock, readPostings } from "../posting-text.ts";
 import type {
   IndexBatch,
   IndexedSegment,
   LateThreads,
-  NewPosting,
   OrdinalRange,
   Posting,
   PostingCount,
@@ -16,15 +15,19 @@ import type {
 } from "../search-tables.ts";
 import { packRest, unpackEntries } from "../search-tables.ts";
 import type { Connection, Row } from "./connection.ts";
+import { entryUpTo } from "./entries.ts";
+import {
+  addPostings,
+  BLOCK_SIZE,
+  forgetLists,
+  forgetPostings,
+  LIST,
+  MERGED,
+  mergeBlocks,
+  writeNextPart,
+} from "./postings.ts";
 import { findThread, NUM, type UserConnection } from "./rows.ts";
 import { vectorTable } from "./vectors.ts";
-
-/** 1.9 kB are written for a message of 20 words; with blocks of 4,096 it would be 4.5. */
-const BLOCK_SIZE = 1024;
-/** Blocks that are full become one: a long thread has fewer rows to read and to keep. */
-const MERGED = 16;
-/** Of a term with more than that in them the lists stay apart: what is sought is seldom in all of them. */
-const LONG_LIST = 1024;
 
 export function searchTables(connection: UserConnection): SearchTables {
   const { guard } = connection;
@@ -107,18 +110,13 @@ function toSegment(connection: Connection, row: Row, through: number | null): In
   return {
     threadId: row["id"] as string,
     through: through ?? (row["version"] as number),
-    cut: through === null ? null : cutAt(connection, row["num"] as number, through),
+    cut: through === null ? null : (entryUpTo(connection, row["num"] as number, through)?.ordinal ?? -1),
     indexed: (row["indexed"] ?? row["base_seq"]) as number,
     newest: ordinal == null ? null : { ordinal: ordinal as number, session: session as number, at: at as string },
     entries: (row["entries"] ?? 0) as number,
     length: (row["length"] ?? 0) as number,
     merged: ((row["merged"] ?? 0) as number) * MERGED,
   };
-}
-
-function cutAt(connection: Connection, num: number, seq: number): number {
-  const sql = "SELECT ordinal FROM recall_entries WHERE num = ? AND seq <= ? ORDER BY seq DESC LIMIT 1";
-  return (connection.get(sql, num, seq)?.["ordinal"] ?? -1) as number;
 }
 
 function writeBatch(
@@ -137,6 +135,7 @@ function writeBatch(
       ...[num, entry.ordinal, entry.seq, entry.length, packRest(entry)],
     );
   addPostings(connection, num, batch.postings);
+
   const { newest } = batch;
   connection.run(
     `INSERT INTO recall_threads (num, indexed, ordinal, session, at, entries, length) VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -146,6 +145,7 @@ function writeBatch(
     batch.entries.length,
     batch.entries.reduce((sum, entry) => sum + entry.length, 0),
   );
+  if (batch.part !== undefined) writeNextPart(connection, num, batch.part);
   return "written";
 }
 
@@ -154,15 +154,6 @@ function erasedMeanwhile(connection: Connection, num: number, { entries }: Index
   const sql = `SELECT 1 FROM records
     WHERE num = ? AND seq IN (SELECT value FROM json_each(?)) AND redacted = 1 LIMIT 1`;
   return connection.get(sql, num, JSON.stringify(entries.map(({ seq }) => seq))) !== undefined;
-}
-
-function addPostings(connection: Connection, num: number, postings: readonly NewPosting[]): void {
-  for (const { term, block, count, list } of postings)
-    connection.run(
-      `INSERT INTO recall_postings (num, block, term, count, list) VALUES (?, ?, ?, ?, ?)
-       ON CONFLICT DO UPDATE SET count = count + excluded.count, list = list || excluded.list`,
-      ...[num, block, term, count, list],
-    );
 }
 
 function counts(
@@ -177,7 +168,7 @@ function counts(
     return [...Array.from({ length: parts }, (_, part) => -1 - part), ...single].map((block) => [threadId, block]);
   });
   const rows = connection.all(
-    `SELECT h.id, p.term, p.block, p.count, ${lists ? "p.list" : "NULL AS list"}, octet_length(p.list) = 0 AS split
+    `SELECT h.id, p.term, p.block, p.count, ${lists ? `${LIST} AS list` : "NULL AS list"}, octet_length(p.list) = 0 AS split
      FROM json_each(?) b CROSS JOIN threads h ON h.user = ? AND h.id = b.value ->> 0
      CROSS JOIN json_each(?) t CROSS JOIN recall_postings p
      ON p.num = h.num AND p.block = b.value ->> 1 AND p.term = t.value`,
@@ -227,7 +218,7 @@ function lists(connection: UserConnection, places: readonly PostingPlace[]): Pos
 }
 
 function onlyBlock(row: Posting, block: number): Posting {
-  const list = listOfBlock(row.list, block);
+  const list = listOfBlock(row.list, block, BLOCK_SIZE);
   let count = 0;
   readPostings(list, BLOCK_SIZE, () => {
     count += 1;
@@ -241,7 +232,7 @@ function listsAt(
   rowOf: (place: PostingPlace) => number,
 ): Posting[] {
   const rows = connection.all(
-    `SELECT a.key AS place, p.count, p.list
+    `SELECT a.key AS place, p.count, ${LIST} AS list
      FROM json_each(?) a CROSS JOIN threads h ON h.user = ? AND h.id = a.value ->> 0
      CROSS JOIN recall_postings p ON p.num = h.num AND p.block = a.value ->> 1 AND p.term = a.value ->> 2`,
     ...[JSON.stringify(places.map((place) => [place.threadId, rowOf(place), place.term])), connection.userId],
@@ -258,32 +249,6 @@ function listsAt(
     };
   });
 }
-
-function mergeBlocks(connection: UserConnection, threadId: string): "merged" | "nothing" {
-  const sql = `SELECT num, merged, ordinal FROM recall_threads WHERE num = ${NUM}`;
-  const row = connection.get(sql, connection.userId, threadId);
-  if (!row) return "nothing";
-  const [num, part] = [row["num"] as number, row["merged"] as number];
-  const [first, last] = [part * MERGED, (part + 1) * MERGED - 1];
-  // Ordinals only rise, so a block is done when a later one has begun.
-  if (Math.floor(((row["ordinal"] ?? 0) as number) / BLOCK_SIZE) <= last) return "nothing";
-  connection.run(
-    `INSERT INTO recall_postings (num, block, term, count, list)
-     SELECT num, ?, term, sum(count), iif(sum(length(list)) > ${LONG_LIST}, '',
-       group_concat(substr(?, 2 * (block - ?) + 1, 2) || list, '' ORDER BY block))
-     FROM recall_postings WHERE num = ? AND block BETWEEN ? AND ? GROUP BY term`,
-    ...[-1 - part, MARKS, first, num, first, last],
-  );
-  connection.run(
-    `DELETE FROM recall_postings WHERE num = ? AND block BETWEEN ? AND ?
-     AND term NOT IN (SELECT term FROM recall_postings WHERE num = ? AND block = ? AND list = '')`,
-    ...[num, first, last, num, -1 - part],
-  );
-  connection.run("UPDATE recall_threads SET merged = ? WHERE num = ?", part + 1, num);
-  return "merged";
-}
-
-const MARKS = Array.from({ length: MERGED }, (_, block) => blockMark(block)).join("");
 
 function entries(connection: UserConnection, ranges: readonly OrdinalRange[]): SearchEntry[] {
   return [...Map.groupBy(ranges, ({ threadId }) => threadId)].flatMap(([threadId, own]) => {
@@ -303,44 +268,18 @@ const ENTRY = `iif(e.packed LIKE '[%', e.packed,
 
 /** Everything the index knows of a thread. */
 export function forgetIndex(connection: Connection, num: number): void {
+  forgetLists(connection, "num = ?", num);
   for (const table of ["threads", "entries", "postings", "embedders", "vectors"])
     connection.run(`DELETE FROM recall_${table} WHERE num = ?`, num);
 }
 
 /** The words of an erased message leave the index with it. */
 export function forgetEntry(connection: Connection, num: number, seq: number): void {
-  const entry = connection.get("SELECT ordinal, length FROM recall_entries WHERE num = ? AND seq = ?", num, seq);
-  if (!entry) return;
-  const ordinal = entry["ordinal"] as number;
-  const merged = -1 - Math.floor(ordinal / (BLOCK_SIZE * MERGED));
-  for (const table of ["entries", "vectors"])
-    connection.run(`DELETE FROM recall_${table} WHERE num = ? AND seq = ?`, num, seq);
-  for (const term of shorten(connection, num, Math.floor(ordinal / BLOCK_SIZE), ordinal % BLOCK_SIZE))
-    connection.run(
-      "UPDATE recall_postings SET count = count - 1 WHERE num = ? AND block = ? AND term = ? AND list = ''",
-      ...[num, merged, term],
-    );
-  shorten(connection, num, merged, ordinal % (BLOCK_SIZE * MERGED));
-  connection.run("DELETE FROM recall_postings WHERE num = ? AND block = ? AND count = 0", num, merged);
-  connection.run(
-    "UPDATE recall_threads SET entries = entries - 1, length = length - ? WHERE num = ?",
-    entry["length"] as number,
-    num,
-  );
-}
-
-/** Takes an entry out of the lists of a block; the terms it had there. */
-function shorten(connection: Connection, num: number, block: number, place: number): string[] {
-  const rows = connection.all("SELECT term, list FROM recall_postings WHERE num = ? AND block = ?", num, block);
-  return rows.flatMap((row) => {
-    const [term, before] = [row["term"] as string, row["list"] as string];
-    const list = withoutEntry(before, place, BLOCK_SIZE);
-    if (list === before) return [];
-    const sql =
-      list === ""
-        ? "DELETE FROM recall_postings WHERE ? = '' AND num = ? AND block = ? AND term = ?"
-        : "UPDATE recall_postings SET list = ?, count = count - 1 WHERE num = ? AND block = ? AND term = ?";
-    connection.run(sql, list, num, block, term);
-    return [term];
-  });
+  const entry = entryUpTo(connection, num, seq);
+  if (entry?.seq !== seq) return;
+  const { ordinal, length } = entry;
+  connection.run("DELETE FROM recall_entries WHERE num = ? AND ordinal = ?", num, ordinal);
+  connection.run("DELETE FROM recall_vectors WHERE num = ? AND seq = ?", num, seq);
+  forgetPostings(connection, num, ordinal);
+  connection.run("UPDATE recall_threads SET entries = entries - 1, length = length - ? WHERE num = ?", length, num);
 }

@@ -1,5 +1,6 @@
 /** Vectors of indexed messages in SQLite: one embedder for each thread, a blob for each message. */
 import type { StoredVector, VectorBatch, VectorTable } from "../search-tables.ts";
+import { entryUpTo } from "./entries.ts";
 import { findThread, NUM, type UserConnection } from "./rows.ts";
 
 export function vectorTable(connection: UserConnection): VectorTable {
@@ -10,9 +11,11 @@ export function vectorTable(connection: UserConnection): VectorTable {
         const state = connection.get(`SELECT * FROM recall_embedders WHERE num = ${NUM}`, userId, threadId);
         const same = state?.["model"] === model && (dimension === undefined || state["dimension"] === dimension);
         const through = same ? (state["through"] as number) : 0;
+        const num = findThread(connection, threadId)?.num ?? -1;
+        const after = entryUpTo(connection, num, through)?.ordinal ?? -1;
         const rows = connection.all(
-          `SELECT seq FROM recall_entries WHERE num = ${NUM} AND seq > ? ORDER BY seq LIMIT ?`,
-          ...[userId, threadId, through, limit],
+          "SELECT seq FROM recall_entries WHERE num = ? AND ordinal > ? ORDER BY ordinal LIMIT ?",
+          ...[num, after, limit],
         );
         return { through, seqs: rows.map((row) => row["seq"] as number) };
       }),
@@ -52,11 +55,12 @@ function write(
     "INSERT OR REPLACE INTO recall_embedders (num, model, dimension, through) VALUES (?, ?, ?, ?)",
     ...[num, embedder.model, embedder.dimension!, through],
   );
-  for (const { seq, vector } of vectors)
+  for (const { seq, vector } of vectors) {
+    if (entryUpTo(connection, num, seq)?.seq !== seq) continue;
     connection.run(
-      `INSERT OR REPLACE INTO recall_vectors (num, seq, vector)
-       SELECT num, seq, ? FROM recall_entries WHERE num = ? AND seq = ?`,
-      ...[new Uint8Array(vector.buffer, vector.byteOffset, vector.length), num, seq],
+      "INSERT OR REPLACE INTO recall_vectors (num, seq, vector) VALUES (?, ?, ?)",
+      ...[num, seq, new Uint8Array(vector.buffer, vector.byteOffset, vector.length)],
     );
+  }
   return "written";
 }
