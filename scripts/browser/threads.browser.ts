@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createKey } from "../../packages/gateway/src/access/keys.ts";
+import { zip } from "../../packages/gateway/test/zip.ts";
 import { inspector } from "./inspected.ts";
 import { STRANGE, talked } from "./threads.ts";
 
@@ -47,6 +48,27 @@ test("a file that is dropped or chosen becomes a thread, and one that is none is
     await input.setInputFiles({ name: "My notes.jsonl", mimeType: "application/jsonl", buffer: Buffer.from(STRANGE) });
     await page.waitForURL(/\/threads\/My-notes\/window/);
     await page.getByRole("option", { name: /<script>/ }).waitFor();
+  });
+});
+
+test("a zip archive that is dropped becomes threads, and in the lab its files are played", async (t) => {
+  await inspect(t, { width: 1000 }, async ({ page }) => {
+    const said = (text: string) => JSON.stringify([{ role: "user", content: text }]);
+    const bytes = zip({ "a/tides.json": said("When is high water?"), "buoys.json": said("Which buoy is lit?") });
+    const drop = async () => {
+      const script = `const all = new DataTransfer(); all.items.add(new File([new Uint8Array([${[...bytes]}])], "log.zip")); all`;
+      const dataTransfer = await page.evaluateHandle(script);
+      await page.getByRole("heading", { level: 1 }).dispatchEvent("drop", { dataTransfer });
+    };
+    await page.goto("/threads");
+    await page.getByText("No threads yet").waitFor();
+    await drop();
+    await page.getByRole("option", { name: /high water/ }).waitFor();
+    await page.getByRole("option", { name: /buoy is lit/ }).waitFor();
+    await page.goto("/lab");
+    await page.getByText("What would each policy have done?").waitFor();
+    await drop();
+    await page.getByText("2 transcripts, 2 messages").waitFor();
   });
 });
 

@@ -5,8 +5,8 @@ import { builtInPolicies, type LabReport, readTranscripts, runLab } from "palimp
 
 export interface LabRequest {
   readonly name: string;
-  /** The file's text, as `import` reads it. */
-  readonly text: string;
+  /** A file that `import` reads: its text, or a zip archive. */
+  readonly file: string | Uint8Array;
   readonly window: number;
   readonly hits?: number;
 }
@@ -21,11 +21,14 @@ export interface LabProgress {
   readonly policy: string;
 }
 
+/** An archive that is larger is refused by what its own list says: all of it is held in memory while it is played. */
+const MOST = { files: 10_000, bytes: 64 << 20 };
+
 export async function playLab(
-  { name, text, window, hits = RECALL_HITS }: LabRequest,
+  { name, file, window, hits = RECALL_HITS }: LabRequest,
   onProgress: (progress: LabProgress) => void,
 ): Promise<LabAnswer> {
-  const { transcripts, problems } = await readTranscripts(name, Buffer.from(text)).catch((error: unknown) => ({
+  const { transcripts, problems } = await readTranscripts(name, Buffer.from(file), MOST).catch((error: unknown) => ({
     transcripts: [],
     problems: [`it can't be read: ${errorText(error)}`],
   }));

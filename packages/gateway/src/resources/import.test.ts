@@ -1,4 +1,4 @@
-// A zip archive over HTTP: its files become threads of the caller, and one that would burst is refused before it is unpacked.
+// A zip archive over HTTP: its files become threads of the caller, or are played in the lab, and one that would burst is refused before it is unpacked.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createClient } from "palimpsest/client";
@@ -59,4 +59,25 @@ test("an archive that unpacks to too much, holds nothing to read or is damaged i
   }
   const { threads } = await client.call("GET /api/threads");
   assert.ok(!threads.some(({ id }) => id.startsWith("no")));
+});
+
+test("the lab plays each file of a zip archive, tells which it can't read, and refuses one that holds nothing to play", async (t) => {
+  const at = await world(t);
+  const client = createClient({ url: at.url, key: at.keys.ada });
+  const play = (files: Readonly<Record<string, string>>) =>
+    client.call("POST /api/lab", { query: { window: 4000 }, body: new Blob([new Uint8Array(zip(files))]) });
+  const { transcripts, problems } = await play({
+    "a/one.json": chat("How deep?"),
+    "two.jsonl": chat("Nine."),
+    "bad.json": "{",
+  });
+  assert.deepEqual(
+    transcripts.map(({ name, messages }) => [name, messages]),
+    [
+      ["a/one.json", 1],
+      ["two.jsonl", 1],
+    ],
+  );
+  assert.match(problems.join(), /^bad\.json: .*not valid JSON/);
+  await assert.rejects(play({ "notes.txt": "-" }), { code: "no-transcript", message: /no \.json or \.jsonl file/ });
 });

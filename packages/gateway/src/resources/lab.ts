@@ -14,9 +14,10 @@ export const labRoutes: readonly Route[] = [
   route({
     method: "POST",
     path: "/api/lab",
-    summary: "Replay a file's text, or a thread with ?thread=, under several policies: cost, knowledge, validity",
+    summary:
+      "Replay a file's text, a zip archive of such files, or a thread with ?thread=, under several policies: cost, knowledge, validity",
     access: "user",
-    takes: "text",
+    takes: "sessions",
     query: z.strictObject({
       thread: z.string().max(200).optional().describe("A thread of the caller's instead of a body."),
       window: whole(1000).optional().describe("The model's window in tokens; 200000 unless told."),
@@ -25,7 +26,7 @@ export const labRoutes: readonly Route[] = [
         .optional()
         .describe("As server-sent events: how far it is, then the report with the size of each request for the plots."),
     }),
-    body: z.string().describe("A file that `import` reads; empty with ?thread=."),
+    body: z.union([z.string(), z.instanceof(Uint8Array)]).describe("A file that `import` reads; empty with ?thread=."),
     streams: "also",
     answer: z.strictObject({
       window: z.int(),
@@ -36,8 +37,8 @@ export const labRoutes: readonly Route[] = [
     }),
     async handle(call) {
       const { thread, window = 200_000, limit: hits, stream = false } = call.query;
-      const text = thread === undefined ? call.body : await textOf(call, thread);
-      const request = { name: thread ?? "transcript", text, window, ...(hits !== undefined && { hits }) };
+      const file = thread === undefined ? call.body : await textOf(call, thread);
+      const request = { name: thread ?? "transcript", file, window, ...(hits !== undefined && { hits }) };
       if (stream) return streamed(request);
       return documentOf(await playApart(request, { signal: call.signal }));
     },
@@ -101,7 +102,7 @@ function plotOf({ timelines }: LabRow): Moment[] {
 
 const MOST_POINTS = 300;
 
-async function textOf({ home, body }: Pick<Call<never, string>, "home" | "body">, threadId: string): Promise<string> {
+async function textOf({ home, body }: Pick<Call<never, unknown>, "home" | "body">, threadId: string): Promise<string> {
   if (body !== "") throw new ProblemError(400, "invalid", "query.thread: a body came as well: send one of the two");
   const id = await ownThread({ params: { id: threadId }, home });
   let text = "";

@@ -62,6 +62,10 @@ interface SessionFile {
   readonly source: ByteSource | string | null;
 }
 
+interface ArchivedFile extends SessionFile {
+  readonly source: ByteSource | string;
+}
+
 const unreadable = (problem: string): ImportOutcome => ({ kind: "unreadable", problem });
 
 async function imported(
@@ -94,7 +98,8 @@ async function sessionFiles(path: string): Promise<readonly SessionFile[]> {
     .map((file) => ({ file, source: null }));
 }
 
-async function archivedFiles(archive: Archive, most?: ArchiveLimits): Promise<readonly SessionFile[]> {
+/** The sessions in it; where nothing can be read, the archive itself with the reason. */
+export async function archivedFiles(archive: Archive, most?: ArchiveLimits): Promise<readonly ArchivedFile[]> {
   const entries = await zipEntries(archive, most?.files);
   if (typeof entries === "string") return [{ file: archive.name, source: entries }];
   const sessions = entries.filter(({ name }) => SESSION.test(name) && !name.startsWith("__MACOSX/"));

@@ -1,16 +1,47 @@
 /**
- * A file's bytes as transcripts to play: what `import` reads, with its `questions` where a conversation has them, and
- * dialogs in LoCoMo's layout, which carry questions with the turns that hold their evidence.
+ * A file's bytes as transcripts to play: what `import` reads, zip archives among it, with its `questions` where a
+ * conversation has them, and dialogs in LoCoMo's layout, which carry questions with the turns that hold their evidence.
  */
+import { errorText } from "@palimpsest/core/internal/text";
+import type { ByteSource } from "../import/byte-source.ts";
 import type { ImportedConversation, ImportedMessage } from "../import/conversation.ts";
+import { type ArchiveLimits, archivedFiles } from "../import/import-folder.ts";
 import { readConversations } from "../import/read-conversations.ts";
+import { archiveBytes, beginsZip } from "../import/zip.ts";
 import { type Dialog, dialogsIn } from "./dialogs.ts";
 import { type Transcript, transcriptOf } from "./transcript.ts";
 
-export async function readTranscripts(
-  name: string,
-  file: Buffer,
-): Promise<{ readonly transcripts: readonly Transcript[]; readonly problems: readonly string[] }> {
+interface ReadTranscripts {
+  readonly transcripts: readonly Transcript[];
+  readonly problems: readonly string[];
+}
+
+/** `most`: of an archive so many files, and so many bytes unpacked, and no more. */
+export async function readTranscripts(name: string, file: Buffer, most?: ArchiveLimits): Promise<ReadTranscripts> {
+  if (!beginsZip(file)) return transcriptsIn(name, file);
+  const transcripts: Transcript[] = [];
+  const problems: string[] = [];
+  for (const { file: path, source } of await archivedFiles(archiveBytes(name, file), most)) {
+    const read = await readArchived(path, source);
+    transcripts.push(...read.transcripts);
+    problems.push(...read.problems.map((problem) => `${path}: ${problem}`));
+  }
+  const isEmpty = transcripts.length + problems.length === 0;
+  return { transcripts, problems: isEmpty ? ["the archive holds no .json or .jsonl file"] : problems };
+}
+
+async function readArchived(path: string, source: ByteSource | string): Promise<ReadTranscripts> {
+  if (typeof source === "string") return { transcripts: [], problems: [source] };
+  try {
+    const chunks: Buffer[] = [];
+    for await (const chunk of source.chunks()) chunks.push(chunk);
+    return await transcriptsIn(path, Buffer.concat(chunks));
+  } catch (error) {
+    return { transcripts: [], problems: [`it can't be unpacked: ${errorText(error)}`] };
+  }
+}
+
+async function transcriptsIn(name: string, file: Buffer): Promise<ReadTranscripts> {
   const { conversations: all, problems } = await readConversations(file);
   // What a branch shares would be charged twice.
   const conversations = all.filter(({ shared, messages }) => shared === undefined && messages.length > 0);

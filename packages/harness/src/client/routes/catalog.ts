@@ -85,7 +85,7 @@ export interface CatalogRoutes {
       }[];
     };
   };
-  /** Replay a file's text, or a thread with ?thread=, under several policies: cost, knowledge, validity. */
+  /** Replay a file's text, a zip archive of such files, or a thread with ?thread=, under several policies: cost, knowledge, validity. */
   "POST /api/lab": {
     readonly query?: {
       readonly thread?: string | number;
@@ -93,7 +93,7 @@ export interface CatalogRoutes {
       readonly limit?: string | number;
       readonly stream?: "true" | "false";
     };
-    readonly body: string;
+    readonly body: string | Blob;
     readonly answer: {
       readonly window: number;
       readonly hits: number;

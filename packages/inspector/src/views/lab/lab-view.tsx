@@ -5,6 +5,7 @@ import { useAnswer } from "../../api/answer.ts";
 import { ask, type Outcome } from "../../api/ask.ts";
 import { useActions } from "../../keyboard/actions.ts";
 import { Empty } from "../../parts/empty.tsx";
+import { contentOf } from "../../parts/file-content.ts";
 import { useFileDrop } from "../../parts/file-drop.ts";
 import { ProblemNote } from "../../parts/problem.tsx";
 import { place } from "../../router/navigate.ts";
@@ -32,17 +33,17 @@ export function LabView() {
   const chooser = useRef<HTMLInputElement>(null);
   const change = (id: number, change: Partial<Play>) =>
     setPlays((all) => all.map((one) => (one.id === id ? { ...one, ...change } : one)));
-  const play = async (name: string, text: string, threadId: string | null) => {
+  const play = async (name: string, file: string | Blob, threadId: string | null) => {
     const id = next.current++;
     const leaving = new AbortController();
     const stop = () => leaving.abort();
     setPlays((all) => [{ id, name, done: 0, policy: "", outcome: null, stop }, ...all]);
     setShown(id);
     const onProgress = (done: number, policy: string) => change(id, { done, policy });
-    change(id, { outcome: await playLab({ text, thread: threadId, window }, { signal: leaving.signal, onProgress }) });
+    change(id, { outcome: await playLab({ file, thread: threadId, window }, { signal: leaving.signal, onProgress }) });
   };
   const drop = async (files: FileList | null | undefined) => {
-    for (const file of [...(files ?? [])]) void play(file.name, await file.text(), null);
+    for (const file of [...(files ?? [])]) void play(file.name, await contentOf(file), null);
   };
   const { isOver, listeners } = useFileDrop(drop);
   useActions([{ name: "Choose transcripts to play", key: "o", run: () => chooser.current?.click() }], "lab");
@@ -110,7 +111,9 @@ export function LabView() {
             Drop transcripts here, or choose a thread: they are replayed under several policies without a model. You see
             what each would have cost, and what its agent would still have known.
           </p>
-          <p>Files are those that import reads: JSON lines of messages, or another tool's export.</p>
+          <p>
+            Files are those that import reads: JSON lines of messages, another tool's export, a zip archive of such.
+          </p>
         </Empty>
       )}
       {plays.length > 0 && (

@@ -10,22 +10,25 @@ export interface LabReport extends Omit<Answer<"POST /api/lab">, "policies"> {
 }
 
 export interface PlayRequest {
-  /** Either a file's text or a thread's id. */
-  readonly text: string;
+  /** Either a file, as text or a zip archive, or a thread's id. */
+  readonly file: string | Blob;
   readonly thread: string | null;
   readonly window: number;
 }
 
 export async function playLab(
-  { text, thread, window }: PlayRequest,
+  { file, thread, window }: PlayRequest,
   { signal, onProgress }: { readonly signal: AbortSignal; readonly onProgress: (done: number, policy: string) => void },
 ): Promise<Outcome<LabReport>> {
   const query = new URLSearchParams({ stream: "true", window: String(window), ...(thread !== null && { thread }) });
   try {
     const response = await fetch(`/api/lab?${query}`, {
       method: "POST",
-      headers: { "content-type": "application/jsonl", "x-palimpsest-lab": "1" },
-      body: thread === null ? text : "",
+      headers: {
+        "content-type": typeof file === "string" ? "application/jsonl" : "application/zip",
+        "x-palimpsest-lab": "1",
+      },
+      body: thread === null ? file : "",
       signal,
     });
     if (!response.ok) return failed((await response.json()) as Refusal, response.status);

@@ -6,6 +6,7 @@ import { forgetThread, isEveryThread, threads, threadsProblem } from "../../api/
 import { useActions } from "../../keyboard/actions.ts";
 import { Question } from "../../parts/dialog.tsx";
 import { Empty } from "../../parts/empty.tsx";
+import { contentOf } from "../../parts/file-content.ts";
 import { useFileDrop } from "../../parts/file-drop.ts";
 import { ProblemNote } from "../../parts/problem.tsx";
 import { ThreadList } from "../../parts/thread-list.tsx";
@@ -148,10 +149,4 @@ async function imported(file: File): Promise<Problem | null> {
   // Of several conversations none is the one: they are in the list.
   if (made.length === 1 || made[0]?.thread === id) go("window", made[0]!.thread);
   return null;
-}
-
-/** A zip archive goes as it is. */
-async function contentOf(file: File): Promise<string | Blob> {
-  const beginning = new Uint8Array(await file.slice(0, 4).arrayBuffer());
-  return String(beginning) === "80,75,3,4" ? file : file.text();
 }
