@@ -55,15 +55,57 @@ const endings = [
     // So long that even on a busy machine the test has begun by then.
     options: ["--file-seconds", "15"],
   },
+  {
+    name: "leaves-a-child-and-shares-its-process",
+    beside: `${START}test("well", () => {});\n`,
+    body: ASLEEP,
+    says: /\/leaves-a-child-and-shares-its-process\.test\.ts: its tests are done, but something is still open \(ProcessWrap\)/,
+    doneSeconds: 0.5,
+  },
+  {
+    name: "never-pauses-and-shares-its-process",
+    beside: `${START}test("well", () => {});\n`,
+    body: "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)",
+    says: /\/never-pauses-and-shares-its-process\.test\.ts: it has not ended after 15 s; its last test: .*never-pauses/,
+    options: ["--file-seconds", "15"],
+  },
+  {
+    name: "stands-after-a-file-that-can't-be-loaded",
+    beside: "throw new Error('broken file');\n",
+    body: "",
+    says: /✖ [^\n]*beside\.test\.ts[\s\S]*✔ stands-after[\s\S]*broken file/,
+  },
+  {
+    name: "does-not-run-since-another-file-ended-the-process",
+    beside: `${START}test("ends", () => process.exit(0));\n`,
+    body: "",
+    says: /beside\.test\.ts: it ended the process, and with it these, which did not run: .*does-not-run/,
+  },
+  {
+    name: "takes-longer-than-the-file-before-it-may-stay-open",
+    beside: `${START}test("well", () => {});\n`,
+    body: "return new Promise((resolve) => setTimeout(resolve, 12_000))",
+    says: /✔ takes-longer/,
+    code: 0,
+    doneSeconds: 10,
+  },
+  {
+    name: "has-no-hook-of-another-file",
+    beside: `import { beforeEach } from "node:test";\nbeforeEach(() => { throw new Error("not mine"); });\n`,
+    body: "",
+    says: /✔ has-no-hook-of-another-file/,
+    code: 0,
+  },
 ];
 
-for (const { name, body, says, only, code = 1, doneSeconds = 600, options = [] } of endings) {
+for (const { name, beside, body, says, only, code = 1, doneSeconds = 600, options = [] } of endings) {
   const skip = only !== undefined && only !== process.platform;
   test(`a run whose test ${name.replaceAll("-", " ")} ends and says why, and leaves no process`, {
     skip,
   }, async (t) => {
     const text = `${START}test("${name}", () => {\n  ${body};\n});\n`;
-    const { child, ended } = begin(t, { [`${name}.test.ts`]: text }, { options, doneSeconds });
+    const others = beside === undefined ? {} : { "beside.test.ts": beside };
+    const { child, ended } = begin(t, { ...others, [`${name}.test.ts`]: text }, { options, doneSeconds });
     let output = "";
     for (const stream of [child.stdout, child.stderr])
       stream.on("data", (chunk: Buffer) => {

@@ -1,19 +1,20 @@
 /**
- * Runs the test files, two at a time, each in a process of its own, and sees to it that the run ends: a test has a limit, a
- * file has one, what a file leaves open fails it (run-tests/guard.ts), and a process that it leaves behind is named, fails
- * the run and is killed. `node scripts/run-tests.ts [--seconds N] [--file-seconds N] [--grace-seconds N] [pattern...]`
+ * Runs the test files in two processes at a time, some of them one after the other in the same one (run-tests/batches.ts),
+ * and sees to it that the run ends: a test has a limit, a file has one, what a file leaves open fails it
+ * (run-tests/guard.ts), and a process that it leaves behind is named, fails the run and is killed. `node scripts/run-tests.ts [--seconds N] [--file-seconds N] [--grace-seconds N] [pattern...]`
  * Without a pattern: all but `x.process.test.ts`, which start many processes and take long.
  */
 import { randomUUID } from "node:crypto";
-import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { run } from "node:test";
 import { spec } from "node:test/reporters";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { batchesOf } from "./run-tests/batches.ts";
 import { watchProcesses } from "./run-tests/overdue.ts";
-import { allProcesses, endFamily, familyOf, markedProcesses } from "./run-tests/processes.ts";
+import { allProcesses, endFamily, familyOf, markedProcesses, type Process } from "./run-tests/processes.ts";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -36,15 +37,17 @@ if (files.length === 0) {
 /** Everything that tests start inherits it. */
 const mark = `PALIMPSEST_TEST_RUN=${randomUUID()}`;
 process.env["PALIMPSEST_TEST_RUN"] = mark.slice(mark.indexOf("=") + 1);
-/** In which the process of a file writes the name of the test it runs. */
+/** In which a process writes the names of the file and the test it runs. */
 const names = mkdtempSync(join(tmpdir(), "palimpsest-test-names-"));
 process.env["PALIMPSEST_TEST_NAMES"] = names;
 process.once("exit", () => rmSync(names, { recursive: true, force: true }));
 // Every file loads the same modules: their types are stripped and they are compiled once, which is half of a file's start.
 process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(new URL("../node_modules/.cache/tests", import.meta.url));
 
+/** So few that both cores have work to the end, and so many that loading the modules is a small part of it. */
+const FILES_IN_A_PROCESS = 12;
 const stream = run({
-  files: files.sort(),
+  files: batchesOf(files.sort(), FILES_IN_A_PROCESS).map(entryOf),
   concurrency: 2,
   timeout: ms("seconds"),
   execArgv: ["--conditions=palimpsest-source", `--import=${new URL("./run-tests/guard.ts", import.meta.url)}`],
@@ -62,7 +65,7 @@ stream.once("close", () => {
 });
 /** Until all files are done and nothing of theirs is left. */
 async function look(): Promise<void> {
-  const all = await allProcesses();
+  const all = (await allProcesses()).map(withFile);
   const marked = await markedProcesses(mark);
   for (const { process: late, reason } of watch({ all, marked, now: performance.now() })) {
     process.stderr.write(`\n✖ ${late.command.split(" ").slice(-3).join(" ")}: ${reason}${lastTest(late.pid)}\n`);
@@ -73,11 +76,31 @@ async function look(): Promise<void> {
 }
 void look();
 
+/** One file runs as it is, several by a script that names them. */
+function entryOf(batch: readonly string[], index: number): string {
+  if (batch.length === 1) return batch[0]!;
+  const entry = join(names, `files-${index + 1}.mjs`);
+  const runner = new URL("./run-tests/batch.ts", import.meta.url);
+  writeFileSync(entry, `import { runBatch } from "${runner}";\nawait runBatch(${JSON.stringify(batch)});\n`);
+  return entry;
+}
+
+/** Such a script goes by the file it runs: the limit is one file's, not that of all that share the process. */
+function withFile(one: Process): Process {
+  const file = one.parent === process.pid ? read(`${one.pid}.file`) : undefined;
+  return file === undefined ? one : { ...one, command: file };
+}
+
 function lastTest(pid: number): string {
+  const name = read(String(pid));
+  return name === undefined ? "" : `; its last test: ${name}`;
+}
+
+function read(name: string): string | undefined {
   try {
-    return `; its last test: ${readFileSync(join(names, String(pid)), "utf8")}`;
+    return readFileSync(join(names, name), "utf8");
   } catch {
-    return "";
+    return undefined;
   }
 }
 

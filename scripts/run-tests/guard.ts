@@ -1,7 +1,7 @@
 /**
- * Loaded into the process of every test file. Once its tests are done it has a minute to end: what is open then is told
- * and fails the file, which would keep the run waiting for ever. It ends with the run, however that ends. Which test runs is
- * written down, since a process that never pauses can't be asked.
+ * Loaded into every process that runs test files. Once its tests are done it has a minute to end: what is open then is
+ * told and fails the run, which it would keep waiting for ever. It ends with the run, however that ends. Which file and
+ * which test runs is written down, since a process that never pauses can't be asked.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,17 +15,48 @@ if (folder !== undefined)
     writeFileSync(join(folder, String(process.pid)), t.fullName ?? t.name);
   });
 
+/** What was opened by each of the files that share this process and open still when its tests were done. */
+const opened: { readonly file: string; readonly names: readonly string[] }[] = [];
+let openBefore: readonly string[] = [];
+let shared = false;
+
+export function fileBegins(file: string): void {
+  shared = true;
+  if (folder !== undefined) writeFileSync(join(folder, `${process.pid}.file`), file);
+  openBefore = open();
+}
+
+export function fileEnds(file: string): void {
+  const before = [...openBefore];
+  const names = open().filter((name) => {
+    const place = before.indexOf(name);
+    if (place !== -1) before.splice(place, 1);
+    return place === -1;
+  });
+  opened.push({ file, names });
+}
+
+// Where files share the process, Node takes the tests of the first one for all there are.
 after(() => {
+  if (!shared) testsDone();
+});
+
+export function testsDone(): void {
   setTimeout(() => {
-    const open = process.getActiveResourcesInfo().filter((name) => name !== "PipeWrap");
+    const left = open();
+    const suspects = opened.filter(({ names }) => names.some((name) => left.includes(name))).map(({ file }) => file);
     process.stderr.write(
-      `✖ ${process.argv[1]}: its tests are done, but something is still open (${open.join(", ")}): close it in t.after\n`,
+      `✖ ${suspects.join(", ") || process.argv[1]}: its tests are done, but something is still open (${left.join(", ")}): close it in t.after\n`,
     );
     process.exit(1);
   }, seconds * 1000).unref();
-});
+}
 
 const runner = process.ppid;
 setInterval(() => {
   if (process.ppid !== runner) process.exit(1);
 }, 1000).unref();
+
+function open(): string[] {
+  return process.getActiveResourcesInfo().filter((name) => name !== "PipeWrap");
+}

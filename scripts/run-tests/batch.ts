@@ -1,0 +1,28 @@
+/**
+ * Runs several test files in one process, one after the other. Each is a suite of its own, so that its hooks are for its
+ * tests only, and is loaded when the one before it is done.
+ */
+import { resolve } from "node:path";
+import { suite } from "node:test";
+import { pathToFileURL } from "node:url";
+import { fileBegins, fileEnds, testsDone } from "./guard.ts";
+
+export async function runBatch(files: readonly string[]): Promise<void> {
+  const left = [...files];
+  process.once("exit", () => {
+    if (left.length === 0) return;
+    process.stderr.write(
+      `✖ ${left[0]}: it ended the process, and with it these, which did not run: ${left.slice(1)}\n`,
+    );
+    process.exitCode = 1;
+  });
+  for (const file of files) {
+    fileBegins(file);
+    await suite(file, async () => {
+      await import(pathToFileURL(resolve(file)).href);
+    });
+    fileEnds(file);
+    left.shift();
+  }
+  testsDone();
+}
