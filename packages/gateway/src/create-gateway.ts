@@ -98,6 +98,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       env: process.env,
       secret: ownSecret,
       memory: async () => (await agents.get(null)).memory,
+      embedding: home.embedding,
       requests,
       limits: windowsOf(home.directory, home.store.shared?.limits, clock),
       after,

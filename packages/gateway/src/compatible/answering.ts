@@ -12,7 +12,7 @@ import { askFor, bodyFor, type Engaged, type Exchange } from "./exchange.ts";
 import type { Begun, Held, NamedAnswer } from "./held.ts";
 import { chainOf } from "./matching/chain.ts";
 import { type Compacted, type Outcome, outcomeOf } from "./outcome.ts";
-import { lengthRule } from "./policy.ts";
+import { lengthRule, looksUp } from "./policy.ts";
 import { shownSummary } from "./threads/summary.ts";
 import { type AnswerReader, paramIn, type ReadAnswer, type VendorFailure } from "./vendor.ts";
 import { createFlight, type Flight } from "./wire/flight.ts";
@@ -25,7 +25,7 @@ export async function answerThrough<M extends object>(
   engaged: Engaged<M>,
   flightKey: string,
 ): Promise<void> {
-  const { call, deps, held } = exchange;
+  const { call, deps, held, policy } = exchange;
   const flight = createFlight(held?.lasts === "forever" ? "forever" : undefined, deps.after);
   let named: NamedAnswer | null = null;
   try {
@@ -48,6 +48,7 @@ export async function answerThrough<M extends object>(
     named?.end();
     if (deps.flights.get(flightKey) === flight) deps.flights.delete(flightKey);
     await engaged.thread.held.release();
+    if (looksUp(policy)) void deps.embedding.behind(call.threads, engaged.thread.id, call.caller);
   }
 }
 

@@ -4,6 +4,7 @@ import type { ConfigFile } from "palimpsest/config";
 import type { OpenThreadOptions } from "palimpsest/session";
 import type { After } from "../http/event-stream.ts";
 import type { CompatibleRequest } from "../server/app.ts";
+import type { ConversationEmbedding } from "./embedding.ts";
 import type { FrontMemory } from "./matching/front-memory.ts";
 import type { LiveResponses } from "./openai-responses/live-responses.ts";
 import type { RecentRequests } from "./recent-requests.ts";
@@ -27,6 +28,7 @@ export interface CompatibleDeps {
   readonly flights: Map<string, Flight>;
   /** What is remembered of users, and the queue that learns; null where the configuration turns memory off. */
   readonly memory: () => Promise<Pick<Memory, "repository" | "queue"> | null>;
+  readonly embedding: ConversationEmbedding;
   readonly requests: RecentRequests;
   /** Windows that providers have stated, to any instance. */
   readonly limits: OpenThreadOptions<object>["limits"];

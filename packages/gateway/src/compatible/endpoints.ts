@@ -3,6 +3,7 @@ import type { ConfigFile } from "palimpsest/config";
 import { ProblemError } from "../http/problem.ts";
 import type { Compatible } from "../server/app.ts";
 import type { CompatibleDeps } from "./call.ts";
+import { conversationEmbedding } from "./embedding.ts";
 import { frontMemory } from "./matching/front-memory.ts";
 import { liveResponses } from "./openai-responses/live-responses.ts";
 import { serve, vendorFailure } from "./serve.ts";
@@ -16,6 +17,8 @@ export interface EndpointOptions {
   readonly env: CompatibleDeps["env"];
   readonly secret: CompatibleDeps["secret"];
   readonly memory: CompatibleDeps["memory"];
+  /** The embedder of the configuration, if it has one. */
+  readonly embedding: Parameters<typeof conversationEmbedding>[0];
   readonly requests: CompatibleDeps["requests"];
   readonly limits: CompatibleDeps["limits"];
   readonly after: CompatibleDeps["after"];
@@ -39,6 +42,7 @@ export function compatibleEndpoints({
   const deps: CompatibleDeps = {
     ...options,
     open,
+    embedding: conversationEmbedding(options.embedding),
     fronts: frontMemory(),
     flights: new Map(),
     responses: liveResponses(),
@@ -65,6 +69,7 @@ export function compatibleEndpoints({
     async close() {
       await deps.responses.close();
       await open.close();
+      await deps.embedding.close();
     },
   };
 }

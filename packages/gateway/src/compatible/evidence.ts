@@ -8,6 +8,7 @@ import { addQuestionEvidence } from "palimpsest/internal/memory";
 import type { NewJob } from "palimpsest/stores";
 import { isProviderUser } from "../access/admit.ts";
 import type { Engaged, Exchange } from "./exchange.ts";
+import { looksUp } from "./policy.ts";
 
 /** Where it stands in the log, and its words. */
 export interface Question {
@@ -33,8 +34,8 @@ export async function addEvidence<M extends object>(
   { call, deps, vendor, policy, target }: Exchange<M>,
   { question, thread: { held } }: Engaged<M>,
 ): Promise<number | null> {
-  const { mode, evidence, memory, agentName } = policy;
-  if (question === null || mode !== "on" || (evidence === "off" && memory === "off")) return null;
+  const { evidence, memory, agentName } = policy;
+  if (question === null || !looksUp(policy)) return null;
   try {
     const { injection_enabled, evidence_tokens, max_injection_tokens } = deps.settings.memory;
     const known = await deps.memory();
@@ -43,7 +44,8 @@ export async function addEvidence<M extends object>(
     const { userId } = call.caller;
     const document = async (): Promise<MemoryDocument> =>
       known === null ? emptyDocument() : known.repository.read({ userId, agentName });
-    const added = await addQuestionEvidence(held.writer(call.threads), {
+    const writer = held.writer({ ...call.threads, ...(await deps.embedding.of(call.caller)) });
+    const added = await addQuestionEvidence(writer, {
       of: question.seq,
       words: question.words,
       shape: vendor.shape,

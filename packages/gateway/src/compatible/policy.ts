@@ -45,6 +45,11 @@ function chosen<T extends string>(headers: Headers, name: string, values: readon
   );
 }
 
+/** Whether what was said before is looked up for its question. */
+export function looksUp({ mode, evidence, memory }: Pick<Policy, "mode" | "evidence" | "memory">): boolean {
+  return mode === "on" && (evidence === "on" || memory === "on");
+}
+
 export interface LengthRule {
   /** `fit`: a prompt that is too long is made shorter here. `pass`: it goes on as long as it is. */
   readonly ours: "fit" | "pass";
