@@ -1,6 +1,7 @@
 /**
  * Makes the pictures of the page anew, `docs/inspector-*.png`: a real gateway, the demo's conversation with the offline model,
- * a real Chromium. The same conversation in the same window each time, but for a few tokens: `npm run pictures`.
+ * a real Chromium. The same conversation in the same window each time, token for token; some
+ * pixels of edges may differ by a shade: `npm run pictures`.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,6 +18,8 @@ const CONFIG = `models:
   - { name: offline, provider: offline, model: offline, max_input_tokens: 8000, pricing: { input: 3, output: 15 } }
 summarization:
   { enabled: true, trigger: { type: fraction, value: 0.85 }, keep: { type: messages, value: 8 }, drafts: false }
+gateway:
+  { jobs: false } # what memory learns behind the answers would be in one request or in the next
 `;
 const FORK_AT = 60;
 const SIZE = { width: 1210, height: 700 };
