@@ -37,7 +37,7 @@ export interface Wanted {
   readonly blocks?: ReadonlySet<number>;
 }
 
-/** Up to so many blocks lists are read with their counts: reaching a row costs more than its list, and most will be needed. */
+/** Up to so many blocks long lists are read with their counts, too: reaching a row costs more than its list, and most will be needed. */
 export const FEW_BLOCKS = 128;
 
 export class PostingLists {
@@ -64,7 +64,7 @@ export class PostingLists {
     const few = spans.reduce((sum, { before }) => sum + before, 0) <= fewBlocks;
     const { merging } = tables;
     const rows = merging
-      ? await merging.counts(spans, terms, few ? "with-lists" : undefined)
+      ? await merging.counts(spans, terms, few ? "all" : "short")
       : await tables.postings(spans, terms);
     const lists = new PostingLists(tables, terms, piecesOf(tables.blockSize, terms, rows, segments));
     await lists.#countCut();

@@ -83,11 +83,11 @@ export interface BlockMerging {
   readonly blocks: number;
   /** One step, if there is one to do. */
   merge(threadId: string): Promise<"merged" | "nothing">;
-  /** What rows there are, without their lists, which are most of what a long thread's rows weigh, or with those that aren't split. */
+  /** What rows there are: with their lists where those are short, or with all that aren't split. */
   counts(
     spans: readonly Span[],
     terms: readonly string[],
-    lists?: "with-lists",
+    lists: "short" | "all",
   ): Promise<readonly (PostingCount | Posting)[]>;
   /** Rows by their places, as far as they are still there. */
   lists(places: readonly PostingPlace[]): Promise<readonly Posting[]>;
@@ -212,6 +212,7 @@ type WithLength = [
 /** Packed entries of one thread, with commas between them. */
 export function unpackEntries(threadId: string, packed: string): SearchEntry[] {
   const rows = JSON.parse(`[${packed}]`) as PackedEntry[];
+  const spell = timeSpeller();
   return rows.map((row) => {
     const length = row.length === 4 ? row[2] : row[5];
     const [session, at, speaker, asks] = row.length === 4 ? row[3] : [row[2], row[3], row[4], row[6]];
@@ -220,10 +221,26 @@ export function unpackEntries(threadId: string, packed: string): SearchEntry[] {
       ordinal: row[0],
       seq: row[1],
       session,
-      at: typeof at === "string" ? at : new Date(at).toISOString(),
+      at: typeof at === "string" ? at : spell(at),
       speaker: typeof speaker === "string" ? speaker : SPEAKERS[speaker]!,
       length,
       asks: asks === true || asks === 1,
     };
   });
+}
+
+const DAY_MS = 86_400_000;
+const TWO = Array.from({ length: 60 }, (_, value) => String(value).padStart(2, "0"));
+
+/** As `toISOString` does. A search spells thousands of times, nearly each of the same day as the one before. */
+export function timeSpeller(): (ms: number) => string {
+  let [day, date] = [Number.NaN, ""];
+  return (ms) => {
+    const own = Math.floor(ms / DAY_MS);
+    if (own !== day) [day, date] = [own, new Date(own * DAY_MS).toISOString().slice(0, -"00:00:00.000Z".length)];
+    const seconds = Math.floor((ms - own * DAY_MS) / 1000);
+    const [hour, minute] = [TWO[Math.floor(seconds / 3600)]!, TWO[Math.floor(seconds / 60) % 60]!];
+    const rest = ms - own * DAY_MS - seconds * 1000;
+    return `${date}${hour}:${minute}:${TWO[seconds % 60]!}.${rest < 100 ? "0" : ""}${rest < 10 ? "0" : ""}${rest}Z`;
+  };
 }

@@ -25,6 +25,8 @@ export interface Connection {
   transaction<T>(mode: "DEFERRED" | "IMMEDIATE", work: () => T): T;
   /** Commits inside `work` reach the disk with the next one outside of it: for what may be forgotten in a power cut. */
   unhurried<T>(work: () => T): T;
+  /** From here on the file is read as memory: for whoever reads from all over a large one. */
+  map(): void;
   /** Runs `work` and turns what SQLite throws into a `StoreError`. */
   guard<T>(work: () => T): Promise<T>;
   close(): void;
@@ -108,11 +110,15 @@ function prepare(connection: Connection): void {
   migrate(connection);
 }
 
+/** As much as SQLite maps at most. Nothing is written through it. */
+const MAPPING = "PRAGMA mmap_size = 2147418112";
+
 /** A search reads thousands of small pages: they must not be fetched from the system one by one each time. */
 const CACHE = "PRAGMA cache_size = -65536";
 
 function wrap(path: string, database: DatabaseSync): Connection {
   const statements = new Map<string, StatementSync>();
+  let isMapped = false;
   const statement = (sql: string): StatementSync => {
     let cached = statements.get(sql);
     if (cached === undefined) {
@@ -147,6 +153,10 @@ function wrap(path: string, database: DatabaseSync): Connection {
       } finally {
         database.exec("PRAGMA synchronous = FULL");
       }
+    },
+    map: () => {
+      if (!isMapped) database.exec(MAPPING);
+      isMapped = true;
     },
     guard: async (work) => {
       try {

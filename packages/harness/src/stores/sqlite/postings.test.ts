@@ -28,7 +28,7 @@ test("merged lists are read in the spelling of before and of now, in their rows 
   assert.equal(await store.search.write("t", batch), "written");
   const places = async () => {
     const spans = [{ threadId: "t", before: 16 }];
-    const counted = await store.search.merging!.counts(spans, ["few", "many", "some"], "with-lists");
+    const counted = await store.search.merging!.counts(spans, ["few", "many", "some"], "all");
     const found = await store.search.postings(spans, ["few", "many", "some"]);
     const offsets = found.flatMap(({ term, block, list }) => {
       const own: string[] = [];

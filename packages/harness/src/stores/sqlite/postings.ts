@@ -36,6 +36,9 @@ export function addPostings(connection: Connection, num: number, postings: reado
 /** A list that stands by itself is named in its row by `#` and its number; no list begins so. */
 export const LIST = `iif(p.list >= '#' AND p.list < '$', (SELECT l.list FROM recall_lists l WHERE l.id = CAST(substr(p.list, 2) AS INTEGER)), p.list)`;
 
+/** Only one that lies in its row, where it comes for nothing with the count. */
+export const SHORT_LIST = "iif(octet_length(p.list) > 1024 OR p.list >= '#' AND p.list < '$', NULL, p.list)";
+
 /** What the row of a term holds: its list, or the name of it. */
 function keptList(connection: Connection, term: string, list: string): string {
   if (Buffer.byteLength(term) + list.length <= SHORT_ROW) return list;

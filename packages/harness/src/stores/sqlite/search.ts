@@ -24,6 +24,7 @@ import {
   LIST,
   MERGED,
   mergeBlocks,
+  SHORT_LIST,
   writeNextPart,
 } from "./postings.ts";
 import { findThread, NUM, type UserConnection } from "./rows.ts";
@@ -50,7 +51,10 @@ export function searchTables(connection: UserConnection): SearchTables {
     merging: {
       blocks: MERGED,
       merge: (threadId) => write(() => mergeBlocks(connection, threadId)),
-      counts: (spans, terms, lists) => read(() => counts(connection, spans, terms, lists)),
+      counts: (spans, terms, lists) => {
+        if (lists === "short") connection.map();
+        return read(() => counts(connection, spans, terms, lists));
+      },
       lists: (places) => read(() => lists(connection, places)),
     },
     postings: (spans, terms) => read(() => postings(connection, spans, terms)),
@@ -160,32 +164,37 @@ function counts(
   connection: UserConnection,
   spans: readonly Span[],
   terms: readonly string[],
-  lists?: "with-lists",
+  lists: "short" | "all",
 ): (PostingCount | Posting)[] {
-  const blocks = spans.flatMap(({ threadId, before }) => {
-    const parts = Math.min(mergedParts(connection, threadId), Math.ceil(before / MERGED));
+  const asked = JSON.stringify(terms);
+  return spans.flatMap(({ threadId, before }) => {
+    const thread = connection.get(
+      "SELECT num, merged FROM threads JOIN recall_threads USING (num) WHERE user = ? AND id = ?",
+      ...[connection.userId, threadId],
+    );
+    if (!thread) return [];
+    const parts = Math.min(thread["merged"] as number, Math.ceil(before / MERGED));
     const single = Array.from({ length: Math.max(0, before - parts * MERGED) }, (_, at) => parts * MERGED + at);
-    return [...Array.from({ length: parts }, (_, part) => -1 - part), ...single].map((block) => [threadId, block]);
-  });
-  const rows = connection.all(
-    `SELECT h.id, p.term, p.block, p.count, ${lists ? `${LIST} AS list` : "NULL AS list"}, octet_length(p.list) = 0 AS split
-     FROM json_each(?) b CROSS JOIN threads h ON h.user = ? AND h.id = b.value ->> 0
-     CROSS JOIN json_each(?) t CROSS JOIN recall_postings p
-     ON p.num = h.num AND p.block = b.value ->> 1 AND p.term = t.value`,
-    ...[JSON.stringify(blocks), connection.userId, JSON.stringify(terms)],
-  );
-  return rows.map((row) => {
-    const [block, blocks] = toBlocks(row["block"] as number);
-    const split = row["split"] === 1;
-    return {
-      threadId: row["id"] as string,
-      term: row["term"] as string,
-      block,
-      blocks,
-      count: row["count"] as number,
-      split,
-      ...(lists && !split && { list: row["list"] as string }),
-    };
+    const blocks = [...Array.from({ length: parts }, (_, part) => -1 - part), ...single];
+    const rows = connection.all(
+      `SELECT t.key AS term, p.block, p.count, ${lists === "all" ? LIST : SHORT_LIST} AS list, octet_length(p.list) = 0 AS split
+       FROM json_each(?) b CROSS JOIN json_each(?) t
+       CROSS JOIN recall_postings p ON p.num = ? AND p.block = b.value AND p.term = t.value`,
+      ...[JSON.stringify(blocks), asked, thread["num"] as number],
+    );
+    return rows.map((row) => {
+      const [block, width] = toBlocks(row["block"] as number);
+      const split = row["split"] === 1;
+      return {
+        threadId,
+        term: terms[row["term"] as number]!,
+        block,
+        blocks: width,
+        count: row["count"] as number,
+        split,
+        ...(!split && row["list"] !== null && { list: row["list"] as string }),
+      };
+    });
   });
 }
 
@@ -194,13 +203,8 @@ function toBlocks(block: number): [block: number, blocks: number] {
   return block < 0 ? [(-1 - block) * MERGED, MERGED] : [block, 1];
 }
 
-function mergedParts(connection: UserConnection, threadId: string): number {
-  const sql = `SELECT merged FROM recall_threads WHERE num = ${NUM}`;
-  return (connection.get(sql, connection.userId, threadId)?.["merged"] ?? 0) as number;
-}
-
 function postings(connection: UserConnection, spans: readonly Span[], terms: readonly string[]): Posting[] {
-  const places = counts(connection, spans, terms).flatMap(({ threadId, term, block, blocks }) =>
+  const places = counts(connection, spans, terms, "short").flatMap(({ threadId, term, block, blocks }) =>
     Array.from({ length: blocks }, (_, at) => ({ threadId, term, block: block + at, blocks: 1 })),
   );
   return lists(connection, places).filter(({ count }) => count > 0);
