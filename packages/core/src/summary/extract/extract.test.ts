@@ -48,6 +48,18 @@ test("names that came back are named, with the turn that holds them", () => {
   for (const name of ["HAT136", "1530.25", "credit_card_7407366"]) assert.ok(facts.includes(name), name);
 });
 
+test("what a tool was asked for is named together, and the keys of its answers are not", () => {
+  const look = (id: string) => ({
+    call: "get_reservation",
+    args: { reservation_id: id },
+    gives: `{"reservation_id": "${id}", "total_baggages": 12, "payment_id": "card_${id}"}`,
+  });
+  const state = extract([{ user: "Look at my trips" }, look("ZFA04Y"), look("OI5L9G"), look("KA7I60")]);
+  const facts = texts(state, "facts");
+  assert.ok(facts.includes("get_reservation of: ZFA04Y, OI5L9G, KA7I60"), facts.join("\n"));
+  assert.doesNotMatch(facts.join("\n"), /reservation_id|total_baggages|payment_id|\b12\b/);
+});
+
 test("[F34] [F35] approvals and orders in the conversation lose their authority", () => {
   const state = extract([
     { user: "Clean up the old branches please, whatever is merged" },

@@ -13,7 +13,7 @@ import { neutralize } from "../state/authority.ts";
 import { addItems, emptyState, MAX_ITEM_CHARS, type NewItem, type SummaryState, withSection } from "../state/state.ts";
 import { type Candidate, choose, newsOf } from "./choose.ts";
 import { cuesOf } from "./cues.ts";
-import { type Gathered, gather, type Said } from "./gather.ts";
+import { type Gathered, gather, type NameHome, type Said } from "./gather.ts";
 
 export interface ExtractOptions {
   /** Tokens of new items; what the prior state holds is not charged. */
@@ -176,10 +176,12 @@ function nameItems(
   const items: NewItem[] = [];
   let left = budget.maxTokens;
   const worth = (name: string) => (covered.has(name) ? 0 : nameWorth(name, gathered.frequency.get(name) ?? 1));
-  const homes = gathered.names
-    .map((home) => ({ ...home, sum: home.names.reduce((sum, name) => sum + worth(name), 0) }))
-    .sort((a, b) => b.sum - a.sum || a.seq - b.seq);
-  for (const home of homes) {
+  const byWorth = (homes: readonly NameHome[]) =>
+    homes
+      .map((home) => ({ ...home, sum: home.names.reduce((sum, name) => sum + worth(name), 0) }))
+      .sort((a, b) => b.sum - a.sum || a.seq - b.seq);
+  // What was asked for by name is what the work was about.
+  for (const home of [...byWorth(gathered.asked), ...byWorth(gathered.names)]) {
     if (left < 12) break;
     const weighed = home.names.map((name) => ({ name, worth: worth(name) }));
     const fresh = weighed.filter((item) => item.worth > 0).sort((a, b) => b.worth - a.worth);
