@@ -28,6 +28,7 @@ const GROUPS: readonly {
       ["all in view", `${PLAIN}, ${EXIT}`],
       ["all in view", PLAIN],
       ["all in view, an agent made anew", `${PLAIN} made anew, ${EXIT}`],
+      ["all in view, an agent made anew and the thread read again", `${PLAIN} made anew, ${EXIT}`],
       ["all in view, with files", `${DEEP}, ${EXIT}`],
       ["all in view, with files", DEEP],
     ],
@@ -57,7 +58,7 @@ export const turn: Subject = {
   id: "turn",
   title: "One turn on a long thread",
   about:
-    'One question and one answer, persisted in SQLite, with a model that answers at once: CPU, time and bytes written, medians; everybody warms up and is measured equally often, each in a process of its own, in turn. The first rows do the same work: both load and send all messages. "durability exit" is the peer\'s fastest setting: it writes nothing before a run has ended, ours has the question on disk before the model is asked. Ours has a compaction for every 25 to 100 messages behind it where it says summaries, and keeps all messages; the summarizing peer\'s older messages leave its thread. Ours "made anew" is a new agent for each turn, "with files" has the folders and tools that DeepAgents has. In brackets how many messages the model was shown. The last group is each as it comes on a long thread, not the same work. Our lead is smallest where an agent is made anew for every turn with everything in view: then ours reads and counts all of it, too.',
+    'One question and one answer, persisted in SQLite, with a model that answers at once: CPU, time and bytes written, medians; everybody warms up and is measured equally often, each in a process of its own, in turn. The first rows do the same work: both load and send all messages. "durability exit" is the peer\'s fastest setting: it writes nothing before a run has ended, ours has the question on disk before the model is asked. Ours has a compaction for every 25 to 100 messages behind it where it says summaries, and keeps all messages; the summarizing peer\'s older messages leave its thread. Ours "made anew" is a new agent for each turn, which goes on from what the process knows of the thread once it has seen that nobody else wrote to it; where it "reads the thread again" it knows nothing of it, as after a restart. "With files" it has the folders and tools that DeepAgents has. In brackets how many messages the model was shown. The last group is each as it comes on a long thread, not the same work. Our lead is smallest, or gone, where the thread is read again for every turn with everything in view: then ours reads and counts all of it, too.',
   data: "generated for the run; nothing was tuned on it.",
   rows: ({ rows }: { rows: readonly Turn[] }): readonly Row[] => {
     const sizes = [...new Set(rows.map(({ messages }) => messages))];
@@ -77,6 +78,7 @@ export const turn: Subject = {
 
 /** What of our setting the peer's name doesn't say. */
 function settingOf(own: string): string {
+  if (own.includes("read again")) return "; ours reads the thread again";
   return own.includes("with files") ? "; ours with files" : "";
 }
 

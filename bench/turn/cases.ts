@@ -9,6 +9,7 @@ export const OURS = {
   "all in view": { view: "whole" },
   "all in view, with files": { view: "whole", files: "with" },
   "all in view, an agent made anew": { view: "whole", agent: "anew" },
+  "all in view, an agent made anew and the thread read again": { view: "whole", agent: "unread" },
   compacted: { view: "compacted" },
   "compacted, with files": { view: "compacted", files: "with" },
   "compacted, an agent made anew": { view: "compacted", agent: "anew" },

@@ -1,6 +1,7 @@
 /**
  * Our turn on threads of one age: with all of it in view, or behind the summaries of many compactions; on SQLite in a file
- * or in memory, or on PostgreSQL; with or without files; with one agent for all turns or a new one for each.
+ * or in memory, or on PostgreSQL; with or without files; with one agent for all turns or a new one for each, which may have
+ * to read the thread again.
  */
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,7 +18,8 @@ import { plainModel } from "./model.ts";
 export interface OurSetting {
   readonly store: "sqlite" | "postgres" | "memory";
   readonly view: "whole" | "compacted";
-  readonly agent?: "kept" | "anew";
+  /** `unread`: made anew, in a process that knows nothing of the thread yet. */
+  readonly agent?: "kept" | "anew" | "unread";
   readonly files?: "with" | "without";
 }
 
@@ -28,7 +30,8 @@ export async function ourCase(setting: OurSetting, messages: number): Promise<Tu
   const make = () =>
     createDeepAgent({
       model,
-      store,
+      // What a process knows of a thread, it knows of a store object.
+      store: setting.agent === "unread" ? store.forUser(store.userId) : store,
       contextWindow: WINDOW,
       summarizer: null,
       ...(setting.files === "with" ? { files: { base: folder } } : {}),
@@ -39,7 +42,7 @@ export async function ourCase(setting: OurSetting, messages: number): Promise<Tu
   let round = 0;
   return {
     async turn() {
-      if (setting.agent === "anew") agent = make();
+      if (setting.agent !== undefined && setting.agent !== "kept") agent = make();
       await agent.generate({ threadId: THREAD, prompt: question(round++) });
     },
     written,
