@@ -88,6 +88,18 @@ function spellWeight(hundredths: number): string {
   return `:${hundredths};`;
 }
 
+/** A whole number in digits of base 64, the highest first. */
+export function spellNumber(value: number): string {
+  const rest = Math.floor(value / 64);
+  return (rest > 0 ? spellNumber(rest) : "") + DIGITS[value % 64]!;
+}
+
+export function readNumber(text: string, start: number, end: number): number {
+  let value = 0;
+  for (let at = start; at < end; at += 1) value = value * 64 + VALUES[text.charCodeAt(at)]!;
+  return value;
+}
+
 /** The places of a term in ascending order, as distances. Numbers until they are asked for: of a part there are very many. */
 export class DistanceList {
   /** Each is the place and, below it, hundredths of the weight. */

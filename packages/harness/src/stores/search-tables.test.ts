@@ -10,8 +10,15 @@ test("an entry comes back from its text as it was, whatever its time and speaker
     { ...ENTRY, at: "2026-11-16T01:02:03+01:00", speaker: "Ada", asks: false },
     { ...ENTRY, at: "some day", speaker: "assistant" },
     { ...ENTRY, at: "", speaker: "0" },
+    { ...ENTRY, at: "1969-12-31T23:59:59.999Z" },
+    { ...ENTRY, at: "1970-01-01T00:00:00.000Z", session: 0, asks: false },
+    { ...ENTRY, at: "2109-05-15T07:35:11.103Z", session: 70_000, speaker: "assistant" },
+    { ...ENTRY, at: "2109-05-15T07:35:11.104Z" },
   ];
-  const split = entries.map((entry) => `[${entry.ordinal},${entry.seq},${entry.length},[${packRest(entry)}]]`);
+  const split = entries.map((entry) => {
+    const rest = packRest(entry);
+    return `[${entry.ordinal},${entry.seq},${entry.length},${rest.includes(",") ? `[${rest}]` : `"${rest}"`}]`;
+  });
   for (const texts of [entries.map(packEntry), split]) {
     const read = unpackEntries("t", texts.join(","));
     assert.deepEqual(
@@ -21,7 +28,9 @@ test("an entry comes back from its text as it was, whatever its time and speaker
   }
 });
 
-test("entries of before, with words for time and speaker, are read as they are", () => {
+test("entries of before, with words for time and speaker or with a list beside their columns, are read as they are", () => {
+  const [beside] = unpackEntries("t", "[7,12,4,[1,1794790923004,0,1]]");
+  assert.deepEqual(beside, { threadId: "t", ...ENTRY, at: new Date(1_794_790_923_004).toISOString() });
   const [entry] = unpackEntries("t", '[7,12,1,"2026-11-16T01:02:03.004Z","user",4,true]');
   assert.deepEqual(entry, { threadId: "t", ...ENTRY, at: "2026-11-16T01:02:03.004Z" });
 });

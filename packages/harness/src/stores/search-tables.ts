@@ -4,7 +4,7 @@
  * Filling and reading it is `recall/`; a driver stores rows and forgets them with the records they came from.
  */
 import type { Placement } from "@palimpsest/core/recall";
-import type { MergedPosting } from "./posting-text.ts";
+import { type MergedPosting, readNumber, spellNumber } from "./posting-text.ts";
 import type { Store } from "./store.ts";
 
 /** A store that has them. */
@@ -184,9 +184,24 @@ export function packEntry(entry: Omit<SearchEntry, "threadId">): string {
   return JSON.stringify([entry.ordinal, entry.seq, session, at, speaker, entry.length, asks]);
 }
 
-/** The same without what has columns of its own: `[ordinal,seq,length,[REST]]` is an entry, too. */
+/**
+ * The same without what has columns of its own: `[ordinal,seq,length,REST]` is an entry, too. Of nearly all entries that is a few
+ * digits of base 64: one for speaker and question, seven for the time, the session's; of others, and of those of before, the list.
+ */
 export function packRest(entry: Omit<SearchEntry, "threadId">): string {
-  return JSON.stringify(restOf(entry)).slice(1, -1);
+  const [session, at, speaker, asks] = restOf(entry);
+  if (typeof at === "string" || at < 0 || at >= LATEST || typeof speaker === "string")
+    return JSON.stringify([session, at, speaker, asks]).slice(1, -1);
+  return spellNumber(speaker + 2 * Number(asks)) + spellNumber(at).padStart(TIME_DIGITS, "0") + spellNumber(session);
+}
+
+const TIME_DIGITS = 7;
+const LATEST = 64 ** TIME_DIGITS;
+
+function unpackRest(text: string): PackedRest {
+  const first = readNumber(text, 0, 1);
+  const session = readNumber(text, 1 + TIME_DIGITS, text.length);
+  return [session, readNumber(text, 1, 1 + TIME_DIGITS), first & 1, first >> 1];
 }
 
 function restOf({ session, at, speaker, asks }: Omit<SearchEntry, "threadId">): PackedRest {
@@ -200,7 +215,7 @@ function restOf({ session, at, speaker, asks }: Omit<SearchEntry, "threadId">): 
 const SPEAKERS: readonly string[] = ["user", "assistant"];
 
 type PackedRest = [session: number, at: string | number, speaker: string | number, asks: boolean | number];
-type PackedEntry = [number, number, number, PackedRest] | [number, number, ...WithLength];
+type PackedEntry = [number, number, number, PackedRest | string] | [number, number, ...WithLength];
 type WithLength = [
   session: number,
   at: string | number,
@@ -215,7 +230,7 @@ export function unpackEntries(threadId: string, packed: string): SearchEntry[] {
   const spell = timeSpeller();
   return rows.map((row) => {
     const length = row.length === 4 ? row[2] : row[5];
-    const [session, at, speaker, asks] = row.length === 4 ? row[3] : [row[2], row[3], row[4], row[6]];
+    const [session, at, speaker, asks] = row.length === 4 ? restIn(row[3]) : [row[2], row[3], row[4], row[6]];
     return {
       threadId,
       ordinal: row[0],
@@ -243,4 +258,8 @@ export function timeSpeller(): (ms: number) => string {
     const rest = ms - own * DAY_MS - seconds * 1000;
     return `${date}${hour}:${minute}:${TWO[seconds % 60]!}.${rest < 100 ? "0" : ""}${rest < 10 ? "0" : ""}${rest}Z`;
   };
+}
+
+function restIn(rest: PackedRest | string): PackedRest {
+  return typeof rest === "string" ? unpackRest(rest) : rest;
 }

@@ -36,15 +36,38 @@ async function answered(t: TestContext) {
   await commit(writer, [answer, USAGE]);
   await say(writer, "Thanks");
   await store.releaseLease(writer.lease);
-  const rows = () => {
+  return { writer, threadId: writer.lease.threadId, folder, ...observed(store, folder) };
+}
+
+/** A long thread in which every answer was asked for with one of two prompts, some with ones of their own. */
+async function longThread(t: TestContext) {
+  const folder = mkdtempSync(join(tmpdir(), "palimpsest-"));
+  const store = openSqlite({ path: join(folder, "log.db") });
+  t.after(async () => {
+    await store.close();
+    rmSync(folder, { recursive: true });
+  });
+  const writer = await freshThread(store);
+  for (let of = 1; of < 80; of += 2) {
+    const body = JSON.stringify({ role: "assistant", content: `It is ${of}.` });
+    const answer = { kind: "message", id: `a${of}`, dialect: "openai", origin: "model", body } as const;
+    const promptHash = writer.hash(of % 9 === 0 ? `prompt ${of}` : `prompt ${of % 2 === 0}`);
+    await commit(writer, [answer, { ...USAGE, of, measured: { compaction: null, prune: null, promptHash } }]);
+  }
+  await store.releaseLease(writer.lease);
+  return { writer, threadId: writer.lease.threadId, folder, ...observed(store, folder) };
+}
+
+function observed(store: ReturnType<typeof openSqlite>, folder: string) {
+  const rows = (from = "x'80'") => {
     const raw = new DatabaseSync(join(folder, "log.db"));
-    const leaning = raw.prepare("SELECT num, seq FROM records WHERE packed >= x'80' ORDER BY num, seq").all();
+    const leaning = raw.prepare(`SELECT num, seq FROM records WHERE packed >= ${from} ORDER BY num, seq`).all();
     raw.close();
     return leaning.map(({ num, seq }) => [num, seq]);
   };
   const logOf = async (threadId: string) =>
     (await collect(store.records(threadId))).map(({ chained }) => ({ ...chained }));
-  return { store, writer, threadId: writer.lease.threadId, rows, logOf };
+  return { store, rows, logOf };
 }
 
 test("a usage record that was written with its answer leans on it, and reads alone as with all others", async (t) => {
@@ -83,4 +106,34 @@ test("a fork that outlives its parent has both, and one that was made between th
   assert.deepEqual((await logOf("after")).slice(0, 3), before.slice(0, 3));
   assert.deepEqual((await logOf("between")).slice(0, 2), before.slice(0, 2));
   for (const id of ["after", "between"]) assert.equal((await verify(writer, id)).kind, "whole");
+});
+
+test("usage records of a long thread name their prompt by the beginning of its hash, and give back all of it", async (t) => {
+  const { store, writer, threadId, rows, logOf } = await longThread(t);
+  // Not those of the thread's beginning.
+  assert.deepEqual([rows().length, rows("x'c0'")[0], rows("x'c0'").length], [40, [1, 32], 25]);
+  assert.equal((await verify(writer, threadId)).kind, "whole");
+  const log = await logOf(threadId);
+  for (const { seq, header } of log.filter(({ kind }) => kind === "usage")) {
+    const prompt = (seq - 1) % 9 === 0 ? `prompt ${seq - 1}` : "prompt false";
+    assert.equal(JSON.parse(header).measured.promptHash, writer.hash(prompt));
+  }
+  await fork(writer, threadId, { as: "after", at: 60 });
+  assert.equal((await redact(writer, threadId, 71)).kind, "redacted");
+  assert.deepEqual((await logOf(threadId))[71], log[71]);
+  assert.equal(await store.deleteThread(threadId), "deleted");
+  assert.deepEqual((await logOf("after")).slice(0, 60), log.slice(0, 60));
+  assert.equal((await verify(writer, "after")).kind, "whole");
+});
+
+test("where a prompt's hash was taken away, its usage records don't verify, and every message reads as before", async (t) => {
+  const { writer, threadId, folder, logOf } = await longThread(t);
+  const log = await logOf(threadId);
+  const raw = new DatabaseSync(join(folder, "log.db"));
+  raw.exec("DELETE FROM usage_prompts");
+  raw.close();
+  const now = await logOf(threadId);
+  const messages = ({ kind }: { kind: string }) => kind === "message";
+  assert.deepEqual(now.filter(messages), log.filter(messages));
+  assert.equal((await verify(writer, threadId)).kind === "whole", false);
 });

@@ -8,6 +8,7 @@ import { hash as digest } from "node:crypto";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { link } from "@palimpsest/core/internal/log";
 import type { ChainedRecord } from "@palimpsest/core/log";
+import { bufferOf, isHash, readValue, type Values, ValueWriter } from "./packed-values.ts";
 
 /** What a row holds. `header` is empty where `shape` and the values in `packed` say it. */
 export interface PackedRecord {
@@ -20,30 +21,40 @@ export interface PackedRecord {
 
 /**
  * As it is read. Where the body isn't asked for, `short` is what there is of a short one. `before`: the packed bytes of the
- * record that it leans on.
+ * record that it leans on. `prompt`: the hash that it has only the beginning of.
  */
 export type PackedRow = Pick<PackedRecord, "header" | "shape" | "packed"> &
-  Partial<PackedRecord> & { readonly short?: string | null; readonly before?: Uint8Array | null };
+  Partial<PackedRecord> & {
+    readonly short?: string | null;
+    readonly before?: Uint8Array | null;
+    readonly prompt?: Uint8Array | null;
+  };
 
 type Text = Pick<ChainedRecord, "header" | "body" | "bodyHash" | "hash">;
 
 /**
  * Null: its hashes are not SHA-256, and it is kept as text. `before`: the record just before it, if it is written with this one.
+ * `keeps`: whether the thread keeps this hash of a prompt, so that its beginning is enough.
  */
-export function packRecord(record: ChainedRecord, before: PackedRecord | null = null): PackedRecord | null {
+export function packRecord(
+  record: ChainedRecord,
+  before: PackedRecord | null = null,
+  keeps: (hash: string) => boolean = () => false,
+): PackedRecord | null {
   const { seq, kind, header, body, bodyHash, hash } = record;
   if (!isHash(hash) || (bodyHash !== null && !isHash(bodyHash))) return null;
   const isShaped = (kind === "message" || kind === "usage") && !UNSUITABLE.test(header);
   const lean = kind === "usage" && isShaped && before !== null && follows(record, before) ? before : null;
-  const { shape, values } = isShaped ? packHeader(header, seq, lean) : { shape: null, values: NOTHING };
+  const { shape, values, prompt } = isShaped ? packHeader(header, seq, lean, keeps) : NO_HEADER;
   const stored = packBody(kind, body, bodyHash);
-  const form = lean === null ? stored.form : stored.form + LEANS;
+  const form = stored.form + (lean === null ? 0 : LEANS) + (prompt === null ? 0 : NAMES_PROMPT);
   const [start, end] = hashPlaces(form);
-  const packed = Buffer.allocUnsafe(end + values.length);
+  const packed = Buffer.allocUnsafe(end + values.length + (prompt === null ? 0 : PROMPT_BYTES));
   packed[0] = form;
   packed.write(hash, 1, start - 1, "hex");
   if (bodyHash !== null) packed.write(bodyHash, start, end - start, "hex");
   packed.set(values, end);
+  if (prompt !== null) packed.write(prompt, end + values.length, PROMPT_BYTES, "hex");
   return {
     header: isShaped ? "" : header,
     shape,
@@ -68,14 +79,16 @@ function unpack(row: PackedRow, seq: number): Text {
   const before = form < LEANS ? null : bufferOf(row.before!);
   const [start, end] = hashPlaces(form);
   const header =
-    row.header === "" && row.shape !== null ? unpackHeader(row.shape, { packed, at: end, before }, seq) : row.header;
+    row.header === "" && row.shape !== null
+      ? unpackHeader(row.shape, { packed, at: end, before, prompt: promptOf(row, form) }, seq)
+      : row.header;
   let bodyHash: string | null | undefined;
   let hash: string | undefined;
   return {
     header,
-    body: unpackBody(row, form % LEANS),
+    body: unpackBody(row, form % NAMES_PROMPT),
     get bodyHash() {
-      bodyHash ??= unpackBodyHash(row, form % LEANS, packed.toString("hex", start, end));
+      bodyHash ??= unpackBodyHash(row, form % NAMES_PROMPT, packed.toString("hex", start, end));
       return bodyHash;
     },
     get hash() {
@@ -85,25 +98,27 @@ function unpack(row: PackedRow, seq: number): Text {
   };
 }
 
-function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
-  return Buffer.from(buffer, byteOffset, byteLength);
-}
-
-function isHash(text: string): boolean {
-  return text.length === 64 && /^[0-9a-f]*$/.test(text);
-}
-
 // Hashes
 
 /** Of a hash that follows from what is there only so many bytes are kept, to tell whether it still does. */
 const CHECK = 4;
 /** Added to the form of a record that leans on the one before it. */
 const LEANS = 128;
+/** Added to the form of one that also names its prompt by the beginning of a hash which the thread keeps. */
+const NAMES_PROMPT = 64;
+export const PROMPT_BYTES = 6;
+
+function promptOf({ packed, prompt }: PackedRow, form: number): string {
+  if (form < LEANS + NAMES_PROMPT) return "";
+  const [hash, known] = [bufferOf(prompt!).toString("hex"), bufferOf(packed.subarray(-PROMPT_BYTES)).toString("hex")];
+  if (!hash.startsWith(known)) throw new SyntaxError("the hash of a prompt that a record names is not there");
+  return hash;
+}
 
 /** Where in the packed bytes the body's hash begins, and where it ends. */
 function hashPlaces(form: number): readonly [start: number, end: number] {
   const start = 1 + (form < LEANS ? 32 : CHECK);
-  return [start, start + bodyHashBytes(form % LEANS)];
+  return [start, start + bodyHashBytes(form % NAMES_PROMPT)];
 }
 
 /** Whether its hash can be worked out from the row of the one before it, which must stand by itself. */
@@ -197,27 +212,41 @@ const SHARED: ReadonlySet<string> = new Set(["v", "kind", "dialect", "origin", "
 const HOLE = "\u0001";
 /** The same, for the record's own number, which the row says. */
 const OWN_SEQ = "\u0002";
+/** The one before that: a usage record is of the answer just before it. */
+const SEQ_BEFORE = "\u0003";
 /** JSON text never holds the marks; a string with an escape would stay in the shape. */
-const UNSUITABLE = new RegExp(`[${HOLE}${OWN_SEQ}\\\\]`);
-const NOTHING = new Uint8Array(0);
+const UNSUITABLE = new RegExp(`[${HOLE}${OWN_SEQ}${SEQ_BEFORE}\\\\]`);
+const NO_HEADER = { shape: null, values: new Uint8Array(0), prompt: null };
 
 function packHeader(
   header: string,
   seq: number,
   before: PackedRecord | null,
-): { readonly shape: string; readonly values: Uint8Array } {
+  keeps: (hash: string) => boolean,
+): { readonly shape: string; readonly values: Uint8Array; readonly prompt: string | null } {
   const values = new ValueWriter(before === null ? NO_PLACES : placesIn(before));
+  let prompt: string | null = null;
   const shape = header.replace(FIELD, (field, name: string, value: string) => {
     if (SHARED.has(name)) return field;
     if (name === "seq" && value === String(seq)) return `"seq":${OWN_SEQ}`;
+    if (name === "of" && value === String(seq - 1)) return `"of":${SEQ_BEFORE}`;
+    const hash = value.slice(1, -1);
+    if (name === "promptHash" && before !== null && prompt === null && isHash(hash) && keeps(hash)) {
+      prompt = hash;
+      values.promptHere();
+      return `"${name}":${HOLE}`;
+    }
     values.add(value);
     return `"${name}":${HOLE}`;
   });
-  return { shape, values: values.taken() };
+  return { shape, values: values.taken(), prompt };
 }
 
 function unpackHeader(shape: string, values: Values, seq: number): string {
-  const parts = shape.replaceAll(OWN_SEQ, String(seq)).split(HOLE);
+  const parts = shape
+    .replaceAll(OWN_SEQ, String(seq))
+    .replaceAll(SEQ_BEFORE, String(seq - 1))
+    .split(HOLE);
   let text = parts[0]!;
   let { at } = values;
   for (let index = 1; index < parts.length; index += 1) {
@@ -228,149 +257,17 @@ function unpackHeader(shape: string, values: Values, seq: number): string {
   return text;
 }
 
-/** Where the values of a record's header begin, and the packed bytes that they may point into. */
-interface Values {
-  readonly packed: Buffer;
-  readonly at: number;
-  readonly before: Buffer | null;
-}
-
 const NO_PLACES: ReadonlyMap<string, number> = new Map();
 
 /** Where in its packed bytes a record has the values of its header. */
 function placesIn({ packed, shape }: PackedRecord): ReadonlyMap<string, number> {
   const places = new Map<string, number>();
   let [, at] = hashPlaces(packed[0]!);
-  const values = { packed: bufferOf(packed), at, before: null };
+  const values = { packed: bufferOf(packed), at, before: null, prompt: "" };
   for (let left = (shape ?? "").split(HOLE).length - 1; left > 0; left -= 1) {
     const [text, next] = readValue(values, at);
     if (next - at > 2 && at < 256) places.set(text, at);
     at = next;
   }
   return places;
-}
-
-// Values: one byte says what follows; a small number is that byte itself.
-
-const SMALLEST_TAG = 200;
-const [NULL, UINT16, UINT32, UINT48, FLOAT, TIME, UUID, DIGEST, QUOTED, RAW, SAME] = [
-  200, 201, 202, 203, 204, 205, 206, 207, 208, 209, 210,
-] as const;
-
-class ValueWriter {
-  #buffer = Buffer.allocUnsafe(128);
-  #length = 0;
-  readonly #places: ReadonlyMap<string, number>;
-
-  /** `places`: values that the record before has, which are pointed at. */
-  constructor(places: ReadonlyMap<string, number>) {
-    this.#places = places;
-  }
-
-  /** The text of a JSON value: a string without escapes, a number or null. */
-  add(text: string): void {
-    const place = this.#places.get(text);
-    if (place !== undefined) {
-      this.#tag(SAME, 1);
-      this.#buffer[this.#length - 1] = place;
-    } else if (text === "null") this.#tag(NULL, 0);
-    else if (text.startsWith('"')) this.#string(text.slice(1, -1));
-    else this.#number(text);
-  }
-
-  taken(): Uint8Array {
-    return this.#buffer.subarray(0, this.#length);
-  }
-
-  #number(text: string): void {
-    const value = Number(text);
-    if (String(value) !== text) this.#spelled(RAW, text);
-    else if (!Number.isInteger(value) || value < 0 || value >= 2 ** 48) {
-      this.#tag(FLOAT, 8);
-      this.#buffer.writeDoubleBE(value, this.#length - 8);
-    } else if (value < SMALLEST_TAG) this.#tag(value, 0);
-    else {
-      const bytes = value < 2 ** 16 ? 2 : value < 2 ** 32 ? 4 : 6;
-      this.#tag(bytes === 2 ? UINT16 : bytes === 4 ? UINT32 : UINT48, bytes);
-      this.#buffer.writeUIntBE(value, this.#length - bytes, bytes);
-    }
-  }
-
-  #string(text: string): void {
-    const time = text.length === 24 ? timeIn(text) : null;
-    if (time !== null) {
-      this.#tag(TIME, 6);
-      this.#buffer.writeUIntBE(time, this.#length - 6, 6);
-    } else if (UUID_TEXT.test(text)) {
-      this.#tag(UUID, 16);
-      this.#buffer.write(text.replaceAll("-", ""), this.#length - 16, 16, "hex");
-    } else if (isHash(text)) {
-      this.#tag(DIGEST, 32);
-      this.#buffer.write(text, this.#length - 32, 32, "hex");
-    } else this.#spelled(QUOTED, text);
-  }
-
-  #spelled(tag: number, text: string): void {
-    const bytes = Buffer.byteLength(text);
-    this.#tag(tag, 4 + bytes);
-    this.#buffer.writeUInt32BE(bytes, this.#length - bytes - 4);
-    this.#buffer.write(text, this.#length - bytes, "utf8");
-  }
-
-  /** The tag, and room for what follows it. */
-  #tag(tag: number, bytes: number): void {
-    const needed = this.#length + 1 + bytes;
-    if (needed > this.#buffer.length) this.#buffer = Buffer.concat([this.#buffer], 2 * needed);
-    this.#buffer[this.#length] = tag;
-    this.#length = needed;
-  }
-}
-
-/** Milliseconds, if they spell the same text again. */
-function timeIn(text: string): number | null {
-  const ms = Date.parse(text);
-  return ms >= 0 && ms < 2 ** 48 && new Date(ms).toISOString() === text ? ms : null;
-}
-
-const UUID_TEXT = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-
-/** The text of the value at a place, and where the next one begins. */
-function readValue(values: Values, at: number): readonly [text: string, next: number] {
-  const { packed, before } = values;
-  const tag = packed[at]!;
-  const start = at + 1;
-  if (tag < SMALLEST_TAG) return [String(tag), start];
-  switch (tag) {
-    case NULL:
-      return ["null", start];
-    case UINT16:
-      return [String(packed.readUInt16BE(start)), start + 2];
-    case UINT32:
-      return [String(packed.readUInt32BE(start)), start + 4];
-    case UINT48:
-      return [String(packed.readUIntBE(start, 6)), start + 6];
-    case FLOAT:
-      return [String(packed.readDoubleBE(start)), start + 8];
-    case TIME:
-      return [`"${new Date(packed.readUIntBE(start, 6)).toISOString()}"`, start + 6];
-    case UUID:
-      return [`"${uuidOf(packed.toString("hex", start, start + 16))}"`, start + 16];
-    case DIGEST:
-      return [`"${packed.toString("hex", start, start + 32)}"`, start + 32];
-    case SAME:
-      return [readValue({ packed: before!, at: 0, before: null }, packed[start]!)[0], start + 1];
-    default:
-      return spelledAt(packed, tag, start);
-  }
-}
-
-function uuidOf(hex: string): string {
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
-}
-
-function spelledAt(packed: Buffer, tag: number, start: number): readonly [text: string, next: number] {
-  if (tag !== QUOTED && tag !== RAW) throw new SyntaxError(`a packed value begins with ${tag}, which says nothing`);
-  const end = start + 4 + packed.readUInt32BE(start);
-  const text = packed.toString("utf8", start + 4, end);
-  return [tag === QUOTED ? `"${text}"` : text, end];
 }

@@ -1,5 +1,7 @@
 /** Texts that requests repeat, in SQLite: one row for each user and hash, and one for each thread that names it. */
 import type { AppendBatch, PromptTexts } from "../store.ts";
+import type { Connection } from "./connection.ts";
+import { PROMPT_BYTES } from "./packed-record.ts";
 import type { ThreadRow, UserConnection } from "./rows.ts";
 
 export function promptTexts(connection: UserConnection): PromptTexts {
@@ -41,6 +43,8 @@ export function inheritPrompts(connection: UserConnection, parent: ThreadRow, fo
   const sql = "SELECT hash, seq FROM prompt_uses WHERE num = ? AND seq <= ?";
   for (const { hash, seq } of connection.all(sql, parent.num, fork.baseSeq))
     nameFrom(connection, fork.num, hash as string, seq as number);
+  const kept = "INSERT OR IGNORE INTO usage_prompts (num, hash) SELECT ?, hash FROM usage_prompts WHERE num = ?";
+  connection.run(kept, fork.num, parent.num);
 }
 
 /** With a thread go the texts that no other thread of its user names. */
@@ -51,5 +55,27 @@ export function forgetPrompts(connection: UserConnection, num: number): void {
        WHERE u.hash = prompts.hash AND t.user = prompts.user AND u.num <> ?)`,
     ...[connection.userId, num, num],
   );
-  connection.run("DELETE FROM prompt_uses WHERE num = ?", num);
+  for (const table of ["prompt_uses", "usage_prompts"]) connection.run(`DELETE FROM ${table} WHERE num = ?`, num);
+}
+
+// Hashes of whole prompts, which usage records repeat: a thread keeps a few, and its records their beginnings.
+
+/** A shorter thread would not win by it. */
+const LONG_THREAD = 32;
+/** Prompts that change all the time don't repeat. */
+const MOST_KEPT = 16;
+
+/** Whether the beginning of the hash is enough to find it among those of the thread, where it may be added now. */
+export function keepsPrompt(connection: Connection, num: number, seq: number, hash: string): boolean {
+  const digest = Buffer.from(hash, "hex");
+  const start = digest.subarray(0, PROMPT_BYTES);
+  const sql = "SELECT hash FROM usage_prompts WHERE num = ? AND hash >= ? ORDER BY hash LIMIT 1";
+  const kept = connection.get(sql, num, start)?.["hash"] as Uint8Array | undefined;
+  if (kept !== undefined && start.equals(kept.subarray(0, PROMPT_BYTES))) return digest.equals(kept);
+  if (seq < LONG_THREAD) return false;
+  const { changes } = connection.run(
+    "INSERT INTO usage_prompts (num, hash) SELECT ?, ? WHERE (SELECT count(*) FROM usage_prompts WHERE num = ?) < ?",
+    ...[num, digest, num, MOST_KEPT],
+  );
+  return changes === 1;
 }

@@ -10,7 +10,7 @@ import type { Connection, Row } from "./connection.ts";
 import { keepMatches } from "./matches.ts";
 import { queueJob } from "./outbox.ts";
 import { type PackedRecord, packRecord } from "./packed-record.ts";
-import { keepPrompts } from "./prompts.ts";
+import { keepPrompts, keepsPrompt } from "./prompts.ts";
 import {
   findHead,
   findThread,
@@ -208,7 +208,7 @@ function insertRecord(
 ): PackedRecord | null {
   const { seq } = record;
   const kind = letterOf(record.kind);
-  const packed = packRecord(record, before);
+  const packed = packRecord(record, before, (hash) => keepsPrompt(connection, num, seq, hash));
   const shape = packed === null || packed.shape === null ? null : shapeId(connection, packed.shape);
   if (packed === null) {
     connection.run(INSERT, num, seq, kind, record.header, record.body, record.bodyHash, record.hash, null, null, null);

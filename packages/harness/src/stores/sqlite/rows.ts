@@ -6,7 +6,7 @@ import type { ChainedRecord, Head, ThreadHeader } from "@palimpsest/core/log";
 import { storedRecord } from "../driver.ts";
 import type { StoredRecord } from "../store.ts";
 import type { Connection, Row } from "./connection.ts";
-import { type PackedRow, SHORT_BODY, unpackRecord } from "./packed-record.ts";
+import { type PackedRow, PROMPT_BYTES, SHORT_BODY, unpackRecord } from "./packed-record.ts";
 
 /** A connection as one user sees it. */
 export interface UserConnection extends Connection {
@@ -96,9 +96,11 @@ function threadByNumber(connection: Connection, num: number): ThreadRow | undefi
   return row && threadRow(row);
 }
 
-/** `before`: what a record that leans on the one before it is read with (packed-record.ts). */
+/** `before`, `prompt`: what a record that leans on the one before it is read with (packed-record.ts). */
 const HEADER = `seq, kind, header, body_hash, hash, redacted, packed, (SELECT text FROM shapes WHERE id = shape) AS shape,
-  iif(packed >= x'80', (SELECT b.packed FROM records b WHERE b.num = records.num AND b.seq = records.seq - 1), NULL) AS before`;
+  iif(packed >= x'80', (SELECT b.packed FROM records b WHERE b.num = records.num AND b.seq = records.seq - 1), NULL) AS before,
+  iif(packed >= x'c0', (SELECT u.hash FROM usage_prompts u WHERE u.num = records.num AND u.hash >= substr(packed, -${PROMPT_BYTES})
+    ORDER BY u.hash LIMIT 1), NULL) AS prompt`;
 export const RECORD_COLUMNS = `${HEADER}, body, zipped`;
 /** Of records whose bodies are not asked for. The hash of a short one follows from it. */
 export const HEADER_COLUMNS = `${HEADER}, iif(octet_length(body) < ${SHORT_BODY}, body, NULL) AS short`;

@@ -193,6 +193,10 @@ export const MIGRATIONS: readonly string[] = [
   -- Seqs rise with ordinals: an entry is found by its seq without an index of its own.
   DROP INDEX recall_entries_seq;
   `,
+  `
+  -- Hashes of prompts that a thread's usage records have only the beginning of.
+  CREATE TABLE usage_prompts (num INTEGER NOT NULL, hash BLOB NOT NULL, PRIMARY KEY (num, hash)) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 /** Refuses a database that isn't ours or is newer, before anything in it is changed. */

@@ -266,9 +266,9 @@ function entries(connection: UserConnection, ranges: readonly OrdinalRange[]): S
   });
 }
 
-/** A row of before holds all of its entry, as an array. */
-const ENTRY = `iif(e.packed LIKE '[%', e.packed,
-  '[' || e.ordinal || ',' || e.seq || ',' || e.length || ',[' || e.packed || ']]')`;
+/** What its columns don't say is digits, or a list without its brackets. The oldest rows hold all of their entry, as an array. */
+const ENTRY = `iif(e.packed LIKE '[%', e.packed, '[' || e.ordinal || ',' || e.seq || ',' || e.length ||
+  iif(instr(e.packed, ','), ',[' || e.packed || ']]', ',"' || e.packed || '"]'))`;
 
 /** Everything the index knows of a thread. */
 export function forgetIndex(connection: Connection, num: number): void {
