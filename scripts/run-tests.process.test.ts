@@ -90,6 +90,16 @@ const endings = [
     doneSeconds: 10,
   },
   {
+    name: "is-done-before-its-promise-fails",
+    body: `setTimeout(() => Promise.reject(new Error("unheard")))`,
+    says: /✖ unhandledRejection after the test "is-done-before-its-promise-fails" began: Error: unheard/,
+  },
+  {
+    name: "waits-while-a-callback-throws",
+    body: `setTimeout(() => { throw new Error("unheard"); }); return new Promise((resolve) => setTimeout(resolve, 100))`,
+    says: /✖ uncaughtException after the test "waits-while-a-callback-throws" began: Error: unheard/,
+  },
+  {
     name: "has-no-hook-of-another-file",
     beside: `import { beforeEach } from "node:test";\nbeforeEach(() => { throw new Error("not mine"); });\n`,
     body: "",

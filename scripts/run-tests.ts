@@ -50,7 +50,11 @@ const stream = run({
   files: batchesOf(files.sort(), FILES_IN_A_PROCESS).map(entryOf),
   concurrency: 2,
   timeout: ms("seconds"),
-  execArgv: ["--conditions=palimpsest-source", `--import=${new URL("./run-tests/guard.ts", import.meta.url)}`],
+  execArgv: [
+    "--conditions=palimpsest-source",
+    `--require=${fileURLToPath(new URL("./run-tests/untracked-promises.cjs", import.meta.url))}`,
+    `--import=${new URL("./run-tests/guard.ts", import.meta.url)}`,
+  ],
 });
 stream.on("test:fail", ({ todo, skip }) => {
   if (todo === undefined && skip === undefined) process.exitCode = 1;

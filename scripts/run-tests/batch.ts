@@ -2,10 +2,12 @@
  * Runs several test files in one process, one after the other. Each is a suite of its own, so that its hooks are for its
  * tests only, and is loaded when the one before it is done.
  */
+import { createRequire } from "node:module";
 import { resolve } from "node:path";
 import { suite } from "node:test";
-import { pathToFileURL } from "node:url";
 import { fileBegins, fileEnds, testsDone } from "./guard.ts";
+
+const require = createRequire(import.meta.url);
 
 export async function runBatch(files: readonly string[]): Promise<void> {
   const left = [...files];
@@ -18,8 +20,9 @@ export async function runBatch(files: readonly string[]): Promise<void> {
   });
   for (const file of files) {
     fileBegins(file);
-    await suite(file, async () => {
-      await import(pathToFileURL(resolve(file)).href);
+    // Not imported: what it makes belongs to the suite only if it is loaded before this returns.
+    await suite(file, () => {
+      require(resolve(file));
     });
     fileEnds(file);
     left.shift();

@@ -6,13 +6,21 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, beforeEach } from "node:test";
+import { inspect } from "node:util";
 
 const seconds = Number(process.env["PALIMPSEST_TEST_DONE_SECONDS"] ?? 60);
 
 const folder = process.env["PALIMPSEST_TEST_NAMES"];
-if (folder !== undefined)
-  beforeEach((t) => {
-    writeFileSync(join(folder, String(process.pid)), t.fullName ?? t.name);
+let last = "none";
+beforeEach((t) => {
+  last = t.fullName ?? t.name;
+  if (folder !== undefined) writeFileSync(join(folder, String(process.pid)), last);
+});
+
+// The test runner fails the process then, but doesn't know which test it was (untracked-promises.cjs).
+for (const name of ["unhandledRejection", "uncaughtException"] as const)
+  process.on(name, (error: unknown) => {
+    process.stderr.write(`✖ ${name} after the test "${last}" began: ${inspect(error)}\n`);
   });
 
 /** What was opened by each of the files that share this process and open still when its tests were done. */
