@@ -2,10 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { modelMessageSchema, tool } from "ai";
 import { z } from "zod";
+import { appendUnindexed } from "../../test/recall/unindexed.ts";
 import { createDeepAgent } from "../assistant/create-deep-agent.ts";
+import { SHARE_RECORDS } from "../recall/index-steps.ts";
 import { openSqlite } from "../stores/sqlite.ts";
 import { agentKit, deepAgentKit, textOf } from "../testing/agent-kit.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
+import { writeThread } from "../testing/thread-writer.ts";
 import { withWriter } from "../threads/acts.ts";
 import { createThread, threadDeps } from "../threads/index.ts";
 import { commit } from "../threads/writer.ts";
@@ -108,6 +111,19 @@ test("a thread is read, taken back, pinned and forked by its handle; a missing o
   assert.deepEqual(await missing.context(), { kind: "missing" });
   assert.deepEqual(await missing.view(), []);
   assert.equal((await missing.undo()).kind, "missing");
+});
+
+test("a handle's search says what it has not searched, and nothing of that once all is indexed", async (t) => {
+  const kit = deepAgentKit([]);
+  t.after(() => kit.store.close());
+  const many = SHARE_RECORDS + 900;
+  await appendUnindexed(await writeThread(kit.store, "t"), many);
+  const thread = kit.agent.thread("t");
+  const early = await thread.search(`word${many - 1}`);
+  assert.ok(early.unindexed !== undefined && early.unindexed > 0);
+  assert.deepEqual(early.building, { indexed: many - early.unindexed, records: many });
+  const late = await thread.search(`word${many - 1}`);
+  assert.deepEqual([late[0]?.seq, "unindexed" in late, "building" in late], [many, false, false]);
 });
 
 test("a thread's handle gives everything said as messages of the SDK, whatever dialect it came in, searches it and deletes it", async (t) => {

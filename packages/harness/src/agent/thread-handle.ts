@@ -4,7 +4,7 @@ import type { Head, MessageRecord } from "@palimpsest/core/log";
 import { convert, type Dialect } from "@palimpsest/core/message";
 import type { ModelMessage, UIMessage } from "ai";
 import { type ThreadPrompt, threadPrompt } from "../inspect/thread-prompt.ts";
-import { type SearchHit, searchThread } from "../recall/search.ts";
+import { type SearchCover, type SearchHit, searchThread } from "../recall/search.ts";
 import { type Forked, fork, type Pinned, pin, redo, type Undone, undo, withWriter } from "../threads/acts.ts";
 import { replay } from "../threads/audit.ts";
 import { currentThread } from "../threads/current-thread.ts";
@@ -29,8 +29,11 @@ export interface ThreadHandle {
   replay(): AsyncIterable<MessageRecord>;
   /** The same as the AI SDK's messages. */
   messages(): Promise<readonly ModelMessage[]>;
-  /** What of it is about the question, best first, whatever was compacted; at most `limit`, 20 unless given. */
-  search(question: string, options?: { readonly limit?: number }): Promise<readonly SearchHit[]>;
+  /**
+   * What of it is about the question, best first, whatever was compacted; at most `limit`, 20 unless given. The list says itself
+   * (`unindexed`, `building`) what was not searched, where an index is still being built.
+   */
+  search(question: string, options?: { readonly limit?: number }): Promise<readonly SearchHit[] & SearchCover>;
   /** Everything said, as `useChat` shows it: for a page that is loaded again. */
   uiMessages(options?: Pick<UIStreamOptions, "onError">): Promise<UIMessage[]>;
   /** Takes back the newest prune or compaction, or the one asked for. */
@@ -91,7 +94,9 @@ export function threadHandle(id: string, { deps, window, asker, files }: HandleO
         embedder: deps.embedder,
         onEmbedding: deps.onEmbedding,
       });
-      return outcome.kind === "found" ? outcome.hits : [];
+      const { unindexed, building } = outcome;
+      const cover = { ...(unindexed !== undefined && { unindexed }), ...(building && { building }) };
+      return Object.assign(outcome.kind === "found" ? [...outcome.hits] : [], cover);
     },
     async uiMessages({ onError } = {}) {
       const pending = pendingIn((await deps.store.head(id))?.state ?? {});

@@ -136,14 +136,16 @@ export class PostingLists {
       return { piece, indices, blocks, terms: [...this.#terms.keys()] };
     });
     await this.load(byPiece);
+    // One for all pieces: filling one for each would cost as much as reading the lists.
+    const wanted = new Int32Array(byPiece.reduce((most, { piece }) => Math.max(most, piece.size), 0)).fill(-1);
     for (const { piece, indices, terms } of byPiece) {
-      const wanted = new Int32Array(piece.size).fill(-1);
       for (const index of indices) wanted[entries[index]!.ordinal - piece.first] = index;
       for (const term of terms)
         this.#read(piece, term, (offset, weight) => {
           const index = wanted[offset]!;
           if (index >= 0) weights[index]![term] = weight;
         });
+      for (const index of indices) wanted[entries[index]!.ordinal - piece.first] = -1;
     }
     return weights;
   }
