@@ -2,7 +2,8 @@
  * What a prompt would count: of what would really be sent, so that a client which compacts by itself sees no need to.
  * Nothing that the request says is kept.
  */
-import { counterFor } from "palimpsest/models";
+import { createMeter } from "@palimpsest/core/tokens";
+import { exactCounterFor } from "palimpsest/models";
 import { ProblemError } from "../http/problem.ts";
 import { cacheWhenCounted } from "./cached.ts";
 import type { CompatibleCall, CompatibleDeps } from "./call.ts";
@@ -60,7 +61,7 @@ async function countOf<M extends object>(
     if (answer.status !== 404 && answer.status !== 405) return answer;
     for await (const _ of answer.body);
   }
-  return Math.ceil(estimate(exchange, messages ?? request.messages) * factor);
+  return Math.ceil((await estimate(exchange, messages ?? request.messages)) * factor);
 }
 
 /** The provider's own words where they say all of it. */
@@ -103,7 +104,7 @@ async function viewOf<M extends object>(exchange: Exchange<M>): Promise<CountedV
     const { system, tools } = request;
     const { messages, sources, count: counted } = await held.thread.prompt({ fixed: { system, tools } });
     const shown = messages.filter((_, index) => index < messages.length - 1 || sources[index] !== "added");
-    const factor = counted.tokens / Math.max(1, estimate(exchange, shown));
+    const factor = counted.tokens / Math.max(1, await estimate(exchange, shown));
     if (place === null && !isViewSent(policy, await held.view())) return { messages: null, factor };
     return { messages: [...shown, ...request.messages.slice(match.known)], factor };
   } finally {
@@ -111,15 +112,16 @@ async function viewOf<M extends object>(exchange: Exchange<M>): Promise<CountedV
   }
 }
 
-function estimate<M extends object>({ request, target }: Exchange<M>, messages: readonly M[]): number {
-  const { count: tokens, prior } = counterFor({ model: target.model });
+/** As the thread itself is counted before its provider has reported anything. */
+async function estimate<M extends object>(
+  { request, target, vendor }: Exchange<M>,
+  messages: readonly M[],
+): Promise<number> {
+  const { count: counter, prior, imageRule, frame } = await exactCounterFor({ model: target.model });
+  const meter = createMeter(vendor.shape, { counter, imageRule, frame });
   const { system, tools } = request;
-  const texts = [
-    system,
-    ...(tools.length === 0 ? [] : [JSON.stringify(tools)]),
-    ...messages.map((one) => JSON.stringify(one)),
-  ];
-  return Math.ceil(texts.reduce((sum, text) => sum + tokens(text), 0) * prior);
+  const fixed = (system === "" ? 0 : meter.system(system)) + meter.tools(tools);
+  return Math.ceil((fixed + meter.messages(messages)) * prior);
 }
 
 export function answerWith({ client, own }: CompatibleCall, body: unknown): void {

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ask, CHAT, MESSAGES, RESPONSES, talk, user } from "../../test/asking.ts";
 import { beforeProvider } from "../../test/before-provider.ts";
+import { running } from "../../test/running.ts";
 
 const respond = ({ index }: { readonly index: number }) => `Answer ${index}: ${"seven fathoms. ".repeat(12)}`;
 
@@ -28,3 +29,16 @@ for (const [path, counting, body, field] of PROTOCOLS)
       near(told, "the header");
       if (counted !== null) near(counted.input_tokens, "the count endpoint");
     });
+
+test("where no provider counts, a message that was never sent counts as it will be sent, and an image by its size and not its bytes", async (t) => {
+  const { url } = await running(t);
+  const counted = async (content: unknown) =>
+    JSON.parse((await ask(url, [user(content)], { path: `${MESSAGES}/count_tokens` })).text).input_tokens as number;
+  const asked = "How deep is it here, by the pier?";
+  const answer = await ask(url, [user(asked)], { path: MESSAGES });
+  assert.equal(await counted(`${asked}!`), Number(answer.header("tokens")!.split(";")[1]));
+  const data = Buffer.alloc(300_000, "picture").toString("base64");
+  const image = { type: "image", source: { type: "base64", media_type: "image/png", data } };
+  const tokens = await counted([image, { type: "text", text: asked }]);
+  assert.ok(tokens < 5_000, `${tokens} tokens`);
+});
