@@ -100,6 +100,13 @@ const endings = [
     says: /✖ uncaughtException after the test "waits-while-a-callback-throws" began: Error: unheard/,
   },
   {
+    name: "waits-for-what-keeps-no-process",
+    beside: `${START}test("well", () => {});\n`,
+    body: "return new Promise((resolve) => setTimeout(resolve, 500).unref())",
+    says: /✔ waits-for-what/,
+    code: 0,
+  },
+  {
     name: "has-no-hook-of-another-file",
     beside: `import { beforeEach } from "node:test";\nbeforeEach(() => { throw new Error("not mine"); });\n`,
     body: "",
