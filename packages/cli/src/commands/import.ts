@@ -1,4 +1,5 @@
 import { readFile, stat } from "node:fs/promises";
+import { setFlagsFromString } from "node:v8";
 import {
   type FolderOutcome,
   type ImportOutcome,
@@ -33,6 +34,7 @@ export const run: Run<Options> = async ({ positionals, options }, context) => {
   const { title } = await context.located.settings();
   const isFolder = !isPiped && ((await stat(path).catch(() => null))?.isDirectory() === true || (await isZip(path)));
   const bytes = isPiped ? await readStdin(context.signal) : null;
+  collectEarly();
   const outcome = await withHome(
     context,
     (deps): Promise<ImportOutcome | FolderOutcome> =>
@@ -50,6 +52,15 @@ export const run: Run<Options> = async ({ positionals, options }, context) => {
   if (outcome.kind === "folder") return reportFolder(path, thread, outcome, context);
   return report(path, thread, outcome, context);
 };
+
+/**
+ * Nearly all that an import makes is garbage soon. The heap would still grow by hundreds of megabytes before it is searched for it:
+ * how far it may grow is looked up each time it does, so it can be said now.
+ */
+function collectEarly(): void {
+  setFlagsFromString("--heap-growing-percent=30");
+  setFlagsFromString("--semi-space-growth-factor=1");
+}
 
 export const remote: Remote<Options> = async ({ positionals, options }, context) => {
   const path = positionals[0]!;

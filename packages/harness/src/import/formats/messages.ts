@@ -85,13 +85,12 @@ interface Held {
 }
 
 function heldIn(value: Fields, text: string): Held | null {
+  // Looked for in the value first: nearly all lines of a long file are single messages, whose text needn't be taken apart.
   for (const path of HOLDERS) {
-    let [inner, slice]: readonly [unknown, string | undefined] = [value, text];
-    for (const name of path) {
-      slice = isRecord(inner) && slice !== undefined ? memberSlices(slice).get(name) : undefined;
-      inner = isRecord(inner) ? inner[name] : undefined;
-    }
-    if (Array.isArray(inner) && slice !== undefined) return { values: inner, slices: elementSlices(slice) };
+    const values = path.reduce<unknown>((inner, name) => (isRecord(inner) ? inner[name] : undefined), value);
+    if (!Array.isArray(values)) continue;
+    const slice = path.reduce<string | undefined>((outer, name) => outer && memberSlices(outer).get(name), text);
+    if (slice !== undefined) return { values, slices: elementSlices(slice) };
   }
   return null;
 }
