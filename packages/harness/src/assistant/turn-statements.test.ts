@@ -18,8 +18,8 @@ test("statements and transactions of one turn in SQLite", async (t) => {
   t.after(() => rmSync(folder, { recursive: true }));
   const turn = await laterTurn(t, await openStore(join(folder, "threads.db")));
   const heard = await heardBySqlite(turn);
-  // Of each record also the shape of its header is looked up, in the same transaction.
-  assert.deepEqual(summaryOf(heard), { statements: 35, transactions: 7 }, heard.statements.join("\n"));
+  // Of each record also the shape of its header is looked up, and of each usage its prompt, in the same transaction.
+  assert.deepEqual(summaryOf(heard), { statements: 37, transactions: 7 }, heard.statements.join("\n"));
 });
 
 test("statements, transactions and round trips of one turn in PostgreSQL", async (t) => {
