@@ -111,10 +111,11 @@ test("a key that ends asks for another one, and the view goes on with it", async
     await field.fill(first.key);
     await page.keyboard.press("Enter");
     await page.getByText("Nothing is remembered yet").waitFor();
-    await home.store.keys!.revoke(first.id, new Date().toISOString());
-    await page.keyboard.press("a");
+    await page.getByRole("button", { name: "Add…" }).click();
     await page.getByRole("textbox", { name: "The fact" }).fill("Likes tea");
-    await page.getByRole("button", { name: "Save" }).click();
+    await home.store.keys!.revoke(first.id, new Date().toISOString());
+    // What the page asks for by itself may be refused first: then the field is there already.
+    await page.getByRole("button", { name: "Save" }).or(field).first().click();
     await field.waitFor();
     await picture("sign-in");
     await field.fill(second.key);
