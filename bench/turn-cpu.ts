@@ -41,12 +41,14 @@ export default bench;
 
 function bareCall(): TurnCase {
   const model = plainModel(1000);
+  const turn = async (): Promise<void> => {
+    const { stream, steps } = streamText({ model, messages: [{ role: "user", content: question(0) }] });
+    for await (const _ of stream);
+    await steps;
+  };
   return {
-    async turn() {
-      const { stream, steps } = streamText({ model, messages: [{ role: "user", content: question(0) }] });
-      for await (const _ of stream);
-      await steps;
-    },
+    turn,
+    warmUp: turn,
     written: () => 0,
     shown: () => model.shown,
     close: async () => {},

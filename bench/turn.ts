@@ -16,7 +16,7 @@ const turn: Bench = async (_args, options) => {
   const store = String(options["store"] ?? "sqlite");
   if (!STORES.includes(store)) throw new BenchInputError(`--store ${store}: one of ${STORES.join(", ")}.`);
   const sizes = numbers(options["sizes"] ?? "100,1000,10000");
-  const [warmUps, turns] = [numbers(options["warm-up"] ?? "40,40,6"), numbers(options["turns"] ?? "25,25,9")];
+  const [warmUps, turns] = [numbers(options["warm-up"] ?? "150"), numbers(options["turns"] ?? "25,25,9")];
   const names = namesFor(store, options["only"] === "ours");
   const rows: TurnRow[] = [];
   const missing = new Set<string>();

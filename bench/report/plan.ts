@@ -15,12 +15,12 @@ export const STEPS: readonly Step[] = [
   {
     id: "turn",
     bench: "turn",
-    options: ["--sizes", "100,1000,10000", "--warm-up", "200,60,6", "--turns", "25,15,7"],
+    options: ["--sizes", "100,1000,10000", "--warm-up", "150", "--turns", "25,15,7"],
   },
   {
     id: "turn-postgres",
     bench: "turn",
-    options: ["--store", "postgres", "--sizes", "100,1000,10000", "--warm-up", "200,60,6", "--turns", "25,15,7"],
+    options: ["--store", "postgres", "--sizes", "100,1000,10000", "--warm-up", "150", "--turns", "25,15,7"],
   },
   { id: "append", bench: "append", options: ["--messages", "10000", "--rounds", "60"] },
   { id: "bytes", bench: "bytes", options: ["--turns", "20000", "--window", "8000"] },

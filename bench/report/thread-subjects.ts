@@ -44,10 +44,10 @@ export const weight: Subject = {
 
 interface Searched {
   readonly store: string;
-  readonly messages?: number;
-  /** With the server's, which is also told apart. Results of before have neither. */
-  readonly searchCpuMs: Spread | number;
-  readonly serverCpuMs?: Spread;
+  readonly messages: number;
+  /** With the server's, which is also told apart. */
+  readonly searchCpuMs: Spread;
+  readonly serverCpuMs: Spread;
   readonly searchMs: Spread;
   readonly indexMs: number;
   readonly appendMs: number;
@@ -64,9 +64,9 @@ export const search: Subject = {
   about:
     "Over threads of more and more messages, with the same questions of two to eight words. Processor time is that of the process and of PostgreSQL together.",
   data: "generated for the run; nothing was tuned on it.",
-  rows: (figures: { messages?: number; rows: readonly Searched[] }) =>
-    figures.rows.flatMap((row) => {
-      const subject = `${row.store}, ${whole(row.messages ?? figures.messages ?? 0)} messages`;
+  rows: ({ rows }: { rows: readonly Searched[] }) =>
+    rows.flatMap((row) => {
+      const subject = `${row.store}, ${whole(row.messages)} messages`;
       return [
         { what: `${subject}: one search, p50 and p95`, ours: searched(row) },
         {
@@ -79,8 +79,7 @@ export const search: Subject = {
 
 function searched({ searchCpuMs, serverCpuMs, searchMs }: Searched): string {
   const spread = ({ p50, p95 }: Spread) => `${ms(p50)}, ${ms(p95)}`;
-  if (typeof searchCpuMs === "number") return spread(searchMs);
-  const server = serverCpuMs && serverCpuMs.p50 > 0 ? ` (the server's ${ms(serverCpuMs.p50)} of it)` : "";
+  const server = serverCpuMs.p50 > 0 ? ` (the server's ${ms(serverCpuMs.p50)} of it)` : "";
   return `${spread(searchCpuMs)} of the processor${server}; ${spread(searchMs)} on the clock`;
 }
 

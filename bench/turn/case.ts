@@ -4,6 +4,8 @@
  */
 export interface TurnCase {
   turn(): Promise<void>;
+  /** A turn on a short thread beside it, so that the one that is measured stays as long as it is said to be. */
+  warmUp(): Promise<void>;
   /** Bytes written since the last call. Empties the write-ahead log, which makes the next turn slower: not where one is timed. */
   written(): number | Promise<number>;
   /** Before a turn, not timed: keeps the thread as it was meant to be. */

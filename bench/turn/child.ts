@@ -12,6 +12,7 @@ if (built.kind === "missing") say(built);
 else {
   const { one } = built;
   process.on("message", async (order: Order) => {
+    if (order === "warm-up") say(await one.warmUp().then(() => ({ kind: "ready" })));
     if (order === "time") say({ kind: "timed", turn: await timeTurn(one) });
     if (order === "weigh") say({ kind: "weighed", bytes: await weighTurn(one) });
     if (order !== "end") return;

@@ -58,15 +58,17 @@ export async function peerCase(peer: LangChain, setting: PeerSetting, messages: 
   const told = { shown: 0 };
   const model = fakeModel(peer, told);
   const make = (): Invocable => agentOf(peer, setting, { model, checkpointer });
-  const config = { configurable: { thread_id: "long" }, durability: setting.durability };
+  const on = (thread: string) => ({ configurable: { thread_id: thread }, durability: setting.durability });
   let agent = make();
-  await agent.invoke({ messages: Array.from({ length: messages }, (_, index) => said(index)) }, config);
-  let round = 0;
+  await agent.invoke({ messages: Array.from({ length: messages }, (_, index) => said(index)) }, on("long"));
+  const ask = async (thread: string, turn: number): Promise<void> => {
+    if (setting.made === "anew") agent = make();
+    await agent.invoke({ messages: [{ role: "user", content: question(turn) }] }, on(thread));
+  };
+  let [round, warmUps] = [0, 0];
   return {
-    async turn() {
-      if (setting.made === "anew") agent = make();
-      await agent.invoke({ messages: [{ role: "user", content: question(round++) }] }, config);
-    },
+    turn: () => ask("long", round++),
+    warmUp: () => ask("short", warmUps++),
     written() {
       // Growth of the write-ahead log is what a turn wrote; by default it would be folded in after a thousand pages.
       db.exec("PRAGMA wal_autocheckpoint = 0");

@@ -40,11 +40,14 @@ export async function ourCase(setting: OurSetting, messages: number): Promise<Tu
   const compact = () => agent.compact(THREAD, { keep: { type: "messages", value: TAIL } });
   await fill(store, messages, { batch: setting.view === "whole" ? messages : Math.max(25, messages / 100), compact });
   let round = 0;
+  const ask = async (threadId: string, turn: number): Promise<void> => {
+    if (setting.agent !== undefined && setting.agent !== "kept") agent = make();
+    await agent.generate({ threadId, prompt: question(turn) });
+  };
+  let warmUps = 0;
   return {
-    async turn() {
-      if (setting.agent !== undefined && setting.agent !== "kept") agent = make();
-      await agent.generate({ threadId: THREAD, prompt: question(round++) });
-    },
+    turn: () => ask(THREAD, round++),
+    warmUp: () => ask("short", warmUps++),
     written,
     /** What is in view stays as short as it was, however many turns are measured. */
     async prepare() {

@@ -1,6 +1,7 @@
 /**
  * Measures cases side by side: each lives in a process of its own, so that none pays for another's garbage, and in every
- * round each takes one turn, so that all see the same load. Everybody warms up as often and is measured as often.
+ * round each takes one turn, so that all see the same load. Everybody warms up as often, on a short thread and then on the
+ * long one, and is measured as often.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
@@ -8,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { quantile } from "../bench.ts";
 import type { TimedTurn } from "./case.ts";
 
-export type Order = "time" | "weigh" | "end";
+export type Order = "warm-up" | "time" | "weigh" | "end";
 export type Answer =
   | { readonly kind: "ready" }
   | { readonly kind: "missing"; readonly what: string }
@@ -34,6 +35,9 @@ export interface TurnRow {
   readonly bytes: number;
 }
 
+/** On the thread itself, which is read then. */
+const FIRST_TURNS = 3;
+
 export async function measureRounds(
   names: readonly string[],
   rounds: Rounds,
@@ -53,7 +57,8 @@ export async function measureRounds(
       if (answer.kind === "missing") missing.add(answer.what);
       else measured.push({ who, child, turns: [], bytes: [] });
     }
-    for (let round = -rounds.warmUp; round < rounds.turns; round += 1) {
+    for (let round = 0; round < rounds.warmUp; round += 1) for (const { child } of measured) await child.ask("warm-up");
+    for (let round = -FIRST_TURNS; round < rounds.turns; round += 1) {
       for (const { child, turns } of measured) {
         const answer = await child.ask("time");
         if (round >= 0 && answer.kind === "timed") turns.push(answer.turn);
