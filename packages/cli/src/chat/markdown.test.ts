@@ -73,7 +73,8 @@ test("a mark that is never closed ends with its line", () => {
 });
 
 test("however the text is cut into pieces, the same is shown and no word is lost", () => {
-  const word = fc.stringMatching(/^[a-z#>*`_()[\]-]{1,8}$/);
+  // What stands behind a fence names a language, which isn't shown.
+  const word = fc.stringMatching(/^[a-z#>*`_()[\]-]{1,8}$/).filter((one) => !one.startsWith("```"));
   fc.assert(
     fc.property(fc.array(word, { maxLength: 40 }), fc.infiniteStream(fc.integer({ min: 1, max: 7 })), (words, cuts) => {
       const text = words.map((one, index) => one + (index % 7 === 6 ? "\n" : " ")).join("");
