@@ -23,24 +23,37 @@ const USAGE = {
 } as const;
 
 async function answered(t: TestContext) {
-  const folder = mkdtempSync(join(tmpdir(), "palimpsest-"));
-  const store = openSqlite({ path: join(folder, "log.db") });
-  t.after(async () => {
-    await store.close();
-    rmSync(folder, { recursive: true });
-  });
-  const writer = await freshThread(store);
-  await say(writer, "Where is it?");
-  const body = JSON.stringify({ role: "assistant", content: "In the drawer." });
-  const answer = { kind: "message", id: "a", dialect: "openai", origin: "model", body } as const;
-  await commit(writer, [answer, USAGE]);
-  await say(writer, "Thanks");
-  await store.releaseLease(writer.lease);
-  return { writer, threadId: writer.lease.threadId, folder, ...observed(store, folder) };
+  const log = await emptyLog(t);
+  await say(log.writer, "Where is it?");
+  await commit(log.writer, [answerOf("a", "In the drawer."), USAGE]);
+  await say(log.writer, "Thanks");
+  await log.store.releaseLease(log.writer.lease);
+  return log;
 }
 
 /** A long thread in which every answer was asked for with one of two prompts, some with ones of their own. */
 async function longThread(t: TestContext) {
+  const log = await emptyLog(t);
+  for (let of = 1; of < 80; of += 2) {
+    const promptHash = log.writer.hash(promptOf(of));
+    const usage = { ...USAGE, of, measured: { compaction: null, prune: null, promptHash } };
+    await commit(log.writer, [answerOf(`a${of}`, `It is ${of}.`), usage]);
+  }
+  await log.store.releaseLease(log.writer.lease);
+  return log;
+}
+
+function promptOf(answer: number): string {
+  if (answer % 9 === 0) return `prompt ${answer}`;
+  return answer % 4 === 1 ? "prompt one" : "prompt two";
+}
+
+function answerOf(id: string, content: string) {
+  const body = JSON.stringify({ role: "assistant", content });
+  return { kind: "message", id, dialect: "openai", origin: "model", body } as const;
+}
+
+async function emptyLog(t: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), "palimpsest-"));
   const store = openSqlite({ path: join(folder, "log.db") });
   t.after(async () => {
@@ -48,13 +61,6 @@ async function longThread(t: TestContext) {
     rmSync(folder, { recursive: true });
   });
   const writer = await freshThread(store);
-  for (let of = 1; of < 80; of += 2) {
-    const body = JSON.stringify({ role: "assistant", content: `It is ${of}.` });
-    const answer = { kind: "message", id: `a${of}`, dialect: "openai", origin: "model", body } as const;
-    const promptHash = writer.hash(of % 9 === 0 ? `prompt ${of}` : `prompt ${of % 2 === 0}`);
-    await commit(writer, [answer, { ...USAGE, of, measured: { compaction: null, prune: null, promptHash } }]);
-  }
-  await store.releaseLease(writer.lease);
   return { writer, threadId: writer.lease.threadId, folder, ...observed(store, folder) };
 }
 
@@ -115,8 +121,7 @@ test("usage records of a long thread name their prompt by the beginning of its h
   assert.equal((await verify(writer, threadId)).kind, "whole");
   const log = await logOf(threadId);
   for (const { seq, header } of log.filter(({ kind }) => kind === "usage")) {
-    const prompt = (seq - 1) % 9 === 0 ? `prompt ${seq - 1}` : "prompt false";
-    assert.equal(JSON.parse(header).measured.promptHash, writer.hash(prompt));
+    assert.equal(JSON.parse(header).measured.promptHash, writer.hash(promptOf(seq - 1)));
   }
   await fork(writer, threadId, { as: "after", at: 60 });
   assert.equal((await redact(writer, threadId, 71)).kind, "redacted");
