@@ -89,6 +89,7 @@ function isTelling({ kind, text }: Name): boolean {
 
 /** Of JSON the values: its keys come back in every result, and name nothing. */
 function addValues(text: string, into: Set<string>, isWanted = isTelling): void {
+  if (into.size >= MAX_NAMES) return;
   const keys = new Set([...text.matchAll(/"([\w.$-]{1,100})" ?:/g)].map(([, key]) => key!));
   addNames(text, into, (name) => !keys.has(name.text) && isWanted(name));
 }
