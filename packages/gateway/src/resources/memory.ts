@@ -83,8 +83,7 @@ export const memoryRoutes: readonly Route[] = [
     answer: z.strictObject({ kind: z.enum(["added", "known"]), fact }),
     handle: (call) =>
       inMemory(call, async ({ service, scope: at }) => {
-        const { content, category, confidence } = call.body;
-        const added = await service.add(at, { content, ...given({ category, confidence }) });
+        const added = await service.add(at, call.body);
         if (added.kind === "refused") throw refused(added.reason);
         return { kind: added.kind, fact: open(added.fact) };
       }),
@@ -113,7 +112,7 @@ export const memoryRoutes: readonly Route[] = [
     answer: z.strictObject({ kind: z.literal("edited"), fact }),
     handle: (call) =>
       inMemory(call, async ({ service, scope: at }) => {
-        const edited = await service.edit(at, call.params["fact"]!, given(call.body));
+        const edited = await service.edit(at, call.params["fact"]!, call.body);
         if (edited.kind === "edited") return { kind: edited.kind, fact: open(edited.fact) };
         if (edited.reason === "unknown-fact") throw noFact(call.params["fact"]!);
         throw refused(edited.reason);
@@ -269,10 +268,6 @@ function shown(one: MemoryDocument) {
 /** As a document that may have more fields than its schema names. */
 function open(one: Fact) {
   return { ...one };
-}
-
-function given<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }
 
 function noFact(id: string): ProblemError {

@@ -11,6 +11,7 @@ export type { MemoryPlace, MemoryScope, ScopeCheck, ScopeName } from "./scope.ts
 export type {
   Added,
   Edited,
+  FactChange,
   Forgotten,
   Imported,
   MemoryService,

@@ -37,10 +37,15 @@ export interface MemoryServiceOptions {
   readonly ids: () => string;
 }
 
-export interface NewFact {
+export interface NewFact extends FactChange {
   readonly content: string;
-  readonly category?: string;
-  readonly confidence?: number;
+}
+
+/** What isn't there stays as it was. */
+export interface FactChange {
+  readonly content?: string | undefined;
+  readonly category?: string | undefined;
+  readonly confidence?: number | undefined;
 }
 
 export type Added =
@@ -69,7 +74,7 @@ export interface MemoryService {
   add(scope: ScopeName, fact: NewFact): Promise<Added>;
   /** What a program says about the person: `source` names the program, and the fact carries it. */
   state(scope: ScopeName, fact: NewFact, source: string): Promise<Stated>;
-  edit(scope: ScopeName, id: string, change: Partial<NewFact>): Promise<Edited>;
+  edit(scope: ScopeName, id: string, change: FactChange): Promise<Edited>;
   rewrite(scope: ScopeName, path: SectionPath, text: string): Promise<void>;
   /** `erase` also takes the words out of the audit, so that it can't be undone, of facts too that were forgotten before. */
   forget(
@@ -169,7 +174,7 @@ async function edit(
   { repository, clock }: MemoryServiceOptions,
   scope: ScopeName,
   id: string,
-  { content: words, category, confidence }: Partial<NewFact>,
+  { content: words, category, confidence }: FactChange,
 ): Promise<Edited> {
   const content = words === undefined ? null : storable(words);
   if (content?.kind === "refused") return content;
