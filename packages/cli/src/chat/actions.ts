@@ -52,7 +52,7 @@ export async function context({ assistant, screen, threadId }: ChatSession): Pro
 
 export async function search({ deps, screen, threadId }: ChatSession, words: string): Promise<void> {
   if (words === "") return screen.aside("Say what to look for: /search WORDS");
-  const result = await searchThread(deps.store, threadId, words, { k: 10, ...(await deps.embedding()) });
+  const result = await searchThread(deps.store, threadId, words, { limit: 10, ...(await deps.embedding()) });
   const missing = coverNote(result);
   if (missing !== null) await screen.aside(missing);
   if (result.kind === "nothing") return screen.aside(NOTHING_FOUND[result.reason]);

@@ -14,10 +14,10 @@ interface Options {
 }
 
 export const run: Run<Options> = async (input, context) => {
-  const { limit: k = 10, all = false } = input.options;
+  const { limit = 10, all = false } = input.options;
   const [threadId, question] = words(input, all);
   const outcome =
-    threadId === null ? await everywhere(context, question, k) : await inside(context, threadId, question, k);
+    threadId === null ? await everywhere(context, question, limit) : await inside(context, threadId, question, limit);
   if (outcome.kind === "nothing" && outcome.reason === "missing") throw missingThread(context, threadId ?? "");
   return show(searchDocument(question, outcome, { all }), context);
 };
@@ -60,13 +60,13 @@ function words({ positionals }: Input, all: boolean): [string | null, string] {
   return [first, second];
 }
 
-function inside(context: Context, threadId: string, question: string, k: number): Promise<SearchOutcome> {
+function inside(context: Context, threadId: string, question: string, limit: number): Promise<SearchOutcome> {
   return withThread(context, threadId, async (home) =>
-    searchThread(home.store, threadId, question, { k, ...(await home.embedding()) }),
+    searchThread(home.store, threadId, question, { limit, ...(await home.embedding()) }),
   );
 }
 
-async function everywhere(context: Context, question: string, k: number): Promise<SearchOutcome> {
+async function everywhere(context: Context, question: string, limit: number): Promise<SearchOutcome> {
   if (!(await context.located.hasStore())) return { kind: "nothing", reason: "no-match" };
-  return withHome(context, async (home) => searchAll(home.store, question, { k, ...(await home.embedding()) }));
+  return withHome(context, async (home) => searchAll(home.store, question, { limit, ...(await home.embedding()) }));
 }

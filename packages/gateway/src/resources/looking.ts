@@ -154,8 +154,8 @@ export const lookingRoutes: readonly Route[] = [
     answer: hits,
     async handle(call) {
       const id = await ownThread(call);
-      const { q, limit: k = HITS } = call.query;
-      const settings = { k, ...(await call.home.embedding()) };
+      const { q, limit = HITS } = call.query;
+      const settings = { limit, ...(await call.home.embedding()) };
       return searchDocument(q, await searchThread(call.home.store, id, q, settings), { all: false });
     },
   }),
@@ -166,8 +166,8 @@ export const lookingRoutes: readonly Route[] = [
     access: "user",
     query: asked,
     answer: hits,
-    async handle({ home, query: { q, limit: k = HITS } }) {
-      return searchDocument(q, await searchAll(home.store, q, { k, ...(await home.embedding()) }), { all: true });
+    async handle({ home, query: { q, limit = HITS } }) {
+      return searchDocument(q, await searchAll(home.store, q, { limit, ...(await home.embedding()) }), { all: true });
     },
   }),
 ];

@@ -87,9 +87,9 @@ export function threadHandle(id: string, { deps, window, asker, files }: HandleO
     },
     replay: () => replay(deps, id),
     messages: () => modelMessages(replay(deps, id)),
-    async search(question, { limit: k = 20 } = {}) {
+    async search(question, { limit } = {}) {
       const outcome = await searchThread(deps.store, id, question, {
-        k,
+        limit,
         tools: deps.tools,
         embedder: deps.embedder,
         onEmbedding: deps.onEmbedding,

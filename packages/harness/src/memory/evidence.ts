@@ -46,7 +46,7 @@ export async function gatherEvidence(
   request: EvidenceRequest,
 ): Promise<Evidence | null> {
   const { question, count, threadId, tools, embedder, onEmbedding, scope = "user" } = request;
-  const settings = { k: turnsFor(request.tokens), tools, embedder, onEmbedding, askedBy: threadId };
+  const settings = { limit: turnsFor(request.tokens), tools, embedder, onEmbedding, askedBy: threadId };
   const [ownHits, facts] = await Promise.all(
     scope === "thread"
       ? [searchThread(store, threadId, question, settings), []]

@@ -55,6 +55,8 @@ export function coverNote({ unindexed = 0, building }: SearchCover): string | nu
 
 export interface SearchSettings {
   /** How many hits at most; 20 unless told. */
+  readonly limit?: number | undefined;
+  /** @deprecated The earlier name of `limit`. */
   readonly k?: number;
   /** What is known of the tools in the log, beside recall's own. */
   readonly tools?: FindToolFacts | undefined;
@@ -135,12 +137,12 @@ async function run(
   scope: Scope,
   { index, segments, cover }: ReadyIndex,
   question: string,
-  { k = 20, tools, embedder, onEmbedding, askedBy }: SearchSettings,
+  { k, limit = k ?? 20, tools, embedder, onEmbedding, askedBy }: SearchSettings,
 ): Promise<SearchOutcome> {
   const asking = scope.kind === "thread" ? scope.threadId : (askedBy ?? null);
   const compared = embedder !== undefined && isSearchable(store) && { store, segments, embedder };
   const result = await search(index, scope, question, {
-    limit: k,
+    limit,
     ...(compared && {
       closeness: closenessTo(question, { ...compared, tell: (event) => onEmbedding?.(event, asking, store.userId) }),
     }),

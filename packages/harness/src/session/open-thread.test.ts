@@ -289,8 +289,9 @@ test("compact by hand, undo, pins, search: the same acts as on any thread", asyn
   const compacted = await thread.prompt();
   assert.ok(compacted.messages.length < whole.messages.length);
   assert.match(JSON.stringify(compacted.messages), /q0 heron/);
-  const found = await thread.search("heron", { k: 3 });
+  const found = await thread.search("heron", { limit: 3 });
   assert.ok(found.kind === "found" && found.hits.length === 3);
+  assert.deepEqual(await thread.search("heron", { k: 3 }), found, "the option's earlier name");
   await withWriter(threadDeps(store), "t", (writer) => undo(writer));
   assert.deepEqual((await thread.prompt()).messages, whole.messages);
 });

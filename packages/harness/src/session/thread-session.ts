@@ -40,7 +40,7 @@ export interface OpenThread<M> {
   /** A compaction now, whatever the policy says. */
   compact(request?: Pick<CompactRequest, "focus" | "keep" | "signal">): Promise<CompactionOutcome<M>>;
   /** In everything ever said here, hidden or not. */
-  search(question: string, settings?: Pick<SearchSettings, "k">): Promise<SearchOutcome>;
+  search(question: string, settings?: Pick<SearchSettings, "limit" | "k">): Promise<SearchOutcome>;
   /** Gives the thread back, if it was held, and stops a summary being drafted. */
   close(): Promise<void>;
 }
