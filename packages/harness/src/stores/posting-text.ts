@@ -33,39 +33,83 @@ export function postingWriter(blockSize: number) {
 
 /** The same for a part: blocks from `first` on that are written as one. */
 export function partWriter(blockSize: number, first: number) {
-  const terms = new Map<string, DistanceList>();
+  const lists = new PlaceLists();
   return {
     add(ordinal: number, weights: ReadonlyMap<string, number>): void {
-      for (const [term, weight] of weights) listIn(terms, term).add(ordinal - first * blockSize, weight);
+      for (const [term, weight] of weights) lists.add(term, ordinal - first * blockSize, weight);
     },
     /** Where the part isn't full: its blocks one by one, to be appended to. */
     rows(): NewPosting[] {
       const single = postingWriter(blockSize);
-      for (const [term, list] of terms)
-        readPostings(list.text(), blockSize, (offset, weight) =>
+      for (const { term, list } of lists.merged())
+        readPostings(list, blockSize, (offset, weight) =>
           single.add(first * blockSize + offset, new Map([[term, weight]])),
         );
       return single.rows().sort((a, b) => a.block - b.block);
     },
-    merged: (): MergedPosting[] => mergedPostings(terms),
+    merged: (): MergedPosting[] => lists.merged(),
   };
 }
 
 /** A term's places in all of a part. */
 export type MergedPosting = Pick<NewPosting, "term" | "count" | "list">;
 
-/** In key order. */
-export function mergedPostings(terms: ReadonlyMap<string, DistanceList>): MergedPosting[] {
-  return [...terms].map(([term, own]) => ({ term, count: own.count, list: own.text() })).sort(byTerm);
-}
+/**
+ * The places of many terms, ascending for each. Of a part there are very many: they stand in the order they came in, side by
+ * side as numbers, until their texts are asked for.
+ */
+export class PlaceLists {
+  readonly #ids = new Map<string, number>();
+  #size = 0;
+  /** Of each place the term, and the place with its weight. */
+  #terms = new Uint32Array(4096);
+  #places = new Float64Array(4096);
 
-export function listIn(terms: Map<string, DistanceList>, term: string): DistanceList {
-  let list = terms.get(term);
-  if (list === undefined) {
-    list = new DistanceList();
-    terms.set(term, list);
+  add(term: string, place: number, weight: number): void {
+    let id = this.#ids.get(term);
+    if (id === undefined) {
+      id = this.#ids.size;
+      this.#ids.set(term, id);
+    }
+    if (this.#size === this.#terms.length) this.#grow();
+    this.#terms[this.#size] = id;
+    this.#places[this.#size] = withWeight(place, weight);
+    this.#size += 1;
   }
-  return list;
+
+  /** In key order. */
+  merged(): MergedPosting[] {
+    const ends = this.#ends();
+    const places = new Float64Array(this.#size);
+    // From the last one on, each before those that are there.
+    const starts = ends.slice();
+    for (let at = this.#size - 1; at >= 0; at -= 1) {
+      const id = this.#terms[at]!;
+      starts[id] = starts[id]! - 1;
+      places[starts[id]!] = this.#places[at]!;
+    }
+    return [...this.#ids.keys()].sort().map((term) => {
+      const id = this.#ids.get(term)!;
+      const [start, end] = [starts[id]!, ends[id]!];
+      return { term, count: end - start, list: spellDistances(places, start, end) };
+    });
+  }
+
+  /** Where each term's places end when they stand term by term. */
+  #ends(): Uint32Array {
+    const ends = new Uint32Array(this.#ids.size);
+    for (let at = 0; at < this.#size; at += 1) ends[this.#terms[at]!]! += 1;
+    for (let id = 1; id < ends.length; id += 1) ends[id]! += ends[id - 1]!;
+    return ends;
+  }
+
+  #grow(): void {
+    const [terms, places] = [this.#terms, this.#places];
+    this.#terms = new Uint32Array(2 * this.#size);
+    this.#terms.set(terms);
+    this.#places = new Float64Array(2 * this.#size);
+    this.#places.set(places);
+  }
 }
 
 const byTerm = (a: MergedPosting, b: MergedPosting) => (a.term < b.term ? -1 : 1);
@@ -75,7 +119,8 @@ const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz~
 const [COLON, AT, BAR, FIRST_SIGN, SIGNS] = [58, 64, 124, 33, 15] as const;
 
 const VALUES = new Uint8Array(128);
-for (let digit = 0; digit < DIGITS.length; digit += 1) VALUES[DIGITS.charCodeAt(digit)] = digit;
+const CODES = Uint8Array.from(DIGITS, (digit) => digit.charCodeAt(0));
+for (const [digit, code] of CODES.entries()) VALUES[code] = digit;
 
 function spellPlace(offset: number): string {
   return DIGITS[offset >> 6]! + DIGITS[offset & 63]!;
@@ -100,9 +145,8 @@ export function readNumber(text: string, start: number, end: number): number {
   return value;
 }
 
-/** The places of a term in ascending order, as distances. Numbers until they are asked for: of a part there are very many. */
+/** The places of one term in ascending order, as distances. */
 export class DistanceList {
-  /** Each is the place and, below it, hundredths of the weight. */
   readonly #places: number[] = [];
 
   get count(): number {
@@ -110,18 +154,17 @@ export class DistanceList {
   }
 
   add(place: number, weight: number): void {
-    this.#places.push(place * WEIGHTS + Math.round(weight * 100));
+    this.#places.push(withWeight(place, weight));
   }
 
   text(): string {
-    let [text, last] = [this.count === 0 ? "" : "@", -1];
-    for (const value of this.#places) {
-      const place = Math.floor(value / WEIGHTS);
-      text += spellDistance(place - last - 1) + spellWeight(value % WEIGHTS);
-      last = place;
-    }
-    return text;
+    return spellDistances(this.#places, 0, this.count);
   }
+}
+
+/** A place and, below it, hundredths of the weight. */
+function withWeight(place: number, weight: number): number {
+  return place * WEIGHTS + Math.round(weight * 100);
 }
 
 const WEIGHTS = 2 ** 32;
@@ -130,14 +173,43 @@ const WEIGHTS = 2 ** 32;
 const [TWO_DIGITS, THREE_DIGITS] = [40, 60] as const;
 const NEAR = TWO_DIGITS + 64 * (THREE_DIGITS - TWO_DIGITS);
 
-function spellDistance(distance: number): string {
-  if (distance < TWO_DIGITS) return DIGITS[distance]!;
-  if (distance >= NEAR) {
-    const far = distance - NEAR;
-    return DIGITS[THREE_DIGITS + (far >> 12)]! + spellPlace(far & 4095);
+/** Some of the places, each with its weight. */
+function spellDistances(places: ArrayLike<number>, start: number, end: number): string {
+  if (start === end) return "";
+  if (spelled.length < 1 + (end - start) * LONGEST_PLACE) spelled = Buffer.alloc(2 * (end - start) * LONGEST_PLACE);
+  spelled[0] = AT;
+  let [length, last] = [1, -1];
+  for (let at = start; at < end; at += 1) {
+    const place = Math.floor(places[at]! / WEIGHTS);
+    const hundredths = places[at]! - place * WEIGHTS;
+    length = writeDistance(place - last - 1, length);
+    if (hundredths !== 100) length += spelled.write(spellWeight(hundredths), length, "latin1");
+    last = place;
   }
-  const middle = distance - TWO_DIGITS;
-  return DIGITS[TWO_DIGITS + (middle >> 6)]! + DIGITS[middle & 63]!;
+  return spelled.toString("latin1", 0, length);
+}
+
+/** Three digits of the distance, and hundredths up to 2 to the power of 32 between their marks. */
+const LONGEST_PLACE = 16;
+let spelled = Buffer.alloc(1024 * LONGEST_PLACE);
+
+/** Where the next may be written. */
+function writeDistance(distance: number, at: number): number {
+  if (distance < TWO_DIGITS) {
+    spelled[at] = CODES[distance]!;
+    return at + 1;
+  }
+  if (distance < NEAR) {
+    const middle = distance - TWO_DIGITS;
+    spelled[at] = CODES[TWO_DIGITS + (middle >> 6)]!;
+    spelled[at + 1] = CODES[middle & 63]!;
+    return at + 2;
+  }
+  const far = distance - NEAR;
+  spelled[at] = CODES[THREE_DIGITS + (far >> 12)]!;
+  spelled[at + 1] = CODES[(far >> 6) & 63]!;
+  spelled[at + 2] = CODES[far & 63]!;
+  return at + 3;
 }
 
 /** A list of several blocks as one list for each, by the number of the block. */

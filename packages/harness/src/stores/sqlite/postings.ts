@@ -2,15 +2,7 @@
  * How postings lie in their rows: by blocks that are appended to, then, when 16 of them are full, by parts that no longer change.
  * Reading them is search.ts.
  */
-import {
-  type DistanceList,
-  listIn,
-  listsByBlock,
-  type MergedPosting,
-  mergedPostings,
-  readPostings,
-  withoutEntry,
-} from "../posting-text.ts";
+import { listsByBlock, type MergedPosting, PlaceLists, readPostings, withoutEntry } from "../posting-text.ts";
 import type { NewPosting } from "../search-tables.ts";
 import type { Connection } from "./connection.ts";
 import { NUM, type UserConnection } from "./rows.ts";
@@ -64,17 +56,16 @@ export function mergeBlocks(connection: UserConnection, threadId: string): "merg
   // Ordinals only rise, so a block is done when a later one has begun.
   if (Math.floor(((row["ordinal"] ?? 0) as number) / BLOCK_SIZE) <= last) return "nothing";
   const range = "num = ? AND block BETWEEN ? AND ?";
-  const terms = new Map<string, DistanceList>();
+  const lists = new PlaceLists();
   for (const { block, term, list } of connection.each(
     `SELECT block, term, list FROM recall_postings WHERE ${range} ORDER BY block`,
     ...[num, first, last],
   )) {
-    const own = listIn(terms, term as string);
     const start = ((block as number) - first) * BLOCK_SIZE;
-    readPostings(list as string, BLOCK_SIZE, (offset, weight) => own.add(offset, weight), start);
+    readPostings(list as string, BLOCK_SIZE, (offset, weight) => lists.add(term as string, offset, weight), start);
   }
   connection.run(`DELETE FROM recall_postings WHERE ${range}`, num, first, last);
-  writePart(connection, num, part, mergedPostings(terms));
+  writePart(connection, num, part, lists.merged());
   connection.run("UPDATE recall_threads SET merged = ? WHERE num = ?", part + 1, num);
   return "merged";
 }
