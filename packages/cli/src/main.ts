@@ -93,6 +93,7 @@ async function reportError(error: unknown, format: "json" | "text", output: Outp
   const { exitCode, code, message, ...details } = await endingOf(error);
   if (process.env["PALIMPSEST_DEBUG"]) output.note(error instanceof Error ? `${error.stack}` : String(error));
   output.note(`palimpsest: ${message}`);
-  if (format === "json") await output.json({ error: { code, message, ...details } });
+  // Where stdout itself failed, stderr has said it.
+  if (format === "json") await output.json({ error: { code, message, ...details } }).catch(() => {});
   return exitCode;
 }

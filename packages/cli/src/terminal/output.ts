@@ -38,9 +38,9 @@ export interface OutputOptions {
 }
 
 export function createOutput({ stdout, stderr, env, onClosed }: OutputOptions): Output {
+  // What fails otherwise, such as a full disk, rejects the write itself.
   stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (!isClosed(error)) throw error;
-    onClosed();
+    if (isClosed(error)) onClosed();
   });
   // Nobody is left to tell.
   stderr.on("error", () => {});
