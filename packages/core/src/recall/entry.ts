@@ -2,7 +2,7 @@
  * Makes the index entry of one message: terms of its text, of its speaker's name and of its date, and of the extra keys it
  * may be found under. Also says where the entry stands: its ordinal, and which session it belongs to.
  */
-import { analyze, type Term } from "../text/analyze.ts";
+import { eachTerm } from "../text/analyze.ts";
 import { dateWords, namesTime, relativeDates } from "./dates.ts";
 import type { IndexEntry, Placement } from "./port.ts";
 import { TIME_TERM } from "./query.ts";
@@ -22,20 +22,19 @@ export interface EntrySource {
 export function indexEntry(source: EntrySource): IndexEntry {
   const terms = new Map<string, number>();
   let length = 0;
-  const add = (list: readonly Term[], weight: number, counts: "counts" | "free"): void => {
-    for (const { term, weight: own } of list) {
+  const add = (text: string, weight: number, counts: "counts" | "free"): void =>
+    eachTerm(text, (term, own) => {
       terms.set(term, (terms.get(term) ?? 0) + own * weight);
       if (counts === "counts") length += own * weight;
-    }
-  };
-  add(analyze(source.text), 1, "counts");
-  add(analyze(source.aside ?? ""), ASIDE_WEIGHT, "counts");
-  if (!ROLES.has(source.speaker)) add(analyze(source.speaker), 1, "counts");
-  add(analyze(dateWords(source.at)), 1, "counts");
-  add(analyze(relativeDates(source.text, source.at)), 1, "free");
+    });
+  add(source.text, 1, "counts");
+  add(source.aside ?? "", ASIDE_WEIGHT, "counts");
+  if (!ROLES.has(source.speaker)) add(source.speaker, 1, "counts");
+  add(dateWords(source.at), 1, "counts");
+  add(relativeDates(source.text, source.at), 1, "free");
   if (namesTime(source.text)) terms.set(TIME_TERM, 1);
-  for (const key of source.keys ?? []) add(analyze(key), KEY_WEIGHT, "free");
-  for (const [term, weight] of terms) terms.set(term, Math.round(weight * 100) / 100);
+  for (const key of source.keys ?? []) add(key, KEY_WEIGHT, "free");
+  for (const [term, weight] of terms) if (!Number.isInteger(weight)) terms.set(term, Math.round(weight * 100) / 100);
   return { speaker: source.speaker, at: source.at, length: Math.round(length), asks: ASKS.test(source.text), terms };
 }
 

@@ -3,6 +3,7 @@
  * without spaces, identifiers kept whole and split. Total: every string gives a list, none throws. A term has no white space,
  * no quote, no control character and at most MAX_TERM characters, so every engine can hold it as an opaque word.
  */
+import { plainWordEnd, plainWordTerm } from "./plain-word.ts";
 import { stem } from "./stem.ts";
 import { STOP_WORDS } from "./stop-words.ts";
 
@@ -28,36 +29,24 @@ const SINGLE_GRAM_WEIGHT = 0.3;
 
 export function analyze(text: string): Term[] {
   const terms: Term[] = [];
-  for (let at = 0; at < text.length; ) {
-    const end = lowerWordEnd(text, at);
-    // Most words of most texts, without the detours that the others need.
-    if (end > at) {
-      const chunk = text.slice(at, end);
-      if (!STOP_WORDS.has(chunk) && chunk.length <= MAX_TERM)
-        terms.push({ term: stem(chunk), kind: "word", weight: 1, at, end });
-      at = end;
-    } else if (isAsciiGap(text.charCodeAt(at))) at += 1;
-    else at = analyzeChunk(text, at, terms);
-  }
+  eachTerm(text, (term, weight, kind, at, end) => terms.push({ term, kind, weight, at, end }));
   return terms;
 }
 
-/** Where a word of small letters ends that begins there and is surely no part of a compound; else where it begins. */
-function lowerWordEnd(text: string, at: number): number {
-  let end = at;
-  while (isSmallLetter(text.charCodeAt(end))) end += 1;
-  if (end === at || isBlank(text, end)) return end;
-  return SENTENCE_SIGNS.includes(text[end]!) && isBlank(text, end + 1) ? end : at;
-}
+type Visit = (term: string, weight: number, kind: Term["kind"], at: number, end: number) => void;
 
-function isSmallLetter(code: number): boolean {
-  return code >= 97 && code <= 122;
-}
-
-const SENTENCE_SIGNS = ".,:?!;";
-
-function isBlank(text: string, at: number): boolean {
-  return at >= text.length || text[at] === " " || text[at] === "\n";
+/** The same, for whoever keeps none of them. */
+export function eachTerm(text: string, visit: Visit): void {
+  for (let at = 0; at < text.length; ) {
+    const end = plainWordEnd(text, at);
+    // Most words of most texts, without the detours that the others need.
+    if (end > at) {
+      const term = end - at > MAX_TERM ? "" : plainWordTerm(text, at, end);
+      if (term !== "") visit(term, 1, "word", at, end);
+      at = end;
+    } else if (isAsciiGap(text.charCodeAt(at))) at += 1;
+    else at = visitChunk(text, at, visit);
+  }
 }
 
 /** What is in no chunk: ASCII without letters, digits and `_`. */
@@ -66,7 +55,7 @@ function isAsciiGap(code: number): boolean {
 }
 
 /** The next chunk from there on; where it ends. */
-function analyzeChunk(text: string, from: number, terms: Term[]): number {
+function visitChunk(text: string, from: number, visit: Visit): number {
   CHUNK.lastIndex = from;
   const match = CHUNK.exec(text);
   if (match === null) return text.length;
@@ -75,10 +64,10 @@ function analyzeChunk(text: string, from: number, terms: Term[]): number {
   const end = at + chunk.length;
   const emit = (raw: string, kind: Term["kind"], weight: number): void => {
     const term = holdable(raw);
-    if (term !== "" && term.length <= MAX_TERM) terms.push({ term, kind, weight, at, end });
+    if (term !== "" && term.length <= MAX_TERM) visit(term, weight, kind, at, end);
   };
   if (LOWER_WORD.test(chunk)) word(chunk, emit);
-  else if (match[1] !== undefined) grams(chunk, at, terms);
+  else if (match[1] !== undefined) grams(chunk, at, visit);
   else if (match[2] !== undefined) emit(fold(chunk), "word", 1);
   else if (PLAIN_WORD.test(chunk)) word(fold(chunk), emit);
   else compound(fold(chunk, "keep-case"), emit);
@@ -191,7 +180,7 @@ function dateTerms(date: RegExpExecArray, whole: string, emit: Emit): void {
 }
 
 /** Every pair of neighbours; single characters weakly, so that a one-character question still finds something. */
-function grams(run: string, at: number, terms: Term[]): void {
+function grams(run: string, at: number, visit: Visit): void {
   const folded = [...holdable(fold(run)).matchAll(GRAPH)];
   const length = run.length;
   folded.forEach((term, index) => {
@@ -200,9 +189,9 @@ function grams(run: string, at: number, terms: Term[]): void {
     const end = at + Math.min(term.index + term[0].length + (next?.[0].length ?? 0), length);
     const weight = folded.length === 1 ? 1 : SINGLE_GRAM_WEIGHT;
     if (/\p{sc=Han}/u.test(term[0]) || folded.length === 1) {
-      terms.push({ term: term[0].slice(0, MAX_TERM), kind: "gram", weight, at: start, end });
+      visit(term[0].slice(0, MAX_TERM), weight, "gram", start, end);
     }
-    if (next) terms.push({ term: (term[0] + next[0]).slice(0, MAX_TERM), kind: "gram", weight: 1, at: start, end });
+    if (next) visit((term[0] + next[0]).slice(0, MAX_TERM), 1, "gram", start, end);
   });
 }
 
