@@ -4,7 +4,6 @@
  */
 import { readUsage } from "palimpsest/internal/models";
 import { commit } from "palimpsest/internal/threads";
-import type { OpenThread } from "palimpsest/session";
 import { problemOf } from "../http/problem.ts";
 import { type Answering, promptNow, type Sent, VERBATIM } from "./asked-prompt.ts";
 import { addEvidence, learningFrom } from "./evidence.ts";
@@ -27,7 +26,7 @@ export async function answerThrough<M extends object>(
 ): Promise<void> {
   const { call, deps, held, policy } = exchange;
   const flight = createFlight(held?.lasts === "forever" ? "forever" : undefined, deps.after);
-  let named: NamedAnswer | null = null;
+  let named: NamedAnswer<M> | null = null;
   try {
     named = held === null ? null : await held.begin({ ...(await begunOf(exchange, engaged)), flight });
     if (named?.client !== "later") flight.attach(call.client);
@@ -64,11 +63,11 @@ async function begunOf<M extends object>(
 export async function answerInstead<M extends object>(
   exchange: Exchange<M>,
   engaged: Engaged<M>,
-  instead: NonNullable<Held["instead"]>,
+  instead: NonNullable<Held<M>["instead"]>,
 ): Promise<void> {
   const { held } = engaged.thread;
   try {
-    await instead(await begunOf(exchange, engaged), held.thread as unknown as OpenThread<object>);
+    await instead(await begunOf(exchange, engaged), held.thread);
   } finally {
     await held.release();
   }

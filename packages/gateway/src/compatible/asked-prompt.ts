@@ -5,12 +5,12 @@ import { bindsReasoning } from "palimpsest/internal/models";
 import type { OpenThread, PromptRequest, ThreadPrompt } from "palimpsest/session";
 import { ProblemError } from "../http/problem.ts";
 import type { Engaged, Exchange } from "./exchange.ts";
-import type { NamedAnswer, Prepared, Preparing } from "./held.ts";
+import type { NamedAnswer } from "./held.ts";
 import { isViewSent, type ViewChanges } from "./policy.ts";
 import type { Claimed } from "./threads/open-threads.ts";
 
 /** A thread that is held for the request, and what its answer is called; null: as the provider calls it. */
-export type Answering<M extends object> = Engaged<M> & { readonly named: NamedAnswer | null };
+export type Answering<M extends object> = Engaged<M> & { readonly named: NamedAnswer<M> | null };
 
 /** What is sent: null for the messages as the client wrote them. */
 export interface Sent<M> {
@@ -62,7 +62,8 @@ export async function promptNow<M extends object>(
   try {
     const asking = { fixed: { system, tools }, signal };
     const now = await countedNow(held.thread, asking, asked?.threshold ?? null);
-    const { counted, messages } = await prepared(own, { held, counted: now, request: asking });
+    const preparing = { held, counted: now, request: asking };
+    const { counted, messages } = (await own?.prepare?.(preparing)) ?? { counted: now, messages: null };
     const passed = { messages: null, counted, as: hidesSome(counted) ? "whole" : "view", view: VERBATIM } as const;
     if (policy.mode !== "on") return passed;
     const view = await held.view();
@@ -84,18 +85,6 @@ export async function promptNow<M extends object>(
     if (PalimpsestError.isInstance(error)) return { messages: null, counted: null, as: "whole", view: VERBATIM };
     throw error;
   }
-}
-
-/** As the request wants it; its messages are of the vendor's own type, which is the exchange's. */
-async function prepared<M extends object>(
-  named: NamedAnswer | null,
-  given: { readonly held: Claimed<M>; readonly counted: ThreadPrompt<M>; readonly request: PromptRequest },
-): Promise<{ readonly counted: ThreadPrompt<M>; readonly messages: readonly M[] | null }> {
-  if (named?.prepare === undefined) return { counted: given.counted, messages: null };
-  return (await named.prepare(given as unknown as Preparing)) as unknown as Prepared & {
-    readonly counted: ThreadPrompt<M>;
-    readonly messages: readonly M[] | null;
-  };
 }
 
 /** What was added to questions goes where the vendor has a place for it. */

@@ -11,7 +11,6 @@ import { askingOf, type Exchange, readExchange, storeOf } from "./exchange.ts";
 import { isViewSent } from "./policy.ts";
 import { askTarget, relay, requestBytes } from "./relay.ts";
 import { findMatch } from "./threads/find.ts";
-import type { Claimed } from "./threads/open-threads.ts";
 import type { Vendor } from "./vendor.ts";
 import type { UpstreamAnswer } from "./wire/upstream.ts";
 
@@ -98,7 +97,7 @@ async function viewOf<M extends object>(exchange: Exchange<M>): Promise<CountedV
   const match =
     place === null ? await findMatch(store, asking) : ({ kind: "extended", thread: place.threadId, known: 0 } as const);
   if (match.kind !== "extended") return UNKNOWN;
-  const held = (await claim(match.thread)) as Claimed<M> | "busy" | "missing";
+  const held = await claim(match.thread);
   if (typeof held === "string") return UNKNOWN;
   try {
     const { system, tools } = request;

@@ -16,7 +16,6 @@ import { askTarget, requestBytes } from "./relay.ts";
 import { sessionSettings } from "./session-settings.ts";
 import type { ClaimedThread } from "./threads/claim.ts";
 import type { Asking, MatchingStore } from "./threads/find.ts";
-import type { OpenThreads } from "./threads/open-threads.ts";
 import { watchedStore } from "./threads/watched-store.ts";
 import type { Fields, Vendor, VendorRequest } from "./vendor.ts";
 import type { UpstreamAnswer } from "./wire/upstream.ts";
@@ -34,7 +33,7 @@ export interface Exchange<M extends object> {
   readonly target: Target;
   readonly policy: Policy;
   /** What it says of a conversation that is held for it; null: nothing. */
-  readonly held: Held | null;
+  readonly held: Held<M> | null;
   readonly startedAt: Date;
   /** Of the bytes; null where nobody needs it. */
   readonly hash: string | null;
@@ -112,7 +111,7 @@ export function storeOf<M extends object>(exchange: Exchange<M>, cache = cacheOf
   const store = watchedStore(call.threads.store, deps.silenceMs) as MatchingStore;
   const { shape } = vendor;
   const length = lengthRule(policy).ours;
-  const claim = (id: string): ReturnType<OpenThreads["claim"]> =>
+  const claim = (id: string) =>
     deps.open.claim(id, {
       store,
       shape,

@@ -22,7 +22,7 @@ export interface HeldPlace {
   readonly otherwise: "fork" | Error;
 }
 
-export interface Held {
+export interface Held<M> {
   /** Null: the messages say where it goes on. */
   readonly place: HeldPlace | null;
   /** It is kept, however short it is; absent: a title or a probe is not. */
@@ -36,9 +36,9 @@ export interface Held {
   /** What is said where the store can't be read and the provider must not be asked instead; absent: it may. */
   readonly unread?: Error | null;
   /** Answers without asking the provider; null: it is asked. */
-  readonly instead: ((begun: Omit<Begun, "flight">, thread: OpenThread<object>) => Promise<void>) | null;
+  readonly instead: ((begun: Omit<Begun, "flight">, thread: OpenThread<M>) => Promise<void>) | null;
   /** Once its words are written: what its answer is called, and what becomes of it. */
-  begin(begun: Begun): Promise<NamedAnswer>;
+  begin(begun: Begun): Promise<NamedAnswer<M>>;
 }
 
 export interface Begun {
@@ -50,7 +50,7 @@ export interface Begun {
   readonly flight: Flight;
 }
 
-export interface NamedAnswer {
+export interface NamedAnswer<M> {
   /** Of the answer's record. */
   readonly id: string;
   /** `later`: the client has its answer already, and hears of the rest when it asks. */
@@ -58,9 +58,9 @@ export interface NamedAnswer {
   /** Whether a compaction that was made for it is shown in it, also without a threshold. */
   readonly tells?: boolean;
   /** What else is done about the prompt before it is sent; absent: nothing. */
-  prepare?(preparing: Preparing): Promise<Prepared>;
+  prepare?(preparing: Preparing<M>): Promise<Prepared<M>>;
   /** An answer for which the provider isn't asked; null: it is. */
-  instead?(prepared: Prepared): Promise<UpstreamAnswer | null>;
+  instead?(prepared: Prepared<M>): Promise<UpstreamAnswer | null>;
   /** The answer as its client gets it; `compacted`: where a compaction was made for it. */
   rewrite(answer: UpstreamAnswer, compaction: HeldCompaction | null): UpstreamAnswer;
   /** Kept behind the answer, so that it can be given again; null: nothing. */
@@ -69,17 +69,17 @@ export interface NamedAnswer {
   end(): void;
 }
 
-/** A prompt that is about to be sent. Whose messages they are, the vendor's folder knows. */
-export interface Preparing {
-  readonly held: Claimed<object>;
-  readonly counted: ThreadPrompt<object>;
+/** A prompt that is about to be sent. */
+export interface Preparing<M> {
+  readonly held: Claimed<M>;
+  readonly counted: ThreadPrompt<M>;
   readonly request: PromptRequest;
 }
 
-export interface Prepared {
-  readonly counted: ThreadPrompt<object>;
+export interface Prepared<M> {
+  readonly counted: ThreadPrompt<M>;
   /** Other messages than those of the view; null: the view's. */
-  readonly messages: readonly object[] | null;
+  readonly messages: readonly M[] | null;
 }
 
 /** A compaction that was made for this request: its summary, and the place it stands for. */

@@ -16,11 +16,11 @@ import type { Vendor, VendorFailure } from "./vendor.ts";
 export async function serve(call: CompatibleCall, deps: CompatibleDeps): Promise<void> {
   const { method, path } = call;
   if (method === "POST") {
-    for (const vendor of [openaiChat, anthropicMessages, openaiResponses] as const) {
-      // Each has messages of its own type; which one it is doesn't matter here.
-      if (path === vendor.path) return converse(call, deps, vendor as unknown as Vendor<object>);
-      if (path === vendor.countPath) return count(call, deps, vendor as unknown as Vendor<object>);
-    }
+    const served =
+      servedBy(openaiChat, call, deps) ??
+      servedBy(anthropicMessages, call, deps) ??
+      servedBy(openaiResponses, call, deps);
+    if (served !== null) return served;
   }
   if (method === "GET" && path === "/models") return answerWith(call, modelList(deps.settings));
   const named = method === "GET" ? /^\/models\/(.+)$/.exec(path)?.[1] : undefined;
@@ -28,6 +28,16 @@ export async function serve(call: CompatibleCall, deps: CompatibleDeps): Promise
   if (listed !== null) return answerWith(call, listed);
   if (await serveHeld(call, deps)) return;
   return passThrough(call, deps);
+}
+
+/** Null: it is none of this vendor's. */
+function servedBy<M extends object>(
+  vendor: Vendor<M>,
+  call: CompatibleCall,
+  deps: CompatibleDeps,
+): Promise<void> | null {
+  if (call.path === vendor.path) return converse(call, deps, vendor);
+  return call.path === vendor.countPath ? count(call, deps, vendor) : null;
 }
 
 /** To the provider of the model that it names, else of the first model of the vendor whose client asks. */

@@ -22,7 +22,7 @@ export function counterOf({ model }: Target): (text: string) => number {
 export async function pruneToolUses(
   { call, target }: Exchange<AnthropicMessage>,
   edit: ClearToolUses,
-  { held, counted }: Preparing,
+  { held, counted }: Preparing<AnthropicMessage>,
 ): Promise<Cleared | null> {
   const { tokens } = counted.count;
   if (edit.trigger.type === "input_tokens" && tokens <= edit.trigger.value) return null;

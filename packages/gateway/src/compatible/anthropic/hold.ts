@@ -55,7 +55,7 @@ export async function holdMessages(exchange: Messages): Promise<Messages> {
     throw refused("compaction_too_many_tool_references");
   const outline = asked.thread === null ? null : systemOutline(held.body["system"]);
   const withheld = WITHHELD.filter((name) => body[name] != null && (isServed || name === "thread"));
-  const serving: Held = {
+  const serving: Held<AnthropicMessage> = {
     place,
     sideCall: "no",
     withheld,

@@ -1,7 +1,7 @@
 /** The answer to a request that is held: its id, what is done to its prompt before, and what its client is told of that. */
 import type { AnthropicMessage } from "@palimpsest/core/message";
 import { bindsReasoning } from "palimpsest/internal/models";
-import type { ThreadPrompt } from "palimpsest/session";
+import type { PromptRequest, ThreadPrompt } from "palimpsest/session";
 import type { Exchange } from "../exchange.ts";
 import type { Begun, HeldCompaction, NamedAnswer, Prepared, Preparing } from "../held.ts";
 import type { Secret } from "../matching/chain.ts";
@@ -31,7 +31,7 @@ interface Naming {
   readonly from: string | null;
 }
 
-export async function namedMessage(exchange: Messages, naming: Naming): Promise<NamedAnswer> {
+export async function namedMessage(exchange: Messages, naming: Naming): Promise<NamedAnswer<AnthropicMessage>> {
   const { asked, secret, begun, toolChanges, outline, from } = naming;
   const { call, request } = exchange;
   const { ids, store } = call.threads;
@@ -57,7 +57,7 @@ export async function namedMessage(exchange: Messages, naming: Naming): Promise<
     });
   let summary: HeldCompaction | null = null;
   // A prompt may be made several times before it is sent; what was done for the first is still what was done.
-  let outcome: ThreadPrompt<object>["outcome"] = null;
+  let outcome: ThreadPrompt<AnthropicMessage>["outcome"] = null;
   return {
     id,
     client: "now",
@@ -72,8 +72,7 @@ export async function namedMessage(exchange: Messages, naming: Naming): Promise<
         });
       }
       const done = await summarized(asked.summarize.instructions, given);
-      const shown = done as unknown as ThreadPrompt<AnthropicMessage>;
-      summary = { text: wordForWord(await summaryText(store, begun.threadId), shown), seq: done.version };
+      summary = { text: wordForWord(await summaryText(store, begun.threadId), done), seq: done.version };
       return { counted: done, messages: null };
     },
     async instead({ counted }) {
@@ -105,8 +104,8 @@ const UNREADY: readonly string[] = ["aborted", "conflict", "busy"];
 
 async function summarized(
   instructions: string | null,
-  { held: { thread }, request }: Preparing,
-): Promise<ThreadPrompt<object>> {
+  { held: { thread }, request }: Preparing<AnthropicMessage>,
+): Promise<ThreadPrompt<AnthropicMessage>> {
   const focus = instructions === null ? {} : { focus: instructions };
   const outcome = await thread.compact({ keep: LEAST_KEPT, ...focus, ...signalOf(request) }).catch(() => null);
   if (outcome === null || (outcome.kind === "unchanged" && UNREADY.includes(outcome.reason)))
@@ -114,7 +113,7 @@ async function summarized(
   return thread.prompt(request);
 }
 
-const signalOf = ({ signal }: Preparing["request"]) => (signal === undefined ? {} : { signal });
+const signalOf = ({ signal }: PromptRequest) => (signal === undefined ? {} : { signal });
 
 /** What was done, by its type. */
 type Applied = Map<string, Fields & { readonly cleared_input_tokens: number }>;
@@ -128,8 +127,8 @@ interface Editing {
 async function shortened(
   exchange: Messages,
   asked: Asked,
-  { given, edits }: Editing & { readonly given: Preparing },
-): Promise<ThreadPrompt<object>> {
+  { given, edits }: Editing & { readonly given: Preparing<AnthropicMessage> },
+): Promise<ThreadPrompt<AnthropicMessage>> {
   const { held, request } = given;
   const uses = editOf(asked, "clear_tool_uses_20250919");
   const freed = uses === null ? null : await pruneToolUses(exchange, uses, given);
@@ -156,13 +155,12 @@ function addCleared(edits: Applied, { uses, tokens }: Pick<Cleared, "uses" | "to
 function withoutThinking(
   { target }: Messages,
   asked: Asked,
-  { counted, edits }: Editing & { readonly counted: ThreadPrompt<object> },
-): Prepared {
+  { counted, edits }: Editing & { readonly counted: ThreadPrompt<AnthropicMessage> },
+): Prepared<AnthropicMessage> {
   const edit = editOf(asked, "clear_thinking_20251015");
   if (edit === null) return { counted, messages: null };
   const binds = target.entry.binds_reasoning ?? bindsReasoning(target.model);
-  const shown = counted.messages as readonly AnthropicMessage[];
-  const { messages, turns, tokens } = clearThinking(shown, edit, { binds, count: counterOf(target) });
+  const { messages, turns, tokens } = clearThinking(counted.messages, edit, { binds, count: counterOf(target) });
   if (turns === 0) return { counted, messages: null };
   edits.set(edit.type, { type: edit.type, cleared_thinking_turns: turns, cleared_input_tokens: tokens });
   return { counted, messages };

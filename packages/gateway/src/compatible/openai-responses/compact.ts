@@ -20,7 +20,7 @@ import { responsesUsage } from "./usage.ts";
 
 interface Compacting {
   readonly begun: Omit<Begun, "flight">;
-  readonly thread: OpenThread<object>;
+  readonly thread: OpenThread<ResponsesMessage>;
   readonly secret: Secret;
 }
 
@@ -78,14 +78,12 @@ async function compacted(
   const { messages, sources, version: seq } = await thread.prompt({ fixed: { system, tools } });
   const header = (await store.header(threadId))!;
   const text = (await shownSummary(store, threadId))?.text ?? NOTHING_HIDDEN;
-  const shown = messages.filter(
-    (message, index) => sources[index] !== "summary" && isUsers(message as ResponsesMessage),
-  );
+  const shown = messages.filter((message, index) => sources[index] !== "summary" && isUsers(message));
   return {
     id: compactedId(header, { seq, hash }, secret),
     created: Math.floor(clock().getTime() / 1000),
     item: compactionItem(header, { seq, hash, text }, { secret, id: ids().replaceAll("-", "") }),
-    said: responsesItems(shown as readonly ResponsesMessage[]),
+    said: responsesItems(shown),
   };
 }
 

@@ -35,7 +35,7 @@ export async function holdResponses(exchange: Responses): Promise<Responses> {
   const threshold = lengthRule(exchange.policy).vendors === "serve" ? params.threshold : null;
   if (place === null && store === "no" && threshold === null && params.trigger === "no") return exchange;
   const rest = items.slice(compacted + 1).filter((item) => !isOurs(item) && item["type"] !== "compaction_trigger");
-  const held: Held = {
+  const held: Held<ResponsesMessage> = {
     place,
     withheld: WITHHELD.filter((name) => body[name] != null),
     threshold,

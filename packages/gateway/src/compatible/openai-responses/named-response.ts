@@ -21,7 +21,7 @@ interface Naming {
 export async function namedResponse(
   exchange: Exchange<ResponsesMessage>,
   { params, secret, begun }: Naming,
-): Promise<NamedAnswer> {
+): Promise<NamedAnswer<ResponsesMessage>> {
   const { call, deps, body, request } = exchange;
   const { ids, store, clock } = call.threads;
   const header = await store.header(begun.threadId);

@@ -3,7 +3,6 @@ import type { HeldPlace } from "../held.ts";
 import { type Candidate, goOn, type Match, match } from "../matching/match.ts";
 import { type ClaimedThread, type Claiming, claimMatch } from "./claim.ts";
 import { candidateOf, deepestRows, type MatchingStore, tailOf } from "./find.ts";
-import type { Claimed } from "./open-threads.ts";
 
 /** Null: it is gone, or changes faster than it can be held. Throws the place's refusal where it may not be forked. */
 export async function claimPlace<M extends object>(
@@ -16,7 +15,7 @@ export async function claimPlace<M extends object>(
   if (held === "missing") return null;
   if (held === "busy") throw place.otherwise;
   const known = found.kind === "extended" ? found.known : 0;
-  return { outcome: "extended", id: place.threadId, known, held: held as Claimed<M> };
+  return { outcome: "extended", id: place.threadId, known, held };
 }
 
 /** Answers that stand behind the place and came back with the request are known by what they say. */

@@ -6,12 +6,12 @@ import { createThread, fork, type ThreadDeps } from "palimpsest/threads";
 import { keyed, START } from "../matching/chain.ts";
 import type { Match } from "../matching/match.ts";
 import { type Asking, tailOf } from "./find.ts";
-import type { Claimed, OpenThreads } from "./open-threads.ts";
+import type { Claimed } from "./open-threads.ts";
 
 export interface Claiming<M extends object> {
   readonly deps: ThreadDeps;
   readonly asking: Asking<M>;
-  readonly claim: (threadId: string) => ReturnType<OpenThreads["claim"]>;
+  readonly claim: (threadId: string) => Promise<Claimed<M> | "busy" | "missing">;
 }
 
 export interface ClaimedThread<M> {
@@ -41,8 +41,7 @@ export async function claimMatch<M extends object>(
       const head = held === "busy" ? await claiming.deps.store.head(id) : await held.head();
       const version = head?.version ?? 0;
       if (held === "busy") return claimFork(id, instead ?? { at: version, known: 0 }, claiming);
-      if (instead === null || instead.version === version)
-        return { outcome: "extended", id, known, held: held as Claimed<M> };
+      if (instead === null || instead.version === version) return { outcome: "extended", id, known, held };
       // Somebody wrote to it after it was looked at.
       await held.release();
       return claimFork(id, instead, claiming);
@@ -58,7 +57,7 @@ async function claimFork<M extends object>(
   const as = `c-${deps.ids()}`;
   const forked = await fork(deps, from, { as, at });
   const held = forked.kind === "forked" ? await claim(as) : "missing";
-  return typeof held === "string" ? null : { outcome: "forked", id: as, known, held: held as Claimed<M> };
+  return typeof held === "string" ? null : { outcome: "forked", id: as, known, held };
 }
 
 /** Its id is made of what it begins with, so that a first request which failed and comes again finds its thread. */
@@ -74,14 +73,14 @@ async function claimNew<M extends object>(
   if (typeof held !== "string") {
     const known = made === "created" ? 0 : await unansweredIn(id, claiming);
     const outcome = made === "created" ? "new" : "extended";
-    if (known !== null) return { outcome, id, known, held: held as Claimed<M> };
+    if (known !== null) return { outcome, id, known, held };
     await held.release();
   }
   if (named !== null) return null;
   const other = `c-${deps.ids()}`;
   await createThread(deps, { id: other, parent, agentName });
   const own = await claim(other);
-  return typeof own === "string" ? null : { outcome: "new", id: other, known: 0, held: own as Claimed<M> };
+  return typeof own === "string" ? null : { outcome: "new", id: other, known: 0, held: own };
 }
 
 /** How many of the request's messages a thread has that was never answered; null: it has been, or is about something else. */
