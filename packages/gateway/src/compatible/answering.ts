@@ -1,19 +1,15 @@
-/**
- * Asks for a thread that the request holds, hands the answer on as it comes, and writes it to the log. The end of the
- * answer is held back until the log has it and the thread is free: a client that goes on at once must find its own words.
- */
-import { readUsage } from "palimpsest/internal/models";
-import { commit } from "palimpsest/internal/threads";
+/** Asks for a thread that the request holds until the prompt fits, and lets the answer pass. */
 import { problemOf } from "../http/problem.ts";
 import { type Answering, promptNow, type Sent, VERBATIM } from "./asked-prompt.ts";
-import { addEvidence, learningFrom } from "./evidence.ts";
+import { addEvidence } from "./evidence.ts";
 import { askFor, bodyFor, type Engaged, type Exchange } from "./exchange.ts";
 import type { Begun, Held, NamedAnswer } from "./held.ts";
-import { chainOf } from "./matching/chain.ts";
-import { type Compacted, type Outcome, outcomeOf } from "./outcome.ts";
+import { nextStep } from "./next-step.ts";
+import { type Asked, type Compacted, outcomeOf } from "./outcome.ts";
+import { HAND_ON, handOver, keepReceipt, type Opening, type Passage } from "./passage.ts";
 import { lengthRule, looksUp } from "./policy.ts";
 import { shownSummary } from "./threads/summary.ts";
-import { type AnswerReader, paramIn, type ReadAnswer, type VendorFailure } from "./vendor.ts";
+import { type AnswerReader, paramIn, type VendorFailure } from "./vendor.ts";
 import { createFlight, type Flight } from "./wire/flight.ts";
 import { keepAlive } from "./wire/keep-alive.ts";
 import { shareUnheard } from "./wire/shared-flight.ts";
@@ -73,58 +69,101 @@ export async function answerInstead<M extends object>(
   }
 }
 
-/** What is kept of an answer so that it can be given again. What fails is left out: the answer itself is in the log. */
-async function keepReceipt<M extends object>(
-  { call }: Exchange<M>,
-  { thread: { held }, named }: Answering<M>,
-  { answer, failure }: { readonly answer: ReadAnswer<unknown> | null; readonly failure: unknown },
-): Promise<void> {
-  const event = named?.receipt(answer, failure) ?? null;
-  if (event === null) return;
-  await commit(held.writer(call.threads), [{ kind: "event", event }]).catch(() => {});
-}
-
-/** Refusals for length that are answered by a shorter prompt. */
-const MOST_ATTEMPTS = 4;
-
 async function askUntilItFits<M extends object>(exchange: Exchange<M>, engaged: Answering<M>, flight: Flight) {
-  const { vendor, policy } = exchange;
-  const { thread } = engaged.thread.held;
+  const length = lengthRule(exchange.policy).ours;
   let added: number | null = null;
   let compaction: Compacted | null = null;
   for (let attempt = 1; ; attempt += 1) {
     let prompt = await saidMeanwhile(exchange, { engaged, flight }, promptNow(exchange, engaged, flight.abandoned));
     const own = await ownAnswer(engaged, prompt);
     compaction = compactedIn(prompt) ?? compaction;
-    // What this very request hides may matter to it.
-    if (own === null && attempt === 1 && prompt.counted !== null) added = await addEvidence(exchange, engaged);
-    if (attempt === 1 && added !== null)
-      prompt = keepingOutcome(await promptNow(exchange, engaged, flight.abandoned), prompt);
-    const body = own === null ? bodyFor(exchange, prompt) : null;
-    const asking = () => askFor(exchange, { ...prompt, body }, flight.abandoned);
-    const asked = own ?? (await (flight.hasHead() ? saidMeanwhile(exchange, { engaged, flight }, asking()) : asking()));
-    const answer = own ?? (await named(exchange, engaged, { answer: asked, prompt }));
-    const isStream = /text\/event-stream/i.test(String(answer.headers["content-type"] ?? ""));
-    const outcome = outcomeOf(exchange, engaged, { ...prompt, added, compaction, body });
-    const passage: Passage<M> = { reader: vendor.reader(isStream ? "stream" : "whole"), answer, prompt, outcome };
-    const refusal = answer.status >= 400 ? await refusalIn(answer) : isStream ? await firstWords(passage) : null;
-    const mayShrink = lengthRule(policy).ours === "fit" && attempt < MOST_ATTEMPTS && prompt.counted !== null;
-    if (refusal?.error != null && mayShrink && (await thread.recover(refusal.error).catch(() => false))) {
-      compaction = { rung: "overflow", hidden: null };
-      continue;
-    }
-    const headers = { ...answer.headers, ...exchange.call.own, ...outcome.headers };
-    const begun = refusal?.bytes ?? [];
-    if (answer.status >= 400) {
-      await keepReceipt(exchange, engaged, { answer: null, failure: refusal?.error });
-      await engaged.thread.held.release();
-      outcome.note({ status: answer.status, end: "refused", usage: null });
-      return handOver(exchange, flight, { status: answer.status, headers, pieces: begun });
-    }
-    return isStream
-      ? streamThrough(exchange, engaged, { ...passage, flight, headers, begun })
-      : wholeThrough(exchange, engaged, { ...passage, flight, headers });
+    if (attempt === 1 && own === null)
+      ({ prompt, added } = await withEvidence(exchange, engaged, prompt, flight.abandoned));
+    const passage = await ask(exchange, engaged, { flight, prompt, own, added, compaction });
+    const { answer, form, opening } = passage;
+    const { again, handOn } = nextStep({
+      status: answer.status,
+      form,
+      refuses: opening.error !== null,
+      counted: prompt.counted !== null,
+      length,
+      attempt,
+    });
+    const isShorter = again === "if-shorter" && (await shorten(engaged, opening.error));
+    if (!isShorter) return HAND_ON[handOn](exchange, engaged, passage);
+    compaction = { rung: "overflow", hidden: null };
   }
+}
+
+/** The prompt with what matters to its question: what this very request hides may. */
+async function withEvidence<M extends object>(
+  exchange: Exchange<M>,
+  engaged: Answering<M>,
+  prompt: Sent<M>,
+  signal: AbortSignal,
+): Promise<{ readonly prompt: Sent<M>; readonly added: number | null }> {
+  const added = prompt.counted === null ? null : await addEvidence(exchange, engaged);
+  if (added === null) return { prompt, added };
+  return { prompt: keepingOutcome(await promptNow(exchange, engaged, signal), prompt), added };
+}
+
+interface AskOptions<M> extends Pick<Passage<M>, "flight" | "prompt">, Pick<Asked<M>, "added" | "compaction"> {
+  /** Null: the provider is asked. */
+  readonly own: UpstreamAnswer | null;
+}
+
+/** Asks, and reads as much of the answer as tells whether it is one. */
+async function ask<M extends object>(
+  exchange: Exchange<M>,
+  engaged: Answering<M>,
+  { flight, prompt, own, added, compaction }: AskOptions<M>,
+): Promise<Passage<M>> {
+  const body = own === null ? bodyFor(exchange, prompt) : null;
+  const asking = () => askFor(exchange, { ...prompt, body }, flight.abandoned);
+  const asked = own ?? (await (flight.hasHead() ? saidMeanwhile(exchange, { engaged, flight }, asking()) : asking()));
+  const answer = own ?? (await namedAnswer(exchange, engaged, { answer: asked, prompt }));
+  const form = /text\/event-stream/i.test(String(answer.headers["content-type"] ?? "")) ? "stream" : "whole";
+  const reader = exchange.vendor.reader(form);
+  const outcome = outcomeOf(exchange, engaged, { ...prompt, added, compaction, body });
+  const headers = { ...answer.headers, ...exchange.call.own, ...outcome.headers };
+  return {
+    flight,
+    answer,
+    form,
+    reader,
+    prompt,
+    outcome,
+    headers,
+    opening: await openingOf(answer, form, reader),
+  };
+}
+
+async function openingOf<M>(
+  { status, body }: UpstreamAnswer,
+  form: Passage<M>["form"],
+  reader: AnswerReader<M>,
+): Promise<Opening> {
+  if (status < 400 && form === "whole") return { bytes: [], error: null };
+  const bytes: Uint8Array[] = [];
+  if (status >= 400) {
+    for await (const piece of body) bytes.push(piece);
+    const text = Buffer.concat(bytes).toString();
+    return { bytes, error: { status, message: text, responseBody: text } };
+  }
+  // Some refuse in the stream itself, before the first word.
+  const first = await body[Symbol.asyncIterator]().next();
+  if (!first.done) {
+    bytes.push(first.value);
+    reader.read(first.value);
+  }
+  const { state, message, error } = reader.answer();
+  const refuses = state === "failed" && message === null;
+  return { bytes, error: refuses ? { status: 400, message: error ?? "", responseBody: error ?? "" } : null };
+}
+
+/** False also where something of ours fails, such as a silent store: the client can act on the provider's refusal, not on that. */
+async function shorten<M extends object>({ thread }: Answering<M>, refusal: Opening["error"]): Promise<boolean> {
+  return thread.held.thread.recover(refusal).catch(() => false);
 }
 
 /** Null: the provider is asked. */
@@ -133,7 +172,7 @@ async function ownAnswer<M extends object>({ named: own }: Answering<M>, { count
 }
 
 /** Under the name that it is asked for by again, and with the compaction that the client has asked for. */
-async function named<M extends object>(
+async function namedAnswer<M extends object>(
   { call, held }: Exchange<M>,
   { thread, named: own }: Answering<M>,
   { answer, prompt }: Pick<Passage<M>, "answer" | "prompt">,
@@ -154,158 +193,6 @@ function keepingOutcome<M>(prompt: Sent<M>, { counted: before }: Sent<M>): Sent<
 
 function compactedIn<M>({ counted }: Sent<M>): Compacted | null {
   return counted?.outcome?.kind === "compacted" ? counted.outcome : null;
-}
-
-interface Passage<M> {
-  readonly reader: AnswerReader<M>;
-  readonly answer: UpstreamAnswer;
-  readonly prompt: Sent<M>;
-  readonly outcome: Outcome;
-}
-
-interface Refusal {
-  readonly bytes: readonly Uint8Array[];
-  readonly error: { readonly status: number; readonly message: string; readonly responseBody: string } | null;
-}
-
-async function refusalIn({ status, body }: UpstreamAnswer): Promise<Refusal> {
-  const bytes: Uint8Array[] = [];
-  for await (const piece of body) bytes.push(piece);
-  const text = Buffer.concat(bytes).toString();
-  return { bytes, error: { status, message: text, responseBody: text } };
-}
-
-/** Some refuse in the stream itself, before the first word. */
-async function firstWords<M>({ reader, answer }: Passage<M>): Promise<Refusal> {
-  const bytes: Uint8Array[] = [];
-  const pieces = answer.body[Symbol.asyncIterator]();
-  const first = await pieces.next();
-  if (!first.done) {
-    bytes.push(first.value);
-    reader.read(first.value);
-  }
-  const { state, message, error } = reader.answer();
-  const failed = state === "failed" && message === null;
-  return { bytes, error: failed ? { status: 400, message: error ?? "", responseBody: error ?? "" } : null };
-}
-
-interface Through<M> extends Passage<M> {
-  readonly flight: Flight;
-  readonly headers: UpstreamAnswer["headers"];
-}
-
-async function streamThrough<M extends object>(
-  exchange: Exchange<M>,
-  engaged: Answering<M>,
-  { reader, answer, prompt, outcome, flight, headers, begun }: Through<M> & { readonly begun: readonly Uint8Array[] },
-): Promise<void> {
-  if (!flight.hasHead()) flight.head(answer.status, headers);
-  const heldBack: Uint8Array[] = [];
-  const handOn = async (bytes: Uint8Array): Promise<void> => {
-    if (heldBack.length > 0 || reader.state() !== "open") heldBack.push(bytes);
-    else await flight.write(bytes);
-  };
-  let how: "ended" | "broken" = "ended";
-  try {
-    for (const bytes of begun) await handOn(bytes);
-    for await (const bytes of answer.body) {
-      reader.read(bytes);
-      await handOn(bytes);
-    }
-  } catch {
-    how = "broken";
-  }
-  await writeAnswer(exchange, engaged, { reader, answer, prompt, outcome });
-  for (const bytes of heldBack) await flight.write(bytes);
-  flight.end(how);
-}
-
-async function wholeThrough<M extends object>(
-  exchange: Exchange<M>,
-  engaged: Answering<M>,
-  { reader, answer, prompt, outcome, flight, headers }: Through<M>,
-): Promise<void> {
-  const pieces: Uint8Array[] = [];
-  try {
-    for await (const bytes of answer.body) {
-      reader.read(bytes);
-      pieces.push(bytes);
-    }
-  } catch (error) {
-    throw new UpstreamError("unreachable", "the model's provider broke off in the middle of its answer", {
-      cause: error,
-    });
-  }
-  await writeAnswer(exchange, engaged, { reader, answer, prompt, outcome });
-  await handOver(exchange, flight, { status: answer.status, headers, pieces });
-}
-
-async function handOver<M extends object>(
-  { vendor }: Exchange<M>,
-  flight: Flight,
-  { status, headers, pieces }: Pick<UpstreamAnswer, "status" | "headers"> & { readonly pieces: readonly Uint8Array[] },
-): Promise<void> {
-  if (flight.hasHead()) {
-    // The client was told to wait for a stream, and this is none.
-    const message = messageIn(Buffer.concat(pieces).toString());
-    await flight.write(Buffer.from(vendor.streamFailure({ status, code: "provider", message })));
-    return flight.end("ended");
-  }
-  flight.head(status, headers);
-  for (const bytes of pieces) await flight.write(bytes);
-  flight.end("ended");
-}
-
-async function writeAnswer<M extends object>(
-  exchange: Exchange<M>,
-  engaged: Answering<M>,
-  heard: Passage<M>,
-): Promise<void> {
-  await appendAnswer(exchange, engaged, heard);
-  await keepReceipt(exchange, engaged, { answer: heard.reader.answer(), failure: null });
-  await engaged.thread.held.release();
-}
-
-/** In one append: the answer, its usage, and what the conversation is known by from here on. What fails is left out. */
-async function appendAnswer<M extends object>(
-  exchange: Exchange<M>,
-  engaged: Answering<M>,
-  { reader, prompt, outcome, answer: { status } }: Passage<M>,
-): Promise<void> {
-  const { call, vendor } = exchange;
-  const { thread, asking, state } = engaged;
-  const { held } = thread;
-  const answer = reader.answer();
-  const usage = answer.usage === null ? null : readUsage(answer.usage);
-  if (usage !== null) call.meter.tokens(usage);
-  const isWhole = answer.state === "ending" || answer.state === "ended";
-  outcome.note({ status, end: isWhole ? "answered" : answer.state === "failed" ? "failed" : "aborted", usage });
-  if (answer.message === null) return;
-  const { shape } = vendor;
-  const { secret, group, fixed } = asking;
-  const origin = isWhole ? (prompt.as === "view" ? {} : { origin: "import" as const }) : { origin: "aborted" as const };
-  try {
-    const [place] = chainOf([answer.message], { shape, secret, from: state }).places;
-    const id = engaged.named?.id ?? call.threads.ids();
-    const { jobs, queued } = await learningFrom(exchange, engaged);
-    held.mark(id, { match: { hash: place!.hash, answer: place!.answer ?? "", group, fixed }, jobs });
-    if (usage !== null && prompt.as === "view") await held.thread.report(usage);
-    await held.thread.append([{ id, message: answer.message, ...origin }]);
-    queued();
-  } catch {
-    // The client has its answer; it is written when the conversation comes again.
-  }
-}
-
-/** What a provider says went wrong, as far as its words are known. */
-function messageIn(text: string): string {
-  try {
-    const { error } = JSON.parse(text) as { readonly error?: { readonly message?: unknown } };
-    if (typeof error?.message === "string") return error.message;
-  } catch {
-    // Said below.
-  }
-  return "the model's provider answered with something that is no stream";
 }
 
 /** A client that waits for a stream hears that it waits. */

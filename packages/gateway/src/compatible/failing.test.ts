@@ -189,3 +189,15 @@ test("a stream that breaks off is kept as far as it came", async (t) => {
     ["aborted", "half an ans"],
   ]);
 });
+
+test("a prompt that is too long and can't be shortened, since the store fails, is refused in the provider's own words", async (t) => {
+  const { home } = await beforeProvider(t, { window: 1000, stated: 16_000 });
+  const url = await withStore(t, home.directory, (store) => ({
+    ...store,
+    append: (threadId, batch) =>
+      batch.records.some(({ kind }) => kind !== "message") ? down() : store.append(threadId, batch),
+  }));
+  const answer = await ask(url, [user("long ".repeat(2000)), { role: "assistant", content: "two" }, user("three")]);
+  assert.equal(answer.status, 400, answer.text);
+  assert.match(answer.text, /context/);
+});

@@ -1,0 +1,181 @@
+/**
+ * An answer on its way: to the client as it comes, and into the log. Its end is held back until the log has it and the
+ * thread is free: a client that goes on at once must find its own words.
+ */
+import { readUsage } from "palimpsest/internal/models";
+import { commit } from "palimpsest/internal/threads";
+import type { Answering, Sent } from "./asked-prompt.ts";
+import { learningFrom } from "./evidence.ts";
+import type { Exchange } from "./exchange.ts";
+import { chainOf } from "./matching/chain.ts";
+import type { NextStep } from "./next-step.ts";
+import type { Outcome } from "./outcome.ts";
+import type { AnswerReader, ReadAnswer } from "./vendor.ts";
+import type { Flight } from "./wire/flight.ts";
+import { type UpstreamAnswer, UpstreamError } from "./wire/upstream.ts";
+
+/** An answer on its way to the client and into the log. */
+export interface Passage<M> {
+  readonly flight: Flight;
+  readonly answer: UpstreamAnswer;
+  readonly form: "stream" | "whole";
+  readonly reader: AnswerReader<M>;
+  readonly prompt: Sent<M>;
+  readonly outcome: Outcome;
+  readonly headers: UpstreamAnswer["headers"];
+  readonly opening: Opening;
+}
+
+/** What was read of an answer to tell whether it refuses. */
+export interface Opening {
+  readonly bytes: readonly Uint8Array[];
+  /** Null: it doesn't. */
+  readonly error: { readonly status: number; readonly message: string; readonly responseBody: string } | null;
+}
+
+type HandOn = <M extends object>(exchange: Exchange<M>, engaged: Answering<M>, passage: Passage<M>) => Promise<void>;
+
+export const HAND_ON: Readonly<Record<NextStep["handOn"], HandOn>> = {
+  refusal: refusalThrough,
+  stream: streamThrough,
+  whole: wholeThrough,
+};
+
+async function refusalThrough<M extends object>(
+  exchange: Exchange<M>,
+  engaged: Answering<M>,
+  { flight, answer: { status }, outcome, headers, opening }: Passage<M>,
+): Promise<void> {
+  await keepReceipt(exchange, engaged, { answer: null, failure: opening.error });
+  await engaged.thread.held.release();
+  outcome.note({ status, end: "refused", usage: null });
+  await handOver(exchange, flight, { status, headers, pieces: opening.bytes });
+}
+
+async function streamThrough<M extends object>(
+  exchange: Exchange<M>,
+  engaged: Answering<M>,
+  passage: Passage<M>,
+): Promise<void> {
+  const { flight, answer, reader, headers, opening } = passage;
+  if (!flight.hasHead()) flight.head(answer.status, headers);
+  const heldBack: Uint8Array[] = [];
+  const handOn = async (bytes: Uint8Array): Promise<void> => {
+    if (heldBack.length > 0 || reader.state() !== "open") heldBack.push(bytes);
+    else await flight.write(bytes);
+  };
+  let how: "ended" | "broken" = "ended";
+  try {
+    for (const bytes of opening.bytes) await handOn(bytes);
+    for await (const bytes of answer.body) {
+      reader.read(bytes);
+      await handOn(bytes);
+    }
+  } catch {
+    // The provider broke off, or nobody hears it any more: what came is kept, and the client sees that it isn't all.
+    how = "broken";
+  }
+  await writeAnswer(exchange, engaged, passage);
+  for (const bytes of heldBack) await flight.write(bytes);
+  flight.end(how);
+}
+
+async function wholeThrough<M extends object>(
+  exchange: Exchange<M>,
+  engaged: Answering<M>,
+  passage: Passage<M>,
+): Promise<void> {
+  const { flight, answer, reader, headers } = passage;
+  const pieces: Uint8Array[] = [];
+  try {
+    for await (const bytes of answer.body) {
+      reader.read(bytes);
+      pieces.push(bytes);
+    }
+  } catch (error) {
+    throw new UpstreamError("unreachable", "the model's provider broke off in the middle of its answer", {
+      cause: error,
+    });
+  }
+  await writeAnswer(exchange, engaged, passage);
+  await handOver(exchange, flight, { status: answer.status, headers, pieces });
+}
+
+export async function handOver<M extends object>(
+  { vendor }: Exchange<M>,
+  flight: Flight,
+  { status, headers, pieces }: Pick<UpstreamAnswer, "status" | "headers"> & { readonly pieces: readonly Uint8Array[] },
+): Promise<void> {
+  if (flight.hasHead()) {
+    // The client was told to wait for a stream, and this is none.
+    const message = messageIn(Buffer.concat(pieces).toString());
+    await flight.write(Buffer.from(vendor.streamFailure({ status, code: "provider", message })));
+    return flight.end("ended");
+  }
+  flight.head(status, headers);
+  for (const bytes of pieces) await flight.write(bytes);
+  flight.end("ended");
+}
+
+/** What a provider says went wrong, as far as its words are known. */
+function messageIn(text: string): string {
+  try {
+    const { error } = JSON.parse(text) as { readonly error?: { readonly message?: unknown } };
+    if (typeof error?.message === "string") return error.message;
+  } catch {
+    // Said below.
+  }
+  return "the model's provider answered with something that is no stream";
+}
+
+async function writeAnswer<M extends object>(
+  exchange: Exchange<M>,
+  engaged: Answering<M>,
+  passage: Passage<M>,
+): Promise<void> {
+  await appendAnswer(exchange, engaged, passage);
+  await keepReceipt(exchange, engaged, { answer: passage.reader.answer(), failure: null });
+  await engaged.thread.held.release();
+}
+
+/** What is kept of an answer so that it can be given again. What fails is left out: the answer itself is in the log. */
+export async function keepReceipt<M extends object>(
+  { call }: Exchange<M>,
+  { thread: { held }, named }: Answering<M>,
+  { answer, failure }: { readonly answer: ReadAnswer<unknown> | null; readonly failure: unknown },
+): Promise<void> {
+  const event = named?.receipt(answer, failure) ?? null;
+  if (event === null) return;
+  await commit(held.writer(call.threads), [{ kind: "event", event }]).catch(() => {});
+}
+
+/** In one append: the answer, its usage, and what the conversation is known by from here on. What fails is left out. */
+async function appendAnswer<M extends object>(
+  exchange: Exchange<M>,
+  engaged: Answering<M>,
+  { reader, prompt, outcome, answer: { status } }: Passage<M>,
+): Promise<void> {
+  const { call, vendor } = exchange;
+  const { thread, asking, state } = engaged;
+  const { held } = thread;
+  const answer = reader.answer();
+  const usage = answer.usage === null ? null : readUsage(answer.usage);
+  if (usage !== null) call.meter.tokens(usage);
+  const isWhole = answer.state === "ending" || answer.state === "ended";
+  outcome.note({ status, end: isWhole ? "answered" : answer.state === "failed" ? "failed" : "aborted", usage });
+  if (answer.message === null) return;
+  const { shape } = vendor;
+  const { secret, group, fixed } = asking;
+  const origin = isWhole ? (prompt.as === "view" ? {} : { origin: "import" as const }) : { origin: "aborted" as const };
+  try {
+    const [place] = chainOf([answer.message], { shape, secret, from: state }).places;
+    const id = engaged.named?.id ?? call.threads.ids();
+    const { jobs, queued } = await learningFrom(exchange, engaged);
+    held.mark(id, { match: { hash: place!.hash, answer: place!.answer ?? "", group, fixed }, jobs });
+    if (usage !== null && prompt.as === "view") await held.thread.report(usage);
+    await held.thread.append([{ id, message: answer.message, ...origin }]);
+    queued();
+  } catch {
+    // The client has its answer; it is written when the conversation comes again.
+  }
+}
