@@ -11,21 +11,15 @@ import type { ThreadDeps } from "palimpsest/threads";
 import { type Access, admit, type Caller, isLoopback, type KeyFacts, type RequestFacts } from "../access/admit.ts";
 import type { LimitKind, Limits, Taken } from "../access/limits.ts";
 import { providerKeyOf } from "../access/provider-key.ts";
-import { Download } from "../http/download.ts";
-import {
-  type After,
-  type BodyOptions,
-  EVENT_STREAM_HEADERS,
-  EventStream,
-  eventStreamBody,
-} from "../http/event-stream.ts";
+import type { After } from "../http/event-stream.ts";
 import { readBytes, readInput } from "../http/input.ts";
 import { type Problem, ProblemError, problemOf, problemResponse } from "../http/problem.ts";
-import { type Call, Headed, NOTHING, pathNames, type Route, Stream } from "../http/route.ts";
+import { type Call, pathNames, type Route } from "../http/route.ts";
 import type { Meter, Metrics } from "../metrics/metrics.ts";
 import { type Log, loggedPath } from "./log.ts";
 import { measuredStore } from "./measured-store.ts";
 import type { PageFiles } from "./page-files.ts";
+import { released, responseOf } from "./response.ts";
 
 export interface AppDeps {
   readonly routes: readonly Route[];
@@ -77,46 +71,19 @@ export interface Compatible {
 type App = Hono<{ Bindings: Partial<HttpBindings> }>;
 type Ctx = Context<{ Bindings: Partial<HttpBindings> }>;
 
+/** A request that was let in, and the function that says that it is no longer under way; the first time counts. */
+interface Entry {
+  readonly c: Ctx;
+  readonly caller: Caller | null;
+  readonly requestId: string;
+  readonly release: () => void;
+}
+
 export function createApp(deps: AppDeps): App {
   const app: App = new Hono();
-  for (const route of deps.routes)
-    app.on(route.method, patternOf(route.path), (c) => {
-      const params = Object.fromEntries(pathNames(route.path).map((name) => [name, c.req.param(name) ?? ""]));
-      return answered(c, deps, route, (caller) => limited(route, c, caller, () => work(route, params, c, caller)));
-    });
-  app.all("/v1/*", (c) =>
-    answered(c, deps, COMPATIBLE, async (caller, request) => {
-      const [home, release] = [deps.home.forUser(caller!.userId), enter(caller)];
-      const { headers } = c.req.raw;
-      const { pathname, search } = new URL(c.req.raw.url);
-      const call: CompatibleRequest = {
-        method: c.req.raw.method,
-        path: pathname.slice("/v1".length),
-        search,
-        headers,
-        body: () => readBytes(c.env.incoming ?? c.req.raw.body ?? [], headers.get("content-length"), deps.bodyBytes),
-        caller: caller!,
-        threads: { ...home, store: measuredStore(home.store, deps.metrics.store) },
-        home,
-        providerKey: deps.providerKeyOf(headers),
-        meter: meterOf(caller),
-        own: { ...SAFE, "x-request-id": request },
-      };
-      return deps.compatible.serve(call, c.env.outgoing as ServerResponse | undefined).finally(release);
-    }),
-  );
-  app.all("/mcp", (c) =>
-    answered(c, deps, MCP, async (caller) => {
-      const release = enter(caller);
-      const response = await deps.mcp(c.req.raw, deps.home.forUser(caller!.userId)).catch((error: unknown) => {
-        release();
-        throw error;
-      });
-      const { body } = response;
-      if (body === null) release();
-      return new Response(body && released(body, release), response);
-    }),
-  );
+  for (const route of deps.routes) app.on(route.method, patternOf(route.path), entering(route, routed(route)));
+  app.all("/v1/*", entering(COMPATIBLE, compatible));
+  app.all("/mcp", entering(MCP, mcp));
   for (const path of deps.page.paths)
     app.get(path, (c) =>
       answered(c, deps, { access: "page", path: "(page)" }, async () => deps.page.answer(c.req.raw)),
@@ -128,26 +95,83 @@ export function createApp(deps: AppDeps): App {
   );
   return app;
 
-  async function limited(route: Route, c: Ctx, caller: Caller | null, answer: () => Promise<unknown>) {
-    const release = enter(caller);
-    const { signal } = c.req.raw;
-    const cut = () => void c.env.outgoing?.destroy();
-    try {
-      return responseOf(route, await answer(), { release, signal, cut, after: deps.after });
-    } catch (error) {
-      release();
-      throw error;
-    }
+  /** Counted as under way, and by its key's limits, until it is released; one that fails is. */
+  function entering(place: Place, work: (entry: Entry) => Promise<Response>) {
+    return (c: Ctx): Promise<Response> =>
+      answered(c, deps, place, async (caller, requestId) => {
+        const free = caller === null ? () => {} : taken(deps.limits.take(accountOf(caller)));
+        const close = deps.metrics.open();
+        const release = (): void => {
+          close();
+          free();
+        };
+        try {
+          return await work({ c, caller, requestId, release });
+        } catch (error) {
+          release();
+          throw error;
+        }
+      });
   }
 
-  /** Counts the request as one under way, until the function that comes back is called. */
-  function enter(caller: Caller | null): () => void {
-    const free = caller === null ? () => {} : taken(deps.limits.take(accountOf(caller)));
-    const close = deps.metrics.open();
-    return () => {
-      close();
-      free();
+  function routed(route: Route) {
+    return async ({ c, caller, release }: Entry): Promise<Response> => {
+      const { raw } = c.req;
+      const { headers, signal } = raw;
+      const params = Object.fromEntries(pathNames(route.path).map((name) => [name, c.req.param(name) ?? ""]));
+      const input = await readInput(route, raw, deps);
+      const own = caller === null ? deps.home : deps.home.forUser(caller.userId);
+      const call = {
+        params,
+        ...input,
+        contentType: headers.get("content-type"),
+        caller,
+        home: { ...own, store: measuredStore(own.store, deps.metrics.store) },
+        // A forwarded credential is a vendor's client's; the API's own callers name the key they mean.
+        providerKey: providerKeyOf(headers, { forward: false }),
+        meter: meterOf(caller),
+        origin: headers.get("origin"),
+        lastEventId: headers.get("last-event-id"),
+        signal,
+      };
+      const cut = () => void c.env.outgoing?.destroy();
+      return responseOf(route, await route.handle(call as Call<never, never>), {
+        release,
+        signal,
+        cut,
+        after: deps.after,
+      });
     };
+  }
+
+  async function compatible({ c, caller, requestId, release }: Entry): Promise<Response> {
+    const { raw } = c.req;
+    const { headers } = raw;
+    const { pathname, search } = new URL(raw.url);
+    const home = deps.home.forUser(caller!.userId);
+    const request: CompatibleRequest = {
+      method: raw.method,
+      path: pathname.slice("/v1".length),
+      search,
+      headers,
+      body: () => readBytes(c.env.incoming ?? raw.body ?? [], headers.get("content-length"), deps.bodyBytes),
+      caller: caller!,
+      threads: { ...home, store: measuredStore(home.store, deps.metrics.store) },
+      home,
+      providerKey: deps.providerKeyOf(headers),
+      meter: meterOf(caller),
+      own: { ...SAFE, "x-request-id": requestId },
+    };
+    const response = await deps.compatible.serve(request, c.env.outgoing as ServerResponse | undefined);
+    release();
+    return response;
+  }
+
+  async function mcp({ c, caller, release }: Entry): Promise<Response> {
+    const response = await deps.mcp(c.req.raw, deps.home.forUser(caller!.userId));
+    const { body } = response;
+    if (body === null) release();
+    return new Response(body && released(body, release), response);
   }
 
   function meterOf(caller: Caller | null): Meter {
@@ -155,30 +179,10 @@ export function createApp(deps: AppDeps): App {
       if (caller !== null) deps.limits.spend(accountOf(caller), tokens);
     });
   }
-
-  async function work(route: Route, params: Call<never, never>["params"], c: Ctx, caller: Caller | null) {
-    const input = await readInput(route, c.req.raw, deps);
-    const own = caller === null ? deps.home : deps.home.forUser(caller.userId);
-    const home = { ...own, store: measuredStore(own.store, deps.metrics.store) };
-    const { headers, signal } = c.req.raw;
-    const meter = meterOf(caller);
-    // A forwarded credential is a vendor's client's; the API's own callers name the key they mean.
-    const providerKey = providerKeyOf(headers, { forward: false });
-    const call = {
-      params,
-      ...input,
-      contentType: headers.get("content-type"),
-      caller,
-      home,
-      providerKey,
-      meter,
-      origin: headers.get("origin"),
-      lastEventId: headers.get("last-event-id"),
-      signal,
-    };
-    return route.handle(call as Call<never, never>);
-  }
 }
+
+/** What a request needs to come in, and what it is called in the metrics. */
+type Place = Pick<Route, "access" | "path">;
 
 /** The vendors' own paths, which no table of ours lists. */
 const COMPATIBLE = { access: "provider", path: "/v1/*" } as const;
@@ -202,8 +206,8 @@ function accountOf({ key }: Caller): string {
 async function answered(
   c: Ctx,
   { keysOf, userHeader, metrics, log, clock, ids, compatible }: AppDeps,
-  { access, path: route }: Pick<Route, "access" | "path">,
-  work: (caller: Caller | null, request: string) => Promise<Response>,
+  { access, path: route }: Place,
+  work: (caller: Caller | null, requestId: string) => Promise<Response>,
 ): Promise<Response> {
   const started = clock();
   const request = ids();
@@ -313,72 +317,3 @@ const LIMITED: Readonly<Record<LimitKind, string>> = {
   tokens: "this key has used up its tokens of this minute",
   running: "so many requests of this key are running already",
 };
-
-/** A stream holds its place until its last piece, or until nobody reads it any more. */
-function responseOf(route: Route, answer: unknown, connection: BodyOptions): Response {
-  const { release } = connection;
-  const status = route.status ?? 200;
-  if (answer instanceof EventStream)
-    return new Response(eventStreamBody(answer, connection), {
-      headers: { ...EVENT_STREAM_HEADERS, ...answer.headers },
-    });
-  if (answer === NOTHING) {
-    release();
-    return new Response(null, { status: 204 });
-  }
-  if (answer instanceof Download)
-    return new Response(released(answer.body, release), { status, headers: answer.headers() });
-  if (!(answer instanceof Stream)) {
-    release();
-    const { body, headers } = answer instanceof Headed ? answer : { body: answer, headers: {} };
-    return Response.json(body, { status, headers });
-  }
-  // Of a connection that closes before anything is written, nothing is ever read.
-  connection.signal.addEventListener("abort", release);
-  return new Response(ReadableStream.from(encoded(answer.pieces, release)), {
-    status,
-    headers: { "content-type": answer.type },
-  });
-}
-
-/** As it comes; its place is free when it has been read, or nobody reads it any more. */
-function released(body: ReadableStream<Uint8Array>, release: () => void): ReadableStream<Uint8Array> {
-  const reader = body.getReader();
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const { done, value } = await reader.read().catch((error: unknown) => {
-          release();
-          throw error;
-        });
-        if (!done) return controller.enqueue(value);
-        release();
-        controller.close();
-      },
-      async cancel(reason) {
-        release();
-        await reader.cancel(reason);
-      },
-    },
-    { highWaterMark: 0 },
-  );
-}
-
-/** In pieces of some size: a message a write would cost more than the message. */
-async function* encoded(pieces: Stream["pieces"], release: () => void): AsyncGenerator<Uint8Array> {
-  const encoder = new TextEncoder();
-  let waiting = "";
-  try {
-    for await (const piece of pieces) {
-      waiting += piece;
-      if (waiting.length < PIECE) continue;
-      yield encoder.encode(waiting);
-      waiting = "";
-    }
-    if (waiting !== "") yield encoder.encode(waiting);
-  } finally {
-    release();
-  }
-}
-
-const PIECE = 16_384;

@@ -1,0 +1,73 @@
+/** What a route gives as a response, which keeps its request under way until it is read, or nobody reads it any more. */
+import { Download } from "../http/download.ts";
+import { type BodyOptions, EVENT_STREAM_HEADERS, EventStream, eventStreamBody } from "../http/event-stream.ts";
+import { Headed, NOTHING, type Route, Stream } from "../http/route.ts";
+
+/** A stream holds its place until its last piece, or until nobody reads it any more. */
+export function responseOf(route: Route, answer: unknown, connection: BodyOptions): Response {
+  const { release } = connection;
+  const status = route.status ?? 200;
+  if (answer instanceof EventStream)
+    return new Response(eventStreamBody(answer, connection), {
+      headers: { ...EVENT_STREAM_HEADERS, ...answer.headers },
+    });
+  if (answer === NOTHING) {
+    release();
+    return new Response(null, { status: 204 });
+  }
+  if (answer instanceof Download)
+    return new Response(released(answer.body, release), { status, headers: answer.headers() });
+  if (!(answer instanceof Stream)) {
+    release();
+    const { body, headers } = answer instanceof Headed ? answer : { body: answer, headers: {} };
+    return Response.json(body, { status, headers });
+  }
+  // Of a connection that closes before anything is written, nothing is ever read.
+  connection.signal.addEventListener("abort", release);
+  return new Response(ReadableStream.from(encoded(answer.pieces, release)), {
+    status,
+    headers: { "content-type": answer.type },
+  });
+}
+
+/** As it comes; its place is free when it has been read, or nobody reads it any more. */
+export function released(body: ReadableStream<Uint8Array>, release: () => void): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await reader.read().catch((error: unknown) => {
+          release();
+          throw error;
+        });
+        if (!done) return controller.enqueue(value);
+        release();
+        controller.close();
+      },
+      async cancel(reason) {
+        release();
+        await reader.cancel(reason);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** In pieces of some size: a message a write would cost more than the message. */
+async function* encoded(pieces: Stream["pieces"], release: () => void): AsyncGenerator<Uint8Array> {
+  const encoder = new TextEncoder();
+  let waiting = "";
+  try {
+    for await (const piece of pieces) {
+      waiting += piece;
+      if (waiting.length < PIECE) continue;
+      yield encoder.encode(waiting);
+      waiting = "";
+    }
+    if (waiting !== "") yield encoder.encode(waiting);
+  } finally {
+    release();
+  }
+}
+
+const PIECE = 16_384;
