@@ -1,7 +1,6 @@
 /** Reads a command line against the table: finds the command, checks its options and positionals, names the nearest. */
 
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
-import { errorText } from "@palimpsest/core/internal/text";
 import type { Command, Input } from "./command.ts";
 import { UsageError } from "./failure.ts";
 import { type CommandOption, flag, type OptionTable, text } from "./options.ts";
@@ -111,11 +110,18 @@ function find(args: readonly string[], words: readonly number[], commands: reado
 }
 
 function parse(args: readonly string[], options: Readonly<Record<string, CommandOption>>, usage: string) {
-  const { tokens, positionals } = scan(args, options, usage);
+  // Its own checks tell what is wrong only in words; ours read the tokens.
+  const { tokens, positionals } = parseArgs({
+    args: [...args],
+    options: parserOptions(options),
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  const given = tokens.filter((token) => token.kind === "option");
+  for (const token of given) checkOption(token, options, usage);
   const values: Record<string, string | number | boolean | string[]> = {};
-  for (const token of tokens) {
-    if (token.kind !== "option") continue;
-    const { name, rawName, value = "" } = token;
+  for (const { name, rawName, value = "" } of given) {
     const option = options[name]!;
     if (option.kind === "list") values[name] = [...((values[name] as string[] | undefined) ?? []), value];
     else if (option.kind === "whole") values[name] = wholeNumber(value, rawName, option.min);
@@ -124,26 +130,31 @@ function parse(args: readonly string[], options: Readonly<Record<string, Command
   return { values, positionals };
 }
 
-function scan(args: readonly string[], options: Readonly<Record<string, CommandOption>>, usage: string) {
-  try {
-    const config = parserOptions(options);
-    return parseArgs({ args: [...args], options: config, strict: true, allowPositionals: true, tokens: true });
-  } catch (error) {
-    const message = errorText(error);
-    const unknown = /^Unknown option '(-[^']+)'/.exec(message)?.[1];
-    const dashed = /^Option '(-[^']+)' argument is ambiguous/.exec(message)?.[1];
-    const problem =
-      unknown !== undefined
-        ? `Unknown option "${unknown}"`
-        : dashed !== undefined
-          ? `${dashed} needs a value, and what follows it begins with "-"`
-          : message.split(/\.\s|\n/)[0];
-    const flags = Object.keys(options).map((name) => `--${name}`);
-    throw new UsageError(
-      `${problem}; "${usage} --help" shows its options.`,
-      unknown === undefined ? null : { word: unknown, known: flags },
-    );
+interface OptionToken {
+  readonly name: string;
+  /** As it was written. */
+  readonly rawName: string;
+  readonly value?: string | undefined;
+  readonly inlineValue?: boolean | undefined;
+}
+
+function checkOption(token: OptionToken, options: Readonly<Record<string, CommandOption>>, usage: string): void {
+  const { name, rawName } = token;
+  const next = `; "${usage} --help" shows its options.`;
+  if (!Object.hasOwn(options, name)) {
+    const known = Object.keys(options).map((one) => `--${one}`);
+    throw new UsageError(`Unknown option "${rawName}"${next}`, { word: rawName, known });
   }
+  const problem = valueProblem(token, options[name]!);
+  if (problem !== null) throw new UsageError(problem + next);
+}
+
+function valueProblem({ name, rawName, value, inlineValue }: OptionToken, option: CommandOption): string | null {
+  const names = option.short === undefined ? `--${name}` : `-${option.short}, --${name}`;
+  if (option.kind === "flag") return value === undefined ? null : `Option '${names}' does not take an argument`;
+  if (value === undefined) return `Option '${names} <value>' argument missing`;
+  const isNextOption = inlineValue === false && value.length > 1 && value.startsWith("-");
+  return isNextOption ? `${rawName} needs a value, and what follows it begins with "-"` : null;
 }
 
 function checkPositionals(command: Command, positionals: readonly string[]): void {
