@@ -6,15 +6,15 @@ import { completions } from "../chat/completion.ts";
 import { attachMentioned } from "../chat/files.ts";
 import { type Keyboard, openPipe } from "../chat/keyboard.ts";
 import { showLastExchange } from "../chat/last-words.ts";
+import { type Meaning, meaningOf, wordsIn } from "../chat/meaning.ts";
 import { Screen } from "../chat/screen.ts";
 import { ChatSession } from "../chat/session.ts";
-import { readSlash } from "../chat/slash.ts";
 import { threadName } from "../chat/switching.ts";
 import { openTerminal } from "../chat/terminal-input.ts";
 import type { Context, Run } from "../command/command.ts";
 import { endingOf, sentence } from "../command/failure.ts";
 import { programName } from "../command/program-name.ts";
-import { askedText, unfinishedNote, type Verdict, verdictOf } from "../home/approvals.ts";
+import { askedText, unfinishedNote, type Verdict } from "../home/approvals.ts";
 import { patience, whose, withHome } from "../home/home.ts";
 import { costLine } from "../home/money.ts";
 import { checkTalk, chosenThread, chosenWorkspace, requireModel, type TalkOptions } from "../home/talk.ts";
@@ -85,35 +85,53 @@ const LEARNING_MS = 10_000;
 
 async function converse(session: ChatSession, keyboard: Keyboard, leave: AbortSignal): Promise<number> {
   let failed = false;
-  let shownCall: string | null = null;
+  let call: WaitingCall | null = null;
   while (!leave.aborted) {
     const { next } = session;
     session.next = null;
     if (next?.kind === "fill") keyboard.fill(next.text);
-    // Through a pipe nobody answers: the next line is said instead, which refuses the call.
-    const call = session.screen.terminal && next?.kind !== "say" ? await session.waiting() : null;
-    if (call !== null && call.id !== shownCall) await showCall(session, call);
-    shownCall = call?.id ?? null;
+    call = next?.kind === "say" ? null : await waitingCall(session, call);
     const phase = call !== null ? "approving" : session.isAsked ? "asking" : "idle";
-    const line = next?.kind === "say" ? next.text : await keyboard.next(phase);
-    const slash = line === null ? QUIT : next?.kind === "say" ? TEXT : readSlash(line);
-    if (line === null || slash.kind === "quit") break;
-    if (line.trim() === "") continue;
-    try {
-      const verdict = call === null ? null : verdictOf(line);
-      if (call !== null && verdict !== null) failed = !(await decided(session, call, verdict)) || failed;
-      else if (slash.kind === "command") await slash.command.run(session, slash.argument);
-      else if (slash.kind === "unknown")
-        await session.screen.aside(`There is no /${slash.name}; /help lists what there is.`);
-      else failed = !(await answered(session, line)) || failed;
-    } catch (error) {
-      failed = true;
-      await session.screen.aside(`! ${(await endingOf(error)).message}`);
-    }
+    const meaning = next?.kind === "say" ? wordsIn(next.text) : meaningOf(await keyboard.next(phase), call);
+    if (meaning.kind === "quit") break;
+    failed = !(await carriedOut(session, meaning)) || failed;
   }
   for (const unsaid of keyboard.unsaid()) await session.screen.aside(`(not said: ${unsaid})`);
   await sayGoodbye(session);
   return failed && !session.screen.terminal ? 1 : 0;
+}
+
+/** Shown when it is another than before. Through a pipe nobody answers: the next line is said instead, which refuses it. */
+async function waitingCall(session: ChatSession, before: WaitingCall | null): Promise<WaitingCall | null> {
+  const call = session.screen.terminal ? await session.waiting() : null;
+  if (call !== null && call.id !== before?.id) await showCall(session, call);
+  return call;
+}
+
+/** False: it failed, and the person was told. */
+async function carriedOut(
+  session: ChatSession,
+  meaning: Exclude<Meaning<WaitingCall>, { readonly kind: "quit" }>,
+): Promise<boolean> {
+  try {
+    switch (meaning.kind) {
+      case "nothing":
+        return true;
+      case "verdict":
+        return await decided(session, meaning.call, meaning.verdict);
+      case "command":
+        await meaning.command.run(session, meaning.argument);
+        return true;
+      case "unknown":
+        await session.screen.aside(`There is no /${meaning.name}; /help lists what there is.`);
+        return true;
+      case "say":
+        return await answered(session, meaning.text);
+    }
+  } catch (error) {
+    await session.screen.aside(`! ${(await endingOf(error)).message}`);
+    return false;
+  }
 }
 
 async function showCall({ screen }: ChatSession, call: WaitingCall): Promise<void> {
@@ -128,9 +146,6 @@ async function decided(session: ChatSession, call: WaitingCall, verdict: Verdict
   if (end === "busy") await session.screen.aside("! Another run is writing to this thread: try again.");
   return end === "busy" || end === "others-wait" || shown(session, end);
 }
-
-const QUIT = { kind: "quit" } as const;
-const TEXT = { kind: "text" } as const;
 
 async function answered(session: ChatSession, line: string): Promise<boolean> {
   await attachMentioned(session, line);
