@@ -72,6 +72,8 @@ export interface Address {
 export function createGateway(options: GatewayOptions): Gateway {
   const { log = () => {}, clock = () => new Date(), ids = randomUUID, agent = {}, after = afterTime } = options;
   const { home, release } = homeOf(options);
+  // No option: what the agents of a home read of it is the process's too.
+  const { env } = process;
   let state: "open" | "closing" = "open";
   const servers: Listening[] = [];
   const sweeping: Sweeping[] = [];
@@ -91,11 +93,11 @@ export function createGateway(options: GatewayOptions): Gateway {
   const app = once(async () => {
     const { gateway } = await home.settings();
     const forward = gateway.forward_keys;
-    const ownSecret = once(() => gatewaySecret(home.directory, process.env));
+    const ownSecret = once(() => gatewaySecret(home.directory, env));
     const secret = forward ? await ownSecret() : null;
     const compatible = compatibleEndpoints({
       settings: await home.settings(),
-      env: process.env,
+      env,
       secret: ownSecret,
       memory: async () => (await agents.get(null)).memory,
       embedding: home.embedding,
