@@ -2,9 +2,11 @@
  * What every driver does alike, whatever its engine, so that a new one need only keep rows: who may be named, the order of a
  * batch, what a load brings beside the tail, page marks, and what becomes of a fork whose parent goes.
  */
-import { type ChainedRecord, type Head, type LogRecord, parseRecord, type ThreadHeader } from "@palimpsest/core/log";
+import type { Head, ThreadHeader } from "@palimpsest/core/log";
 import type { AppendBatch, StoredRecord, ThreadSummary } from "./store.ts";
+import { seqOf, storedRecord } from "./stored-record.ts";
 
+export { storedRecord } from "./stored-record.ts";
 export { assertUser, ownHeader } from "./users.ts";
 
 /** Throws for a batch whose records don't follow the version it expects, one by one. */
@@ -19,7 +21,7 @@ export function hiddenButShown(head: Head, tail: readonly StoredRecord[]): numbe
   const { compaction, prunes, evidence, pins, usage, hiddenThrough } = head;
   const seqs = new Set([...prunes, ...evidence, ...pins]);
   if (usage !== null) seqs.add(usage);
-  const live = tail.find(({ chained }) => chained.seq === compaction);
+  const live = compaction === null ? undefined : tail.find((stored) => seqOf(stored) === compaction);
   if (live?.record.kind === "compaction") {
     if (live.record.request !== null) seqs.add(live.record.request);
     for (const system of live.record.systems ?? []) seqs.add(system);
@@ -70,44 +72,4 @@ export function readMark(text: string): PageMark {
   const match = /^(\d+)~(.*)$/s.exec(text);
   if (!match) throw new TypeError(`${JSON.stringify(text)} is no page mark: pass the "next" of the page before`);
   return { num: Number(match[1]), updated: match[2]! };
-}
-
-/** A stored row as a `StoredRecord`. It is parsed when it is first asked for, so that `verify` can read a damaged log to its end. */
-export function storedRecord(row: Omit<ChainedRecord, "at"> & { readonly redacted: boolean }): StoredRecord {
-  const { redacted, seq, kind, header, body } = row;
-  let at: string | undefined;
-  const chained: ChainedRecord = {
-    seq,
-    kind,
-    header,
-    body,
-    // A store may have to work them out.
-    get bodyHash() {
-      return row.bodyHash;
-    },
-    get hash() {
-      return row.hash;
-    },
-    get at() {
-      at ??= timeOf(row.header);
-      return at;
-    },
-  };
-  let record: LogRecord | undefined;
-  return {
-    chained,
-    redacted,
-    get record() {
-      record ??= parseRecord(chained);
-      return record;
-    },
-  };
-}
-
-function timeOf(header: string): string {
-  try {
-    return (JSON.parse(header) as { at: string }).at;
-  } catch {
-    return "";
-  }
 }

@@ -19,6 +19,7 @@ import { keepIndexed } from "../recall/catch-up.ts";
 import { scrub } from "../stores/capabilities.ts";
 import type { AppendBatch, ThreadLoad } from "../stores/store.ts";
 import { StoreError } from "../stores/store-error.ts";
+import { seqOf } from "../stores/stored-record.ts";
 import { foldingView } from "./in-memory.ts";
 import { receipts } from "./receipts.ts";
 import { rememberStateChain, stateChainOf, withChanges } from "./state-chain.ts";
@@ -215,10 +216,10 @@ export interface Damage {
 
 /** Only of what the view is made from: records hidden behind a summary aren't loaded. */
 export function damageOf({ header, head, records }: ThreadLoad): Damage | null {
-  const tail = records.filter(({ chained }) => chained.seq > head.hiddenThrough);
+  const tail = records.filter((stored) => seqOf(stored) > head.hiddenThrough);
   let seq = head.hiddenThrough + 1;
-  for (const { chained } of tail) {
-    if (chained.seq !== seq) return missing(header.id, seq);
+  for (const stored of tail) {
+    if (seqOf(stored) !== seq) return missing(header.id, seq);
     seq += 1;
   }
   if (seq <= head.version) return missing(header.id, seq);

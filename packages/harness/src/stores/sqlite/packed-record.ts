@@ -77,25 +77,46 @@ function unpack(row: PackedRow, seq: number): Text {
   const packed = bufferOf(row.packed);
   const form = packed[0]!;
   const before = form < LEANS ? null : bufferOf(row.before!);
-  const [start, end] = hashPlaces(form);
   const header =
     row.header === "" && row.shape !== null
-      ? unpackHeader(row.shape, { packed, at: end, before, prompt: promptOf(row, form) }, seq)
+      ? unpackHeader(row.shape, { packed, at: hashPlaces(form)[1], before, prompt: promptOf(row, form) }, seq)
       : row.header;
-  let bodyHash: string | null | undefined;
-  let hash: string | undefined;
-  return {
-    header,
-    body: unpackBody(row, form % NAMES_PROMPT),
-    get bodyHash() {
-      bodyHash ??= unpackBodyHash(row, form % NAMES_PROMPT, packed.toString("hex", start, end));
-      return bodyHash;
-    },
-    get hash() {
-      hash ??= unpackHash(packed.toString("hex", 1, start), before, header, this.bodyHash);
-      return hash;
-    },
-  };
+  return new UnpackedText(row, { packed, before, header });
+}
+
+/** Its hashes are worked out when they are asked for. */
+class UnpackedText implements Text {
+  readonly header: string;
+  readonly body: string | null;
+  readonly #row: PackedRow;
+  readonly #packed: Buffer;
+  readonly #before: Buffer | null;
+  #bodyHash: string | null | undefined;
+  #hash: string | undefined;
+
+  constructor(row: PackedRow, { packed, before, header }: Pick<Values, "packed" | "before"> & Pick<Text, "header">) {
+    this.header = header;
+    this.body = unpackBody(row, packed[0]! % NAMES_PROMPT);
+    this.#row = row;
+    this.#packed = packed;
+    this.#before = before;
+  }
+
+  get bodyHash(): string | null {
+    const form = this.#packed[0]!;
+    this.#bodyHash ??= unpackBodyHash(
+      this.#row,
+      form % NAMES_PROMPT,
+      this.#packed.toString("hex", ...hashPlaces(form)),
+    );
+    return this.#bodyHash;
+  }
+
+  get hash(): string {
+    const [start] = hashPlaces(this.#packed[0]!);
+    this.#hash ??= unpackHash(this.#packed.toString("hex", 1, start), this.#before, this.header, this.bodyHash);
+    return this.#hash;
+  }
 }
 
 // Hashes
@@ -243,19 +264,33 @@ function packHeader(
 }
 
 function unpackHeader(shape: string, values: Values, seq: number): string {
-  const parts = shape
-    .replaceAll(OWN_SEQ, String(seq))
-    .replaceAll(SEQ_BEFORE, String(seq - 1))
-    .split(HOLE);
-  let text = parts[0]!;
+  let text = "";
   let { at } = values;
-  for (let index = 1; index < parts.length; index += 1) {
-    const [value, next] = readValue(values, at);
-    text += value + parts[index]!;
-    at = next;
+  for (const piece of piecesOf(shape)) {
+    if (piece === HOLE) {
+      const [value, next] = readValue(values, at);
+      text += value;
+      at = next;
+    } else if (piece === OWN_SEQ) text += seq;
+    else if (piece === SEQ_BEFORE) text += seq - 1;
+    else text += piece;
   }
   return text;
 }
+
+/** What stands in a shape, its marks each by itself. The few shapes of a log are taken apart once. */
+function piecesOf(shape: string): readonly string[] {
+  const known = pieces.get(shape);
+  if (known !== undefined) return known;
+  const taken = shape.split(MARKS);
+  if (pieces.size >= MOST_TAKEN_APART) pieces.clear();
+  pieces.set(shape, taken);
+  return taken;
+}
+
+const pieces = new Map<string, readonly string[]>();
+const MOST_TAKEN_APART = 256;
+const MARKS = new RegExp(`([${HOLE}${OWN_SEQ}${SEQ_BEFORE}])`);
 
 const NO_PLACES: ReadonlyMap<string, number> = new Map();
 

@@ -71,7 +71,8 @@ function rewrite(connection: Connection, num: number, seq: number, now: { body?:
   if (row === undefined) return;
   // What leans on it stands by itself from now on.
   if (next !== undefined && next["before"] !== null) writeText(connection, num, next, textOf(next));
-  writeText(connection, num, row, { ...textOf(row), ...now });
+  const { header, body, bodyHash, hash } = textOf(row);
+  writeText(connection, num, row, { header, body, bodyHash, hash, ...now });
   connection.run("UPDATE records SET redacted = 1 WHERE num = ? AND seq = ?", num, seq);
 }
 

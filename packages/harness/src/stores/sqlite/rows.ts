@@ -3,8 +3,8 @@
  * up to where it left them. Pure reading; writing is next door.
  */
 import type { ChainedRecord, Head, ThreadHeader } from "@palimpsest/core/log";
-import { storedRecord } from "../driver.ts";
 import type { StoredRecord } from "../store.ts";
+import { recordWith } from "../stored-record.ts";
 import type { Connection, Row } from "./connection.ts";
 import { type PackedRow, PROMPT_BYTES, SHORT_BODY, unpackRecord } from "./packed-record.ts";
 
@@ -106,20 +106,12 @@ export const RECORD_COLUMNS = `${HEADER}, body, zipped`;
 export const HEADER_COLUMNS = `${HEADER}, iif(octet_length(body) < ${SHORT_BODY}, body, NULL) AS short`;
 
 export function recordOf(row: Row): StoredRecord {
-  const text = textOf(row);
-  return storedRecord({
+  const place = {
     seq: row["seq"] as number,
     kind: kindOf(row["kind"] as string),
-    header: text.header,
-    body: text.body,
-    get bodyHash() {
-      return text.bodyHash;
-    },
-    get hash() {
-      return text.hash;
-    },
     redacted: row["redacted"] === 1,
-  });
+  };
+  return recordWith(place, textOf(row));
 }
 
 /** The kinds of nearly all records are a letter in their rows; in those of before, and of the others, a word. */
