@@ -22,6 +22,19 @@ test("statements and transactions of one turn in SQLite", async (t) => {
   assert.deepEqual(summaryOf(heard), { statements: 37, transactions: 7 }, heard.statements.join("\n"));
 });
 
+test("an agent that knows nothing of a thread reads its records once, what was reported on them included", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "palimpsest-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const store = await openStore(join(folder, "threads.db"));
+  await laterTurn(t, store);
+  const options = { model: scriptedModel(() => "It is noted."), counter: plainCounter, contextWindow: 1_000_000 };
+  const agent = createDeepAgent({ ...options, store: store.forUser(store.userId), summarizer: null });
+  t.after(() => agent.close());
+  const { statements } = await heardBySqlite(() => agent.generate({ threadId: "t", prompt: "And now?" }));
+  const reads = statements.filter((sql) => /^SELECT seq,[^;]* FROM records/s.test(sql));
+  assert.equal(reads.length, 1, reads.join("\n"));
+});
+
 test("statements, transactions and round trips of one turn in PostgreSQL", async (t) => {
   const server = await startPostgres();
   t.after(() => server.stop());

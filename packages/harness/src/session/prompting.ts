@@ -5,7 +5,7 @@
  */
 import { sizeOf } from "@palimpsest/core/internal/prompt";
 import { resumeAccount } from "@palimpsest/core/internal/tokens";
-import type { Hash, Head, UsageFlaw, UsageRecord } from "@palimpsest/core/log";
+import type { Hash, UsageFlaw, UsageRecord } from "@palimpsest/core/log";
 import { type RuleSet, repair, type Shape } from "@palimpsest/core/message";
 import { createSizer, type FixedSize, type Prompt, type Sizer, type SizerOptions } from "@palimpsest/core/prompt";
 import type { Usage } from "../models/usage.ts";
@@ -184,7 +184,7 @@ async function countOnReports<M>(
   { prompt, model, prior, window }: CountedModel & { readonly prompt: Prompt<M> },
 ): Promise<number | null> {
   const head = conversation.head();
-  const reports = await readReports(store, conversation.header.id, head);
+  const reports = await readReports(store, conversation);
   const resumed = { prompt: sizeOf(prompt), factors: head.factors, priorOf: () => prior, window: window() };
   sizer.countOn({ account: resumeAccount(reports, resumed), model, prior });
   const newest = reports.at(-1);
@@ -195,13 +195,21 @@ async function countOnReports<M>(
 const REPORTS = 64;
 
 /** The newest reports on what is visible now, oldest first. */
-async function readReports(store: Store, threadId: string, head: Head): Promise<UsageRecord[]> {
-  const range = [head.hiddenThrough + 1, head.version] as const;
+async function readReports<M>(store: Store, conversation: Conversation<M>): Promise<readonly UsageRecord[]> {
+  const { hiddenThrough, version, usage } = conversation.head();
+  const range = [hiddenThrough + 1, version] as const;
+  if (usage === null || range[0] > range[1]) return [];
+  const known = conversation.reports?.() ?? null;
+  if (known !== null) return known.filter(isFlawless).slice(-REPORTS);
   const reports: UsageRecord[] = [];
-  if (head.usage === null || range[0] > range[1]) return reports;
-  for await (const { record } of store.records(threadId, { range, kinds: ["usage"], order: "descending" })) {
-    if (record.kind === "usage" && record.flaw == null) reports.push(record);
+  const query = { range, kinds: ["usage"], order: "descending" } as const;
+  for await (const { record } of store.records(conversation.header.id, query)) {
+    if (record.kind === "usage" && isFlawless(record)) reports.push(record);
     if (reports.length >= REPORTS) break;
   }
   return reports.toReversed();
+}
+
+function isFlawless({ flaw }: UsageRecord): boolean {
+  return flaw == null;
 }

@@ -24,6 +24,27 @@ test("a whole thread opens where it ended", async (t) => {
   assert.equal(await opened(await threadOfThree(t)), 3);
 });
 
+test("what was reported comes with the log, of what is visible, until something else is written", async (t) => {
+  const kit = threadDeps(openSqlite({ path: ":memory:" }));
+  t.after(() => kit.store.close());
+  await createThread(kit, { id: "t" });
+  await withWriter(kit, "t", async (writer) => {
+    const said = { kind: "message", id: "a", dialect: "openai", origin: "user", body: '{"role":"user"}' } as const;
+    const report = { kind: "usage", model: "m", input: 9, output: 1, cacheRead: 0, cacheWrite: 0 } as const;
+    const rest = { measured: { compaction: null, prune: null, promptHash: null }, factor: 1, flaw: null };
+    await commit(writer, [said, { ...report, of: 1, ...rest }, { ...said, id: "b" }, { ...report, of: 3, ...rest }]);
+    const conversation = (await openConversation(writer, openaiShape))!;
+    const reported = () => conversation.reports!()?.map(({ seq }) => seq) ?? null;
+    assert.deepEqual(reported(), [2, 4]);
+    assert.equal((await conversation.commit([{ ...said, id: "c" }])).kind, "committed");
+    assert.equal(reported(), null);
+    await conversation.reload();
+    assert.deepEqual(reported(), [2, 4]);
+    const after = (await openConversation(writer, openaiShape, conversation))!;
+    assert.equal(after.reports!(), null, "what was opened before is gone on with, and not read again");
+  });
+});
+
 async function threadOfThree(t: TestContext): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "palimpsest-"));
   t.after(() => rmSync(folder, { recursive: true }));

@@ -12,6 +12,7 @@ import {
   type MessageRecord,
   parseRecord,
   type ThreadHeader,
+  type UsageRecord,
   type ViewEntry,
 } from "@palimpsest/core/log";
 import { convert, type Dialect, type Shape } from "@palimpsest/core/message";
@@ -35,6 +36,8 @@ export interface Conversation<M> {
   viewOf(live: LiveRecords): readonly ViewEntry<M>[];
   /** A message as it was given, whatever was pruned since. */
   original(record: MessageRecord): M;
+  /** The reports of usage on what is visible, oldest first, as they were read with the log; else null: the store has them. */
+  reports?(): readonly UsageRecord[] | null;
   /** The state that the live compaction left for the next one, whole; null when there is none, or it was erased. */
   state(): Promise<Json>;
   /** All of them or none; on success the conversation stands after them. */
@@ -64,7 +67,7 @@ export async function openConversation<M>(
   const { store, lease } = writer;
   const { moved, now: first } = await loadedNow(writer, before === null ? null : loadedOf(before));
   if (first === null) return null;
-  let { head, live } = first;
+  let { head, live, reports } = first;
   const known = moved === "reread" ? null : before;
   const original = known?.original ?? readingOnce(shape);
   const shown = foldingView({ shape, read: original }, known && { live: known.live(), entries: known.view() });
@@ -72,7 +75,7 @@ export async function openConversation<M>(
   const reload = async (): Promise<void> => {
     const loaded = await store.load(lease.threadId);
     if (loaded === undefined) return;
-    ({ head, live } = loadedThread(loaded));
+    ({ head, live, reports } = loadedThread(loaded));
   };
 
   return {
@@ -82,11 +85,12 @@ export async function openConversation<M>(
     live: () => live,
     viewOf,
     original,
+    reports: () => reports,
     reload,
     async catchUp() {
-      const known = { header: first.header, head, live };
+      const known = { header: first.header, head, live, reports };
       const { moved, now } = await loadedNow(writer, known);
-      ({ head, live } = now ?? known);
+      ({ head, live, reports } = now ?? known);
       return now === null ? "missing" : moved;
     },
     state: async () => (await stateChainOf(store, lease.threadId, live.compaction))?.state ?? null,
@@ -100,6 +104,7 @@ export async function openConversation<M>(
       const indexed = head.messages;
       const records = batch.records.map(parseRecord);
       head = batch.head;
+      reports = null;
       if (records.some((record) => record.kind === "undo")) await reload();
       else for (const record of records) live = liveAfter(live, record as Exclude<LogRecord, { kind: "undo" }>);
       for (const record of records) if (record.kind === "compaction") rememberStateChain(chain, record);
@@ -127,10 +132,12 @@ interface LoadedThread {
   readonly header: ThreadHeader;
   readonly head: Head;
   readonly live: LiveRecords;
+  /** Null where not all of the log that is visible was read. */
+  readonly reports: readonly UsageRecord[] | null;
 }
 
 function loadedOf<M>(conversation: Conversation<M>): LoadedThread {
-  return { header: conversation.header, head: conversation.head(), live: conversation.live() };
+  return { header: conversation.header, head: conversation.head(), live: conversation.live(), reports: null };
 }
 
 interface Moved {
@@ -162,7 +169,7 @@ async function grownFrom({ store, lease, hash }: Writer, known: LoadedThread): P
       live = liveAfter(live, record);
     }
   }
-  return last === head.hash ? { header: known.header, head, live } : null;
+  return last === head.hash ? { header: known.header, head, live, reports: null } : null;
 }
 
 async function loadWhole({ store, lease }: Writer): Promise<LoadedThread | null> {
@@ -172,12 +179,10 @@ async function loadWhole({ store, lease }: Writer): Promise<LoadedThread | null>
   return loadedThread(loaded);
 }
 
-function loadedThread({ header, head, records }: ThreadLoad): LoadedThread {
-  const live = liveRecords(
-    head,
-    records.map(({ record }) => record),
-  );
-  return { header, head, live };
+function loadedThread({ header, head, records: stored }: ThreadLoad): LoadedThread {
+  const records = stored.map(({ record }) => record);
+  const reports = records.filter((record) => record.kind === "usage" && record.seq > head.hiddenThrough);
+  return { header, head, live: liveRecords(head, records), reports: reports as UsageRecord[] };
 }
 
 /** A record's message stays the same object as long as the record is held. */
