@@ -81,6 +81,35 @@ test("an image that is only named is not fetched for another vendor's model", as
   );
 });
 
+test("what another vendor's model can't take at all is refused in the vendor's words, and is no failure of the gateway", async (t) => {
+  const { url, provider } = await beforeProvider(t);
+  const openai = new OpenAI({ apiKey: "any", baseURL: `${url}/v1`, maxRetries: 0 });
+  const content = [{ type: "input_audio" as const, input_audio: { data: "AAAA", format: "wav" as const } }];
+  await assert.rejects(
+    openai.chat.completions.create({ model: "claude", messages: [{ role: "user", content }] }),
+    (error: InstanceType<typeof OpenAI.APIError>) => error.status === 400 && /audio/.test(error.message),
+  );
+  assert.equal(provider.requests.length, 0);
+});
+
+test("another vendor's model is told which tool to call and which form its answer has", async (t) => {
+  const { url, provider } = await beforeProvider(t, { respond: () => "deep" });
+  const openai = new OpenAI({ apiKey: "any", baseURL: `${url}/v1`, maxRetries: 0 });
+  const tools = [{ type: "function" as const, function: { name: "sound", parameters: { type: "object" } } }];
+  await openai.chat.completions.create({ model: "claude", tools, tool_choice: "none", ...QUESTION });
+  const schema = {
+    type: "object",
+    properties: { depth: { type: "number" } },
+    required: ["depth"],
+    additionalProperties: false,
+  };
+  const format = { type: "json_schema" as const, json_schema: { name: "depth", schema } };
+  await openai.chat.completions.create({ model: "claude", response_format: format, ...QUESTION });
+  const [chosen, formed] = provider.requests.map(({ body }) => body as Record<string, unknown>);
+  assert.deepEqual(chosen?.["tool_choice"], { type: "none" });
+  assert.match(JSON.stringify(formed), /"depth":\{"type":"number"\}/);
+});
+
 test("both vendors' clients list the models of the configuration", async (t) => {
   const { url } = await beforeProvider(t);
   const openai = new OpenAI({ apiKey: "any", baseURL: `${url}/v1` });
@@ -208,4 +237,23 @@ test("a provider that can't be reached is a 502 in the vendor's words, and the q
     threads.map(({ messages }) => messages),
     [1],
   );
+});
+
+test("another vendor's provider that is away, has no key here or says what nobody can read is told as its own failure", async (t) => {
+  const { config: page } = await noting(t, { headers: { "content-type": "text/html" }, body: "<html>busy</html>" });
+  const address = /http:[^"]+/.exec(page)![0];
+  const entry = (name: string, rest: string) => `  - {name: ${name}, provider: anthropic, model: m, ${rest}}\n`;
+  const away = entry("away", 'base_url: "http://127.0.0.1:1/v1", api_key: k');
+  const config = `models:\n${away}${entry("keyless", 'base_url: "http://127.0.0.1:1/v1"')}${entry("page", `base_url: "${address}", api_key: k`)}`;
+  const served = await running(t, { config });
+  for (const stream of [false, true])
+    for (const [model, status, code] of [
+      ["away", 502, "unreachable"],
+      ["keyless", 401, "invalid_api_key"],
+      ["page", 502, "bad-response"],
+    ] as const) {
+      const body = JSON.stringify({ model, stream, ...QUESTION });
+      const answer = await sent(served, "/v1/chat/completions", { method: "POST", headers: JSON_TYPE, body });
+      assert.deepEqual([answer.status, JSON.parse(answer.text).error.code], [status, code], `${model} ${stream}`);
+    }
 });

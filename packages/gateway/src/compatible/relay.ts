@@ -40,13 +40,13 @@ export function askTarget(
     throw new ProblemError(500, "bad-address", `the model ${target.entry.name} has a base_url that is no URL`);
   const headers: OutgoingHttpHeaders = { ...forwardedHeaders(call.headers), "accept-encoding": "identity" };
   if (target.key !== null) Object.assign(headers, vendor.key(target.key));
-  else if (target.entry.provider !== "openai-compatible")
-    throw new ProblemError(
-      401,
-      "no-key",
-      `the model ${target.entry.name} has no key here: its operator can set one, or send one as X-Provider-Key`,
-    );
+  else if (target.entry.provider !== "openai-compatible") throw keyMissing(target);
   return askUpstream({ method: call.method, url, headers, body, signal });
+}
+
+export function keyMissing({ entry: { name } }: Pick<Target, "entry">): ProblemError {
+  const remedy = "its operator can set one, or send one as X-Provider-Key";
+  return new ProblemError(401, "no-key", `the model ${name} has no key here: ${remedy}`);
 }
 
 /** The body with the provider's name of the model, and with other messages where they are given. */

@@ -3,9 +3,10 @@
  * their shape to the AI SDK's model, and what it says is written as the vendor of the request would write it.
  */
 import { resolveModel } from "palimpsest/models";
-import { problemOf } from "../../http/problem.ts";
 import type { Exchange } from "../exchange.ts";
+import { keyMissing } from "../relay.ts";
 import type { UpstreamAnswer } from "../wire/upstream.ts";
+import { convertedFailure } from "./failure.ts";
 import { type AnswerWriter, type Piece, piecesOf } from "./pieces.ts";
 import { callOptions } from "./prompt.ts";
 
@@ -21,26 +22,26 @@ export async function convertedAnswer<M extends object>(
     const { stream } = await language.doStream({ ...options, abortSignal: signal });
     const writer = vendor.writer({ id: call.threads.ids().replaceAll("-", ""), model: request.model, body });
     const pieces = piecesOf(stream);
-    return request.stream ? streamed(writer, pieces) : await whole(writer, pieces);
+    // Awaited here, so that what it fails with is caught below.
+    return await (request.stream ? streamed(writer, pieces) : whole(writer, pieces));
   } catch (error) {
     if (signal.aborted) throw error;
-    const failure = failureOf(error);
-    return answerOf(failure.status, JSON_TYPE, [JSON.stringify(vendor.failure(failure))]);
+    const { headers, ...failure } = convertedFailure(error);
+    const answer = answerOf(failure.status, JSON_TYPE, [JSON.stringify(vendor.failure(failure))]);
+    return { ...answer, headers: { ...answer.headers, ...headers } };
   }
 }
 
 /** With the key that was chosen for it: that of the request, where one came that is for it. */
-function modelOf<M extends object>({ deps: { settings, env }, target: { entry, key } }: Exchange<M>) {
+async function modelOf<M extends object>({ deps: { settings, env }, target }: Exchange<M>) {
   if (settings.models.length === 0) return resolveModel(settings, null, { env });
+  const { entry, key } = target;
   const own = key === null ? entry : { ...entry, api_key: key };
-  return resolveModel({ ...settings, models: [own] }, entry.name, { env });
-}
-
-function failureOf(error: unknown) {
-  const { statusCode, message } = (error ?? {}) as { readonly statusCode?: number; readonly message?: string };
-  if (typeof statusCode === "number" && typeof message === "string")
-    return { status: statusCode, code: "provider", message };
-  return problemOf(error);
+  try {
+    return await resolveModel({ ...settings, models: [own] }, entry.name, { env });
+  } catch (error) {
+    throw (error as { readonly code?: unknown }).code === "no-key" ? keyMissing(target) : error;
+  }
 }
 
 const JSON_TYPE = "application/json";

@@ -1,5 +1,6 @@
 /** A model's stream as the few things that every protocol can say. */
 import type { ResolvedModel } from "palimpsest/models";
+import { BrokenAnswer } from "./failure.ts";
 
 export type Piece =
   | { readonly type: "text"; readonly text: string }
@@ -30,24 +31,34 @@ export interface AnswerWriter {
 }
 
 type ModelStream = Awaited<ReturnType<ResolvedModel["language"]["doStream"]>>["stream"];
+type FinishPart = Extract<ModelStream extends ReadableStream<infer P> ? P : never, { readonly type: "finish" }>;
 
-/** Throws what the model says went wrong. */
+/** Throws where the model says that something went wrong, or ends without saying how. */
 export async function* piecesOf(stream: ModelStream): AsyncGenerator<Piece> {
-  for await (const part of stream) {
-    if (part.type === "text-delta" && part.delta !== "") yield { type: "text", text: part.delta };
-    if (part.type === "tool-call")
-      yield { type: "call", call: { id: part.toolCallId, name: part.toolName, input: part.input } };
-    if (part.type === "error") throw part.error;
-    if (part.type !== "finish") continue;
-    const { inputTokens, outputTokens } = part.usage;
-    const end = {
-      reason: REASONS[part.finishReason.unified] ?? "stop",
-      input: inputTokens.total ?? 0,
-      output: outputTokens.total ?? 0,
-      cached: inputTokens.cacheRead ?? 0,
-    };
-    yield { type: "end", end };
+  let isEnded = false;
+  try {
+    for await (const part of stream) {
+      if (part.type === "text-delta" && part.delta !== "") yield { type: "text", text: part.delta };
+      if (part.type === "tool-call")
+        yield { type: "call", call: { id: part.toolCallId, name: part.toolName, input: part.input } };
+      if (part.type === "error") throw part.error;
+      if (part.type !== "finish") continue;
+      isEnded = true;
+      yield { type: "end", end: endOf(part) };
+    }
+  } catch (error) {
+    throw new BrokenAnswer(error);
   }
+  if (!isEnded) throw new BrokenAnswer(null);
+}
+
+function endOf({ usage: { inputTokens, outputTokens }, finishReason }: FinishPart): PieceEnd {
+  return {
+    reason: REASONS[finishReason.unified] ?? "stop",
+    input: inputTokens.total ?? 0,
+    output: outputTokens.total ?? 0,
+    cached: inputTokens.cacheRead ?? 0,
+  };
 }
 
 const REASONS: Readonly<Record<string, PieceEnd["reason"]>> = {

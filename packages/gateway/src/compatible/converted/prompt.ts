@@ -3,10 +3,10 @@ import type { FilePart, ImagePart, Part, Shape } from "@palimpsest/core/message"
 import type { ResolvedModel } from "palimpsest/models";
 import { ProblemError } from "../../http/problem.ts";
 import type { Fields, VendorRequest } from "../vendor.ts";
+import { type FunctionTool, settingsOf } from "./settings.ts";
 
 type CallOptions = Parameters<ResolvedModel["language"]["doStream"]>[0];
 type PromptMessage = CallOptions["prompt"][number];
-type FunctionTool = Extract<NonNullable<CallOptions["tools"]>[number], { readonly type: "function" }>;
 
 export function callOptions<M>(
   {
@@ -16,24 +16,14 @@ export function callOptions<M>(
   }: { readonly request: VendorRequest<M>; readonly messages: readonly M[]; readonly body: Fields },
   shape: Shape<M>,
 ): CallOptions {
-  const { system, tools, maxTokens } = request;
-  const settings = {
-    maxOutputTokens: maxTokens,
-    temperature: body["temperature"],
-    topP: body["top_p"],
-    stopSequences: stopsIn(body),
-  };
-  const given = Object.entries(settings).filter(([, value]) => value != null);
+  const { system, maxTokens } = request;
+  const tools = request.tools.flatMap(toolOf);
   return {
     prompt: [...(system === "" ? [] : [{ role: "system" as const, content: system }]), ...promptOf(messages, shape)],
-    ...(Object.fromEntries(given) as object),
-    ...(tools.length > 0 && { tools: tools.flatMap(toolOf) }),
+    ...settingsOf(body, tools),
+    ...(maxTokens !== null && { maxOutputTokens: maxTokens }),
+    ...(tools.length > 0 && { tools }),
   };
-}
-
-function stopsIn({ stop, stop_sequences: sequences }: Fields): string[] | null {
-  const stops = [stop ?? sequences ?? []].flat().filter((one) => typeof one === "string");
-  return stops.length === 0 ? null : stops;
 }
 
 /** The three spellings of a function; tools that a vendor runs itself can't be taken elsewhere. */
